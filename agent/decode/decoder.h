@@ -1,0 +1,63 @@
+// Bytes of one file in, records out: framing, envelopes, ANSI, prefixes, time stamps, levels, and
+// tracebacks folded into one record (design.md 3 "frame and decode", algorithms.md 5).
+//
+// Flow: agent/pipeline feeds chunks of a (decompressed) file. One decoder per file, one thread.
+// Every byte given is accounted for in exactly one record or in `Stats` (blank lines are counted
+// as lines but give no record). Bounds: a line longer than `line_bytes_max` is cut and counted, a
+// folded record holds at most `fold_lines_max` lines. Input never breaks it: NUL bytes, invalid
+// UTF-8 and binary garbage are replaced and counted. Hot path: no allocation per line, no regex.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agent/decode/record.h"
+
+namespace l4::decode {
+
+struct Options {
+  std::size_t line_bytes_max = 16 * 1024;
+  std::size_t fold_lines_max = 2'000;
+  /// Offset of local times to UTC for lines without a zone.
+  Millis zone{0};
+  /// For stamps without a year (glog, syslog): a time near the file's, usually its mtime.
+  std::optional<TimeMs> year_hint;
+};
+
+struct Stats {
+  std::uint64_t bytes = 0, lines = 0, blank_lines = 0, records = 0, lines_with_time = 0;
+  std::uint64_t lines_with_rank = 0, cut_lines = 0, invalid_utf8 = 0, nul_bytes = 0, updates = 0;
+  /// Share of bytes that are neither text nor white space decides "binary".
+  std::uint64_t binary_bytes = 0;
+};
+
+class Decoder {
+ public:
+  using Sink = std::function<void(const Record&)>;  // called per record, built once per file
+
+  Decoder(Options options, Sink sink);
+  ~Decoder();
+  Decoder(Decoder&&) noexcept;
+  Decoder& operator=(Decoder&&) noexcept;
+
+  /// Begin in the middle of a file: line number and byte offset of the next byte fed.
+  void start_at(std::uint64_t line, std::uint64_t offset);
+  void feed(std::string_view chunk);
+  /// Ends the last line and the last fold.
+  void finish();
+
+  const Stats& stats() const;
+  /// Name of the time format most lines had ("iso", "python", "glog", ...), "none" if none.
+  std::string_view time_format() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace l4::decode

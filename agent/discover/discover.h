@@ -1,0 +1,48 @@
+// Which files a path holds and what their paths say: node, rank, attempt, kind (design.md 6.1).
+//
+// Flow: first step of `l4 diagnose` and of an agent. Reads directory entries and file heads only.
+// Result is sorted by path, so every later step is deterministic. Nothing is followed out of the
+// given folder; symlink loops, unreadable entries and non-text files come back as warnings.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/wire/batch.h"
+
+namespace l4::discover {
+
+struct LogFile {
+  std::filesystem::path path;  ///< to open
+  std::string name;            ///< relative to the folder given (as in reports)
+  std::string node;            ///< never empty
+  bool node_known = false;     ///< false if `node` is only a stand-in (folder or file stem)
+  wire::SourceKind kind = wire::SourceKind::other;
+  std::optional<Rank> rank;
+  std::optional<std::int32_t> local_rank;  ///< torchrun's attempt_A/K: local, not global
+  std::int32_t attempt = 0;
+  std::uint64_t bytes = 0;
+  std::optional<TimeMs> modified;
+};
+
+struct Discovery {
+  std::string job;  ///< from Slurm names or the torchrun run id, else the folder's name
+  std::vector<LogFile> files;
+  std::vector<wire::Warning> warnings;
+};
+
+struct Options {
+  /// `--layout` pattern with {node} {rank} {local_rank} {attempt} {job} {*}; empty: known layouts.
+  std::string layout;
+  std::size_t files_max = 200'000;
+};
+
+/// Error only if nothing at all could be read under `paths`.
+Result<Discovery> discover(const std::vector<std::filesystem::path>& paths,
+                           const Options& options = {});
+
+}  // namespace l4::discover

@@ -1,0 +1,23 @@
+# Warnings for our own code, sanitizers for everything.
+add_library(l4_options INTERFACE)
+target_compile_options(l4_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+                                            -Wold-style-cast -Wcast-qual -Wimplicit-fallthrough)
+if(L4_WERROR)
+  target_compile_options(l4_options INTERFACE -Werror)
+endif()
+target_include_directories(l4_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+
+if(L4_SANITIZE)
+  string(REPLACE ";" "," l4_sanitizers "${L4_SANITIZE}")
+  add_compile_options(-fsanitize=${l4_sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${l4_sanitizers})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(l4_options INTERFACE -Wno-error=tsan -Wno-error=maybe-uninitialized)
+  endif()
+endif()
+
+# capnp 0.9 compares a C string with a StringPtr in an order that C++20's rewritten candidates
+# make ambiguous for clang; the overload in this header settles it.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_compile_options("SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/capnp_clang.h")
+endif()
