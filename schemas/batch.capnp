@@ -1,0 +1,120 @@
+# What an agent tells the aggregator. Fields are only ever added; docs/WIRE.md says what they mean.
+@0xb1f0c7d2a94e6e35;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("l4::schema");
+
+# Times are milliseconds since the epoch, UTC; kNoTime where there is none.
+const noTime :Int64 = -9223372036854775808;
+# Iterations and ranks are not negative; -1 where there is none.
+
+struct ByteRange {
+  from @0 :UInt64;
+  to @1 :UInt64;
+}
+
+struct LineRange {
+  first @0 :UInt64;
+  last @1 :UInt64;
+}
+
+struct SourceDefinition {
+  id @0 :UInt32;
+  path @1 :Text;
+  node @2 :Text;
+  kind @3 :UInt8;
+  rank @4 :Int32 = -1;
+  rankSource @5 :UInt8;
+  localRank @6 :Int32 = -1;
+  attempt @7 :Int32;
+  modified @8 :Int64 = -9223372036854775808;
+}
+
+struct TemplateDefinition {
+  id @0 :UInt32;
+  generation @1 :UInt32;
+  text @2 :Text;
+  level @3 :UInt8;
+  skeletons @4 :List(UInt64);
+  aliasOf @5 :Int64 = -1;
+}
+
+struct EventCount {
+  id @0 :UInt32;
+  count @1 :UInt32;
+  firstLine @2 :UInt64;
+  firstTime @3 :Int64 = -9223372036854775808;
+}
+
+struct Run {
+  id @0 :UInt32;
+  count @1 :UInt32;
+}
+
+struct Parameter {
+  kind @0 :UInt8;
+  value @1 :Text;
+}
+
+struct ParameterTuple {
+  id @0 :UInt32;
+  count @1 :UInt32;
+  values @2 :List(Parameter);
+}
+
+struct TimerTotal {
+  timer @0 :UInt16;
+  count @1 :UInt32;
+  sumMs @2 :Float64;
+  maxMs @3 :Float64;
+}
+
+struct TimerName {
+  timer @0 :UInt16;
+  name @1 :Text;
+}
+
+struct Segment {
+  source @0 :UInt32;
+  stage @1 :UInt8;
+  iteration @2 :Int64 = -1;
+  boundary @3 :UInt8;
+  begin @4 :Int64 = -9223372036854775808;
+  end @5 :Int64 = -9223372036854775808;
+  arrivalBegin @6 :Int64 = -9223372036854775808;
+  arrivalEnd @7 :Int64 = -9223372036854775808;
+  bytes @8 :ByteRange;
+  lines @9 :LineRange;
+  updates @10 :UInt32;
+  events @11 :List(EventCount);
+  order @12 :List(Run);
+  orderCut @13 :Bool;
+  parameters @14 :List(ParameterTuple);
+  timers @15 :List(TimerTotal);
+}
+
+struct Coverage {
+  path @0 :Text;
+  bytes @1 :ByteRange;
+  lines @2 :UInt64;
+  bytesKnown @3 :UInt64;
+}
+
+struct Warning {
+  kind @0 :Text;
+  file @1 :Text;
+  reason @2 :Text;
+  bytes @3 :UInt64;
+}
+
+struct Batch {
+  agent @0 :Text;
+  incarnation @1 :UInt64;
+  sequence @2 :UInt64;
+  sources @3 :List(SourceDefinition);
+  templates @4 :List(TemplateDefinition);
+  timers @5 :List(TimerName);
+  segments @6 :List(Segment);
+  coverage @7 :List(Coverage);
+  warnings @8 :List(Warning);
+}
