@@ -37,6 +37,7 @@ struct TemplateDefinition {
   level @3 :UInt8;
   skeletons @4 :List(UInt64);
   aliasOf @5 :Int64 = -1;
+  marks @6 :UInt8;
 }
 
 struct EventCount {

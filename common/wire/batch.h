@@ -49,11 +49,19 @@ struct SourceDefinition {
 
 /// Sent before first use and again when the template generalises (`generation` counts up) or is
 /// merged into another (`alias_of`).
+/// What a rule pack knows about a template; bits of TemplateDefinition::marks.
+enum Mark : std::uint8_t {
+  kMarkIteration = 1,  ///< prints an iteration number
+  kMarkTeardown = 2,   ///< noise of a normal teardown
+  kMarkFinished = 4,   ///< says that the job ended well
+};
+
 struct TemplateDefinition {
   LocalTemplateId id;
   std::uint32_t generation = 0;
   std::string text;  ///< constant words and `<*>`, at most 4 KiB
   Level level = Level::unknown;
+  std::uint8_t marks = 0;           ///< Mark bits
   std::vector<Skeleton> skeletons;  ///< the 8 smallest it has absorbed, ascending
   std::optional<LocalTemplateId> alias_of;
   bool operator==(const TemplateDefinition&) const = default;

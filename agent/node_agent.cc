@@ -1,0 +1,284 @@
+#include "agent/node_agent.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "agent/discover/file_reader.h"
+#include "agent/recall/segment_index.h"
+#include "agent/segment/segmenter.h"
+#include "agent/speaker_table.h"
+
+namespace l4::agent {
+namespace {
+
+constexpr std::size_t kChunkBytes = 256 * 1024;
+constexpr double kBinaryShare = 0.3;
+
+/// A file and the sources (speakers) found in it.
+struct OpenFile {
+  discover::LogFile file;
+  SpeakerTable speakers;
+  std::vector<SourceId> sources;  // by speaker
+  decode::Stats stats;
+  std::string time_format;
+};
+
+}  // namespace
+
+struct NodeAgent::State {
+  std::string name;
+  const segment::RulePackSet* packs;
+  Options options;
+  wire::Sender* sender;
+  drain::TemplateMiner miner;
+  std::deque<OpenFile> files;
+  std::vector<std::size_t> file_of_source;
+  std::vector<std::unique_ptr<segment::Segmenter>> segmenters;  // by source
+  std::vector<segment::TemplateTraits> traits;                  // by template
+  std::vector<std::uint32_t> sent_generation;                   // by template; 0: never
+  recall::SegmentIndex index;
+  wire::Batch batch;
+  std::size_t batch_events = 0;
+  std::size_t timers_sent = 0;
+  std::uint64_t sequence = 0;
+  std::set<std::uint32_t> markers;  // templates used as iteration markers
+
+  void read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done, std::stop_token stop);
+  void on_record(OpenFile& open, const decode::Record& record);
+  segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);
+  SourceId add_source(OpenFile& open, std::size_t speaker);
+  void on_segment(wire::Segment&& segment);
+  void finish_file(OpenFile& open, const decode::Decoder& decoder);
+  void flush();
+};
+
+NodeAgent::NodeAgent(std::string name, std::vector<discover::LogFile> files,
+                     const segment::RulePackSet& packs, Options options, wire::Sender& sender)
+    : state_(std::make_unique<State>()) {
+  state_->name = std::move(name);
+  state_->packs = &packs;
+  state_->options = options;
+  state_->sender = &sender;
+  state_->miner = drain::TemplateMiner(options.drain);
+  for (discover::LogFile& file : files)
+    state_->files.push_back({file, SpeakerTable(file), {}, {}, {}});
+}
+
+NodeAgent::~NodeAgent() = default;
+NodeAgent::NodeAgent(NodeAgent&&) noexcept = default;
+
+const std::string& NodeAgent::name() const { return state_->name; }
+
+void NodeAgent::read_all(std::atomic<std::uint64_t>& bytes_done, std::stop_token stop) {
+  for (OpenFile& open : state_->files) {
+    if (stop.stop_requested()) break;
+    state_->read_file(open, bytes_done, stop);
+  }
+  state_->flush();
+}
+
+void NodeAgent::State::read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done,
+                                 std::stop_token stop) {
+  auto reader = discover::FileReader::open(open.file.path);
+  if (!reader) {
+    batch.warnings.push_back({"unreadable", open.file.name, reader.error().reason, open.file.bytes});
+    return;
+  }
+  decode::Options decode_options = options.decode;
+  if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
+  decode::Decoder decoder(decode_options,
+                          [&](const decode::Record& record) { on_record(open, record); });
+  std::vector<char> chunk(kChunkBytes);
+  while (!stop.stop_requested()) {
+    const auto read = reader->read(chunk);
+    if (!read) {
+      batch.warnings.push_back({"unreadable", open.file.name, read.error().reason, 0});
+      break;
+    }
+    if (*read == 0) break;
+    decoder.feed({chunk.data(), *read});
+    bytes_done.fetch_add(*read, std::memory_order_relaxed);
+  }
+  decoder.finish();
+  finish_file(open, decoder);
+}
+
+void NodeAgent::State::finish_file(OpenFile& open, const decode::Decoder& decoder) {
+  for (const SourceId source : open.sources) segmenters[source.value()]->finish();
+  for (std::size_t speaker = 0; speaker < open.sources.size(); ++speaker) {
+    wire::SourceDefinition source = open.speakers.definition(speaker);
+    source.id = open.sources[speaker];
+    batch.sources.push_back(std::move(source));
+    segmenters[open.sources[speaker].value()].reset();
+  }
+  open.stats = decoder.stats();
+  open.time_format = decoder.time_format();
+  const auto bytes = open.stats.bytes;
+  batch.coverage.push_back({open.file.name, {0, bytes}, open.stats.lines, std::max(bytes, open.file.bytes)});
+  if (bytes > 0 && static_cast<double>(open.stats.binary_bytes) > kBinaryShare * static_cast<double>(bytes))
+    batch.warnings.push_back({"binary", open.file.name, "most of it is not text", open.stats.binary_bytes});
+  if (open.stats.cut_lines > 0)
+    batch.warnings.push_back(
+        {"cut", open.file.name,
+         fmt::format("{} lines are longer than {} bytes; what follows was not parsed",
+                     open.stats.cut_lines, options.decode.line_bytes_max),
+         0});
+}
+
+SourceId NodeAgent::State::add_source(OpenFile& open, std::size_t speaker) {
+  const SourceId id{static_cast<std::uint32_t>(file_of_source.size())};
+  file_of_source.push_back(static_cast<std::size_t>(
+      std::ranges::find_if(files, [&](const OpenFile& file) { return &file == &open; }) -
+      files.begin()));
+  segmenters.push_back(std::make_unique<segment::Segmenter>(
+      id, [this](wire::Segment&& segment) { on_segment(std::move(segment)); }));
+  open.sources.push_back(id);
+  wire::SourceDefinition source = open.speakers.definition(speaker);
+  source.id = id;
+  batch.sources.push_back(std::move(source));
+  return id;
+}
+
+segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
+                                                     const decode::Record& record) {
+  if (id.value() >= traits.size()) {
+    traits.resize(id.value() + 1);
+    sent_generation.resize(id.value() + 1, 0);
+  }
+  segment::TemplateTraits& found = traits[id.value()];
+  if (found.seen++ == 0) found.role = packs->classify(record.text);
+  found.level = std::max(found.level, record.level);
+  return found;
+}
+
+void NodeAgent::State::on_record(OpenFile& open, const decode::Record& record) {
+  const auto found = open.speakers.find(record.speaker);
+  const SourceId source =
+      found.created ? add_source(open, found.speaker) : open.sources[found.speaker];
+  const drain::Match match = miner.learn(record.text);
+  const segment::TemplateTraits& known = traits_of(match.id, record);
+  segmenters[source.value()]->add(record, match.id, known);
+}
+
+void NodeAgent::State::on_segment(wire::Segment&& segment) {
+  index.add(segment);
+  batch_events += segment.events.size() + segment.order.size();
+  batch.segments.push_back(std::move(segment));
+  if (batch.segments.size() >= options.segments_per_batch || batch_events >= options.events_per_batch)
+    flush();
+}
+
+void NodeAgent::State::flush() {
+  for (std::uint32_t id = 0; id < sent_generation.size(); ++id) {
+    const drain::LogTemplate& found = miner.at(LocalTemplateId{id});
+    if (sent_generation[id] == found.generation + 1) continue;
+    sent_generation[id] = found.generation + 1;
+    wire::TemplateDefinition definition;
+    definition.id = LocalTemplateId{id};
+    definition.generation = found.generation;
+    definition.text = found.text;
+    definition.level = traits[id].level;
+    definition.marks = segment::marks_of(traits[id].role);
+    definition.skeletons = found.skeletons;
+    definition.alias_of = found.alias_of;
+    batch.templates.push_back(std::move(definition));
+  }
+  const auto& names = packs->timer_names();
+  for (; timers_sent < names.size(); ++timers_sent)
+    batch.timers.push_back({static_cast<std::uint16_t>(timers_sent), names[timers_sent]});
+  batch.agent = name;
+  batch.sequence = sequence++;
+  sender->send(wire::encode(batch));
+  batch = {};
+  batch_events = 0;
+}
+
+std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const {
+  struct Want {
+    const recall::Wanted* wanted = nullptr;
+    std::size_t hits = 0;
+  };
+  std::map<LocalTemplateId, Want> wants;
+  std::map<std::size_t, std::vector<recall::Span>> spans_of_file;
+  auto asks_source = [](const recall::Wanted& wanted, SourceId source) {
+    return wanted.sources.empty() || std::ranges::binary_search(wanted.sources, source);
+  };
+  for (const recall::Wanted& wanted : request.wanted) {
+    wants[state_->miner.canonical(wanted.id)] = {&wanted, 0};
+    for (const recall::Span& span : state_->index.spans(wanted.id)) {
+      if (!asks_source(wanted, span.source)) continue;
+      if (wanted.from && span.end && *span.end < *wanted.from) continue;
+      spans_of_file[state_->file_of_source[span.source.value()]].push_back(span);
+    }
+  }
+  std::vector<recall::Hit> hits;
+  for (auto& [file, spans] : spans_of_file) {
+    std::ranges::sort(spans, {}, [](const recall::Span& span) { return span.bytes.from; });
+    const OpenFile& open = state_->files[file];
+    auto reader = discover::FileReader::open(open.file.path);
+    if (!reader) continue;  // gone since it was read: nothing to show
+    decode::Options decode_options = state_->options.decode;
+    if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
+    std::uint64_t read_to = 0;
+    auto on_record = [&](const decode::Record& record) {
+      const auto id = state_->miner.find(record.text);
+      if (!id) return;
+      const auto want = wants.find(state_->miner.canonical(*id));
+      if (want == wants.end()) return;
+      const recall::Wanted& wanted = *want->second.wanted;
+      const std::size_t speaker = open.speakers.lookup(record.speaker);
+      if (speaker >= open.sources.size() || !asks_source(wanted, open.sources[speaker])) return;
+      if (wanted.from && record.time && *record.time < *wanted.from) return;
+      if (request.lines_per_template_max > 0 &&
+          want->second.hits++ >= request.lines_per_template_max)
+        return;
+      hits.push_back({want->first, open.sources[speaker],
+                      {record.lines.begin(), record.lines.end()},
+                      record.time,
+                      std::string(record.text.substr(0, request.text_bytes_max))});
+    };
+    std::vector<char> chunk(kChunkBytes);
+    for (std::size_t i = 0; i < spans.size();) {
+      wire::ByteRange bytes = spans[i].bytes;
+      std::uint64_t first_line = spans[i].lines.first;
+      for (++i; i < spans.size() && spans[i].bytes.from <= bytes.to; ++i) {
+        bytes.to = std::max(bytes.to, spans[i].bytes.to);
+      }
+      decode::Decoder decoder(decode_options, on_record);
+      decoder.start_at(first_line, bytes.from);
+      if (!reader->skip(bytes.from - read_to)) break;
+      std::uint64_t left = bytes.to - bytes.from;
+      while (left > 0) {
+        const auto read = reader->read({chunk.data(), std::min<std::uint64_t>(left, chunk.size())});
+        if (!read || *read == 0) break;
+        decoder.feed({chunk.data(), *read});
+        left -= *read;
+      }
+      decoder.finish();
+      read_to = bytes.to - left;
+    }
+  }
+  return hits;
+}
+
+std::vector<FileFacts> NodeAgent::facts() const {
+  std::vector<FileFacts> facts;
+  for (const OpenFile& open : state_->files) {
+    FileFacts fact{open.file.name,         open.file.node,
+                   open.time_format,       open.stats.bytes,
+                   open.stats.lines,       open.stats.lines_with_time,
+                   open.stats.lines_with_rank, {}, {}};
+    std::set<Rank> ranks;
+    for (std::size_t speaker = 0; speaker < open.sources.size(); ++speaker)
+      if (const auto rank = open.speakers.definition(speaker).rank) ranks.insert(*rank);
+    fact.ranks.assign(ranks.begin(), ranks.end());
+    facts.push_back(std::move(fact));
+  }
+  return facts;
+}
+
+}  // namespace l4::agent

@@ -1,0 +1,62 @@
+// The agent of one node: reads its files, parses them with its own Drain tree, ships batches.
+//
+// Place in the flow: bytes -> decoder -> Drain -> segmenter -> batch -> transport; afterwards it
+// answers recall questions from the same files. Offline one of these runs per node found; live the
+// same class is fed by the tailer. Used by one thread at a time; owns its tree, segmenters and
+// index. What it cannot read becomes a warning in a batch, never an abort.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "agent/decode/decoder.h"
+#include "agent/discover/discover.h"
+#include "agent/recall/recall.h"
+#include "agent/segment/rule_pack.h"
+#include "common/drain/template_miner.h"
+#include "common/wire/transport.h"
+
+namespace l4::agent {
+
+struct Options {
+  std::size_t segments_per_batch = 512;
+  std::size_t events_per_batch = 16'384;
+  decode::Options decode;
+  drain::Options drain;
+};
+
+/// Facts about one file, for `l4 inspect`.
+struct FileFacts {
+  std::string name, node, time_format;
+  std::uint64_t bytes = 0, lines = 0, lines_with_time = 0, lines_with_rank = 0;
+  std::vector<Rank> ranks;
+  std::string iteration_marker;  ///< text of the marker's template; empty if none
+};
+
+class NodeAgent {
+ public:
+  /// `packs` and `sender` must outlive the agent. `name` must be unique among the senders.
+  NodeAgent(std::string name, std::vector<discover::LogFile> files,
+            const segment::RulePackSet& packs, Options options, wire::Sender& sender);
+  ~NodeAgent();
+  NodeAgent(NodeAgent&&) noexcept;
+
+  /// Reads every file to its end and ships what it holds. `bytes_done` counts file bytes read.
+  void read_all(std::atomic<std::uint64_t>& bytes_done, std::stop_token stop);
+
+  /// Lines of templates, in the order of sources and lines. Learns nothing.
+  std::vector<recall::Hit> recall(const recall::Request& request) const;
+
+  const std::string& name() const;
+  std::vector<FileFacts> facts() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace l4::agent

@@ -1,0 +1,38 @@
+// A question for raw lines, and its answer.
+//
+// Place in the flow: after a verdict the aggregator's side asks an agent for the lines of a few
+// templates; agent/node_agent.h answers by reading just the spans that hold them
+// (agent/recall/segment_index.h), with learning off. Values only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+
+namespace l4::recall {
+
+struct Wanted {
+  LocalTemplateId id;
+  std::vector<SourceId> sources;  ///< only these; empty: every source of the agent
+  std::optional<TimeMs> from;     ///< nothing that is known to be older
+};
+
+struct Request {
+  std::vector<Wanted> wanted;
+  std::size_t lines_per_template_max = 0;  ///< 0: all
+  std::size_t text_bytes_max = 0;          ///< 0: no text
+};
+
+struct Hit {
+  LocalTemplateId id;
+  SourceId source;
+  std::vector<std::uint64_t> lines;  ///< physical lines of the record, from 1
+  std::optional<TimeMs> time;
+  std::string text;
+};
+
+}  // namespace l4::recall

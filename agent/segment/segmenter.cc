@@ -1,0 +1,153 @@
+#include "agent/segment/segmenter.h"
+
+#include <algorithm>
+
+#include "common/wire/parameters.h"
+
+namespace l4::segment {
+
+std::optional<Segmenter::Marker> Segmenter::marker_of(const decode::Record& record,
+                                                      LocalTemplateId id,
+                                                      const TemplateTraits& traits) {
+  if (const IterationMarker* marker = traits.role.iteration) {
+    const auto number = read_number(record.text, marker->number_after);
+    if (!number) return std::nullopt;
+    has_pack_marker_ = true;
+    return Marker{*number, marker->boundary};
+  }
+  if (has_pack_marker_ || record.folded || traits.level >= Level::warning) return std::nullopt;
+  const auto number = learner_.observe(id, record.text);
+  if (!number) return std::nullopt;
+  return Marker{*number, wire::Boundary::completed};
+}
+
+bool Segmenter::slice_is_full(const decode::Record& record) const {
+  if (open_.events.empty()) return false;
+  if (record.bytes.to - open_.bytes.from > kSegmentBytesMax) return true;
+  return !has_marker_ && record.time && open_.begin && *record.time - *open_.begin > kSlice;
+}
+
+void Segmenter::add(const decode::Record& record, LocalTemplateId id,
+                    const TemplateTraits& traits) {
+  const auto marker = marker_of(record, id, traits);
+  const bool begins_stage =
+      traits.role.stage != Stage::unknown && !traits.role.stage_ends && traits.role.stage != stage_;
+  const bool starts = marker && marker->boundary == wire::Boundary::started &&
+                      open_.iteration != Iteration{marker->iteration};
+  if (starts || begins_stage || slice_is_full(record))
+    close(starts ? wire::Boundary::started : wire::Boundary::none);
+
+  if (begins_stage) {
+    stage_before_ = stage_;
+    stage_ = traits.role.stage;
+  }
+  if (marker) {
+    has_marker_ = true;
+    if (starts || (is_startup(stage_) || stage_ == Stage::unknown)) stage_ = Stage::training;
+    open_.iteration = Iteration{marker->iteration};
+  }
+  if (open_.events.empty()) open_.stage = stage_;
+  append(record, id, traits);
+
+  if (traits.role.stage_ends && traits.role.stage == stage_) {
+    close(wire::Boundary::none);
+    stage_ = completed_ ? Stage::training : stage_before_;
+  }
+  if (marker && marker->boundary == wire::Boundary::completed) {
+    completed_ = Iteration{marker->iteration};
+    open_.stage = Stage::training;
+    close(wire::Boundary::completed);
+    stage_ = Stage::training;
+  }
+}
+
+wire::EventCount& Segmenter::event_of(LocalTemplateId id) {
+  constexpr std::size_t kLinear = 16;
+  if (open_.events.size() <= kLinear) {
+    for (wire::EventCount& event : open_.events)
+      if (event.id == id) return event;
+  } else {
+    if (index_.empty())
+      for (std::uint32_t i = 0; i < open_.events.size(); ++i)
+        index_.emplace(open_.events[i].id.value(), i);
+    if (const auto found = index_.find(id.value()); found != index_.end())
+      return open_.events[found->second];
+    index_.emplace(id.value(), static_cast<std::uint32_t>(open_.events.size()));
+  }
+  open_.events.push_back({id, 0, 0, std::nullopt});
+  return open_.events.back();
+}
+
+void Segmenter::append(const decode::Record& record, LocalTemplateId id,
+                       const TemplateTraits& traits) {
+  wire::EventCount& event = event_of(id);
+  if (event.count++ == 0) {
+    event.first_line = record.lines.front();
+    event.first_time = record.time;
+  }
+  if (open_.lines.first == 0) {
+    open_.lines.first = record.lines.front();
+    open_.bytes.from = record.bytes.from;
+  }
+  open_.lines.last = std::max(open_.lines.last, record.lines.back());
+  open_.bytes.to = std::max(open_.bytes.to, record.bytes.to);
+  open_.updates += record.updates;
+  if (record.time) {
+    if (!open_.begin || *record.time < *open_.begin) open_.begin = record.time;
+    if (!open_.end || *record.time > *open_.end) open_.end = record.time;
+  }
+  if (!open_.order.empty() && open_.order.back().id == id) {
+    ++open_.order.back().count;
+  } else if (open_.order.size() < kRunsMax) {
+    open_.order.push_back({id, 1});
+  } else {
+    open_.order_cut = true;
+  }
+  if (is_speaking(traits)) add_parameters(record, id);
+  if (!traits.role.timers.empty()) add_timers(record, traits);
+}
+
+void Segmenter::add_parameters(const decode::Record& record, LocalTemplateId id) {
+  std::vector<wire::Parameter> values;
+  wire::extract_parameters(record.text, values);
+  if (values.empty()) return;
+  std::size_t tuples = 0;
+  for (wire::ParameterTuple& tuple : open_.parameters) {
+    if (tuple.id != id) continue;
+    if (tuple.values == values) {
+      ++tuple.count;
+      return;
+    }
+    ++tuples;
+  }
+  if (tuples < kTuplesMax) open_.parameters.push_back({id, 1, std::move(values)});
+}
+
+void Segmenter::add_timers(const decode::Record& record, const TemplateTraits& traits) {
+  for (const Timer* timer : traits.role.timers) {
+    const auto value = read_value(record.text, timer->number_after);
+    if (!value) continue;
+    const double ms = *value * timer->unit_ms;
+    auto total = std::ranges::find(open_.timers, timer->id, &wire::TimerTotal::timer);
+    if (total == open_.timers.end())
+      total = open_.timers.insert(total, wire::TimerTotal{timer->id, 0, 0, 0});
+    ++total->count;
+    total->sum_ms += ms;
+    total->max_ms = std::max(total->max_ms, ms);
+  }
+}
+
+void Segmenter::close(wire::Boundary boundary) {
+  if (!open_.events.empty()) {
+    open_.source = source_;
+    open_.boundary = boundary;
+    sink_(std::move(open_));
+  }
+  open_ = {};
+  index_.clear();
+  open_.stage = stage_;
+}
+
+void Segmenter::finish() { close(wire::Boundary::none); }
+
+}  // namespace l4::segment

@@ -1,0 +1,64 @@
+// Cuts the events of one source into segments: iterations, stages, one-second slices.
+//
+// Place in the flow: Drain -> here -> batch (design.md 3 "segment"). A line that completes
+// iteration k ends the segment of k; a line that starts k begins one; a line that a rule pack ties
+// to a stage begins one too. One per source, one thread; the open segment is all it owns.
+// Bounds: 4,096 runs of order and 8 parameter tuples per template in a segment; a source without
+// markers closes its segment when its time has moved on by `slice_ms`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/decode/record.h"
+#include "agent/segment/iteration_learner.h"
+#include "agent/segment/template_traits.h"
+#include "common/wire/batch.h"
+
+namespace l4::segment {
+
+class Segmenter {
+ public:
+  using Sink = std::function<void(wire::Segment&&)>;
+  static constexpr std::size_t kRunsMax = 4096;
+  static constexpr std::size_t kTuplesMax = 8;
+  static constexpr std::uint64_t kSegmentBytesMax = 4u << 20;
+  static constexpr Millis kSlice{1000};
+
+  Segmenter(SourceId source, Sink sink) : source_(source), sink_(std::move(sink)) {}
+
+  void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits);
+  void finish();
+
+  std::optional<Iteration> last_completed() const { return completed_; }
+
+ private:
+  struct Marker {
+    std::int64_t iteration = 0;
+    wire::Boundary boundary = wire::Boundary::completed;
+  };
+
+  std::optional<Marker> marker_of(const decode::Record&, LocalTemplateId, const TemplateTraits&);
+  void append(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits);
+  void add_parameters(const decode::Record& record, LocalTemplateId id);
+  void add_timers(const decode::Record& record, const TemplateTraits& traits);
+  wire::EventCount& event_of(LocalTemplateId id);
+  bool slice_is_full(const decode::Record& record) const;
+  void close(wire::Boundary boundary);
+
+  SourceId source_;
+  Sink sink_;
+  IterationLearner learner_;
+  wire::Segment open_;
+  std::unordered_map<std::uint32_t, std::uint32_t> index_;  // template -> place in open_.events
+  Stage stage_ = Stage::unknown;
+  Stage stage_before_ = Stage::unknown;
+  std::optional<Iteration> completed_;
+  bool has_pack_marker_ = false;
+  bool has_marker_ = false;
+};
+
+}  // namespace l4::segment
