@@ -92,6 +92,7 @@ struct Segment {
   orderCut @13 :Bool;
   parameters @14 :List(ParameterTuple);
   timers @15 :List(TimerTotal);
+  timedLastLine @16 :UInt64;
 }
 
 struct Coverage {

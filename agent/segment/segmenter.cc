@@ -93,6 +93,7 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
   open_.bytes.to = std::max(open_.bytes.to, record.bytes.to);
   open_.updates += record.updates;
   if (record.time) {
+    open_.timed_last_line = std::max(open_.timed_last_line, record.lines.front());
     if (!open_.begin || *record.time < *open_.begin) open_.begin = record.time;
     if (!open_.end || *record.time > *open_.end) open_.end = record.time;
   }

@@ -137,7 +137,8 @@ struct Segment {
   std::optional<TimeMs> arrival_begin, arrival_end;  ///< null offline
   ByteRange bytes;
   LineRange lines;
-  std::uint32_t updates = 0;         ///< CR updates of progress bars
+  std::uint64_t timed_last_line = 0;  ///< last line that printed a time; 0 if none
+  std::uint32_t updates = 0;          ///< CR updates of progress bars
   std::vector<EventCount> events;    ///< one per template, in order of first occurrence
   std::vector<Run> order;            ///< at most 4,096 runs
   bool order_cut = false;

@@ -1,0 +1,43 @@
+#include "aggregator/job/job_state.h"
+
+#include <fmt/format.h>
+
+namespace l4::job {
+
+Agent& JobState::agent_of(const std::string& name) {
+  const auto [found, created] = agents_.try_emplace(name);
+  if (created) {
+    constexpr std::uint32_t kAgentsPerJobMax = 1u << 20;
+    found->second.name = name;
+    found->second.node_index =
+        job_index_ * kAgentsPerJobMax + static_cast<std::uint32_t>(agents_.size() - 1);
+  }
+  return found->second;
+}
+
+Result<void> JobState::apply(const wire::Batch& batch) {
+  Agent& agent = agent_of(batch.agent);
+  for (const wire::TimerName& timer : batch.timers) {
+    if (timer.timer >= agent.timer_names.size()) agent.timer_names.resize(timer.timer + 1u);
+    agent.timer_names[timer.timer] = timer.name;
+  }
+  for (const wire::TemplateDefinition& definition : batch.templates) {
+    templates_.define(agent.node_index, definition);
+    if (definition.marks != 0) agent.marks[definition.id.value()] = definition.marks;
+  }
+  for (const wire::SourceDefinition& source : batch.sources)
+    agent.streams[source.id.value()].source = source;
+  coverage_.insert(coverage_.end(), batch.coverage.begin(), batch.coverage.end());
+  warnings_.insert(warnings_.end(), batch.warnings.begin(), batch.warnings.end());
+  for (const wire::Segment& segment : batch.segments) {
+    const auto stream = agent.streams.find(segment.source.value());
+    if (stream == agent.streams.end())
+      return std::unexpected(Error{batch.agent, fmt::format("segment of source {}, which was never "
+                                                            "defined",
+                                                            segment.source.value())});
+    stream->second.apply(segment, agent.sequences);
+  }
+  return {};
+}
+
+}  // namespace l4::job

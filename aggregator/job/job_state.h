@@ -1,0 +1,59 @@
+// Everything known of one job: its agents, sources, counts, iterations, what was read.
+//
+// Place in the flow: aggregator/receive applies batches here; aggregator/job/view.h reads it.
+// Batches of different agents may come in any order: the state is the same. One thread (a job
+// belongs to one scoring thread). Memory is bounded by streams x templates, not by input.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "aggregator/job/stream.h"
+#include "aggregator/job/unify.h"
+#include "common/base/error.h"
+#include "common/wire/batch.h"
+
+namespace l4::job {
+
+/// One agent's half of the state: its streams by SourceId and what only it can resolve.
+struct Agent {
+  std::string name;
+  std::uint32_t node_index = 0;  ///< key in the TemplateTable
+  std::map<std::uint32_t, Stream> streams;
+  std::map<std::uint32_t, std::uint8_t> marks;  // by local template
+  SequencePool sequences;
+  std::vector<std::string> timer_names;
+};
+
+class JobState {
+ public:
+  /// `templates` is shared by all jobs that are compared with each other; it must outlive them.
+  /// `job_index` keeps agents of the same name in different jobs apart in that table.
+  JobState(std::string id, std::uint32_t job_index, TemplateTable& templates)
+      : id_(std::move(id)), job_index_(job_index), templates_(templates) {}
+
+  /// Error if the batch refers to a source or template that was never defined; what was applied
+  /// before that stays, and the caller counts the rest as lost.
+  Result<void> apply(const wire::Batch& batch);
+
+  const std::string& id() const { return id_; }
+  const std::map<std::string, Agent>& agents() const { return agents_; }
+  const std::vector<wire::Coverage>& coverage() const { return coverage_; }
+  const std::vector<wire::Warning>& warnings() const { return warnings_; }
+  TemplateTable& templates() const { return templates_; }
+
+ private:
+  Agent& agent_of(const std::string& name);
+
+  std::string id_;
+  std::uint32_t job_index_;
+  TemplateTable& templates_;
+  std::map<std::string, Agent> agents_;
+  std::vector<wire::Coverage> coverage_;
+  std::vector<wire::Warning> warnings_;
+};
+
+}  // namespace l4::job

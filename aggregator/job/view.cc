@@ -1,0 +1,200 @@
+#include "aggregator/job/view.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace l4::job {
+namespace {
+
+using RankKey = std::tuple<std::string, bool, std::int32_t, std::int32_t, std::string>;
+
+/// Ranks of one node whose number is known give the number of the others (rank - local rank).
+std::map<std::string, std::int32_t> first_ranks(const JobState& state, std::int32_t attempt) {
+  std::map<std::string, std::int32_t> base;
+  for (const auto& [name, agent] : state.agents())
+    for (const auto& [id, stream] : agent.streams) {
+      const wire::SourceDefinition& source = stream.source;
+      if (source.attempt == attempt && source.rank && source.local_rank)
+        base.try_emplace(source.node, source.rank->value() - *source.local_rank);
+    }
+  return base;
+}
+
+struct Identity {
+  std::optional<Rank> rank;
+  RankSource source = RankSource::none;
+  bool launcher = false;
+};
+
+Identity identify(const wire::SourceDefinition& source,
+                  const std::map<std::string, std::int32_t>& base) {
+  if (source.rank) return {source.rank, source.rank_source, false};
+  if (source.local_rank) {
+    if (const auto found = base.find(source.node); found != base.end())
+      return {Rank{found->second + *source.local_rank}, RankSource::derived, false};
+    return {std::nullopt, RankSource::none, false};
+  }
+  return {std::nullopt, RankSource::none, source.kind != wire::SourceKind::rank};
+}
+
+void widen(std::optional<TimeMs>& low, std::optional<TimeMs>& high, std::optional<TimeMs> begin,
+           std::optional<TimeMs> end) {
+  if (begin && (!low || *begin < *low)) low = begin;
+  if (end && (!high || *end > *high)) high = end;
+}
+
+void add_stream(JobView& view, const Agent& agent, const Stream& stream, std::uint32_t rank,
+                bool trust_mtimes) {
+  StreamView added{&stream, &agent, view.ranks[rank].node, rank, stream.end};
+  const auto modified = stream.source.modified;
+  if (trust_mtimes && modified && (!stream.end || *modified > *stream.end))
+    added.last_activity = modified;
+  RankView& owner = view.ranks[rank];
+  owner.streams.push_back(static_cast<std::uint32_t>(view.streams.size()));
+  owner.lines += stream.lines;
+  if (stream.lines > 0) widen(owner.begin, owner.end, stream.begin, added.last_activity);
+  if (stream.last_completed && (!owner.completed || *stream.last_completed > *owner.completed)) {
+    owner.completed = stream.last_completed;
+    owner.completed_time = stream.last_completed_time;
+  }
+  if (stream.last_started && (!owner.started || *stream.last_started > *owner.started))
+    owner.started = stream.last_started;
+  view.lines += stream.lines;
+  widen(view.begin, view.end, stream.begin, stream.end);
+  view.streams.push_back(added);
+}
+
+void add_streams(JobView& view, const JobState& state, bool trust_mtimes) {
+  const auto base = first_ranks(state, view.attempt);
+  struct Entry {
+    const Agent* agent;
+    const Stream* stream;
+    Identity identity;
+  };
+  std::map<RankKey, std::vector<Entry>> grouped;
+  std::set<std::string> node_names;
+  for (const auto& [name, agent] : state.agents()) {
+    for (const auto& [id, stream] : agent.streams) {
+      const wire::SourceDefinition& source = stream.source;
+      const bool launcher = source.kind != wire::SourceKind::rank;
+      if (source.attempt != view.attempt && !launcher) continue;
+      const Identity identity = identify(source, base);
+      // A rank is one however many files it writes; what has no number is told apart by its file.
+      const bool numbered = identity.rank || source.local_rank;
+      node_names.insert(source.node);
+      grouped[{source.node, identity.launcher, identity.rank ? identity.rank->value() : -1,
+               source.local_rank && !identity.rank ? *source.local_rank : -1,
+               numbered ? std::string() : source.path}]
+          .push_back({&agent, &stream, identity});
+    }
+  }
+  for (const std::string& name : node_names) view.nodes.push_back({name, {}, {}, {}});
+  for (const auto& [key, entries] : grouped) {
+    const auto node = static_cast<std::uint32_t>(
+        std::distance(node_names.begin(), node_names.find(std::get<0>(key))));
+    const auto rank = static_cast<std::uint32_t>(view.ranks.size());
+    RankView added;
+    added.node = node;
+    added.rank = entries.front().identity.rank;
+    added.rank_source = entries.front().identity.source;
+    added.local_rank = entries.front().stream->source.local_rank;
+    added.launcher = entries.front().identity.launcher;
+    view.ranks.push_back(std::move(added));
+    view.nodes[node].ranks.push_back(rank);
+    for (const Entry& entry : entries)
+      add_stream(view, *entry.agent, *entry.stream, rank, trust_mtimes);
+    widen(view.nodes[node].begin, view.nodes[node].end, view.ranks[rank].begin,
+          view.ranks[rank].end);
+  }
+}
+
+/// When an event was first seen, as well as its stream can tell (design.md 3, "Time").
+std::optional<TimeMs> estimate_time(const StreamView& stream, const EventStats& stats) {
+  if (stats.first_time_exact) return stats.first_time;
+  const bool in_untimed_tail = stats.first_line > stream.state->timed_last_line;
+  if (!in_untimed_tail) return stats.first_time;
+  // Lines after the last stamp: the file's last growth bounds them from above.
+  const bool after_progress = stats.first_line > stream.state->last_completed_line;
+  if (after_progress && stream.last_activity) return stream.last_activity;
+  return stats.first_time;
+}
+
+void merge(EventStats& into, const EventStats& other) {
+  if (other.first_line < into.first_line) {
+    into.first_line = other.first_line;
+    into.first_time = other.first_time;
+    into.first_time_exact = other.first_time_exact;
+    into.first_stage = other.first_stage;
+    into.first_iteration = other.first_iteration;
+  }
+  into.count += other.count;
+  into.last_line = std::max(into.last_line, other.last_line);
+  if (other.last_time && (!into.last_time || *other.last_time > *into.last_time)) {
+    into.last_time = other.last_time;
+    into.last_iteration = other.last_iteration;
+  }
+  into.segments += other.segments;
+}
+
+void add_events(JobView& view, TemplateTable& templates) {
+  std::map<TemplateId, EventView> events;
+  for (std::uint32_t i = 0; i < view.streams.size(); ++i) {
+    const StreamView& stream = view.streams[i];
+    for (const auto& [local, stats] : stream.state->events) {
+      const TemplateId id = templates.resolve(stream.agent->node_index, LocalTemplateId{local});
+      EventView& event = events[id];
+      event.count += stats.count;
+      if (const auto mark = stream.agent->marks.find(local); mark != stream.agent->marks.end())
+        event.marks |= mark->second;
+      if (!event.at.empty() && event.at.back().stream == i)
+        merge(event.at.back().stats, stats);
+      else
+        event.at.push_back({i, stats, {}});
+    }
+    for (const auto& [local, seen] : stream.state->parameters) {
+      EventView& event = events[templates.resolve(stream.agent->node_index, LocalTemplateId{local})];
+      event.parameters.insert(event.parameters.end(), seen.begin(), seen.end());
+    }
+  }
+  for (auto& [id, event] : events) {
+    event.id = id;
+    event.text = templates.text(id);
+    event.level = templates.level(id);
+    for (Occurrence& occurrence : event.at)
+      occurrence.time = estimate_time(view.streams[occurrence.stream], occurrence.stats);
+    view.events.push_back(std::move(event));
+  }
+}
+
+}  // namespace
+
+std::size_t JobView::training_ranks() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(ranks, [](const RankView& rank) { return !rank.launcher; }));
+}
+
+std::vector<std::int32_t> attempts_of(const JobState& state) {
+  std::set<std::int32_t> attempts;
+  for (const auto& [name, agent] : state.agents())
+    for (const auto& [id, stream] : agent.streams)
+      if (stream.source.kind == wire::SourceKind::rank) attempts.insert(stream.source.attempt);
+  if (attempts.empty()) attempts.insert(0);
+  return {attempts.begin(), attempts.end()};
+}
+
+JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes) {
+  JobView view;
+  view.state = &state;
+  view.attempt = attempt;
+  add_streams(view, state, trust_mtimes);
+  for (const wire::Coverage& coverage : state.coverage()) {
+    view.bytes += coverage.bytes.to - coverage.bytes.from;
+    view.bytes_known += coverage.bytes_known;
+  }
+  add_events(view, state.templates());
+  return view;
+}
+
+}  // namespace l4::job

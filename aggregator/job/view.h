@@ -1,0 +1,82 @@
+// One attempt of one job, resolved and read-only: what every detector sees.
+//
+// Place in the flow: built from JobState when somebody wants a verdict; detectors and diagnosis
+// read nothing else. Local template ids are gone: events are job-wide, numbered densely in the
+// order of their ids. Nodes and ranks are sorted by name and number, so equal states give equal
+// views. Owns its data except the streams, which live in the JobState it was built from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/job/job_state.h"
+
+namespace l4::job {
+
+/// An event on one stream.
+struct Occurrence {
+  std::uint32_t stream = 0;  ///< index into JobView::streams
+  EventStats stats;
+  std::optional<TimeMs> time;  ///< best estimate of its first occurrence
+};
+
+struct EventView {
+  TemplateId id;
+  std::string text;
+  Level level = Level::unknown;
+  std::uint8_t marks = 0;
+  std::uint64_t count = 0;
+  std::vector<Occurrence> at;  ///< by stream
+  std::vector<ParameterSeen> parameters;
+};
+
+struct StreamView {
+  const Stream* state = nullptr;
+  const Agent* agent = nullptr;
+  std::uint32_t node = 0;
+  std::uint32_t rank = 0;                 ///< index into JobView::ranks
+  std::optional<TimeMs> last_activity;    ///< printed time or trusted mtime
+};
+
+/// A training process, or a launcher (rank empty and `launcher` set): its streams together.
+struct RankView {
+  std::uint32_t node = 0;
+  std::optional<Rank> rank;
+  RankSource rank_source = RankSource::none;
+  std::optional<std::int32_t> local_rank;
+  bool launcher = false;
+  std::vector<std::uint32_t> streams;
+  std::optional<TimeMs> begin, end;  ///< first and last sign of life
+  std::optional<Iteration> completed, started;
+  std::optional<TimeMs> completed_time;
+  std::uint64_t lines = 0;
+};
+
+struct NodeView {
+  std::string name;
+  std::vector<std::uint32_t> ranks;
+  std::optional<TimeMs> begin, end;
+};
+
+struct JobView {
+  const JobState* state = nullptr;
+  std::int32_t attempt = 0;
+  std::vector<NodeView> nodes;
+  std::vector<RankView> ranks;
+  std::vector<StreamView> streams;
+  std::vector<EventView> events;
+  std::optional<TimeMs> begin, end;  ///< of anything printed
+  std::uint64_t lines = 0, bytes = 0, bytes_known = 0;
+
+  std::size_t training_ranks() const;
+};
+
+/// Attempts seen, ascending; at least {0}.
+std::vector<std::int32_t> attempts_of(const JobState& state);
+
+/// `trust_mtimes`: file times are real (design.md 6.2), so they say when a file last grew.
+JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes);
+
+}  // namespace l4::job

@@ -1,0 +1,22 @@
+#include "aggregator/receive/receiver.h"
+
+namespace l4::receive {
+
+Stats receive_all(wire::Receiver& receiver, job::JobState& state,
+                  std::vector<std::string>& errors) {
+  constexpr std::size_t kErrorsMax = 16;
+  Stats stats;
+  while (const auto message = receiver.receive()) {
+    ++stats.messages;
+    stats.bytes += message->size();
+    const auto batch = wire::decode(*message);
+    const Result<void> applied =
+        batch ? state.apply(*batch) : Result<void>(std::unexpected(batch.error()));
+    if (applied) continue;
+    ++stats.rejected;
+    if (errors.size() < kErrorsMax) errors.push_back(applied.error().text());
+  }
+  return stats;
+}
+
+}  // namespace l4::receive

@@ -1,0 +1,22 @@
+// Takes messages from the transport, decodes them and applies them to a job.
+//
+// Place in the flow: transport -> here -> aggregator/job. Runs on the aggregator's receive thread
+// until every sender has closed. A message that cannot be decoded or applied is counted and kept
+// as a warning; the rest goes on.
+#pragma once
+
+#include <cstdint>
+
+#include "aggregator/job/job_state.h"
+#include "common/wire/transport.h"
+
+namespace l4::receive {
+
+struct Stats {
+  std::uint64_t messages = 0, bytes = 0, rejected = 0;
+};
+
+/// Drains `receiver` into `state`. `errors` receives one text per rejected message (at most 16).
+Stats receive_all(wire::Receiver& receiver, job::JobState& state, std::vector<std::string>& errors);
+
+}  // namespace l4::receive
