@@ -1,0 +1,229 @@
+#include "agent/segment/rule_pack.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "common/base/config_table.h"
+
+namespace l4::segment {
+namespace {
+
+struct StageRule {
+  Stage stage = Stage::unknown;
+  LiteralRule begin;
+  std::vector<std::string> until;  ///< any of them ends the stage
+};
+
+struct RulePack {
+  std::string name;
+  bool fallback = false;
+  std::vector<IterationMarker> iterations;
+  std::vector<StageRule> stages;
+  std::vector<Timer> timers;
+  std::vector<LiteralRule> teardown, finished, progress;
+};
+
+LiteralRule read_rule(ConfigTable& table) {
+  LiteralRule rule;
+  rule.contains = table.texts("contains");
+  rule.excludes = table.texts_or_none("excludes");
+  rule.leading_number = table.flag_or("leading_number", false);
+  if (std::ranges::any_of(rule.contains, &std::string::empty))
+    table.refuse("contains", "an empty text would match every line");
+  return rule;
+}
+
+IterationMarker read_marker(ConfigTable& table, const std::string& pack) {
+  IterationMarker marker;
+  marker.pack = pack;
+  marker.rule = read_rule(table);
+  marker.number_after = table.text("number_after");
+  marker.bar = table.flag_or("bar", false);
+  marker.boundary = table.choice("boundary", {"completed", "started"}) == 0
+                        ? wire::Boundary::completed
+                        : wire::Boundary::started;
+  marker.speaker =
+      table.choice("speaker", {"one", "all"}) == 0 ? IterationSpeaker::one : IterationSpeaker::all;
+  return marker;
+}
+
+StageRule read_stage(ConfigTable& table) {
+  StageRule rule;
+  const auto stage = stage_from_name(table.text("stage"));
+  if (!stage || *stage == Stage::unknown) table.refuse("stage", "names no stage");
+  rule.stage = stage.value_or(Stage::unknown);
+  rule.begin = read_rule(table);
+  rule.until = table.texts_or_none("until");
+  return rule;
+}
+
+Timer read_timer(ConfigTable& table) {
+  Timer timer;
+  timer.name = table.text("name");
+  timer.rule = read_rule(table);
+  timer.number_after = table.text("number_after");
+  timer.ms_per_unit = table.choice("unit", {"ms", "s"}) == 0 ? 1.0 : 1000.0;
+  timer.role = static_cast<TimerRole>(table.choice("role", {"own", "wait", "mixed"}));
+  return timer;
+}
+
+Result<RulePack> read_pack(const std::filesystem::path& file) {
+  auto root = ConfigTable::load(file);
+  if (!root) return std::unexpected(root.error());
+  RulePack pack;
+  pack.name = root->text("name");
+  pack.fallback = root->flag_or("fallback", false);
+  for (auto& table : root->tables("iteration"))
+    pack.iterations.push_back(read_marker(table, pack.name));
+  for (auto& table : root->tables("stage")) pack.stages.push_back(read_stage(table));
+  for (auto& table : root->tables("timer")) pack.timers.push_back(read_timer(table));
+  for (auto& table : root->tables("teardown")) pack.teardown.push_back(read_rule(table));
+  for (auto& table : root->tables("finished")) pack.finished.push_back(read_rule(table));
+  for (auto& table : root->tables("progress")) pack.progress.push_back(read_rule(table));
+  if (auto error = root->finish()) return std::unexpected(*error);
+  return pack;
+}
+
+bool contains(std::string_view message, std::string_view literal) {
+  return message.find(literal) != std::string_view::npos;
+}
+
+bool any_accepts(const std::vector<LiteralRule>& rules, std::string_view message) {
+  return std::ranges::any_of(rules, [&](const auto& rule) { return rule.accepts(message); });
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// The text behind each occurrence of `after`, offered to `take` until it takes one.
+template <class Take>
+auto read_behind(std::string_view message, std::string_view after, Take take)
+    -> decltype(take(message)) {
+  for (auto at = message.find(after); at != std::string_view::npos;
+       at = message.find(after, at + 1)) {
+    std::string_view rest = message.substr(at + after.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t:=["), rest.size()));
+    if (auto taken = take(rest)) return taken;
+  }
+  return std::nullopt;
+}
+
+/// Takes an unsigned integer off the front.
+std::optional<std::int64_t> take_integer(std::string_view& text) {
+  std::int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || !is_digit(text.front())) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+void apply(const RulePack& pack, std::string_view message, TemplateRole& role) {
+  for (const auto& marker : pack.iterations)
+    if (role.iteration == nullptr && marker.rule.accepts(message) &&
+        read_number(message, marker.number_after))
+      role.iteration = &marker;
+  for (const auto& rule : pack.stages) {
+    if (role.stage == Stage::unknown && rule.begin.accepts(message)) role.stage = rule.stage;
+    const bool ends =
+        std::ranges::any_of(rule.until, [&](const auto& text) { return contains(message, text); });
+    if (role.stage_end == Stage::unknown && ends) role.stage_end = rule.stage;
+  }
+  for (const auto& timer : pack.timers) {
+    const bool known = std::ranges::any_of(
+        role.timers, [&](const Timer* other) { return other->number_after == timer.number_after; });
+    if (!known && timer.rule.accepts(message) && read_value(message, timer.number_after))
+      role.timers.push_back(&timer);
+  }
+  role.teardown |= any_accepts(pack.teardown, message);
+  role.finished |= any_accepts(pack.finished, message);
+  role.progress |= any_accepts(pack.progress, message);
+}
+
+}  // namespace
+
+struct RulePackSet::State {
+  std::vector<RulePack> packs;
+};
+
+bool LiteralRule::accepts(std::string_view message) const {
+  if (leading_number) {
+    const auto first = message.find_first_not_of(" \t");
+    if (first == std::string_view::npos || !is_digit(message[first])) return false;
+  }
+  const auto within = [&](const auto& literal) { return segment::contains(message, literal); };
+  return std::ranges::all_of(contains, within) && std::ranges::none_of(excludes, within);
+}
+
+RulePackSet::RulePackSet(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RulePackSet::RulePackSet(RulePackSet&&) noexcept = default;
+RulePackSet& RulePackSet::operator=(RulePackSet&&) noexcept = default;
+RulePackSet::~RulePackSet() = default;
+
+Result<RulePackSet> RulePackSet::load(const std::filesystem::path& folder) {
+  auto files = list_config_files(folder);
+  if (!files) return std::unexpected(files.error());
+  auto state = std::make_unique<State>();
+  for (const auto& file : *files) {
+    auto pack = read_pack(file);
+    if (!pack) return std::unexpected(pack.error());
+    const auto same = [&](const RulePack& other) { return other.name == pack->name; };
+    if (std::ranges::any_of(state->packs, same))
+      return std::unexpected(Error{file.string() + ": name", "pack " + pack->name + " again"});
+    state->packs.push_back(std::move(*pack));
+  }
+  std::ranges::stable_sort(state->packs, {}, [](const RulePack& pack) {
+    return std::pair<bool, std::string_view>(pack.fallback, pack.name);
+  });
+  return RulePackSet(std::move(state));
+}
+
+TemplateRole RulePackSet::classify(std::string_view first_message_of_template) const {
+  TemplateRole role;
+  for (const auto& pack : state_->packs) apply(pack, first_message_of_template, role);
+  return role;
+}
+
+std::vector<const Timer*> RulePackSet::timers() const {
+  std::vector<const Timer*> all;
+  for (const auto& pack : state_->packs)
+    for (const auto& timer : pack.timers) all.push_back(&timer);
+  return all;
+}
+
+std::vector<std::string> RulePackSet::names() const {
+  std::vector<std::string> all;
+  for (const auto& pack : state_->packs) all.push_back(pack.name);
+  return all;
+}
+
+std::optional<std::int64_t> read_number(std::string_view message, std::string_view after) {
+  return read_behind(message, after, [](std::string_view rest) { return take_integer(rest); });
+}
+
+std::optional<Progress> read_progress(std::string_view message, std::string_view after) {
+  return read_behind(message, after, [](std::string_view rest) -> std::optional<Progress> {
+    const auto number = take_integer(rest);
+    if (!number) return std::nullopt;
+    Progress progress{*number, std::nullopt};
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    if (rest.empty() || rest.front() != '/') return progress;
+    rest.remove_prefix(1);
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    progress.total = take_integer(rest);
+    return progress;
+  });
+}
+
+std::optional<double> read_value(std::string_view message, std::string_view after) {
+  return read_behind(message, after, [](std::string_view rest) -> std::optional<double> {
+    double value = 0;
+    const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    if (code != std::errc{} || end == rest.data() || !std::isfinite(value)) return std::nullopt;
+    return value;
+  });
+}
+
+}  // namespace l4::segment

@@ -1,0 +1,108 @@
+// What is known of a training framework's own lines: which mark an iteration, begin or end a
+// stage, carry phase times, belong to teardown, or say that the job ended well.
+//
+// Flow: config/frameworks/*.toml -> RulePackSet; agent/segment asks `classify` once per template,
+// with the first message seen of it, and keeps the answer. Per line only `read_number` and
+// `read_value` run: literal search, no regex, no allocation. Immutable after load, so any thread
+// may read; pointers in a TemplateRole live as long as the set and survive its moves.
+// Packs apply in order of name, those with `fallback = true` last; the first that matches names
+// the iteration marker and the stage. A line that only mentions an iteration is no marker.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/base/vocabulary.h"
+#include "common/wire/batch.h"
+
+namespace l4::segment {
+
+/// Which messages are meant: all of `contains`, none of `excludes`.
+struct LiteralRule {
+  std::vector<std::string> contains;
+  std::vector<std::string> excludes;
+  bool leading_number = false;  ///< the message must begin with a digit (after blanks)
+
+  bool accepts(std::string_view message) const;
+};
+
+/// Who prints a marker: one rank for the whole job, or every rank for itself.
+enum class IterationSpeaker : std::uint8_t { one, all };
+
+struct IterationMarker {
+  std::string pack;
+  LiteralRule rule;
+  std::string number_after;  ///< the iteration stands behind this literal
+  wire::Boundary boundary = wire::Boundary::completed;
+  IterationSpeaker speaker = IterationSpeaker::one;
+  /// A progress bar: its number counts only while the total (`read_progress`) stays the same,
+  /// because evaluation loops draw bars of the same shape.
+  bool bar = false;
+};
+
+/// Whose time it is: the rank's own work, waiting in a collective, or both in one figure (with
+/// torch's DDP the backward pass contains the gradient reduction).
+enum class TimerRole : std::uint8_t { own, wait, mixed };
+
+struct Timer {
+  std::string name;
+  LiteralRule rule;
+  std::string number_after;
+  double ms_per_unit = 1.0;
+  TimerRole role = TimerRole::own;
+};
+
+/// What a template means, empty where no pack knows it.
+struct TemplateRole {
+  const IterationMarker* iteration = nullptr;
+  Stage stage = Stage::unknown;      ///< begins with this line
+  Stage stage_end = Stage::unknown;  ///< ends with this line
+  std::vector<const Timer*> timers;
+  bool teardown = false;  ///< noise of an ordinary end
+  bool finished = false;  ///< the job, or this rank, ended well
+  bool progress = false;  ///< proof of progress without an iteration number
+};
+
+class RulePackSet {
+ public:
+  /// All packs of a folder, usually config/frameworks. Errors name file, line and key.
+  static Result<RulePackSet> load(const std::filesystem::path& folder);
+
+  RulePackSet(RulePackSet&&) noexcept;
+  RulePackSet& operator=(RulePackSet&&) noexcept;
+  ~RulePackSet();
+
+  TemplateRole classify(std::string_view first_message_of_template) const;
+
+  /// Every timer of every pack, in the order of the packs; names may repeat between packs.
+  std::vector<const Timer*> timers() const;
+  std::vector<std::string> names() const;
+
+ private:
+  struct State;
+  explicit RulePackSet(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Position within a run: "6/120" or a number alone.
+struct Progress {
+  std::int64_t number = 0;
+  std::optional<std::int64_t> total;
+  bool operator==(const Progress&) const = default;
+};
+
+/// Integer behind the first occurrence of `after` that an integer follows; blanks, `:`, `=` and
+/// `[` between them are skipped.
+std::optional<std::int64_t> read_number(std::string_view message, std::string_view after);
+/// As read_number, with the total behind a slash if there is one.
+std::optional<Progress> read_progress(std::string_view message, std::string_view after);
+/// Decimal number behind `after`, found like read_number; nan and inf give nothing.
+std::optional<double> read_value(std::string_view message, std::string_view after);
+
+}  // namespace l4::segment

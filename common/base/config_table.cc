@@ -1,0 +1,188 @@
+#include "common/base/config_table.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+namespace l4 {
+
+struct ConfigTable::File {
+  std::string name;
+  toml::table root;
+  std::optional<Error> error;
+
+  void note(std::uint32_t line, std::string_view key, std::string_view reason) {
+    if (error) return;
+    std::string where = name + ":" + std::to_string(line);
+    if (!key.empty()) where.append(": ").append(key);
+    error = Error{std::move(where), std::string(reason)};
+  }
+};
+
+struct ConfigTable::Node {
+  const toml::table* table = nullptr;
+  std::set<std::string, std::less<>> asked;
+  std::vector<std::shared_ptr<Node>> children;
+
+  const toml::node* ask(std::string_view key) {
+    asked.emplace(key);
+    return table->get(key);
+  }
+
+  /// The first key that nobody asked for, depth first.
+  void check(File& file) const {
+    for (const auto& [key, value] : *table)
+      if (!asked.contains(key.str()))
+        file.note(value.source().begin.line, key.str(), "unknown key");
+    for (const auto& child : children) child->check(file);
+  }
+};
+
+ConfigTable::ConfigTable(std::shared_ptr<File> file, std::shared_ptr<Node> node)
+    : file_(std::move(file)), node_(std::move(node)) {}
+
+Result<ConfigTable> ConfigTable::load(const std::filesystem::path& file) {
+  std::ifstream input(file, std::ios::binary);
+  if (!input) return std::unexpected(Error{file.string(), "cannot be opened"});
+  std::ostringstream content;
+  content << input.rdbuf();
+  toml::parse_result parsed = toml::parse(content.str(), file.string());
+  if (!parsed) {
+    const auto& error = parsed.error();
+    const auto line = std::to_string(error.source().begin.line);
+    return std::unexpected(
+        Error{file.string() + ":" + line, "no valid TOML: " + std::string(error.description())});
+  }
+  auto shared = std::make_shared<File>();
+  shared->name = file.string();
+  shared->root = std::move(parsed).table();
+  auto node = std::make_shared<Node>();
+  node->table = &shared->root;
+  return ConfigTable(std::move(shared), std::move(node));
+}
+
+bool ConfigTable::has(std::string_view key) const {
+  return node_->table->contains(key);
+}
+
+std::string ConfigTable::text(std::string_view key) {
+  if (!has(key)) {
+    refuse(key, "missing");
+    return {};
+  }
+  return text_or(key, "");
+}
+
+std::vector<std::string> ConfigTable::texts(std::string_view key) {
+  auto values = texts_or_none(key);
+  if (values.empty()) refuse(key, "missing: at least one text is needed");
+  return values;
+}
+
+std::string ConfigTable::text_or(std::string_view key, std::string_view fallback) {
+  const toml::node* node = node_->ask(key);
+  if (node == nullptr) return std::string(fallback);
+  if (const auto* value = node->as_string()) return value->get();
+  refuse(key, "must be a text");
+  return std::string(fallback);
+}
+
+std::vector<std::string> ConfigTable::texts_or_none(std::string_view key) {
+  const toml::node* node = node_->ask(key);
+  std::vector<std::string> values;
+  if (node == nullptr) return values;
+  if (const auto* one = node->as_string()) {
+    values.push_back(one->get());
+    return values;
+  }
+  const auto* list = node->as_array();
+  if (list == nullptr) refuse(key, "must be a text or a list of texts");
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    if (const auto* value = (*list)[i].as_string())
+      values.push_back(value->get());
+    else
+      refuse(key, "must be a list of texts");
+  }
+  return values;
+}
+
+bool ConfigTable::flag_or(std::string_view key, bool fallback) {
+  const toml::node* node = node_->ask(key);
+  if (node == nullptr) return fallback;
+  if (const auto* value = node->as_boolean()) return value->get();
+  refuse(key, "must be true or false");
+  return fallback;
+}
+
+std::int64_t ConfigTable::integer_or(std::string_view key, std::int64_t fallback) {
+  const toml::node* node = node_->ask(key);
+  if (node == nullptr) return fallback;
+  if (const auto* value = node->as_integer()) return value->get();
+  refuse(key, "must be an integer");
+  return fallback;
+}
+
+std::size_t ConfigTable::choice(std::string_view key, const std::vector<std::string_view>& words) {
+  const std::string word = text(key);
+  const auto found = std::ranges::find(words, word);
+  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
+  std::string reason = "must be one of";
+  for (std::string_view allowed : words) reason.append(" ").append(allowed);
+  refuse(key, reason);
+  return 0;
+}
+
+std::vector<ConfigTable> ConfigTable::tables(std::string_view key) {
+  const toml::node* node = node_->ask(key);
+  std::vector<ConfigTable> found;
+  const auto add = [&](const toml::table& table) {
+    auto child = std::make_shared<Node>();
+    child->table = &table;
+    node_->children.push_back(child);
+    found.push_back(ConfigTable(file_, std::move(child)));
+  };
+  if (node == nullptr) return found;
+  if (const auto* table = node->as_table()) {
+    add(*table);
+    return found;
+  }
+  const auto* list = node->as_array();
+  if (list == nullptr) refuse(key, "must be a table");
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    if (const auto* table = (*list)[i].as_table())
+      add(*table);
+    else
+      refuse(key, "must be a list of tables");
+  }
+  return found;
+}
+
+void ConfigTable::refuse(std::string_view key, std::string_view reason) {
+  const toml::node* node = node_->table->get(key);
+  const toml::node& place = node != nullptr ? *node : *node_->table;
+  file_->note(place.source().begin.line, key, reason);
+}
+
+std::optional<Error> ConfigTable::finish() const {
+  if (!file_->error) node_->check(*file_);
+  return file_->error;
+}
+
+Result<std::vector<std::filesystem::path>> list_config_files(const std::filesystem::path& folder) {
+  std::error_code code;
+  std::vector<std::filesystem::path> files;
+  for (std::filesystem::directory_iterator it(folder, code), end; !code && it != end;
+       it.increment(code))
+    if (it->path().extension() == ".toml") files.push_back(it->path());
+  if (code) return std::unexpected(Error{folder.string(), "cannot be listed: " + code.message()});
+  if (files.empty()) return std::unexpected(Error{folder.string(), "holds no .toml file"});
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace l4

@@ -1,0 +1,63 @@
+// Strict reading of one TOML file: every value by its key, every fault with file, line and key.
+//
+// Flow: rule packs, the fault library and the programs' own configs are read through this, so that
+// toml++ stays inside one source. A reader asks for each key it knows and calls `finish()` on the
+// root at the end: it returns the first fault of the file, be it a missing key, a wrong type, a
+// value refused by `refuse()`, or a key nobody asked for (a misspelt key is never ignored).
+// Copies share the same file; use from one thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+
+namespace l4 {
+
+class ConfigTable {
+ public:
+  /// Fails if the file cannot be read or is no TOML.
+  static Result<ConfigTable> load(const std::filesystem::path& file);
+
+  bool has(std::string_view key) const;
+
+  /// Required values. A missing or mistyped one is noted and an empty value returned.
+  std::string text(std::string_view key);
+  std::vector<std::string> texts(std::string_view key);
+
+  /// Optional values: absent gives the fallback, a wrong type is noted.
+  std::string text_or(std::string_view key, std::string_view fallback);
+  std::vector<std::string> texts_or_none(std::string_view key);
+  bool flag_or(std::string_view key, bool fallback);
+  std::int64_t integer_or(std::string_view key, std::int64_t fallback);
+
+  /// A required word out of a closed list: its index (0 if refused).
+  std::size_t choice(std::string_view key, const std::vector<std::string_view>& words);
+
+  /// Children: `[[key]]` blocks in file order, or one `[key]` table; none if absent.
+  std::vector<ConfigTable> tables(std::string_view key);
+
+  /// Notes a fault at `key` (or at the table itself if the key is absent).
+  void refuse(std::string_view key, std::string_view reason);
+
+  /// First fault of the whole file, or nothing.
+  std::optional<Error> finish() const;
+
+ private:
+  struct File;
+  struct Node;
+  ConfigTable(std::shared_ptr<File> file, std::shared_ptr<Node> node);
+
+  std::shared_ptr<File> file_;
+  std::shared_ptr<Node> node_;
+};
+
+/// The `*.toml` files of a folder by name; an Error if it is no folder or holds none.
+Result<std::vector<std::filesystem::path>> list_config_files(const std::filesystem::path& folder);
+
+}  // namespace l4

@@ -1,0 +1,53 @@
+// Strict reading: what is asked for comes back, everything else is refused with its place.
+#include "common/base/config_table.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace l4 {
+namespace {
+
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& content) { std::ofstream(path_) << content; }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_ = std::filesystem::temp_directory_path() / "l4_config_table.toml";
+};
+
+TEST_CASE("values of every kind") {
+  const TemporaryFile file(
+      "title = \"a\"\ncount = 3\non = true\nwords = [\"x\", \"y\"]\n"
+      "[[entry]]\nid = \"one\"\n[[entry]]\nid = \"two\"\n");
+  auto root = ConfigTable::load(file.path());
+  REQUIRE(root.has_value());
+  CHECK(root->text("title") == "a");
+  CHECK(root->integer_or("count", 0) == 3);
+  CHECK(root->flag_or("on", false));
+  CHECK(root->flag_or("off", false) == false);
+  CHECK(root->texts("words") == std::vector<std::string>{"x", "y"});
+  auto entries = root->tables("entry");
+  REQUIRE(entries.size() == 2);
+  CHECK(entries[1].choice("id", {"one", "two"}) == 1);
+  CHECK(root->finish()->text() == file.path().string() + ":6: id: unknown key");
+  CHECK(entries[0].text_or("id", "") == "one");
+  CHECK_FALSE(root->finish().has_value());
+}
+
+TEST_CASE("the first fault is reported with file, line and key") {
+  const TemporaryFile file("a = 1\nb = [1]\n");
+  auto root = ConfigTable::load(file.path());
+  REQUIRE(root.has_value());
+  CHECK(root->text("a").empty());
+  CHECK(root->texts_or_none("b").empty());
+  CHECK(root->finish()->text() == file.path().string() + ":1: a: must be a text");
+  CHECK_FALSE(ConfigTable::load("/nonexistent/l4.toml").has_value());
+}
+
+}  // namespace
+}  // namespace l4
