@@ -129,9 +129,9 @@ struct Segment {
   std::optional<TimeMs> arrival_begin, arrival_end;  ///< null offline
   ByteRange bytes;
   LineRange lines;
-  std::uint32_t updates = 0;         ///< CR updates of progress bars
-  std::vector<EventCount> events;    ///< one per template, in order of first occurrence
-  std::vector<Run> order;            ///< at most 4,096 runs
+  std::uint32_t updates = 0;       ///< CR updates of progress bars
+  std::vector<EventCount> events;  ///< one per template, in order of first occurrence
+  std::vector<Run> order;          ///< at most 4,096 runs
   bool order_cut = false;
   std::vector<ParameterTuple> parameters;
   std::vector<TimerTotal> timers;
