@@ -43,7 +43,7 @@ struct NodeAgent::State {
   recall::SegmentIndex index;
   wire::Batch batch;
   std::size_t batch_events = 0;
-  std::size_t timers_sent = 0;
+  std::vector<const segment::Timer*> timers;  // by the id used on the wire
   std::uint64_t sequence = 0;
   std::set<std::uint32_t> markers;  // templates used as iteration markers
 
@@ -63,6 +63,10 @@ NodeAgent::NodeAgent(std::string name, std::vector<discover::LogFile> files,
   state_->packs = &packs;
   state_->options = options;
   state_->sender = &sender;
+  state_->timers = packs.timers();
+  for (std::size_t i = 0; i < state_->timers.size(); ++i)
+    state_->batch.timers.push_back({static_cast<std::uint16_t>(i), state_->timers[i]->name,
+                                    static_cast<wire::TimerKind>(state_->timers[i]->role)});
   state_->miner = drain::TemplateMiner(options.drain);
   for (discover::LogFile& file : files)
     state_->files.push_back({file, SpeakerTable(file), {}, {}, {}});
@@ -150,7 +154,12 @@ segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
     sent_generation.resize(id.value() + 1, 0);
   }
   segment::TemplateTraits& found = traits[id.value()];
-  if (found.seen++ == 0) found.role = packs->classify(record.text);
+  if (found.seen++ == 0) {
+    found.role = packs->classify(record.text);
+    for (const segment::Timer* timer : found.role.timers)
+      found.timer_ids.push_back(
+          static_cast<std::uint16_t>(std::ranges::find(timers, timer) - timers.begin()));
+  }
   found.level = std::max(found.level, record.level);
   return found;
 }
@@ -187,9 +196,6 @@ void NodeAgent::State::flush() {
     definition.alias_of = found.alias_of;
     batch.templates.push_back(std::move(definition));
   }
-  const auto& names = packs->timer_names();
-  for (; timers_sent < names.size(); ++timers_sent)
-    batch.timers.push_back({static_cast<std::uint16_t>(timers_sent), names[timers_sent]});
   batch.agent = name;
   batch.sequence = sequence++;
   sender->send(wire::encode(batch));

@@ -73,6 +73,7 @@ struct TimerTotal {
 struct TimerName {
   timer @0 :UInt16;
   name @1 :Text;
+  kind @2 :UInt8;
 }
 
 struct Segment {

@@ -10,10 +10,15 @@ std::optional<Segmenter::Marker> Segmenter::marker_of(const decode::Record& reco
                                                       LocalTemplateId id,
                                                       const TemplateTraits& traits) {
   if (const IterationMarker* marker = traits.role.iteration) {
-    const auto number = read_number(record.text, marker->number_after);
-    if (!number) return std::nullopt;
+    const auto progress = read_progress(record.text, marker->number_after);
+    if (!progress) return std::nullopt;
+    if (marker->bar) {
+      // Evaluation loops draw bars of the same shape with another total.
+      if (!bar_total_) bar_total_ = progress->total;
+      if (progress->total != bar_total_) return std::nullopt;
+    }
     has_pack_marker_ = true;
-    return Marker{*number, marker->boundary};
+    return Marker{progress->number, marker->boundary};
   }
   if (has_pack_marker_ || record.folded || traits.level >= Level::warning) return std::nullopt;
   const auto number = learner_.observe(id, record.text);
@@ -31,7 +36,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id,
                     const TemplateTraits& traits) {
   const auto marker = marker_of(record, id, traits);
   const bool begins_stage =
-      traits.role.stage != Stage::unknown && !traits.role.stage_ends && traits.role.stage != stage_;
+      traits.role.stage != Stage::unknown && traits.role.stage != stage_;
   const bool starts = marker && marker->boundary == wire::Boundary::started &&
                       open_.iteration != Iteration{marker->iteration};
   if (starts || begins_stage || slice_is_full(record))
@@ -49,7 +54,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id,
   if (open_.events.empty()) open_.stage = stage_;
   append(record, id, traits);
 
-  if (traits.role.stage_ends && traits.role.stage == stage_) {
+  if (traits.role.stage_end != Stage::unknown && traits.role.stage_end == stage_) {
     close(wire::Boundary::none);
     stage_ = completed_ ? Stage::training : stage_before_;
   }
@@ -125,13 +130,15 @@ void Segmenter::add_parameters(const decode::Record& record, LocalTemplateId id)
 }
 
 void Segmenter::add_timers(const decode::Record& record, const TemplateTraits& traits) {
-  for (const Timer* timer : traits.role.timers) {
-    const auto value = read_value(record.text, timer->number_after);
+  for (std::size_t i = 0; i < traits.role.timers.size(); ++i) {
+    const Timer& timer = *traits.role.timers[i];
+    const std::uint16_t id = traits.timer_ids[i];
+    const auto value = read_value(record.text, timer.number_after);
     if (!value) continue;
-    const double ms = *value * timer->unit_ms;
-    auto total = std::ranges::find(open_.timers, timer->id, &wire::TimerTotal::timer);
+    const double ms = *value * timer.ms_per_unit;
+    auto total = std::ranges::find(open_.timers, id, &wire::TimerTotal::timer);
     if (total == open_.timers.end())
-      total = open_.timers.insert(total, wire::TimerTotal{timer->id, 0, 0, 0});
+      total = open_.timers.insert(total, wire::TimerTotal{id, 0, 0, 0});
     ++total->count;
     total->sum_ms += ms;
     total->max_ms = std::max(total->max_ms, ms);

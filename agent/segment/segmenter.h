@@ -57,6 +57,7 @@ class Segmenter {
   Stage stage_ = Stage::unknown;
   Stage stage_before_ = Stage::unknown;
   std::optional<Iteration> completed_;
+  std::optional<std::int64_t> bar_total_;
   bool has_pack_marker_ = false;
   bool has_marker_ = false;
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "agent/segment/rule_pack.h"
 #include "common/base/vocabulary.h"
@@ -13,9 +14,18 @@ namespace l4::segment {
 
 struct TemplateTraits {
   TemplateRole role;
+  std::vector<std::uint16_t> timer_ids;  ///< of role.timers, as sent in batches
   Level level = Level::unknown;
   std::uint64_t seen = 0;
 };
+
+/// Mark bits of a role as they go over the wire.
+inline std::uint8_t marks_of(const TemplateRole& role) {
+  return static_cast<std::uint8_t>((role.iteration != nullptr ? wire::kMarkIteration : 0) |
+                                   (role.teardown ? wire::kMarkTeardown : 0) |
+                                   (role.finished ? wire::kMarkFinished : 0) |
+                                   (role.progress ? wire::kMarkProgress : 0));
+}
 
 /// A template is speaking while its parameters are worth shipping (design.md 3).
 inline bool is_speaking(const TemplateTraits& traits) {

@@ -18,8 +18,8 @@ Agent& JobState::agent_of(const std::string& name) {
 Result<void> JobState::apply(const wire::Batch& batch) {
   Agent& agent = agent_of(batch.agent);
   for (const wire::TimerName& timer : batch.timers) {
-    if (timer.timer >= agent.timer_names.size()) agent.timer_names.resize(timer.timer + 1u);
-    agent.timer_names[timer.timer] = timer.name;
+    if (timer.timer >= agent.timers.size()) agent.timers.resize(timer.timer + 1u);
+    agent.timers[timer.timer] = timer;
   }
   for (const wire::TemplateDefinition& definition : batch.templates) {
     templates_.define(agent.node_index, definition);

@@ -25,7 +25,7 @@ struct Agent {
   std::map<std::uint32_t, Stream> streams;
   std::map<std::uint32_t, std::uint8_t> marks;  // by local template
   SequencePool sequences;
-  std::vector<std::string> timer_names;
+  std::vector<wire::TimerName> timers;  // by id
 };
 
 class JobState {

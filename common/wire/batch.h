@@ -47,15 +47,16 @@ struct SourceDefinition {
   bool operator==(const SourceDefinition&) const = default;
 };
 
-/// Sent before first use and again when the template generalises (`generation` counts up) or is
-/// merged into another (`alias_of`).
 /// What a rule pack knows about a template; bits of TemplateDefinition::marks.
 enum Mark : std::uint8_t {
   kMarkIteration = 1,  ///< prints an iteration number
   kMarkTeardown = 2,   ///< noise of a normal teardown
   kMarkFinished = 4,   ///< says that the job ended well
+  kMarkProgress = 8,   ///< proof of progress without a number
 };
 
+/// Sent before first use and again when the template generalises (`generation` counts up) or is
+/// merged into another (`alias_of`).
 struct TemplateDefinition {
   LocalTemplateId id;
   std::uint32_t generation = 0;
@@ -118,9 +119,13 @@ struct TimerTotal {
   bool operator==(const TimerTotal&) const = default;
 };
 
+/// Whose time a timer measures: the rank's own work, waiting for others, or both.
+enum class TimerKind : std::uint8_t { own, wait, mixed };
+
 struct TimerName {
   std::uint16_t timer = 0;
   std::string name;
+  TimerKind kind = TimerKind::own;
   bool operator==(const TimerName&) const = default;
 };
 

@@ -1,0 +1,38 @@
+// The job clock: which iteration the job was in, when, and how long each took (design.md 3).
+//
+// Place in the flow: computed from a JobView; hang, slow, crash and diagnosis read it. Most ranks
+// print no iteration line, so the clock is learned from whoever prints it. Pure, no state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "aggregator/job/view.h"
+
+namespace l4::job {
+
+struct ClockTick {
+  Iteration iteration;
+  std::optional<TimeMs> first_done, last_done;  ///< first and last rank that completed it
+  double duration_ms = 0;                       ///< median over streams; 0 if unknown
+  std::uint32_t streams = 0;
+};
+
+struct JobClock {
+  std::vector<ClockTick> ticks;  ///< ascending
+  std::int64_t stride = 1;       ///< numbers between two printed iterations of the densest ranks
+  std::vector<std::uint32_t> dense_ranks;  ///< ranks (view index) that print each `stride`-th
+  std::optional<Iteration> completed_by_any;
+  std::optional<Iteration> first_incomplete;  ///< first that did not complete on every dense rank
+  std::optional<TimeMs> last_progress;        ///< an iteration was completed, anywhere
+  std::optional<TimeMs> first_progress;
+  double gap_max_ms = 0;  ///< largest time between two ticks of the job
+  double gap_median_ms = 0;
+
+  bool has_iterations() const { return completed_by_any.has_value(); }
+};
+
+JobClock make_clock(const JobView& view);
+
+}  // namespace l4::job

@@ -1,0 +1,324 @@
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/wire/codec.h"
+#include "schemas/batch.capnp.h"
+
+namespace l4::wire {
+namespace {
+
+constexpr std::size_t kWordBytes = sizeof(capnp::word);
+constexpr int kNestingMax = 8;
+
+/// Where in the message decoding stands, so that an error can name the field.
+class Place {
+ public:
+  void field(std::string_view name) { frames_[depth_] = {name, kNoIndex}; }
+  void index(std::size_t i) { frames_[depth_].index = i; }
+  void enter() { ++depth_; }
+  void leave() { --depth_; }
+  std::string text() const {
+    std::string path;
+    for (std::size_t i = 0; i <= depth_; ++i) {
+      if (frames_[i].name.empty()) continue;
+      if (!path.empty()) path += '.';
+      path += frames_[i].name;
+      if (frames_[i].index != kNoIndex) path += fmt::format("[{}]", frames_[i].index);
+    }
+    return path.empty() ? "batch" : path;
+  }
+
+ private:
+  static constexpr std::size_t kNoIndex = std::numeric_limits<std::size_t>::max();
+  struct Frame {
+    std::string_view name;
+    std::size_t index = kNoIndex;
+  };
+  std::array<Frame, 6> frames_;  // batch, segment, tuple, parameter and one to spare
+  std::size_t depth_ = 0;
+};
+
+/// Reads a batch field by field. The first broken rule is kept; reading goes on harmlessly, since
+/// the sizes are bounded by `elements_left_`.
+class Decoder {
+ public:
+  explicit Decoder(std::size_t words) : elements_left_(words) {}
+
+  Batch batch(schema::Batch::Reader in);
+  const std::optional<Error>& error() const { return error_; }
+  std::string place() const { return place_.text(); }
+
+ private:
+  void require(bool holds, std::string_view reason) {
+    if (!holds && !error_) error_ = Error{place_.text(), std::string(reason)};
+  }
+
+  template <class In>
+  std::string text(std::string_view field, const In& in, capnp::Text::Reader (In::*get)() const) {
+    place_.field(field);
+    const capnp::Text::Reader text = (in.*get)();
+    return {text.begin(), text.size()};
+  }
+
+  template <class Enum>
+  Enum word(std::string_view field, std::uint8_t value, Enum last) {
+    place_.field(field);
+    require(value <= static_cast<std::uint8_t>(last), "unknown word of a closed list");
+    return static_cast<Enum>(std::min(value, static_cast<std::uint8_t>(last)));
+  }
+
+  /// -1 is none, anything less is wrong.
+  template <class T>
+  std::optional<T> number(std::string_view field, T value) {
+    place_.field(field);
+    require(value >= -1, "negative number");
+    return value >= 0 ? std::optional<T>(value) : std::nullopt;
+  }
+
+  static std::optional<TimeMs> time(std::int64_t value) {
+    if (value == schema::NO_TIME) return std::nullopt;
+    return TimeMs{Millis{value}};
+  }
+
+  /// Every element of a list takes at least a word of an honest message. Byte-sized elements that
+  /// pose as structs would make a small message decode to a huge batch: they run out of words.
+  template <class In, class List>
+  auto list(std::string_view field, const In& in, List (In::*get)() const) {
+    place_.field(field);
+    const List elements = (in.*get)();
+    const bool fits = elements.size() <= elements_left_;
+    require(fits, "more elements than the message has words");
+    if (fits) elements_left_ -= elements.size();
+    return std::pair(elements, fits ? elements.size() : 0u);
+  }
+
+  template <class Out, class In, class List, class One>
+  std::vector<Out> each(std::string_view field, const In& in, List (In::*get)() const, One one) {
+    const auto [elements, size] = list(field, in, get);
+    std::vector<Out> out;
+    out.reserve(size);
+    for (capnp::uint i = 0; i < size && !error_; ++i) {
+      place_.index(i);
+      place_.enter();
+      place_.field({});
+      out.push_back((this->*one)(elements[i]));
+      place_.leave();
+    }
+    place_.field(field);
+    return out;
+  }
+
+  SourceDefinition source(schema::SourceDefinition::Reader in);
+  TemplateDefinition definition(schema::TemplateDefinition::Reader in);
+  TimerName timer_name(schema::TimerName::Reader in);
+  EventCount event(schema::EventCount::Reader in);
+  Run run(schema::Run::Reader in);
+  Parameter parameter(schema::Parameter::Reader in);
+  ParameterTuple tuple(schema::ParameterTuple::Reader in);
+  TimerTotal timer_total(schema::TimerTotal::Reader in);
+  Segment segment(schema::Segment::Reader in);
+  Coverage coverage(schema::Coverage::Reader in);
+  Warning warning(schema::Warning::Reader in);
+
+  ByteRange range(schema::ByteRange::Reader in) {
+    require(in.getFrom() <= in.getTo(), "range ends before it begins");
+    return {in.getFrom(), in.getTo()};
+  }
+
+  std::size_t elements_left_;
+  Place place_;
+  std::optional<Error> error_;
+};
+
+SourceDefinition Decoder::source(schema::SourceDefinition::Reader in) {
+  using In = schema::SourceDefinition::Reader;
+  SourceDefinition out;
+  out.id = SourceId{in.getId()};
+  out.path = text("path", in, &In::getPath);
+  out.node = text("node", in, &In::getNode);
+  out.kind = word("kind", in.getKind(), SourceKind::other);
+  if (const auto rank = number("rank", in.getRank())) out.rank = Rank{*rank};
+  out.rank_source = word("rank_source", in.getRankSource(), RankSource::derived);
+  out.local_rank = number("local_rank", in.getLocalRank());
+  out.attempt = in.getAttempt();
+  out.modified = time(in.getModified());
+  return out;
+}
+
+TemplateDefinition Decoder::definition(schema::TemplateDefinition::Reader in) {
+  using In = schema::TemplateDefinition::Reader;
+  TemplateDefinition out;
+  out.id = LocalTemplateId{in.getId()};
+  out.generation = in.getGeneration();
+  out.text = text("text", in, &In::getText);
+  require(out.text.size() <= kTemplateTextBytesMax, "text is too long");
+  out.level = word("level", in.getLevel(), Level::fatal);
+  out.marks = in.getMarks();
+  const auto [skeletons, size] = list("skeletons", in, &In::getSkeletons);
+  require(size <= kSkeletonsMax, "too many skeletons");
+  out.skeletons.reserve(size);
+  for (capnp::uint i = 0; i < size; ++i) out.skeletons.emplace_back(skeletons[i]);
+  const auto alias = number("alias_of", in.getAliasOf());
+  require(alias.value_or(0) <= std::numeric_limits<std::uint32_t>::max(), "not a template id");
+  if (alias) out.alias_of = LocalTemplateId{static_cast<std::uint32_t>(*alias)};
+  return out;
+}
+
+TimerName Decoder::timer_name(schema::TimerName::Reader in) {
+  using In = schema::TimerName::Reader;
+  return {in.getTimer(), text("name", in, &In::getName),
+          word("kind", in.getKind(), TimerKind::mixed)};
+}
+
+EventCount Decoder::event(schema::EventCount::Reader in) {
+  return {LocalTemplateId{in.getId()}, in.getCount(), in.getFirstLine(), time(in.getFirstTime())};
+}
+
+Run Decoder::run(schema::Run::Reader in) {
+  return {LocalTemplateId{in.getId()}, in.getCount()};
+}
+
+Parameter Decoder::parameter(schema::Parameter::Reader in) {
+  Parameter out;
+  out.kind = word("kind", in.getKind(), ParameterKind::duration_ms);
+  out.value = text("value", in, &schema::Parameter::Reader::getValue);
+  require(out.value.size() <= kParameterBytesMax, "value is too long");
+  return out;
+}
+
+ParameterTuple Decoder::tuple(schema::ParameterTuple::Reader in) {
+  using In = schema::ParameterTuple::Reader;
+  return {LocalTemplateId{in.getId()}, in.getCount(),
+          each<Parameter>("values", in, &In::getValues, &Decoder::parameter)};
+}
+
+TimerTotal Decoder::timer_total(schema::TimerTotal::Reader in) {
+  place_.field("sum_ms");
+  require(std::isfinite(in.getSumMs()), "not a number");
+  place_.field("max_ms");
+  require(std::isfinite(in.getMaxMs()), "not a number");
+  return {in.getTimer(), in.getCount(), in.getSumMs(), in.getMaxMs()};
+}
+
+Segment Decoder::segment(schema::Segment::Reader in) {
+  using In = schema::Segment::Reader;
+  Segment out;
+  out.source = SourceId{in.getSource()};
+  out.stage = word("stage", in.getStage(), Stage::exit);
+  if (const auto iteration = number("iteration", in.getIteration()))
+    out.iteration = Iteration{*iteration};
+  out.boundary = word("boundary", in.getBoundary(), Boundary::completed);
+  out.begin = time(in.getBegin());
+  out.end = time(in.getEnd());
+  out.arrival_begin = time(in.getArrivalBegin());
+  out.arrival_end = time(in.getArrivalEnd());
+  place_.field("bytes");
+  out.bytes = range(in.getBytes());
+  place_.field("lines");
+  const auto lines = in.getLines();
+  out.lines = {lines.getFirst(), lines.getLast()};
+  require(out.lines.first <= out.lines.last, "range ends before it begins");
+  out.timed_last_line = in.getTimedLastLine();
+  out.updates = in.getUpdates();
+  out.events = each<EventCount>("events", in, &In::getEvents, &Decoder::event);
+  out.order = each<Run>("order", in, &In::getOrder, &Decoder::run);
+  require(out.order.size() <= kOrderRunsMax, "too many runs");
+  out.order_cut = in.getOrderCut();
+  out.parameters = each<ParameterTuple>("parameters", in, &In::getParameters, &Decoder::tuple);
+  out.timers = each<TimerTotal>("timers", in, &In::getTimers, &Decoder::timer_total);
+  return out;
+}
+
+Coverage Decoder::coverage(schema::Coverage::Reader in) {
+  Coverage out;
+  out.path = text("path", in, &schema::Coverage::Reader::getPath);
+  place_.field("bytes");
+  out.bytes = range(in.getBytes());
+  out.lines = in.getLines();
+  out.bytes_known = in.getBytesKnown();
+  return out;
+}
+
+Warning Decoder::warning(schema::Warning::Reader in) {
+  using In = schema::Warning::Reader;
+  Warning out;
+  out.kind = text("kind", in, &In::getKind);
+  out.file = text("file", in, &In::getFile);
+  out.reason = text("reason", in, &In::getReason);
+  out.bytes = in.getBytes();
+  return out;
+}
+
+Batch Decoder::batch(schema::Batch::Reader in) {
+  using In = schema::Batch::Reader;
+  Batch out;
+  out.agent = text("agent", in, &In::getAgent);
+  out.incarnation = in.getIncarnation();
+  out.sequence = in.getSequence();
+  out.sources = each<SourceDefinition>("sources", in, &In::getSources, &Decoder::source);
+  out.templates =
+      each<TemplateDefinition>("templates", in, &In::getTemplates, &Decoder::definition);
+  out.timers = each<TimerName>("timers", in, &In::getTimers, &Decoder::timer_name);
+  out.segments = each<Segment>("segments", in, &In::getSegments, &Decoder::segment);
+  out.coverage = each<Coverage>("coverage", in, &In::getCoverage, &Decoder::coverage);
+  out.warnings = each<Warning>("warnings", in, &In::getWarnings, &Decoder::warning);
+  return out;
+}
+
+/// The message as words; copied only if it does not stand on a word boundary.
+class Words {
+ public:
+  explicit Words(std::span<const std::byte> message) : size_(message.size() / kWordBytes) {
+    if (reinterpret_cast<std::uintptr_t>(message.data()) % alignof(capnp::word) == 0) {
+      begin_ = reinterpret_cast<const capnp::word*>(message.data());
+      return;
+    }
+    copy_ = kj::heapArray<capnp::word>(size_);
+    std::memcpy(copy_.begin(), message.data(), size_ * kWordBytes);
+    begin_ = copy_.begin();
+  }
+  kj::ArrayPtr<const capnp::word> view() const { return {begin_, size_}; }
+
+ private:
+  std::size_t size_;
+  kj::Array<capnp::word> copy_;
+  const capnp::word* begin_ = nullptr;
+};
+
+}  // namespace
+
+Result<Batch> decode(std::span<const std::byte> message) {
+  if (message.size() > kMessageBytesMax)
+    return std::unexpected(Error{"batch", "message is longer than 64 MiB"});
+  if (message.size() < 2 * kWordBytes || message.size() % kWordBytes != 0)
+    return std::unexpected(Error{"batch", "message is not whole words"});
+  const Words words(message);
+  Decoder decoder(words.view().size());
+  try {
+    capnp::ReaderOptions options;
+    options.traversalLimitInWords = words.view().size() + 64;  // an honest one is read once
+    options.nestingLimit = kNestingMax;
+    capnp::FlatArrayMessageReader reader(words.view(), options);
+    Batch batch = decoder.batch(reader.getRoot<schema::Batch>());
+    if (decoder.error()) return std::unexpected(*decoder.error());
+    return batch;
+  } catch (const kj::Exception& broken) {
+    if (decoder.error()) return std::unexpected(*decoder.error());
+    return std::unexpected(Error{decoder.place(), broken.getDescription().cStr()});
+  }
+}
+
+}  // namespace l4::wire
