@@ -1,0 +1,91 @@
+#include "aggregator/detect/crash/failure_events.h"
+
+#include <algorithm>
+
+namespace l4::detect::crash {
+namespace {
+
+constexpr Millis kMarginMin{2000};
+
+/// Whether an occurrence began when the job had stopped making progress, as its stream tells.
+bool after_progress(const job::JobView& view, const job::JobClock& clock,
+                    const job::Occurrence& occurrence) {
+  const job::StreamView& stream = view.streams[occurrence.stream];
+  if (stream.state->last_completed) {
+    if (occurrence.stats.first_line <= stream.state->last_completed_line) return false;
+    if (!occurrence.time || !clock.last_progress) return true;
+  }
+  if (!clock.has_iterations()) return true;
+  if (!occurrence.time) {
+    // No time: what stands in the last part of a file that ends with the job.
+    return occurrence.stats.first_line * 2 > stream.state->last_line;
+  }
+  const job::RankView& rank = view.ranks[stream.rank];
+  const auto progress = rank.completed_time ? rank.completed_time : clock.last_progress;
+  if (!progress) return true;
+  const Millis margin =
+      std::max(kMarginMin, Millis{static_cast<std::int64_t>(2 * clock.gap_median_ms)});
+  return *occurrence.time + margin >= *progress;
+}
+
+bool may_indicate(const job::EventView& event, const EventHint& hint) {
+  if (hint.in_pool && !hint.excess) return false;
+  return (event.marks & (wire::kMarkIteration | wire::kMarkFinished | wire::kMarkProgress)) == 0;
+}
+
+std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock& clock,
+                                  std::uint32_t index, const EventHint& hint) {
+  const job::EventView& event = view.events[index];
+  FailureEvent found;
+  found.event = index;
+  found.severity = hint.severity;
+  for (std::uint32_t i = 0; i < event.at.size(); ++i)
+    if (after_progress(view, clock, event.at[i])) found.occurrences.push_back(i);
+  if (found.occurrences.empty()) return std::nullopt;
+  const bool seen_before = found.occurrences.size() < event.at.size();
+  if (seen_before && !(hint.known_fault && !hint.consequence && hint.severity == Severity::fatal))
+    return std::nullopt;
+  for (const std::uint32_t i : found.occurrences) {
+    const job::Occurrence& occurrence = event.at[i];
+    const bool earlier = occurrence.time && (!found.first_time || *occurrence.time < *found.first_time);
+    if (i == found.occurrences.front() || earlier) {
+      if (earlier || !found.first_time) found.first_stream = occurrence.stream;
+      if (earlier) found.first_time = occurrence.time;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+FailureEvents find_failure_events(const job::JobView& view, const job::JobClock& clock,
+                                  const std::vector<EventHint>& hints) {
+  FailureEvents found;
+  std::vector<FailureEvent> quiet;  // new, but they do not sound like a failure
+  for (std::uint32_t i = 0; i < view.events.size(); ++i) {
+    if (!may_indicate(view.events[i], hints[i])) continue;
+    auto event = judge(view, clock, i, hints[i]);
+    if (!event) continue;
+    (event->severity >= Severity::failure ? found.events : quiet).push_back(std::move(*event));
+  }
+  for (const FailureEvent& event : found.events) {
+    if (event.severity == Severity::fatal) found.fatal = true;
+    if (!event.first_time) continue;
+    if (!found.first_failure || *event.first_time < *found.first_failure)
+      found.first_failure = event.first_time;
+    if (!found.last_failure || *event.first_time > *found.last_failure)
+      found.last_failure = event.first_time;
+  }
+  // Where something failed, whatever else is new from then on belongs to it.
+  if (found.first_failure && clock.has_iterations())
+    for (FailureEvent& event : quiet)
+      if (event.first_time && *event.first_time >= *found.first_failure)
+        found.events.push_back(std::move(event));
+  std::ranges::stable_sort(found.events, [](const FailureEvent& a, const FailureEvent& b) {
+    if (a.first_time.has_value() != b.first_time.has_value()) return a.first_time.has_value();
+    return a.first_time && *a.first_time < *b.first_time;
+  });
+  return found;
+}
+
+}  // namespace l4::detect::crash

@@ -1,0 +1,108 @@
+#include "aggregator/detect/crash/wording.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace l4::detect::crash {
+namespace {
+
+/// Lower-case stems; a phrase counts where a word begins with its first letter.
+constexpr std::array kFatal{
+    "traceback",        "fatal",           "core dumped",       "segmentation fault",
+    "sigkill",          "sigsegv",         "sigabrt",           "sigbus",
+    "bus error",        "aborted",         "aborting",          "terminate called",
+    "terminating due",  "childfailederror", "uncorrectable",    "fallen off",
+    "kernel panic",     "out of memory",   "oom-kill",          "no space left",
+    "killed process",   "exited with",     "exitcode",          "exit code",
+    "exits with return", "unrecognized arguments", "node failure", "time limit",
+    "device-side assert", "illegal memory access", "heartbeat lost", "cancelled at",
+};
+constexpr std::array kFailure{
+    "error",      "exception",  "failed",      "failure",        "failing",     "timed out",
+    "timeout",    "refused",    "reset by",    "broken pipe",    "closed by",   "corrupt",
+    "unable to",  "cannot",     "could not",   "can't",          "denied",      "unreachable",
+    "no route",   "lost",       "killing",     "killed",         "signal",      "panic",
+    "invalid",    "mismatch",   "not support", "undefined symbol", "xid",       "not responding",
+    "stale",      "hung",       "stuck",       "unavailable",    "unexpected",  "violation",
+    "overflow",   "assert",     "crash",       "abort",          "nan",         "expired",
+};
+constexpr std::array kNotice{
+    "warn", "retry", "retries", "slow", "not found", "no such", "missing", "deprecat", "skipp",
+};
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+bool starts_with(std::string_view text, std::string_view phrase) {
+  return text.size() >= phrase.size() &&
+         std::equal(phrase.begin(), phrase.end(), text.begin(),
+                    [](char a, char b) { return a == lower(b); });
+}
+
+/// Short stems must be whole words ("nan", "xid"), long ones may go on ("failed", "failures").
+bool is_whole(std::string_view text, std::string_view phrase) {
+  constexpr std::size_t kShort = 4;
+  return phrase.size() > kShort || text.size() == phrase.size() || !is_word(text[phrase.size()]);
+}
+
+template <std::size_t N>
+bool any_at(std::string_view text, const std::array<const char*, N>& phrases) {
+  return std::ranges::any_of(phrases, [&](std::string_view phrase) {
+    return starts_with(text, phrase) && is_whole(text, phrase);
+  });
+}
+
+/// "0 errors", "no error", "error_if_nonfinite": words that only mention a failure.
+bool only_mentions(std::string_view text, std::size_t at) {
+  const std::string_view before = text.substr(0, at);
+  if (before.ends_with("0 ") || before.ends_with("no ") || before.ends_with("No ")) return true;
+  std::size_t end = at;
+  while (end < text.size() && is_word(text[end])) ++end;
+  return end < text.size() && (text[end] == '_' || text[end] == '=');
+}
+
+/// CamelCase exception names end in Error or Exception: "torch.cuda.OutOfMemoryError: ...".
+bool names_exception(std::string_view text) {
+  for (const std::string_view tail : {"Error", "Exception"}) {
+    const auto at = text.find(tail);
+    if (at == std::string_view::npos || at == 0 || !is_word(text[at - 1])) continue;
+    const std::size_t end = at + tail.size();
+    if (end == text.size() || text[end] == ':' || text[end] == '(') return true;
+  }
+  return false;
+}
+
+Severity by_words(std::string_view text) {
+  Severity worst = Severity::none;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i > 0 && is_word(text[i - 1])) continue;
+    const std::string_view rest = text.substr(i);
+    if (any_at(rest, kFatal)) return Severity::fatal;
+    if (worst < Severity::failure && any_at(rest, kFailure) && !only_mentions(text, i))
+      worst = Severity::failure;
+    if (worst < Severity::notice && any_at(rest, kNotice)) worst = Severity::notice;
+  }
+  return worst;
+}
+
+}  // namespace
+
+Severity severity_of(std::string_view text, Level level) {
+  if (level == Level::fatal) return Severity::fatal;
+  const Severity words = names_exception(text) ? Severity::fatal : by_words(text);
+  switch (level) {
+    case Level::error:
+      return std::max(words, Severity::failure);
+    case Level::warning:
+      return std::clamp(words, Severity::notice, Severity::failure);
+    case Level::info:
+    case Level::debug:
+    case Level::trace:
+      return std::min(words, Severity::notice);
+    default:
+      return words;
+  }
+}
+
+}  // namespace l4::detect::crash

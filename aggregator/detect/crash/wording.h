@@ -1,0 +1,26 @@
+// How bad a template sounds, by its words alone.
+//
+// Place in the flow: detect/crash and diagnosis use it where neither the fault library nor a
+// printed level says anything. Levels mislead (algorithms.md 5): half of the lines that tell of a
+// failure are not at error level, and healthy runs print errors; so wording only weighs, and what
+// decides is when and where an event is new. Pure; one pass over the text, no allocation.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "common/base/vocabulary.h"
+
+namespace l4::detect::crash {
+
+/// Grows with the damage that is said to be done.
+enum class Severity : std::uint8_t {
+  none,     ///< says nothing of a failure
+  notice,   ///< a warning, a retry, something missing that may be optional
+  failure,  ///< something failed
+  fatal,    ///< a process ends or cannot go on
+};
+
+Severity severity_of(std::string_view text, Level level);
+
+}  // namespace l4::detect::crash

@@ -1,0 +1,41 @@
+#include "aggregator/detect/hang/silence.h"
+
+#include <algorithm>
+
+namespace l4::detect::hang {
+
+Millis deadline_of(const job::JobClock& clock, const Options& options) {
+  // Twice the largest gap of this job: a pause of a kind seen before. algorithms.md 4, with the
+  // whole job as one key; never-seen pauses get the floor on top.
+  const auto learned = Millis{static_cast<std::int64_t>(2.0 * clock.gap_max_ms)};
+  return std::max(options.floor, learned);
+}
+
+Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeMs as_of,
+                     const Options& options) {
+  Silence found;
+  found.deadline = deadline_of(clock, options);
+  for (std::uint32_t i = 0; i < view.ranks.size(); ++i) {
+    const job::RankView& rank = view.ranks[i];
+    if (rank.end && (!found.last_activity || *rank.end > *found.last_activity))
+      found.last_activity = rank.end;
+    if (rank.launcher) continue;
+    std::int64_t behind = 0;
+    if (rank.completed && clock.completed_by_any)
+      behind = clock.completed_by_any->value() - rank.completed->value();
+    found.order.push_back({i, rank.end, behind});
+  }
+  std::ranges::stable_sort(found.order, [](const SilentRank& a, const SilentRank& b) {
+    if (a.since.has_value() != b.since.has_value()) return a.since.has_value();
+    return a.since && *a.since < *b.since;
+  });
+  if (found.last_activity) {
+    found.silent_for = std::max(Millis{0}, as_of - *found.last_activity);
+    const TimeMs progress = clock.last_progress.value_or(*found.last_activity);
+    found.stalled_for = std::max(Millis{0}, as_of - progress);
+  }
+  found.overdue = found.silent_for > found.deadline;
+  return found;
+}
+
+}  // namespace l4::detect::hang

@@ -1,0 +1,127 @@
+#include "aggregator/detect/slow/slowdown.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace l4::detect::slow {
+namespace {
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+double median_between(const std::vector<double>& values, std::size_t from, std::size_t to) {
+  return median_of({values.begin() + static_cast<std::ptrdiff_t>(from),
+                    values.begin() + static_cast<std::ptrdiff_t>(to)});
+}
+
+/// Scatter of ln duration around the medians of both sides; the floor of algorithms.md 3.
+double scatter(const std::vector<double>& logs, std::size_t split, double before, double after) {
+  constexpr double kMadFloor = 0.02;
+  constexpr double kMadToSigma = 1.4826;
+  std::vector<double> deviations;
+  for (std::size_t i = 0; i < logs.size(); ++i)
+    deviations.push_back(std::abs(logs[i] - (i < split ? before : after)));
+  return kMadToSigma * std::max(kMadFloor, median_of(deviations));
+}
+
+struct Split {
+  std::size_t at = 0;
+  double cost = 0;
+};
+
+/// Split with the least sum of absolute deviations from the two sides' medians.
+Split best_split(const std::vector<double>& logs, const Options& options) {
+  Split best;
+  best.cost = -1;
+  for (std::size_t at = options.before_min; at + options.after_min <= logs.size(); ++at) {
+    const double before = median_between(logs, 0, at);
+    const double after = median_between(logs, at, logs.size());
+    double cost = 0;
+    for (std::size_t i = 0; i < logs.size(); ++i) cost += std::abs(logs[i] - (i < at ? before : after));
+    if (best.cost < 0 || cost < best.cost) best = {at, cost};
+  }
+  return best;
+}
+
+/// Thins long histories so that the search stays quadratic in a small number.
+std::vector<const job::ClockTick*> timed_ticks(const job::JobClock& clock) {
+  constexpr std::size_t kTicksMax = 400;
+  std::vector<const job::ClockTick*> ticks;
+  for (const job::ClockTick& tick : clock.ticks)
+    if (tick.duration_ms > 0) ticks.push_back(&tick);
+  if (ticks.size() > kTicksMax)
+    ticks.erase(ticks.begin(), ticks.end() - static_cast<std::ptrdiff_t>(kTicksMax));
+  return ticks;
+}
+
+struct Phase {
+  std::vector<double> before, after;
+};
+
+void add_phases(const job::StreamView& stream, Iteration first,
+                std::map<std::string, std::map<std::uint32_t, Phase>>& phases) {
+  for (const auto& [iteration, record] : stream.state->iterations)
+    for (const wire::TimerTotal& timer : record.timers) {
+      if (timer.timer >= stream.agent->timers.size() || timer.count == 0) continue;
+      const wire::TimerName& known = stream.agent->timers[timer.timer];
+      if (known.kind == wire::TimerKind::wait) continue;
+      Phase& phase = phases[known.name][stream.rank];
+      (iteration < first ? phase.before : phase.after).push_back(timer.sum_ms);
+    }
+}
+
+std::vector<Drag> find_drags(const job::JobView& view, Iteration first) {
+  std::map<std::string, std::map<std::uint32_t, Phase>> phases;
+  for (const job::StreamView& stream : view.streams) add_phases(stream, first, phases);
+  std::vector<Drag> drags;
+  for (auto& [timer, ranks] : phases) {
+    std::vector<double> growths;
+    std::vector<Drag> of_timer;
+    for (auto& [rank, phase] : ranks) {
+      if (phase.before.empty() || phase.after.empty()) continue;
+      const double before = median_of(phase.before);
+      const double after = median_of(phase.after);
+      growths.push_back(after - before);
+      of_timer.push_back({rank, timer, before, after, after - before});
+    }
+    const double typical = median_of(growths);
+    for (Drag& drag : of_timer) {
+      drag.score -= typical;
+      if (drag.score > 0) drags.push_back(std::move(drag));
+    }
+  }
+  std::ranges::stable_sort(drags, std::greater<>{}, &Drag::score);
+  return drags;
+}
+
+}  // namespace
+
+Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
+                       const Options& options) {
+  Slowdown found;
+  const auto ticks = timed_ticks(clock);
+  if (ticks.size() < options.before_min + options.after_min) return found;
+  std::vector<double> logs;
+  for (const job::ClockTick* tick : ticks) logs.push_back(std::log(tick->duration_ms));
+  const Split split = best_split(logs, options);
+  if (split.cost < 0) return found;
+  const double before = median_between(logs, 0, split.at);
+  const double after = median_between(logs, split.at, logs.size());
+  const double z = (after - before) / scatter(logs, split.at, before, after);
+  found.ratio = std::exp(after - before);
+  if (found.ratio < options.ratio_min || z < options.z_min) return found;
+  found.found = true;
+  found.first = ticks[split.at]->iteration;
+  found.before_ms = std::exp(before);
+  found.after_ms = std::exp(after);
+  if (split.at > 0) found.since = ticks[split.at - 1]->last_done;
+  found.drags = find_drags(view, found.first);
+  return found;
+}
+
+}  // namespace l4::detect::slow

@@ -1,0 +1,46 @@
+// Whether iterations take longer than they did, from which one on, and which rank's own phases
+// grew.
+//
+// Place in the flow: a JobView and its clock in, one Slowdown out. Pure. A shift counts when the
+// typical iteration after it is at least `ratio_min` times the typical one before and the shift
+// stands out of the scatter (robust z of ln duration, algorithms.md 3 "slow").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/job/clock.h"
+#include "aggregator/job/view.h"
+
+namespace l4::detect::slow {
+
+struct Options {
+  double ratio_min = 1.3;
+  double z_min = 3.0;
+  std::size_t before_min = 8;  ///< iterations needed on either side
+  std::size_t after_min = 5;
+};
+
+/// A rank whose own work (not waiting) takes longer than that of its peers, after the shift.
+struct Drag {
+  std::uint32_t rank = 0;  ///< index into JobView::ranks
+  std::string timer;
+  double before_ms = 0, after_ms = 0;
+  double score = 0;  ///< its growth beyond that of the median rank, in ms
+};
+
+struct Slowdown {
+  bool found = false;
+  Iteration first{0};  ///< first slow iteration
+  std::optional<TimeMs> since;
+  double before_ms = 0, after_ms = 0;
+  double ratio = 1;
+  std::vector<Drag> drags;  ///< most telling first
+};
+
+Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
+                       const Options& options = {});
+
+}  // namespace l4::detect::slow

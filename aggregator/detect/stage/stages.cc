@@ -1,0 +1,71 @@
+#include "aggregator/detect/stage/stages.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace l4::detect::stage {
+namespace {
+
+void widen(Span& span, const job::StageChange& change) {
+  if (change.time && (!span.begin || *change.time < *span.begin)) span.begin = change.time;
+  if (change.end && (!span.end || *change.end > *span.end)) span.end = change.end;
+}
+
+/// The stage of the rank's newest words: of several streams the one that moved on farthest.
+Stage last_stage(const job::JobView& view, const job::RankView& rank) {
+  Stage last = Stage::unknown;
+  std::optional<TimeMs> newest;
+  for (const std::uint32_t index : rank.streams) {
+    const job::Stream& stream = *view.streams[index].state;
+    if (stream.stages.empty()) continue;
+    const job::StageChange& change = stream.stages.back();
+    if (change.stage == Stage::unknown) continue;
+    const auto time = change.end ? change.end : view.streams[index].last_activity;
+    const bool newer = last == Stage::unknown || (time && (!newest || *time > *newest)) ||
+                       (!time && !newest && change.stage > last);
+    if (newer) {
+      last = change.stage;
+      newest = time;
+    }
+  }
+  return last;
+}
+
+}  // namespace
+
+Stages find_stages(const job::JobView& view) {
+  Stages found;
+  std::map<Stage, Span> spans;
+  std::map<Stage, std::set<std::uint32_t>> ranks;
+  for (const job::StreamView& stream : view.streams)
+    for (const job::StageChange& change : stream.state->stages) {
+      if (change.stage == Stage::unknown) continue;
+      Span& span = spans[change.stage];
+      span.stage = change.stage;
+      widen(span, change);
+      if (!view.ranks[stream.rank].launcher) ranks[change.stage].insert(stream.rank);
+    }
+  for (auto& [stage, span] : spans) {
+    span.ranks = ranks[stage].size();
+    found.spans.push_back(span);
+  }
+  std::ranges::stable_sort(found.spans, [](const Span& a, const Span& b) {
+    return a.begin && b.begin ? *a.begin < *b.begin : a.begin.has_value() && !b.begin;
+  });
+  for (const job::RankView& rank : view.ranks) found.last_of_rank.push_back(last_stage(view, rank));
+
+  found.finished.assign(view.ranks.size(), false);
+  for (const job::EventView& event : view.events) {
+    if ((event.marks & wire::kMarkFinished) == 0) continue;
+    for (const job::Occurrence& occurrence : event.at) {
+      const job::StreamView& stream = view.streams[occurrence.stream];
+      if (occurrence.stats.last_line > stream.state->last_completed_line)
+        found.finished[stream.rank] = true;
+    }
+  }
+  found.finished_ranks = static_cast<std::size_t>(std::ranges::count(found.finished, true));
+  return found;
+}
+
+}  // namespace l4::detect::stage

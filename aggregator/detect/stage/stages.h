@@ -1,0 +1,29 @@
+// In which stage each rank is and in which it stopped (paper 5.3.2), and who said "finished".
+//
+// Place in the flow: a JobView in, spans over the job and a stage per rank out. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "aggregator/job/view.h"
+
+namespace l4::detect::stage {
+
+struct Span {
+  Stage stage = Stage::unknown;
+  std::optional<TimeMs> begin, end;
+  std::uint64_t ranks = 0;
+};
+
+struct Stages {
+  std::vector<Span> spans;               ///< by begin; stages of the same name are one span
+  std::vector<Stage> last_of_rank;       ///< by JobView::ranks
+  std::vector<bool> finished;            ///< rank printed that it ended well, as its last word
+  std::size_t finished_ranks = 0;
+};
+
+Stages find_stages(const job::JobView& view);
+
+}  // namespace l4::detect::stage

@@ -1,0 +1,47 @@
+// Fuses what the detectors say of one job attempt into one report.
+//
+// Place in the flow: JobState (+ healthy runs + fault library) -> Report; tools and serve render
+// it. Pure: `as_of` is given. Deterministic: equal states give equal reports.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "aggregator/diagnose/report.h"
+#include "aggregator/faults/library.h"
+#include "aggregator/job/job_state.h"
+
+namespace l4::diagnose {
+
+enum class Scoring : std::uint8_t { l4, paper };
+
+struct Options {
+  std::optional<TimeMs> as_of;  ///< when somebody looks; empty: newest line or trusted file time
+  bool mtimes_equal = false;    ///< all files have the same mtime: perhaps a copy
+  Scoring scoring = Scoring::l4;
+  const faults::Library* library = nullptr;
+  std::uint64_t seed = 1;
+};
+
+/// Where the lines of a report's event are to be looked for (`--lines`, design.md 6.2).
+struct EventScope {
+  TemplateId id;
+  double score = 0;
+  std::optional<TimeMs> from;
+  struct Stream {
+    std::string agent;
+    SourceId source;
+    LocalTemplateId local;
+  };
+  std::vector<Stream> streams;
+};
+
+struct Diagnosis {
+  Report report;
+  std::vector<EventScope> scopes;  ///< one per report.events, same order
+};
+
+Diagnosis diagnose(const job::JobState& state,
+                   const std::vector<const job::JobState*>& healthy_runs, const Options& options);
+
+}  // namespace l4::diagnose

@@ -1,0 +1,24 @@
+// What is known of each event beside this job: its wording, the fault library, the pool.
+//
+// Place in the flow: JobView + Pool + fault library -> one EventHint per event, which the
+// detectors take as given. Pure. Also keeps which faults matched, for the report.
+#pragma once
+
+#include <vector>
+
+#include "aggregator/detect/crash/failure_events.h"
+#include "aggregator/diagnose/pool.h"
+#include "aggregator/faults/library.h"
+
+namespace l4::diagnose {
+
+struct Hints {
+  std::vector<detect::crash::EventHint> events;               ///< by JobView::events
+  std::vector<std::vector<const faults::Fault*>> faults;      ///< by JobView::events
+  std::uint64_t events_dropped = 0;                           ///< known from the pool
+};
+
+/// `library` may be null (--no-faults).
+Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Library* library);
+
+}  // namespace l4::diagnose

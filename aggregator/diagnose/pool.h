@@ -1,0 +1,39 @@
+// The pool of normal events: what healthy runs of the same kind of job say (paper 5.2).
+//
+// Place in the flow: views of healthy runs in, one entry per event known from them out; hints and
+// the spatial comparison read it. Events align by their job-wide ids, since the runs share one
+// TemplateTable. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "aggregator/job/view.h"
+
+namespace l4::diagnose {
+
+struct PoolEvent {
+  std::uint32_t runs = 0;           ///< healthy runs that have it
+  std::uint64_t node_count_max = 0; ///< largest count on one node of one run
+  double node_rate_max = 0;         ///< the same per line of that node
+};
+
+struct Pool {
+  std::uint32_t runs = 0;
+  std::unordered_map<TemplateId, PoolEvent> events;
+
+  const PoolEvent* find(TemplateId id) const {
+    const auto found = events.find(id);
+    return found == events.end() ? nullptr : &found->second;
+  }
+};
+
+void add_run(Pool& pool, const job::JobView& healthy);
+
+/// Occurrences of an event on each node of the view.
+std::vector<std::uint64_t> counts_by_node(const job::JobView& view, const job::EventView& event);
+/// Lines of each node.
+std::vector<std::uint64_t> lines_by_node(const job::JobView& view);
+
+}  // namespace l4::diagnose

@@ -1,0 +1,68 @@
+#include "aggregator/diagnose/summary.h"
+
+#include <fmt/format.h>
+
+namespace l4::diagnose {
+namespace {
+
+std::string where(const Report& report) {
+  if (report.nodes.empty()) return "";
+  const SuspectNode& first = report.nodes.front();
+  switch (report.verdict.scope) {
+    case Scope::rank:
+      if (!first.ranks.empty())
+        return fmt::format(" on rank {} ({})", first.ranks.front().value(), first.node);
+      return fmt::format(" on {}", first.node);
+    case Scope::node:
+      return fmt::format(" on {}", first.node);
+    case Scope::several:
+      return fmt::format(" on {} nodes", report.nodes.size());
+    case Scope::all:
+      return " on all nodes alike";
+    default:
+      return "";
+  }
+}
+
+std::string when(const Report& report) {
+  std::string text;
+  if (report.verdict.iteration)
+    text += fmt::format(" in iteration {}", report.verdict.iteration->value());
+  else if (report.verdict.stage != Stage::unknown)
+    text += fmt::format(" during {}", name(report.verdict.stage));
+  return text;
+}
+
+std::string cause(const Report& report) {
+  if (!report.faults.empty()) return ": " + report.faults.front().title;
+  for (const IndicatingEvent& event : report.events)
+    if (event.role == Role::root) return ": " + event.text.substr(0, 120);
+  return "";
+}
+
+}  // namespace
+
+std::string summarise(const Report& report) {
+  switch (report.verdict.state) {
+    case State::healthy:
+      return report.job.nodes == 0 ? "Nothing was read."
+                                   : "The job was running well when the logs end.";
+    case State::finished:
+      return "The job ended well.";
+    case State::crashed:
+      return fmt::format("The job crashed{}{}{}.", when(report), where(report), cause(report));
+    case State::hung:
+      return fmt::format("The job hung{}{}{}.", when(report), where(report), cause(report));
+    case State::slow:
+      return fmt::format("The job became slow{}{}{}.", when(report), where(report), cause(report));
+    case State::node_lost:
+      return fmt::format("A node was lost{}{}.", when(report), where(report));
+    case State::launch_failed:
+      return fmt::format("The job failed before its first iteration{}{}.", where(report),
+                         cause(report));
+    default:
+      return "The logs do not tell how the job stands: they end, and nothing says whether it went on.";
+  }
+}
+
+}  // namespace l4::diagnose

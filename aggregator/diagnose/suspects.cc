@@ -1,0 +1,253 @@
+#include "aggregator/diagnose/suspects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace l4::diagnose {
+namespace {
+
+using detect::crash::EventHint;
+using detect::crash::FailureEvent;
+using detect::crash::Severity;
+
+constexpr double kCauseWeight = 2.0;
+constexpr double kConsequenceWeight = 0.3;
+constexpr double kFirstWeight = 1.0;
+constexpr double kSilentWeight = 1.6;
+constexpr double kBehindWeight = 1.2;
+constexpr double kDragWeight = 2.0;
+
+double severity_weight(Severity severity) {
+  switch (severity) {
+    case Severity::fatal: return 1.0;
+    case Severity::failure: return 0.8;
+    case Severity::notice: return 0.4;
+    default: return 0.25;
+  }
+}
+
+/// 1 for what only one of `all` has, 0 for what all have: -ln(share) / ln(all).
+double rarity(std::size_t have, std::size_t all) {
+  if (all < 2 || have == 0) return have == 0 ? 0.0 : 1.0;
+  return std::log(static_cast<double>(all) / static_cast<double>(have)) /
+         std::log(static_cast<double>(all));
+}
+
+class Collector {
+ public:
+  explicit Collector(const Findings& findings) : findings_(findings) {
+    suspects_.ranks.resize(findings.view.ranks.size());
+    suspects_.nodes.resize(findings.view.nodes.size());
+  }
+
+  void add_failures();
+  void add_order();
+  void add_silence();
+  void add_lag();
+  void add_drags();
+  Suspects finish();
+
+ private:
+  const job::JobView& view() const { return findings_.view; }
+  std::size_t nodes() const { return findings_.view.nodes.size(); }
+
+  void blame(std::uint32_t rank, double score, std::string why) {
+    Suspicion& suspicion = suspects_.ranks[rank];
+    suspicion.score += score;
+    if (!why.empty() && suspicion.why.size() < 6) suspicion.why.push_back(std::move(why));
+  }
+
+  const Findings& findings_;
+  Suspects suspects_;
+  std::vector<std::optional<TimeMs>> cause_time_ = std::vector<std::optional<TimeMs>>();
+};
+
+/// Each rank gets its best cause in full, the others in part: many lines are not many causes.
+void Collector::add_failures() {
+  std::vector<double> best(view().ranks.size(), 0);
+  std::vector<std::string> reason(view().ranks.size());
+  for (const FailureEvent& failure : findings_.failures.events) {
+    const job::EventView& event = view().events[failure.event];
+    const EventHint& hint = findings_.hints.events[failure.event];
+    std::map<std::uint32_t, std::optional<TimeMs>> ranks;
+    std::set<std::uint32_t> on_nodes;
+    for (const std::uint32_t i : failure.occurrences) {
+      const job::StreamView& stream = view().streams[event.at[i].stream];
+      on_nodes.insert(stream.node);
+      auto& first = ranks.try_emplace(stream.rank).first->second;
+      if (event.at[i].time && (!first || *event.at[i].time < *first)) first = event.at[i].time;
+    }
+    const double role = hint.consequence ? kConsequenceWeight : kCauseWeight;
+    const double known = hint.known_fault && !hint.consequence ? 1.25 : 1.0;
+    const double weight = role * known * severity_weight(failure.severity) *
+                          (0.15 + 0.85 * rarity(on_nodes.size(), nodes()));
+    for (const auto& [rank, first] : ranks) {
+      Suspicion& suspicion = suspects_.ranks[rank];
+      suspicion.events.push_back(failure.event);
+      if (first && (!suspicion.first_seen || *first < *suspicion.first_seen))
+        suspicion.first_seen = first;
+      suspicion.score += 0.05 * weight;
+      if (weight > best[rank]) {
+        best[rank] = weight;
+        reason[rank] = hint.consequence || on_nodes.size() * 2 > nodes()
+                           ? std::string()
+                           : fmt::format("says \"{}\" ({} of {} nodes do)", event.text.substr(0, 80),
+                                         on_nodes.size(), nodes());
+      }
+    }
+  }
+  for (std::uint32_t rank = 0; rank < best.size(); ++rank)
+    if (best[rank] > 0) blame(rank, best[rank], std::move(reason[rank]));
+}
+
+/// Being first counts among nodes; ties within a second are no order (clocks differ).
+void Collector::add_order() {
+  constexpr Millis kTie{1000};
+  std::vector<std::pair<TimeMs, std::uint32_t>> firsts;
+  for (std::uint32_t node = 0; node < nodes(); ++node) {
+    std::optional<TimeMs> first;
+    for (const std::uint32_t rank : view().nodes[node].ranks) {
+      const auto seen = suspects_.ranks[rank].first_seen;
+      if (seen && (!first || *seen < *first)) first = seen;
+    }
+    if (first) firsts.emplace_back(*first, node);
+  }
+  if (firsts.size() < 2 && nodes() > 1 && firsts.empty()) return;
+  std::ranges::sort(firsts);
+  std::size_t place = 1;
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    if (i > 0 && firsts[i].first - firsts[i - 1].first > kTie) place = i + 1;
+    const double bonus = kFirstWeight * rarity(place, std::max<std::size_t>(nodes(), 2));
+    if (bonus <= 0) continue;
+    for (const std::uint32_t rank : view().nodes[firsts[i].second].ranks) {
+      const auto seen = suspects_.ranks[rank].first_seen;
+      if (!seen || *seen - firsts[i].first > kTie) continue;
+      const bool alone = place == 1 && (i + 1 == firsts.size() || firsts[i + 1].first - firsts[0].first > kTie);
+      blame(rank, bonus, alone && i == 0 ? "first of all to say anything unusual" : std::string());
+    }
+  }
+}
+
+/// Who says nothing while most others complain has either died or hangs.
+void Collector::add_silence() {
+  std::vector<bool> complains(view().ranks.size(), false);
+  std::size_t complaining = 0;
+  std::size_t training = 0;
+  for (std::uint32_t rank = 0; rank < view().ranks.size(); ++rank) {
+    if (view().ranks[rank].launcher) continue;
+    ++training;
+    complains[rank] = !suspects_.ranks[rank].events.empty();
+    if (complains[rank]) ++complaining;
+  }
+  const bool most_complain = training > 2 && complaining * 2 >= training && complaining < training;
+  if (most_complain) {
+    const double weight = kSilentWeight * rarity(training - complaining, training);
+    for (std::uint32_t rank = 0; rank < view().ranks.size(); ++rank)
+      if (!view().ranks[rank].launcher && !complains[rank] && view().ranks[rank].lines > 0)
+        blame(rank, weight, fmt::format("stopped without a word while {} of {} ranks complained",
+                                        complaining, training));
+    return;
+  }
+  if (!findings_.failures.events.empty() || !findings_.silence.overdue) return;
+  const auto& order = findings_.silence.order;
+  if (order.size() < 2 || !order[0].since || !order[1].since) return;
+  const Millis lead = *order[1].since - *order[0].since;
+  if (lead > Millis{1000})
+    blame(order[0].rank, kSilentWeight,
+          fmt::format("fell silent {} before the next rank", to_human(lead)));
+}
+
+void Collector::add_lag() {
+  std::size_t behind = 0;
+  std::vector<std::uint32_t> late;
+  for (const std::uint32_t rank : findings_.clock.dense_ranks) {
+    const auto completed = view().ranks[rank].completed;
+    if (!completed || !findings_.clock.completed_by_any) continue;
+    const auto lag = findings_.clock.completed_by_any->value() - completed->value();
+    if (lag <= 0 || lag > 16 * findings_.clock.stride) continue;
+    ++behind;
+    late.push_back(rank);
+  }
+  if (behind == 0 || behind * 2 > findings_.clock.dense_ranks.size()) return;
+  const double weight = kBehindWeight * rarity(behind, findings_.clock.dense_ranks.size());
+  for (const std::uint32_t rank : late)
+    blame(rank, weight,
+          fmt::format("did not complete iteration {}, which others did",
+                      findings_.clock.completed_by_any->value()));
+}
+
+void Collector::add_drags() {
+  if (!findings_.slowdown.found || findings_.slowdown.drags.empty()) return;
+  const double most = findings_.slowdown.drags.front().score;
+  for (const detect::slow::Drag& drag : findings_.slowdown.drags)
+    blame(drag.rank, kDragWeight * drag.score / most,
+          drag.score * 2 > most ? fmt::format("its own {} grew from {:.1f} to {:.1f} ms", drag.timer,
+                                              drag.before_ms, drag.after_ms)
+                                : std::string());
+}
+
+/// P(node is faulty): a soft maximum over the scores, shared out when several are alike.
+std::vector<double> confidences(const std::vector<Suspicion>& nodes) {
+  constexpr double kSharpness = 2.5;
+  double most = 0;
+  for (const Suspicion& node : nodes) most = std::max(most, node.score);
+  double sum = 0.4;  // nobody of these
+  std::vector<double> weights;
+  for (const Suspicion& node : nodes) {
+    weights.push_back(node.score <= 0 ? 0.0 : std::exp(kSharpness * (node.score - most)));
+    sum += weights.back();
+  }
+  const double strength = std::min(1.0, most / 1.5);
+  for (double& weight : weights) weight *= strength / sum;
+  return weights;
+}
+
+Suspects Collector::finish() {
+  for (std::uint32_t node = 0; node < nodes(); ++node) {
+    Suspicion& sum = suspects_.nodes[node];
+    const Suspicion* best = nullptr;
+    std::set<std::uint32_t> events;
+    for (const std::uint32_t rank : view().nodes[node].ranks) {
+      const Suspicion& own = suspects_.ranks[rank];
+      if (best == nullptr || own.score > best->score) best = &own;
+      events.insert(own.events.begin(), own.events.end());
+      if (own.first_seen && (!sum.first_seen || *own.first_seen < *sum.first_seen))
+        sum.first_seen = own.first_seen;
+    }
+    if (best == nullptr) continue;
+    sum.score = best->score;
+    sum.why = best->why;
+    sum.events.assign(events.begin(), events.end());
+  }
+  suspects_.node_confidence = confidences(suspects_.nodes);
+  for (std::uint32_t i = 0; i < suspects_.nodes.size(); ++i)
+    if (suspects_.nodes[i].score > 0) suspects_.node_order.push_back(i);
+  for (std::uint32_t i = 0; i < suspects_.ranks.size(); ++i)
+    if (suspects_.ranks[i].score > 0) suspects_.rank_order.push_back(i);
+  std::ranges::stable_sort(suspects_.node_order, std::greater<>{},
+                           [&](std::uint32_t i) { return suspects_.nodes[i].score; });
+  std::ranges::stable_sort(suspects_.rank_order, std::greater<>{},
+                           [&](std::uint32_t i) { return suspects_.ranks[i].score; });
+  return std::move(suspects_);
+}
+
+}  // namespace
+
+Suspects find_suspects(const Findings& findings, State state) {
+  Collector collector(findings);
+  if (state == State::healthy || state == State::finished) return collector.finish();
+  collector.add_failures();
+  if (state != State::slow) {
+    collector.add_order();
+    collector.add_silence();
+    collector.add_lag();
+  }
+  if (state == State::slow) collector.add_drags();
+  return collector.finish();
+}
+
+}  // namespace l4::diagnose

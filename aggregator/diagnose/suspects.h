@@ -1,0 +1,45 @@
+// Which nodes and ranks are most likely at fault, and why.
+//
+// Place in the flow: failure events, silence, slowdown and hints in; scored nodes and ranks out,
+// most suspect first. Pure. A node's score adds what singles it out: causes that few others have,
+// being first, silence while others complain, being behind, being accused, its own phase times.
+// Consequences never put a node above one with a cause.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aggregator/detect/crash/failure_events.h"
+#include "aggregator/detect/hang/silence.h"
+#include "aggregator/detect/slow/slowdown.h"
+#include "aggregator/diagnose/hints.h"
+#include "aggregator/diagnose/report.h"
+
+namespace l4::diagnose {
+
+struct Suspicion {
+  double score = 0;
+  std::optional<TimeMs> first_seen;
+  std::vector<std::string> why;
+  std::vector<std::uint32_t> events;  ///< JobView::events
+};
+
+struct Suspects {
+  std::vector<Suspicion> ranks;  ///< by JobView::ranks
+  std::vector<Suspicion> nodes;  ///< by JobView::nodes
+  std::vector<double> node_confidence;
+  std::vector<std::uint32_t> node_order, rank_order;  ///< best first, score > 0 only
+};
+
+struct Findings {
+  const job::JobView& view;
+  const job::JobClock& clock;
+  const Hints& hints;
+  const detect::crash::FailureEvents& failures;
+  const detect::hang::Silence& silence;
+  const detect::slow::Slowdown& slowdown;
+};
+
+Suspects find_suspects(const Findings& findings, State state);
+
+}  // namespace l4::diagnose

@@ -1,0 +1,172 @@
+#include "aggregator/diagnose/verdict.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace l4::diagnose {
+namespace {
+
+using detect::crash::FailureEvent;
+using detect::crash::Severity;
+
+/// A gap this long between the last progress and the failure is a wait, whatever the job's pace.
+constexpr Millis kWaitMin{20'000};
+
+/// Longest time that an event of the failure says it waited for ("Timed out waiting 30000ms").
+std::optional<Millis> waited_for(const Findings& findings) {
+  std::optional<Millis> longest;
+  for (const FailureEvent& failure : findings.failures.events) {
+    if (!findings.hints.events[failure.event].waited) continue;
+    for (const job::ParameterSeen& seen : findings.view.events[failure.event].parameters)
+      for (const wire::Parameter& value : seen.values) {
+        if (value.kind != wire::ParameterKind::duration_ms) continue;
+        std::int64_t ms = 0;
+        std::from_chars(value.value.data(), value.value.data() + value.value.size(), ms);
+        if (ms > 0 && (!longest || Millis{ms} > *longest)) longest = Millis{ms};
+      }
+  }
+  return longest;
+}
+
+/// Last time the job made progress: by its clock, else the last line before the failure.
+std::optional<TimeMs> last_progress(const Findings& findings) {
+  if (findings.clock.last_progress) return findings.clock.last_progress;
+  std::optional<TimeMs> newest;
+  for (const job::StreamView& stream : findings.view.streams)
+    if (stream.state->last_completed && !stream.state->last_completed_time && stream.last_activity &&
+        stream.state->last_line < stream.state->last_completed_line + 8)
+      newest = std::max(newest.value_or(*stream.last_activity), *stream.last_activity);
+  return newest;
+}
+
+/// Time that passed between the last progress and the first, and the last, sign of failure.
+struct Delay {
+  std::optional<Millis> first, last;
+};
+
+Delay delay_of(const Findings& findings) {
+  Delay delay;
+  const auto progress = last_progress(findings);
+  if (!progress) return delay;
+  if (findings.failures.first_failure)
+    delay.first = std::max(Millis{0}, *findings.failures.first_failure - *progress);
+  if (findings.failures.last_failure)
+    delay.last = std::max(Millis{0}, *findings.failures.last_failure - *progress);
+  return delay;
+}
+
+/// The failure was preceded by a wait that no error of its own explains.
+bool began_as_hang(const Findings& findings) {
+  const Delay delay = delay_of(findings);
+  if (!delay.first) return false;
+  const Millis pause = std::max(
+      kWaitMin, Millis{static_cast<std::int64_t>(3.0 * findings.clock.gap_max_ms)});
+  const auto waited = waited_for(findings);
+  if (waited && *delay.first >= *waited * 8 / 10) return true;
+  if (*delay.first >= pause) return true;
+  // The root spoke at once, and everybody else only when their own wait was over.
+  return waited && delay.last && *delay.last >= pause && *delay.last >= *waited * 8 / 10;
+}
+
+bool has_finished(const VerdictInput& input) {
+  std::size_t training = 0;
+  std::size_t said = 0;
+  bool launcher = false;
+  for (std::size_t i = 0; i < input.findings.view.ranks.size(); ++i) {
+    const job::RankView& rank = input.findings.view.ranks[i];
+    if (rank.launcher) {
+      launcher = launcher || input.stages.finished[i];
+      continue;
+    }
+    if (rank.lines > 0) ++training;
+    if (input.stages.finished[i]) ++said;
+  }
+  return launcher || (said > 0 && (said * 2 >= training || training - said > said * 3));
+}
+
+/// Somebody says that a process ended or cannot go on, and nobody made progress afterwards.
+bool has_failed(const Findings& findings) {
+  if (findings.failures.events.empty()) return false;
+  if (findings.failures.fatal) return true;
+  const bool failure = std::ranges::any_of(findings.failures.events, [](const FailureEvent& event) {
+    return event.severity >= Severity::failure;
+  });
+  // Something failed, but no process is said to have ended: only a stopped job makes it fatal.
+  return failure && findings.silence.overdue;
+}
+
+Verdict make(State state, double confidence) {
+  Verdict verdict;
+  verdict.state = state;
+  verdict.confidence = confidence;
+  return verdict;
+}
+
+Verdict decide_failed(const VerdictInput& input) {
+  const Findings& findings = input.findings;
+  const double sure = findings.failures.fatal ? 0.95 : 0.75;
+  if (!findings.clock.has_iterations()) return make(State::launch_failed, sure * 0.95);
+  if (!input.lost_nodes.empty()) return make(State::node_lost, 0.8);
+  if (began_as_hang(findings)) return make(State::hung, 0.85);
+  return make(State::crashed, sure);
+}
+
+Verdict decide_quiet(const VerdictInput& input) {
+  const Findings& findings = input.findings;
+  if (findings.slowdown.found) return make(State::slow, 0.8);
+  if (findings.silence.overdue) {
+    if (!input.lost_nodes.empty()) return make(State::node_lost, 0.6);
+    return make(findings.clock.has_iterations() ? State::hung : State::launch_failed, 0.8);
+  }
+  if (!findings.clock.has_iterations() && findings.view.lines < 20) return make(State::unknown, 0.3);
+  if (!input.silence_known) {
+    // The logs end and nothing says when that was: running or stopped cannot be told apart.
+    return findings.clock.has_iterations() ? make(State::unknown, 0.5) : make(State::unknown, 0.3);
+  }
+  return make(State::healthy, 0.8);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
+  std::vector<bool> complained(findings.view.nodes.size(), false);
+  std::size_t complaining = 0;
+  for (const FailureEvent& failure : findings.failures.events) {
+    const job::EventView& event = findings.view.events[failure.event];
+    for (const std::uint32_t i : failure.occurrences) {
+      const std::uint32_t node = findings.view.streams[event.at[i].stream].node;
+      if (!complained[node]) ++complaining;
+      complained[node] = true;
+    }
+  }
+  std::vector<std::uint32_t> lost;
+  const std::size_t nodes = findings.view.nodes.size();
+  if (nodes < 3 || complaining * 2 < nodes || complaining == nodes) return lost;
+  for (std::uint32_t node = 0; node < nodes; ++node)
+    if (!complained[node] && findings.view.nodes[node].end) lost.push_back(node);
+  constexpr std::size_t kLostMax = 3;
+  return lost.size() <= kLostMax && lost.size() * 4 <= nodes ? lost : std::vector<std::uint32_t>{};
+}
+
+Verdict decide(const VerdictInput& input) {
+  const Findings& findings = input.findings;
+  const bool finished = has_finished(input);
+  Verdict verdict = has_failed(findings) && !finished ? decide_failed(input)
+                    : finished && !findings.slowdown.found ? make(State::finished, 0.9)
+                                                           : decide_quiet(input);
+  if (verdict.state == State::slow) {
+    verdict.iteration = findings.slowdown.first;
+    verdict.since = findings.slowdown.since;
+  } else if (verdict.state != State::healthy && verdict.state != State::finished) {
+    verdict.iteration = findings.clock.first_incomplete;
+    const auto progress = last_progress(findings);
+    verdict.since = verdict.state == State::hung && progress ? progress
+                    : findings.failures.first_failure        ? findings.failures.first_failure
+                    : progress                               ? progress
+                                                             : findings.silence.last_activity;
+  }
+  return verdict;
+}
+
+}  // namespace l4::diagnose

@@ -1,0 +1,25 @@
+// In which state the job is, and how sure that is.
+//
+// Place in the flow: findings of all detectors in, one Verdict out (without scope and summary,
+// which need the suspects). Pure. The state names how the failure began: a hang that a timeout
+// kills later is `hung`, any failure before the first completed iteration is `launch_failed`.
+#pragma once
+
+#include "aggregator/detect/stage/stages.h"
+#include "aggregator/diagnose/suspects.h"
+
+namespace l4::diagnose {
+
+struct VerdictInput {
+  const Findings& findings;
+  const detect::stage::Stages& stages;
+  std::vector<std::uint32_t> lost_nodes;  ///< JobView::nodes that stopped without a word
+  bool silence_known = false;             ///< as_of is later than the newest line by its own right
+};
+
+Verdict decide(const VerdictInput& input);
+
+/// Nodes all of whose sources stopped without an own failure event while others went on.
+std::vector<std::uint32_t> find_lost_nodes(const Findings& findings);
+
+}  // namespace l4::diagnose
