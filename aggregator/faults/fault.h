@@ -1,0 +1,41 @@
+// One known fault: how its lines read, what causes them, what to do.
+//
+// Flow: config/faults/*.toml -> Library -> diagnose. A fault is a cause or, with `consequence`, the
+// echo of one (a peer that closed its socket, a watchdog, a launcher's summary): causes rank before
+// consequences wherever both are seen. Plain values, owned by the Library.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/vocabulary.h"
+#include "common/wire/batch.h"
+
+namespace l4::faults {
+
+enum class Category : std::uint8_t { hardware, user, framework, platform };
+std::string_view name(Category category);
+
+/// One of `values` must be among the event's parameters of this kind.
+struct Condition {
+  wire::ParameterKind kind = wire::ParameterKind::code;
+  std::vector<std::string> values;
+};
+
+struct Fault {
+  std::string id;
+  std::string title;
+  Category category = Category::user;
+  std::string subcategory;
+  std::vector<std::string> patterns;  ///< any of them; see Library for the notation
+  std::vector<Condition> conditions;  ///< all of them
+  Scope scope = Scope::rank;          ///< what one such event touches by itself
+  bool consequence = false;           ///< usually follows another fault
+  bool timeout = false;               ///< says that something waited for long: a hang came before
+  bool accuses_peer = false;          ///< says that another process is gone or silent
+  Level severity = Level::error;      ///< info, warning, error, fatal (ends the process)
+  std::string cause, fix, action;
+  std::vector<std::string> matches, rejects;  ///< its self-test
+};
+
+}  // namespace l4::faults

@@ -1,0 +1,49 @@
+// The known faults and the question "which of them does this template show?".
+//
+// Flow: diagnose asks `match` once per template of interest, with the typed values its events
+// carried. Immutable after load: any thread may read; pointers live as long as the library and
+// survive its moves. Patterns are RE2 over template text, unanchored, case-sensitive, with two
+// short forms: `{n}` is a number or `<*>`, `{w}` a word or `<*>`; a blank stands for one or more.
+// So a pattern matches the raw message as well as its template. Codes (Xid, errno, EInnnn, exit
+// codes, signals) stay verbatim in templates and are asked for as conditions: they are looked up
+// in the given parameters, and in the text where no parameter of that kind is given.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/faults/fault.h"
+#include "common/base/error.h"
+
+namespace l4::faults {
+
+class Library {
+ public:
+  /// All entries of a folder, usually config/faults. A bad or repeated entry refuses the whole
+  /// library; the Error names file, line and key.
+  static Result<Library> load(const std::filesystem::path& folder);
+  /// Knows nothing (`--no-faults`).
+  Library();
+
+  Library(Library&&) noexcept;
+  Library& operator=(Library&&) noexcept;
+  ~Library();
+
+  /// Every fault the text shows: causes before consequences, faults with conditions (a code) before
+  /// those without, then the graver first.
+  std::vector<const Fault*> match(std::string_view template_text,
+                                  std::span<const wire::Parameter> parameters = {}) const;
+
+  std::span<const Fault> faults() const;
+  const Fault* find(std::string_view id) const;
+
+ private:
+  struct State;
+  explicit Library(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace l4::faults

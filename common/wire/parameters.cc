@@ -1,0 +1,340 @@
+#include "common/wire/parameters.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/wire/parameter_words.h"
+
+namespace l4::wire {
+namespace {
+
+using namespace words;
+
+/// Walks a message word by word. A recogniser looks at the rest from the current word on, adds
+/// what it finds and returns how many bytes it has used (0: not its form).
+class Scanner {
+ public:
+  Scanner(std::string_view text, std::vector<Parameter>& out) : text_(text), out_(out) {}
+
+  void run() {
+    while (at_ < text_.size() && out_.size() < kParametersMax) {
+      const char before = at_ == 0 ? ' ' : text_[at_ - 1];
+      const bool at_start = !is_word(before);
+      std::size_t used = at_start ? recognise(before) : 0;
+      if (used == 0 && at_start && is_letter(text_[at_])) {
+        earlier_ = std::exchange(previous_, lower(front_while(rest(), is_word)));
+        used = previous_.size();
+      }
+      at_ += std::max<std::size_t>(used, 1);
+    }
+  }
+
+ private:
+  std::string_view rest() const { return text_.substr(at_); }
+
+  void add(ParameterKind kind, std::string value) {
+    if (value.empty() || out_.size() >= kParametersMax) return;
+    if (value.size() > kParameterBytesMax) value.resize(kParameterBytesMax);
+    Parameter parameter{kind, std::move(value)};
+    if (std::ranges::find(out_, parameter) == out_.end()) out_.push_back(std::move(parameter));
+  }
+
+  std::size_t recognise(char before) {
+    const char c = text_[at_];
+    if (c == '/') return path(before);
+    if (is_hex(c) || c == ':' || c == 'P' || c == 'G')
+      if (const auto used = pci(before)) return used;
+    if (is_hex(c) || c == ':')
+      if (const auto used = address(before)) return used;
+    if (is_digit(c)) return duration(before);
+    if (!is_letter(c)) return 0;
+    for (const auto form : {&Scanner::keyword, &Scanner::code, &Scanner::signal_name,
+                            &Scanner::device_name, &Scanner::host})
+      if (const auto used = (this->*form)()) return used;
+    return 0;
+  }
+
+  std::size_t path(char before) {
+    if (before == '.' || before == ':' || before == '/' || before == '<' || before == '>') return 0;
+    std::string_view found = front_while(rest(), is_path);
+    const std::size_t used = found.size();
+    while (!found.empty() && std::string_view(".,=").find(found.back()) != std::string_view::npos)
+      found.remove_suffix(1);
+    if (found.size() < 3 || !is_word(found[1])) return 0;
+    add(ParameterKind::path, std::string(found));
+    return used;
+  }
+
+  /// dddd:bb:dd[.f], alone only with the function, else behind "PCI:" or "GPU".
+  std::size_t pci(char before) {
+    std::string_view text = rest();
+    std::size_t used = 0;
+    for (const std::string_view prefix : {"PCI:", "GPU"})
+      if (text.starts_with(prefix)) used = prefix.size();
+    text.remove_prefix(used);
+    const auto hex_run = [&](std::size_t from) {
+      return front_while(text.substr(std::min(from, text.size())), is_hex).size();
+    };
+    const std::size_t domain = hex_run(0);
+    if ((domain != 4 && domain != 8) || hex_run(domain + 1) != 2 || hex_run(domain + 4) != 2)
+      return 0;
+    if (text[domain] != ':' || text[domain + 3] != ':') return 0;
+    std::size_t size = domain + 6;
+    const bool function = text.size() > size + 1 && text[size] == '.' && is_digit(text[size + 1]);
+    if (function) size += 2;
+    if (!function && (used == 0 || (text.size() > size && text[size] == ':'))) return 0;
+    if (before == ':' && used == 0) return 0;
+    add(ParameterKind::device, "PCI:" + std::string(text.substr(0, size)));
+    return used + size;
+  }
+
+  std::size_t address(char before) {
+    const auto four = [](std::string_view text) { return ipv4(text); };
+    if (const auto size = four(rest()); size != 0 && before != '.' && before != '-') {
+      const std::string_view found = rest().substr(0, size);
+      if (found != "0.0.0.0") add(ParameterKind::address, std::string(found));
+      return size + port(rest().substr(size));
+    }
+    const std::string_view found =
+        front_while(rest(), [](char c) { return is_hex(c) || c == ':' || c == '.'; });
+    const auto colons = std::ranges::count(found, ':');
+    const bool short_form = found.find("::") != std::string_view::npos && colons <= 7;
+    if (found.size() < 3 || (!short_form && colons != 7)) return 0;
+    const char behind = found.size() < rest().size() ? rest()[found.size()] : ' ';
+    if (is_word(behind)) return 0;  // c10::Error, a::b
+    constexpr std::string_view kMapped = "::ffff:";
+    if (found.starts_with(kMapped) && four(found.substr(kMapped.size())) != 0)
+      add(ParameterKind::address, std::string(found.substr(kMapped.size())));
+    else
+      add(ParameterKind::address, std::string(found));
+    return found.size();
+  }
+
+  static std::size_t ipv4(std::string_view text) {
+    std::size_t size = 0;
+    for (int part = 0; part < 4; ++part) {
+      if (part > 0 && (size >= text.size() || text[size++] != '.')) return 0;
+      const auto digits = front_while(text.substr(std::min(size, text.size())), is_digit);
+      if (digits.empty() || digits.size() > 3 || std::stoi(std::string(digits)) > 255) return 0;
+      size += digits.size();
+    }
+    const char behind = size < text.size() ? text[size] : ' ';
+    const bool more = behind == '.' && size + 1 < text.size() && is_digit(text[size + 1]);
+    return is_word(behind) || more ? 0 : size;
+  }
+
+  /// ":29400" or "<33092>" behind an address.
+  static std::size_t port(std::string_view text) {
+    if (text.empty() || (text.front() != ':' && text.front() != '<')) return 0;
+    return 1 + front_while(text.substr(1), is_digit).size();
+  }
+
+  std::size_t duration(char before) {
+    const auto digits = front_while(rest(), [](char c) { return is_digit(c) || c == '.'; });
+    if (before == '.' || before == ':') return digits.size();
+    std::string_view behind = rest().substr(digits.size());
+    const bool blank = behind.starts_with(' ');
+    if (blank) behind.remove_prefix(1);
+    const auto word = front_while(behind, is_word);
+    const auto unit = std::ranges::find(kUnits, word, &Unit::name);
+    if (unit == kUnits.end()) return digits.size();
+    add_duration(digits, unit->ms);
+    return digits.size() + (blank ? 1 : 0) + word.size();
+  }
+
+  void add_duration(std::string_view digits, double ms_per_unit) {
+    double value = 0;
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const double ms = std::round(value * ms_per_unit);
+    if (code != std::errc{} || end == digits.data() || ms > 1e15) return;
+    add(ParameterKind::duration_ms, std::to_string(static_cast<long long>(ms)));
+  }
+
+  /// The integer behind separators, with its end counted from `from`; empty if none follows.
+  struct Number {
+    std::string_view digits;
+    std::size_t end = 0;
+  };
+  std::optional<Number> number(std::size_t from, std::string_view separators) const {
+    const std::string_view text = rest();
+    std::size_t start = text.find_first_not_of(separators, from);
+    if (start == std::string_view::npos || start > from + 8) return std::nullopt;
+    const std::size_t sign = text[start] == '-' ? 1 : 0;
+    const auto digits = front_while(text.substr(start + sign), is_digit);
+    if (digits.empty() || digits.size() > 12) return std::nullopt;
+    return Number{text.substr(start, sign + digits.size()), start + sign + digits.size()};
+  }
+
+  std::size_t keyword() {
+    const auto letters = front_while(rest(), [](char c) { return is_letter(c) || c == '_'; });
+    const std::string word = lower(letters);
+    const std::size_t size = letters.size();
+    if (word == "rank" || word == "ranks" || word == "global_rank" || word == "rankid")
+      return rank(size);
+    if (word == "xid" || word == "sxid") return xid(size, word == "xid" ? "Xid " : "SXid ");
+    if (word == "http") return http(size);
+    if (word == "timeout" && rest().substr(size).starts_with("(ms)=")) {
+      const auto found = number(size + 5, " ");
+      if (found) add_duration(found->digits, 1);
+      return found ? found->end : 0;
+    }
+    if (word == "cuda" || word == "npu") return indexed(size, ":", word + ":");
+    if (word == "gpu") return indexed(size, " :#", "GPU ");
+    if (word == "device" || word == "device_id" || word == "deviceid")
+      return indexed(size, " :=[#", "device ");
+    if (word == "errno" || (word == "error" && previous_ == "os"))
+      return simple(size, ParameterKind::errno_value, "");
+    if (word == "signal") return signal_number(size);
+    if (word == "error" && previous_ == "with") return simple(size, ParameterKind::code, "error ");
+    if (is_exit_word(word)) return simple(size, ParameterKind::exit_code, "");
+    if (word == "code" && previous_ == "status") return simple(size, ParameterKind::code, "HTTP ");
+    return 0;
+  }
+
+  bool is_exit_word(std::string_view word) const {
+    if (word == "exitcode" || word == "exit_code" || word == "returncode") return true;
+    if (word == "code" && previous_ == "with") return earlier_ == "exited" || earlier_ == "exits";
+    return (word == "code" || word == "status") && (previous_ == "exit" || previous_ == "return");
+  }
+
+  std::size_t simple(std::size_t size, ParameterKind kind, const char* prefix) {
+    const auto found = number(size, " :=");
+    if (!found) return 0;
+    add(kind, prefix + std::string(found->digits));
+    return found->end;
+  }
+
+  std::size_t indexed(std::size_t size, std::string_view separators, const std::string& prefix) {
+    const auto found = number(size, separators);
+    if (!found || found->digits.front() == '-') return 0;
+    const std::string_view behind = rest().substr(found->end);
+    if (!behind.empty() && (is_word(behind.front()) || behind.front() == '.')) {
+      if (behind.size() > 1 && is_word(behind[1])) return 0;  // "GPU 80GB", "device 1.5"
+    }
+    add(ParameterKind::device, prefix + std::string(found->digits));
+    return found->end;
+  }
+
+  std::size_t rank(std::size_t size) {
+    auto found = number(size, " :=[#");
+    if (!found || found->digits.front() == '-') return 0;
+    std::size_t end = 0;
+    while (found) {  // "Ranks 1, 2, 5 failed"
+      add(ParameterKind::rank, std::string(found->digits));
+      end = found->end;
+      found = rest().substr(end).starts_with(", ") ? number(end + 2, "") : std::nullopt;
+      if (!lower(rest().substr(0, 5)).starts_with("ranks")) break;
+    }
+    return end;
+  }
+
+  std::size_t xid(std::size_t size, const char* prefix) {
+    std::size_t from = size;
+    if (const auto open = rest().find_first_not_of(' ', size);
+        open != std::string_view::npos && rest()[open] == '(') {
+      const auto close = rest().find(')', open);
+      if (close == std::string_view::npos || close > open + 40) return 0;
+      Scanner(rest().substr(open + 1, close - open - 1), out_).run();
+      from = close + 1;
+    }
+    const auto found = number(from, " :=");
+    if (!found) return 0;
+    add(ParameterKind::code, prefix + std::string(found->digits));
+    return found->end;
+  }
+
+  /// "HTTP 503", "HTTP/1.1 503", "HTTP/1.1\" 503".
+  std::size_t http(std::size_t size) {
+    std::size_t from = size;
+    if (rest().substr(from).starts_with("/"))
+      from += 1 + front_while(rest().substr(from + 1), [](char c) {
+                    return is_digit(c) || c == '.';
+                  }).size();
+    const auto found = number(from, " :\"");
+    if (!found || found->digits.size() != 3) return 0;
+    add(ParameterKind::code, "HTTP " + std::string(found->digits));
+    return found->end;
+  }
+
+  std::size_t signal_number(std::size_t size) {
+    const auto found = number(size, " :=");
+    if (!found || found->digits.size() > 2) return 0;
+    const int value = std::stoi(std::string(found->digits));
+    const auto known = std::ranges::find_if(kSignals, [&](auto& s) { return s.first == value; });
+    add(ParameterKind::signal, known != kSignals.end() ? std::string(known->second)
+                                                       : "signal " + std::string(found->digits));
+    return found->end;
+  }
+
+  std::size_t signal_name() {
+    const auto name = front_while(rest(), [](char c) { return is_upper(c) || is_digit(c); });
+    if (!name.starts_with("SIG")) return 0;
+    const bool known = std::ranges::any_of(kSignals, [&](auto& s) { return s.second == name; });
+    if (known) add(ParameterKind::signal, std::string(name));
+    return known ? name.size() : 0;
+  }
+
+  /// EI0002, EE9999, E39999, ERR02005.
+  std::size_t code() {
+    const auto word = front_while(rest(), is_word);
+    const bool npu = word.size() == 6 && word[0] == 'E' && (is_upper(word[1]) || is_digit(word[1]));
+    const bool err = word.size() == 8 && word.starts_with("ERR");
+    if (!npu && !err) return 0;
+    if (!std::ranges::all_of(word.substr(npu ? 2 : 3), is_digit)) return 0;
+    add(ParameterKind::code, std::string(word));
+    return word.size();
+  }
+
+  std::size_t device_name() {
+    const auto word = front_while(rest(), is_word);
+    if (word.size() < 3 || !is_digit(word.back())) return 0;
+    const auto stem = front_while(word, is_letter);
+    const bool tail_is_number = std::ranges::all_of(word.substr(stem.size()), is_digit);
+    const bool net = tail_is_number && (stem == "eth" || stem == "ib" || stem == "bond");
+    const bool disk = stem == "nvme" && word.find('n', stem.size()) != std::string_view::npos;
+    const bool hca = (stem == "mlx" || stem == "hfi" || stem == "bnxt" || stem == "irdma") &&
+                     word.find('_') != std::string_view::npos;
+    if (!net && !disk && !hca) return 0;
+    std::size_t size = word.size();
+    if (hca && rest().substr(size).starts_with(":"))
+      if (const auto index = front_while(rest().substr(size + 1), is_digit); !index.empty())
+        size += 1 + index.size();
+    add(ParameterKind::device, std::string(rest().substr(0, size)));
+    return size;
+  }
+
+  std::size_t host() {
+    std::string_view word = front_while(rest(), is_host);
+    while (!word.empty() && !is_word(word.back())) word.remove_suffix(1);
+    if (word.size() < 3 || std::ranges::none_of(word, is_digit)) return 0;
+    const std::string low = lower(word);
+    const bool named =
+        std::ranges::any_of(kHostPrefixes, [&](auto prefix) { return low.starts_with(prefix); });
+    const bool introduced = previous_ == "host" || previous_ == "hostname" || previous_ == "node" ||
+                            previous_ == "on" || previous_ == "nodename";
+    const char behind = word.size() < rest().size() ? rest()[word.size()] : ' ';
+    if (low.starts_with("rank") || behind == '/' || behind == '=') return 0;
+    const bool infix = low.find("-node") != std::string::npos;
+    if (!named && !infix && !introduced) return 0;
+    add(ParameterKind::host, std::string(word));
+    return word.size();
+  }
+
+  std::string_view text_;
+  std::vector<Parameter>& out_;
+  std::size_t at_ = 0;
+  std::string previous_, earlier_;  ///< the two words before the current one, lower case
+};
+
+}  // namespace
+
+void extract_parameters(std::string_view message, std::vector<Parameter>& out) {
+  out.clear();
+  Scanner(message, out).run();
+}
+
+}  // namespace l4::wire
