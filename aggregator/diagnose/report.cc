@@ -1,0 +1,23 @@
+#include "aggregator/diagnose/report.h"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace l4::diagnose {
+namespace {
+
+constexpr std::array<std::string_view, 8> kWhys{"new",   "spatial", "temporal", "first",
+                                                "fatal", "accused", "fault",    "stall"};
+constexpr std::array<std::string_view, 4> kProcesses{"unknown", "alive", "gone", "stopped"};
+
+}  // namespace
+
+std::string_view name(Why why) {
+  return kWhys[static_cast<std::size_t>(why)];
+}
+std::string_view name(Process process) {
+  return kProcesses[static_cast<std::size_t>(process)];
+}
+
+}  // namespace l4::diagnose

@@ -1,0 +1,187 @@
+#include "aggregator/serve/report_json.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "aggregator/serve/report_fields.h"
+#include "aggregator/serve/utf8.h"
+
+namespace l4::serve {
+namespace {
+
+/// At most 4 decimals, without trailing zeros; what is no number can not be said in JSON: 0.
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return "0";
+  if (std::abs(value) >= 1e12) return fmt::format("{:.0f}", value);
+  std::string text = fmt::format("{:.4f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+void append_escaped(std::string& out, char32_t value) {
+  switch (value) {
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    default:
+      break;
+  }
+  if (!is_control(value)) return append_code_point(out, value);
+  if (value < 0x10000) {
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(value));
+    return;
+  }
+  const auto rest = static_cast<std::uint32_t>(value) - 0x10000;
+  fmt::format_to(std::back_inserter(out), "\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10),
+                 0xDC00 + (rest & 0x3FF));
+}
+
+/// RFC 3339 has four digits for the year; a time beyond them is as good as none.
+bool is_sayable(TimeMs time) {
+  using namespace std::chrono;
+  return time >= sys_days{year{1} / 1 / 1} && time < sys_days{year{10000} / 1 / 1};
+}
+
+class Writer {
+ public:
+  template <class T>
+  void operator()(std::string_view key, T& value) {
+    begin_member(key);
+    put(value);
+  }
+
+  void constant(std::string_view key, std::string_view value) {
+    begin_member(key);
+    put_text(value);
+  }
+
+  template <class T>
+  void object(T& value) {
+    out_ += '{';
+    ++depth_;
+    first_ = true;
+    fields(*this, value);
+    --depth_;
+    new_line();
+    out_ += '}';
+    first_ = false;
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  void put(const std::string& text) { put_text(text); }
+  void put(double value) { out_ += number_text(value); }
+  void put(bool value) { out_ += value ? "true" : "false"; }
+  template <std::integral T>
+  void put(T value) {
+    out_ += std::to_string(value);
+  }
+  template <class Tag, class T>
+  void put(Named<Tag, T> id) {
+    put(id.value());
+  }
+  void put(TemplateId id) { put_text(to_string(id)); }
+  void put(TimeMs time) {
+    if (is_sayable(time)) return put_text(to_rfc3339(time));
+    out_ += "null";
+  }
+  template <class T>
+    requires std::is_enum_v<T>
+  void put(T word) {
+    if (is_null(word)) {
+      out_ += "null";
+    } else {
+      put_text(name(word));
+    }
+  }
+  template <class T>
+  void put(const std::optional<T>& value) {
+    if (value) return put(*value);
+    out_ += "null";
+  }
+  template <class T>
+  void put(const std::vector<T>& list) {
+    out_ += '[';
+    constexpr bool kStructures = requires(T& element) { fields(*this, element); };
+    ++depth_;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (i > 0) out_ += kStructures ? "," : ", ";
+      if (kStructures) new_line();
+      put(list[i]);
+    }
+    --depth_;
+    if (kStructures && !list.empty()) new_line();
+    out_ += ']';
+  }
+  template <class T>
+    requires std::is_class_v<T>
+  void put(T& structure) {
+    object(structure);
+  }
+
+  void put_text(std::string_view text) {
+    out_ += '"';
+    while (!text.empty()) {
+      const CodePoint point = first_code_point(text);
+      append_escaped(out_, point.value);
+      text.remove_prefix(point.bytes);
+    }
+    out_ += '"';
+  }
+
+  void begin_member(std::string_view key) {
+    if (!first_) out_ += ',';
+    first_ = false;
+    new_line();
+    put_text(key);
+    out_ += ": ";
+  }
+
+  void new_line() {
+    out_ += '\n';
+    out_.append(2 * depth_, ' ');
+  }
+
+  std::string out_;
+  std::size_t depth_ = 0;
+  bool first_ = true;
+};
+
+constexpr std::array<std::string_view, 10> kParameterKinds{
+    "rank",  "host",   "address",   "device", "code",
+    "errno", "signal", "exit_code", "path",   "duration_ms"};
+
+}  // namespace
+
+std::string_view name(wire::ParameterKind kind) {
+  return kParameterKinds[static_cast<std::size_t>(kind)];
+}
+
+std::string to_json(const diagnose::Report& report) {
+  Writer writer;
+  writer.object(report);
+  return writer.take() + '\n';
+}
+
+}  // namespace l4::serve
