@@ -4,6 +4,8 @@
 #ifdef __cplusplus
 #include <kj/string.h>
 namespace kj {
-inline bool operator==(const char* a, const StringPtr& b) { return b.operator==(StringPtr(a)); }
+inline bool operator==(const char* a, const StringPtr& b) {
+  return b.operator==(StringPtr(a));
+}
 }  // namespace kj
 #endif

@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""The shape of the tree as a test: who may include whom, what stays out of headers, sizes.
+
+usage: layers.py [--root FOLDER]
+
+Prints one row FILE:LINE: REASON for each violation and ends with status 1 if there is any.
+Data flows down the tree; an edge that is not in ALLOWED does not exist. A new room is added here.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+COMMON = ["common/base", "common/drain", "common/wire"]
+# Room -> what it may include. A room may always include itself. "X/file.h" allows one header only.
+ALLOWED = {
+    "schemas": [],
+    "common/base": [],
+    "common/drain": ["common/base"],
+    "common/wire": ["common/base", "schemas"],
+    "agent/discover": ["common/base", "common/wire"],
+    "agent/decode": ["common/base", "common/wire"],
+    "agent/segment": COMMON + ["agent/decode"],
+    "agent/recall": COMMON + ["agent/decode"],
+    "agent": COMMON + ["agent/discover", "agent/decode", "agent/segment", "agent/recall"],
+    "aggregator/job": COMMON,
+    "aggregator/receive": COMMON + ["aggregator/job"],
+    "aggregator/detect/cross_job": ["common/base", "aggregator/job"],
+    "aggregator/detect/spatial": ["common/base", "aggregator/job"],
+    "aggregator/detect/temporal": ["common/base", "aggregator/job"],
+    "aggregator/detect/stage": COMMON + ["aggregator/job"],
+    "aggregator/detect/hang": COMMON + ["aggregator/job"],
+    "aggregator/detect/crash": COMMON + ["aggregator/job"],
+    "aggregator/detect/slow": COMMON + ["aggregator/job"],
+    "aggregator/faults": COMMON,
+    "aggregator/diagnose": COMMON + [
+        "aggregator/job", "aggregator/faults", "aggregator/detect/cross_job",
+        "aggregator/detect/spatial", "aggregator/detect/temporal", "aggregator/detect/stage",
+        "aggregator/detect/hang", "aggregator/detect/crash", "aggregator/detect/slow"],
+    "aggregator/serve": COMMON + ["aggregator/diagnose/report.h"],
+    "aggregator": COMMON + ["aggregator/job", "aggregator/receive", "aggregator/faults",
+                            "aggregator/diagnose", "aggregator/serve"],
+    "tools": ["*"],
+    "tools/l4": ["*"],
+    "tests": ["*"],
+    "bench": ["*"],
+}
+# Headers that cost seconds a file: in none of ours, and in at most so many sources, tests aside.
+HEAVY = {
+    "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 3, "prometheus/": 2,
+    "zmq": 2, "toml++/": 2, "CLI/": 2,
+}
+HEADER_LINES, SOURCE_LINES, TEST_LINES, FUNCTION_LINES, COLUMNS = 150, 400, 600, 70, 100
+# Folders of one machine; the one neighbour that the repository may name is ../shared.
+OUTSIDE = re.compile(r"(?<![\w.])/" + "(?:work|tmp/lab)" + r"(?:/|\b(?=[\s\"'`),;]|$))")
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^\s()\\]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"'
+                     r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.S)
+TYPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:class|struct|enum|union|namespace|extern)\b", re.S)
+
+
+def tracked(root):
+    """Files of the repository, new ones too; outside git, all files but the builds."""
+    done = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
+                          capture_output=True, check=False)
+    if done.returncode == 0 and (root / ".git").exists():
+        names = done.stdout.decode().split("\0")
+    else:
+        names = [str(p.relative_to(root)) for p in root.rglob("*")]
+    return sorted(n for n in names if n and not n.startswith("build/") and (root / n).is_file())
+
+
+def blank(text, keep_strings):
+    """The text without comments and raw strings (and strings); line numbers stay."""
+    def one(match):
+        part = match.group(0)
+        if keep_strings and part[0] in "\"'":
+            return part
+        return "\n" * part.count("\n") or '""'
+    return LITERAL.sub(one, text)
+
+
+def room_of(name, rooms):
+    """The deepest room that holds the file; everything under tests and bench is one room."""
+    folder = str(pathlib.PurePosixPath(name).parent)
+    for top in ("tests", "bench"):
+        if folder == top or folder.startswith(top + "/"):
+            return top
+    return folder if folder in rooms else None
+
+
+def allowed(room, target, target_room):
+    rules = ALLOWED[room]
+    return target_room == room or "*" in rules or target_room in rules or target in rules
+
+
+class Check:
+    """Collects violations over one tree."""
+
+    def __init__(self, root):
+        self.root, self.found, self.heavy = root, [], {}
+        self.tops = {room.split("/")[0] for room in ALLOWED}
+        self.graph = {}
+
+    def say(self, name, line, reason):
+        self.found.append((name, line, reason))
+
+    def run(self):
+        self.table()
+        for name in tracked(self.root):
+            data = (self.root / name).read_bytes()
+            if b"\0" in data[:8192]:
+                continue
+            text = data.decode("utf-8", "replace")
+            self.outside(name, text)
+            if name.endswith((".h", ".cc")):
+                self.code(name, text)
+            elif name.endswith(".py"):
+                self.columns(name, text)
+        for prefix, users in sorted(self.heavy.items()):
+            for name, line in sorted(users.items())[HEAVY[prefix]:]:
+                self.say(name, line, f"<{prefix}...> is in {len(users)} sources, "
+                                     f"{HEAVY[prefix]} are allowed")
+        self.cycles({name: list(edges.items()) for name, edges in self.graph.items()})
+
+    def table(self):
+        """The table itself must have no cycle and name no room that does not exist in it."""
+        edges = {}
+        for room, rules in ALLOWED.items():
+            targets = [r for r in rules if r != "*"]
+            edges[room] = [(str(pathlib.PurePosixPath(r).parent) if r.endswith(".h") else r, 0)
+                           for r in targets]
+            for target, _ in edges[room]:
+                if target not in ALLOWED:
+                    self.say("tests/layers.py", 1, f"ALLOWED[{room}]: no such room: {target}")
+        self.cycles(edges)
+
+    def cycles(self, edges):
+        """Depth first, without recursion; one report per back edge."""
+        state = {}
+        for start in sorted(edges):
+            if start in state:
+                continue
+            stack = [(start, iter(edges[start]))]
+            state[start] = "open"
+            while stack:
+                node, rest = stack[-1]
+                target, line = next(rest, (None, 0))
+                if target is None:
+                    state[node] = "done"
+                    stack.pop()
+                elif state.get(target) == "open":
+                    self.say(node, line, f"cycle: {node} -> {target} -> ... -> {node}")
+                elif target in edges and target not in state:
+                    state[target] = "open"
+                    stack.append((target, iter(edges[target])))
+
+    def outside(self, name, text):
+        if re.match(r"samples/[^/]+/", name):       # recorded logs are what they are
+            return
+        for number, line in enumerate(text.splitlines(), 1):
+            match = OUTSIDE.search(line)
+            if match:
+                self.say(name, number, f"names a path outside the repository: {line.strip()[:60]}")
+
+    def columns(self, name, text):
+        for number, line in enumerate(text.splitlines(), 1):
+            if len(line) > COLUMNS:
+                self.say(name, number, f"{len(line)} columns, {COLUMNS} are allowed")
+
+    def code(self, name, text):
+        lines = text.count("\n")
+        in_test = name.startswith(("tests/", "bench/"))
+        limit = HEADER_LINES if name.endswith(".h") else TEST_LINES if in_test else SOURCE_LINES
+        if lines > limit:
+            self.say(name, limit + 1, f"{lines} lines, {limit} are allowed")
+        if name.endswith(".h") and not re.search(r"^#pragma once$", text, re.M):
+            self.say(name, 1, "no #pragma once")
+        self.columns(name, text)
+        self.includes(name, blank(text, True), in_test)
+        if not in_test:
+            self.functions(name, blank(text, False))
+
+    def includes(self, name, text, in_test):
+        room = room_of(name, ALLOWED)
+        if room is None and name.split("/")[0] in self.tops:
+            self.say(name, 1, "stands in no room of the table in tests/layers.py")
+        for number, line in enumerate(text.splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            quote, target = match.groups()
+            for prefix in HEAVY:
+                if target.startswith(prefix):
+                    self.heavy_use(name, number, prefix, target, in_test)
+            if target.split("/")[0] in self.tops and "/" in target:
+                self.edge(name, number, room, target)
+            elif quote == '"' and (self.root / name).parent.joinpath(target).exists():
+                self.say(name, number, f'"{target}": include it by its path from the root')
+
+    def heavy_use(self, name, number, prefix, target, in_test):
+        if name.endswith(".h"):
+            self.say(name, number, f"<{target}> is too heavy for a header")
+        elif not in_test:
+            self.heavy.setdefault(prefix, {}).setdefault(name, number)
+
+    def edge(self, name, number, room, target):
+        target_room = room_of(target, ALLOWED)
+        self.graph.setdefault(name, {})[target] = number
+        if target_room is None:
+            self.say(name, number, f'"{target}" is in no room of the table in tests/layers.py')
+        elif room is not None and not allowed(room, target, target_room):
+            self.say(name, number, f"{room} may not include {target_room} ({target})")
+
+    def functions(self, name, text):
+        """Bodies that open at column 0, as clang-format leaves them inside namespaces."""
+        head, opened = None, None
+        for number, line in enumerate(text.splitlines(), 1):
+            bare = line.rstrip()
+            if opened is not None:
+                if bare.startswith("}"):
+                    length = number - opened + 1
+                    if length > FUNCTION_LINES:
+                        self.say(name, opened,
+                                 f"function of {length} lines, {FUNCTION_LINES} are allowed")
+                    head, opened = None, None
+                continue
+            if not bare or bare[0] in "#}":
+                head = None
+                continue
+            if bare[0] not in " \t":
+                head = (number, bare) if head is None else (head[0], head[1] + "\n" + bare)
+            elif head is not None:
+                head = (head[0], head[1] + "\n" + bare)
+            if head is None:
+                continue
+            if bare.endswith("{"):
+                if TYPE.match(head[1]) or "(" not in head[1] or re.search(r"=\s*\{$", head[1]):
+                    head = None
+                else:
+                    opened = head[0]
+            elif bare.endswith((";", "}", ":")) and not bare.endswith("::"):
+                head = None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parent.parent,
+                        type=pathlib.Path)
+    check = Check(parser.parse_args().root.resolve())
+    check.run()
+    for name, line, reason in sorted(set(check.found)):
+        print(f"{name}:{line}: {reason}")
+    count = len(set(check.found))
+    print(f"layers: {count} violations" if count else "layers: as it should be")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
