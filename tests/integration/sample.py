@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""The sample job, as samples/README.md tells its story, and the form of its report.
+
+usage: sample.py L4
+"""
+import json
+import sys
+
+import support
+
+
+def main():
+    l4, expect = support.start(sys.argv, "sample")
+    done, report = l4.report(support.SAMPLE)
+    if expect.diagnosed(done, report, "samples/crash-rank4"):
+        expect.equal(report["verdict"]["state"], "crashed", "state")
+        expect.equal(report["verdict"]["stage"], "training", "stage")
+        expect.equal(report["verdict"]["iteration"], 90, "iteration")
+        expect.equal(support.first(report["nodes"], "node"), "node-02", "first node")
+        expect.equal(support.first(report["ranks"], "rank"), 4, "first rank")
+        expect.equal((report["job"]["nodes"], report["job"]["ranks"]), (4, 8), "nodes and ranks")
+        since = report["verdict"]["since"] or ""
+        expect.that("2026-11-20T15:54:30" <= since <= "2026-11-20T15:54:45", "since", since)
+        schema = support.ROOT / "schemas" / "report.schema.json"
+        try:
+            import jsonschema
+            jsonschema.validate(report, json.loads(schema.read_text(encoding="utf-8")))
+        except ImportError:
+            print("python3-jsonschema is not there: the schema was not checked")
+        except (OSError, jsonschema.ValidationError) as error:
+            expect.that(False, "the report follows schemas/report.schema.json", error)
+    text = l4.run("diagnose", support.SAMPLE)
+    expect.equal(text.status, 0, "text report: exit")
+    for word in (b"crashed", b"node-02", b"90"):
+        expect.that(word in text.stdout, f"text report says {word.decode()}", text.stdout)
+    return expect.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
