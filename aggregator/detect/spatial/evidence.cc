@@ -1,0 +1,220 @@
+#include "aggregator/detect/spatial/evidence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace l4::detect::spatial {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr double kRare = 2;  // below this rate a count is judged by the largest one ever seen
+
+bool flag(const std::vector<std::uint8_t>& flags, Index event) {
+  return !flags.empty() && flags[static_cast<std::size_t>(event)] != 0;
+}
+
+double median_of(const VectorXd& values) {
+  return median(std::vector<double>(values.begin(), values.end()));
+}
+
+double anscombe(double count) {
+  return std::sqrt(count + 3.0 / 8);
+}
+
+/// What one event's counts would be if nothing were wrong.
+struct Expectation {
+  VectorXd rate;          // lambda: per window and node, from history
+  VectorXd count;         // L: the rate times the job-wide change
+  double dispersion = 1;  // phi
+};
+
+/// Pooled variance within nodes over the mean: 1 for Poisson counts, more for bursts.
+double dispersion(const SpatialInput& input, Index event, double mean) {
+  const double windows = input.history_windows;
+  if (input.history_squares.size() == 0 || windows < 2 || mean <= 0) return 1;
+  const double between = input.history.col(event).squaredNorm() / windows;
+  const double within = std::max(0.0, input.history_squares[event] - between);
+  return within / (static_cast<double>(input.nodes()) * (windows - 1)) / mean;
+}
+
+/// Without a past the peers are all there is: their median, and their spread as dispersion.
+Expectation expect_from_peers(const SpatialInput& input, Index event) {
+  const VectorXd x = input.counts.col(event);
+  const double middle = median_of(x);
+  const double spread = 1.4826 * median_of((x.array() - middle).abs());
+  Expectation result;
+  result.rate = VectorXd::Constant(x.size(), middle);
+  result.count = result.rate;
+  if (middle > 0) result.dispersion = std::max(1.0, spread * spread / middle);
+  return result;
+}
+
+Expectation expect_from_history(const SpatialInput& input, Index event,
+                                const EvidenceOptions& options) {
+  const double windows = input.history_windows;
+  const VectorXd own = input.history.col(event) / windows;
+  const double mean = own.mean();
+  Expectation result;
+  result.dispersion = std::max(options.dispersion_min, dispersion(input, event, mean));
+  double weight = options.shrink_max;
+  if (own.size() > 1) {
+    const double variance =
+        (own.array() - mean).square().sum() / static_cast<double>(own.size() - 1);
+    const double roles = variance - result.dispersion * mean / windows;
+    if (roles > 0) weight = std::min(weight, result.dispersion * mean / roles);
+  }
+  result.rate = (weight * mean + input.history.col(event).array()) / (weight + windows);
+  const double usual = median_of(result.rate);
+  double change = 1;
+  if (usual > kRare) {
+    change = (median_of(input.counts.col(event)) + 0.5) / (usual + 0.5);
+    change = std::clamp(change, 0.02, 50.0);
+  }
+  result.count = result.rate * change;
+  return result;
+}
+
+struct Cell {
+  double z = 0;
+  EvidenceKind kind = EvidenceKind::none;
+};
+
+class Gatherer {
+ public:
+  Gatherer(const SpatialInput& input, const EvidenceOptions& options)
+      : input_(input), options_(options) {
+    const double cells = static_cast<double>(input.nodes()) *
+                         static_cast<double>(std::max<Index>(1, input.events()));
+    limit_ = std::max(options.count_limit, std::sqrt(2 * std::log(std::max(1.0, 100 * cells))));
+  }
+
+  Evidence run() {
+    const Index nodes = input_.nodes();
+    const Index events = input_.events();
+    out_.z = Eigen::MatrixXd::Zero(nodes, events + 1);
+    out_.kind = KindMatrix::Zero(nodes, events + 1);
+    out_.expected = Eigen::MatrixXd::Zero(nodes, events);
+    out_.share = VectorXd::Zero(events + 1);
+    if (nodes == 0) return std::move(out_);
+    for (Index event = 0; event < events; ++event) {
+      if (is_fresh(event)) {
+        judge_fresh(event);
+      } else {
+        judge_counts(event);
+      }
+    }
+    judge_silence();
+    for (Index column = 0; column <= events; ++column) {
+      out_.share[column] = (out_.z.col(column).array() != 0).cast<double>().mean();
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool is_fresh(Index event) const {
+    if (flag(input_.fresh, event)) return true;
+    const bool ever = input_.history_max.size() > 0 && input_.history_max[event] > 0;
+    return input_.history_windows > 0 && !ever && input_.history.col(event).sum() <= 0;
+  }
+
+  void set(Index node, Index column, Cell cell) {
+    out_.z(node, column) = cell.z;
+    out_.kind(node, column) = static_cast<std::uint8_t>(cell.kind);
+  }
+
+  /// An event on most nodes is news about the job; the nodes without it are the odd ones.
+  void judge_fresh(Index event) {
+    const auto x = input_.counts.col(event).array();
+    const bool pool = flag(input_.in_pool, event);
+    const bool majority = 2 * (x > 0).count() > x.size();
+    for (Index node = 0; node < x.size(); ++node) {
+      if (x[node] > 0 && majority) continue;
+      if (x[node] > 0 && pool) set(node, event, {1, EvidenceKind::known});
+      if (x[node] > 0 && !pool) set(node, event, {2 + std::log(x[node]) / 2, EvidenceKind::fresh});
+      if (x[node] <= 0 && majority) set(node, event, {pool ? -1.0 : -2.0, EvidenceKind::absent});
+    }
+  }
+
+  void judge_counts(Index event) {
+    const bool past = input_.history_windows > 0;
+    const Expectation expected =
+        past ? expect_from_history(input_, event, options_) : expect_from_peers(input_, event);
+    out_.expected.col(event) = expected.count;
+    for (Index node = 0; node < input_.nodes(); ++node) {
+      const double x = input_.counts(node, event);
+      const bool rare = past && expected.rate[node] < kRare && input_.history_max.size() > 0;
+      set(node, event,
+          rare ? judge_excess(x, input_.history_max[event])
+               : judge_residual(x, expected.count[node], expected.dispersion));
+    }
+  }
+
+  /// Bursts of rare events that history has seen are normal, however unlikely their rate.
+  static Cell judge_excess(double x, double largest) {
+    if (x <= 1.5 * largest + 2) return {};
+    return {1 + std::log(x / std::max(1.0, largest)), EvidenceKind::excess};
+  }
+
+  Cell judge_residual(double x, double expected, double dispersion) const {
+    const double z = 2 * anscombe(expected) * (anscombe(x) - anscombe(expected)) /
+                     std::sqrt(dispersion * expected + 0.5);
+    if (std::abs(z) < limit_) return {};
+    return {std::copysign(1 + std::log(std::abs(z) / limit_), z), EvidenceKind::count};
+  }
+
+  void judge_silence() {
+    out_.usual_last_ms = median(input_.last_line_ms);
+    for (std::size_t i = 0; i < input_.last_line_ms.size(); ++i) {
+      const double behind = out_.usual_last_ms - input_.last_line_ms[i];
+      if (!(behind > options_.stale_ms)) continue;
+      set(static_cast<Index>(i), input_.events(),
+          {1 + std::log(behind / options_.stale_ms), EvidenceKind::stale});
+    }
+  }
+
+  const SpatialInput& input_;
+  const EvidenceOptions& options_;
+  double limit_ = 0;
+  Evidence out_;
+};
+
+}  // namespace
+
+std::string_view name(EvidenceKind kind) {
+  switch (kind) {
+    case EvidenceKind::none:
+      return "none";
+    case EvidenceKind::count:
+      return "count";
+    case EvidenceKind::excess:
+      return "excess";
+    case EvidenceKind::fresh:
+      return "new";
+    case EvidenceKind::known:
+      return "known";
+    case EvidenceKind::absent:
+      return "absent";
+    case EvidenceKind::stale:
+      return "stale";
+  }
+  return "none";
+}
+
+Evidence gather_evidence(const SpatialInput& input, const EvidenceOptions& options) {
+  return Gatherer(input, options).run();
+}
+
+double median(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+}  // namespace l4::detect::spatial
