@@ -33,7 +33,7 @@ struct NodeAgent::State {
   std::string name;
   const segment::RulePackSet* packs;
   Options options;
-  wire::Sender* sender;
+  wire::Sender* sender = nullptr;  // only while read_all() runs
   drain::TemplateMiner miner;
   std::deque<OpenFile> files;
   std::vector<std::size_t> file_of_source;
@@ -57,12 +57,11 @@ struct NodeAgent::State {
 };
 
 NodeAgent::NodeAgent(std::string name, std::vector<discover::LogFile> files,
-                     const segment::RulePackSet& packs, Options options, wire::Sender& sender)
+                     const segment::RulePackSet& packs, Options options)
     : state_(std::make_unique<State>()) {
   state_->name = std::move(name);
   state_->packs = &packs;
   state_->options = options;
-  state_->sender = &sender;
   state_->timers = packs.timers();
   for (std::size_t i = 0; i < state_->timers.size(); ++i)
     state_->batch.timers.push_back({static_cast<std::uint16_t>(i), state_->timers[i]->name,
@@ -77,12 +76,15 @@ NodeAgent::NodeAgent(NodeAgent&&) noexcept = default;
 
 const std::string& NodeAgent::name() const { return state_->name; }
 
-void NodeAgent::read_all(std::atomic<std::uint64_t>& bytes_done, std::stop_token stop) {
+void NodeAgent::read_all(wire::Sender& sender, std::atomic<std::uint64_t>& bytes_done,
+                         std::stop_token stop) {
+  state_->sender = &sender;
   for (OpenFile& open : state_->files) {
     if (stop.stop_requested()) break;
     state_->read_file(open, bytes_done, stop);
   }
   state_->flush();
+  state_->sender = nullptr;
 }
 
 void NodeAgent::State::read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done,

@@ -39,14 +39,15 @@ struct FileFacts {
 
 class NodeAgent {
  public:
-  /// `packs` and `sender` must outlive the agent. `name` must be unique among the senders.
+  /// `packs` must outlive the agent. `name` must be unique among the agents of a job.
   NodeAgent(std::string name, std::vector<discover::LogFile> files,
-            const segment::RulePackSet& packs, Options options, wire::Sender& sender);
+            const segment::RulePackSet& packs, Options options);
   ~NodeAgent();
   NodeAgent(NodeAgent&&) noexcept;
 
   /// Reads every file to its end and ships what it holds. `bytes_done` counts file bytes read.
-  void read_all(std::atomic<std::uint64_t>& bytes_done, std::stop_token stop);
+  void read_all(wire::Sender& sender, std::atomic<std::uint64_t>& bytes_done,
+                std::stop_token stop);
 
   /// Lines of templates, in the order of sources and lines. Learns nothing.
   std::vector<recall::Hit> recall(const recall::Request& request) const;

@@ -1,0 +1,93 @@
+#include "aggregator/diagnose/diagnose.h"
+
+#include <algorithm>
+
+#include "aggregator/diagnose/report_builder.h"
+#include "aggregator/diagnose/summary.h"
+#include "aggregator/diagnose/verdict.h"
+
+namespace l4::diagnose {
+namespace {
+
+/// When somebody looks, and whether that is known by anything but the lines themselves.
+struct AsOf {
+  TimeMs time{};
+  bool known = false;
+};
+
+AsOf as_of(const job::JobView& view, const Options& options) {
+  std::optional<TimeMs> newest = view.end;
+  for (const job::NodeView& node : view.nodes)
+    if (node.end && (!newest || *node.end > *newest)) newest = node.end;
+  if (options.as_of) return {*options.as_of, true};
+  return {newest.value_or(TimeMs{}), false};
+}
+
+/// File times are real unless they are all alike and long after the last line: then it is a copy.
+bool trust_mtimes(const job::JobState& state, std::int32_t attempt, const Options& options) {
+  if (!options.mtimes_equal) return true;
+  constexpr std::chrono::hours kCopyAge{1};
+  const job::JobView view = job::make_view(state, attempt, false);
+  for (const job::StreamView& stream : view.streams)
+    if (stream.state->source.modified && view.end && *stream.state->source.modified - *view.end < kCopyAge)
+      return true;
+  return false;
+}
+
+Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, const Pool& pool,
+                           const Options& options) {
+  const job::JobView view = job::make_view(state, attempt, trust_mtimes(state, attempt, options));
+  const job::JobClock clock = job::make_clock(view);
+  const Hints hints = make_hints(view, pool, options.library);
+  const AsOf now = as_of(view, options);
+  const auto failures = detect::crash::find_failure_events(view, clock, hints.events);
+  const auto silence = detect::hang::find_silence(view, clock, now.time);
+  const auto slowdown = detect::slow::find_slowdown(view, clock);
+  const auto stages = detect::stage::find_stages(view);
+  const Findings findings{view, clock, hints, failures, silence, slowdown};
+
+  Diagnosis diagnosis;
+  Report& report = diagnosis.report;
+  report.verdict = decide({findings, stages, find_lost_nodes(findings), now.known});
+  const Suspects suspects = find_suspects(findings, report.verdict.state);
+  const Built built{findings, stages, suspects};
+  report.job.id = state.id();
+  build_job(view, report.job);
+  const bool failed = report.verdict.state != State::healthy && report.verdict.state != State::finished;
+  if (failed) {
+    build_nodes(built, report);
+    build_ranks(built, report);
+    build_events(built, diagnosis);
+    build_faults(built, report);
+  }
+  build_stages(built, report);
+  report.verdict.scope = failed ? scope_of(built) : Scope::none;
+  report.verdict.stage = stage_of(built);
+  report.pool = {pool.runs > 0, pool.runs, hints.events_dropped};
+  report.warnings = state.warnings();
+  std::ranges::stable_sort(report.warnings, {}, &wire::Warning::file);
+  report.verdict.summary = summarise(report);
+  return diagnosis;
+}
+
+}  // namespace
+
+Diagnosis diagnose(const job::JobState& state,
+                   const std::vector<const job::JobState*>& healthy_runs, const Options& options) {
+  Pool pool;
+  for (const job::JobState* run : healthy_runs)
+    for (const std::int32_t attempt : job::attempts_of(*run))
+      add_run(pool, job::make_view(*run, attempt, false));
+  Diagnosis last;
+  std::vector<AttemptSummary> attempts;
+  for (const std::int32_t attempt : job::attempts_of(state)) {
+    last = diagnose_attempt(state, attempt, pool, options);
+    const Verdict& verdict = last.report.verdict;
+    attempts.push_back({attempt, verdict.state, verdict.since, verdict.iteration});
+  }
+  last.report.job.attempts = std::move(attempts);
+  last.report.scoring = options.scoring == Scoring::l4 ? "l4" : "paper";
+  return last;
+}
+
+}  // namespace l4::diagnose

@@ -1,0 +1,268 @@
+#include "aggregator/diagnose/report_builder.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace l4::diagnose {
+namespace {
+
+using detect::crash::EventHint;
+using detect::crash::FailureEvent;
+using detect::crash::Severity;
+
+bool is_cause(const Built& built, const FailureEvent& failure) {
+  return !built.findings.hints.events[failure.event].consequence &&
+         failure.severity >= Severity::failure;
+}
+
+/// Score of an event: how much it says, from how bad it sounds and what it is.
+double score_of(const EventHint& hint, const FailureEvent& failure) {
+  double score = failure.severity == Severity::fatal     ? 0.9
+                 : failure.severity == Severity::failure ? 0.8
+                 : failure.severity == Severity::notice  ? 0.5
+                                                         : 0.4;
+  if (hint.consequence) score -= 0.3;
+  if (hint.known_fault && !hint.consequence) score += 0.1;
+  return score;
+}
+
+std::optional<Rank> rank_of(const job::JobView& view, std::uint32_t stream) {
+  return view.ranks[view.streams[stream].rank].rank;
+}
+
+struct Reach {
+  std::set<std::string> nodes;
+  std::set<Rank> ranks;
+  std::uint64_t count = 0;
+  std::map<std::pair<wire::ParameterKind, std::string>, std::uint64_t> parameters;
+};
+
+Reach reach_of(const Built& built, const FailureEvent& failure) {
+  const job::JobView& view = built.findings.view;
+  const job::EventView& event = view.events[failure.event];
+  Reach reach;
+  for (const std::uint32_t i : failure.occurrences) {
+    const job::Occurrence& occurrence = event.at[i];
+    reach.nodes.insert(view.nodes[view.streams[occurrence.stream].node].name);
+    if (const auto rank = rank_of(view, occurrence.stream)) reach.ranks.insert(*rank);
+    reach.count += occurrence.stats.count;
+  }
+  for (const job::ParameterSeen& seen : event.parameters)
+    for (const wire::Parameter& value : seen.values)
+      reach.parameters[{value.kind, value.value}] += seen.count;
+  return reach;
+}
+
+void add_why(const Built& built, const FailureEvent& failure, std::size_t on_nodes,
+             IndicatingEvent& out) {
+  const EventHint& hint = built.findings.hints.events[failure.event];
+  if (!hint.in_pool) out.why.push_back(Why::fresh);
+  if (on_nodes * 4 <= built.findings.view.nodes.size()) out.why.push_back(Why::spatial);
+  if (failure.first_time && failure.first_time == built.findings.failures.first_failure)
+    out.why.push_back(Why::first);
+  if (failure.severity == Severity::fatal) out.why.push_back(Why::fatal);
+  if (hint.accuses_peer) out.why.push_back(Why::accused);
+  if (hint.known_fault) out.why.push_back(Why::fault);
+  if (hint.waited) out.why.push_back(Why::stall);
+}
+
+EventScope scope_of_event(const Built& built, const FailureEvent& failure, double score) {
+  const job::JobView& view = built.findings.view;
+  const job::EventView& event = view.events[failure.event];
+  EventScope scope{event.id, score, std::nullopt, {}};
+  for (const std::uint32_t i : failure.occurrences) {
+    const job::StreamView& stream = view.streams[event.at[i].stream];
+    for (const auto& [local, stats] : stream.state->events)
+      if (view.state->templates().resolve(stream.agent->node_index, LocalTemplateId{local}) == event.id)
+        scope.streams.push_back({stream.agent->name, stream.state->source.id, LocalTemplateId{local}});
+  }
+  std::ranges::sort(scope.streams, [](const auto& a, const auto& b) {
+    return std::tie(a.agent, a.source, a.local) < std::tie(b.agent, b.source, b.local);
+  });
+  return scope;
+}
+
+/// The causes on the most suspicious node are the root; with none, the first failure of all is.
+std::set<std::uint32_t> root_events(const Built& built) {
+  std::set<std::uint32_t> roots;
+  const auto& failures = built.findings.failures.events;
+  if (!built.suspects.node_order.empty()) {
+    const Suspicion& first = built.suspects.nodes[built.suspects.node_order.front()];
+    for (const FailureEvent& failure : failures)
+      if (is_cause(built, failure) && std::ranges::find(first.events, failure.event) != first.events.end())
+        roots.insert(failure.event);
+  }
+  if (roots.empty())
+    for (const FailureEvent& failure : failures)
+      if (is_cause(built, failure)) roots.insert(failure.event);
+  if (roots.empty() && !failures.empty()) roots.insert(failures.front().event);
+  return roots;
+}
+
+}  // namespace
+
+void build_job(const job::JobView& view, JobSummary& job) {
+  job.attempt = view.attempt;
+  job.nodes = view.nodes.size();
+  job.ranks = view.training_ranks();
+  job.sources = view.streams.size();
+  job.lines = 0;
+  for (const wire::Coverage& coverage : view.state->coverage()) job.lines += coverage.lines;
+  job.bytes = view.bytes;
+  job.begin = view.begin;
+  job.end = view.end;
+  job.completeness =
+      view.bytes_known == 0 ? 1.0 : static_cast<double>(view.bytes) / static_cast<double>(view.bytes_known);
+}
+
+void build_nodes(const Built& built, Report& report) {
+  const job::JobView& view = built.findings.view;
+  for (const std::uint32_t index : built.suspects.node_order) {
+    const Suspicion& suspicion = built.suspects.nodes[index];
+    SuspectNode node;
+    node.node = view.nodes[index].name;
+    node.score = suspicion.score;
+    node.confidence = built.suspects.node_confidence[index];
+    std::vector<std::pair<double, Rank>> ranks;
+    for (const std::uint32_t rank : view.nodes[index].ranks)
+      if (view.ranks[rank].rank && built.suspects.ranks[rank].score > 0)
+        ranks.emplace_back(-built.suspects.ranks[rank].score, *view.ranks[rank].rank);
+    std::ranges::sort(ranks);
+    for (const auto& [score, rank] : ranks) node.ranks.push_back(rank);
+    node.first_seen = suspicion.first_seen;
+    node.why = suspicion.why;
+    for (const std::uint32_t event : suspicion.events) node.events.push_back(view.events[event].id);
+    report.nodes.push_back(std::move(node));
+  }
+}
+
+void build_ranks(const Built& built, Report& report) {
+  const job::JobView& view = built.findings.view;
+  for (const std::uint32_t index : built.suspects.rank_order) {
+    const job::RankView& known = view.ranks[index];
+    SuspectRank rank;
+    rank.rank = known.rank;
+    rank.rank_source = known.rank_source;
+    rank.node = view.nodes[known.node].name;
+    rank.score = built.suspects.ranks[index].score;
+    rank.last_line = known.end;
+    rank.why = built.suspects.ranks[index].why;
+    report.ranks.push_back(std::move(rank));
+  }
+}
+
+void build_events(const Built& built, Diagnosis& diagnosis) {
+  const job::JobView& view = built.findings.view;
+  const auto roots = root_events(built);
+  std::vector<std::pair<IndicatingEvent, EventScope>> listed;
+  for (const FailureEvent& failure : built.findings.failures.events) {
+    const job::EventView& event = view.events[failure.event];
+    const EventHint& hint = built.findings.hints.events[failure.event];
+    const Reach reach = reach_of(built, failure);
+    IndicatingEvent out;
+    out.id = event.id;
+    out.text = event.text;
+    out.role = roots.contains(failure.event) ? Role::root
+               : hint.consequence            ? Role::consequence
+                                             : Role::direct;
+    out.score = score_of(hint, failure) + (out.role == Role::root ? 0.05 : 0.0);
+    out.count = reach.count;
+    out.nodes.assign(reach.nodes.begin(), reach.nodes.end());
+    out.ranks.assign(reach.ranks.begin(), reach.ranks.end());
+    out.first = {failure.first_time, view.nodes[view.streams[failure.first_stream].node].name,
+                 rank_of(view, failure.first_stream)};
+    const auto first = std::ranges::find(event.at, failure.first_stream, &job::Occurrence::stream);
+    if (first != event.at.end()) {
+      out.stage = first->stats.first_stage;
+      out.iteration = first->stats.first_iteration;
+    }
+    out.level = event.level;
+    add_why(built, failure, reach.nodes.size(), out);
+    for (const auto& [key, count] : reach.parameters)
+      out.parameters.push_back({key.first, key.second, count});
+    std::ranges::stable_sort(out.parameters, std::greater<>{}, &ParameterCount::count);
+    EventScope scope = scope_of_event(built, failure, out.score);
+    listed.emplace_back(std::move(out), std::move(scope));
+  }
+  std::ranges::stable_sort(listed, [](const auto& a, const auto& b) {
+    if (a.first.role != b.first.role) return a.first.role < b.first.role;
+    return a.first.score > b.first.score;
+  });
+  for (auto& [event, scope] : listed) {
+    diagnosis.report.events.push_back(std::move(event));
+    diagnosis.scopes.push_back(std::move(scope));
+  }
+}
+
+void build_stages(const Built& built, Report& report) {
+  for (const detect::stage::Span& span : built.stages.spans)
+    report.stages.push_back({span.stage, span.begin, span.end, span.ranks});
+}
+
+void build_faults(const Built& built, Report& report) {
+  struct Seen {
+    const faults::Fault* fault;
+    std::vector<TemplateId> evidence;
+    double confidence = 0;
+  };
+  std::map<std::string, Seen> seen;
+  for (std::size_t i = 0; i < report.events.size(); ++i) {
+    const IndicatingEvent& event = report.events[i];
+    const auto index = std::ranges::find(built.findings.view.events, event.id, &job::EventView::id) -
+                       built.findings.view.events.begin();
+    const auto& matched = built.findings.hints.faults[static_cast<std::size_t>(index)];
+    if (matched.empty()) continue;
+    Seen& entry = seen[matched.front()->id];
+    entry.fault = matched.front();
+    entry.evidence.push_back(event.id);
+    const double role = event.role == Role::root ? 0.9 : event.role == Role::direct ? 0.6 : 0.3;
+    entry.confidence = std::max(entry.confidence, role);
+  }
+  for (const auto& [id, entry] : seen)
+    report.faults.push_back({id, entry.fault->title,
+                             std::string(faults::name(entry.fault->category)) + "/" +
+                                 entry.fault->subcategory,
+                             entry.fault->consequence ? entry.confidence * 0.5 : entry.confidence,
+                             entry.fault->cause, entry.fault->fix, entry.evidence});
+  std::ranges::stable_sort(report.faults, std::greater<>{}, &KnownFault::confidence);
+}
+
+Scope scope_of(const Built& built) {
+  const auto& order = built.suspects.node_order;
+  const std::size_t nodes = built.findings.view.nodes.size();
+  if (order.empty()) return Scope::unknown;
+  const double best = built.suspects.nodes[order.front()].score;
+  const auto alike = static_cast<std::size_t>(std::ranges::count_if(order, [&](std::uint32_t node) {
+    return built.suspects.nodes[node].score > 0.7 * best;
+  }));
+  if (alike * 3 > nodes * 2 && nodes > 1) return Scope::all;
+  if (alike > 1) return Scope::several;
+  if (best < 0.5) return Scope::unknown;
+  const auto& ranks = built.findings.view.nodes[order.front()].ranks;
+  const auto suspicious = std::ranges::count_if(ranks, [&](std::uint32_t rank) {
+    return !built.findings.view.ranks[rank].launcher && built.suspects.ranks[rank].score > 0.7 * best;
+  });
+  return suspicious == 1 ? Scope::rank : Scope::node;
+}
+
+Stage stage_of(const Built& built) {
+  // The stage in which the first suspect stopped; without one, where most ranks stand.
+  for (const std::uint32_t rank : built.suspects.rank_order)
+    if (!built.findings.view.ranks[rank].launcher &&
+        built.stages.last_of_rank[rank] != Stage::unknown)
+      return built.stages.last_of_rank[rank];
+  std::map<Stage, std::size_t> votes;
+  for (const Stage stage : built.stages.last_of_rank)
+    if (stage != Stage::unknown) ++votes[stage];
+  Stage best = Stage::unknown;
+  std::size_t most = 0;
+  for (const auto& [stage, count] : votes)
+    if (count > most) {
+      best = stage;
+      most = count;
+    }
+  return best;
+}
+
+}  // namespace l4::diagnose

@@ -1,0 +1,28 @@
+// Turns findings into the lists of a report: nodes, ranks, events, stages, faults.
+//
+// Place in the flow: last step of diagnose; pure copying, naming and scoring of what the detectors
+// found. Private to this room.
+#pragma once
+
+#include "aggregator/detect/stage/stages.h"
+#include "aggregator/diagnose/diagnose.h"
+#include "aggregator/diagnose/suspects.h"
+
+namespace l4::diagnose {
+
+struct Built {
+  const Findings& findings;
+  const detect::stage::Stages& stages;
+  const Suspects& suspects;
+};
+
+void build_job(const job::JobView& view, JobSummary& job);
+void build_nodes(const Built& built, Report& report);
+void build_ranks(const Built& built, Report& report);
+void build_events(const Built& built, Diagnosis& diagnosis);
+void build_stages(const Built& built, Report& report);
+void build_faults(const Built& built, Report& report);
+Scope scope_of(const Built& built);
+Stage stage_of(const Built& built);
+
+}  // namespace l4::diagnose
