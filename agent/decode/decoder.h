@@ -48,6 +48,9 @@ class Decoder {
   /// Begin in the middle of a file: line number and byte offset of the next byte fed.
   void start_at(std::uint64_t line, std::uint64_t offset);
   void feed(std::string_view chunk);
+  /// Decodes what has been fed but waits for its block (64 KiB) to fill: for a live file that is
+  /// quiet. An unfinished line stays open.
+  void settle();
   /// Ends the last line and the last fold.
   void finish();
 

@@ -33,7 +33,9 @@ struct Record {
   std::span<const std::uint64_t> lines;  ///< physical lines from 1, ascending, at least one
   wire::ByteRange bytes;                 ///< of the decompressed file, from first to last line
   std::uint32_t updates = 0;             ///< CR updates folded into this line
-  bool folded = false;                   ///< several lines: traceback, stack, banner table
+  /// Count and total of the progress bar on this line, also where text behind the bar is `text`.
+  std::optional<std::int64_t> progress, progress_total;
+  bool folded = false;  ///< several lines: traceback, stack, banner table
 };
 
 }  // namespace l4::decode

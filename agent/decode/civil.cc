@@ -1,0 +1,90 @@
+#include "agent/decode/civil.h"
+
+#include <array>
+#include <chrono>
+
+namespace l4::decode {
+namespace {
+
+constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+/// `Z`, ` UTC`, `+hh`, `+hh:mm`, `+hhmm`, the last two also after a blank.
+void take_zone(Cursor& c, Civil& civil) {
+  const std::size_t before = c.at;
+  if (c.take('Z') || c.take(" UTC")) {
+    civil.zone_minutes = 0;
+    return;
+  }
+  const bool spaced = c.take(' ');
+  const bool west = c.peek() == '-';
+  int hours = 0;
+  int minutes = 0;
+  if ((c.take('+') || c.take('-')) && c.take_number(2, 2, hours)) {
+    const bool colon = c.take(':');
+    const bool has_minutes = c.take_number(2, 2, minutes);
+    if (hours <= 15 && minutes < 60 && !is_digit(c.peek()) && has_minutes >= (colon || spaced)) {
+      civil.zone_minutes = (west ? -1 : 1) * (hours * 60 + minutes);
+      return;
+    }
+  }
+  c.at = before;
+}
+
+}  // namespace
+
+bool take_fraction(Cursor& cursor, int& millis) {
+  if (!is_digit(cursor.peek())) return false;
+  int scale = 100;
+  millis = 0;
+  for (; is_digit(cursor.peek()); ++cursor.at, scale /= 10) millis += (cursor.peek() - '0') * scale;
+  return true;
+}
+
+bool take_clock(Cursor& c, Civil& civil) {
+  if (!c.take_number(1, 2, civil.hour) || !c.take(':') || !c.take_number(2, 2, civil.minute) ||
+      !c.take(':') || !c.take_number(2, 2, civil.second))
+    return false;
+  const std::size_t before = c.at;
+  if ((c.take('.') || c.take(',')) && !take_fraction(c, civil.millis)) c.at = before;
+  return true;
+}
+
+bool take_month(Cursor& c, int& month) {
+  for (std::size_t i = 0; i < kMonths.size(); ++i) {
+    if (!c.take(kMonths[i])) continue;
+    month = static_cast<int>(i) + 1;
+    return true;
+  }
+  return false;
+}
+
+bool Civil::valid() const {
+  if (hour > 24 || minute > 59 || second > 60 || month < 1 || month > 12 || day < 1 || day > 31)
+    return false;
+  if (year == 0) return true;
+  const std::chrono::year_month_day date{std::chrono::year{year},
+                                         std::chrono::month{static_cast<unsigned>(month)},
+                                         std::chrono::day{static_cast<unsigned>(day)}};
+  return year >= 1990 && year <= 2100 && date.ok();
+}
+
+bool scan_iso(Cursor& cursor, Civil& civil) {
+  Cursor c = cursor;
+  if (!c.take_number(4, 4, civil.year)) return false;
+  const char sign = c.peek();
+  if (sign != '-' && sign != '/') return false;
+  ++c.at;
+  if (!c.take_number(2, 2, civil.month) || !c.take(sign) || !c.take_number(2, 2, civil.day))
+    return false;
+  const char between = c.peek();
+  if (between != 'T' && between != ' ' && between != '_' && between != '-') return false;
+  ++c.at;
+  if (between == ' ') c.skip_blanks();
+  if (!take_clock(c, civil)) return false;
+  take_zone(c, civil);
+  cursor.at = c.at;
+  return true;
+}
+
+}  // namespace l4::decode

@@ -1,0 +1,30 @@
+// Date and time of day as they are printed, and the readers that time stamp formats share.
+//
+// Each take_* moves the cursor only as far as it understood; ranges are checked by valid(), not
+// while reading. Pure functions, no allocation.
+#pragma once
+
+#include <optional>
+
+#include "agent/decode/scan.h"
+
+namespace l4::decode {
+
+struct Civil {
+  int year = 0;  ///< 0 if not printed
+  int month = 0, day = 0, hour = 0, minute = 0, second = 0, millis = 0;
+  std::optional<int> zone_minutes;
+
+  bool valid() const;
+};
+
+/// Digits after a decimal sign, to milliseconds.
+bool take_fraction(Cursor& cursor, int& millis);
+/// hh:mm:ss with an optional fraction after `.` or `,`.
+bool take_clock(Cursor& cursor, Civil& civil);
+/// `Jan` .. `Dec` as 1 .. 12.
+bool take_month(Cursor& cursor, int& month);
+/// YYYY-MM-DD (or with slashes) and time of day, with the usual separators and zones.
+bool scan_iso(Cursor& cursor, Civil& civil);
+
+}  // namespace l4::decode

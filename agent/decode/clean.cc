@@ -1,0 +1,154 @@
+#include "agent/decode/clean.h"
+
+#include <cstring>
+
+#include "agent/decode/scan.h"
+
+namespace l4::decode {
+namespace {
+
+constexpr char kEscape = '\x1b';
+
+/// First byte below 0x20 or from 0x7f on (tab included: the caller looks closer).
+std::size_t find_unplain(std::string_view text, std::size_t at) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+  constexpr std::uint64_t kHigh = 0x8080808080808080ULL;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    const std::uint64_t low = (word - kOnes * 0x20) & ~word;
+    const std::uint64_t del = word + kOnes;  // 0x7f becomes 0x80
+    if (((low | word | del) & kHigh) != 0) break;
+  }
+  for (; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x20 || byte >= 0x7f) return at;
+  }
+  return text.size();
+}
+
+/// Length of a colour sequence that lost its ESC, `[93m` or `[1;31m`; 0 if it is none.
+std::size_t lost_colour(std::string_view text) {
+  std::size_t i = 1;
+  std::size_t digits = 0;
+  int value = 0;
+  bool any = false;
+  for (; i < text.size() && i < 16; ++i) {
+    if (is_digit(text[i])) {
+      value = value * 10 + (text[i] - '0');
+      if (++digits > 3) return 0;
+      any = true;
+    } else if (text[i] == ';' && digits > 0) {
+      digits = 0;
+      value = 0;
+    } else {
+      break;
+    }
+  }
+  if (!any || digits == 0 || i >= text.size() || text[i] != 'm' || value > 107) return 0;
+  if (i + 1 < text.size() && (text[i + 1] == ']' || is_digit(text[i + 1])) && value > 9) return 0;
+  return i + 1;
+}
+
+std::size_t find_lost_colour(std::string_view text, std::size_t at, std::size_t end) {
+  while (at < end) {
+    const auto* hit = static_cast<const char*>(std::memchr(text.data() + at, '[', end - at));
+    if (hit == nullptr) return end;
+    at = static_cast<std::size_t>(hit - text.data());
+    if (at + 2 < text.size() && is_digit(text[at + 1]) && lost_colour(text.substr(at)) > 0)
+      return at;
+    ++at;
+  }
+  return end;
+}
+
+/// Length of the sequence that begins with ESC.
+std::size_t escape_length(std::string_view text) {
+  if (text.size() < 2) return text.size();
+  if (text[1] == ']') {  // OSC: up to BEL or ESC backslash
+    for (std::size_t i = 2; i < text.size(); ++i) {
+      if (text[i] == '\a') return i + 1;
+      if (text[i] == kEscape) return i + 1 < text.size() && text[i + 1] == '\\' ? i + 2 : i;
+    }
+    return text.size();
+  }
+  if (text[1] != '[') return text[1] >= 0x20 && text[1] < 0x7f ? 2 : 1;
+  std::size_t i = 2;
+  while (i < text.size() && text[i] >= 0x20 && text[i] < 0x40) ++i;
+  if (i < text.size() && text[i] >= 0x40 && text[i] < 0x7f) ++i;
+  return i;
+}
+
+/// Length of the valid UTF-8 sequence at the start of `text`, 0 if there is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
+  const unsigned first = byte(0);
+  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    if (!follows(1) || !follows(2)) return 0;
+    if (first == 0xE0 && byte(1) < 0xA0) return 0;
+    if (first == 0xED && byte(1) > 0x9F) return 0;
+    return 3;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    if (!follows(1) || !follows(2) || !follows(3)) return 0;
+    if (first == 0xF0 && byte(1) < 0x90) return 0;
+    if (first == 0xF4 && byte(1) > 0x8F) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+/// Handles the unplain byte at the start of `text`; returns how many bytes it used.
+std::size_t rewrite(std::string_view text, std::string& out, Dirt& dirt) {
+  const auto byte = static_cast<unsigned char>(text[0]);
+  if (byte == '\t') {
+    out.push_back('\t');
+    return 1;
+  }
+  if (byte == '[') return lost_colour(text);
+  if (text[0] == kEscape) return escape_length(text);
+  if (byte >= 0x80) {
+    const std::size_t n = utf8_length(text);
+    if (n > 0) {
+      out.append(text.substr(0, n));
+      return n;
+    }
+    ++dirt.invalid_utf8;
+    out.append("\xEF\xBF\xBD");
+    return 1;
+  }
+  if (byte == 0) ++dirt.nul_bytes;
+  if (byte == '\v' || byte == '\f' || byte == '\r') {
+    out.push_back(' ');
+  } else if (byte != '\b' && byte != '\a') {
+    ++dirt.control_bytes;
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::string_view clean(std::string_view line, std::string& scratch, Dirt& dirt) {
+  std::size_t unplain = find_unplain(line, 0);
+  while (unplain < line.size() && line[unplain] == '\t') unplain = find_unplain(line, unplain + 1);
+  std::size_t colour = find_lost_colour(line, 0, line.size());
+  if (unplain == line.size() && colour == line.size()) return line;
+  scratch.clear();
+  std::size_t at = 0;
+  while (at < line.size()) {
+    const std::size_t stop = std::min(unplain, colour);
+    scratch.append(line.substr(at, stop - at));
+    at = stop;
+    if (at >= line.size()) break;
+    at += rewrite(line.substr(at), scratch, dirt);
+    if (unplain < at) unplain = find_unplain(line, at);
+    if (colour < at) colour = find_lost_colour(line, at, line.size());
+  }
+  return scratch;
+}
+
+}  // namespace l4::decode

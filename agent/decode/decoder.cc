@@ -1,0 +1,233 @@
+#include "agent/decode/decoder.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "agent/decode/clean.h"
+#include "agent/decode/envelope.h"
+#include "agent/decode/fold.h"
+#include "agent/decode/header.h"
+#include "agent/decode/level.h"
+#include "agent/decode/line_framer.h"
+#include "agent/decode/progress_bar.h"
+#include "agent/decode/scan.h"
+#include "agent/decode/survey.h"
+#include "agent/decode/timestamp.h"
+
+namespace l4::decode {
+namespace {
+
+constexpr std::size_t kBlockBytes = 64 * 1024;
+constexpr std::size_t kOriginBytes = 100;
+
+/// A line that a container runtime split: gathered until its last part comes.
+struct Partial {
+  std::string content;
+  std::vector<std::uint64_t> lines;
+  wire::ByteRange bytes;
+  std::optional<TimeMs> time;
+  bool open = false;
+};
+
+/// Behind glog's and NeMo's `file.cpp:49] `, so that the looks of the message count.
+std::string_view behind_origin(std::string_view text) {
+  const std::size_t close = text.substr(0, kOriginBytes).find("] ");
+  return close == std::string_view::npos ? text : text.substr(close + 2);
+}
+
+}  // namespace
+
+struct Decoder::State {
+  State(Options given, Sink sink)
+      : options(given),
+        framer(given.line_bytes_max),
+        stamps(given.zone, given.year_hint),
+        folder(given.fold_lines_max, [this, out = std::move(sink)](const Record& record) {
+          ++stats.records;
+          out(record);
+        }) {}
+
+  void feed(std::string_view chunk);
+  void block(std::string_view bytes);
+  void line(const RawLine& raw);
+  void join_partials(const RawLine& raw, const Envelope& envelope);
+  void content(std::string_view text, const RawLine& raw, std::span<const std::uint64_t> lines,
+               const Envelope* envelope);
+  std::string_view cut_stamp(std::string_view text, const Stamp& stamp);
+
+  Options options;
+  Stats stats;
+  LineFramer framer;
+  Survey survey;
+  TimestampReader stamps;
+  Folder folder;
+  std::string pending;  // the block that is not full yet
+  std::string envelope_scratch, clean_scratch, cut_scratch;
+  std::array<Partial, 3> partials;
+  PrefixTrust trust;
+};
+
+void Decoder::State::feed(std::string_view chunk) {
+  stats.bytes += chunk.size();
+  while (!chunk.empty()) {
+    if (pending.empty() && chunk.size() >= kBlockBytes) {
+      block(chunk.substr(0, kBlockBytes));
+      chunk.remove_prefix(kBlockBytes);
+      continue;
+    }
+    const std::size_t n = std::min(chunk.size(), kBlockBytes - pending.size());
+    pending.append(chunk.substr(0, n));
+    chunk.remove_prefix(n);
+    if (pending.size() == kBlockBytes) {
+      block(pending);
+      pending.clear();
+    }
+  }
+}
+
+void Decoder::State::block(std::string_view bytes) {
+  survey.look_at(bytes);
+  trust = survey.trust();
+  framer.give(bytes);
+  RawLine raw;
+  while (framer.next(raw)) line(raw);
+}
+
+void Decoder::State::line(const RawLine& raw) {
+  ++stats.lines;
+  stats.updates += raw.updates;
+  if (raw.cut) ++stats.cut_lines;
+  const auto envelope = open_envelope(raw.head, envelope_scratch);
+  if (!envelope) {
+    content(raw.last, raw, {&raw.number, 1}, nullptr);
+    return;
+  }
+  if (envelope->partial || partials[static_cast<std::size_t>(envelope->stream)].open) {
+    join_partials(raw, *envelope);
+    return;
+  }
+  content(raw.updates > 0 ? raw.last : envelope->content, raw, {&raw.number, 1}, &*envelope);
+}
+
+void Decoder::State::join_partials(const RawLine& raw, const Envelope& envelope) {
+  Partial& partial = partials[static_cast<std::size_t>(envelope.stream)];
+  if (!partial.open) {
+    partial.content.clear();
+    partial.lines.clear();
+    partial.bytes.from = raw.bytes.from;
+    partial.time = envelope.time;
+    partial.open = true;
+  }
+  const std::string_view text = raw.updates > 0 ? raw.last : envelope.content;
+  const std::size_t room =
+      options.line_bytes_max - std::min(options.line_bytes_max, partial.content.size());
+  if (text.size() > room) ++stats.cut_lines;
+  partial.content.append(text.substr(0, room));
+  partial.lines.push_back(raw.number);
+  partial.bytes.to = raw.bytes.to;
+  if (envelope.partial && partial.lines.size() < options.fold_lines_max) return;
+  partial.open = false;
+  RawLine whole = raw;
+  whole.bytes = partial.bytes;
+  Envelope joined = envelope;
+  joined.time = partial.time;
+  content(partial.content, whole, partial.lines, &joined);
+}
+
+std::string_view Decoder::State::cut_stamp(std::string_view text, const Stamp& stamp) {
+  if (stamp.cut_to == stamp.cut_from) return text;
+  if (all_blank(text.substr(0, stamp.cut_from))) return text.substr(stamp.cut_to);
+  cut_scratch.assign(text.substr(0, stamp.cut_from)).append(text.substr(stamp.cut_to));
+  return cut_scratch;
+}
+
+void Decoder::State::content(std::string_view text, const RawLine& raw,
+                             std::span<const std::uint64_t> lines, const Envelope* envelope) {
+  Dirt dirt;
+  text = clean(text, clean_scratch, dirt);
+  stats.invalid_utf8 += dirt.invalid_utf8;
+  stats.nul_bytes += dirt.nul_bytes;
+  stats.binary_bytes += dirt.invalid_utf8 + dirt.nul_bytes + dirt.control_bytes;
+
+  Prefixes prefixes;
+  take_prefixes(text, trust, prefixes);
+  Message message;
+  Record& record = message.record;
+  bool origin = false;
+  if (const auto stamp = stamps.read(text)) {
+    record.time = stamp->time;
+    record.level = stamp->level;
+    message.stamped = true;
+    origin = stamp->level != Level::unknown;
+    text = cut_stamp(text, *stamp);
+    if (!stamp->host.empty() && prefixes.speaker.host.empty()) prefixes.speaker.host = stamp->host;
+    std::string_view rest = trim_left(text);
+    if (take_process_tag(rest, prefixes)) text = rest;
+  }
+  if (!record.time && envelope != nullptr) record.time = envelope->time;
+  if (all_blank(text)) {
+    stats.blank_lines += lines.size();
+    return;
+  }
+  message.body = origin ? behind_origin(text) : text;
+  text = trim(text);
+  const auto bar =
+      raw.updates > 0 || contains(text.substr(0, 130), "%|") ? find_bar(text) : std::nullopt;
+  if (bar) {
+    record.progress = bar->done;
+    record.progress_total = bar->total;
+    if (bar->behind.size() > 1) message.body = text = bar->behind;
+  }
+  const Header header = scan_header(text, message.stamped);
+  if (record.level == Level::unknown) record.level = header.level;
+  if (record.level == Level::unknown) record.level = level_of_message(trim_left(message.body));
+  if (!prefixes.speaker.rank) prefixes.speaker.rank = header.rank;
+  record.text = text;
+  record.speaker = prefixes.speaker;
+  record.lines = lines;
+  record.bytes = raw.bytes;
+  record.updates = raw.updates;
+  message.voice = prefixes.key;
+  message.excepthook = prefixes.excepthook;
+  if (envelope != nullptr) message.voice ^= static_cast<std::uint64_t>(envelope->stream) << 62;
+  if (record.time) stats.lines_with_time += lines.size();
+  if (record.speaker.rank) stats.lines_with_rank += lines.size();
+  folder.take(message);
+}
+
+Decoder::Decoder(Options options, Sink sink)
+    : state_(std::make_unique<State>(options, std::move(sink))) {}
+Decoder::~Decoder() = default;
+Decoder::Decoder(Decoder&&) noexcept = default;
+Decoder& Decoder::operator=(Decoder&&) noexcept = default;
+
+void Decoder::start_at(std::uint64_t line, std::uint64_t offset) {
+  state_->framer.start_at(line, offset);
+}
+
+void Decoder::feed(std::string_view chunk) {
+  state_->feed(chunk);
+}
+
+void Decoder::settle() {
+  state_->block(state_->pending);
+  state_->pending.clear();
+}
+
+void Decoder::finish() {
+  settle();
+  RawLine raw;
+  if (state_->framer.finish(raw)) state_->line(raw);
+  state_->folder.finish();
+}
+
+const Stats& Decoder::stats() const {
+  return state_->stats;
+}
+
+std::string_view Decoder::time_format() const {
+  return state_->stamps.format();
+}
+
+}  // namespace l4::decode

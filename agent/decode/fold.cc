@@ -1,0 +1,260 @@
+#include "agent/decode/fold.h"
+
+#include <algorithm>
+
+#include "agent/decode/scan.h"
+
+namespace l4::decode {
+namespace {
+
+constexpr std::size_t kOpenMax = 512;
+constexpr std::uint64_t kSilentLines = 2048;  // 64 ranks with tracebacks of 30 lines, interleaved
+constexpr std::uint64_t kSilentHeldLines = 256;
+constexpr std::uint32_t kPassedMax = 64;
+constexpr std::uint32_t kNotesMax = 60;
+
+bool adjacent(const Record& earlier, const std::vector<std::uint64_t>& lines,
+              const Message& message) {
+  return message.record.lines.front() == lines.back() + 1 &&
+         message.record.bytes.from >= earlier.bytes.from;
+}
+
+}  // namespace
+
+Folder::Folder(std::size_t fold_lines_max, Sink sink)
+    : fold_lines_max_(std::max<std::size_t>(fold_lines_max, 2)), sink_(std::move(sink)) {}
+
+Folder::Fold* Folder::find(std::uint64_t voice) {
+  for (Fold& fold : open_)
+    if (fold.voice == voice) return &fold;
+  return nullptr;
+}
+
+void Folder::take(const Message& message) {
+  const Shape shape = shape_of(message.body);
+  if (!open_.empty()) {
+    const std::uint64_t line = message.record.lines.front();
+    if (line >= swept_at_ + 64) end_silent(line);
+    if (Fold* fold = find(message.voice)) {
+      const Verdict verdict = judge(*fold, message, shape);
+      const auto index = static_cast<std::size_t>(fold - open_.data());
+      if (verdict == Verdict::join || verdict == Verdict::join_and_end) {
+        join(*fold, message);
+        if (verdict == Verdict::join_and_end || fold->lines.size() >= fold_lines_max_) end(index);
+        return;
+      }
+      if (verdict == Verdict::pass && ++fold->passed <= kPassedMax) {
+        sink_(message.record);
+        return;
+      }
+      end(index);
+    }
+  }
+  if (!begin(message, shape)) sink_(message.record);
+}
+
+bool Folder::begin(const Message& message, Shape shape) {
+  Kind kind = Kind::held;
+  switch (shape) {
+    case Shape::traceback:
+      kind = Kind::traceback;
+      break;
+    case Shape::terminate:
+    case Shape::raised:
+    case Shape::frame:
+    case Shape::fatal:
+      kind = Kind::native;
+      break;
+    case Shape::warning:
+      kind = Kind::warning;
+      break;
+    case Shape::usage:
+      kind = Kind::usage;
+      break;
+    default:
+      if (message.record.level < Level::warning) return false;
+  }
+  if (open_.size() >= kOpenMax) end(0);
+  if (spare_.empty()) spare_.emplace_back();
+  open_.push_back(std::move(spare_.back()));
+  spare_.pop_back();
+  Fold& fold = open_.back();
+  fold.voice = message.voice;
+  fold.kind = kind;
+  fold.phase = Phase::frames;
+  fold.record = message.record;
+  fold.text.assign(message.record.text);
+  fold.host.assign(message.record.speaker.host);
+  fold.lines.assign(message.record.lines.begin(), message.record.lines.end());
+  fold.indent = indent_of(message.body);
+  fold.open_tracebacks = kind == Kind::traceback ? 1 : 0;
+  fold.passed = fold.notes = fold.rules = 0;
+  fold.after_file = fold.named = false;
+  fold.excepthook = message.excepthook;
+  fold.stamped = message.stamped;
+  if (kind == Kind::traceback) fold.record.level = Level::error;
+  if (swept_at_ == 0 || open_.size() == 1) swept_at_ = message.record.lines.front();
+  return true;
+}
+
+Folder::Verdict Folder::judge(Fold& fold, const Message& message, Shape shape) {
+  const bool next = message.voice != 0 || adjacent(fold.record, fold.lines, message);
+  switch (fold.kind) {
+    case Kind::traceback:
+      return fold.phase == Phase::frames ? judge_frames(fold, message, shape)
+                                         : judge_message(fold, message, shape);
+    case Kind::native:
+      return judge_native(fold, message, shape);
+    case Kind::warning:
+      return next && shape == Shape::indented && !message.stamped ? Verdict::join_and_end
+                                                                  : Verdict::end;
+    case Kind::usage:
+      if (shape == Shape::usage_error) {
+        fold.text.assign(message.record.text);
+        fold.record.level = Level::error;
+        return Verdict::join_and_end;
+      }
+      return next && indent_of(message.body) >= 1 && !message.stamped ? Verdict::join
+                                                                      : Verdict::end;
+    case Kind::held:
+      return judge_held(fold, message, shape);
+  }
+  return Verdict::end;
+}
+
+Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape shape) {
+  const std::size_t indent = indent_of(message.body);
+  const bool follows_file = fold.after_file;
+  fold.after_file = false;
+  switch (shape) {
+    case Shape::traceback:
+      if (indent <= fold.indent) ++fold.open_tracebacks;
+      return Verdict::join;
+    case Shape::file_frame:
+      fold.after_file = indent <= fold.indent;  // indentation was lost: its source line follows
+      return Verdict::join;
+    case Shape::group:
+    case Shape::chain:
+    case Shape::frame:
+      return Verdict::join;
+    default:
+      break;
+  }
+  const bool near = adjacent(fold.record, fold.lines, message) || message.voice != 0;
+  if (indent <= fold.indent &&
+      (shape == Shape::exception || (near && class_like(trim_left(message.body))))) {
+    fold.text.assign(trim(message.body));
+    fold.named = true;
+    if (fold.open_tracebacks > 0 && --fold.open_tracebacks == 0) fold.phase = Phase::message;
+    return Verdict::join;
+  }
+  if (indent >= fold.indent + 2 || (follows_file && near && !message.stamped)) return Verdict::join;
+  return message.excepthook && !message.stamped ? Verdict::join : Verdict::pass;
+}
+
+Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape shape) {
+  const std::string_view body = message.body;
+  if (shape == Shape::chain) {
+    fold.phase = Phase::chained;
+    return Verdict::join;
+  }
+  if (shape == Shape::traceback) {
+    if (fold.phase != Phase::chained) return Verdict::end;
+    fold.phase = Phase::frames;
+    fold.open_tracebacks = 1;
+    return Verdict::join;
+  }
+  if (fold.phase == Phase::chained) return Verdict::pass;
+  if (fold.phase == Phase::table) {
+    if (shape == Shape::rule && trim_left(body)[0] == '=' && ++fold.rules >= 2)
+      return Verdict::join_and_end;
+    return table_line(body) ? Verdict::join : Verdict::pass;
+  }
+  if (shape == Shape::rule && contains(fold.text, "ChildFailedError")) {
+    fold.phase = Phase::table;
+    fold.rules = 1;
+    return Verdict::join;
+  }
+  if (++fold.notes > kNotesMax || message.stamped) return Verdict::end;
+  if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
+  if (message.excepthook && shape != Shape::warning) return Verdict::join;
+  const bool next = adjacent(fold.record, fold.lines, message);
+  return next && shape == Shape::indented ? Verdict::join : Verdict::end;
+}
+
+Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape shape) {
+  if (message.stamped) return Verdict::end;
+  switch (shape) {
+    case Shape::what:
+      if (!fold.named) {
+        fold.text.append(" ").append(trim(message.body));
+        fold.named = true;
+      }
+      return Verdict::join;
+    case Shape::note:
+      if (trim(message.body).starts_with("Signal: ")) fold.text.assign(trim(message.body));
+      return Verdict::join;
+    case Shape::frame:
+    case Shape::raised:
+    case Shape::thread:
+    case Shape::file_frame:
+    case Shape::indented:
+      return Verdict::join;
+    default:
+      break;
+  }
+  const bool short_table = shape == Shape::rule && fold.text.starts_with("==== backtrace");
+  if (short_table) return Verdict::join_and_end;
+  return message.excepthook && ++fold.notes < kNotesMax ? Verdict::join : Verdict::end;
+}
+
+Folder::Verdict Folder::judge_held(Fold& fold, const Message& message, Shape shape) {
+  if (message.stamped || ++fold.notes > kNotesMax) return Verdict::end;
+  if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
+  const bool next = message.voice != 0 || adjacent(fold.record, fold.lines, message);
+  return next && fold.stamped && shape == Shape::indented ? Verdict::join : Verdict::end;
+}
+
+void Folder::join(Fold& fold, const Message& message) {
+  const Record& record = message.record;
+  fold.lines.insert(fold.lines.end(), record.lines.begin(), record.lines.end());
+  fold.record.bytes.to = record.bytes.to;
+  fold.record.updates += record.updates;
+  if (!fold.record.time) fold.record.time = record.time;
+  if (!fold.record.speaker.rank) fold.record.speaker.rank = record.speaker.rank;
+}
+
+void Folder::end(std::size_t index) {
+  Fold& fold = open_[index];
+  fold.record.text = fold.text;
+  fold.record.speaker.host = fold.host;
+  fold.record.lines = fold.lines;
+  fold.record.folded = fold.lines.size() > 1;
+  sink_(fold.record);
+  spare_.push_back(std::move(fold));
+  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void Folder::end_silent(std::uint64_t line) {
+  swept_at_ = line;
+  for (std::size_t i = 0; i < open_.size();) {
+    const Fold& fold = open_[i];
+    const bool waits = fold.kind == Kind::traceback && fold.phase != Phase::message;
+    const std::uint64_t limit = waits ? kSilentLines : kSilentHeldLines;
+    if (line > fold.lines.back() + limit)
+      end(i);
+    else
+      ++i;
+  }
+}
+
+void Folder::finish() {
+  while (!open_.empty()) {
+    const auto first = std::min_element(
+        open_.begin(), open_.end(),
+        [](const Fold& a, const Fold& b) { return a.lines.front() < b.lines.front(); });
+    end(static_cast<std::size_t>(first - open_.begin()));
+  }
+}
+
+}  // namespace l4::decode

@@ -1,0 +1,74 @@
+// Joins the lines of a traceback, native stack, warning or usage message into one record.
+//
+// Last stage of the decoder. Every voice (a combination of prefixes) has its own open fold, so
+// interleaved tracebacks of many ranks come apart; lines of a voice without prefix join only if
+// they look like a continuation, so healthy lines in between stay records of their own. A line
+// that begins nothing goes straight through as a view. Bounds: kOpenMax open folds,
+// `fold_lines_max` lines each; a fold ends when nothing has joined it for kSilentLines lines.
+// Records of one voice keep their order except that healthy lines overtake an open traceback.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "agent/decode/fold_rules.h"
+#include "agent/decode/record.h"
+
+namespace l4::decode {
+
+struct Message {
+  Record record;            ///< complete but for `folded`
+  std::string_view body;    ///< the message with its indentation, without glog's origin
+  std::uint64_t voice = 0;  ///< 0: no prefix
+  bool stamped = false;     ///< has a time stamp of its own (not the envelope's)
+  bool excepthook = false;  ///< torch's `[rank4]:`, set before tracebacks
+};
+
+class Folder {
+ public:
+  using Sink = std::function<void(const Record&)>;
+
+  Folder(std::size_t fold_lines_max, Sink sink);
+
+  void take(const Message& message);
+  /// Ends all open folds, in order of their first lines.
+  void finish();
+
+ private:
+  enum class Kind : std::uint8_t { traceback, native, warning, usage, held };
+  enum class Phase : std::uint8_t { frames, message, chained, table };
+  enum class Verdict : std::uint8_t { join, join_and_end, pass, end };
+
+  struct Fold {
+    std::uint64_t voice = 0;
+    Kind kind = Kind::held;
+    Phase phase = Phase::frames;
+    Record record;
+    std::string text, host;
+    std::vector<std::uint64_t> lines;
+    std::size_t indent = 0;
+    std::uint32_t open_tracebacks = 0, passed = 0, notes = 0, rules = 0;
+    bool after_file = false, named = false, excepthook = false, stamped = false;
+  };
+
+  bool begin(const Message& message, Shape shape);
+  Verdict judge(Fold& fold, const Message& message, Shape shape);
+  Verdict judge_frames(Fold& fold, const Message& message, Shape shape);
+  Verdict judge_message(Fold& fold, const Message& message, Shape shape);
+  Verdict judge_native(Fold& fold, const Message& message, Shape shape);
+  Verdict judge_held(Fold& fold, const Message& message, Shape shape);
+  void join(Fold& fold, const Message& message);
+  void end(std::size_t index);
+  void end_silent(std::uint64_t line);
+  Fold* find(std::uint64_t voice);
+
+  std::size_t fold_lines_max_;
+  Sink sink_;
+  std::vector<Fold> open_, spare_;
+  std::uint64_t swept_at_ = 0;
+};
+
+}  // namespace l4::decode

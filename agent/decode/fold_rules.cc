@@ -1,0 +1,175 @@
+#include "agent/decode/fold_rules.h"
+
+#include <array>
+
+#include "agent/decode/level.h"
+#include "agent/decode/scan.h"
+
+namespace l4::decode {
+namespace {
+
+struct Opening {
+  std::string_view text;
+  Shape shape;
+};
+
+constexpr std::array kOpenings{
+    Opening{"Traceback (most recent", Shape::traceback},
+    Opening{"File \"", Shape::file_frame},
+    Opening{"During handling of the above exception", Shape::chain},
+    Opening{"The above exception was the direct cause", Shape::chain},
+    Opening{"terminate called", Shape::terminate},
+    Opening{"what():", Shape::what},
+    Opening{"Exception raised from ", Shape::raised},
+    Opening{"C++ CapturedTraceback", Shape::raised},
+    Opening{"frame #", Shape::frame},
+    Opening{"Fatal Python error:", Shape::fatal},
+    Opening{"*** SIG", Shape::fatal},
+    Opening{"*** Aborted at", Shape::fatal},
+    Opening{"*** Process received signal", Shape::fatal},
+    Opening{"==== backtrace", Shape::fatal},
+    Opening{"PC: @", Shape::frame},
+    Opening{"Thread 0x", Shape::thread},
+    Opening{"Current thread 0x", Shape::thread},
+    Opening{"Extension modules:", Shape::note},
+    Opening{"usage: ", Shape::usage},
+    Opening{"Signal: ", Shape::note},
+    Opening{"Signal code: ", Shape::note},
+    Opening{"Failing at address:", Shape::note},
+    Opening{"*** End of error message", Shape::note},
+    Opening{"CUDA kernel errors might be", Shape::note},
+    Opening{"For debugging consider passing", Shape::note},
+    Opening{"Compile with `TORCH_USE_CUDA_DSA`", Shape::note},
+    Opening{"Device-side assertion", Shape::note},
+    Opening{"Search for `cuda", Shape::note},
+    Opening{"Last error:", Shape::note},
+    Opening{"ncclUnhandledCudaError:", Shape::note},
+    Opening{"ncclSystemError:", Shape::note},
+    Opening{"ncclInternalError:", Shape::note},
+    Opening{"ncclInvalidUsage:", Shape::note},
+    Opening{"ncclInvalidArgument:", Shape::note},
+    Opening{"ncclRemoteError:", Shape::note},
+    Opening{"Set TORCHDYNAMO_VERBOSE=1", Shape::note},
+    Opening{"You can suppress this exception", Shape::note},
+};
+
+/// `#3 0x..`, `#12 std::..`: gdb, ASan and c10.
+bool numbered_frame(std::string_view text) {
+  Cursor c{text};
+  std::int64_t number = 0;
+  if (c.take('#')) return c.take_number(1, 4, number) && (is_blank(c.peek()) || c.peek() == ':');
+  if (c.take("@")) {
+    c.skip_blanks();
+    return c.take("0x");
+  }
+  if (c.take('[')) {  // Open MPI: [ 3] /lib64/libc.so.6(+0x4e5a0)
+    c.skip_blanks();
+    return c.take_number(1, 3, number) && c.take("] ") &&
+           (c.peek() == '/' || c.rest().starts_with("0x"));
+  }
+  if (!c.take_number(1, 3, number)) return false;  // UCX: ` 0 0x0000 f() ../x.c:3`
+  c.skip_blanks();
+  return c.take("0x") || (c.peek() == '/' && contains(text, "(+0x"));
+}
+
+bool is_rule(std::string_view text) {
+  if (text.size() < 8) return false;
+  const char sign = text[0];
+  if (sign != '=' && sign != '-' && sign != '*') return false;
+  return trim_right(text).find_first_not_of(sign) == std::string_view::npos;
+}
+
+/// `x.py:12: FutureWarning: text`.
+bool is_python_warning(std::string_view text) {
+  const std::size_t at = text.substr(0, 300).find("Warning: ");
+  if (at == std::string_view::npos || at < 4) return false;
+  std::size_t begin = at;
+  while (begin > 0 && is_alpha(text[begin - 1])) --begin;
+  if (begin < 4 || !text.substr(0, begin).ends_with(": ")) return false;
+  return is_digit(text[begin - 3]) && contains(text.substr(0, begin), ":");
+}
+
+Shape shape_by_opening(std::string_view text) {
+  for (const Opening& opening : kOpenings)
+    if (opening.text[0] == text[0] && text.starts_with(opening.text)) return opening.shape;
+  return Shape::plain;
+}
+
+bool is_exception_line(std::string_view text) {
+  std::size_t n = 0;
+  while (n < text.size() && n < 120 && (is_word(text[n]) || text[n] == '.')) ++n;
+  if (n < text.size() && (text[n] != ':' || (n + 1 < text.size() && text[n + 1] != ' ')))
+    return false;
+  const std::string_view name = text.substr(0, n);
+  return is_exception_name(name) && !name.ends_with("Warning");
+}
+
+}  // namespace
+
+std::size_t indent_of(std::string_view body) {
+  std::size_t indent = 0;
+  for (const char c : body) {
+    if (c == ' ')
+      indent += 1;
+    else if (c == '\t')
+      indent += 4;
+    else
+      break;
+  }
+  return indent;
+}
+
+Shape shape_of(std::string_view body) {
+  const std::string_view text = trim_left(body);
+  if (text.empty()) return Shape::plain;
+  const Shape opening = shape_by_opening(text);
+  if (opening != Shape::plain) return opening;
+  const char first = text[0];
+  if (first == '#' || first == '@' || first == '[' || is_digit(first)) {
+    if (numbered_frame(text)) return Shape::frame;
+  } else if (first == '=' || first == '-' || first == '*') {
+    if (is_rule(text)) return Shape::rule;
+  } else if (first == '+' && (text.starts_with("+-") || text.starts_with("+ Exception Group"))) {
+    return text[1] == '-' ? Shape::group : Shape::traceback;
+  } else if (first == '|' && text.size() != body.size()) {
+    return Shape::group;
+  } else if (is_alpha(first) || first == '_') {
+    if (is_exception_line(text)) return Shape::exception;
+  }
+  if (text.back() == ':' && text.ends_with("Traceback (most recent call last):"))
+    return Shape::traceback;
+  if ((first == '/' || first == '<' || is_alpha(first)) && is_python_warning(text))
+    return Shape::warning;
+  const std::size_t indent = indent_of(body);
+  if (indent == 0 && contains(text.substr(0, 80), ": error: ")) return Shape::usage_error;
+  return indent >= 2 ? Shape::indented : Shape::plain;
+}
+
+bool class_like(std::string_view body) {
+  std::size_t n = 0;
+  std::size_t name = 0;
+  while (n < body.size() && n < 120 && (is_word(body[n]) || body[n] == '.')) {
+    if (body[n] == '.') name = n + 1;
+    ++n;
+  }
+  if (n >= body.size() || body[n] != ':' || (n + 1 < body.size() && body[n + 1] != ' '))
+    return false;
+  if (n < name + 3 || level_of_word(body.substr(0, n)) != Level::unknown) return false;
+  return is_upper(body[name]);
+}
+
+bool table_line(std::string_view body) {
+  const std::string_view text = trim(body);
+  if (text.empty() || is_rule(text)) return true;
+  if (text.ends_with(" FAILED") || text == "Failures:" || text.starts_with("Root Cause ("))
+    return true;
+  if (text.starts_with("<NO_OTHER_FAILURES>")) return true;
+  if (text[0] == '[') {
+    Cursor c{text, 1};
+    std::int64_t number = 0;
+    return c.take_number(1, 6, number) && c.take("]:");
+  }
+  return indent_of(body) >= 2 && contains(text.substr(0, 16), ":");
+}
+
+}  // namespace l4::decode

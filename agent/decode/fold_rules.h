@@ -1,0 +1,45 @@
+// What part a line plays in a traceback, native stack, warning or usage message.
+//
+// Knows the looks of single lines only; which of them belong together is decided by
+// agent/decode/fold.h. Pure functions on the message with its indentation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace l4::decode {
+
+enum class Shape : std::uint8_t {
+  plain,
+  traceback,    ///< `Traceback (most recent call last):`
+  file_frame,   ///< `  File "x.py", line 3, in f`
+  exception,    ///< `ValueError: text`, `KeyboardInterrupt`
+  chain,        ///< `During handling of the above exception, ...`
+  group,        ///< `  | ...`, `  +-+----`: exception groups
+  terminate,    ///< `terminate called ...`
+  what,         ///< `  what():  text`
+  frame,        ///< `frame #3: ...`, `#3 0x..`, `    @ 0x..`, `[ 3] /lib/..`
+  raised,       ///< `Exception raised from ...`
+  note,         ///< standing text that follows CUDA and NCCL errors
+  fatal,        ///< `Fatal Python error: ..`, `*** SIGSEGV ..`, Open MPI's signal block
+  thread,       ///< `Thread 0x.. (most recent call first):`
+  warning,      ///< `x.py:3: FutureWarning: text`
+  usage,        ///< `usage: prog ...`
+  usage_error,  ///< `prog: error: text`
+  rule,         ///< a line of `=`, `-` or `*`
+  indented,     ///< begins with a tab or two blanks, nothing else known
+};
+
+Shape shape_of(std::string_view body);
+
+/// Blanks at the front, a tab counts as four.
+std::size_t indent_of(std::string_view body);
+
+/// `Name: text` where Name is written like a class: an exception if a traceback is open.
+bool class_like(std::string_view body);
+
+/// Lines of torchrun's failure table (`ChildFailedError`) and of MindSpore's sections.
+bool table_line(std::string_view body);
+
+}  // namespace l4::decode

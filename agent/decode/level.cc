@@ -1,0 +1,185 @@
+#include "agent/decode/level.h"
+
+#include <array>
+#include <cstring>
+
+#include "agent/decode/scan.h"
+
+namespace l4::decode {
+namespace {
+
+struct Word {
+  std::string_view text;
+  Level level;
+};
+
+constexpr std::array kWords{
+    Word{"INFO", Level::info},       Word{"WARNING", Level::warning}, Word{"ERROR", Level::error},
+    Word{"WARN", Level::warning},    Word{"DEBUG", Level::debug},     Word{"FATAL", Level::fatal},
+    Word{"CRITICAL", Level::fatal},  Word{"TRACE", Level::trace},     Word{"NOTICE", Level::info},
+    Word{"EXCEPTION", Level::error}, Word{"SUCCESS", Level::info},    Word{"SEVERE", Level::error},
+    Word{"ERR", Level::error},       Word{"EVENT", Level::info},      Word{"DIAG", Level::debug},
+};
+
+constexpr std::array kLowerWords{
+    Word{"info", Level::info},      Word{"warning", Level::warning}, Word{"error", Level::error},
+    Word{"warn", Level::warning},   Word{"debug", Level::debug},     Word{"fatal", Level::fatal},
+    Word{"critical", Level::fatal}, Word{"trace", Level::trace},
+};
+
+constexpr std::array kSyslogWords{
+    Word{"emerg", Level::fatal}, Word{"alert", Level::fatal},  Word{"crit", Level::fatal},
+    Word{"err", Level::error},   Word{"warn", Level::warning}, Word{"notice", Level::info},
+    Word{"info", Level::info},   Word{"debug", Level::debug},
+};
+
+/// Beginnings of lines that say how bad they are.
+constexpr std::array kOpenings{
+    Word{"Traceback (most recent", Level::error},
+    Word{"terminate called", Level::fatal},
+    Word{"Fatal Python error", Level::fatal},
+    Word{"*** SIG", Level::fatal},
+    Word{"*** Aborted at", Level::fatal},
+    Word{"*** Process received signal", Level::fatal},
+    Word{"Segmentation fault", Level::fatal},
+    Word{"Bus error", Level::fatal},
+    Word{"Exception raised from", Level::error},
+    Word{"srun: error:", Level::error},
+    Word{"slurmstepd: error:", Level::error},
+    Word{"sbatch: error:", Level::error},
+    Word{"srun: fatal:", Level::fatal},
+    Word{"error:", Level::error},
+    Word{"Error:", Level::error},
+    Word{"Warning:", Level::warning},
+    Word{"warning:", Level::warning},
+    Word{"Exception in thread", Level::error},
+};
+
+/// Words that count anywhere in the first part of a line.
+constexpr std::array kAnywhere{
+    Word{": error: ", Level::error},
+    Word{": fatal error: ", Level::error},
+    Word{"FATAL", Level::fatal},
+};
+
+constexpr std::array kClassEnds{
+    Word{"Error", Level::error},          Word{"Exception", Level::error},
+    Word{"Warning", Level::warning},      Word{"KeyboardInterrupt", Level::error},
+    Word{"SystemExit", Level::error},     Word{"StopIteration", Level::error},
+    Word{"ExceptionGroup", Level::error}, Word{"Timeout", Level::error},
+    Word{"Interrupt", Level::error},      Word{"Failure", Level::error},
+};
+
+template <std::size_t N>
+Level look_up(const std::array<Word, N>& words, std::string_view text) {
+  for (const Word& word : words)
+    if (word.text == text) return word.level;
+  return Level::unknown;
+}
+
+const Word* class_end(std::string_view name) {
+  for (const Word& word : kClassEnds)
+    if (name.ends_with(word.text)) return &word;
+  return nullptr;
+}
+
+}  // namespace
+
+Level level_of_word(std::string_view word) {
+  if (word.size() < 3 || word.size() > 9 || !is_upper(word[0]) || !is_upper(word[1]))
+    return Level::unknown;
+  return look_up(kWords, word);
+}
+
+Level level_of_lower_word(std::string_view word) {
+  if (word.size() < 4 || word.size() > 8) return Level::unknown;
+  return look_up(kLowerWords, word);
+}
+
+Level level_of_letter(char letter) {
+  switch (letter) {
+    case 'I':
+      return Level::info;
+    case 'W':
+      return Level::warning;
+    case 'E':
+      return Level::error;
+    case 'F':
+      return Level::fatal;
+    case 'D':
+      return Level::debug;
+    case 'V':
+      return Level::trace;
+    case 'C':
+      return Level::fatal;
+    default:
+      return Level::unknown;
+  }
+}
+
+Level level_of_syslog(std::string_view word) {
+  return look_up(kSyslogWords, word);
+}
+
+Level level_of_key(std::string_view line) {
+  for (const std::string_view key : {"\"level\":", "\"severity\":", "\"levelname\":", "level="}) {
+    const std::size_t at = line.find(key);
+    if (at == std::string_view::npos) continue;
+    Cursor c{line, at + key.size()};
+    c.skip_blanks();
+    c.take('"');
+    const std::size_t from = c.at;
+    while (is_alpha(c.peek())) ++c.at;
+    const std::string_view word = line.substr(from, c.at - from);
+    const Level upper = level_of_word(word);
+    return upper != Level::unknown ? upper : level_of_lower_word(word);
+  }
+  return Level::unknown;
+}
+
+bool is_exception_name(std::string_view word) {
+  if (word.size() < 5 || word.size() > 120 || !(is_alpha(word[0]) || word[0] == '_')) return false;
+  for (const char c : word)
+    if (!is_word(c) && c != '.') return false;
+  const Word* end = class_end(word);
+  if (end == nullptr) return false;
+  // Beside the last word of the name stands a capital: OutOfMemoryError, not runtimeTimeout.
+  const std::size_t dot = word.rfind('.');
+  const std::string_view name = dot == std::string_view::npos ? word : word.substr(dot + 1);
+  return !name.empty() && (is_upper(name[0]) || name.ends_with("Error") || name[0] == '_');
+}
+
+NamedClass find_exception_class(std::string_view text) {
+  const std::string_view head = text.substr(0, 300);
+  std::size_t at = 0;
+  while (at < head.size()) {
+    const auto* hit =
+        static_cast<const char*>(std::memchr(head.data() + at, ':', head.size() - at));
+    if (hit == nullptr) break;
+    const auto colon = static_cast<std::size_t>(hit - head.data());
+    at = colon + 1;
+    if (colon < 5 || (at < head.size() && head[at] != ' ')) continue;
+    const char last = head[colon - 1];
+    if (last != 'r' && last != 'n' && last != 'g' && last != 't' && last != 'e') continue;
+    std::size_t begin = colon;
+    while (begin > 0 && (is_word(head[begin - 1]) || head[begin - 1] == '.')) --begin;
+    const std::string_view name = head.substr(begin, colon - begin);
+    if (!is_exception_name(name)) continue;
+    return {begin, colon, class_end(name)->level};
+  }
+  return {};
+}
+
+Level level_of_message(std::string_view text) {
+  if (text.empty()) return Level::unknown;
+  for (const Word& word : kOpenings)
+    if (word.text[0] == text[0] && text.starts_with(word.text)) return word.level;
+  const NamedClass named = find_exception_class(text);
+  if (named.level != Level::unknown) return named.level;
+  const std::string_view head = text.substr(0, 160);
+  for (const Word& word : kAnywhere)
+    if (contains(head, word.text)) return word.level;
+  return Level::unknown;
+}
+
+}  // namespace l4::decode

@@ -1,0 +1,138 @@
+#include "agent/decode/line_framer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "agent/decode/scan.h"
+
+namespace l4::decode {
+namespace {
+
+/// Cuts at `limit` without splitting a UTF-8 sequence.
+std::string_view cut_text(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  std::size_t n = limit;
+  for (int back = 0; back < 3 && n > 0; ++back) {
+    if ((static_cast<unsigned char>(text[n]) & 0xC0) != 0x80) break;
+    --n;
+  }
+  return text.substr(0, n);
+}
+
+}  // namespace
+
+LineFramer::LineFramer(std::size_t line_bytes_max)
+    : line_bytes_max_(std::max<std::size_t>(line_bytes_max, 64)) {}
+
+void LineFramer::start_at(std::uint64_t line, std::uint64_t offset) {
+  number_ = std::max<std::uint64_t>(line, 1);
+  offset_ = offset;
+}
+
+void LineFramer::give(std::string_view chunk) {
+  rest_ = chunk;
+}
+
+bool LineFramer::next(RawLine& line) {
+  if (emitted_gathered_) {
+    current_.text.clear();
+    previous_.text.clear();
+    current_.blank = previous_.blank = true;
+    emitted_gathered_ = false;
+  }
+  if (rest_.empty()) return false;
+  const auto* end = static_cast<const char*>(std::memchr(rest_.data(), '\n', rest_.size()));
+  if (end == nullptr) {
+    absorb(rest_);
+    gathered_bytes_ += rest_.size();
+    rest_ = {};
+    return false;
+  }
+  const std::size_t size = static_cast<std::size_t>(end - rest_.data());
+  const std::string_view view = rest_.substr(0, size);
+  rest_.remove_prefix(size + 1);
+  if (gathered_bytes_ == 0) {
+    emit_view(view, line);
+  } else {
+    absorb(view);
+    gathered_bytes_ += size;
+    emit_gathered(line);
+  }
+  close(line, gathered_bytes_ + 1);
+  return true;
+}
+
+bool LineFramer::finish(RawLine& line) {
+  rest_ = {};
+  if (gathered_bytes_ == 0) return false;
+  emit_gathered(line);
+  close(line, gathered_bytes_);
+  return true;
+}
+
+void LineFramer::close(RawLine& line, std::uint64_t bytes) {
+  line.number = number_++;
+  line.bytes = {offset_, offset_ + bytes};
+  offset_ += bytes;
+  gathered_bytes_ = 0;
+  updates_ = 0;
+  has_head_ = after_cr_ = cut_ = false;
+}
+
+void LineFramer::emit_view(std::string_view view, RawLine& line) {
+  gathered_bytes_ = view.size();
+  std::string_view text = view;
+  while (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+  if (!text.empty() && std::memchr(text.data(), '\r', text.size()) != nullptr) {
+    absorb(text);
+    emit_gathered(line);
+    return;
+  }
+  line.head = line.last = cut_text(text, line_bytes_max_);
+  line.bar = {};
+  line.updates = 0;
+  line.cut = line.head.size() < text.size();
+}
+
+void LineFramer::emit_gathered(RawLine& line) {
+  emitted_gathered_ = true;
+  const bool use_previous = current_.blank && !previous_.blank;
+  const auto limited = [this](const std::string& text) { return cut_text(text, line_bytes_max_); };
+  line.last = limited(use_previous ? previous_.text : current_.text);
+  line.bar = use_previous || previous_.blank ? std::string_view{} : limited(previous_.text);
+  line.head = has_head_ ? limited(head_) : line.last;
+  line.updates = updates_;
+  line.cut = cut_;
+}
+
+void LineFramer::absorb(std::string_view part) {
+  while (!part.empty()) {
+    const std::size_t cr = part.find('\r');
+    append(part.substr(0, cr));
+    if (cr == std::string_view::npos) return;
+    after_cr_ = true;
+    part.remove_prefix(cr + 1);
+  }
+}
+
+void LineFramer::append(std::string_view piece) {
+  if (piece.empty()) return;
+  if (after_cr_) {
+    if (!has_head_) head_.assign(current_.text);
+    has_head_ = true;
+    if (!current_.blank) std::swap(previous_, current_);
+    current_.text.clear();
+    current_.blank = true;
+    after_cr_ = false;
+  }
+  const bool was_blank = current_.blank;
+  // One byte beyond the limit tells cut_text where a UTF-8 sequence goes on.
+  const std::size_t room =
+      line_bytes_max_ + 1 - std::min(current_.text.size(), line_bytes_max_ + 1);
+  current_.text.append(piece.substr(0, room));
+  if (current_.text.size() > line_bytes_max_) cut_ = true;
+  if (was_blank) current_.blank = all_blank(piece);
+  if (was_blank && !current_.blank && has_head_) ++updates_;
+}
+
+}  // namespace l4::decode

@@ -1,0 +1,97 @@
+#include "agent/decode/timestamp.h"
+
+#include <algorithm>
+
+namespace l4::decode {
+namespace {
+
+/// For each first character the rows that may begin with it.
+std::array<std::uint32_t, 256> rows_by_character() {
+  std::array<std::uint32_t, 256> rows{};
+  const auto formats = stamp_formats();
+  for (std::size_t row = 0; row < formats.size(); ++row)
+    for (const char c : formats[row].first) rows[static_cast<unsigned char>(c)] |= 1U << row;
+  return rows;
+}
+
+const std::array<std::uint32_t, 256>& rows_of() {
+  static const std::array<std::uint32_t, 256> kRows = rows_by_character();
+  return kRows;
+}
+
+}  // namespace
+
+TimestampReader::TimestampReader(Millis zone, std::optional<TimeMs> year_hint)
+    : zone_(zone), near_(year_hint) {}
+
+std::optional<Stamp> TimestampReader::read(std::string_view line) {
+  const std::size_t indent = line.find_first_not_of(" \t");
+  if (indent == std::string_view::npos) return std::nullopt;
+  const std::string_view text = line.substr(indent);
+  std::uint32_t rows = rows_of()[static_cast<unsigned char>(text[0])];
+  const auto formats = stamp_formats();
+  const auto attempt = [&](std::size_t row) -> std::optional<Stamp> {
+    RawStamp raw;
+    if (!formats[row].scan(text, raw)) return std::nullopt;
+    auto stamp = resolve(raw, row);
+    if (!stamp) return std::nullopt;
+    stamp->cut_from += stamp->cut_from == stamp->cut_to ? 0 : indent;
+    stamp->cut_to += stamp->cut_to == 0 ? 0 : indent;
+    return stamp;
+  };
+  if ((rows >> learned_ & 1) != 0) {
+    if (const auto stamp = attempt(learned_)) return stamp;
+    rows &= ~(1U << learned_);
+  }
+  for (; rows != 0; rows &= rows - 1)
+    if (const auto stamp = attempt(static_cast<std::size_t>(__builtin_ctz(rows)))) return stamp;
+  return std::nullopt;
+}
+
+std::optional<Stamp> TimestampReader::resolve(const RawStamp& raw, std::size_t row) {
+  if (!raw.epoch_ms && !raw.civil.valid()) return std::nullopt;
+  Stamp stamp;
+  stamp.time = time_of(raw);
+  stamp.cut_from = raw.cut_from;
+  stamp.cut_to = raw.cut_to;
+  stamp.level = raw.level;
+  stamp.host = raw.host;
+  learned_ = row;
+  ++hits_[row];
+  return stamp;
+}
+
+std::optional<TimeMs> TimestampReader::time_of(const RawStamp& raw) {
+  if (raw.epoch_ms) {
+    near_ = TimeMs{Millis{*raw.epoch_ms}};
+    return near_;
+  }
+  const Civil& c = raw.civil;
+  const Millis zone = c.zone_minutes ? Millis{std::chrono::minutes{*c.zone_minutes}} : zone_;
+  const auto in_year = [&](int year) {
+    return from_civil(year, static_cast<unsigned>(c.month), static_cast<unsigned>(c.day), c.hour,
+                      c.minute, c.second, c.millis) -
+           zone;
+  };
+  if (c.year != 0) {
+    near_ = in_year(c.year);
+    return near_;
+  }
+  if (!near_) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::floor<std::chrono::days>(*near_)};
+  const int year = static_cast<int>(date.year());
+  TimeMs best = in_year(year);
+  for (const int other : {year - 1, year + 1}) {
+    const TimeMs time = in_year(other);
+    if (std::chrono::abs(time - *near_) < std::chrono::abs(best - *near_)) best = time;
+  }
+  return best;
+}
+
+std::string_view TimestampReader::format() const {
+  const auto most = std::max_element(hits_.begin(), hits_.end());
+  if (*most == 0) return "none";
+  return stamp_formats()[static_cast<std::size_t>(most - hits_.begin())].name;
+}
+
+}  // namespace l4::decode

@@ -1,0 +1,45 @@
+// Reads the time stamp of a line by a format that is learned per source.
+//
+// The format that hit last is tried first, then every row of kStampFormats (timestamp_formats.h)
+// whose first character fits. Years that are not printed come from the last full stamp of the
+// source, else from the hint, else the line has no time; local times are shifted by the zone.
+// One reader per file, one thread, no allocation.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "agent/decode/timestamp_formats.h"
+#include "common/base/time.h"
+
+namespace l4::decode {
+
+struct Stamp {
+  std::optional<TimeMs> time;            ///< empty if the year cannot be known
+  std::size_t cut_from = 0, cut_to = 0;  ///< part of the line that is stamp, not message
+  Level level = Level::unknown;          ///< if the stamp carries it (glog's letter)
+  std::string_view host;                 ///< syslog names it beside the time
+};
+
+class TimestampReader {
+ public:
+  TimestampReader(Millis zone, std::optional<TimeMs> year_hint);
+
+  std::optional<Stamp> read(std::string_view line);
+  /// Format of most stamps so far, "none" before the first.
+  std::string_view format() const;
+
+ private:
+  std::optional<Stamp> resolve(const RawStamp& raw, std::size_t row);
+  std::optional<TimeMs> time_of(const RawStamp& raw);
+
+  Millis zone_;
+  std::optional<TimeMs> near_;  // for stamps without a year
+  std::size_t learned_ = 0;
+  std::array<std::uint64_t, kStampFormatsMax> hits_{};
+};
+
+}  // namespace l4::decode

@@ -1,0 +1,37 @@
+// The table of time stamp formats: one row each.
+//
+// A row says with which characters its lines begin, so that lines without a stamp cost few tries,
+// and has a scanner that fills a RawStamp or gives up. Scanners look at the first 200 bytes at
+// most and neither allocate nor throw. To add a format: a scanner, a row, a test row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "agent/decode/civil.h"
+#include "common/base/vocabulary.h"
+
+namespace l4::decode {
+
+struct RawStamp {
+  Civil civil;
+  std::optional<std::int64_t> epoch_ms;  ///< instead of `civil`
+  std::size_t cut_from = 0, cut_to = 0;
+  Level level = Level::unknown;
+  std::string_view host;
+};
+
+struct StampFormat {
+  std::string_view name;
+  std::string_view first;  ///< characters a line may begin with
+  bool (*scan)(std::string_view line, RawStamp& stamp);
+};
+
+inline constexpr std::size_t kStampFormatsMax = 32;
+
+std::span<const StampFormat> stamp_formats();
+
+}  // namespace l4::decode
