@@ -15,6 +15,11 @@ Agent& JobState::agent_of(const std::string& name) {
   return found->second;
 }
 
+void JobState::note(std::vector<wire::Warning> warnings) {
+  warnings_.insert(warnings_.end(), std::make_move_iterator(warnings.begin()),
+                   std::make_move_iterator(warnings.end()));
+}
+
 Result<void> JobState::apply(const wire::Batch& batch) {
   Agent& agent = agent_of(batch.agent);
   for (const wire::TimerName& timer : batch.timers) {

@@ -39,6 +39,9 @@ class JobState {
   /// before that stays, and the caller counts the rest as lost.
   Result<void> apply(const wire::Batch& batch);
 
+  /// Adds warnings of whoever looked for the input before any agent did.
+  void note(std::vector<wire::Warning> warnings);
+
   const std::string& id() const { return id_; }
   const std::map<std::string, Agent>& agents() const { return agents_; }
   const std::vector<wire::Coverage>& coverage() const { return coverage_; }

@@ -1,0 +1,77 @@
+#include "tools/l4/offline.h"
+
+#include <algorithm>
+#include <map>
+#include <thread>
+
+#include "aggregator/receive/receiver.h"
+#include "common/wire/memory_transport.h"
+
+namespace l4::cli {
+namespace {
+
+constexpr std::size_t kQueueMessages = 64;
+
+using FilesByNode = std::vector<std::pair<std::string, std::vector<discover::LogFile>>>;
+
+FilesByNode group(std::vector<discover::LogFile> files) {
+  std::map<std::string, std::vector<discover::LogFile>> by_node;
+  for (discover::LogFile& file : files) by_node[file.node].push_back(std::move(file));
+  FilesByNode grouped(std::make_move_iterator(by_node.begin()),
+                      std::make_move_iterator(by_node.end()));
+  return grouped;
+}
+
+/// Largest nodes first, so that no worker is left with a long one at the end.
+std::vector<std::size_t> order_by_size(const FilesByNode& nodes) {
+  std::vector<std::uint64_t> bytes;
+  std::vector<std::size_t> order;
+  for (const auto& [name, files] : nodes) {
+    std::uint64_t sum = 0;
+    for (const discover::LogFile& file : files) sum += file.bytes;
+    order.push_back(order.size());
+    bytes.push_back(sum);
+  }
+  std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t i) { return bytes[i]; });
+  return order;
+}
+
+}  // namespace
+
+Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
+                            const segment::RulePackSet& packs, job::TemplateTable& templates,
+                            const OfflineOptions& options, Progress& progress) {
+  auto found = discover::discover(paths, {options.layout});
+  if (!found) return std::unexpected(found.error());
+  OfflineJob result;
+  result.state = std::make_unique<job::JobState>(found->job, options.job_index, templates);
+  result.mtimes_equal = found->mtimes_equal;
+  result.state->note(std::move(found->warnings));
+  for (const discover::LogFile& file : found->files)
+    progress.bytes_all.fetch_add(file.bytes, std::memory_order_relaxed);
+
+  FilesByNode nodes = group(std::move(found->files));
+  const std::vector<std::size_t> order = order_by_size(nodes);
+  result.agents.resize(nodes.size());
+  const std::size_t workers = std::clamp<std::size_t>(options.threads, 1, std::max<std::size_t>(nodes.size(), 1));
+  wire::MemoryLink link = wire::make_memory_link(workers, kQueueMessages);
+  std::atomic<std::size_t> next{0};
+  auto work = [&](std::unique_ptr<wire::Sender> sender) {
+    for (std::size_t i = next++; i < order.size(); i = next++) {
+      auto& [name, files] = nodes[order[i]];
+      auto agent = std::make_unique<agent::NodeAgent>(name, std::move(files), packs, options.agent);
+      agent->read_all(*sender, progress.bytes_done, {});
+      result.agents[order[i]] = std::move(agent);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < workers; ++i)
+      threads.emplace_back(work, std::move(link.senders[i]));
+    link.senders.clear();
+    receive::receive_all(*link.receiver, *result.state, result.rejected);
+  }
+  return result;
+}
+
+}  // namespace l4::cli

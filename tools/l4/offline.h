@@ -1,0 +1,47 @@
+// The streaming pipeline over a folder: one in-process agent per node, one aggregator core.
+//
+// Place in the flow: discover -> agents on worker threads -> memory transport -> receive thread ->
+// JobState. The same rooms as live; only the ends differ. The result does not depend on the number
+// of threads: an agent is read by one worker from begin to end, and the job's state does not
+// depend on the order in which agents report.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/discover/discover.h"
+#include "agent/node_agent.h"
+#include "aggregator/job/job_state.h"
+
+namespace l4::cli {
+
+struct Progress {
+  std::atomic<std::uint64_t> bytes_done{0};
+  std::atomic<std::uint64_t> bytes_all{0};
+};
+
+struct OfflineOptions {
+  std::string layout;
+  agent::Options agent;
+  unsigned threads = 1;
+  std::uint32_t job_index = 0;  ///< different for each job that shares a TemplateTable
+};
+
+/// A job read to its end, with the agents that can still recall its lines.
+struct OfflineJob {
+  std::unique_ptr<job::JobState> state;
+  std::vector<std::unique_ptr<agent::NodeAgent>> agents;
+  bool mtimes_equal = false;
+  std::vector<std::string> rejected;  ///< messages the aggregator could not take
+};
+
+/// Error only if nothing could be read at all.
+Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
+                            const segment::RulePackSet& packs, job::TemplateTable& templates,
+                            const OfflineOptions& options, Progress& progress);
+
+}  // namespace l4::cli
