@@ -1,4 +1,9 @@
+<<<<<<< HEAD
 // Per-node Drain: masked line -> memo -> fixed-depth tree -> template (algorithms.md 1).
+=======
+// Per-node Drain: masked line -> memo -> fixed-depth tree -> template (design.md 3, algorithms.md
+// 1).
+>>>>>>> drain
 //
 // Flow: agent/segment calls learn() for every record; agent/recall calls find(), which never
 // learns. One instance per agent, used by one thread. Bounded by Options; what is evicted is
@@ -19,9 +24,12 @@
 
 namespace l4::drain {
 
+class CodeList;
+
 struct Options {
   std::size_t templates_max = 20'000;
   std::size_t memo_entries_max = 200'000;
+  const CodeList* codes = nullptr;  ///< what is never masked; null: the list that is compiled in
 };
 
 /// The constant text of a kind of line.
@@ -43,6 +51,7 @@ struct Match {
 
 struct Stats {
   std::uint64_t lines = 0, memo_hits = 0, evicted_templates = 0, evicted_memo = 0;
+  std::uint64_t dropped_rows = 0;  ///< evidence for generalisation forgotten for lack of room
 };
 
 class TemplateMiner {
@@ -59,7 +68,11 @@ class TemplateMiner {
 
   /// The template behind an id after all merges (follows alias_of).
   LocalTemplateId canonical(LocalTemplateId id) const;
+  /// The template or alias behind an id; one without text if it was evicted.
   const LogTemplate& at(LocalTemplateId id) const;
+  /// Ids whose definition changed since the last call (aliases too), ascending.
+  std::vector<LocalTemplateId> take_changed();
+  /// Templates that stand, aliases not counted.
   std::size_t size() const;
   Stats stats() const;
 

@@ -1,0 +1,65 @@
+// The closed list of codes that are never masked: Xid, exit codes, signals, errno, HTTP status,
+// EEnnnn (algorithms.md 1, config/masks.toml).
+//
+// Flow: the masker asks is_code() for every whole number it would mask; the list is looked at
+// backwards from the number, so lines without such words pay one table look-up a number.
+// Immutable once built; shared by reference; default_codes() is the list of config/masks.toml.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+
+namespace l4::drain {
+
+/// A number after one of these phrases is a code. Phrases are lower-case; between phrase and number
+/// blanks and `:=([#"'` may stand, and a group in parentheses if `across_group`.
+struct CodeRule {
+  std::string kind;
+  std::vector<std::string> after;
+  bool across_group = false;
+  bool operator==(const CodeRule&) const = default;
+};
+
+/// Words made of a prefix and exactly `digits` digits are codes.
+struct PrefixedCode {
+  std::string kind;
+  std::vector<std::string> prefixes;
+  std::size_t digits = 4;
+  bool operator==(const PrefixedCode&) const = default;
+};
+
+class CodeList {
+ public:
+  CodeList(std::vector<CodeRule> rules, std::vector<PrefixedCode> prefixed);
+
+  /// True if the number at [number, end) of a line that begins at `line` is a code. `number` points
+  /// at the sign, if there is one.
+  bool is_code(const char* line, const char* number) const;
+  /// True if the letters and digits [run, end) are a code such as EI0006.
+  bool is_prefixed(std::string_view run) const;
+
+  const std::vector<CodeRule>& rules() const { return rules_; }
+  const std::vector<PrefixedCode>& prefixed() const { return prefixed_; }
+
+ private:
+  bool ends_with_phrase(std::string_view before, bool across_group) const;
+
+  std::vector<CodeRule> rules_;
+  std::vector<PrefixedCode> prefixed_;
+  std::array<std::uint8_t, 256> last_byte_{};  ///< bit 0: ends a phrase, bit 1: across groups
+};
+
+/// The list that is compiled in.
+const CodeList& default_codes();
+
+/// Reads a list in the form of config/masks.toml; `name` is used in errors.
+Result<CodeList> read_codes(std::istream& in, const std::string& name);
+
+}  // namespace l4::drain

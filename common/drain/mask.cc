@@ -1,0 +1,115 @@
+#include "common/drain/mask.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "common/drain/token_masker.h"
+
+namespace l4::drain {
+namespace {
+
+/// Adds up the skeleton.
+class HashSink {
+ public:
+  void token(const char* bytes, std::size_t size) {
+    sum_ += placed(hash_token(bytes, size), position_++);
+  }
+  std::uint64_t sum() const { return sum_; }
+
+ private:
+  std::uint64_t sum_ = 0;
+  std::size_t position_ = 0;
+};
+
+class RowSink {
+ public:
+  void token(const char* bytes, std::size_t size) {
+    row_.emplace_back(std::string_view(bytes, size));
+  }
+  Row take() { return std::move(row_); }
+
+ private:
+  Row row_;
+};
+
+/// True if a masked token is `(<*>)` or `()`: a remark that may be missing.
+bool is_remark(const char* bytes, std::size_t size) {
+  if (bytes[0] != '(') return false;
+  while (size > 2 && (bytes[size - 1] == ',' || bytes[size - 1] == ':' || bytes[size - 1] == '.' ||
+                      bytes[size - 1] == ';')) {
+    --size;
+  }
+  return size >= 2 && bytes[size - 1] == ')';
+}
+
+/// Splits a line at blanks, masks tokens that need it, and joins runs of bare values.
+template <class Sink>
+class LineMasker {
+ public:
+  LineMasker(std::string_view line, const CodeList& codes, Sink& sink)
+      : at_(line.data()), end_(line.data() + line.size()), masker_(line, codes), sink_(sink) {}
+
+  void run() {
+    while (shown_ <= kTextMax) {
+      while (at_ != end_ && has(*at_, kBlank)) ++at_;
+      if (at_ == end_) return;
+      const char* begin = at_;
+      std::uint8_t seen = 0;
+      while (at_ != end_ && !has(*at_, kBlank)) seen |= class_of(*at_++);
+      if (seen & kSuspect) {
+        masked(begin);
+      } else {
+        literal(begin, static_cast<std::size_t>(at_ - begin));
+      }
+    }
+  }
+
+ private:
+  void masked(const char* begin) {
+    at_ = masker_.mask(begin, at_);
+    const char* bytes = masker_.bytes();
+    const std::size_t size = masker_.size();
+    if (!masker_.bare()) return emit(bytes, size, false);
+    if (is_remark(bytes, size) || after_value_) return;
+    emit(&kWild, 1, true);
+  }
+
+  void literal(const char* begin, std::size_t size) {
+    if (size <= 3 && size >= 2 && begin[0] == '(' && begin[1] == ')' &&
+        (size == 2 || !has(begin[2], kLetter))) {
+      return;
+    }
+    emit(begin, size < kTokenMax ? size : kTokenMax, false);
+  }
+
+  void emit(const char* bytes, std::size_t size, bool value) {
+    shown_ += size + 3;
+    if (shown_ > kTextMax) return;
+    sink_.token(bytes, size);
+    after_value_ = value;
+  }
+
+  const char* at_;
+  const char* end_;
+  TokenMasker masker_;
+  Sink& sink_;
+  std::size_t shown_ = 0;
+  bool after_value_ = false;
+};
+
+}  // namespace
+
+Skeleton masked_skeleton(std::string_view message, const CodeList& codes) {
+  HashSink sink;
+  LineMasker<HashSink>(message, codes, sink).run();
+  return Skeleton(sink.sum());
+}
+
+Row masked_row(std::string_view message, const CodeList& codes) {
+  RowSink sink;
+  LineMasker<RowSink>(message, codes, sink).run();
+  return sink.take();
+}
+
+}  // namespace l4::drain

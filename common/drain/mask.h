@@ -1,0 +1,29 @@
+// Masking: a message becomes a row of tokens in which numbers, hex, addresses, paths, uuids,
+// durations, sizes and times are `<*>`, and codes stay.
+//
+// Flow: TemplateMiner asks masked_skeleton() for every line (no allocation) and masked_row() only
+// when the memo does not know the skeleton; both are one scanner with two sinks, so they agree.
+// Runs of bare values are one `<*>`, values in parentheses are left out: lists of varying length
+// and optional remarks do not split an event. At most kTextMax bytes of masked text count.
+// Pure functions; hand-written scanners over byte classes, no regex.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "common/base/ids.h"
+#include "common/drain/codes.h"
+#include "common/drain/row.h"
+
+namespace l4::drain {
+
+inline constexpr std::size_t kTextMax = 4096;   ///< masked text, blanks included
+inline constexpr std::size_t kTokenMax = 1024;  ///< bytes of one masked token; the rest is dropped
+
+/// Hash of the masked row of a message.
+Skeleton masked_skeleton(std::string_view message, const CodeList& codes);
+
+/// The masked row itself; its hash() is masked_skeleton().
+Row masked_row(std::string_view message, const CodeList& codes);
+
+}  // namespace l4::drain

@@ -1,0 +1,107 @@
+#include "common/drain/row.h"
+
+#include <algorithm>
+#include <span>
+
+namespace l4::drain {
+namespace {
+
+constexpr std::string_view kShown = "<*>";
+const std::string_view kWildBytes(&kWild, 1);
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 128;
+}
+
+/// Length of the key of `key=value`, `key:value`, with the separator; 0 if there is none.
+std::size_t key_size(std::string_view bytes) {
+  for (std::size_t i = 1; i + 1 < bytes.size(); ++i) {
+    if (bytes[i] == '=') return i + 1;
+    if (bytes[i] == ':' && bytes[i + 1] != ':' && bytes[i - 1] != ':') return i + 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::uint64_t hash(const Row& row) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) sum += placed(row[i].id, i);
+  return sum;
+}
+
+Token parent(const Token& token) {
+  const std::size_t key = key_size(token.bytes);
+  if (key == 0) return Token(kWildBytes);
+  const std::string_view value = std::string_view(token.bytes).substr(key);
+  if (value == kWildBytes) return Token(kWildBytes);
+  return Token(token.bytes.substr(0, key) + kWild);
+}
+
+bool is_code(const Token& token) {
+  return std::ranges::any_of(token.bytes, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_word(const Token& token) {
+  return std::ranges::any_of(token.bytes, is_letter);
+}
+
+bool covers(const Token& general, const Token& token) {
+  if (general == token) return true;
+  if (general.bytes.back() != kWild || is_code(token)) return false;
+  return general.wild() || general == parent(token);
+}
+
+bool covers(const Row& general, const Row& row) {
+  return general.size() == row.size() &&
+         std::ranges::equal(general, row,
+                            [](const Token& a, const Token& b) { return covers(a, b); });
+}
+
+Row join(const Row& a, const Row& b) {
+  Row joined = a;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (covers(joined[i], b[i])) continue;
+    if (covers(b[i], joined[i])) {
+      joined[i] = b[i];
+      continue;
+    }
+    const Token up = parent(a[i]);
+    joined[i] = up == parent(b[i]) ? up : Token(kWildBytes);
+  }
+  return joined;
+}
+
+std::string text(const Row& row) {
+  std::string shown;
+  for (const Token& token : row) {
+    if (!shown.empty()) shown += ' ';
+    for (const char c : token.bytes) {
+      if (c == kWild) {
+        shown += kShown;
+      } else {
+        shown += c;
+      }
+    }
+  }
+  return shown;
+}
+
+Row row_of_text(std::string_view text) {
+  Row row;
+  std::string bytes;
+  while (!text.empty()) {
+    bytes.clear();
+    std::string_view token = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), token.size() + 1));
+    while (!token.empty()) {
+      const bool wild = token.starts_with(kShown);
+      bytes += wild ? kWild : token.front();
+      token.remove_prefix(wild ? kShown.size() : 1);
+    }
+    if (!bytes.empty()) row.emplace_back(bytes);
+  }
+  return row;
+}
+
+}  // namespace l4::drain

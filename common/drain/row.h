@@ -1,0 +1,53 @@
+// A row: the tokens of a masked line or of a template, and the lattice a token generalises in.
+//
+// A token is literal (`user=root`), generalised behind its key (`user=<*>`) or wild (`<*>`); each
+// has one parent, so the join of two rows of equal length is unique and independent of order.
+// Rows hold kWild bytes; text() shows them as `<*>`. Values, no ownership elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/drain/hash.h"
+
+namespace l4::drain {
+
+struct Token {
+  std::uint64_t id = 0;
+  std::string bytes;
+
+  explicit Token(std::string_view masked)
+      : id(hash_token(masked.data(), masked.size())), bytes(masked) {}
+  bool wild() const { return bytes.size() == 1 && bytes[0] == kWild; }
+  bool operator==(const Token& other) const { return id == other.id; }
+};
+
+using Row = std::vector<Token>;
+
+std::uint64_t hash(const Row& row);
+
+/// The next more general token; a wild token is its own parent.
+Token parent(const Token& token);
+
+/// True if `general` is `token` or one of its ancestors. A code has no ancestors.
+bool covers(const Token& general, const Token& token);
+bool covers(const Row& general, const Row& row);
+
+/// True for a token that holds a code (everything else that has digits was masked).
+bool is_code(const Token& token);
+
+/// True for a token that says something: it has a letter, and is not just a value.
+bool is_word(const Token& token);
+
+/// Most special row that covers both; the rows have equal length.
+Row join(const Row& a, const Row& b);
+
+/// At most kTextMax bytes, cut at a token.
+std::string text(const Row& row);
+/// Inverse of text() for text that was not cut.
+Row row_of_text(std::string_view text);
+
+}  // namespace l4::drain

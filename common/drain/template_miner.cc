@@ -1,0 +1,250 @@
+#include "common/drain/template_miner.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "common/drain/flat_table.h"
+#include "common/drain/grouping.h"
+#include "common/drain/mask.h"
+
+namespace l4::drain {
+namespace {
+
+constexpr std::size_t kSkeletonsMax = 8;
+constexpr std::size_t kRowsPerTemplate = 20;  // about the tokens of a line
+
+/// Keeps the smallest; true if the list changed.
+bool absorb(std::vector<Skeleton>& skeletons, Skeleton skeleton) {
+  const auto at = std::ranges::lower_bound(skeletons, skeleton);
+  if (at != skeletons.end() && *at == skeleton) return false;
+  if (at == skeletons.end() && skeletons.size() == kSkeletonsMax) return false;
+  skeletons.insert(at, skeleton);
+  if (skeletons.size() > kSkeletonsMax) skeletons.pop_back();
+  return true;
+}
+
+}  // namespace
+
+struct TemplateMiner::State {
+  struct Entry {
+    LogTemplate log_template;
+    std::uint64_t last_line = 0;
+  };
+  struct Known {
+    Entry* entry = nullptr;
+    std::uint64_t last_line = 0;
+  };
+
+  explicit State(Options given)
+      : options(given),
+        codes(given.codes != nullptr ? *given.codes : default_codes()),
+        grouping(
+            {.rows_max = std::max<std::size_t>(1024, given.templates_max * kRowsPerTemplate)}) {
+    options.templates_max = std::max<std::size_t>(options.templates_max, 1);
+    options.memo_entries_max = std::max<std::size_t>(options.memo_entries_max, 16);
+  }
+
+  const Entry& canonical(const Entry& entry) const {
+    const Entry* at = &entry;
+    while (at->log_template.alias_of) at = &entries.at(at->log_template.alias_of->value());
+    return *at;
+  }
+  Entry& canonical(Entry& entry) {
+    Entry* at = &entry;
+    while (at->log_template.alias_of) at = &entries.at(at->log_template.alias_of->value());
+    return *at;
+  }
+
+  Match learn_row(std::string_view message, Skeleton skeleton);
+  void apply_merges();
+  void note_change(LogTemplate& log_template);
+  void forget_entry(std::uint32_t id);
+  void evict_memo();
+  void evict_templates();
+  void drop_aliases();
+
+  Options options;
+  const CodeList& codes;
+  Grouping grouping;
+  FlatTable<Known> memo;
+  std::unordered_map<std::uint32_t, Entry> entries;  // with aliases
+  std::size_t aliases = 0;
+  std::set<std::uint32_t> changed;        // since take_changed()
+  std::vector<std::uint32_t> unrendered;  // text may be old
+  std::uint64_t changes = 0;
+  Stats stats;
+  LogTemplate evicted;
+};
+
+Match TemplateMiner::State::learn_row(std::string_view message, Skeleton skeleton) {
+  const std::uint64_t changes_before = changes;
+  const ClassId id = grouping.insert(masked_row(message, codes));
+  apply_merges();
+  const auto [at, created] = entries.try_emplace(id);
+  Entry& entry = at->second;
+  LogTemplate& known = entry.log_template;
+  if (created) {
+    known.id = LocalTemplateId(id);
+    known.text = text(grouping.joined(id));
+    absorb(known.skeletons, skeleton);
+    note_change(known);
+  } else if (absorb(known.skeletons, skeleton)) {
+    note_change(known);
+  }
+  ++known.count;
+  entry.last_line = stats.lines;
+  const Match match{known.id, skeleton, created, changes != changes_before};
+  if (memo.size() >= options.memo_entries_max) evict_memo();
+  memo[skeleton.value()] = {&entry, stats.lines};
+  if (entries.size() - aliases > options.templates_max) evict_templates();
+  if (aliases > options.templates_max) drop_aliases();
+  return match;
+}
+
+void TemplateMiner::State::apply_merges() {
+  for (const Grouping::Merge& merge : grouping.take_merges()) {
+    const auto from = entries.find(merge.from);
+    if (from == entries.end()) continue;  // a class that was born and merged by the same line
+    Entry& target = entries.at(merge.to);
+    LogTemplate& source = from->second.log_template;
+    target.log_template.count += std::exchange(source.count, 0);
+    target.last_line = std::max(target.last_line, from->second.last_line);
+    for (const Skeleton known : source.skeletons) absorb(target.log_template.skeletons, known);
+    source.alias_of = target.log_template.id;
+    ++aliases;
+    note_change(source);
+    note_change(target.log_template);
+  }
+  for (const std::uint32_t id : unrendered) {
+    LogTemplate& log_template = entries.at(id).log_template;
+    if (!log_template.alias_of) log_template.text = text(grouping.joined(id));
+  }
+  unrendered.clear();
+}
+
+void TemplateMiner::State::note_change(LogTemplate& log_template) {
+  ++changes;
+  ++log_template.generation;
+  changed.insert(log_template.id.value());
+  unrendered.push_back(log_template.id.value());
+}
+
+/// Lets the older half of the memo go.
+void TemplateMiner::State::evict_memo() {
+  std::vector<std::uint64_t> ages;
+  ages.reserve(memo.size());
+  memo.for_each([&](const Known& known) { ages.push_back(known.last_line); });
+  const auto middle = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 2);
+  std::ranges::nth_element(ages, middle);
+  stats.evicted_memo += memo.keep_if([&](const Known& known) { return known.last_line > *middle; });
+}
+
+/// Lets the least recently used sixteenth of the templates go, but at least one.
+void TemplateMiner::State::evict_templates() {
+  std::vector<std::pair<std::uint64_t, ClassId>> ages;
+  for (const auto& [id, entry] : entries) {
+    if (!entry.log_template.alias_of) ages.emplace_back(entry.last_line, id);
+  }
+  const std::size_t count = std::max<std::size_t>(1, options.templates_max / 16);
+  const auto last = ages.begin() + static_cast<std::ptrdiff_t>(std::min(count, ages.size() - 1));
+  std::ranges::nth_element(ages, last);
+  std::vector<ClassId> dead;
+  for (auto age = ages.begin(); age != last; ++age) dead.push_back(age->second);
+  std::ranges::sort(dead);
+  const auto is_dead = [&](const Entry& entry) {
+    return std::ranges::binary_search(dead, canonical(entry).log_template.id.value());
+  };
+  memo.keep_if([&](const Known& known) { return !is_dead(*known.entry); });
+  std::vector<std::uint32_t> gone;
+  for (const auto& [id, entry] : entries) {
+    if (is_dead(entry)) gone.push_back(id);
+  }
+  for (const std::uint32_t id : gone) forget_entry(id);
+  grouping.forget(dead);
+  stats.evicted_templates += dead.size();
+}
+
+/// Lets the older half of the aliases go; what still points at one is pointed at its template.
+void TemplateMiner::State::drop_aliases() {
+  memo.for_each([&](Known& known) { known.entry = &canonical(*known.entry); });
+  std::vector<std::uint32_t> ids;
+  for (auto& [id, entry] : entries) {
+    if (!entry.log_template.alias_of) continue;
+    entry.log_template.alias_of = canonical(entry).log_template.id;
+    ids.push_back(id);
+  }
+  std::ranges::sort(ids);
+  ids.resize(ids.size() / 2);
+  for (const std::uint32_t id : ids) forget_entry(id);
+}
+
+void TemplateMiner::State::forget_entry(std::uint32_t id) {
+  const auto at = entries.find(id);
+  if (at->second.log_template.alias_of) --aliases;
+  entries.erase(at);
+  changed.erase(id);
+}
+
+TemplateMiner::TemplateMiner(Options options) : state_(std::make_unique<State>(options)) {}
+TemplateMiner::~TemplateMiner() = default;
+TemplateMiner::TemplateMiner(TemplateMiner&&) noexcept = default;
+TemplateMiner& TemplateMiner::operator=(TemplateMiner&&) noexcept = default;
+
+Match TemplateMiner::learn(std::string_view message) {
+  State& state = *state_;
+  ++state.stats.lines;
+  const Skeleton skeleton = masked_skeleton(message, state.codes);
+  State::Known* known = state.memo.find(skeleton.value());
+  if (known == nullptr) return state.learn_row(message, skeleton);
+  ++state.stats.memo_hits;
+  if (known->entry->log_template.alias_of) known->entry = &state.canonical(*known->entry);
+  known->last_line = known->entry->last_line = state.stats.lines;
+  ++known->entry->log_template.count;
+  return {known->entry->log_template.id, skeleton};
+}
+
+std::optional<LocalTemplateId> TemplateMiner::find(std::string_view message) const {
+  const Skeleton skeleton = masked_skeleton(message, state_->codes);
+  if (const State::Known* known = std::as_const(state_->memo).find(skeleton.value())) {
+    return state_->canonical(std::as_const(*known->entry)).log_template.id;
+  }
+  const auto id = state_->grouping.find(masked_row(message, state_->codes));
+  if (!id) return std::nullopt;
+  return LocalTemplateId(*id);
+}
+
+LocalTemplateId TemplateMiner::canonical(LocalTemplateId id) const {
+  const auto found = state_->entries.find(id.value());
+  if (found == state_->entries.end()) return id;
+  return state_->canonical(std::as_const(found->second)).log_template.id;
+}
+
+const LogTemplate& TemplateMiner::at(LocalTemplateId id) const {
+  const auto found = state_->entries.find(id.value());
+  return found != state_->entries.end() ? found->second.log_template : state_->evicted;
+}
+
+std::vector<LocalTemplateId> TemplateMiner::take_changed() {
+  std::vector<LocalTemplateId> ids;
+  for (const std::uint32_t id : state_->changed) ids.emplace_back(id);
+  state_->changed.clear();
+  return ids;
+}
+
+std::size_t TemplateMiner::size() const {
+  return state_->entries.size() - state_->aliases;
+}
+
+Stats TemplateMiner::stats() const {
+  Stats stats = state_->stats;
+  stats.dropped_rows = state_->grouping.dropped_rows();
+  return stats;
+}
+
+Skeleton skeleton_of(std::string_view message) {
+  return masked_skeleton(message, default_codes());
+}
+
+}  // namespace l4::drain

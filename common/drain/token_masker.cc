@@ -1,0 +1,218 @@
+#include "common/drain/token_masker.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace l4::drain {
+namespace {
+
+constexpr std::size_t kHexMin = 6;         // shorter mixed hex may be a name (`eth0`, `bad1`)
+constexpr std::size_t kCodeDigitsMax = 6;  // longer numbers are never codes
+
+constexpr std::string_view kAttachedUnits[] = {
+    "B",  "KB",  "MB",  "GB",  "TB", "KiB", "MiB", "GiB", "TiB", "kB", "K",  "M",    "G",   "T",
+    "k",  "b",   "ns",  "us",  "ms", "s",   "sec", "m",   "min", "h",  "d",  "x",    "Gb",  "Mb",
+    "Hz", "kHz", "MHz", "GHz", "th", "st",  "nd",  "rd",  "W",   "C",  "it", "Gbps", "Mbps"};
+constexpr std::string_view kSpacedUnits[] = {"B",   "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB",
+                                             "TiB", "kB", "ns", "us", "ms", "s",   "sec", "secs"};
+
+bool is_alnum(char c) {
+  return has(c, kDigit | kLetter);
+}
+
+const char* end_of_run(const char* at, const char* end) {
+  while (at != end && is_alnum(*at)) ++at;
+  return at;
+}
+
+bool all(const char* from, const char* to, std::uint8_t bits) {
+  return std::all_of(from, to, [bits](char c) { return has(c, bits); });
+}
+
+template <std::size_t N>
+bool listed(const std::string_view (&list)[N], std::string_view word) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
+
+/// How often letters and digits take turns in a run, plus one.
+std::size_t stretches(const char* at, const char* end) {
+  std::size_t count = 1;
+  for (const char* next = at + 1; next < end; ++next) {
+    if (has(*next, kDigit) != has(*(next - 1), kDigit)) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+const char* TokenMasker::mask(const char* begin, const char* end) {
+  begin_ = begin;
+  end_ = end;
+  size_ = wilds_ = words_ = 0;
+  for (const char* at = begin; at < end_;) at = step(at);
+  return end_;
+}
+
+const char* TokenMasker::step(const char* at) {
+  if (is_alnum(*at)) return run(at);
+  if (*at == '/' && at + 1 != end_ && !has(at[1], kPathEnd | kDigit) && at[1] != '/' &&
+      starts_piece()) {
+    return path(at);
+  }
+  if (*at == kWild) {
+    put_wild();
+    return at + 1;
+  }
+  if (*at == '<' && end_ - at >= 3 && at[1] == '*' && at[2] == '>') {
+    put_wild();
+    return at + 3;
+  }
+  const bool before_digit = at + 1 != end_ && has(at[1], kDigit);
+  if (before_digit && starts_piece()) {
+    if (*at == '<' || *at == '>' || *at == '~') return at + 1;
+    if (*at == '-' || *at == '+') return number(at, end_of_run(at + 1, end_));
+  }
+  if (*at == '%' && size_ > 0 && out_[size_ - 1] == kWild) return at + 1;
+  put(*at);
+  return at + 1;
+}
+
+bool TokenMasker::starts_piece() const {
+  if (size_ == 0) return true;
+  const char last = out_[size_ - 1];
+  return last != kWild && last != ')' && last != ']' && !is_alnum(last);
+}
+
+const char* TokenMasker::run(const char* at) {
+  const char* end = end_of_run(at, end_);
+  if (const char* behind = groups(at); behind != nullptr) {
+    put_wild();
+    return behind;
+  }
+  if (has(*at, kDigit)) return number(at, end);
+  if (end_ - end >= 3 && end[0] == ':' && (end[1] == '/' || end[1] == '\\') &&
+      (end[1] == end[2] || end - at == 1)) {  // scheme:// or C:\ path
+    if (end - at > 1) put(at, end + 3);
+    return path(end - at > 1 ? end + 3 : end + 1);
+  }
+  if (std::any_of(at, end, [](char c) { return has(c, kDigit); })) return mixed(at, end);
+  put(at, end);
+  return end;
+}
+
+/// A run that begins with a digit, or a sign before one.
+const char* TokenMasker::number(const char* at, const char* end) {
+  const char* digits = has(*at, kDigit) ? at : at + 1;
+  const char* letters = std::find_if(digits, end, [](char c) { return !has(c, kDigit); });
+  if (letters == end) {
+    const bool whole =
+        end == end_ || !(*end == '.' || *end == '_') || end + 1 == end_ || !is_alnum(end[1]);
+    if (whole && static_cast<std::size_t>(end - digits) <= kCodeDigitsMax &&
+        codes_.is_code(line_, at)) {
+      put(at, end);
+      return end;
+    }
+    put_wild();
+    return unit(end);
+  }
+  const bool exponent = letters + 1 == end && (*letters == 'e' || *letters == 'E') &&
+                        end_ - end >= 2 && (*end == '-' || *end == '+') && has(end[1], kDigit);
+  if (exponent) {
+    put_wild();
+    return std::find_if(end + 1, end_, [](char c) { return !has(c, kDigit); });
+  }
+  const std::string_view suffix(letters, static_cast<std::size_t>(end - letters));
+  if (listed(kAttachedUnits, suffix) || all(digits, end, kDigit | kHexLetter) ||
+      stretches(digits, end) > 2 || suffix.front() == 'x') {
+    put_wild();
+    return end;
+  }
+  put_wild();
+  put(letters, end);
+  return end;
+}
+
+/// A run of letters and digits that begins with a letter.
+const char* TokenMasker::mixed(const char* at, const char* end) {
+  const std::string_view run(at, static_cast<std::size_t>(end - at));
+  if (codes_.is_prefixed(run)) {
+    put(at, end);
+  } else if ((run.size() >= kHexMin && all(at, end, kDigit | kHexLetter)) ||
+             stretches(at, end) > 3) {
+    put_wild();
+  } else {
+    for (const char* next = at; next != end; ++next) {
+      if (!has(*next, kDigit)) {
+        put(*next);
+      } else if (out_[size_ - 1] != kWild) {
+        put_wild();
+      }
+    }
+  }
+  return end;
+}
+
+const char* TokenMasker::path(const char* at) {
+  const char* end = std::find_if(at, end_, [](char c) { return has(c, kPathEnd); });
+  while (end - at > 1 && (end[-1] == '.' || end[-1] == '-')) --end;
+  put_wild();
+  return end;
+}
+
+/// End of hex groups that begin here (uuid, MAC, IPv6), or null.
+const char* TokenMasker::groups(const char* at) const {
+  if (at != begin_ && is_alnum(at[-1])) return nullptr;
+  const auto hex_end = [&](const char* from) {
+    while (from != end_ && has(*from, kDigit | kHexLetter)) ++from;
+    return from;
+  };
+  const char* end = hex_end(at);
+  if (end == at || end == end_ || (*end != ':' && *end != '-')) return nullptr;
+  const char separator = *end;
+  if (separator == '-' ? end - at != 8 : end - at > 4) return nullptr;
+  std::size_t count = 1;
+  bool digit = std::any_of(at, end, [](char c) { return has(c, kDigit); });
+  while (end != end_ && *end == separator) {
+    const char* next = hex_end(end + 1);
+    if (next - end > 13 || (separator == ':' && next - end > 5)) return nullptr;
+    digit = digit || std::any_of(end, next, [](char c) { return has(c, kDigit); });
+    end = next;
+    ++count;
+  }
+  if (end != end_ && is_alnum(*end)) return nullptr;
+  return digit && (separator == '-' ? count == 5 : count >= 3) ? end : nullptr;
+}
+
+/// Takes in a unit that stands behind a blank at the end of this token; returns where to go on.
+const char* TokenMasker::unit(const char* at) {
+  if (at != end_ || line_end_ - at < 2 || *at != ' ') return at;
+  const char* end = end_of_run(at + 1, line_end_);
+  if (!listed(kSpacedUnits, {at + 1, static_cast<std::size_t>(end - at - 1)})) return at;
+  const char* behind = end;
+  while (behind != line_end_ && (*behind == ')' || *behind == ',' || *behind == ']')) ++behind;
+  if (behind != line_end_ && !has(*behind, kBlank)) return at;
+  end_ = behind;
+  return end;
+}
+
+void TokenMasker::put(char c) {
+  if (size_ == out_.size()) return;
+  out_[size_++] = c;
+  if (is_alnum(c)) ++words_;
+}
+
+void TokenMasker::put(const char* from, const char* to) {
+  while (from != to) put(*from++);
+}
+
+void TokenMasker::put_wild() {
+  ++wilds_;
+  if (size_ > 0 && out_[size_ - 1] == kWild) return;
+  if (size_ > 1 && out_[size_ - 2] == kWild && has(out_[size_ - 1], kJoin)) {
+    --size_;
+    return;
+  }
+  if (size_ < out_.size()) out_[size_++] = kWild;
+}
+
+}  // namespace l4::drain

@@ -1,0 +1,92 @@
+// Masks the values inside one token of a line, by byte classes.
+//
+// Used by mask.cc alone, once per token that holds a digit or another suspect byte. Works into its
+// own fixed buffer: no allocation. Sub-token values are joined (`10.0.0.1:80` is one `<*>`), a unit
+// that follows a number (`1.5 GiB`) belongs to the value. Looks back in the line for codes and one
+// token ahead for units; never beyond the line.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "common/drain/codes.h"
+#include "common/drain/hash.h"
+
+namespace l4::drain {
+
+enum ByteClass : std::uint8_t {
+  kBlank = 1,
+  kDigit = 2,
+  kHexLetter = 4,
+  kLetter = 8,    ///< letters and all bytes above 127
+  kSuspect = 16,  ///< a token with such a byte must be masked: digits, / \ < and kWild
+  kJoin = 32,     ///< between two values it belongs to them
+  kPathEnd = 64,  ///< cannot be inside a path
+};
+
+constexpr std::array<std::uint8_t, 256> make_byte_classes() {
+  std::array<std::uint8_t, 256> table{};
+  const auto mark = [&](std::string_view bytes, std::uint8_t bits) {
+    for (const char c : bytes) table[static_cast<unsigned char>(c)] |= bits;
+  };
+  mark(" \t\r\n\f\v", kBlank | kPathEnd);
+  mark("0123456789", kDigit | kSuspect);
+  mark("abcdefABCDEF", kHexLetter);
+  mark("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", kLetter);
+  for (std::size_t i = 128; i < 256; ++i) table[i] |= kLetter;
+  mark("/\\<\x01", kSuspect);
+  mark(".,:-/_+*#@~", kJoin);
+  mark("\"'<>()[]{},;|=:", kPathEnd);
+  return table;
+}
+
+inline constexpr std::array<std::uint8_t, 256> kByteClasses = make_byte_classes();
+
+inline std::uint8_t class_of(char c) {
+  return kByteClasses[static_cast<unsigned char>(c)];
+}
+inline bool has(char c, std::uint8_t bits) {
+  return (class_of(c) & bits) != 0;
+}
+
+class TokenMasker {
+ public:
+  TokenMasker(std::string_view line, const CodeList& codes)
+      : line_(line.data()), line_end_(line.data() + line.size()), codes_(codes) {}
+
+  /// Masks [begin, end); returns where the token ends, which is behind `end` if a unit was taken
+  /// in.
+  const char* mask(const char* begin, const char* end);
+
+  const char* bytes() const { return out_.data(); }
+  std::size_t size() const { return size_; }
+  /// True if nothing but values and punctuation is left.
+  bool bare() const { return wilds_ > 0 && words_ == 0; }
+
+ private:
+  const char* step(const char* at);
+  const char* run(const char* at);
+  const char* number(const char* at, const char* end);
+  const char* mixed(const char* at, const char* end);
+  const char* path(const char* at);
+  const char* groups(const char* at) const;
+  bool starts_piece() const;
+  const char* unit(const char* at);
+  void put(char c);
+  void put(const char* from, const char* to);
+  void put_wild();
+
+  const char* line_;
+  const char* line_end_;
+  const CodeList& codes_;
+  const char* begin_ = nullptr;
+  const char* end_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t wilds_ = 0;
+  std::size_t words_ = 0;  ///< letters and code digits kept
+  std::array<char, 1024> out_;
+};
+
+}  // namespace l4::drain
