@@ -1,9 +1,5 @@
-<<<<<<< HEAD
-// Per-node Drain: masked line -> memo -> fixed-depth tree -> template (algorithms.md 1).
-=======
 // Per-node Drain: masked line -> memo -> fixed-depth tree -> template (design.md 3, algorithms.md
 // 1).
->>>>>>> drain
 //
 // Flow: agent/segment calls learn() for every record; agent/recall calls find(), which never
 // learns. One instance per agent, used by one thread. Bounded by Options; what is evicted is
