@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recorded runs of real jobs in ../shared/data/lab_runs, scored by ../shared/bench/lab_score.py.
+"""The recorded runs of real jobs in ../shared/data/lab_runs, scored by lab_score.py beside them.
 
 usage: lab.py L4
 """
@@ -23,8 +23,8 @@ def main():
     scorer = support.shared("bench", "lab_score.py")
     command = f"{shlex.quote(l4.binary)} diagnose {{logs}} --format json --out {{report}}"
     with tempfile.NamedTemporaryFile(suffix=".json") as result:
-        done = subprocess.run([sys.executable, scorer, runs, "--cmd", command, "--json", result.name],
-                              check=False)
+        done = subprocess.run([sys.executable, scorer, runs, "--cmd", command,
+                               "--json", result.name], check=False)
         if not expect.equal(done.returncode, 0, "exit of lab_score.py"):
             return expect.end()
         summary = json.load(result)["summary"]

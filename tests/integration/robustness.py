@@ -91,6 +91,8 @@ def beside(l4, expect, folder):
         if not expect.diagnosed(done, report, f"{what} beside good logs"):
             continue
         same_verdict(expect, report, clean, f"{what} beside good logs")
+        if what == "folder that holds itself":
+            expect.equal(report["job"]["lines"], clean["job"]["lines"], f"{what}: lines read")
         if must_name:
             told = done.stderr + str(report["warnings"])
             expect.that(BAD_NAME in told, f"{what} beside good logs: named", told)
