@@ -1,0 +1,199 @@
+#include "aggregator/detect/temporal/dtw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace l4::detect::temporal {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Plain DTW over any cell cost; columns of row i are limited to [first(i), last(i)).
+template <class Number, class Cost, class Range>
+Number warp(std::size_t rows, std::size_t columns, Number unreachable, Cost cost, Range range) {
+  std::vector<Number> row(columns + 1, unreachable);
+  row[0] = Number{0};
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto [first, last] = range(i);
+    Number diagonal = row[first];
+    row[first] = unreachable;
+    if (i > 0 || first > 0) std::fill_n(row.begin(), first, unreachable);
+    Number left = unreachable;
+    for (std::size_t j = first; j < last; ++j) {
+      const Number above = row[j + 1];
+      left = std::min({diagonal, above, left}) + cost(i, j);
+      row[j + 1] = left;
+      diagonal = above;
+    }
+    std::fill(row.begin() + static_cast<std::ptrdiff_t>(last) + 1, row.end(), unreachable);
+  }
+  return row[columns];
+}
+
+struct Span {
+  std::size_t first, last;
+};
+
+/// x[i] occurs in y at j - 1, j or j + 1.
+bool near(SequenceView x, std::size_t i, SequenceView y, std::size_t j) {
+  const Symbol symbol = x[i];
+  return y[j] == symbol || (j > 0 && y[j - 1] == symbol) ||
+         (j + 1 < y.size() && y[j + 1] == symbol);
+}
+
+double total(std::span<const double> cost) {
+  return std::reduce(cost.begin(), cost.end(), 0.0);
+}
+
+/// One row of the directional recurrence: `above` is row i - 1, `row` becomes row i.
+double fill_row(const Priced& x, const Priced& y, std::size_t i, std::span<const double> above,
+                std::span<double> row) {
+  double least = kInfinity;
+  row[0] = kInfinity;
+  for (std::size_t j = 0; j < y.symbols.size(); ++j) {
+    const double extra = near(x.symbols, i, y.symbols, j) ? 0 : x.cost[i];
+    const double missing = near(y.symbols, j, x.symbols, i) ? 0 : y.cost[j];
+    const double value =
+        std::min({above[j] + std::max(extra, missing), above[j + 1] + extra, row[j] + missing});
+    row[j + 1] = value;
+    least = std::min(least, value);
+  }
+  return least;
+}
+
+/// Cost of stopping: the last cell, or with an open end the cheapest of the last row.
+std::size_t end_column(std::span<const double> last_row, bool open_end) {
+  if (!open_end) return last_row.size() - 1;
+  const auto best = std::ranges::min_element(last_row.subspan(1));
+  return static_cast<std::size_t>(best - last_row.begin());
+}
+
+std::vector<std::size_t> positions(std::size_t count) {
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+/// Everything of the one sequence that has something, when the other is empty.
+Alignment align_with_nothing(const Priced& x, const Priced& y, bool open_end) {
+  Alignment result;
+  result.extra = positions(x.symbols.size());
+  result.extra_cost = total(x.cost);
+  if (!open_end) {
+    result.missing = positions(y.symbols.size());
+    result.missing_cost = total(y.cost);
+  }
+  result.distance = result.extra_cost + result.missing_cost;
+  return result;
+}
+
+}  // namespace
+
+Sequence collapse_runs(SequenceView symbols) {
+  Sequence result;
+  result.reserve(symbols.size());
+  std::ranges::unique_copy(symbols, std::back_inserter(result));
+  return result;
+}
+
+std::uint64_t hash_sequence(SequenceView symbols) {
+  std::uint64_t hash = 0x9E3779B97F4A7C15 + symbols.size();
+  for (Symbol symbol : symbols) {
+    hash = (hash ^ symbol) * 0xBF58476D1CE4E5B9;
+    hash ^= hash >> 31;
+  }
+  return hash;
+}
+
+std::size_t dtw_symbols(SequenceView a, SequenceView b) {
+  if (a.empty() || b.empty()) return a.size() + b.size();
+  const auto whole = [&](std::size_t) { return Span{0, b.size()}; };
+  constexpr std::uint32_t kUnreachable = std::numeric_limits<std::uint32_t>::max() / 2;
+  return warp<std::uint32_t>(
+      a.size(), b.size(), kUnreachable,
+      [&](std::size_t i, std::size_t j) { return a[i] == b[j] ? 0U : 1U; }, whole);
+}
+
+double dtw_absolute(std::span<const double> a, std::span<const double> b) {
+  const auto magnitude = [](std::span<const double> values) {
+    return std::accumulate(values.begin(), values.end(), 0.0,
+                           [](double sum, double value) { return sum + std::abs(value); });
+  };
+  if (a.empty() || b.empty()) return magnitude(a) + magnitude(b);
+  const auto whole = [&](std::size_t) { return Span{0, b.size()}; };
+  return warp<double>(
+      a.size(), b.size(), kInfinity,
+      [&](std::size_t i, std::size_t j) { return std::abs(a[i] - b[j]); }, whole);
+}
+
+double dtw_euclidean(std::span<const double> a, std::span<const double> b, std::size_t window) {
+  if (a.empty() || b.empty()) return a.size() == b.size() ? 0 : kInfinity;
+  const std::size_t longer_a = a.size() > b.size() ? a.size() - b.size() : 0;
+  const std::size_t longer_b = b.size() > a.size() ? b.size() - a.size() : 0;
+  const auto range = [&](std::size_t i) {
+    if (window == 0) return Span{0, b.size()};
+    const std::size_t back = longer_a + window - 1;
+    return Span{std::min(b.size(), i > back ? i - back : 0),
+                std::min(b.size(), i + longer_b + window)};
+  };
+  const auto square = [&](std::size_t i, std::size_t j) { return (a[i] - b[j]) * (a[i] - b[j]); };
+  return std::sqrt(warp<double>(a.size(), b.size(), kInfinity, square, range));
+}
+
+double directional_distance(const Priced& x, const Priced& y, const DistanceOptions& options) {
+  if (x.symbols.empty() || y.symbols.empty()) {
+    return align_with_nothing(x, y, options.open_end).distance;
+  }
+  const std::size_t width = y.symbols.size() + 1;
+  std::vector<double> above(width, kInfinity);
+  std::vector<double> row(width);
+  above[0] = 0;
+  for (std::size_t i = 0; i < x.symbols.size(); ++i) {
+    // Costs are not negative, so no later row gets below the least of this one.
+    if (fill_row(x, y, i, above, row) >= options.below) return kInfinity;
+    std::swap(above, row);
+  }
+  return above[end_column(above, options.open_end)];
+}
+
+Alignment align(const Priced& x, const Priced& y, bool open_end) {
+  if (x.symbols.empty() || y.symbols.empty()) return align_with_nothing(x, y, open_end);
+  const std::size_t width = y.symbols.size() + 1;
+  std::vector<double> table((x.symbols.size() + 1) * width, kInfinity);
+  table[0] = 0;
+  const auto row = [&](std::size_t i) { return std::span(table).subspan(i * width, width); };
+  for (std::size_t i = 0; i < x.symbols.size(); ++i) fill_row(x, y, i, row(i), row(i + 1));
+  Alignment result;
+  std::size_t i = x.symbols.size();
+  std::size_t j = end_column(row(i), open_end);
+  result.distance = row(i)[j];
+  while (i > 0 && j > 0) {
+    const double extra = near(x.symbols, i - 1, y.symbols, j - 1) ? 0 : x.cost[i - 1];
+    const double missing = near(y.symbols, j - 1, x.symbols, i - 1) ? 0 : y.cost[j - 1];
+    const double here = row(i)[j];
+    // Where paths tie, one that replaces nothing explains more simply.
+    const bool along = here == row(i)[j - 1] + missing;
+    const bool upward = here == row(i - 1)[j] + extra;
+    const bool replaces = extra > 0 && missing > 0;
+    const bool diagonal =
+        here == row(i - 1)[j - 1] + std::max(extra, missing) && !(replaces && (along || upward));
+    const bool down = diagonal || (upward && !along);
+    const bool across = diagonal || along;
+    if (down && extra > 0) {
+      result.extra.push_back(i - 1);
+      result.extra_cost += extra;
+    }
+    if (across && missing > 0) {
+      result.missing.push_back(j - 1);
+      result.missing_cost += missing;
+    }
+    i -= down ? 1 : 0;
+    j -= across ? 1 : 0;
+  }
+  std::ranges::reverse(result.extra);
+  std::ranges::reverse(result.missing);
+  return result;
+}
+
+}  // namespace l4::detect::temporal
