@@ -45,7 +45,7 @@ struct NodeAgent::State {
   std::size_t batch_events = 0;
   std::vector<const segment::Timer*> timers;  // by the id used on the wire
   std::uint64_t sequence = 0;
-  std::set<std::uint32_t> markers;  // templates used as iteration markers
+  std::map<const OpenFile*, LocalTemplateId> markers;  // iteration marker of a file
 
   void read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done, std::stop_token stop);
   void on_record(OpenFile& open, const decode::Record& record);
@@ -114,7 +114,10 @@ void NodeAgent::State::read_file(OpenFile& open, std::atomic<std::uint64_t>& byt
 }
 
 void NodeAgent::State::finish_file(OpenFile& open, const decode::Decoder& decoder) {
-  for (const SourceId source : open.sources) segmenters[source.value()]->finish();
+  for (const SourceId source : open.sources) {
+    segmenters[source.value()]->finish();
+    if (const auto marker = segmenters[source.value()]->marker()) markers.insert_or_assign(&open, *marker);
+  }
   for (std::size_t speaker = 0; speaker < open.sources.size(); ++speaker) {
     wire::SourceDefinition source = open.speakers.definition(speaker);
     source.id = open.sources[speaker];
@@ -284,6 +287,8 @@ std::vector<FileFacts> NodeAgent::facts() const {
     for (std::size_t speaker = 0; speaker < open.sources.size(); ++speaker)
       if (const auto rank = open.speakers.definition(speaker).rank) ranks.insert(*rank);
     fact.ranks.assign(ranks.begin(), ranks.end());
+    if (const auto marker = state_->markers.find(&open); marker != state_->markers.end())
+      fact.iteration_marker = state_->miner.at(marker->second).text;
     facts.push_back(std::move(fact));
   }
   return facts;

@@ -48,6 +48,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id,
   }
   if (marker) {
     has_marker_ = true;
+    marker_template_ = id;
     if (starts || (is_startup(stage_) || stage_ == Stage::unknown)) stage_ = Stage::training;
     open_.iteration = Iteration{marker->iteration};
   }

@@ -33,7 +33,8 @@ class Segmenter {
   void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits);
   void finish();
 
-  std::optional<Iteration> last_completed() const { return completed_; }
+  /// Template whose lines marked iterations, if any did.
+  std::optional<LocalTemplateId> marker() const { return marker_template_; }
 
  private:
   struct Marker {
@@ -58,6 +59,7 @@ class Segmenter {
   Stage stage_before_ = Stage::unknown;
   std::optional<Iteration> completed_;
   std::optional<std::int64_t> bar_total_;
+  std::optional<LocalTemplateId> marker_template_;
   bool has_pack_marker_ = false;
   bool has_marker_ = false;
 };
