@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "aggregator/serve/phrases.h"
 #include "aggregator/serve/report_fields.h"
 #include "aggregator/serve/utf8.h"
 
@@ -54,12 +55,6 @@ void append_escaped(std::string& out, char32_t value) {
   const auto rest = static_cast<std::uint32_t>(value) - 0x10000;
   fmt::format_to(std::back_inserter(out), "\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10),
                  0xDC00 + (rest & 0x3FF));
-}
-
-/// RFC 3339 has four digits for the year; a time beyond them is as good as none.
-bool is_sayable(TimeMs time) {
-  using namespace std::chrono;
-  return time >= sys_days{year{1} / 1 / 1} && time < sys_days{year{10000} / 1 / 1};
 }
 
 class Writer {

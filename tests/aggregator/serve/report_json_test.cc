@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <random>
 #include <string>
 
 using namespace l4;
@@ -142,4 +143,18 @@ TEST_CASE("report json: what is wrong is named by its path") {
   CHECK(error_of(
             replaced(json, "\"begin\": \"2026-11-20T12:00:00.000Z\"", "\"begin\": \"yesterday\""))
             .starts_with("$.job.begin: must be a time"));
+}
+
+TEST_CASE("report json: mutated text never crashes the reader") {
+  constexpr std::uint64_t kSeed = 20261120;
+  INFO("seed ", kSeed);
+  std::mt19937_64 random(kSeed);
+  const std::string json = to_json(full_report());
+  for (int i = 0; i < 2000; ++i) {
+    std::string text = json;
+    for (std::size_t k = 0; k <= random() % 3; ++k)
+      text[random() % text.size()] = "0-9.e\"[]{},:nx\xff"[random() % 16];
+    const auto report = report_from_json(text);
+    if (!report) CHECK_FALSE(report.error().reason.empty());
+  }
 }
