@@ -196,12 +196,12 @@ bool slurm_merged(const PathParts& parts, PathFacts& facts) {
     return false;
   std::size_t at = stem.size();
   while (at > 0 && digit(stem[at - 1])) --at;
-  if (stem.size() - at < 2) return false;
-  if (at > 0 && stem[at - 1] == '_') {  // array: slurm-J_A.out
+  if (at > 0 && at < stem.size() && stem[at - 1] == '_') {  // array: slurm-J_A.out
     std::size_t front = at - 1;
     while (front > 0 && digit(stem[front - 1])) --front;
     if (at - 1 - front >= 2) at = front;
   }
+  if (stem.size() - at < 2) return false;
   if (at > 0 && stem[at - 1] != '-' && stem[at - 1] != '_' && stem[at - 1] != '.') return false;
   facts.job = stem.substr(at);
   facts.kind = SourceKind::merged;
