@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kBlockBytes = 64 * 1024;
 constexpr std::size_t kOriginBytes = 100;
+constexpr std::size_t kBarBytes = 130;
 
 /// A line that a container runtime split: gathered until its last part comes.
 struct Partial {
@@ -54,6 +55,8 @@ struct Decoder::State {
   void join_partials(const RawLine& raw, const Envelope& envelope);
   void content(std::string_view text, const RawLine& raw, std::span<const std::uint64_t> lines,
                const Envelope* envelope);
+  std::string_view take_bar(std::string_view text, Record& record, Prefixes& prefixes);
+  bool take_stamp(std::string_view& text, Message& message, Prefixes& prefixes);
   std::string_view cut_stamp(std::string_view text, const Stamp& stamp);
 
   Options options;
@@ -142,6 +145,34 @@ std::string_view Decoder::State::cut_stamp(std::string_view text, const Stamp& s
   return cut_scratch;
 }
 
+/// A bar gives its count; text behind it is the line, with prefixes and a stamp of its own.
+std::string_view Decoder::State::take_bar(std::string_view text, Record& record,
+                                          Prefixes& prefixes) {
+  const auto bar = find_bar(text);
+  if (!bar) return text;
+  record.progress = bar->done;
+  record.progress_total = bar->total;
+  if (bar->behind.size() < 2) return text;
+  text = bar->behind;
+  take_prefixes(text, trust, prefixes);
+  return text;
+}
+
+/// Cuts the stamp out of `text`. True if a level letter came with it, as in glog, so that the
+/// origin (`file.cpp:49]`) stands before the message.
+bool Decoder::State::take_stamp(std::string_view& text, Message& message, Prefixes& prefixes) {
+  const auto stamp = stamps.read(text);
+  if (!stamp) return false;
+  message.record.time = stamp->time;
+  message.record.level = stamp->level;
+  message.stamped = true;
+  text = cut_stamp(text, *stamp);
+  if (!stamp->host.empty() && prefixes.speaker.host.empty()) prefixes.speaker.host = stamp->host;
+  std::string_view rest = trim_left(text);
+  if (take_process_tag(rest, prefixes) || take_host_and_rank(rest, prefixes)) text = rest;
+  return stamp->level != Level::unknown;
+}
+
 void Decoder::State::content(std::string_view text, const RawLine& raw,
                              std::span<const std::uint64_t> lines, const Envelope* envelope) {
   Dirt dirt;
@@ -154,17 +185,8 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   take_prefixes(text, trust, prefixes);
   Message message;
   Record& record = message.record;
-  bool origin = false;
-  if (const auto stamp = stamps.read(text)) {
-    record.time = stamp->time;
-    record.level = stamp->level;
-    message.stamped = true;
-    origin = stamp->level != Level::unknown;
-    text = cut_stamp(text, *stamp);
-    if (!stamp->host.empty() && prefixes.speaker.host.empty()) prefixes.speaker.host = stamp->host;
-    std::string_view rest = trim_left(text);
-    if (take_process_tag(rest, prefixes)) text = rest;
-  }
+  if (contains(text.substr(0, kBarBytes), "%|")) text = take_bar(text, record, prefixes);
+  const bool origin = take_stamp(text, message, prefixes);
   if (!record.time && envelope != nullptr) record.time = envelope->time;
   if (all_blank(text)) {
     stats.blank_lines += lines.size();
@@ -172,13 +194,6 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   }
   message.body = origin ? behind_origin(text) : text;
   text = trim(text);
-  const auto bar =
-      raw.updates > 0 || contains(text.substr(0, 130), "%|") ? find_bar(text) : std::nullopt;
-  if (bar) {
-    record.progress = bar->done;
-    record.progress_total = bar->total;
-    if (bar->behind.size() > 1) message.body = text = bar->behind;
-  }
   const Header header = scan_header(text, message.stamped);
   if (record.level == Level::unknown) record.level = header.level;
   if (record.level == Level::unknown) record.level = level_of_message(trim_left(message.body));

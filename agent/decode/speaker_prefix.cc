@@ -171,6 +171,19 @@ bool take_process_tag(std::string_view& line, Prefixes& out) {
   return true;
 }
 
+bool take_host_and_rank(std::string_view& line, Prefixes& out) {
+  Cursor c{line};
+  while (is_host(c.peek())) ++c.at;
+  const std::string_view host = line.substr(0, c.at);
+  std::int64_t rank = 0;
+  if (!host_like(host) || !c.take(" rank=") || !c.take_number(1, 6, rank) || c.peek() != ' ')
+    return false;
+  if (out.speaker.host.empty()) out.speaker.host = host;
+  if (!out.speaker.rank) out.speaker.rank = Rank{static_cast<std::int32_t>(rank)};
+  drop(line, c.at);
+  return true;
+}
+
 void take_prefixes(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
   for (int round = 0; round < 8 && !line.empty(); ++round) {
     const std::size_t indent = line.find_first_not_of(' ');

@@ -36,6 +36,9 @@ void take_prefixes(std::string_view& line, const PrefixTrust& trust, Prefixes& o
 /// NCCL's and UCX's `host:pid..`, which may also stand behind a time stamp.
 bool take_process_tag(std::string_view& line, Prefixes& out);
 
+/// `node-00 rank=4 ` behind a time stamp.
+bool take_host_and_rank(std::string_view& line, Prefixes& out);
+
 /// `13: ` with blanks before it; empty if the line does not begin so.
 std::optional<std::int32_t> label_of(std::string_view line, std::size_t& length);
 /// `name: ` where name may be a host; empty if not.

@@ -49,7 +49,7 @@ void Survey::count(std::string_view line) {
     return;
   }
   const std::string_view name = host_prefix_of(line);
-  if (name.empty()) return;
+  if (name.empty() || !certain_host(name)) return;
   if (++block_.hosts == 1) block_.lines_since_host = 1;
   const auto known = names_.find(name);
   if (known != names_.end())
@@ -100,7 +100,7 @@ PrefixTrust Survey::trust() const {
     const auto& names = static_cast<const Survey*>(context)->names_;
     const auto known = names.find(name);
     if (known == names.end()) return false;
-    return certain_host(name) ? known->second >= 2 : known->second >= 20;
+    return known->second >= 2;
   };
   return trust;
 }

@@ -25,7 +25,7 @@ struct LogFile {
   std::optional<Rank> rank;
   std::optional<std::int32_t> local_rank;  ///< torchrun's attempt_A/K: local, not global
   std::int32_t attempt = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  ///< on disk; compressed size for .gz
   std::optional<TimeMs> modified;
 };
 
@@ -33,6 +33,8 @@ struct Discovery {
   std::string job;  ///< from Slurm names or the torchrun run id, else the folder's name
   std::vector<LogFile> files;
   std::vector<wire::Warning> warnings;
+  /// All mtimes lie within 2 s, so they may be those of a copy (design.md 6.2).
+  bool mtimes_equal = false;
 };
 
 struct Options {

@@ -1,0 +1,23 @@
+// Is a file a log? By its extension first, then by its first 4 KiB.
+//
+// Extensions of data (csv, json, pt, safetensors ...) and of code or settings are never logs; any
+// other file is one if its head is text. gzip is looked through. No state.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "common/base/error.h"
+
+namespace l4::discover {
+
+/// File name without `.gz` and without rotation suffixes (`.1`, `-20260101`).
+std::string_view plain_name(std::string_view file_name);
+
+bool has_data_extension(std::string_view file_name);
+
+/// True if the head looks like text (an empty file does). Error if it cannot be read.
+Result<bool> is_text(const std::filesystem::path& path);
+
+}  // namespace l4::discover

@@ -1,0 +1,137 @@
+#include "agent/discover/discover.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "tests/agent/discover/temp_folder.h"
+
+namespace l4::discover {
+namespace {
+
+namespace fs = std::filesystem;
+
+const LogFile* find(const Discovery& found, const std::string& name) {
+  for (const auto& file : found.files)
+    if (file.name == name) return &file;
+  return nullptr;
+}
+
+bool warned(const Discovery& found, const std::string& kind) {
+  return std::any_of(found.warnings.begin(), found.warnings.end(),
+                     [&](const auto& warning) { return warning.kind == kind; });
+}
+
+TEST_CASE("discover: a torchrun tree with its launchers") {
+  const test::TempFolder folder;
+  for (const std::string node : {"node-00", "node-01"}) {
+    folder.file(node + "/agent.log");
+    for (const std::string local : {"0", "1"}) {
+      folder.file(node + "/job-7_abcdefgh/attempt_0/" + local + "/stdout.log", "");
+      folder.file(node + "/job-7_abcdefgh/attempt_0/" + local + "/stderr.log");
+    }
+  }
+  const auto found = discover({folder.path()});
+  REQUIRE(found);
+  CHECK(found->job == "job-7");
+  CHECK(found->files.size() == 10);
+  CHECK(found->mtimes_equal);
+  CHECK(std::is_sorted(found->files.begin(), found->files.end(),
+                       [](const auto& a, const auto& b) { return a.name < b.name; }));
+  const auto* agent = find(*found, "node-01/agent.log");
+  REQUIRE(agent != nullptr);
+  CHECK(agent->kind == wire::SourceKind::launcher);
+  CHECK(agent->node == "node-01");
+  CHECK(agent->node_known);
+  const auto* empty = find(*found, "node-00/job-7_abcdefgh/attempt_0/1/stdout.log");
+  REQUIRE(empty != nullptr);
+  CHECK(empty->bytes == 0);
+  CHECK(empty->local_rank == 1);
+  CHECK_FALSE(empty->rank);
+}
+
+TEST_CASE("discover: what is data is left out and counted") {
+  const test::TempFolder folder;
+  folder.file("n1/rank0.log");
+  folder.file("n1/progress.csv");
+  folder.file("n1/model.pt");
+  folder.file("n1/.hidden");
+  folder.file("n1/core.4711", std::string(5000, '\0'));
+  const auto found = discover({folder.path()});
+  REQUIRE(found);
+  CHECK(found->files.size() == 1);
+  CHECK(warned(*found, "skipped"));
+  CHECK(warned(*found, "binary"));
+}
+
+TEST_CASE("discover: links") {
+  const test::TempFolder folder;
+  const test::TempFolder other;
+  other.file("secret.log");
+  folder.file("n1/rank0.log");
+  fs::create_directory_symlink(folder.path(), folder.path() / "n1/loop");
+  fs::create_symlink(other.path() / "secret.log", folder.path() / "n1/out.log");
+  fs::create_symlink(folder.path() / "gone", folder.path() / "n1/gone.log");
+  fs::create_symlink(folder.path() / "n1/rank0.log", folder.path() / "n1/rank1.log");
+  const auto found = discover({folder.path()});
+  REQUIRE(found);
+  CHECK(found->files.size() == 1);
+  for (const char* kind : {"symlink_loop", "symlink_outside", "vanished", "duplicate"}) {
+    CAPTURE(kind);
+    CHECK(warned(*found, kind));
+  }
+}
+
+TEST_CASE("discover: single files, stand-ins for the node") {
+  const test::TempFolder folder;
+  const auto file = folder.file("run1/train-4711.out");
+  folder.file("run1/rank0.log");
+  const auto single = discover({file});
+  REQUIRE(single);
+  REQUIRE(single->files.size() == 1);
+  CHECK(single->files[0].name == "train-4711.out");
+  CHECK(single->files[0].kind == wire::SourceKind::merged);
+  CHECK(single->files[0].node == "train-4711");
+  CHECK_FALSE(single->files[0].node_known);
+  CHECK(single->job == "4711");
+  const auto both = discover({folder.path() / "run1"});
+  REQUIRE(both);
+  const auto* rank = find(*both, "rank0.log");
+  REQUIRE(rank != nullptr);
+  CHECK(rank->node == "run1");
+  CHECK_FALSE(rank->node_known);
+}
+
+TEST_CASE("discover: errors and partial failures") {
+  const test::TempFolder folder;
+  const auto missing = discover({folder.path() / "nowhere"});
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().where.ends_with("nowhere"));
+  const auto empty = discover({folder.path()});
+  REQUIRE_FALSE(empty);
+  CHECK(empty.error().reason == "holds no log file");
+  folder.file("n1/rank0.log");
+  const auto partial = discover({folder.path(), folder.path() / "nowhere"});
+  REQUIRE(partial);
+  CHECK(partial->files.size() == 1);
+  CHECK(warned(*partial, "missing"));
+  CHECK_FALSE(discover({folder.path()}, {.layout = "{what}"}));
+}
+
+TEST_CASE("discover: layout and spread of mtimes") {
+  const test::TempFolder folder;
+  folder.file("x/h17.r3");
+  const auto late = folder.file("x/h18.r4");
+  fs::last_write_time(late, fs::last_write_time(late) + std::chrono::seconds{30});
+  const auto found = discover({folder.path()}, {.layout = "{*}/{node}.r{rank}"});
+  REQUIRE(found);
+  REQUIRE(found->files.size() == 2);
+  CHECK(found->files[0].node == "h17");
+  CHECK(found->files[0].node_known);
+  CHECK(found->files[1].rank == Rank{4});
+  CHECK_FALSE(found->mtimes_equal);
+}
+
+}  // namespace
+}  // namespace l4::discover
