@@ -93,8 +93,13 @@ std::string_view name(Category category) {
 }
 
 std::string expand_pattern(std::string_view pattern) {
-  std::string expanded(pattern);
-  replace_all(expanded, " ", " +");
+  std::string expanded;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char behind = i + 1 < pattern.size() ? pattern[i + 1] : 'x';
+    const bool repeated = behind == '*' || behind == '+' || behind == '?';
+    expanded += pattern[i];
+    if (pattern[i] == ' ' && !repeated) expanded += '+';
+  }
   replace_all(expanded, "{n}", R"((?:<\*>|[-+]?[0-9])[0-9A-Za-z.:,_<*>-]*)");
   replace_all(expanded, "{w}", R"([^\s]+)");
   return expanded;

@@ -1,0 +1,155 @@
+// The library that ships tests itself: every entry matches its own lines, raw and as a template,
+// and refuses its near misses. Plus the reader's errors and the order of answers.
+#include "aggregator/faults/library.h"
+
+#include <doctest/doctest.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "common/wire/parameters.h"
+
+namespace l4::faults {
+namespace {
+
+const Library& library() {
+  static const Library loaded = [] {
+    auto result = Library::load(L4_SOURCE_DIR "/config/faults");
+    if (!result) FAIL(result.error().text());
+    return std::move(*result);
+  }();
+  return loaded;
+}
+
+bool matches(const Fault& fault, const std::string& text) {
+  const auto found = library().match(text);
+  return std::ranges::find(found, &fault) != found.end();
+}
+
+/// Codes that stay verbatim in templates (design.md 3).
+const re2::RE2& codes() {
+  static const re2::RE2 expression(
+      R"((\bS?Xid \([^)]*\): \d+|\bE[A-Z0-9]\d{4}\b|\bERR\d{5}|(?i:errno:? ?)\d+|\(\d+\)|Error \d+|)"
+      R"((?:exit ?code|exit_code|return code|exit status)[ :=]*-?\d+|[Ss]ignals?\.? \d+|)"
+      R"((?:error code is|with error|status=|SOCKET) ?\d+))");
+  return expression;
+}
+
+/// The line as a template: codes kept, the rest with its numbers replaced.
+std::string masked(std::string line, const char* number) {
+  std::vector<std::string> kept;
+  std::string code;
+  for (re2::StringPiece rest(line); re2::RE2::FindAndConsume(&rest, codes(), &code);)
+    kept.push_back(code);
+  re2::RE2::GlobalReplace(&line, codes(), "\x01");
+  re2::RE2::GlobalReplace(&line, number, R"(\1<*>)");
+  for (const auto& text : kept) line.replace(line.find('\x01'), 1, text);
+  return line;
+}
+
+TEST_CASE("every entry matches its lines, raw and masked") {
+  for (const auto& fault : library().faults())
+    for (const auto& line : fault.matches) {
+      CHECK_MESSAGE(matches(fault, line), fault.id, ": ", line);
+      // Bare numbers, then numbers with what hangs on them (units, times, sizes, hex).
+      for (const char* number :
+           {R"((^|[^0-9A-Za-z_])[0-9]+)", R"((^|[^0-9A-Za-z_.])[0-9][0-9A-Za-z.:]*[0-9A-Za-z])"}) {
+        const std::string text = masked(line, number);
+        CHECK_MESSAGE(matches(fault, text), fault.id, ": ", text);
+      }
+    }
+}
+
+TEST_CASE("every entry refuses its near misses") {
+  for (const auto& fault : library().faults())
+    for (const auto& line : fault.rejects)
+      CHECK_MESSAGE(!matches(fault, line), fault.id, ": ", line);
+}
+
+TEST_CASE("the library covers causes and consequences") {
+  const auto faults = library().faults();
+  const auto causes = std::ranges::count(faults, false, &Fault::consequence);
+  CHECK(causes >= 40);
+  CHECK(std::ranges::count(faults, true, &Fault::timeout) >= 8);
+  CHECK(std::ranges::count(faults, true, &Fault::accuses_peer) >= 8);
+  CHECK(library().find("xid_off_the_bus") != nullptr);
+  CHECK(library().find("nothing") == nullptr);
+}
+
+TEST_CASE("ordinary lines are no faults") {
+  for (const char* line : {
+           " iteration  10/ 150 | consumed samples: 320 | lm loss: 5.5E+00 | grad norm: 0.2 |",
+           "step=68 data_ms=0.2 fwd_ms=47.0 bwd_ms=130.1 allreduce_ms=13.9 opt_ms=1.5",
+           "push to 10.0.0.1:9091 failed: ConnectionRefusedError: [Errno 111] Connection refused "
+           "(attempt 1), next try in 5s",
+           "sample doc-0-0-23: 1 token ids out of vocabulary, replaced by <unk>",
+           "slow batch: data loading took 112 ms (threshold 100 ms) at iteration 56",
+           "flash_attn is not available; flash attention will not be used",
+           "no checkpoint found in /mnt/ckpt, training from scratch",
+           "[c10d - trace] The server socket on [::ffff:10.77.0.10]:29400 is not yet listening "
+           "(errno: 111 - Connection refused), will retry.",
+           "[Service thread] Accept failed Resource temporarily unavailable",
+           "found 0 shards, 0 errors in manifest, shuffle seed 3",
+       }) {
+    const auto found = library().match(line);
+    CHECK_MESSAGE(found.empty(), line, " -> ", found.empty() ? "" : found.front()->id);
+  }
+}
+
+TEST_CASE("a code given as a parameter decides, else the text does") {
+  const std::string text = "NVRM: Xid (PCI:<*>): <*>, pid=<*>, name=<*>, GPU state <*>";
+  CHECK(library().match(text).empty());
+  const std::vector<wire::Parameter> lost{{wire::ParameterKind::code, "Xid 79"}};
+  const auto found = library().match(text, lost);
+  REQUIRE(found.size() == 1);
+  CHECK(found.front()->id == "xid_off_the_bus");
+  CHECK(library().match("NVRM: Xid (PCI:0000:65:00): 79, pid=1", lost).front()->id ==
+        "xid_off_the_bus");
+}
+
+TEST_CASE("causes stand before consequences") {
+  const auto found = library().match(
+      "Memory cgroup out of memory: Killed process 4 (python3); Killing subprocess 5; Out of "
+      "memory: Killed process 4");
+  REQUIRE(found.size() == 3);
+  CHECK_FALSE(found[0]->consequence);
+  CHECK_FALSE(found[1]->consequence);
+  CHECK(found[2]->id == "launcher_kill");
+  CHECK(Library().match("CUDA out of memory").empty());
+}
+
+constexpr const char* kEntry =
+    "[[fault]]\nid = \"a\"\ntitle = \"t\"\ncategory = \"user\"\nsubcategory = \"program\"\n"
+    "scope = \"rank\"\nseverity = \"error\"\npatterns = ['x{n}y']\ncause = \"c\"\nfix = \"f\"\n"
+    "action = \"d\"\nmatches = ['x1y']\nrejects = ['xy']\n";
+
+TEST_CASE("a bad entry names file, line and key") {
+  const auto folder = std::filesystem::temp_directory_path() / "l4_fault_library_test";
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "bad.toml").string();
+  const auto load = [&](std::string content, const char* from, const char* to) {
+    if (const auto at = content.find(from); at != std::string::npos)
+      content.replace(at, std::string(from).size(), to);
+    std::ofstream(file) << content;
+    auto loaded = Library::load(folder);
+    return loaded ? std::string("loaded") : loaded.error().text();
+  };
+  const std::string entry = kEntry;
+  CHECK(load(entry, "", "") == "loaded");
+  CHECK(load(entry, "'x{n}y'", "'x('").starts_with(file + ":8: patterns: x(:"));
+  CHECK(load(entry, "'x{n}y'", "'x*'").starts_with(file + ":8: patterns: x*: matches every line"));
+  CHECK(load(entry, "\"user\"", "\"weather\"").starts_with(file + ":4: category: must be one of"));
+  CHECK(load(entry, "scope", "scop").starts_with(file + ":1: scope: missing"));
+  CHECK(load(entry, "cause = \"c\"", "cause = 3").starts_with(file + ":9: cause: must be a text"));
+  CHECK(load(entry, "cause", "wit = 1\ncause").starts_with(file + ":9: wit: unknown key"));
+  CHECK(load(entry + entry, "", "").starts_with(file + ":15: id: a stands twice"));
+  std::filesystem::remove_all(folder);
+  CHECK_FALSE(Library::load(folder).has_value());
+}
+
+}  // namespace
+}  // namespace l4::faults
