@@ -103,7 +103,7 @@ void put_course(Page& page, const Report& report) {
   auto spans = report.stages;
   const auto begun = [](const auto& span) { return span.begin.has_value(); };
   if (std::ranges::all_of(spans, begun))
-    std::ranges::stable_sort(spans, {}, [](const auto& span) { return *span.begin; });
+    std::ranges::sort(spans, {}, [](const auto& s) { return std::pair(*s.begin, s.stage); });
   std::string course;
   for (const auto& span : spans) {
     if (span.stage == Stage::unknown) continue;

@@ -204,9 +204,9 @@ void put_events(Page& page, const Report& report, std::size_t top) {
   if (report.events.empty())
     return page.row("none: no line points at it, the verdict rests on silence and timing");
   std::vector<const IndicatingEvent*> causes, consequences;
-  for (const IndicatingEvent& event : report.events)
-    (event.role == Role::consequence ? consequences : causes).push_back(&event);
-  std::ranges::stable_sort(causes, {}, [](const IndicatingEvent* event) { return event->role; });
+  for (const Role role : {Role::root, Role::direct, Role::consequence})
+    for (const IndicatingEvent& event : report.events)
+      if (event.role == role) (role == Role::consequence ? consequences : causes).push_back(&event);
   if (causes.empty()) {
     page.row("only consequences; no line shows a cause:");
     causes.push_back(consequences.front());
