@@ -8,6 +8,7 @@ namespace l4::detect::temporal {
 namespace {
 
 constexpr std::uint8_t kSteady = 10;  // iterations in a row that make an event part of the pattern
+constexpr std::uint8_t kHabit = 3;    // iterations in a row after which an absence is a miss
 constexpr std::uint8_t kRole = 2;     // iterations that make it part of the stream's role
 constexpr double kOddPlace = 1;       // price of an expected event at an unexpected place
 
@@ -23,6 +24,7 @@ Symbol EventCosts::intern(std::uint32_t event) {
     events_.push_back(event);
     normal_.push_back(0);
     seen_in_.push_back(0);
+    misses_.push_back(0);
     marked_.push_back(0);
   }
   return it->second;
@@ -37,19 +39,17 @@ void EventCosts::learn(StreamEvents& stream, SequenceView symbols) {
   mark(symbols);
   stream.printed.resize(events_.size());
   stream.streak.resize(events_.size());
-  bool dropout = false;
   for (std::size_t symbol = 0; symbol < events_.size(); ++symbol) {
     if (marked_[symbol] != 0) {
       ++seen_in_[symbol];
       raise(stream.printed[symbol]);
       raise(stream.streak[symbol]);
     } else {
-      dropout = dropout || steady(stream, static_cast<Symbol>(symbol));
+      if (stream.streak[symbol] >= kHabit && ++misses_[symbol] <= 1) ++first_misses_;
       stream.streak[symbol] = 0;
     }
   }
   ++observations_;
-  dropouts_ += dropout ? 1 : 0;
 }
 
 bool EventCosts::steady(const StreamEvents& stream, Symbol symbol) {
@@ -66,8 +66,9 @@ std::vector<Symbol> EventCosts::lost(const StreamEvents& stream, SequenceView x)
   return result;
 }
 
-double EventCosts::lost_cost() const {
-  return -std::log((dropouts_ + 0.5) / (observations_ + 1));
+double EventCosts::lost_cost(Symbol symbol) const {
+  if (misses_[symbol] > 0) return -std::log((misses_[symbol] + 0.5) / (seen_in_[symbol] + 1));
+  return -std::log((first_misses_ + 0.5) / (observations_ + 1));
 }
 
 std::vector<double> EventCosts::extra(const StreamEvents& stream, SequenceView x) const {
@@ -91,7 +92,7 @@ std::vector<double> EventCosts::missing(const StreamEvents& stream, SequenceView
   for (Symbol symbol : y) {
     const double share = (seen_in_[symbol] + 0.5) / all;
     double cost = -std::log(std::max(1 - share, 0.5 / all));
-    if (steady(stream, symbol)) cost = std::max(cost, lost_cost());
+    if (steady(stream, symbol)) cost = std::max(cost, lost_cost(symbol));
     if (marked_[symbol] != 0) cost = std::min(cost, kOddPlace);
     result.push_back(cost);
   }

@@ -3,11 +3,13 @@
 // Flow: temporal.cc prices sequences here before it compares them (dtw.h). One owner, one thread.
 // n rank-iterations are pooled over the job, n_e of them with event e; f_e = (n_e + 1/2) / (n + 1).
 // Extra: -ln f_e. Missing: -ln max(1 - f_e, 1 / (2 (n + 1))). Three things a pooled rate cannot
-// see, found with roles and jobs of few iterations: an event this stream has printed in every one
-// of its last ten iterations is priced by how often such events were ever missed (roles: an event
-// of rank 0 alone is rare in the pool); an extra event that belongs to the stream's role (printed
-// in two earlier iterations) and a missing one that merely stands elsewhere cost at most 1.
-// Memory: 20 bytes per event, 2 per event and stream; the caller bounds the number of events.
+// see, found with roles and jobs of few iterations: an event this stream has printed in each of
+// its last ten iterations costs at least -ln of the rate at which such events are missed (roles:
+// an event of rank 0 alone is rare in the pool); an extra event of the stream's role (printed in
+// two earlier iterations) and a missing one that merely stands elsewhere cost at most 1.
+// A miss counts after three iterations in a row. The rate is the event's own, misses / n_e, once
+// it was ever missed; before, it is that of first misses of any event per rank-iteration.
+// Memory: 30 bytes per event, 2 per event and stream; the caller bounds the number of events.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +40,7 @@ class EventCosts {
 
   /// Events of a full streak that `x` is without, and what each costs.
   std::vector<Symbol> lost(const StreamEvents& stream, SequenceView x);
-  double lost_cost() const;
+  double lost_cost(Symbol symbol) const;
   static bool steady(const StreamEvents& stream, Symbol symbol);
 
   /// One cost per position of `x`, were it extra.
@@ -55,7 +57,8 @@ class EventCosts {
   std::vector<double> seen_in_;       // n_e
   std::vector<std::uint8_t> marked_;  // scratch: which symbols stand in a sequence
   double observations_ = 0;           // n
-  double dropouts_ = 0;               // rank-iterations that missed an event of a full streak
+  std::vector<double> misses_;        // of an event that its stream printed three times in a row
+  double first_misses_ = 0;           // events with a miss
 };
 
 }  // namespace l4::detect::temporal

@@ -122,7 +122,8 @@ TemporalScorer::Match TemporalScorer::nearest(const Candidate& one,
     const std::pair key{reference.pattern->hash, lost.size()};
     if (std::ranges::find(done, key) != done.end()) continue;
     done.push_back(key);
-    const double penalty = costs_.lost_cost() * static_cast<double>(lost.size());
+    double penalty = 0;
+    for (Symbol symbol : lost) penalty += costs_.lost_cost(symbol);
     if (penalty >= best.distance) continue;
     double distance = 0;
     if (reference.pattern->hash != one.pattern->hash) {
