@@ -192,11 +192,11 @@ IsolationForest IsolationForest::grow(const Eigen::MatrixXd& rows,
 double IsolationForest::depth(std::size_t tree, const Eigen::MatrixXd& rows,
                               Eigen::Index row) const {
   const TreeNode* nodes = trees_[tree].data();
-  const double* values = rows.data() + row;
+  const double* values = rows.data();
   const TreeNode* node = nodes;
   double edges = 0;
   while (node->left >= 0) {
-    const bool left = values[node->column * rows.rows()] <= node->threshold;
+    const bool left = values[node->column * rows.rows() + row] <= node->threshold;
     node = nodes + (left ? node->left : node->right);
     ++edges;
   }

@@ -35,32 +35,61 @@ struct Span {
   std::size_t first, last;
 };
 
-/// x[i] occurs in y at j - 1, j or j + 1.
-bool near(SequenceView x, std::size_t i, SequenceView y, std::size_t j) {
-  const Symbol symbol = x[i];
-  return y[j] == symbol || (j > 0 && y[j - 1] == symbol) ||
-         (j + 1 < y.size() && y[j + 1] == symbol);
-}
-
 double total(std::span<const double> cost) {
   return std::reduce(cost.begin(), cost.end(), 0.0);
 }
 
-/// One row of the directional recurrence: `above` is row i - 1, `row` becomes row i.
-double fill_row(const Priced& x, const Priced& y, std::size_t i, std::span<const double> above,
-                std::span<double> row) {
-  double least = kInfinity;
-  row[0] = kInfinity;
-  for (std::size_t j = 0; j < y.symbols.size(); ++j) {
-    const double extra = near(x.symbols, i, y.symbols, j) ? 0 : x.cost[i];
-    const double missing = near(y.symbols, j, x.symbols, i) ? 0 : y.cost[j];
-    const double value =
-        std::min({above[j] + std::max(extra, missing), above[j + 1] + extra, row[j] + missing});
-    row[j + 1] = value;
-    least = std::min(least, value);
+/// The directional recurrence row by row. Both sequences repeat their end symbols once more, so
+/// that a neighbourhood of three never needs a bound.
+class Directional {
+ public:
+  struct Cell {
+    double extra, missing;  // c+ and c-
+  };
+
+  Directional(const Priced& x, const Priced& y)
+      : x_(padded(x.symbols)), y_(padded(y.symbols)), extra_(x.cost), missing_(y.cost) {}
+
+  std::size_t rows() const { return extra_.size(); }
+  std::size_t columns() const { return missing_.size(); }
+
+  Cell cell(std::size_t i, std::size_t j) const {
+    const Symbol* x = &x_[i];
+    const Symbol* y = &y_[j];
+    const bool here = x[1] == y[1];
+    const bool in_y = here | (x[1] == y[0]) | (x[1] == y[2]);
+    const bool in_x = here | (y[1] == x[0]) | (y[1] == x[2]);
+    return {in_y ? 0 : extra_[i], in_x ? 0 : missing_[j]};
   }
-  return least;
-}
+
+  /// `above` is row i - 1 of the table, `row` becomes row i; returns the least of it.
+  double fill(std::size_t i, std::span<const double> above, std::span<double> row) const {
+    double least = kInfinity;
+    double left = kInfinity;
+    row[0] = kInfinity;
+    for (std::size_t j = 0; j < columns(); ++j) {
+      const auto [extra, missing] = cell(i, j);
+      const double down = std::min(above[j] + std::max(extra, missing), above[j + 1] + extra);
+      left = std::min(down, left + missing);
+      row[j + 1] = left;
+      least = std::min(least, left);
+    }
+    return least;
+  }
+
+ private:
+  static Sequence padded(SequenceView symbols) {
+    Sequence result;
+    result.reserve(symbols.size() + 2);
+    result.push_back(symbols.front());
+    result.insert(result.end(), symbols.begin(), symbols.end());
+    result.push_back(symbols.back());
+    return result;
+  }
+
+  Sequence x_, y_;
+  std::span<const double> extra_, missing_;
+};
 
 /// Cost of stopping: the last cell, or with an open end the cheapest of the last row.
 std::size_t end_column(std::span<const double> last_row, bool open_end) {
@@ -145,13 +174,14 @@ double directional_distance(const Priced& x, const Priced& y, const DistanceOpti
   if (x.symbols.empty() || y.symbols.empty()) {
     return align_with_nothing(x, y, options.open_end).distance;
   }
-  const std::size_t width = y.symbols.size() + 1;
+  const Directional recurrence(x, y);
+  const std::size_t width = recurrence.columns() + 1;
   std::vector<double> above(width, kInfinity);
   std::vector<double> row(width);
   above[0] = 0;
-  for (std::size_t i = 0; i < x.symbols.size(); ++i) {
+  for (std::size_t i = 0; i < recurrence.rows(); ++i) {
     // Costs are not negative, so no later row gets below the least of this one.
-    if (fill_row(x, y, i, above, row) >= options.below) return kInfinity;
+    if (recurrence.fill(i, above, row) >= options.below) return kInfinity;
     std::swap(above, row);
   }
   return above[end_column(above, options.open_end)];
@@ -159,18 +189,18 @@ double directional_distance(const Priced& x, const Priced& y, const DistanceOpti
 
 Alignment align(const Priced& x, const Priced& y, bool open_end) {
   if (x.symbols.empty() || y.symbols.empty()) return align_with_nothing(x, y, open_end);
-  const std::size_t width = y.symbols.size() + 1;
-  std::vector<double> table((x.symbols.size() + 1) * width, kInfinity);
+  const Directional recurrence(x, y);
+  const std::size_t width = recurrence.columns() + 1;
+  std::vector<double> table((recurrence.rows() + 1) * width, kInfinity);
   table[0] = 0;
   const auto row = [&](std::size_t i) { return std::span(table).subspan(i * width, width); };
-  for (std::size_t i = 0; i < x.symbols.size(); ++i) fill_row(x, y, i, row(i), row(i + 1));
+  for (std::size_t i = 0; i < recurrence.rows(); ++i) recurrence.fill(i, row(i), row(i + 1));
   Alignment result;
-  std::size_t i = x.symbols.size();
+  std::size_t i = recurrence.rows();
   std::size_t j = end_column(row(i), open_end);
   result.distance = row(i)[j];
   while (i > 0 && j > 0) {
-    const double extra = near(x.symbols, i - 1, y.symbols, j - 1) ? 0 : x.cost[i - 1];
-    const double missing = near(y.symbols, j - 1, x.symbols, i - 1) ? 0 : y.cost[j - 1];
+    const auto [extra, missing] = recurrence.cell(i - 1, j - 1);
     const double here = row(i)[j];
     // Where paths tie, one that replaces nothing explains more simply.
     const bool along = here == row(i)[j - 1] + missing;

@@ -1,0 +1,64 @@
+// What an extra or a missing event costs, in nats, learnt from the job itself.
+//
+// Flow: temporal.cc prices sequences here before it compares them (dtw.h). One owner, one thread.
+// n rank-iterations are pooled over the job, n_e of them with event e; f_e = (n_e + 1/2) / (n + 1).
+// Extra: -ln f_e. Missing: -ln max(1 - f_e, 1 / (2 (n + 1))). Three things a pooled rate cannot
+// see, found with roles and jobs of few iterations: an event this stream has printed in each of
+// its last ten iterations costs at least -ln of the rate at which such events are missed (roles:
+// an event of rank 0 alone is rare in the pool); an extra event of the stream's role (printed in
+// two earlier iterations) and a missing one that merely stands elsewhere cost at most 1.
+// A miss counts after three iterations in a row. The rate is the event's own, misses / n_e, once
+// it was ever missed; before, it is that of first misses of any event per rank-iteration.
+// Memory: 30 bytes per event, 2 per event and stream; the caller bounds the number of events.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "aggregator/detect/temporal/dtw.h"
+
+namespace l4::detect::temporal {
+
+/// What one stream has printed so far; indexed by symbol, saturating.
+struct StreamEvents {
+  std::vector<std::uint8_t> printed;  ///< iterations with the event
+  std::vector<std::uint8_t> streak;   ///< latest iterations in a row with it
+};
+
+class EventCosts {
+ public:
+  /// Dense symbol of an event; the same for the life of this object.
+  Symbol intern(std::uint32_t event);
+  std::uint32_t event(Symbol symbol) const { return events_[symbol]; }
+  /// Extra occurrences cost at most 1: the event is normal in other jobs.
+  void set_normal(std::uint32_t event) { normal_[intern(event)] = 1; }
+
+  /// Counts one rank-iteration.
+  void learn(StreamEvents& stream, SequenceView symbols);
+  double observations() const { return observations_; }
+
+  /// Events of a full streak that `x` is without, and what each costs.
+  std::vector<Symbol> lost(const StreamEvents& stream, SequenceView x);
+  double lost_cost(Symbol symbol) const;
+  static bool steady(const StreamEvents& stream, Symbol symbol);
+
+  /// One cost per position of `x`, were it extra.
+  std::vector<double> extra(const StreamEvents& stream, SequenceView x) const;
+  /// One cost per position of `y`, were it missing in `x`.
+  std::vector<double> missing(const StreamEvents& stream, SequenceView y, SequenceView x);
+
+ private:
+  void mark(SequenceView symbols);
+
+  std::unordered_map<std::uint32_t, Symbol> symbols_;
+  std::vector<std::uint32_t> events_;
+  std::vector<std::uint8_t> normal_;
+  std::vector<double> seen_in_;       // n_e
+  std::vector<std::uint8_t> marked_;  // scratch: which symbols stand in a sequence
+  double observations_ = 0;           // n
+  std::vector<double> misses_;        // of an event that its stream printed three times in a row
+  double first_misses_ = 0;           // events with a miss
+};
+
+}  // namespace l4::detect::temporal

@@ -1,0 +1,30 @@
+// Temporal comparison of a whole recorded job: feeds a TemporalScorer iteration by iteration.
+//
+// Flow: diagnose -> score_job(RecordedJob) -> TemporalFindings over all iterations. Pure.
+// Iterations are matched between streams by number; a number that a stream has twice is compared
+// with the other streams' second one. A stream's last iteration is complete if the job has ended
+// or at least half of the other streams have gone on to a later one; else it is still open and
+// nothing counts as missing in it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "aggregator/detect/temporal/temporal.h"
+
+namespace l4::detect::temporal {
+
+struct StreamIteration {
+  std::int64_t iteration = 0;
+  std::vector<std::uint32_t> events;  ///< in order of printing
+  double seconds = kUnknownDuration;
+};
+
+struct RecordedJob {
+  std::vector<std::vector<StreamIteration>> streams;  ///< per rank, in order of printing
+  bool ended = false;  ///< nothing will be printed any more: a tail not there is missing
+};
+
+TemporalFindings score_job(const RecordedJob& job, const TemporalOptions& options = {});
+
+}  // namespace l4::detect::temporal

@@ -1,0 +1,129 @@
+// Temporal comparison (the paper, 5.3.2): which rank's iteration differs from what it should be.
+//
+// Flow: diagnose -> score_job() over a recorded job, or TemporalScorer::observe() per iteration.
+// Pure, deterministic for a seed; one owner, one thread. Streams (ranks) are dense numbers from 0.
+// An iteration's score is the least directional distance (dtw.h, costs in event_costs.h) to the
+// stream's own last 10, its 32 prototypes, the job's newest 64 of 512, and the same iteration of 8
+// random peers; an equal one gives 0 at once. A foreign pattern does not excuse the loss of an
+// event that its own rank never prints (a cut rank 0 looks like any other rank). Alarm above max(mu
+// + 3 max(sigma, 1.7), ln(R K)) of the trailing 200 winsorised scores, R streams, K = 100; while
+// the job is young both floors are lower, min(1.7, ln(n) / 3) and K = iterations seen: one lost
+// line is all there is to be seen. Cost and memory per iteration do not depend on the job's length.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "aggregator/detect/temporal/event_costs.h"
+#include "aggregator/detect/temporal/patterns.h"
+
+namespace l4::detect::temporal {
+
+inline constexpr std::uint32_t kAllStreams = std::numeric_limits<std::uint32_t>::max();
+inline constexpr double kUnknownDuration = std::numeric_limits<double>::quiet_NaN();
+
+enum class AnomalyKind : std::uint8_t {
+  sequence,      ///< alarm: events are missing, or an extra one is suspicious
+  duration,      ///< alarm: one stream is slow, nothing else changed; note: most streams are
+  phase_change,  ///< note: most streams do what none has done before
+  novelty,       ///< note: only extra events, none suspicious (a first checkpoint on one rank)
+};
+
+struct Anomaly {
+  AnomalyKind kind = AnomalyKind::sequence;
+  std::uint32_t stream = kAllStreams;
+  std::int64_t iteration = 0;
+  double score = 0;      ///< nats; for duration: standard deviations of ln(seconds)
+  double threshold = 0;  ///< the score had to exceed it
+  std::vector<std::uint32_t> missing, extra;  ///< events, in order of place
+};
+
+struct IterationScore {
+  std::int64_t iteration = 0;
+  double score = 0;    ///< largest over the streams
+  double novelty = 0;  ///< median over the streams of the distance to history alone
+};
+
+struct TemporalFindings {
+  std::vector<Anomaly> alarms;
+  std::vector<Anomaly> notes;  ///< to be shown, not to be alarmed about
+  std::vector<IterationScore> iterations;
+};
+
+struct TemporalOptions {
+  std::uint64_t seed = 1;
+  std::size_t history_min = 10;  ///< a stream is scored from this many earlier iterations on
+  std::size_t recent = 10, prototypes = 32, shared = 512, shared_compared = 64, peers = 8;
+  std::size_t score_window = 200;
+  double sigma_min = 1.7;
+  double horizon = 100;       ///< K: about one false alarm in K iterations where scores are random
+  double phase_change = 6.9;  ///< ln 1000
+  double slow_limit = 6, slow_spread_min = 0.02;
+  std::size_t slow_history_min = 5;
+  std::size_t length_max = 512;  ///< longer sequences keep their first and last halves
+  std::unordered_set<std::uint32_t> suspicious;  ///< events at WARN or above: extra ones do alarm
+  std::unordered_set<std::uint32_t> normal;      ///< events of the pool: extra ones cost little
+};
+
+/// What one stream printed in one iteration.
+struct Observation {
+  std::uint32_t stream = 0;
+  std::span<const std::uint32_t> events;  ///< in order; runs of one event count once
+  double seconds = kUnknownDuration;
+  bool open = false;  ///< may still grow: what is not there yet is not missing, nothing is learnt
+};
+
+class TemporalScorer {
+ public:
+  explicit TemporalScorer(TemporalOptions options = {});
+  /// One iteration of all streams that have it; peers are sought among these alone.
+  TemporalFindings observe(std::int64_t iteration, std::span<const Observation> observations);
+
+ private:
+  struct Stream {
+    StreamPatterns patterns;
+    StreamEvents events;
+    std::deque<double> scores;
+    std::size_t iterations = 0;
+  };
+  /// A pattern, and whether it can say anything about events that its own stream never prints.
+  struct Reference {
+    PatternRef pattern;
+    bool own = false;                       ///< of the stream that is compared
+    const StreamEvents* witness = nullptr;  ///< the stream it comes from; null: unknown
+  };
+  struct Match {
+    double distance = std::numeric_limits<double>::infinity();
+    PatternRef reference;
+    std::vector<Symbol> unseen;  ///< lost events that the reference could not excuse
+  };
+  struct Candidate;
+
+  Candidate prepare(const Observation& observation);
+  void compare(Candidate& one, std::span<const Candidate> all, std::int64_t iteration);
+  Match nearest(const Candidate& one, const std::vector<Reference>& references, double below);
+  std::vector<Symbol> unseen(const Candidate& one, const Reference& reference) const;
+  std::vector<Reference> history_of(const Stream& stream) const;
+  std::vector<Reference> peers_of(const Candidate& one, std::span<const Candidate> all,
+                                  std::int64_t iteration) const;
+  double threshold(const Stream& stream) const;
+  Anomaly describe(const Candidate& one, std::int64_t iteration);
+  void judge_job(std::span<const Candidate> all, std::int64_t iteration, TemporalFindings& out);
+  void judge_duration(std::span<const Candidate> all, std::int64_t iteration,
+                      TemporalFindings& out) const;
+  double slowness(const Candidate& one) const;
+  void learn(const Candidate& one);
+
+  TemporalOptions options_;
+  EventCosts costs_;
+  SharedPatterns shared_;
+  std::vector<Stream> streams_;
+  double iterations_ = 0;
+};
+
+}  // namespace l4::detect::temporal
