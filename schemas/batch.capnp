@@ -94,6 +94,7 @@ struct Segment {
   parameters @14 :List(ParameterTuple);
   timers @15 :List(TimerTotal);
   timedLastLine @16 :UInt64;
+  counted @17 :Bool;
 }
 
 struct Coverage {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -132,6 +133,25 @@ Result<std::size_t> FileReader::read(std::span<char> buffer) {
     return n;
   }
   return state.read_raw(buffer.data(), buffer.size());
+}
+
+Result<void> FileReader::skip(std::uint64_t bytes) {
+  State& state = *state_;
+  const std::uint64_t held = std::min<std::uint64_t>(bytes, state.held_to - state.held_from);
+  if (!state.gzip) {
+    state.held_from += held;
+    if (bytes > held && ::lseek(state.descriptor, static_cast<off_t>(bytes - held), SEEK_CUR) < 0)
+      return std::unexpected(state.error("cannot seek: " + error_text(errno)));
+    return {};
+  }
+  std::array<char, 64 * 1024> rest;
+  while (bytes > 0) {
+    const auto n = read({rest.data(), std::min<std::uint64_t>(bytes, rest.size())});
+    if (!n) return std::unexpected(n.error());
+    if (*n == 0) return {};
+    bytes -= *n;
+  }
+  return {};
 }
 
 bool FileReader::compressed() const {

@@ -24,6 +24,8 @@ class FileReader {
 
   /// Fills up to `buffer`; 0 at the end of the file. May return less than asked before the end.
   Result<std::size_t> read(std::span<char> buffer);
+  /// Steps over `bytes` of what read() would give; a plain file is not read for it.
+  Result<void> skip(std::uint64_t bytes);
   bool compressed() const;
 
  private:

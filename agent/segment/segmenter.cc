@@ -6,24 +6,33 @@
 
 namespace l4::segment {
 
+std::optional<Segmenter::Marker> Segmenter::pack_marker(const decode::Record& record,
+                                                        const IterationMarker& marker) {
+  const auto progress = read_progress(record.text, marker.number_after);
+  if (!progress) return std::nullopt;
+  if (marker.bar) {
+    // Evaluation loops draw bars of the same shape with another total.
+    if (!bar_total_) bar_total_ = progress->total;
+    if (progress->total != bar_total_) return std::nullopt;
+  }
+  has_pack_marker_ = has_number_ = true;
+  return Marker{progress->number, false, marker.boundary};
+}
+
 std::optional<Segmenter::Marker> Segmenter::marker_of(const decode::Record& record,
                                                       LocalTemplateId id,
                                                       const TemplateTraits& traits) {
-  if (const IterationMarker* marker = traits.role.iteration) {
-    const auto progress = read_progress(record.text, marker->number_after);
-    if (!progress) return std::nullopt;
-    if (marker->bar) {
-      // Evaluation loops draw bars of the same shape with another total.
-      if (!bar_total_) bar_total_ = progress->total;
-      if (progress->total != bar_total_) return std::nullopt;
+  if (traits.role.iteration != nullptr) return pack_marker(record, *traits.role.iteration);
+  const bool ordinary = !record.folded && traits.level < Level::warning &&
+                        traits.role.stage == Stage::unknown &&
+                        traits.role.stage_end == Stage::unknown;
+  if (!has_pack_marker_ && ordinary)
+    if (const auto number = learner_.observe(id, record.text)) {
+      has_number_ = true;
+      return Marker{*number, false, wire::Boundary::completed};
     }
-    has_pack_marker_ = true;
-    return Marker{progress->number, marker->boundary};
-  }
-  if (has_pack_marker_ || record.folded || traits.level >= Level::warning) return std::nullopt;
-  const auto number = learner_.observe(id, record.text);
-  if (!number) return std::nullopt;
-  return Marker{*number, wire::Boundary::completed};
+  if (!has_number_ && traits.role.progress) return Marker{++ticks_, true, wire::Boundary::completed};
+  return std::nullopt;
 }
 
 bool Segmenter::slice_is_full(const decode::Record& record) const {
@@ -51,6 +60,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id,
     marker_template_ = id;
     if (starts || (is_startup(stage_) || stage_ == Stage::unknown)) stage_ = Stage::training;
     open_.iteration = Iteration{marker->iteration};
+    open_.counted = marker->counted;
   }
   if (open_.events.empty()) open_.stage = stage_;
   append(record, id, traits);

@@ -2,7 +2,8 @@
 //
 // Place in the flow: Drain -> here -> batch (design.md 3 "segment"). A line that completes
 // iteration k ends the segment of k; a line that starts k begins one; a line that a rule pack ties
-// to a stage begins one too. One per source, one thread; the open segment is all it owns.
+// to a stage begins one too. Where only signs of progress are printed and no number, they are
+// counted instead. One per source, one thread; the open segment is all it owns.
 // Bounds: 4,096 runs of order and 8 parameter tuples per template in a segment; a source without
 // markers closes its segment when its time has moved on by `slice_ms`.
 #pragma once
@@ -39,9 +40,11 @@ class Segmenter {
  private:
   struct Marker {
     std::int64_t iteration = 0;
+    bool counted = false;
     wire::Boundary boundary = wire::Boundary::completed;
   };
 
+  std::optional<Marker> pack_marker(const decode::Record& record, const IterationMarker& marker);
   std::optional<Marker> marker_of(const decode::Record&, LocalTemplateId, const TemplateTraits&);
   void append(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits);
   void add_parameters(const decode::Record& record, LocalTemplateId id);
@@ -60,8 +63,10 @@ class Segmenter {
   std::optional<Iteration> completed_;
   std::optional<std::int64_t> bar_total_;
   std::optional<LocalTemplateId> marker_template_;
-  bool has_pack_marker_ = false;
+  bool has_pack_marker_ = false;  ///< a rule pack knows the marker of this source
+  bool has_number_ = false;       ///< the source prints iteration numbers
   bool has_marker_ = false;
+  std::int64_t ticks_ = 0;  ///< signs of progress counted where no number is printed
 };
 
 }  // namespace l4::segment

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aggregator/detect/slow/symptoms.h"
 #include "aggregator/diagnose/report_builder.h"
 #include "aggregator/diagnose/summary.h"
 #include "aggregator/diagnose/verdict.h"
@@ -40,7 +41,7 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   const job::JobClock clock = job::make_clock(view);
   const Hints hints = make_hints(view, pool, options.library);
   const AsOf now = as_of(view, options);
-  const auto failures = detect::crash::find_failure_events(view, clock, hints.events);
+  auto failures = detect::crash::find_failure_events(view, clock, hints.events);
   const auto silence = detect::hang::find_silence(view, clock, now.time);
   const auto slowdown = detect::slow::find_slowdown(view, clock);
   const auto stages = detect::stage::find_stages(view);
@@ -49,6 +50,8 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   Diagnosis diagnosis;
   Report& report = diagnosis.report;
   report.verdict = decide({findings, stages, find_lost_nodes(findings), now.known});
+  if (report.verdict.state == State::slow)
+    failures = detect::slow::find_symptoms(view, clock, slowdown, hints.events);
   const Suspects suspects = find_suspects(findings, report.verdict.state);
   const Built built{findings, stages, suspects};
   report.job.id = state.id();

@@ -72,6 +72,7 @@ void find_dense_ranks(const JobView& view, JobClock& clock) {
   std::vector<std::int64_t> stride_of_rank(view.ranks.size(), 0);
   std::int64_t finest = 0;
   for (const StreamView& stream : view.streams) {
+    if (stream.state->counted != clock.counted) continue;
     const std::int64_t stride = stride_of(*stream.state);
     if (stride <= 0) continue;
     std::int64_t& known = stride_of_rank[stream.rank];
@@ -116,7 +117,11 @@ void find_gaps(JobClock& clock) {
 JobClock make_clock(const JobView& view) {
   JobClock clock;
   std::map<Iteration, TickDraft> drafts;
-  for (const StreamView& stream : view.streams) add_stream(*stream.state, drafts);
+  clock.counted = std::ranges::none_of(view.streams, [](const StreamView& stream) {
+    return stream.state->last_completed && !stream.state->counted;
+  });
+  for (const StreamView& stream : view.streams)
+    if (stream.state->counted == clock.counted) add_stream(*stream.state, drafts);
   for (auto& [iteration, draft] : drafts) {
     clock.ticks.push_back(
         {iteration, draft.first_done, draft.last_done, median_of(draft.durations), draft.streams});

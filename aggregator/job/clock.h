@@ -30,6 +30,8 @@ struct JobClock {
   double gap_max_ms = 0;  ///< largest time between two ticks of the job
   double gap_median_ms = 0;
 
+  bool counted = false;  ///< numbers are signs of progress counted here: not for people
+
   bool has_iterations() const { return completed_by_any.has_value(); }
 };
 

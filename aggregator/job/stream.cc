@@ -58,7 +58,18 @@ void Stream::apply_stage(const wire::Segment& segment) {
   if (segment.end) stages.back().end = segment.end;
 }
 
+void Stream::forget_iterations() {
+  iterations.clear();
+  last_completed.reset();
+  last_started.reset();
+  last_completed_time.reset();
+  first_completed_time.reset();
+}
+
 void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequences) {
+  if (segment.counted && !counted && !iterations.empty()) return;
+  if (!segment.counted && counted) forget_iterations();
+  counted = segment.counted;
   IterationRecord& record = iterations[*segment.iteration];
   Sequence tail;
   tail.reserve(segment.order.size());

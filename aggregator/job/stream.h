@@ -66,9 +66,13 @@ struct Stream {
   std::uint64_t last_completed_line = 0;  ///< last line that completed an iteration
   std::uint64_t lines = 0;
   std::uint64_t dropped_iterations = 0;
+  bool counted = false;  ///< iterations are counted, not printed
   double gap_max_ms = 0;  ///< largest silence between two timed segments so far
 
   void apply(const wire::Segment& segment, SequencePool& sequences);
+
+  /// Makes way for printed iterations where until now only signs of progress were counted.
+  void forget_iterations();
 
  private:
   void apply_events(const wire::Segment& segment);

@@ -137,6 +137,7 @@ struct Segment {
   SourceId source;
   Stage stage = Stage::unknown;
   std::optional<Iteration> iteration;
+  bool counted = false;  ///< the iteration was counted here, not printed: no number for people
   Boundary boundary = Boundary::none;
   std::optional<TimeMs> begin, end;                  ///< event times, first and last seen
   std::optional<TimeMs> arrival_begin, arrival_end;  ///< null offline

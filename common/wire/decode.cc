@@ -232,6 +232,7 @@ Segment Decoder::segment(schema::Segment::Reader in) {
   out.lines = {lines.getFirst(), lines.getLast()};
   require(out.lines.first <= out.lines.last, "range ends before it begins");
   out.timed_last_line = in.getTimedLastLine();
+  out.counted = in.getCounted();
   out.updates = in.getUpdates();
   out.events = each<EventCount>("events", in, &In::getEvents, &Decoder::event);
   out.order = each<Run>("order", in, &In::getOrder, &Decoder::run);

@@ -227,6 +227,7 @@ void put(schema::Segment::Builder out, const Segment& segment) {
   lines.setFirst(segment.lines.first);
   lines.setLast(segment.lines.last);
   out.setTimedLastLine(segment.timed_last_line);
+  out.setCounted(segment.counted);
   out.setUpdates(segment.updates);
   put_list(segment.events, [&](auto size) { return out.initEvents(size); });
   put_list(segment.order, [&](auto size) { return out.initOrder(size); });

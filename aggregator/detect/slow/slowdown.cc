@@ -14,35 +14,53 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-double median_between(const std::vector<double>& values, std::size_t from, std::size_t to) {
+using Values = std::vector<double>;
+
+/// Lower quartile: checkpoints and evaluations make many iterations long, none of them short.
+double quartile_between(const Values& values, std::size_t from, std::size_t to) {
+  Values part(values.begin() + static_cast<std::ptrdiff_t>(from),
+              values.begin() + static_cast<std::ptrdiff_t>(to));
+  const auto place = part.begin() + static_cast<std::ptrdiff_t>(part.size() / 4);
+  std::ranges::nth_element(part, place);
+  return *place;
+}
+
+double median_between(const Values& values, std::size_t from, std::size_t to) {
   return median_of({values.begin() + static_cast<std::ptrdiff_t>(from),
                     values.begin() + static_cast<std::ptrdiff_t>(to)});
 }
 
-/// Scatter of ln duration around the medians of both sides; the floor of algorithms.md 3.
-double scatter(const std::vector<double>& logs, std::size_t split, double before, double after) {
-  constexpr double kMadFloor = 0.02;
+/// Typical deviation of the lower half of each side from its quartile; floor of algorithms.md 3.
+double scatter(const Values& logs, std::size_t split, double before, double after) {
+  constexpr double kFloor = 0.02;
   constexpr double kMadToSigma = 1.4826;
-  std::vector<double> deviations;
-  for (std::size_t i = 0; i < logs.size(); ++i)
+  const double middle_before = median_between(logs, 0, split);
+  const double middle_after = median_between(logs, split, logs.size());
+  Values deviations;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    if (logs[i] > (i < split ? middle_before : middle_after)) continue;
     deviations.push_back(std::abs(logs[i] - (i < split ? before : after)));
-  return kMadToSigma * std::max(kMadFloor, median_of(deviations));
+  }
+  return kMadToSigma * std::max(kFloor, median_of(deviations));
 }
 
 struct Split {
   std::size_t at = 0;
-  double cost = 0;
+  double cost = -1;
 };
 
-/// Split with the least sum of absolute deviations from the two sides' medians.
-Split best_split(const std::vector<double>& logs, const Options& options) {
+/// Split with the least quantile loss around the two sides' lower quartiles.
+Split best_split(const Values& logs, const Options& options) {
+  constexpr double kQuantile = 0.25;
   Split best;
-  best.cost = -1;
   for (std::size_t at = options.before_min; at + options.after_min <= logs.size(); ++at) {
-    const double before = median_between(logs, 0, at);
-    const double after = median_between(logs, at, logs.size());
+    const double before = quartile_between(logs, 0, at);
+    const double after = quartile_between(logs, at, logs.size());
     double cost = 0;
-    for (std::size_t i = 0; i < logs.size(); ++i) cost += std::abs(logs[i] - (i < at ? before : after));
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      const double off = logs[i] - (i < at ? before : after);
+      cost += off > 0 ? kQuantile * off : (kQuantile - 1) * off;
+    }
     if (best.cost < 0 || cost < best.cost) best = {at, cost};
   }
   return best;
@@ -110,11 +128,13 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
   for (const job::ClockTick* tick : ticks) logs.push_back(std::log(tick->duration_ms));
   const Split split = best_split(logs, options);
   if (split.cost < 0) return found;
-  const double before = median_between(logs, 0, split.at);
-  const double after = median_between(logs, split.at, logs.size());
+  const double before = quartile_between(logs, 0, split.at);
+  const double after = quartile_between(logs, split.at, logs.size());
   const double z = (after - before) / scatter(logs, split.at, before, after);
+  const double middles = median_between(logs, split.at, logs.size()) - median_between(logs, 0, split.at);
   found.ratio = std::exp(after - before);
   if (found.ratio < options.ratio_min || z < options.z_min) return found;
+  if (middles < std::log(options.ratio_min) / 2) return found;
   found.found = true;
   found.first = ticks[split.at]->iteration;
   found.before_ms = std::exp(before);

@@ -137,6 +137,7 @@ class RandomBatch {
     segment.bytes = range();
     const auto [first, last] = std::minmax({number<std::uint64_t>(), number<std::uint64_t>()});
     segment.lines = {first, last};
+    segment.counted = number<std::uint8_t>() % 2 == 0;
     segment.timed_last_line = number<std::uint64_t>();
     segment.updates = number<std::uint32_t>();
     segment.order_cut = below(2) == 0;

@@ -1,0 +1,82 @@
+#include "aggregator/detect/slow/symptoms.h"
+
+#include <algorithm>
+#include <set>
+
+namespace l4::detect::slow {
+namespace {
+
+using crash::EventHint;
+using crash::FailureEvent;
+using crash::Severity;
+
+/// Iterations before the shift in which a symptom may already have begun.
+constexpr int kLeadIterations = 3;
+
+bool began_with(const job::Occurrence& occurrence, const job::JobClock& clock,
+                const Slowdown& slowdown) {
+  if (occurrence.time && slowdown.since) {
+    const auto lead = Millis{static_cast<std::int64_t>(kLeadIterations * clock.gap_max_ms)};
+    return *occurrence.time + lead >= *slowdown.since;
+  }
+  if (occurrence.stats.first_iteration)
+    return occurrence.stats.first_iteration->value() + kLeadIterations * clock.stride >=
+           slowdown.first.value();
+  return false;
+}
+
+/// Comes again and again, and did not stop long before the job's end.
+bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Slowdown& slowdown,
+                  const job::EventView& event) {
+  constexpr std::uint64_t kTimesMin = 2;
+  if (event.count < kTimesMin) return false;
+  for (const job::Occurrence& occurrence : event.at) {
+    if (occurrence.stats.last_time && view.end && slowdown.since) {
+      // Its last half of the slow phase has it.
+      if (*view.end - *occurrence.stats.last_time < (*view.end - *slowdown.since) / 2) return true;
+    } else if (occurrence.stats.last_iteration && clock.completed_by_any) {
+      const auto half = (clock.completed_by_any->value() - slowdown.first.value()) / 2;
+      if (clock.completed_by_any->value() - occurrence.stats.last_iteration->value() <= half) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+crash::FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
+                                   const Slowdown& slowdown,
+                                   const std::vector<EventHint>& hints) {
+  crash::FailureEvents found;
+  for (std::uint32_t i = 0; i < view.events.size(); ++i) {
+    const job::EventView& event = view.events[i];
+    const EventHint& hint = hints[i];
+    if (hint.in_pool && !hint.excess) continue;
+    if (hint.severity < Severity::failure || event.marks != 0) continue;
+    std::set<std::uint32_t> nodes;
+    for (const job::Occurrence& occurrence : event.at)
+      nodes.insert(view.streams[occurrence.stream].node);
+    if (nodes.size() > 1 && nodes.size() * 4 > view.nodes.size()) continue;
+    if (!std::ranges::all_of(event.at, [&](const job::Occurrence& occurrence) {
+          return began_with(occurrence, clock, slowdown);
+        }))
+      continue;
+    if (!keeps_coming(view, clock, slowdown, event)) continue;
+    FailureEvent symptom;
+    symptom.event = i;
+    symptom.severity = hint.severity;
+    for (std::uint32_t at = 0; at < event.at.size(); ++at) {
+      symptom.occurrences.push_back(at);
+      if (at > 0 && !(event.at[at].time && (!symptom.first_time || *event.at[at].time < *symptom.first_time)))
+        continue;
+      symptom.first_time = event.at[at].time;
+      symptom.first_stream = event.at[at].stream;
+    }
+    if (symptom.first_time && (!found.first_failure || *symptom.first_time < *found.first_failure))
+      found.first_failure = symptom.first_time;
+    found.events.push_back(std::move(symptom));
+  }
+  return found;
+}
+
+}  // namespace l4::detect::slow

@@ -1,0 +1,19 @@
+// Which events go with a slowdown: new ones that keep coming, on few nodes, from its beginning on.
+//
+// Place in the flow: a JobView, its clock, a found Slowdown and the hints in; events like those of
+// a crash out, so that suspects and reports treat both alike. Pure. A burst that is over before
+// the job is, or that began long before the slowdown, is not its symptom.
+#pragma once
+
+#include <vector>
+
+#include "aggregator/detect/crash/failure_events.h"
+#include "aggregator/detect/slow/slowdown.h"
+
+namespace l4::detect::slow {
+
+crash::FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
+                                   const Slowdown& slowdown,
+                                   const std::vector<crash::EventHint>& hints);
+
+}  // namespace l4::detect::slow
