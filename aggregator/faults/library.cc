@@ -51,9 +51,10 @@ class Evidence {
   std::optional<std::vector<wire::Parameter>> extracted_;
 };
 
-/// Order of `match`: smaller is told first.
-auto rank_of(const Fault& fault) {
-  return std::tuple(fault.consequence, fault.conditions.empty(), -static_cast<int>(fault.severity));
+/// Order of `match`: smaller is told first; the place in the files settles ties.
+auto rank_of(const Fault* fault) {
+  return std::tuple(fault->consequence, fault->conditions.empty(),
+                    -static_cast<int>(fault->severity), fault);
 }
 
 }  // namespace
@@ -117,8 +118,7 @@ std::vector<const Fault*> Library::match(std::string_view template_text,
     const Fault& fault = state_->faults[index];
     if (!forbidden.contains(index) && evidence.meets_all(fault.conditions)) found.push_back(&fault);
   }
-  std::ranges::stable_sort(
-      found, [](const Fault* a, const Fault* b) { return rank_of(*a) < rank_of(*b); });
+  std::ranges::sort(found, {}, rank_of);
   return found;
 }
 
