@@ -174,7 +174,7 @@ Result<RulePackSet> RulePackSet::load(const std::filesystem::path& folder) {
       return std::unexpected(Error{file.string() + ": name", "pack " + pack->name + " again"});
     state->packs.push_back(std::move(*pack));
   }
-  std::ranges::stable_sort(state->packs, {}, [](const RulePack& pack) {
+  std::ranges::sort(state->packs, {}, [](const RulePack& pack) {
     return std::pair<bool, std::string_view>(pack.fallback, pack.name);
   });
   return RulePackSet(std::move(state));

@@ -28,6 +28,7 @@ struct Fault {
   Category category = Category::user;
   std::string subcategory;
   std::vector<std::string> patterns;  ///< any of them; see Library for the notation
+  std::vector<std::string> unless;    ///< none of them
   std::vector<Condition> conditions;  ///< all of them
   Scope scope = Scope::rank;          ///< what one such event touches by itself
   bool consequence = false;           ///< usually follows another fault

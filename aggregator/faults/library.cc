@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -50,9 +51,10 @@ class Evidence {
   std::optional<std::vector<wire::Parameter>> extracted_;
 };
 
-/// Order of `match`: smaller is told first.
-auto rank_of(const Fault& fault) {
-  return std::tuple(fault.consequence, fault.conditions.empty(), -static_cast<int>(fault.severity));
+/// Order of `match`: smaller is told first; the place in the files settles ties.
+auto rank_of(const Fault* fault) {
+  return std::tuple(fault->consequence, fault->conditions.empty(),
+                    -static_cast<int>(fault->severity), fault);
 }
 
 }  // namespace
@@ -60,7 +62,16 @@ auto rank_of(const Fault& fault) {
 struct Library::State {
   std::vector<Fault> faults;
   std::unique_ptr<re2::RE2::Set> set;
-  std::vector<std::size_t> fault_of_pattern;
+  struct Owner {
+    std::size_t fault = 0;
+    bool forbids = false;  ///< stands in `unless`
+  };
+  std::vector<Owner> owners;  ///< of each pattern in the set
+
+  void add(const std::string& pattern, Owner owner) {
+    set->Add(expand_pattern(pattern), nullptr);  // the reader has seen it compile
+    owners.push_back(owner);
+  }
 };
 
 Library::Library() : state_(std::make_unique<State>()) {}
@@ -82,11 +93,10 @@ Result<Library> Library::load(const std::filesystem::path& folder) {
   re2::RE2::Options options(re2::RE2::Quiet);
   options.set_max_mem(64 << 20);
   state->set = std::make_unique<re2::RE2::Set>(options, re2::RE2::UNANCHORED);
-  for (std::size_t i = 0; i < state->faults.size(); ++i)
-    for (const auto& pattern : state->faults[i].patterns) {
-      state->set->Add(expand_pattern(pattern), nullptr);  // each was seen to compile by the reader
-      state->fault_of_pattern.push_back(i);
-    }
+  for (std::size_t i = 0; i < state->faults.size(); ++i) {
+    for (const auto& pattern : state->faults[i].patterns) state->add(pattern, {i, false});
+    for (const auto& pattern : state->faults[i].unless) state->add(pattern, {i, true});
+  }
   if (!state->set->Compile())
     return std::unexpected(Error{folder.string(), "all patterns together need too much memory"});
   return Library(std::move(state));
@@ -98,16 +108,17 @@ std::vector<const Fault*> Library::match(std::string_view template_text,
   std::vector<int> patterns;
   const re2::StringPiece text(template_text.data(), template_text.size());
   if (!state_->set || !state_->set->Match(text, &patterns)) return found;
-  Evidence evidence(template_text, parameters);
-  std::ranges::sort(patterns);
+  std::set<std::size_t> shown, forbidden;
   for (const int pattern : patterns) {
-    const Fault& fault =
-        state_->faults[state_->fault_of_pattern[static_cast<std::size_t>(pattern)]];
-    const bool told = !found.empty() && found.back() == &fault;
-    if (!told && evidence.meets_all(fault.conditions)) found.push_back(&fault);
+    const auto& owner = state_->owners[static_cast<std::size_t>(pattern)];
+    (owner.forbids ? forbidden : shown).insert(owner.fault);
   }
-  std::ranges::stable_sort(
-      found, [](const Fault* a, const Fault* b) { return rank_of(*a) < rank_of(*b); });
+  Evidence evidence(template_text, parameters);
+  for (const std::size_t index : shown) {
+    const Fault& fault = state_->faults[index];
+    if (!forbidden.contains(index) && evidence.meets_all(fault.conditions)) found.push_back(&fault);
+  }
+  std::ranges::sort(found, {}, rank_of);
   return found;
 }
 

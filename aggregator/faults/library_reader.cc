@@ -30,14 +30,15 @@ void read_conditions(ConfigTable& table, Fault& fault) {
       if (conditions.has(key)) fault.conditions.push_back({kind, conditions.texts(key)});
 }
 
-void read_patterns(ConfigTable& table, Fault& fault) {
-  fault.patterns = table.texts("patterns");
-  for (const auto& pattern : fault.patterns) {
+std::vector<std::string> checked_patterns(ConfigTable& table, std::string_view key,
+                                          std::vector<std::string> patterns) {
+  for (const auto& pattern : patterns) {
     const re2::RE2 compiled(expand_pattern(pattern), re2::RE2::Quiet);
-    if (!compiled.ok()) table.refuse("patterns", pattern + ": " + compiled.error());
+    if (!compiled.ok()) table.refuse(key, pattern + ": " + compiled.error());
     if (compiled.ok() && re2::RE2::PartialMatch("", compiled))
-      table.refuse("patterns", pattern + ": matches every line");
+      table.refuse(key, pattern + ": matches every line");
   }
+  return patterns;
 }
 
 Level read_severity(ConfigTable& table) {
@@ -66,7 +67,8 @@ Fault read_entry(ConfigTable& table, std::vector<std::string>& ids) {
   fault.category =
       static_cast<Category>(table.choice("category", {kCategories.begin(), kCategories.end()}));
   fault.subcategory = read_sentence(table, "subcategory");
-  read_patterns(table, fault);
+  fault.patterns = checked_patterns(table, "patterns", table.texts("patterns"));
+  fault.unless = checked_patterns(table, "unless", table.texts_or_none("unless"));
   read_conditions(table, fault);
   fault.scope = read_scope(table);
   fault.severity = read_severity(table);
@@ -100,8 +102,8 @@ std::string expand_pattern(std::string_view pattern) {
     expanded += pattern[i];
     if (pattern[i] == ' ' && !repeated) expanded += '+';
   }
-  replace_all(expanded, "{n}", R"((?:<\*>|[-+]?[0-9])[0-9A-Za-z.:,_<*>-]*)");
-  replace_all(expanded, "{w}", R"([^\s]+)");
+  replace_all(expanded, "{n}", R"((?:(?:<\*>|[-+]?[0-9])[0-9A-Za-z.:,_<*>-]*))");
+  replace_all(expanded, "{w}", R"((?:[^\s]+))");
   return expanded;
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("ordinary lines are no faults") {
            "(attempt 1), next try in 5s",
            "sample doc-0-0-23: 1 token ids out of vocabulary, replaced by <unk>",
            "slow batch: data loading took 112 ms (threshold 100 ms) at iteration 56",
-           "flash_attn is not available; flash attention will not be used",
+           "sudo: cpupower: command not found",
            "no checkpoint found in /mnt/ckpt, training from scratch",
            "[c10d - trace] The server socket on [::ffff:10.77.0.10]:29400 is not yet listening "
            "(errno: 111 - Connection refused), will retry.",
@@ -143,6 +143,7 @@ TEST_CASE("a bad entry names file, line and key") {
   CHECK(load(entry, "'x{n}y'", "'x('").starts_with(file + ":8: patterns: x(:"));
   CHECK(load(entry, "'x{n}y'", "'x*'").starts_with(file + ":8: patterns: x*: matches every line"));
   CHECK(load(entry, "\"user\"", "\"weather\"").starts_with(file + ":4: category: must be one of"));
+  CHECK(load(entry, "cause", "unless = ['(']\ncause").starts_with(file + ":9: unless: (:"));
   CHECK(load(entry, "scope", "scop").starts_with(file + ":1: scope: missing"));
   CHECK(load(entry, "cause = \"c\"", "cause = 3").starts_with(file + ":9: cause: must be a text"));
   CHECK(load(entry, "cause", "wit = 1\ncause").starts_with(file + ":9: wit: unknown key"));
