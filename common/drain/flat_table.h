@@ -24,7 +24,7 @@ class FlatTable {
 
   const Value* find(std::uint64_t key) const {
     if (entries_.empty()) return nullptr;
-    const Entry& entry = entries_[index(entries_, key | 1)];
+    const Entry& entry = entries_[index(entries_, stored(key))];
     return entry.key != 0 ? &entry.value : nullptr;
   }
   Value* find(std::uint64_t key) {
@@ -34,9 +34,9 @@ class FlatTable {
   /// The value of a key, default-constructed if the key is new.
   Value& operator[](std::uint64_t key) {
     if ((size_ + 1) * 4 > entries_.size() * 3) rebuild(entries_.empty() ? 64 : entries_.size() * 2);
-    Entry& entry = entries_[index(entries_, key | 1)];
+    Entry& entry = entries_[index(entries_, stored(key))];
     if (entry.key == 0) {
-      entry.key = key | 1;
+      entry.key = stored(key);
       ++size_;
     }
     return entry.value;
@@ -64,9 +64,11 @@ class FlatTable {
   }
 
  private:
+  static std::uint64_t stored(std::uint64_t key) { return key != 0 ? key : 1; }
+
   static std::size_t index(const std::vector<Entry>& entries, std::uint64_t key) {
     const std::size_t mask = entries.size() - 1;
-    std::size_t at = (key >> 1) & mask;
+    std::size_t at = key & mask;
     while (entries[at].key != 0 && entries[at].key != key) at = (at + 1) & mask;
     return at;
   }

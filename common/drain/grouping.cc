@@ -1,279 +1,145 @@
 #include "common/drain/grouping.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace l4::drain {
 namespace {
 
-/// Words that must be left in a pattern, so that it still says something.
-bool says_enough(std::size_t words, std::size_t tokens) {
-  return words >= 1 && words * 5 >= tokens * 2;
-}
-
-std::size_t words_of(const Row& row) {
-  return static_cast<std::size_t>(std::ranges::count_if(row, is_word));
-}
-
-bool compatible(const Row& a, const Row& b) {
-  return a.size() == b.size() && std::ranges::equal(a, b, [](const Token& x, const Token& y) {
-           return covers(x, y) || covers(y, x);
-         });
-}
-
-std::uint64_t first_of(const Row& row) {
-  return row.empty() ? 0 : row.front().id;
+template <class Positions>
+std::uint64_t project(const Row& row, const Positions& positions) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (!positions[i].open) sum += placed(row[i].id, i);
+  }
+  return sum;
 }
 
 }  // namespace
 
-ClassId Grouping::insert(const Row& row, bool pattern) {
-  if (const Node* node = nodes_.find(hash(row)); node != nullptr && node->row_class != kNone) {
-    if (!pattern || node->fired) return root(node->row_class);
+GroupId Grouping::insert(const Row& row, bool general) {
+  ClassId owner = frames_.insert(frame_of(row), general);
+  bool opened = adopt_merged();
+  {
+    Variants& seen = variants_[owner];
+    seen.positions.resize(row.size());
+    opened = see(seen, row, general) || opened;
+    if (opened) owner = frames_.generalise(owner);
   }
-  if (nodes_.size() >= options_.rows_max) make_room();
-  if (parents_.size() >= options_.rows_max / 4) compact();
-  ClassId owner = add_row(row, pattern);
-  while (!pending_.empty()) {
-    const Pending next = std::move(pending_.back());
-    pending_.pop_back();
-    contribute(next.row, root(next.owner));
-  }
-  return root(owner);
+  opened = adopt_merged() || opened;
+  Variants& variants = variants_.at(owner);
+  if (opened) regroup(variants);
+  const auto [at, created] = variants.groups.try_emplace(project(row, variants.positions), next_);
+  if (created) groups_.emplace(next_++, Group{row, owner});
+  return at->second;
 }
 
-std::optional<ClassId> Grouping::find(const Row& row) const {
-  if (const Node* node = nodes_.find(hash(row)); node != nullptr && node->row_class != kNone) {
-    return root(node->row_class);
-  }
-  if (const Pattern* pattern = covering(row); pattern != nullptr) return root(pattern->owner);
-  return std::nullopt;
+std::optional<GroupId> Grouping::find(const Row& row) const {
+  const auto owner = frames_.find(frame_of(row));
+  if (!owner) return std::nullopt;
+  const auto variants = variants_.find(*owner);
+  if (variants == variants_.end()) return std::nullopt;
+  const auto group = variants->second.groups.find(project(row, variants->second.positions));
+  if (group == variants->second.groups.end()) return std::nullopt;
+  return group->second;
 }
 
-ClassId Grouping::add_row(const Row& row, bool pattern) {
-  const std::uint64_t key = hash(row);
-  Node& node = nodes_[key];
-  ClassId owner = node.row_class;
-  if (owner == kNone) {
-    if (const Pattern* cover = covering(row); cover != nullptr) {
-      owner = root(cover->owner);
-      node.absorbed = true;
-    } else {
-      owner = next_++;
-      classes_.emplace(owner, row);
-      if (!pattern) literals_[row.size()][first_of(row)].push_back(owner);
-    }
-    node.row_class = owner;
-    pending_.push_back({row, owner});
-  }
-  if (pattern && !node.fired) {
-    node.fired = true;
-    add_pattern(row, root(owner));
-  }
-  return owner;
-}
-
-const Grouping::Pattern* Grouping::covering(const Row& row) const {
-  const auto of_length = patterns_.find(row.size());
-  if (of_length == patterns_.end() || row.empty()) return nullptr;
-  Token first = row.front();
-  while (true) {
-    if (const auto found = of_length->second.find(first.id); found != of_length->second.end()) {
-      for (const Pattern& pattern : found->second) {
-        if (covers(pattern.row, row)) return &pattern;
-      }
-    }
-    if (first.wild()) return nullptr;
-    first = parent(first);
-  }
-}
-
-/// Offers the row to every pattern that would generalise one of its positions.
-void Grouping::contribute(const Row& row, ClassId owner) {
-  const std::uint64_t sum = hash(row);
-  const std::size_t words = words_of(row);
+/// Notes the values of a row; true if a position opened.
+bool Grouping::see(Variants& variants, const Row& row, bool general) const {
+  bool opened = false;
   for (std::size_t i = 0; i < row.size(); ++i) {
-    if (row[i].wild() || is_code(row[i])) continue;
-    const Token up = parent(row[i]);
-    const std::size_t left = words - (is_word(row[i]) && !is_word(up) ? 1 : 0);
-    if (!says_enough(left, row.size())) continue;
-    offer(row, i, up, sum - placed(row[i].id, i) + placed(up.id, i), owner);
-  }
-}
-
-void Grouping::offer(const Row& row, std::size_t position, const Token& up, std::uint64_t key,
-                     ClassId owner) {
-  Node& node = nodes_[key];
-  if (node.fired) {
-    unite(owner, node.row_class);
-    return;
-  }
-  const auto value = static_cast<std::uint32_t>(row[position].id >> 32);
-  for (std::uint32_t at = node.first; at != kNone; at = values_[at].next) {
-    if (values_[at].value == value) return;
-  }
-  if (free_value_ == kNone) {
-    values_.push_back({value, owner, node.first});
-    node.first = static_cast<std::uint32_t>(values_.size() - 1);
-  } else {
-    const std::uint32_t slot = free_value_;
-    free_value_ = values_[slot].next;
-    values_[slot] = {value, owner, node.first};
-    node.first = slot;
-  }
-  if (++node.weight < options_.values_min) return;
-  Row general = row;
-  general[position] = up;
-  fire(node, std::move(general), owner);
-}
-
-void Grouping::fire(Node& node, Row row, ClassId owner) {
-  owner = root(owner);
-  if (node.row_class != kNone) owner = unite(owner, node.row_class);
-  while (node.first != kNone) {
-    const std::uint32_t at = node.first;
-    owner = unite(owner, values_[at].owner);
-    node.first = values_[at].next;
-    values_[at].next = free_value_;
-    free_value_ = at;
-  }
-  const bool known = node.row_class != kNone;
-  node.row_class = owner;
-  node.fired = true;
-  classes_.at(owner) = join(classes_.at(owner), row);
-  add_pattern(row, owner);
-  if (!known) pending_.push_back({std::move(row), owner});
-}
-
-void Grouping::add_pattern(const Row& row, ClassId owner) {
-  Patterns& of_length = patterns_[row.size()];
-  for (auto& [first, list] : of_length) {
-    std::erase_if(list, [&](const Pattern& other) {
-      if (!compatible(row, other.row)) return false;
-      owner = unite(owner, other.owner);
-      return covers(row, other.row);
-    });
-  }
-  of_length[first_of(row)].push_back({row, owner});
-  const auto sweep = [&](std::vector<ClassId>& list) {
-    std::erase_if(list, [&](ClassId id) {
-      const ClassId at = root(id);
-      if (at != id) return true;
-      if (!covers(row, classes_.at(id))) return false;
-      owner = unite(owner, id);
-      return true;
-    });
-  };
-  Literals& literals = literals_[row.size()];
-  if (!row.empty() && row.front().bytes.back() != kWild) {
-    if (const auto found = literals.find(first_of(row)); found != literals.end()) {
-      sweep(found->second);
+    Position& position = variants.positions[i];
+    if (position.open) continue;
+    if (std::ranges::find(position.values, row[i].id) == position.values.end()) {
+      position.values.push_back(row[i].id);
+      position.weight += evidence(row[i]);
     }
-  } else {
-    for (auto& [first, list] : literals) sweep(list);
+    const bool enough = position.values.size() > 1 && position.weight >= values_min_;
+    if (!enough && !(general && is_general(row[i]))) continue;
+    position.open = opened = true;
+    position.values = {};
   }
+  return opened;
 }
 
-ClassId Grouping::root(ClassId id) const {
-  for (auto found = parents_.find(id); found != parents_.end(); found = parents_.find(id)) {
-    id = found->second;
+/// Moves the groups of classes that were merged; true if there are any.
+bool Grouping::adopt_merged() {
+  bool merged = false;
+  for (const FrameSet::Merge& merge : frames_.take_merges()) {
+    merged = adopt(merge.from, merge.to) || merged;
   }
-  return id;
+  return merged;
 }
 
-ClassId Grouping::unite(ClassId a, ClassId b) {
-  a = root(a);
-  b = root(b);
-  if (a == b) return a;
+bool Grouping::adopt(ClassId from, ClassId to) {
+  const auto at = variants_.find(from);
+  if (at == variants_.end()) return false;
+  const Variants old = std::move(at->second);
+  variants_.erase(at);
+  Variants& variants = variants_[to];
+  variants.positions.resize(old.positions.size());
+  for (std::size_t i = 0; i < old.positions.size(); ++i) {
+    variants.positions[i].open = variants.positions[i].open || old.positions[i].open;
+  }
+  for (const auto& [projection, id] : old.groups) {
+    Group& group = groups_.at(id);
+    group.owner = to;
+    see(variants, group.row, false);  // its groups hold every value of a closed position
+    const auto [place, created] = variants.groups.try_emplace(projection, id);
+    if (!created) place->second = unite(place->second, id);
+  }
+  return true;
+}
+
+/// Forms the groups anew after a position opened.
+void Grouping::regroup(Variants& variants) {
+  std::unordered_map<std::uint64_t, GroupId> groups;
+  for (const auto& [projection, id] : variants.groups) {
+    const auto [at, created] =
+        groups.try_emplace(project(groups_.at(id).row, variants.positions), id);
+    if (!created) at->second = unite(at->second, id);
+    changed_.push_back(at->second);
+  }
+  variants.groups = std::move(groups);
+}
+
+GroupId Grouping::unite(GroupId a, GroupId b) {
   if (b < a) std::swap(a, b);
-  classes_.at(a) = join(classes_.at(a), classes_.at(b));
-  classes_.erase(b);
-  parents_[b] = a;
+  groups_.erase(b);
   merges_.push_back({b, a});
   return a;
 }
 
-template <class Drop>
-void Grouping::drop_values(Node& node, Drop drop) {
-  std::uint32_t* link = &node.first;
-  while (*link != kNone) {
-    const std::uint32_t at = *link;
-    if (!drop(values_[at])) {
-      link = &values_[at].next;
-      continue;
-    }
-    *link = values_[at].next;
-    values_[at].next = free_value_;
-    free_value_ = at;
-    --node.weight;
+Row Grouping::template_of(GroupId id) const {
+  const Group& group = groups_.at(id);
+  const Variants& variants = variants_.at(group.owner);
+  const Row& frame = frames_.joined(group.owner);
+  Row row = group.row;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (variants.positions[i].open) row[i] = is_general(frame[i]) ? frame[i] : parent(row[i]);
   }
-}
-
-/// Forgets what is cheap to see again: covered rows and holes with a single value, then all holes.
-void Grouping::make_room() {
-  const auto drop_all = [](const Value&) { return true; };
-  for (const unsigned weight_min : {2U, options_.values_min}) {
-    if (nodes_.size() * 4 < options_.rows_max * 3) return;
-    dropped_rows_ += nodes_.keep_if([&](Node& node) {
-      if (node.fired || (node.row_class != kNone && !node.absorbed)) return true;
-      if (node.row_class == kNone && node.weight >= weight_min) return true;
-      drop_values(node, drop_all);
-      return false;
-    });
-  }
-}
-
-/// Points everything at roots, so that merged ids need not be remembered.
-void Grouping::compact() {
-  nodes_.for_each([&](Node& node) {
-    if (node.row_class != kNone) node.row_class = root(node.row_class);
-    for (std::uint32_t at = node.first; at != kNone; at = values_[at].next) {
-      values_[at].owner = root(values_[at].owner);
-    }
-  });
-  for (auto& [length, patterns] : patterns_) {
-    for (auto& [first, list] : patterns) {
-      for (Pattern& pattern : list) pattern.owner = root(pattern.owner);
-    }
-  }
-  for (auto& [length, literals] : literals_) {
-    for (auto& [first, list] : literals) {
-      std::erase_if(list, [&](ClassId id) { return parents_.contains(id); });
-    }
-  }
-  parents_.clear();
-}
-
-void Grouping::forget(const std::vector<ClassId>& sorted_roots) {
-  compact();
-  const auto dead = [&](ClassId id) { return std::ranges::binary_search(sorted_roots, id); };
-  nodes_.keep_if([&](Node& node) {
-    const bool row_dead = node.row_class != kNone && dead(node.row_class);
-    drop_values(node, [&](const Value& value) { return row_dead || dead(value.owner); });
-    return !row_dead && (node.row_class != kNone || node.first != kNone);
-  });
-  for (auto& [length, patterns] : patterns_) {
-    for (auto& [first, list] : patterns) {
-      std::erase_if(list, [&](const Pattern& pattern) { return dead(pattern.owner); });
-    }
-    std::erase_if(patterns, [](const auto& entry) { return entry.second.empty(); });
-  }
-  for (auto& [length, literals] : literals_) {
-    for (auto& [first, list] : literals) std::erase_if(list, dead);
-    std::erase_if(literals, [](const auto& entry) { return entry.second.empty(); });
-  }
-  for (const ClassId id : sorted_roots) classes_.erase(id);
-}
-
-bool Grouping::one_class(const Row& a, const Row& b) {
-  if (!compatible(a, b)) return false;
-  const auto general = [](const Row& row) { return says_enough(words_of(row), row.size()); };
-  return a.size() == b.size() && (a == b || (general(a) && general(b)));
+  return row;
 }
 
 std::vector<Grouping::Merge> Grouping::take_merges() {
   return std::exchange(merges_, {});
+}
+
+std::vector<GroupId> Grouping::take_changed() {
+  return std::exchange(changed_, {});
+}
+
+void Grouping::forget(const std::vector<GroupId>& sorted) {
+  const auto dead = [&](GroupId id) { return std::ranges::binary_search(sorted, id); };
+  std::vector<ClassId> empty;
+  for (auto& [owner, variants] : variants_) {
+    std::erase_if(variants.groups, [&](const auto& entry) { return dead(entry.second); });
+    if (variants.groups.empty()) empty.push_back(owner);
+  }
+  for (const ClassId owner : empty) variants_.erase(owner);
+  for (const GroupId id : sorted) groups_.erase(id);
+  std::ranges::sort(empty);
+  frames_.forget(empty);
 }
 
 }  // namespace l4::drain

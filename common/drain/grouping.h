@@ -1,112 +1,81 @@
-// Which rows are one template: the fixed-depth tree with lazy generalisation, as a set function.
+// Which rows are one template: frames first, then the values within a frame.
 //
-// Rules, applied until nothing changes: (1) if rows that differ at one position alone have enough
-// distinct values there, the row with that position generalised (a *pattern*) joins them; (2) a
-// pattern owns the rows it covers; (3) patterns that can cover a common row are one class. Every
-// rule only adds, so the classes depend on the set of rows and not on their order: nodes that see
-// the same lines in different orders agree. Rejected: Drain's greedy best match, which does not.
-// Bounded by rows_max (what is dropped is counted); one thread; the owner forgets old classes.
+// Flow: TemplateMiner (and aggregator/job over texts) inserts a masked row on a memo miss. The
+// row's frame gives its class (frame_set.h). Within a class a position is *open* once it has shown
+// enough distinct values; rows that agree at all other positions are one group. Open positions only
+// ever grow and classes only merge, so the groups depend on the set of rows and not on their order:
+// nodes that see the same lines in different orders agree exactly.
+// Bounded through FrameSetOptions and forget(); one thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include "common/drain/flat_table.h"
+#include "common/drain/frame_set.h"
 #include "common/drain/row.h"
 
 namespace l4::drain {
 
-using ClassId = std::uint32_t;
-
-struct GroupingOptions {
-  std::size_t rows_max = 400'000;  ///< rows and rows with a hole
-  unsigned values_min = 5;         ///< distinct values before a position is generalised
-};
+using GroupId = std::uint32_t;
 
 class Grouping {
  public:
   struct Merge {
-    ClassId from;
-    ClassId to;  ///< the smaller
+    GroupId from;
+    GroupId to;  ///< the smaller
   };
 
-  explicit Grouping(GroupingOptions options) : options_(options) {}
+  explicit Grouping(FrameSetOptions options) : values_min_(options.values_min), frames_(options) {}
 
-  /// Class of a row, a new one if no rule gives one. `pattern`: the row is known to be generalised.
-  ClassId insert(const Row& row, bool pattern = false);
-  /// Class that insert() would give without a new one.
-  std::optional<ClassId> find(const Row& row) const;
+  /// Group of a row, a new one if no rule gives one. `general`: the `<*>` of the row are known to
+  /// stand for other values too.
+  GroupId insert(const Row& row, bool general = false);
+  /// Group that insert() would give if the row showed no new value.
+  std::optional<GroupId> find(const Row& row) const;
 
-  /// True if the more general of two rows, seen as a pattern, takes the other in.
-  static bool one_class(const Row& a, const Row& b);
+  /// Constant words and `<*>` of a standing group.
+  Row template_of(GroupId id) const;
 
-  /// Join of all rows of a class (of its root).
-  const Row& joined(ClassId root) const { return classes_.at(root); }
-  /// Merges since the last call, in order.
+  /// Merges since the last call, in order, and groups whose template_of() changed.
   std::vector<Merge> take_merges();
-  /// Drops classes (roots) and everything known of them.
-  void forget(const std::vector<ClassId>& sorted_roots);
+  std::vector<GroupId> take_changed();
+  /// Drops groups, ascending.
+  void forget(const std::vector<GroupId>& sorted);
 
-  ClassId next_id() const { return next_; }
-  std::uint64_t dropped_rows() const { return dropped_rows_; }
+  std::uint64_t dropped_rows() const { return frames_.dropped_rows(); }
 
  private:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-  /// A row, or all rows that differ at one position: known by the hash of the generalised row.
-  struct Node {
-    ClassId row_class = kNone;    ///< if the row itself is known
-    std::uint32_t first = kNone;  ///< chain of values, while the pattern has not fired
-    std::uint16_t weight = 0;
-    bool fired = false;
-    bool absorbed = false;  ///< the row was covered when it came
+  struct Position {
+    std::vector<std::uint64_t> values;  // while closed
+    unsigned weight = 0;
+    bool open = false;
   };
-  struct Value {
-    std::uint32_t value;
-    ClassId owner;
-    std::uint32_t next;
+  /// Groups of one class of frames.
+  struct Variants {
+    std::vector<Position> positions;
+    std::unordered_map<std::uint64_t, GroupId> groups;  // by projection
   };
-  struct Pattern {
-    Row row;
+  struct Group {
+    Row row;  // one of its rows
     ClassId owner;
   };
-  struct Pending {
-    Row row;
-    ClassId owner;
-  };
-  using Patterns = std::unordered_map<std::uint64_t, std::vector<Pattern>>;  // by first token
-  using Literals = std::unordered_map<std::uint64_t, std::vector<ClassId>>;
 
-  ClassId root(ClassId id) const;
-  ClassId unite(ClassId a, ClassId b);
-  const Pattern* covering(const Row& row) const;
-  ClassId add_row(const Row& row, bool pattern);
-  void contribute(const Row& row, ClassId owner);
-  void offer(const Row& row, std::size_t position, const Token& up, std::uint64_t key,
-             ClassId owner);
-  void fire(Node& node, Row row, ClassId owner);
-  void add_pattern(const Row& row, ClassId owner);
-  void make_room();
-  void compact();
-  template <class Drop>
-  void drop_values(Node& node, Drop drop);
+  bool see(Variants& variants, const Row& row, bool general) const;
+  bool adopt_merged();
+  bool adopt(ClassId from, ClassId to);
+  void regroup(Variants& variants);
+  GroupId unite(GroupId a, GroupId b);
 
-  GroupingOptions options_;
-  FlatTable<Node> nodes_;
-  std::vector<Value> values_;
-  std::uint32_t free_value_ = kNone;
-  std::unordered_map<ClassId, Row> classes_;      // roots
-  std::unordered_map<ClassId, ClassId> parents_;  // merged ids, until swept
-  std::map<std::size_t, Patterns> patterns_;      // by length
-  std::map<std::size_t, Literals> literals_;
-  std::vector<Pending> pending_;
+  unsigned values_min_;
+  FrameSet frames_;
+  std::unordered_map<ClassId, Variants> variants_;
+  std::unordered_map<GroupId, Group> groups_;
   std::vector<Merge> merges_;
-  ClassId next_ = 0;
-  std::uint64_t dropped_rows_ = 0;
+  std::vector<GroupId> changed_;
+  GroupId next_ = 0;
 };
 
 }  // namespace l4::drain

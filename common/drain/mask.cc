@@ -1,5 +1,6 @@
 #include "common/drain/mask.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -43,6 +44,26 @@ bool is_remark(const char* bytes, std::size_t size) {
   return size >= 2 && bytes[size - 1] == ')';
 }
 
+constexpr std::string_view kWeekdays[] = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+constexpr std::string_view kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+constexpr std::string_view kZones[] = {"UTC", "GMT", "EST", "EDT",  "CST", "CDT",
+                                       "MST", "MDT", "PST", "PDT",  "CET", "BST",
+                                       "IST", "JST", "KST", "AEST", "CEST"};
+
+template <std::size_t N>
+bool listed(const std::string_view (&list)[N], std::string_view word) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
+
+/// True if `word` is a part of a written-out date or time: `Thu Aug 4 15:29:45 PDT 2005`.
+bool is_date_word(std::string_view word, std::string_view rest, bool after_value) {
+  while (!rest.empty() && has(rest.front(), kBlank)) rest.remove_prefix(1);
+  if (listed(kMonths, word)) return !rest.empty() && has(rest.front(), kDigit);
+  if (listed(kWeekdays, word)) return rest.size() > 3 && listed(kMonths, rest.substr(0, 3));
+  return after_value && listed(kZones, word);
+}
+
 /// Splits a line at blanks, masks tokens that need it, and joins runs of bare values.
 template <class Sink>
 class LineMasker {
@@ -70,6 +91,7 @@ class LineMasker {
     at_ = masker_.mask(begin, at_);
     const char* bytes = masker_.bytes();
     const std::size_t size = masker_.size();
+    shown_ += 2 * masker_.wilds();
     if (!masker_.bare()) return emit(bytes, size, false);
     if (is_remark(bytes, size) || after_value_) return;
     emit(&kWild, 1, true);
@@ -78,6 +100,10 @@ class LineMasker {
   void literal(const char* begin, std::size_t size) {
     if (size <= 3 && size >= 2 && begin[0] == '(' && begin[1] == ')' &&
         (size == 2 || !has(begin[2], kLetter))) {
+      return;
+    }
+    if (size <= 4 && size >= 3 && is_date_word({begin, size}, {at_, end_}, after_value_)) {
+      if (!after_value_) emit(&kWild, 1, true);
       return;
     }
     emit(begin, size < kTokenMax ? size : kTokenMax, false);

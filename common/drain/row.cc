@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::string_view kShown = "<*>";
 const std::string_view kWildBytes(&kWild, 1);
+constexpr std::string_view kValueMarks = "/_.@\"'\\{";  // before a letter: `a.b`, `"name"`
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 128;
@@ -16,10 +17,23 @@ bool is_letter(char c) {
 /// Length of the key of `key=value`, `key:value`, with the separator; 0 if there is none.
 std::size_t key_size(std::string_view bytes) {
   for (std::size_t i = 1; i + 1 < bytes.size(); ++i) {
+    if (bytes[i] == '.' || bytes[i] == '/') return 0;
     if (bytes[i] == '=') return i + 1;
     if (bytes[i] == ':' && bytes[i + 1] != ':' && bytes[i - 1] != ':') return i + 1;
   }
   return 0;
+}
+
+/// True for a token that looks like a value rather than like a word.
+bool is_soft(const Token& token) {
+  if (token.wild() || is_code(token)) return false;
+  const std::string_view bytes = token.bytes;
+  if (key_size(bytes) > 0 || bytes.find(kWild) != std::string_view::npos) return true;
+  for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
+    if (kValueMarks.find(bytes[i]) != std::string_view::npos && is_letter(bytes[i + 1]))
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -36,6 +50,21 @@ Token parent(const Token& token) {
   const std::string_view value = std::string_view(token.bytes).substr(key);
   if (value == kWildBytes) return Token(kWildBytes);
   return Token(token.bytes.substr(0, key) + kWild);
+}
+
+bool is_general(const Token& token) {
+  if (token.bytes.back() != kWild) return false;
+  return token.wild() || key_size(token.bytes) + 1 == token.bytes.size();
+}
+
+unsigned evidence(const Token& token) {
+  const std::size_t key = key_size(token.bytes);
+  const std::string_view value = std::string_view(token.bytes).substr(key);
+  const auto wilds = std::ranges::count(value, kWild);
+  if (wilds == 0) return key > 0 ? 2 : 1;
+  const bool stem =
+      wilds == 1 && value.size() > 1 && value.find_first_of("_.-") == std::string_view::npos;
+  return stem ? 1 : 4;
 }
 
 bool is_code(const Token& token) {
@@ -56,6 +85,22 @@ bool covers(const Row& general, const Row& row) {
   return general.size() == row.size() &&
          std::ranges::equal(general, row,
                             [](const Token& a, const Token& b) { return covers(a, b); });
+}
+
+bool says_enough(std::size_t words, std::size_t tokens) {
+  return words >= 1 && words * 5 >= tokens * 2;
+}
+
+std::size_t words_of(const Row& row) {
+  return static_cast<std::size_t>(std::ranges::count_if(row, is_word));
+}
+
+Row frame_of(const Row& row) {
+  Row frame = row;
+  for (Token& token : frame) {
+    if (is_soft(token)) token = parent(token);
+  }
+  return says_enough(words_of(frame), frame.size()) ? frame : row;
 }
 
 Row join(const Row& a, const Row& b) {

@@ -36,11 +36,26 @@ Token parent(const Token& token);
 bool covers(const Token& general, const Token& token);
 bool covers(const Row& general, const Row& row);
 
+/// True for `<*>` and `key=<*>`.
+bool is_general(const Token& token);
+
+/// What a distinct value counts for when a position shows several: a word 1, a word behind a key 2,
+/// a masked value 4 (names such as `eth<*>` count as words). Five make a parameter.
+unsigned evidence(const Token& token);
+
 /// True for a token that holds a code (everything else that has digits was masked).
 bool is_code(const Token& token);
 
 /// True for a token that says something: it has a letter, and is not just a value.
 bool is_word(const Token& token);
+
+/// The row with its soft tokens raised: those that look like values (`key=value`, `rdd_<*>`,
+/// `a.b.c`). The row itself if too few words were left.
+Row frame_of(const Row& row);
+
+/// Words that must be left in a generalised row, so that it still says something.
+bool says_enough(std::size_t words, std::size_t tokens);
+std::size_t words_of(const Row& row);
 
 /// Most special row that covers both; the rows have equal length.
 Row join(const Row& a, const Row& b);

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kSkeletonsMax = 8;
 constexpr std::size_t kRowsPerTemplate = 20;  // about the tokens of a line
+constexpr std::size_t kTemplatesMin = 64;     // for the bound on rows
+constexpr std::size_t kTemplatesMax = 1'000'000;
 
 /// Keeps the smallest; true if the list changed.
 bool absorb(std::vector<Skeleton>& skeletons, Skeleton skeleton) {
@@ -40,8 +42,8 @@ struct TemplateMiner::State {
   explicit State(Options given)
       : options(given),
         codes(given.codes != nullptr ? *given.codes : default_codes()),
-        grouping(
-            {.rows_max = std::max<std::size_t>(1024, given.templates_max * kRowsPerTemplate)}) {
+        grouping({.rows_max = std::clamp(given.templates_max, kTemplatesMin, kTemplatesMax) *
+                              kRowsPerTemplate}) {
     options.templates_max = std::max<std::size_t>(options.templates_max, 1);
     options.memo_entries_max = std::max<std::size_t>(options.memo_entries_max, 16);
   }
@@ -71,8 +73,7 @@ struct TemplateMiner::State {
   FlatTable<Known> memo;
   std::unordered_map<std::uint32_t, Entry> entries;  // with aliases
   std::size_t aliases = 0;
-  std::set<std::uint32_t> changed;        // since take_changed()
-  std::vector<std::uint32_t> unrendered;  // text may be old
+  std::set<std::uint32_t> changed;  // since take_changed()
   std::uint64_t changes = 0;
   Stats stats;
   LogTemplate evicted;
@@ -80,14 +81,14 @@ struct TemplateMiner::State {
 
 Match TemplateMiner::State::learn_row(std::string_view message, Skeleton skeleton) {
   const std::uint64_t changes_before = changes;
-  const ClassId id = grouping.insert(masked_row(message, codes));
+  const GroupId id = grouping.insert(masked_row(message, codes));
   apply_merges();
   const auto [at, created] = entries.try_emplace(id);
   Entry& entry = at->second;
   LogTemplate& known = entry.log_template;
   if (created) {
     known.id = LocalTemplateId(id);
-    known.text = text(grouping.joined(id));
+    known.text = text(grouping.template_of(id));
     absorb(known.skeletons, skeleton);
     note_change(known);
   } else if (absorb(known.skeletons, skeleton)) {
@@ -117,18 +118,20 @@ void TemplateMiner::State::apply_merges() {
     note_change(source);
     note_change(target.log_template);
   }
-  for (const std::uint32_t id : unrendered) {
-    LogTemplate& log_template = entries.at(id).log_template;
-    if (!log_template.alias_of) log_template.text = text(grouping.joined(id));
+  for (const GroupId id : grouping.take_changed()) {
+    const auto at = entries.find(id);
+    if (at == entries.end() || at->second.log_template.alias_of) continue;
+    std::string now = text(grouping.template_of(id));
+    if (now == at->second.log_template.text) continue;
+    at->second.log_template.text = std::move(now);
+    note_change(at->second.log_template);
   }
-  unrendered.clear();
 }
 
 void TemplateMiner::State::note_change(LogTemplate& log_template) {
   ++changes;
   ++log_template.generation;
   changed.insert(log_template.id.value());
-  unrendered.push_back(log_template.id.value());
 }
 
 /// Lets the older half of the memo go.
@@ -143,14 +146,14 @@ void TemplateMiner::State::evict_memo() {
 
 /// Lets the least recently used sixteenth of the templates go, but at least one.
 void TemplateMiner::State::evict_templates() {
-  std::vector<std::pair<std::uint64_t, ClassId>> ages;
+  std::vector<std::pair<std::uint64_t, GroupId>> ages;
   for (const auto& [id, entry] : entries) {
     if (!entry.log_template.alias_of) ages.emplace_back(entry.last_line, id);
   }
   const std::size_t count = std::max<std::size_t>(1, options.templates_max / 16);
   const auto last = ages.begin() + static_cast<std::ptrdiff_t>(std::min(count, ages.size() - 1));
   std::ranges::nth_element(ages, last);
-  std::vector<ClassId> dead;
+  std::vector<GroupId> dead;
   for (auto age = ages.begin(); age != last; ++age) dead.push_back(age->second);
   std::ranges::sort(dead);
   const auto is_dead = [&](const Entry& entry) {

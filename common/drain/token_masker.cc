@@ -92,8 +92,11 @@ const char* TokenMasker::run(const char* at) {
   if (has(*at, kDigit)) return number(at, end);
   if (end_ - end >= 3 && end[0] == ':' && (end[1] == '/' || end[1] == '\\') &&
       (end[1] == end[2] || end - at == 1)) {  // scheme:// or C:\ path
-    if (end - at > 1) put(at, end + 3);
-    return path(end - at > 1 ? end + 3 : end + 1);
+    return path(end + 1);
+  }
+  if (end - at >= 8 && all(at, end, kHexLetter)) {
+    put_wild();
+    return end;
   }
   if (std::any_of(at, end, [](char c) { return has(c, kDigit); })) return mixed(at, end);
   put(at, end);
@@ -153,7 +156,11 @@ const char* TokenMasker::mixed(const char* at, const char* end) {
 }
 
 const char* TokenMasker::path(const char* at) {
-  const char* end = std::find_if(at, end_, [](char c) { return has(c, kPathEnd); });
+  bool query = false;  // behind a `?` the marks of a query belong to the path
+  const char* end = std::find_if(at, end_, [&query](char c) {
+    query = query || c == '?';
+    return has(c, kPathEnd) && !(query && (c == '=' || c == ':' || c == ',' || c == ';'));
+  });
   while (end - at > 1 && (end[-1] == '.' || end[-1] == '-')) --end;
   put_wild();
   return end;
@@ -206,13 +213,14 @@ void TokenMasker::put(const char* from, const char* to) {
 }
 
 void TokenMasker::put_wild() {
-  ++wilds_;
   if (size_ > 0 && out_[size_ - 1] == kWild) return;
   if (size_ > 1 && out_[size_ - 2] == kWild && has(out_[size_ - 1], kJoin)) {
     --size_;
     return;
   }
-  if (size_ < out_.size()) out_[size_++] = kWild;
+  if (size_ == out_.size()) return;
+  out_[size_++] = kWild;
+  ++wilds_;
 }
 
 }  // namespace l4::drain

@@ -21,7 +21,7 @@ enum ByteClass : std::uint8_t {
   kDigit = 2,
   kHexLetter = 4,
   kLetter = 8,    ///< letters and all bytes above 127
-  kSuspect = 16,  ///< a token with such a byte must be masked: digits, / \ < and kWild
+  kSuspect = 16,  ///< a token with such a byte must be masked: digits / \ < = kWild
   kJoin = 32,     ///< between two values it belongs to them
   kPathEnd = 64,  ///< cannot be inside a path
 };
@@ -36,7 +36,7 @@ constexpr std::array<std::uint8_t, 256> make_byte_classes() {
   mark("abcdefABCDEF", kHexLetter);
   mark("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", kLetter);
   for (std::size_t i = 128; i < 256; ++i) table[i] |= kLetter;
-  mark("/\\<\x01", kSuspect);
+  mark("/\\<=\x01", kSuspect);
   mark(".,:-/_+*#@~", kJoin);
   mark("\"'<>()[]{},;|=:", kPathEnd);
   return table;
@@ -62,6 +62,7 @@ class TokenMasker {
 
   const char* bytes() const { return out_.data(); }
   std::size_t size() const { return size_; }
+  std::size_t wilds() const { return wilds_; }
   /// True if nothing but values and punctuation is left.
   bool bare() const { return wilds_ > 0 && words_ == 0; }
 

@@ -1,0 +1,281 @@
+#include "common/drain/frame_set.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace l4::drain {
+namespace {
+
+bool compatible(const Row& a, const Row& b) {
+  return a.size() == b.size() && std::ranges::equal(a, b, [](const Token& x, const Token& y) {
+           return covers(x, y) || covers(y, x);
+         });
+}
+
+std::uint64_t first_of(const Row& row) {
+  return row.empty() ? 0 : row.front().id;
+}
+
+}  // namespace
+
+ClassId FrameSet::insert(const Row& row, bool pattern) {
+  if (const Node* node = nodes_.find(hash(row)); node != nullptr && node->row_class != kNone) {
+    if (!pattern || node->fired) return root(node->row_class);
+  }
+  if (nodes_.size() >= options_.rows_max) make_room();
+  if (parents_.size() >= options_.rows_max / 4) compact();
+  ClassId owner = add_row(row, pattern);
+  while (!pending_.empty()) {
+    const Pending next = std::move(pending_.back());
+    pending_.pop_back();
+    contribute(next.row, root(next.owner));
+  }
+  return root(owner);
+}
+
+ClassId FrameSet::generalise(ClassId root) {
+  const Class& known = classes_.at(root);
+  if (known.pattern || !says_enough(words_of(known.joined), known.joined.size())) return root;
+  return insert(Row(known.joined), true);
+}
+
+std::optional<ClassId> FrameSet::find(const Row& row) const {
+  if (const Node* node = nodes_.find(hash(row)); node != nullptr && node->row_class != kNone) {
+    return root(node->row_class);
+  }
+  if (const Pattern* pattern = covering(row); pattern != nullptr) return root(pattern->owner);
+  return std::nullopt;
+}
+
+ClassId FrameSet::add_row(const Row& row, bool pattern) {
+  const std::uint64_t key = hash(row);
+  Node& node = nodes_[key];
+  ClassId owner = node.row_class;
+  if (owner == kNone) {
+    if (const Pattern* cover = covering(row); cover != nullptr) {
+      owner = root(cover->owner);
+      node.absorbed = true;
+    } else {
+      owner = next_++;
+      classes_.emplace(owner, Class{row});
+      if (!pattern) literals_[row.size()][first_of(row)].push_back(owner);
+    }
+    node.row_class = owner;
+    pending_.push_back({row, owner});
+  }
+  if (pattern && !node.fired) {
+    node.fired = true;
+    add_pattern(row, root(owner));
+  }
+  return owner;
+}
+
+const FrameSet::Pattern* FrameSet::covering(const Row& row) const {
+  const auto of_length = patterns_.find(row.size());
+  if (of_length == patterns_.end() || row.empty()) return nullptr;
+  Token first = row.front();
+  while (true) {
+    if (const auto found = of_length->second.find(first.id); found != of_length->second.end()) {
+      for (const Pattern& pattern : found->second) {
+        if (covers(pattern.row, row)) return &pattern;
+      }
+    }
+    if (first.wild()) return nullptr;
+    first = parent(first);
+  }
+}
+
+/// Offers the row to every pattern that would generalise one of its positions.
+void FrameSet::contribute(const Row& row, ClassId owner) {
+  const std::uint64_t sum = hash(row);
+  const std::size_t words = words_of(row);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row[i].wild() || is_code(row[i])) continue;
+    const Token up = parent(row[i]);
+    const std::size_t left = words - (is_word(row[i]) && !is_word(up) ? 1 : 0);
+    if (!says_enough(left, row.size())) continue;
+    offer(row, i, up, sum - placed(row[i].id, i) + placed(up.id, i), owner);
+  }
+}
+
+void FrameSet::offer(const Row& row, std::size_t position, const Token& up, std::uint64_t key,
+                     ClassId owner) {
+  Node& node = nodes_[key];
+  if (node.fired) {
+    unite(owner, node.row_class);
+    return;
+  }
+  const auto value = static_cast<std::uint32_t>(row[position].id >> 32);
+  for (std::uint32_t at = node.first; at != kNone; at = values_[at].next) {
+    if (values_[at].value == value) return;
+  }
+  if (free_value_ == kNone) {
+    values_.push_back({value, owner, node.first});
+    node.first = static_cast<std::uint32_t>(values_.size() - 1);
+  } else {
+    const std::uint32_t slot = free_value_;
+    free_value_ = values_[slot].next;
+    values_[slot] = {value, owner, node.first};
+    node.first = slot;
+  }
+  if (++node.weight < options_.values_min) return;
+  Row general = row;
+  general[position] = up;
+  fire(node, std::move(general), owner);
+}
+
+void FrameSet::fire(Node& node, Row row, ClassId owner) {
+  owner = root(owner);
+  if (node.row_class != kNone) owner = unite(owner, node.row_class);
+  while (node.first != kNone) {
+    const std::uint32_t at = node.first;
+    owner = unite(owner, values_[at].owner);
+    node.first = values_[at].next;
+    values_[at].next = free_value_;
+    free_value_ = at;
+  }
+  const bool known = node.row_class != kNone;
+  node.row_class = owner;
+  node.fired = true;
+  Class& fired = classes_.at(owner);
+  fired.joined = join(fired.joined, row);
+  add_pattern(row, owner);
+  if (!known) pending_.push_back({std::move(row), owner});
+}
+
+void FrameSet::add_pattern(const Row& row, ClassId owner) {
+  classes_.at(owner).pattern = true;
+  Patterns& of_length = patterns_[row.size()];
+  for (auto& [first, list] : of_length) {
+    std::erase_if(list, [&](const Pattern& other) {
+      if (!compatible(row, other.row)) return false;
+      owner = unite(owner, other.owner);
+      return covers(row, other.row);
+    });
+  }
+  of_length[first_of(row)].push_back({row, owner});
+  const auto sweep = [&](std::vector<ClassId>& list) {
+    std::erase_if(list, [&](ClassId id) {
+      const ClassId at = root(id);
+      if (at != id) return true;
+      if (!covers(row, classes_.at(id).joined)) return false;
+      owner = unite(owner, id);
+      return true;
+    });
+  };
+  Literals& literals = literals_[row.size()];
+  if (!row.empty() && row.front().bytes.back() != kWild) {
+    if (const auto found = literals.find(first_of(row)); found != literals.end()) {
+      sweep(found->second);
+    }
+  } else {
+    for (auto& [first, list] : literals) sweep(list);
+  }
+}
+
+ClassId FrameSet::root(ClassId id) const {
+  for (auto found = parents_.find(id); found != parents_.end(); found = parents_.find(id)) {
+    id = found->second;
+  }
+  return id;
+}
+
+ClassId FrameSet::unite(ClassId a, ClassId b) {
+  a = root(a);
+  b = root(b);
+  if (a == b) return a;
+  if (b < a) std::swap(a, b);
+  Class& kept = classes_.at(a);
+  const Class& merged = classes_.at(b);
+  kept.joined = join(kept.joined, merged.joined);
+  kept.pattern = kept.pattern || merged.pattern;
+  classes_.erase(b);
+  parents_[b] = a;
+  merges_.push_back({b, a});
+  return a;
+}
+
+template <class Drop>
+void FrameSet::drop_values(Node& node, Drop drop) {
+  std::uint32_t* link = &node.first;
+  while (*link != kNone) {
+    const std::uint32_t at = *link;
+    if (!drop(values_[at])) {
+      link = &values_[at].next;
+      continue;
+    }
+    *link = values_[at].next;
+    values_[at].next = free_value_;
+    free_value_ = at;
+    --node.weight;
+  }
+}
+
+/// Forgets what is cheap to see again: covered rows and holes with a single value, then all holes.
+void FrameSet::make_room() {
+  const auto drop_all = [](const Value&) { return true; };
+  for (const unsigned weight_min : {2U, options_.values_min}) {
+    if (nodes_.size() * 4 < options_.rows_max * 3) return;
+    dropped_rows_ += nodes_.keep_if([&](Node& node) {
+      if (node.fired || (node.row_class != kNone && !node.absorbed)) return true;
+      if (node.row_class == kNone && node.weight >= weight_min) return true;
+      drop_values(node, drop_all);
+      return false;
+    });
+  }
+}
+
+/// Points everything at roots, so that merged ids need not be remembered.
+void FrameSet::compact() {
+  nodes_.for_each([&](Node& node) {
+    if (node.row_class != kNone) node.row_class = root(node.row_class);
+    for (std::uint32_t at = node.first; at != kNone; at = values_[at].next) {
+      values_[at].owner = root(values_[at].owner);
+    }
+  });
+  for (auto& [length, patterns] : patterns_) {
+    for (auto& [first, list] : patterns) {
+      for (Pattern& pattern : list) pattern.owner = root(pattern.owner);
+    }
+  }
+  for (auto& [length, literals] : literals_) {
+    for (auto& [first, list] : literals) {
+      std::erase_if(list, [&](ClassId id) { return parents_.contains(id); });
+    }
+  }
+  parents_.clear();
+}
+
+void FrameSet::forget(const std::vector<ClassId>& sorted_roots) {
+  compact();
+  const auto dead = [&](ClassId id) { return std::ranges::binary_search(sorted_roots, id); };
+  nodes_.keep_if([&](Node& node) {
+    const bool row_dead = node.row_class != kNone && dead(node.row_class);
+    drop_values(node, [&](const Value& value) { return row_dead || dead(value.owner); });
+    return !row_dead && (node.row_class != kNone || node.first != kNone);
+  });
+  for (auto& [length, patterns] : patterns_) {
+    for (auto& [first, list] : patterns) {
+      std::erase_if(list, [&](const Pattern& pattern) { return dead(pattern.owner); });
+    }
+    std::erase_if(patterns, [](const auto& entry) { return entry.second.empty(); });
+  }
+  for (auto& [length, literals] : literals_) {
+    for (auto& [first, list] : literals) std::erase_if(list, dead);
+    std::erase_if(literals, [](const auto& entry) { return entry.second.empty(); });
+  }
+  for (const ClassId id : sorted_roots) classes_.erase(id);
+}
+
+bool FrameSet::one_class(const Row& a, const Row& b) {
+  if (!compatible(a, b)) return false;
+  const auto general = [](const Row& row) { return says_enough(words_of(row), row.size()); };
+  return a.size() == b.size() && (a == b || (general(a) && general(b)));
+}
+
+std::vector<FrameSet::Merge> FrameSet::take_merges() {
+  return std::exchange(merges_, {});
+}
+
+}  // namespace l4::drain

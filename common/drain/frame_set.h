@@ -1,0 +1,119 @@
+// Which frames are one class: Drain's fixed-depth tree with lazy generalisation, as a set function.
+//
+// A frame is a masked line whose soft tokens are raised (row.h). Rules, applied until nothing
+// changes: (1) if frames that differ at one word alone have enough distinct words there, the frame
+// with that word generalised (a *pattern*) joins them; (2) a pattern owns the frames it covers;
+// (3) patterns that can cover a common frame are one class. Every rule only adds, so the classes
+// depend on the set of frames and not on their order. Rejected: Drain's greedy best match, which
+// does not. Bounded by rows_max (what is dropped is counted); one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "common/drain/flat_table.h"
+#include "common/drain/row.h"
+
+namespace l4::drain {
+
+using ClassId = std::uint32_t;
+
+struct FrameSetOptions {
+  std::size_t rows_max = 400'000;  ///< rows and rows with a hole
+  unsigned values_min = 5;         ///< distinct values before a position is generalised
+};
+
+class FrameSet {
+ public:
+  struct Merge {
+    ClassId from;
+    ClassId to;  ///< the smaller
+  };
+
+  explicit FrameSet(FrameSetOptions options) : options_(options) {}
+
+  /// Class of a row, a new one if no rule gives one. `pattern`: the row is known to be generalised.
+  ClassId insert(const Row& row, bool pattern = false);
+  /// Class that insert() would give without a new one.
+  std::optional<ClassId> find(const Row& row) const;
+
+  /// Makes a class a pattern that shows values of its own (frames alone cannot tell); returns the
+  /// class it then belongs to.
+  ClassId generalise(ClassId root);
+  /// True if the more general of two rows, seen as a pattern, takes the other in.
+  static bool one_class(const Row& a, const Row& b);
+
+  /// Join of all rows of a class (of its root).
+  const Row& joined(ClassId root) const { return classes_.at(root).joined; }
+  /// Merges since the last call, in order.
+  std::vector<Merge> take_merges();
+  /// Drops classes (roots) and everything known of them.
+  void forget(const std::vector<ClassId>& sorted_roots);
+
+  ClassId next_id() const { return next_; }
+  std::uint64_t dropped_rows() const { return dropped_rows_; }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  /// A row, or all rows that differ at one position: known by the hash of the generalised row.
+  struct Node {
+    ClassId row_class = kNone;    ///< if the row itself is known
+    std::uint32_t first = kNone;  ///< chain of values, while the pattern has not fired
+    std::uint16_t weight = 0;
+    bool fired = false;
+    bool absorbed = false;  ///< the row was covered when it came
+  };
+  struct Value {
+    std::uint32_t value;
+    ClassId owner;
+    std::uint32_t next;
+  };
+  struct Pattern {
+    Row row;
+    ClassId owner;
+  };
+  struct Class {
+    Row joined;
+    bool pattern = false;  ///< owns a pattern, which then covers all its frames
+  };
+  struct Pending {
+    Row row;
+    ClassId owner;
+  };
+  using Patterns = std::unordered_map<std::uint64_t, std::vector<Pattern>>;  // by first token
+  using Literals = std::unordered_map<std::uint64_t, std::vector<ClassId>>;
+
+  ClassId root(ClassId id) const;
+  ClassId unite(ClassId a, ClassId b);
+  const Pattern* covering(const Row& row) const;
+  ClassId add_row(const Row& row, bool pattern);
+  void contribute(const Row& row, ClassId owner);
+  void offer(const Row& row, std::size_t position, const Token& up, std::uint64_t key,
+             ClassId owner);
+  void fire(Node& node, Row row, ClassId owner);
+  void add_pattern(const Row& row, ClassId owner);
+  void make_room();
+  void compact();
+  template <class Drop>
+  void drop_values(Node& node, Drop drop);
+
+  FrameSetOptions options_;
+  FlatTable<Node> nodes_;
+  std::vector<Value> values_;
+  std::uint32_t free_value_ = kNone;
+  std::unordered_map<ClassId, Class> classes_;    // roots
+  std::unordered_map<ClassId, ClassId> parents_;  // merged ids, until swept
+  std::map<std::size_t, Patterns> patterns_;      // by length
+  std::map<std::size_t, Literals> literals_;
+  std::vector<Pending> pending_;
+  std::vector<Merge> merges_;
+  ClassId next_ = 0;
+  std::uint64_t dropped_rows_ = 0;
+};
+
+}  // namespace l4::drain
