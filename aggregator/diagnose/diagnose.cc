@@ -49,10 +49,11 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
 
   Diagnosis diagnosis;
   Report& report = diagnosis.report;
-  report.verdict = decide({findings, stages, find_lost_nodes(findings), now.known});
+  const auto lost_nodes = find_lost_nodes(findings);
+  report.verdict = decide({findings, stages, lost_nodes, now.known});
   if (report.verdict.state == State::slow)
     failures = detect::slow::find_symptoms(view, clock, slowdown, hints.events);
-  const Suspects suspects = find_suspects(findings, report.verdict.state);
+  const Suspects suspects = find_suspects(findings, report.verdict.state, lost_nodes);
   const Built built{findings, stages, suspects};
   report.job.id = state.id();
   build_job(view, report.job);

@@ -49,6 +49,7 @@ class Collector {
   void add_silence();
   void add_lag();
   void add_drags();
+  void add_lost(const std::vector<std::uint32_t>& nodes);
   Suspects finish();
 
  private:
@@ -190,6 +191,13 @@ void Collector::add_drags() {
                                 : std::string());
 }
 
+void Collector::add_lost(const std::vector<std::uint32_t>& lost) {
+  for (const std::uint32_t node : lost)
+    for (const std::uint32_t rank : view().nodes[node].ranks)
+      if (!view().ranks[rank].launcher)
+        blame(rank, 2 * kSilentWeight, "all of the node's logs stop without a word; the others complain");
+}
+
 /// P(node is faulty): a soft maximum over the scores, shared out when several are alike.
 std::vector<double> confidences(const std::vector<Suspicion>& nodes) {
   constexpr double kSharpness = 2.5;
@@ -237,7 +245,8 @@ Suspects Collector::finish() {
 
 }  // namespace
 
-Suspects find_suspects(const Findings& findings, State state) {
+Suspects find_suspects(const Findings& findings, State state,
+                       const std::vector<std::uint32_t>& lost_nodes) {
   Collector collector(findings);
   if (state == State::healthy || state == State::finished) return collector.finish();
   collector.add_failures();
@@ -246,6 +255,7 @@ Suspects find_suspects(const Findings& findings, State state) {
     collector.add_silence();
     collector.add_lag();
   }
+  if (state == State::node_lost) collector.add_lost(lost_nodes);
   if (state == State::slow) collector.add_drags();
   return collector.finish();
 }

@@ -40,6 +40,8 @@ struct Findings {
   const detect::slow::Slowdown& slowdown;
 };
 
-Suspects find_suspects(const Findings& findings, State state);
+/// `lost_nodes`: JobView::nodes that stopped without a word (state node_lost).
+Suspects find_suspects(const Findings& findings, State state,
+                       const std::vector<std::uint32_t>& lost_nodes);
 
 }  // namespace l4::diagnose

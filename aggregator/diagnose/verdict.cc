@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <set>
 
 namespace l4::diagnose {
 namespace {
@@ -35,7 +35,7 @@ std::optional<TimeMs> last_progress(const Findings& findings) {
   std::optional<TimeMs> newest;
   for (const job::StreamView& stream : findings.view.streams)
     if (stream.state->last_completed && !stream.state->last_completed_time && stream.last_activity &&
-        stream.state->last_line < stream.state->last_completed_line + 8)
+        stream.state->last_line == stream.state->last_completed_line)
       newest = std::max(newest.value_or(*stream.last_activity), *stream.last_activity);
   return newest;
 }
@@ -69,6 +69,23 @@ bool began_as_hang(const Findings& findings) {
   return waited && delay.last && *delay.last >= pause && *delay.last >= *waited * 8 / 10;
 }
 
+/// A failure that nothing else explains: a known cause, or a fatal line that only few nodes have.
+bool is_cause(const Findings& findings, const FailureEvent& failure) {
+  const auto& hint = findings.hints.events[failure.event];
+  if (hint.consequence || failure.severity < Severity::failure) return false;
+  if (hint.known_fault) return true;
+  std::set<std::uint32_t> nodes;
+  for (const std::uint32_t i : failure.occurrences)
+    nodes.insert(findings.view.streams[findings.view.events[failure.event].at[i].stream].node);
+  return failure.severity == Severity::fatal && nodes.size() * 2 <= findings.view.nodes.size();
+}
+
+bool has_cause(const Findings& findings) {
+  return std::ranges::any_of(findings.failures.events, [&](const FailureEvent& failure) {
+    return is_cause(findings, failure);
+  });
+}
+
 bool has_finished(const VerdictInput& input) {
   std::size_t training = 0;
   std::size_t said = 0;
@@ -82,7 +99,8 @@ bool has_finished(const VerdictInput& input) {
     if (rank.lines > 0) ++training;
     if (input.stages.finished[i]) ++said;
   }
-  return launcher || (said > 0 && (said * 2 >= training || training - said > said * 3));
+  if (said * 2 > training) return true;
+  return (launcher || said > 0) && !input.findings.failures.fatal;
 }
 
 /// Somebody says that a process ended or cannot go on, and nobody made progress afterwards.
@@ -142,6 +160,7 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   }
   std::vector<std::uint32_t> lost;
   const std::size_t nodes = findings.view.nodes.size();
+  if (has_cause(findings)) return lost;
   if (nodes < 3 || complaining * 2 < nodes || complaining == nodes) return lost;
   for (std::uint32_t node = 0; node < nodes; ++node)
     if (!complained[node] && findings.view.nodes[node].end) lost.push_back(node);

@@ -125,8 +125,8 @@ JobClock make_clock(const JobView& view) {
   for (auto& [iteration, draft] : drafts) {
     clock.ticks.push_back(
         {iteration, draft.first_done, draft.last_done, median_of(draft.durations), draft.streams});
-    if (draft.last_done && (!clock.last_progress || *draft.last_done > *clock.last_progress))
-      clock.last_progress = draft.last_done;
+    // Only if its newest iterations carry times does the clock know when progress ended.
+    clock.last_progress = draft.last_done ? draft.last_done : std::nullopt;
     if (draft.first_done && (!clock.first_progress || *draft.first_done < *clock.first_progress))
       clock.first_progress = draft.first_done;
   }
