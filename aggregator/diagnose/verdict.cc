@@ -29,17 +29,6 @@ std::optional<Millis> waited_for(const Findings& findings) {
   return longest;
 }
 
-/// Last time the job made progress: by its clock, else the last line before the failure.
-std::optional<TimeMs> last_progress(const Findings& findings) {
-  if (findings.clock.last_progress) return findings.clock.last_progress;
-  std::optional<TimeMs> newest;
-  for (const job::StreamView& stream : findings.view.streams)
-    if (stream.state->last_completed && !stream.state->last_completed_time && stream.last_activity &&
-        stream.state->last_line == stream.state->last_completed_line)
-      newest = std::max(newest.value_or(*stream.last_activity), *stream.last_activity);
-  return newest;
-}
-
 /// Time that passed between the last progress and the first, and the last, sign of failure.
 struct Delay {
   std::optional<Millis> first, last;
@@ -47,7 +36,7 @@ struct Delay {
 
 Delay delay_of(const Findings& findings) {
   Delay delay;
-  const auto progress = last_progress(findings);
+  const auto progress = findings.clock.last_progress;
   if (!progress) return delay;
   if (findings.failures.first_failure)
     delay.first = std::max(Millis{0}, *findings.failures.first_failure - *progress);
@@ -132,7 +121,7 @@ Verdict decide_failed(const VerdictInput& input) {
 
 Verdict decide_quiet(const VerdictInput& input) {
   const Findings& findings = input.findings;
-  if (findings.slowdown.found) return make(State::slow, 0.8);
+  if (findings.slowdown.found && !findings.silence.overdue) return make(State::slow, 0.8);
   if (findings.silence.overdue) {
     if (!input.lost_nodes.empty()) return make(State::node_lost, 0.6);
     return make(findings.clock.has_iterations() ? State::hung : State::launch_failed, 0.8);
@@ -175,11 +164,11 @@ Verdict decide(const VerdictInput& input) {
                     : finished && !findings.slowdown.found ? make(State::finished, 0.9)
                                                            : decide_quiet(input);
   if (verdict.state == State::slow) {
-    verdict.iteration = findings.slowdown.first;
+    if (!findings.clock.counted) verdict.iteration = findings.slowdown.first;
     verdict.since = findings.slowdown.since;
   } else if (verdict.state != State::healthy && verdict.state != State::finished) {
-    verdict.iteration = findings.clock.first_incomplete;
-    const auto progress = last_progress(findings);
+    if (!findings.clock.counted) verdict.iteration = findings.clock.first_incomplete;
+    const auto progress = findings.clock.last_progress;
     verdict.since = verdict.state == State::hung && progress ? progress
                     : findings.failures.first_failure        ? findings.failures.first_failure
                     : progress                               ? progress

@@ -98,18 +98,34 @@ void find_incomplete(const JobView& view, JobClock& clock) {
   clock.first_incomplete = Iteration{(least ? *least : clock.completed_by_any->value()) + 1};
 }
 
+/// Times between neighbouring ticks; where they carry no time, how long each iteration took.
 void find_gaps(JobClock& clock) {
   std::vector<double> gaps;
   const ClockTick* before = nullptr;
   for (const ClockTick& tick : clock.ticks) {
-    if (!tick.first_done) continue;
-    if (before != nullptr && *tick.first_done > *before->first_done)
+    const bool neighbours =
+        before != nullptr && tick.iteration.value() - before->iteration.value() <= clock.stride;
+    if (neighbours && tick.first_done && before->first_done && *tick.first_done > *before->first_done)
       gaps.push_back(static_cast<double>((*tick.first_done - *before->first_done).count()));
+    else if (tick.duration_ms > 0)
+      gaps.push_back(tick.duration_ms);
     before = &tick;
   }
   if (gaps.empty()) return;
   clock.gap_max_ms = *std::ranges::max_element(gaps);
   clock.gap_median_ms = median_of(gaps);
+}
+
+/// Where iteration lines carry no time, a file that ends with one stopped growing with it.
+std::optional<TimeMs> progress_by_file_time(const JobView& view) {
+  std::optional<TimeMs> newest;
+  for (const StreamView& stream : view.streams) {
+    const Stream& state = *stream.state;
+    if (!state.last_completed || !stream.last_activity || state.last_line != state.last_completed_line)
+      continue;
+    if (!newest || *stream.last_activity > *newest) newest = stream.last_activity;
+  }
+  return newest;
 }
 
 }  // namespace
@@ -130,6 +146,7 @@ JobClock make_clock(const JobView& view) {
     if (draft.first_done && (!clock.first_progress || *draft.first_done < *clock.first_progress))
       clock.first_progress = draft.first_done;
   }
+  if (!clock.last_progress) clock.last_progress = progress_by_file_time(view);
   if (!clock.ticks.empty()) clock.completed_by_any = clock.ticks.back().iteration;
   find_dense_ranks(view, clock);
   find_incomplete(view, clock);

@@ -20,6 +20,7 @@ void Stream::apply(const wire::Segment& segment, SequencePool& sequences) {
   if (segment.iteration) apply_iteration(segment, sequences);
   widen(begin, end, segment);
   last_line = std::max(last_line, segment.lines.last);
+  tail_line = std::max(tail_line, segment.lines.first);
   timed_last_line = std::max(timed_last_line, segment.timed_last_line);
 }
 

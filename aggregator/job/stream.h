@@ -63,6 +63,7 @@ struct Stream {
   std::optional<TimeMs> begin, end;  ///< event times
   std::uint64_t last_line = 0;
   std::uint64_t timed_last_line = 0;      ///< last line that printed a time; 0 if none does
+  std::uint64_t tail_line = 0;            ///< first line of the newest segment
   std::uint64_t last_completed_line = 0;  ///< last line that completed an iteration
   std::uint64_t lines = 0;
   std::uint64_t dropped_iterations = 0;

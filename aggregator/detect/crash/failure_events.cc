@@ -22,7 +22,8 @@ bool after_progress(const job::JobView& view, const job::JobClock& clock,
   }
   const job::RankView& rank = view.ranks[stream.rank];
   const auto progress = rank.completed_time ? rank.completed_time : clock.last_progress;
-  if (!progress) return true;
+  // Nothing says when progress ended: only the last words of a stream can be about the end.
+  if (!progress) return occurrence.stats.first_line >= stream.state->tail_line;
   const Millis margin =
       std::max(kMarginMin, Millis{static_cast<std::int64_t>(2 * clock.gap_median_ms)});
   return *occurrence.time + margin >= *progress;

@@ -5,10 +5,14 @@
 namespace l4::detect::hang {
 
 Millis deadline_of(const job::JobClock& clock, const Options& options) {
-  // Twice the largest gap of this job: a pause of a kind seen before. algorithms.md 4, with the
-  // whole job as one key; never-seen pauses get the floor on top.
-  const auto learned = Millis{static_cast<std::int64_t>(2.0 * clock.gap_max_ms)};
-  return std::max(options.floor, learned);
+  // Twice the largest gap of this job: a pause of a kind seen before (algorithms.md 4, with the
+  // whole job as one key). The floor stands for pauses never seen; a job whose iterations take
+  // milliseconds need not wait for all of it.
+  const auto times = [&](double factor) {
+    return Millis{static_cast<std::int64_t>(factor * clock.gap_max_ms)};
+  };
+  if (clock.gap_max_ms <= 0) return options.floor;
+  return std::max(times(2), std::clamp(times(options.gaps), options.floor_min, options.floor));
 }
 
 Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeMs as_of,
@@ -34,7 +38,7 @@ Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeM
     const TimeMs progress = clock.last_progress.value_or(*found.last_activity);
     found.stalled_for = std::max(Millis{0}, as_of - progress);
   }
-  found.overdue = found.silent_for > found.deadline;
+  found.overdue = found.stalled_for > found.deadline;
   return found;
 }
 

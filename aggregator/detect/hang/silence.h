@@ -15,7 +15,9 @@
 namespace l4::detect::hang {
 
 struct Options {
-  Millis floor{60'000};  ///< no silence shorter than this is a hang
+  Millis floor{60'000};      ///< a silence this long is a hang, however quick the job is
+  Millis floor_min{10'000};  ///< and none shorter than this
+  double gaps = 30;          ///< between the two, so many times the largest gap seen
 };
 
 struct SilentRank {
@@ -29,7 +31,7 @@ struct Silence {
   Millis deadline{0};
   Millis silent_for{0};    ///< as_of minus last activity
   Millis stalled_for{0};   ///< as_of minus last progress
-  bool overdue = false;    ///< the job has been silent for longer than the deadline
+  bool overdue = false;    ///< no progress for longer than the deadline, whatever is printed
   std::vector<SilentRank> order;  ///< training ranks, first to stop first
 };
 

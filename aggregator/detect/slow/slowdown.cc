@@ -81,10 +81,11 @@ struct Phase {
   std::vector<double> before, after;
 };
 
-void add_phases(const job::StreamView& stream, Iteration first,
+void add_phases(const job::StreamView& stream, Iteration first, Iteration last,
                 std::map<std::string, std::map<std::uint32_t, Phase>>& phases) {
   for (const auto& [iteration, record] : stream.state->iterations)
     for (const wire::TimerTotal& timer : record.timers) {
+      if (iteration > last) continue;
       if (timer.timer >= stream.agent->timers.size() || timer.count == 0) continue;
       const wire::TimerName& known = stream.agent->timers[timer.timer];
       if (known.kind == wire::TimerKind::wait) continue;
@@ -93,9 +94,9 @@ void add_phases(const job::StreamView& stream, Iteration first,
     }
 }
 
-std::vector<Drag> find_drags(const job::JobView& view, Iteration first) {
+std::vector<Drag> find_drags(const job::JobView& view, Iteration first, Iteration last) {
   std::map<std::string, std::map<std::uint32_t, Phase>> phases;
-  for (const job::StreamView& stream : view.streams) add_phases(stream, first, phases);
+  for (const job::StreamView& stream : view.streams) add_phases(stream, first, last, phases);
   std::vector<Drag> drags;
   for (auto& [timer, ranks] : phases) {
     std::vector<double> growths;
@@ -117,6 +118,56 @@ std::vector<Drag> find_drags(const job::JobView& view, Iteration first) {
   return drags;
 }
 
+/// A phase [from, to) of the ticks and how much longer its iterations take than the others.
+struct SlowPhase {
+  std::size_t from = 0, to = 0;
+  double before = 0, after = 0;  ///< ln ms
+  bool found = false;
+};
+
+SlowPhase lasting_phase(const Values& logs, const Options& options) {
+  SlowPhase phase;
+  const Split split = best_split(logs, options);
+  if (split.cost < 0) return phase;
+  phase = {split.at, logs.size(), quartile_between(logs, 0, split.at),
+           quartile_between(logs, split.at, logs.size()), false};
+  const double rise = phase.after - phase.before;
+  const double middles =
+      median_between(logs, split.at, logs.size()) - median_between(logs, 0, split.at);
+  phase.found = rise >= std::log(options.ratio_min) &&
+                rise >= options.z_min * scatter(logs, split.at, phase.before, phase.after) &&
+                middles >= std::log(options.ratio_min) / 2;
+  return phase;
+}
+
+/// The stretch whose iterations exceed the usual time by most, taken together (maximum subarray).
+SlowPhase passing_phase(const Values& logs, const Options& options) {
+  constexpr double kClip = 0.7;  // one very long iteration is a checkpoint, not a phase
+  SlowPhase best;
+  best.before = quartile_between(logs, 0, logs.size());
+  const double usual = median_between(logs, 0, logs.size());
+  const double limit = std::log(options.passing_ratio_min) / 2;
+  double sum = 0;
+  double most = 0;
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    if (sum <= 0) {
+      sum = 0;
+      from = i;
+    }
+    sum += std::clamp(logs[i] - usual - limit, -kClip, kClip);
+    if (sum > most) {
+      most = sum;
+      best.from = from;
+      best.to = i + 1;
+    }
+  }
+  if (best.to - best.from < options.passing_min) return best;
+  best.after = quartile_between(logs, best.from, best.to);
+  best.found = best.after - best.before >= std::log(options.passing_ratio_min);
+  return best;
+}
+
 }  // namespace
 
 Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
@@ -124,23 +175,19 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
   Slowdown found;
   const auto ticks = timed_ticks(clock);
   if (ticks.size() < options.before_min + options.after_min) return found;
-  std::vector<double> logs;
+  Values logs;
   for (const job::ClockTick* tick : ticks) logs.push_back(std::log(tick->duration_ms));
-  const Split split = best_split(logs, options);
-  if (split.cost < 0) return found;
-  const double before = quartile_between(logs, 0, split.at);
-  const double after = quartile_between(logs, split.at, logs.size());
-  const double z = (after - before) / scatter(logs, split.at, before, after);
-  const double middles = median_between(logs, split.at, logs.size()) - median_between(logs, 0, split.at);
-  found.ratio = std::exp(after - before);
-  if (found.ratio < options.ratio_min || z < options.z_min) return found;
-  if (middles < std::log(options.ratio_min) / 2) return found;
+  SlowPhase phase = lasting_phase(logs, options);
+  if (!phase.found) phase = passing_phase(logs, options);
+  found.ratio = std::exp(phase.after - phase.before);
+  if (!phase.found) return found;
   found.found = true;
-  found.first = ticks[split.at]->iteration;
-  found.before_ms = std::exp(before);
-  found.after_ms = std::exp(after);
-  if (split.at > 0) found.since = ticks[split.at - 1]->last_done;
-  found.drags = find_drags(view, found.first);
+  found.first = ticks[phase.from]->iteration;
+  found.last = ticks[phase.to - 1]->iteration;
+  found.before_ms = std::exp(phase.before);
+  found.after_ms = std::exp(phase.after);
+  if (phase.from > 0) found.since = ticks[phase.from - 1]->last_done;
+  found.drags = find_drags(view, found.first, found.last);
   return found;
 }
 

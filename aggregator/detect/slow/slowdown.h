@@ -21,6 +21,8 @@ struct Options {
   double z_min = 3.0;
   std::size_t before_min = 8;  ///< iterations needed on either side
   std::size_t after_min = 5;
+  double passing_ratio_min = 1.5;  ///< a slow phase that is over again must be slower ...
+  std::size_t passing_min = 8;     ///< ... and longer than one that lasts
 };
 
 /// A rank whose own work (not waiting) takes longer than that of its peers, after the shift.
@@ -34,6 +36,7 @@ struct Drag {
 struct Slowdown {
   bool found = false;
   Iteration first{0};  ///< first slow iteration
+  Iteration last{0};   ///< last slow iteration; the newest if it lasts
   std::optional<TimeMs> since;
   double before_ms = 0, after_ms = 0;
   double ratio = 1;
