@@ -116,7 +116,7 @@ class Check:
             self.outside(name, text)
             if name.endswith((".h", ".cc")):
                 self.code(name, text)
-            elif name.endswith(".py"):
+            elif name.endswith(".py") or text.startswith("#!/usr/bin/env python3"):
                 self.columns(name, text)
         for prefix, users in sorted(self.heavy.items()):
             for name, line in sorted(users.items())[HEAVY[prefix]:]:
