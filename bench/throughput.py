@@ -4,8 +4,8 @@
 usage: throughput.py [--l4 BINARY] [--mb 1024] [--seed 5] [--repeats 3] [--logs FOLDER]
 
 All programs read the same files in the same run, warm from the page cache, in turns; the best of
-the repeats counts. Ratios say more than MB/s: they hold on another machine. Without --logs a large case
-is made by ../shared/bench/casegen.py and its nodes are copied, times intact, up to the size asked.
+the repeats counts. Ratios say more than MB/s: they hold on another machine. Without --logs a large
+case is made by ../shared/bench/casegen.py and its nodes are copied, times intact, up to the size.
 """
 import argparse
 import os
@@ -35,7 +35,8 @@ def make_case(folder, seed):
     real = support.shared("data", "real_logs")
     subprocess.run([sys.executable, support.shared("bench", "casegen.py"), "--normal",
                     real / "normal", "--failures", real / "failures", "--out", folder,
-                    "--cases", "1", "--seed", seed, "--scale", "large", "--nodes", "128", "--cri", "0"], check=True)
+                    "--cases", "1", "--seed", seed, "--scale", "large", "--nodes", "128",
+                    "--cri", "0"], check=True)
     return next(pathlib.Path(folder).glob("case_*")) / "logs"
 
 
