@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 namespace l4 {
 namespace {
@@ -37,7 +38,7 @@ std::optional<TimeMs> parse_epoch(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   if (!(seconds >= 0) || seconds > 4e10) return std::nullopt;
-  return TimeMs{Millis{static_cast<std::int64_t>(seconds * 1000.0 + 0.5)}};
+  return TimeMs{Millis{std::llround(seconds * 1000.0)}};
 }
 
 std::optional<Millis> parse_zone(std::string_view text) {

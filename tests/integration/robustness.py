@@ -133,6 +133,9 @@ def hostile_lines(l4, expect, folder):
     print(f"line of {HUGE_LINE_MB} MB: {done.seconds:.1f} s, peak {done.rss_mb:.0f} MB")
     if expect.diagnosed(done, report, "huge line"):
         same_verdict(expect, report, clean, "huge line")
+        told = done.stderr + str(report["warnings"])
+        expect.that("huge.log" in told or report["job"]["bytes"] > HUGE_LINE_MB << 20,
+                    "huge line: read or named", (report["job"]["bytes"], told))
     if not support.SANITIZED:
         expect.that(done.rss_mb < RSS_LIMIT_MB, f"huge line: peak below {RSS_LIMIT_MB} MB",
                     done.rss_mb)

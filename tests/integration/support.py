@@ -21,6 +21,7 @@ SANITIZED = os.environ.get("L4_SANITIZED", "") not in ("", "0")
 SKIPPED = 77
 TIMEOUT_S = 600
 FAILED_STATES = {"crashed", "hung", "slow", "node_lost", "launch_failed"}
+ROLES = ("root", "direct", "consequence")
 TOP_KEYS = {"schema", "generator", "job", "verdict", "nodes", "ranks", "events", "iterations",
             "stages", "faults", "pool", "warnings"}
 
@@ -107,10 +108,9 @@ def misshapen(report):
     if missing:
         yield f"no {sorted(missing)}"
         return
-    for key in ("nodes", "events", "iterations"):
-        scores = [item["score"] for item in report[key]]
-        if key != "iterations" and any(a < b for a, b in zip(scores, scores[1:])):
-            yield f"{key} are not most telling first: {scores[:6]}"
+    for role in ROLES:
+        yield from falling([e for e in report["events"] if e["role"] == role], f"{role} events")
+    yield from falling(report["nodes"], "nodes")
     for event in report["events"]:
         if not re.fullmatch("[0-9a-f]{16}", event["template_id"]):
             yield f"template id {event['template_id']!r}"
@@ -120,6 +120,12 @@ def misshapen(report):
     for where in [report["verdict"], *report["nodes"]]:
         if not 0 <= where["confidence"] <= 1:
             yield f"confidence {where['confidence']}"
+
+
+def falling(items, what):
+    scores = [item["score"] for item in items]
+    if any(a < b for a, b in zip(scores, scores[1:])):
+        yield f"{what} are not most telling first: {scores[:8]}"
 
 
 def first(items, key):
