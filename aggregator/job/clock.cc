@@ -116,6 +116,13 @@ void find_gaps(JobClock& clock) {
   clock.gap_median_ms = median_of(gaps);
 }
 
+/// Average time of an iteration, from the ends of the files: printed timers may leave out most of it.
+double pace_by_file_times(const JobView& view, const JobClock& clock) {
+  if (!clock.last_progress || !view.begin || clock.ticks.size() < 2) return 0;
+  const auto span = static_cast<double>((*clock.last_progress - *view.begin).count());
+  return std::max(0.0, span / static_cast<double>(clock.ticks.size()));
+}
+
 /// Where iteration lines carry no time, a file that ends with one stopped growing with it.
 std::optional<TimeMs> progress_by_file_time(const JobView& view) {
   std::optional<TimeMs> newest;
@@ -151,6 +158,10 @@ JobClock make_clock(const JobView& view) {
   find_dense_ranks(view, clock);
   find_incomplete(view, clock);
   find_gaps(clock);
+  const bool timed = std::ranges::count_if(clock.ticks, [](const ClockTick& tick) {
+                       return tick.first_done.has_value();
+                     }) * 2 > static_cast<std::ptrdiff_t>(clock.ticks.size());
+  if (!timed) clock.gap_max_ms = std::max(clock.gap_max_ms, pace_by_file_times(view, clock));
   return clock;
 }
 

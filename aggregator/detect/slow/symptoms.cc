@@ -31,6 +31,9 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
   constexpr std::uint64_t kTimesMin = 2;
   if (event.count < kTimesMin) return false;
   for (const job::Occurrence& occurrence : event.at) {
+    const bool untimed =
+        occurrence.stats.first_line > view.streams[occurrence.stream].state->timed_last_line;
+    if (untimed) return true;  // nothing on its stream tells when; that it comes again must do
     if (occurrence.stats.last_time && view.end && slowdown.since) {
       // Its last half of the slow phase has it.
       if (*view.end - *occurrence.stats.last_time < (*view.end - *slowdown.since) / 2) return true;

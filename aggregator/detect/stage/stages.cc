@@ -7,6 +7,9 @@
 namespace l4::detect::stage {
 namespace {
 
+/// Clocks of nodes differ, and the launcher may hear of the end before the last line is out.
+constexpr Millis kTolerance{2000};
+
 void widen(Span& span, const job::StageChange& change) {
   if (change.time && (!span.begin || *change.time < *span.begin)) span.begin = change.time;
   if (change.end && (!span.end || *change.end > *span.end)) span.end = change.end;
@@ -34,7 +37,7 @@ Stage last_stage(const job::JobView& view, const job::RankView& rank) {
 
 }  // namespace
 
-Stages find_stages(const job::JobView& view) {
+Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
   Stages found;
   std::map<Stage, Span> spans;
   std::map<Stage, std::set<std::uint32_t>> ranks;
@@ -60,8 +63,11 @@ Stages find_stages(const job::JobView& view) {
     if ((event.marks & wire::kMarkFinished) == 0) continue;
     for (const job::Occurrence& occurrence : event.at) {
       const job::StreamView& stream = view.streams[occurrence.stream];
-      if (occurrence.stats.last_line > stream.state->last_completed_line)
-        found.finished[stream.rank] = true;
+      // Said once and for all: a line that also stands among iterations ends nothing.
+      const bool in_order = occurrence.stats.first_line > stream.state->last_completed_line;
+      const bool in_time = !occurrence.time || !clock.last_progress ||
+                           *occurrence.time + kTolerance >= *clock.last_progress;
+      if (in_order && in_time) found.finished[stream.rank] = true;
     }
   }
   found.finished_ranks = static_cast<std::size_t>(std::ranges::count(found.finished, true));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
 
 namespace l4::detect::stage {
@@ -24,6 +25,6 @@ struct Stages {
   std::size_t finished_ranks = 0;
 };
 
-Stages find_stages(const job::JobView& view);
+Stages find_stages(const job::JobView& view, const job::JobClock& clock);
 
 }  // namespace l4::detect::stage
