@@ -23,6 +23,7 @@ constexpr std::array kOpenings{
     Opening{"Exception raised from ", Shape::raised},
     Opening{"C++ CapturedTraceback", Shape::raised},
     Opening{"frame #", Shape::frame},
+    Opening{"<omitting python frames>", Shape::frame},
     Opening{"Fatal Python error:", Shape::fatal},
     Opening{"*** SIG", Shape::fatal},
     Opening{"*** Aborted at", Shape::fatal},
@@ -125,6 +126,8 @@ Shape shape_of(std::string_view body) {
   const Shape opening = shape_by_opening(text);
   if (opening != Shape::plain) return opening;
   const char first = text[0];
+  if (text.back() == ':' && text.ends_with("Traceback (most recent call last):"))
+    return Shape::traceback;
   if (first == '#' || first == '@' || first == '[' || is_digit(first)) {
     if (numbered_frame(text)) return Shape::frame;
   } else if (first == '=' || first == '-' || first == '*') {
@@ -136,8 +139,6 @@ Shape shape_of(std::string_view body) {
   } else if (is_alpha(first) || first == '_') {
     if (is_exception_line(text)) return Shape::exception;
   }
-  if (text.back() == ':' && text.ends_with("Traceback (most recent call last):"))
-    return Shape::traceback;
   if ((first == '/' || first == '<' || is_alpha(first)) && is_python_warning(text))
     return Shape::warning;
   const std::size_t indent = indent_of(body);
@@ -152,8 +153,8 @@ bool class_like(std::string_view body) {
     if (body[n] == '.') name = n + 1;
     ++n;
   }
-  if (n >= body.size() || body[n] != ':' || (n + 1 < body.size() && body[n + 1] != ' '))
-    return false;
+  if (n == body.size()) return name > 0 && n > name + 2 && is_upper(body[name]);  // _queue.Empty
+  if (body[n] != ':' || (n + 1 < body.size() && body[n + 1] != ' ')) return false;
   if (n < name + 3 || level_of_word(body.substr(0, n)) != Level::unknown) return false;
   return is_upper(body[name]);
 }

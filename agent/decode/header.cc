@@ -87,7 +87,8 @@ struct Walk {
   void word(std::string_view token) {
     const std::size_t colon = token.find(':');
     const std::string_view front = token.substr(0, colon);
-    const bool known = previous == "NCCL" || previous == "UCX" || previous == "RCCL";
+    const bool known =
+        previous == "NCCL" || previous == "UCX" || previous == "RCCL" || previous == "PMIX";
     if (header.level == Level::unknown && (bare == 0 || after_mark || stamped || known))
       header.level = level_of_word(front);
     if (header.level == Level::unknown && front.size() > 4 && front.starts_with("|CCL_"))
@@ -104,7 +105,7 @@ struct Walk {
 
 /// Phrases with which a process introduces itself.
 std::optional<Rank> rank_in_phrase(std::string_view text) {
-  constexpr std::array<std::string_view, 2> kPhrases{"Process rank: ", "GLOBAL_RANK: "};
+  constexpr std::array<std::string_view, 1> kPhrases{"Process rank: "};
   for (const auto phrase : kPhrases) {
     const std::size_t at = text.find(phrase);
     if (at != std::string_view::npos) return rank_number(text, at + phrase.size());
@@ -138,8 +139,7 @@ Header scan_header(std::string_view text, bool stamped) {
       at = end;
     }
   }
-  if (!walk.header.rank && contains(text, "ank: ") | contains(text, "RANK: "))
-    walk.header.rank = rank_in_phrase(text);
+  if (!walk.header.rank) walk.header.rank = rank_in_phrase(text);
   return walk.header;
 }
 
