@@ -1,6 +1,8 @@
 #include "agent/decode/decoder.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -193,7 +195,8 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   take_prefixes(text, trust, prefixes);
   Message message;
   Record& record = message.record;
-  if (contains(text.substr(0, kBarBytes), "%|")) text = take_bar(text, record, prefixes);
+  if (std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr)
+    text = take_bar(text, record, prefixes);
   const bool origin = take_stamp(text, message, prefixes);
   if (!record.time && envelope != nullptr) record.time = envelope->time;
   if (all_blank(text)) {

@@ -40,7 +40,7 @@ Folder::Fold* Folder::find(const Message& message, Shape shape) {
 }
 
 void Folder::take(const Message& message) {
-  const Shape shape = shape_of(message.body);
+  const Shape shape = shape_of(message.body, message.record.level);
   if (!open_.empty()) {
     const std::uint64_t line = message.record.lines.front();
     if (line >= swept_at_ + 64) end_silent(line);
@@ -144,7 +144,7 @@ void Folder::take_group_line(Fold& fold, std::string_view body) {
   const std::string_view text = body.substr(at);
   if (text.starts_with("+--") && text.find_first_not_of("+-") == std::string_view::npos)
     fold.phase = Phase::message;  // the end of the group
-  if (fold.rules >= 2 || shape_of(text) != Shape::exception) return;
+  if (fold.rules >= 2 || shape_of(text, Level::unknown) != Shape::exception) return;
   if (fold.rules++ == 0)
     fold.text.assign(trim(text));
   else

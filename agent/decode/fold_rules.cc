@@ -120,7 +120,7 @@ std::size_t indent_of(std::string_view body) {
   return indent;
 }
 
-Shape shape_of(std::string_view body) {
+Shape shape_of(std::string_view body, Level level) {
   const std::string_view text = trim_left(body);
   if (text.empty()) return Shape::plain;
   const Shape opening = shape_by_opening(text);
@@ -139,10 +139,12 @@ Shape shape_of(std::string_view body) {
   } else if (is_alpha(first) || first == '_') {
     if (is_exception_line(text)) return Shape::exception;
   }
-  if ((first == '/' || first == '<' || is_alpha(first)) && is_python_warning(text))
+  if (level == Level::warning && (first == '/' || first == '<' || is_alpha(first)) &&
+      is_python_warning(text))
     return Shape::warning;
   const std::size_t indent = indent_of(body);
-  if (indent == 0 && contains(text.substr(0, 80), ": error: ")) return Shape::usage_error;
+  if (level == Level::error && indent == 0 && contains(text.substr(0, 80), ": error: "))
+    return Shape::usage_error;
   return indent >= 2 ? Shape::indented : Shape::plain;
 }
 
