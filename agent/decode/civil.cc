@@ -72,10 +72,8 @@ bool Civil::valid() const {
 bool scan_iso(Cursor& cursor, Civil& civil) {
   Cursor c = cursor;
   if (!c.take_number(4, 4, civil.year)) return false;
-  const char sign = c.peek();
-  if (sign != '-' && sign != '/') return false;
-  ++c.at;
-  if (!c.take_number(2, 2, civil.month) || !c.take(sign) || !c.take_number(2, 2, civil.day))
+  if (!c.take('-') || !c.take_number(2, 2, civil.month) || !c.take('-') ||
+      !c.take_number(2, 2, civil.day))
     return false;
   const char between = c.peek();
   if (between != 'T' && between != ' ' && between != '_' && between != '-') return false;

@@ -24,7 +24,7 @@ bool take_fraction(Cursor& cursor, int& millis);
 bool take_clock(Cursor& cursor, Civil& civil);
 /// `Jan` .. `Dec` as 1 .. 12.
 bool take_month(Cursor& cursor, int& month);
-/// YYYY-MM-DD (or with slashes) and time of day, with the usual separators and zones.
+/// YYYY-MM-DD and time of day, with the usual separators and zones.
 bool scan_iso(Cursor& cursor, Civil& civil);
 
 }  // namespace l4::decode

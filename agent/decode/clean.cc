@@ -46,7 +46,7 @@ std::size_t lost_colour(std::string_view text) {
     }
   }
   if (!any || digits == 0 || i >= text.size() || text[i] != 'm' || value > 107) return 0;
-  if (i + 1 < text.size() && (text[i + 1] == ']' || is_digit(text[i + 1])) && value > 9) return 0;
+  if (i + 1 < text.size() && text[i + 1] == ']' && value != 0) return 0;  // a range: [5m]
   return i + 1;
 }
 

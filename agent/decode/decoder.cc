@@ -1,6 +1,8 @@
 #include "agent/decode/decoder.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -53,6 +55,7 @@ struct Decoder::State {
   void block(std::string_view bytes);
   void line(const RawLine& raw);
   void join_partials(const RawLine& raw, const Envelope& envelope);
+  void end_partial(Stream stream);
   void content(std::string_view text, const RawLine& raw, std::span<const std::uint64_t> lines,
                const Envelope* envelope);
   std::string_view take_bar(std::string_view text, Record& record, Prefixes& prefixes);
@@ -129,12 +132,19 @@ void Decoder::State::join_partials(const RawLine& raw, const Envelope& envelope)
   partial.content.append(text.substr(0, room));
   partial.lines.push_back(raw.number);
   partial.bytes.to = raw.bytes.to;
-  if (envelope.partial && partial.lines.size() < options.fold_lines_max) return;
+  if (!envelope.partial || partial.lines.size() >= options.fold_lines_max)
+    end_partial(envelope.stream);
+}
+
+void Decoder::State::end_partial(Stream stream) {
+  Partial& partial = partials[static_cast<std::size_t>(stream)];
+  if (!partial.open) return;
   partial.open = false;
-  RawLine whole = raw;
+  RawLine whole;
   whole.bytes = partial.bytes;
-  Envelope joined = envelope;
+  Envelope joined;
   joined.time = partial.time;
+  joined.stream = stream;
   content(partial.content, whole, partial.lines, &joined);
 }
 
@@ -185,7 +195,8 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   take_prefixes(text, trust, prefixes);
   Message message;
   Record& record = message.record;
-  if (contains(text.substr(0, kBarBytes), "%|")) text = take_bar(text, record, prefixes);
+  if (std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr)
+    text = take_bar(text, record, prefixes);
   const bool origin = take_stamp(text, message, prefixes);
   if (!record.time && envelope != nullptr) record.time = envelope->time;
   if (all_blank(text)) {
@@ -204,8 +215,13 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   record.bytes = raw.bytes;
   record.updates = raw.updates;
   message.voice = prefixes.key;
+  message.outer_voice = prefixes.outer;
   message.excepthook = prefixes.excepthook;
-  if (envelope != nullptr) message.voice ^= static_cast<std::uint64_t>(envelope->stream) << 62;
+  if (envelope != nullptr) {
+    const auto stream = static_cast<std::uint64_t>(envelope->stream) << 62;
+    message.voice ^= stream;
+    message.outer_voice ^= stream;
+  }
   if (record.time) stats.lines_with_time += lines.size();
   if (record.speaker.rank) stats.lines_with_rank += lines.size();
   folder.take(message);
@@ -234,6 +250,7 @@ void Decoder::finish() {
   settle();
   RawLine raw;
   if (state_->framer.finish(raw)) state_->line(raw);
+  for (const Stream stream : {Stream::none, Stream::out, Stream::err}) state_->end_partial(stream);
   state_->folder.finish();
 }
 

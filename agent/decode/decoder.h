@@ -26,7 +26,7 @@ struct Options {
   /// Offset of local times to UTC for lines without a zone.
   Millis zone{0};
   /// For stamps without a year (glog, syslog): a time near the file's, usually its mtime.
-  std::optional<TimeMs> year_hint;
+  std::optional<TimeMs> year_hint = {};
 };
 
 struct Stats {

@@ -11,6 +11,7 @@ constexpr std::size_t kOpenMax = 512;
 constexpr std::uint64_t kSilentLines = 2048;  // 64 ranks with tracebacks of 30 lines, interleaved
 constexpr std::uint64_t kSilentHeldLines = 256;
 constexpr std::uint32_t kPassedMax = 64;
+constexpr std::uint32_t kNativePassedMax = 8;
 constexpr std::uint32_t kNotesMax = 60;
 
 bool adjacent(const Record& earlier, const std::vector<std::uint64_t>& lines,
@@ -24,22 +25,31 @@ bool adjacent(const Record& earlier, const std::vector<std::uint64_t>& lines,
 Folder::Folder(std::size_t fold_lines_max, Sink sink)
     : fold_lines_max_(std::max<std::size_t>(fold_lines_max, 2)), sink_(std::move(sink)) {}
 
-Folder::Fold* Folder::find(std::uint64_t voice) {
-  for (Fold& fold : open_)
-    if (fold.voice == voice) return &fold;
-  return nullptr;
+/// The open fold of the message's voice. Pieces of a native stack also go to the fold that grew
+/// last among those whose head had torch's prefix while its stack has none.
+Folder::Fold* Folder::find(const Message& message, Shape shape) {
+  const bool piece = shape == Shape::frame || shape == Shape::raised || shape == Shape::note;
+  Fold* best = nullptr;
+  for (Fold& fold : open_) {
+    const bool own = fold.voice == message.voice;
+    if (!own && !(piece && fold.outer_voice == message.voice)) continue;
+    if (!piece) return &fold;
+    if (best == nullptr || fold.lines.back() > best->lines.back()) best = &fold;
+  }
+  return best;
 }
 
 void Folder::take(const Message& message) {
-  const Shape shape = shape_of(message.body);
+  const Shape shape = shape_of(message.body, message.record.level);
   if (!open_.empty()) {
     const std::uint64_t line = message.record.lines.front();
     if (line >= swept_at_ + 64) end_silent(line);
-    if (Fold* fold = find(message.voice)) {
+    if (Fold* fold = find(message, shape)) {
       const Verdict verdict = judge(*fold, message, shape);
       const auto index = static_cast<std::size_t>(fold - open_.data());
       if (verdict == Verdict::join || verdict == Verdict::join_and_end) {
         join(*fold, message);
+        fold->after_colon = shape == Shape::note && trim_right(message.body).ends_with(':');
         if (verdict == Verdict::join_and_end || fold->lines.size() >= fold_lines_max_) end(index);
         return;
       }
@@ -57,9 +67,11 @@ bool Folder::begin(const Message& message, Shape shape) {
   Kind kind = Kind::held;
   switch (shape) {
     case Shape::traceback:
+    case Shape::file_frame:  // the head is missing
       kind = Kind::traceback;
       break;
     case Shape::terminate:
+    case Shape::what:
     case Shape::raised:
     case Shape::frame:
     case Shape::fatal:
@@ -80,6 +92,7 @@ bool Folder::begin(const Message& message, Shape shape) {
   spare_.pop_back();
   Fold& fold = open_.back();
   fold.voice = message.voice;
+  fold.outer_voice = message.outer_voice;
   fold.kind = kind;
   fold.phase = Phase::frames;
   fold.record = message.record;
@@ -87,9 +100,11 @@ bool Folder::begin(const Message& message, Shape shape) {
   fold.host.assign(message.record.speaker.host);
   fold.lines.assign(message.record.lines.begin(), message.record.lines.end());
   fold.indent = indent_of(message.body);
+  if (shape == Shape::file_frame) fold.indent -= std::min<std::size_t>(fold.indent, 2);
   fold.open_tracebacks = kind == Kind::traceback ? 1 : 0;
   fold.passed = fold.notes = fold.rules = 0;
-  fold.after_file = fold.named = false;
+  fold.after_file = fold.after_colon = false;
+  fold.named = shape == Shape::what;
   fold.excepthook = message.excepthook;
   fold.stamped = message.stamped;
   if (kind == Kind::traceback) fold.record.level = Level::error;
@@ -122,18 +137,35 @@ Folder::Verdict Folder::judge(Fold& fold, const Message& message, Shape shape) {
   return Verdict::end;
 }
 
+/// Exception groups: the text is the group's line and its first leaf.
+void Folder::take_group_line(Fold& fold, std::string_view body) {
+  const std::size_t at = body.find_first_not_of(" |");
+  if (at == std::string_view::npos) return;
+  const std::string_view text = body.substr(at);
+  if (text.starts_with("+--") && text.find_first_not_of("+-") == std::string_view::npos)
+    fold.phase = Phase::message;  // the end of the group
+  if (fold.rules >= 2 || shape_of(text, Level::unknown) != Shape::exception) return;
+  if (fold.rules++ == 0)
+    fold.text.assign(trim(text));
+  else
+    fold.text.append(" | ").append(trim(text));
+}
+
 Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape shape) {
   const std::size_t indent = indent_of(message.body);
   const bool follows_file = fold.after_file;
   fold.after_file = false;
   switch (shape) {
-    case Shape::traceback:
-      if (indent <= fold.indent) ++fold.open_tracebacks;
+    case Shape::traceback:  // not `TVMError: Traceback ..`, which goes on
+      if (indent <= fold.indent && trim_left(message.body).starts_with("Trace"))
+        ++fold.open_tracebacks;
       return Verdict::join;
     case Shape::file_frame:
       fold.after_file = indent <= fold.indent;  // indentation was lost: its source line follows
       return Verdict::join;
     case Shape::group:
+      take_group_line(fold, message.body);
+      return Verdict::join;
     case Shape::chain:
     case Shape::frame:
       return Verdict::join;
@@ -154,6 +186,10 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
 
 Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape shape) {
   const std::string_view body = message.body;
+  if (shape == Shape::group && fold.rules > 0) {
+    take_group_line(fold, body);
+    return Verdict::join;
+  }
   if (shape == Shape::chain) {
     fold.phase = Phase::chained;
     return Verdict::join;
@@ -175,21 +211,21 @@ Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape 
     fold.rules = 1;
     return Verdict::join;
   }
-  if (++fold.notes > kNotesMax || message.stamped) return Verdict::end;
+  if (message.stamped) return Verdict::end;
   if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
+  if (++fold.notes > kNotesMax) return Verdict::end;
   if (message.excepthook && shape != Shape::warning) return Verdict::join;
   const bool next = adjacent(fold.record, fold.lines, message);
-  return next && shape == Shape::indented ? Verdict::join : Verdict::end;
+  return next && (shape == Shape::indented || fold.after_colon) ? Verdict::join : Verdict::end;
 }
 
 Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape shape) {
   if (message.stamped) return Verdict::end;
   switch (shape) {
     case Shape::what:
-      if (!fold.named) {
-        fold.text.append(" ").append(trim(message.body));
-        fold.named = true;
-      }
+      if (fold.named || fold.lines.size() > 4) return Verdict::end;  // of another process
+      fold.text.append(" ").append(trim(message.body));
+      fold.named = true;
       return Verdict::join;
     case Shape::note:
       if (trim(message.body).starts_with("Signal: ")) fold.text.assign(trim(message.body));
@@ -200,19 +236,30 @@ Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape s
     case Shape::file_frame:
     case Shape::indented:
       return Verdict::join;
+    case Shape::terminate:
+    case Shape::traceback:
+    case Shape::fatal:
+    case Shape::warning:
+    case Shape::usage:
+      return Verdict::end;
     default:
       break;
   }
   const bool short_table = shape == Shape::rule && fold.text.starts_with("==== backtrace");
   if (short_table) return Verdict::join_and_end;
-  return message.excepthook && ++fold.notes < kNotesMax ? Verdict::join : Verdict::end;
+  const bool next = message.voice != 0 || adjacent(fold.record, fold.lines, message);
+  if (next && fold.after_colon) return Verdict::join;
+  if (message.excepthook && ++fold.notes < kNotesMax) return Verdict::join;
+  return fold.passed < kNativePassedMax ? Verdict::pass : Verdict::end;
 }
 
 Folder::Verdict Folder::judge_held(Fold& fold, const Message& message, Shape shape) {
-  if (message.stamped || ++fold.notes > kNotesMax) return Verdict::end;
+  if (message.stamped) return Verdict::end;
   if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
+  if (++fold.notes > kNotesMax) return Verdict::end;
   const bool next = message.voice != 0 || adjacent(fold.record, fold.lines, message);
-  return next && fold.stamped && shape == Shape::indented ? Verdict::join : Verdict::end;
+  const bool more = (fold.stamped && shape == Shape::indented) || fold.after_colon;
+  return next && more ? Verdict::join : Verdict::end;
 }
 
 void Folder::join(Fold& fold, const Message& message) {

@@ -20,11 +20,12 @@
 namespace l4::decode {
 
 struct Message {
-  Record record;            ///< complete but for `folded`
-  std::string_view body;    ///< the message with its indentation, without glog's origin
-  std::uint64_t voice = 0;  ///< 0: no prefix
-  bool stamped = false;     ///< has a time stamp of its own (not the envelope's)
-  bool excepthook = false;  ///< torch's `[rank4]:`, set before tracebacks
+  Record record;                  ///< complete but for `folded`
+  std::string_view body;          ///< the message with its indentation, without glog's origin
+  std::uint64_t voice = 0;        ///< 0: no prefix
+  std::uint64_t outer_voice = 0;  ///< without torch's `[rank4]:`
+  bool stamped = false;           ///< has a time stamp of its own (not the envelope's)
+  bool excepthook = false;        ///< torch's `[rank4]:`, set before tracebacks
 };
 
 class Folder {
@@ -43,7 +44,7 @@ class Folder {
   enum class Verdict : std::uint8_t { join, join_and_end, pass, end };
 
   struct Fold {
-    std::uint64_t voice = 0;
+    std::uint64_t voice = 0, outer_voice = 0;
     Kind kind = Kind::held;
     Phase phase = Phase::frames;
     Record record;
@@ -51,11 +52,13 @@ class Folder {
     std::vector<std::uint64_t> lines;
     std::size_t indent = 0;
     std::uint32_t open_tracebacks = 0, passed = 0, notes = 0, rules = 0;
-    bool after_file = false, named = false, excepthook = false, stamped = false;
+    bool after_file = false, after_colon = false, named = false, excepthook = false,
+         stamped = false;
   };
 
   bool begin(const Message& message, Shape shape);
   Verdict judge(Fold& fold, const Message& message, Shape shape);
+  void take_group_line(Fold& fold, std::string_view body);
   Verdict judge_frames(Fold& fold, const Message& message, Shape shape);
   Verdict judge_message(Fold& fold, const Message& message, Shape shape);
   Verdict judge_native(Fold& fold, const Message& message, Shape shape);
@@ -63,7 +66,7 @@ class Folder {
   void join(Fold& fold, const Message& message);
   void end(std::size_t index);
   void end_silent(std::uint64_t line);
-  Fold* find(std::uint64_t voice);
+  Fold* find(const Message& message, Shape shape);
 
   std::size_t fold_lines_max_;
   Sink sink_;

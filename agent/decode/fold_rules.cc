@@ -23,6 +23,7 @@ constexpr std::array kOpenings{
     Opening{"Exception raised from ", Shape::raised},
     Opening{"C++ CapturedTraceback", Shape::raised},
     Opening{"frame #", Shape::frame},
+    Opening{"<omitting python frames>", Shape::frame},
     Opening{"Fatal Python error:", Shape::fatal},
     Opening{"*** SIG", Shape::fatal},
     Opening{"*** Aborted at", Shape::fatal},
@@ -119,12 +120,14 @@ std::size_t indent_of(std::string_view body) {
   return indent;
 }
 
-Shape shape_of(std::string_view body) {
+Shape shape_of(std::string_view body, Level level) {
   const std::string_view text = trim_left(body);
   if (text.empty()) return Shape::plain;
   const Shape opening = shape_by_opening(text);
   if (opening != Shape::plain) return opening;
   const char first = text[0];
+  if (text.back() == ':' && text.ends_with("Traceback (most recent call last):"))
+    return Shape::traceback;
   if (first == '#' || first == '@' || first == '[' || is_digit(first)) {
     if (numbered_frame(text)) return Shape::frame;
   } else if (first == '=' || first == '-' || first == '*') {
@@ -136,12 +139,12 @@ Shape shape_of(std::string_view body) {
   } else if (is_alpha(first) || first == '_') {
     if (is_exception_line(text)) return Shape::exception;
   }
-  if (text.back() == ':' && text.ends_with("Traceback (most recent call last):"))
-    return Shape::traceback;
-  if ((first == '/' || first == '<' || is_alpha(first)) && is_python_warning(text))
+  if (level == Level::warning && (first == '/' || first == '<' || is_alpha(first)) &&
+      is_python_warning(text))
     return Shape::warning;
   const std::size_t indent = indent_of(body);
-  if (indent == 0 && contains(text.substr(0, 80), ": error: ")) return Shape::usage_error;
+  if (level == Level::error && indent == 0 && contains(text.substr(0, 80), ": error: "))
+    return Shape::usage_error;
   return indent >= 2 ? Shape::indented : Shape::plain;
 }
 
@@ -152,8 +155,8 @@ bool class_like(std::string_view body) {
     if (body[n] == '.') name = n + 1;
     ++n;
   }
-  if (n >= body.size() || body[n] != ':' || (n + 1 < body.size() && body[n + 1] != ' '))
-    return false;
+  if (n == body.size()) return name > 0 && n > name + 2 && is_upper(body[name]);  // _queue.Empty
+  if (body[n] != ':' || (n + 1 < body.size() && body[n + 1] != ' ')) return false;
   if (n < name + 3 || level_of_word(body.substr(0, n)) != Level::unknown) return false;
   return is_upper(body[name]);
 }

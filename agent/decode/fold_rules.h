@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "common/base/vocabulary.h"
+
 namespace l4::decode {
 
 enum class Shape : std::uint8_t {
@@ -31,7 +33,8 @@ enum class Shape : std::uint8_t {
   indented,     ///< begins with a tab or two blanks, nothing else known
 };
 
-Shape shape_of(std::string_view body);
+/// `level` spares the search for what only lines of that level can be.
+Shape shape_of(std::string_view body, Level level);
 
 /// Blanks at the front, a tab counts as four.
 std::size_t indent_of(std::string_view body);

@@ -84,10 +84,12 @@ struct Walk {
     after_mark = true;
   }
 
-  void word(std::string_view token) {
+  /// `at`: where the token begins.
+  void word(std::string_view token, std::size_t at) {
     const std::size_t colon = token.find(':');
     const std::string_view front = token.substr(0, colon);
-    const bool known = previous == "NCCL" || previous == "UCX" || previous == "RCCL";
+    const bool known =
+        previous == "NCCL" || previous == "UCX" || previous == "RCCL" || previous == "PMIX";
     if (header.level == Level::unknown && (bare == 0 || after_mark || stamped || known))
       header.level = level_of_word(front);
     if (header.level == Level::unknown && front.size() > 4 && front.starts_with("|CCL_"))
@@ -96,21 +98,14 @@ struct Walk {
       if (token.starts_with("rank=")) header.rank = rank_number(token, 5);
       if (token.starts_with("global_rank=")) header.rank = rank_number(token, 12);
     }
+    constexpr std::string_view kPhrase = "Process rank: ";
+    if (!header.rank && token == "Process" && text.substr(at).starts_with(kPhrase))
+      header.rank = rank_number(text, at + kPhrase.size());
     previous = token;
     after_mark = false;
     ++bare;
   }
 };
-
-/// Phrases with which a process introduces itself.
-std::optional<Rank> rank_in_phrase(std::string_view text) {
-  constexpr std::array<std::string_view, 2> kPhrases{"Process rank: ", "GLOBAL_RANK: "};
-  for (const auto phrase : kPhrases) {
-    const std::size_t at = text.find(phrase);
-    if (at != std::string_view::npos) return rank_number(text, at + phrase.size());
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -134,12 +129,10 @@ Header scan_header(std::string_view text, bool stamped) {
       ++at;
     } else {
       const std::size_t end = std::min(text.find_first_of(" \t", at), text.size());
-      walk.word(text.substr(at, end - at));
+      walk.word(text.substr(at, end - at), at);
       at = end;
     }
   }
-  if (!walk.header.rank && contains(text, "ank: ") | contains(text, "RANK: "))
-    walk.header.rank = rank_in_phrase(text);
   return walk.header;
 }
 

@@ -37,6 +37,7 @@ constexpr std::array kSyslogWords{
 constexpr std::array kOpenings{
     Word{"Traceback (most recent", Level::error},
     Word{"terminate called", Level::fatal},
+    Word{"what():", Level::fatal},
     Word{"Fatal Python error", Level::fatal},
     Word{"*** SIG", Level::fatal},
     Word{"*** Aborted at", Level::fatal},
@@ -53,6 +54,8 @@ constexpr std::array kOpenings{
     Word{"Warning:", Level::warning},
     Word{"warning:", Level::warning},
     Word{"Exception in thread", Level::error},
+    Word{"srun: Job step aborted", Level::error},
+    Word{"Unhandled error", Level::error},
 };
 
 /// Words that count anywhere in the first part of a line.
@@ -60,6 +63,7 @@ constexpr std::array kAnywhere{
     Word{": error: ", Level::error},
     Word{": fatal error: ", Level::error},
     Word{"FATAL", Level::fatal},
+    Word{"(core dumped)", Level::fatal},
 };
 
 constexpr std::array kClassEnds{
@@ -75,6 +79,14 @@ Level look_up(const std::array<Word, N>& words, std::string_view text) {
   for (const Word& word : words)
     if (word.text == text) return word.level;
   return Level::unknown;
+}
+
+/// Ascend's `EI0005: ...`, `EE9999: ...`.
+bool ascend_code(std::string_view text) {
+  if (text.size() < 8 || text[0] != 'E' || !is_alnum(text[1]) || text[6] != ':') return false;
+  for (std::size_t i = 2; i < 6; ++i)
+    if (!is_digit(text[i])) return false;
+  return true;
 }
 
 const Word* class_end(std::string_view name) {
@@ -174,6 +186,7 @@ Level level_of_message(std::string_view text) {
   if (text.empty()) return Level::unknown;
   for (const Word& word : kOpenings)
     if (word.text[0] == text[0] && text.starts_with(word.text)) return word.level;
+  if (ascend_code(text)) return Level::error;
   const NamedClass named = find_exception_class(text);
   if (named.level != Level::unknown) return named.level;
   const std::string_view head = text.substr(0, 160);

@@ -14,6 +14,11 @@ void mix(std::uint64_t& key, std::string_view text, std::uint64_t salt) {
   key = (key ^ hash) * 0x9E3779B97F4A7C15ULL;
 }
 
+void mix(Prefixes& out, std::string_view text, std::uint64_t salt) {
+  mix(out.key, text, salt);
+  mix(out.outer, text, salt);
+}
+
 /// One space after a prefix belongs to it; further blanks are the message's indentation.
 void drop(std::string_view& line, std::size_t n) {
   line.remove_prefix(n);
@@ -40,7 +45,7 @@ bool take_rank_tag(std::string_view& line, Prefixes& out) {
     if (out.label && !out.excepthook) out.speaker.rank.reset();
     out.speaker.local_rank = static_cast<std::int32_t>(value);
     out.tee = true;
-    mix(out.key, digits, 2);
+    mix(out, digits, 2);
   }
   drop(line, c.at);
   return true;
@@ -56,7 +61,7 @@ bool take_mpi_tag(std::string_view& line, Prefixes& out) {
   if (!c.take("out>") && !c.take("err>") && !c.take("diag>")) return false;
   c.take(':');
   out.speaker.rank = Rank{static_cast<std::int32_t>(rank)};
-  mix(out.key, line.substr(0, c.at), 3);
+  mix(out, line.substr(0, c.at), 3);
   drop(line, c.at);
   return true;
 }
@@ -72,7 +77,7 @@ bool take_ray_tag(std::string_view& line, Prefixes& out) {
   const std::size_t ip = tag.find("ip=");
   if (ip != std::string_view::npos && out.speaker.host.empty())
     out.speaker.host = tag.substr(ip + 3, tag.size() - ip - 4);
-  mix(out.key, tag, 4);
+  mix(out, tag, 4);
   drop(line, close + 1);
   return true;
 }
@@ -91,7 +96,7 @@ bool take_label(std::string_view& line, const PrefixTrust& trust, Prefixes& out)
   } else if (!out.excepthook && !out.tee) {
     out.speaker.rank = Rank{*label};
   }
-  mix(out.key, digits, 5);
+  mix(out, digits, 5);
   drop(line, length);
   return true;
 }
@@ -101,7 +106,7 @@ bool take_host(std::string_view& line, const PrefixTrust& trust, Prefixes& out) 
   const std::string_view host = host_prefix_of(line);
   if (host.empty() || !trust.host_known(trust.context, host)) return false;
   if (out.speaker.host.empty()) out.speaker.host = host;
-  mix(out.key, host, 6);
+  mix(out, host, 6);
   drop(line, host.size() + 1);
   return true;
 }
@@ -159,7 +164,7 @@ bool take_process_tag(std::string_view& line, Prefixes& out) {
     const std::string_view host = bracket_tag(line, length);
     if (host.empty()) return false;
     if (out.speaker.host.empty()) out.speaker.host = host;
-    mix(out.key, line.substr(0, length), 7);
+    mix(out, line.substr(0, length), 7);
     drop(line, length);
     return true;
   }

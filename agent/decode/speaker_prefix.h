@@ -24,7 +24,9 @@ struct PrefixTrust {
 
 struct Prefixes {
   Speaker speaker;
-  std::uint64_t key = 0;    ///< of the voice: lines of one key are one thread of text
+  std::uint64_t key = 0;  ///< of the voice: lines of one key are one thread of text
+  /// The key without torch's `[rank4]:`, which heads only the first line of a native stack.
+  std::uint64_t outer = 0;
   bool excepthook = false;  ///< `[rank4]:`, which torch sets before tracebacks only
   bool label = false, tee = false;
   std::optional<std::int32_t> label_value;

@@ -34,7 +34,6 @@ class Survey {
   bool labels_are_nodes_ = false;
   std::map<std::string, std::uint64_t, std::less<>> names_;  // candidates and their lines
   bool hosts_ = false;
-  std::uint64_t host_lines_ = 0;
 };
 
 }  // namespace l4::decode

@@ -1,6 +1,7 @@
 #include "agent/decode/timestamp.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace l4::decode {
 namespace {
@@ -80,12 +81,12 @@ std::optional<TimeMs> TimestampReader::time_of(const RawStamp& raw) {
   if (!near_) return std::nullopt;
   const std::chrono::year_month_day date{std::chrono::floor<std::chrono::days>(*near_)};
   const int year = static_cast<int>(date.year());
-  TimeMs best = in_year(year);
-  for (const int other : {year - 1, year + 1}) {
-    const TimeMs time = in_year(other);
-    if (std::chrono::abs(time - *near_) < std::chrono::abs(best - *near_)) best = time;
+  // A line is older than its file's mtime and hardly a month younger than the last full stamp.
+  for (const int candidate : {year + 1, year}) {
+    const TimeMs time = in_year(candidate);
+    if (time <= *near_ + std::chrono::days{31}) return time;
   }
-  return best;
+  return in_year(year - 1);
 }
 
 std::string_view TimestampReader::format() const {

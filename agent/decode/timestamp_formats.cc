@@ -1,5 +1,6 @@
 #include "agent/decode/timestamp_formats.h"
 
+#include <algorithm>
 #include <array>
 
 #include "agent/decode/level.h"
@@ -62,7 +63,9 @@ bool tagged_iso(std::string_view line, RawStamp& stamp) {
   } else {
     while (is_word(c.peek()) || c.peek() == '.') ++c.at;
     if (c.at == 0 || c.at > 32) return false;
-    if (level_of_word(line.substr(0, c.at)) == Level::unknown) return false;
+    const std::string_view word = line.substr(0, c.at);
+    const bool capitals = word.size() <= 8 && std::all_of(word.begin(), word.end(), is_upper);
+    if (!capitals && level_of_lower_word(word) == Level::unknown) return false;
   }
   c.take(':');
   c.skip_blanks();
@@ -143,12 +146,15 @@ bool glog(std::string_view line, RawStamp& stamp) {
   return true;
 }
 
-/// `[NeMo W 2024-01-02 03:04:05 file:12]`.
+/// `[NeMo W 2024-01-02 03:04:05 file:12]`, `[AUX I 2024-..`.
 bool nemo(std::string_view line, RawStamp& stamp) {
   Cursor c{line};
-  if (!c.take("[NeMo ")) return false;
+  c.take('[');
+  while (is_alpha(c.peek())) ++c.at;
+  if (c.at < 3 || c.at > 12 || !c.take(' ')) return false;
   stamp.level = level_of_letter(c.peek());
   ++c.at;
+  if (stamp.level == Level::unknown || !c.take(' ')) return false;
   c.skip_blanks();
   const std::size_t from = c.at;
   if (!scan_iso(c, stamp.civil)) return false;
@@ -321,13 +327,15 @@ bool keyed(std::string_view line, RawStamp& stamp) {
 /// Lines that say a time in words: Megatron's `datetime: `, Slurm's `CANCELLED AT `, MLPerf's
 /// `STARTING TIMING RUN AT `. The text keeps it.
 bool spoken(std::string_view line, RawStamp& stamp) {
-  constexpr std::array<std::string_view, 3> kWords{"datetime: ", " AT ", " timestamp: "};
+  constexpr std::array<std::string_view, 5> kWords{"datetime: ", " AT ",
+                                                   " timestamp: ", "_AT=", ","};
   const std::string_view head = line.substr(0, 200);
+  if (line[0] == 'R' && !line.starts_with("RESULT,")) return false;
   if (line[0] == 's' && !line.starts_with("slurmstepd") && !line.starts_with("srun:")) return false;
-  if (line[0] == 'E' && !line.starts_with("ENDING")) return false;
-  if (line[0] == 'S' && !line.starts_with("STARTING")) return false;
+  if (line[0] == 'E' && !line.starts_with("END")) return false;
+  if (line[0] == 'S' && !line.starts_with("START")) return false;
   for (const auto word : kWords) {
-    const std::size_t at = head.find(word);
+    const std::size_t at = word == "," ? head.rfind(word) : head.find(word);
     if (at == std::string_view::npos) continue;
     Cursor c{line, at + word.size()};
     c.skip_blanks();
@@ -362,7 +370,7 @@ constexpr std::array kFormats{
     StampFormat{"syslog", "JFMASOND", syslog},
     StampFormat{"dmesg_decoded", "kusdalnmf", dmesg_decoded},
     StampFormat{"keyed", "{t", keyed},
-    StampFormat{"spoken", "[sSE", spoken},
+    StampFormat{"spoken", "[sSER", spoken},
 };
 static_assert(kFormats.size() <= kStampFormatsMax);
 

@@ -1,0 +1,53 @@
+#include "agent/decode/clean.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace l4::decode {
+namespace {
+
+struct Row {
+  std::string dirty, clean;
+};
+
+TEST_CASE("clean: ANSI, also without ESC, control bytes, UTF-8") {
+  using namespace std::string_literals;
+  const Row rows[] = {
+      {"plain text\twith tab", "plain text\twith tab"},
+      {"\x1b[32mINFO\x1b[0m done", "INFO done"},
+      {"\x1b[36m(main pid=1)\x1b[0m x", "(main pid=1) x"},
+      {"[93m [WARNING] [0m sparse_attn", " [WARNING]  sparse_attn"},
+      {"ninja [92m[OKAY][0m", "ninja [OKAY]"},
+      {"\x1b[1;31mred\x1b[0m", "red"},
+      {"\x1b]0;title\x07text", "text"},
+      {"\x1b[2K\x1b[1Atext", "text"},
+      {"range [5m] and [10] and [300ms]", "range [5m] and [10] and [300ms]"},
+      {"nul\0byte"s, "nulbyte"},
+      {"\xe2\x96\x88\xe2\x96\x88 bar", "\xe2\x96\x88\xe2\x96\x88 bar"},
+      {"bad \xff\xfe end", "bad \xef\xbf\xbd\xef\xbf\xbd end"},
+      {"cut \xe2\x96", "cut \xef\xbf\xbd\xef\xbf\xbd"},
+      {"over \xc0\xaf", "over \xef\xbf\xbd\xef\xbf\xbd"},
+      {"\x1b", ""},
+      {"\x1b[", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.dirty);
+    std::string scratch;
+    Dirt dirt;
+    CHECK(std::string{clean(row.dirty, scratch, dirt)} == row.clean);
+  }
+}
+
+TEST_CASE("clean: what was wrong is counted") {
+  using namespace std::string_literals;
+  std::string scratch;
+  Dirt dirt;
+  clean("\xff\0\0\x01\x02 \xfe"s, scratch, dirt);
+  CHECK(dirt.invalid_utf8 == 2);
+  CHECK(dirt.nul_bytes == 2);
+  CHECK(dirt.control_bytes == 4);
+}
+
+}  // namespace
+}  // namespace l4::decode

@@ -1,0 +1,196 @@
+#include "agent/decode/decoder.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/agent/decode/decode_text.h"
+
+namespace l4::decode {
+namespace {
+
+using test::Decoded;
+
+/// Pieces that exercise every stage; joined at random they make hostile files.
+const std::vector<std::string>& pieces() {
+  using namespace std::string_literals;
+  static const std::vector<std::string> kPieces{
+      "plain line\n",
+      "\n",
+      "\r\n",
+      "   \n",
+      "[rank3]: ",
+      "[default1]:",
+      " 7: ",
+      "12: x\n",
+      "node-1: ",
+      "Traceback (most recent call last):\n",
+      "  File \"a.py\", line 3, in f\n",
+      "    run()\n",
+      "ValueError: bad\n",
+      "RuntimeError\n",
+      "\nDuring handling of the above exception, x\n\n",
+      "terminate called after x\n",
+      "  what():  y\n",
+      "frame #3: f() + 0x1\n",
+      "usage: a [-h]\n",
+      "a.py: error: b\n",
+      "x.py:3: UserWarning: y\n",
+      "  warnings.warn(\n",
+      "\r",
+      " 5%|#  | 5/100 [00:01<00:19]",
+      "{'loss': 1.0}\n",
+      "\x1b[32m",
+      "[93m",
+      "\0"s,
+      "\xff",
+      "\xe2\x96\x88",
+      "====================\n",
+      "[2026-11-20 15:58:27,363] [WARNING] ",
+      "I20261120 15:54:09.2 77 f.cpp:49] ",
+      "2024-05-01T10:00:00.1Z stdout P ",
+      "2024-05-01T10:00:00.1Z stderr F ",
+      "{\"log\":\"a\\n\",\"stream\":\"stdout\",\"time\":\"2024-05-01T10:00:00Z\"}\n",
+      "Fatal Python error: Aborted\n",
+      "*** SIGSEGV ***\n",
+      "    @ 0x7f f()\n",
+      std::string(300, 'x'),
+      "(main pid=7) ",
+      "[1,4]<stdout>:",
+      "h-1:22:33 [0] NCCL WARN ",
+      "[INFO|",
+      "[",
+      "]",
+      ": ",
+      "\n"};
+  return kPieces;
+}
+
+unsigned seed_of_run() {
+  if (const char* given = std::getenv("L4_TEST_SEED"))
+    return static_cast<unsigned>(std::strtoul(given, nullptr, 10));
+  return std::random_device{}();
+}
+
+std::string hostile_text(std::mt19937& random, std::size_t count) {
+  std::string text;
+  std::uniform_int_distribution<std::size_t> pick(0, pieces().size() - 1);
+  for (std::size_t i = 0; i < count; ++i) text += pieces()[pick(random)];
+  return text;
+}
+
+TEST_CASE("decoder: any chunking of the same bytes gives the same records") {
+  const unsigned seed = seed_of_run();
+  MESSAGE("seed ", seed, " (L4_TEST_SEED)");
+  std::mt19937 random{seed};
+  const Options options{.line_bytes_max = 256, .fold_lines_max = 20};
+  for (int round = 0; round < 40; ++round) {
+    CAPTURE(round);
+    const std::string text = hostile_text(random, round < 30 ? 200 : 8000);
+    const Decoded whole = test::decode_text(text, options);
+    std::uniform_int_distribution<std::size_t> size(1, round % 2 == 0 ? 7 : 5000);
+    const Decoded parts = test::decode_chunks(text, [&] { return size(random); }, options);
+    CHECK(parts.records == whole.records);
+    CHECK(parts.stats.lines == whole.stats.lines);
+    CHECK(parts.format == whole.format);
+  }
+}
+
+TEST_CASE("decoder: every line is in exactly one record or counted blank") {
+  const unsigned seed = seed_of_run();
+  MESSAGE("seed ", seed, " (L4_TEST_SEED)");
+  std::mt19937 random{seed};
+  for (int round = 0; round < 40; ++round) {
+    CAPTURE(round);
+    const std::string text = hostile_text(random, 300);
+    const Decoded decoded = test::decode_text(text, {.line_bytes_max = 256, .fold_lines_max = 20});
+    std::set<std::uint64_t> seen;
+    std::size_t in_records = 0;
+    for (const auto& record : decoded.records) {
+      REQUIRE_FALSE(record.lines.empty());
+      CHECK(std::is_sorted(record.lines.begin(), record.lines.end()));
+      CHECK_FALSE(record.text.empty());
+      CHECK(record.bytes.from < record.bytes.to);
+      CHECK(record.bytes.to <= text.size());
+      in_records += record.lines.size();
+      seen.insert(record.lines.begin(), record.lines.end());
+    }
+    CHECK(seen.size() == in_records);
+    CHECK(in_records + decoded.stats.blank_lines == decoded.stats.lines);
+    CHECK(decoded.stats.bytes == text.size());
+    CHECK(decoded.stats.records == decoded.records.size());
+    const auto newlines = std::count(text.begin(), text.end(), '\n');
+    CHECK(decoded.stats.lines ==
+          static_cast<std::uint64_t>(newlines) + (text.empty() || text.back() == '\n' ? 0 : 1));
+  }
+}
+
+TEST_CASE("decoder: an endless line runs in constant memory and is counted") {
+  std::size_t records = 0;
+  std::size_t longest = 0;
+  Decoder decoder{{}, [&](const Record& record) {
+                    ++records;
+                    longest = std::max(longest, record.text.size());
+                  }};
+  const std::string chunk(1 << 20, 'x');
+  for (int i = 0; i < 64; ++i) decoder.feed(chunk);
+  decoder.feed("\nnext\n");
+  decoder.finish();
+  CHECK(records == 2);
+  CHECK(longest == Options{}.line_bytes_max);
+  CHECK(decoder.stats().cut_lines == 1);
+}
+
+TEST_CASE("decoder: progress bars") {
+  const auto decoded = test::decode_text(
+      "\r  0%|          | 0/100 [00:00<?, ?it/s]\r  1%|1         | 1/100 [00:01<01:39,  1.0s/it]"
+      "{'loss': 2.5, 'epoch': 0.1}\n"
+      "\r  2%|2         | 2/100 [00:02<01:38]11/20/2026 15:56:37 - INFO - m - Process rank: 3, x\n"
+      "100%|##########| 100/100 [01:40<00:00]\n");
+  REQUIRE(decoded.records.size() == 3);
+  CHECK(decoded.records[0].text == "{'loss': 2.5, 'epoch': 0.1}");
+  CHECK(decoded.records[0].progress == 1);
+  CHECK(decoded.records[0].updates == 2);
+  CHECK(decoded.records[1].time);
+  CHECK(decoded.records[1].rank == 3);
+  CHECK(decoded.records[2].progress == 100);
+  CHECK(decoded.records[2].text.starts_with("100%|"));
+}
+
+TEST_CASE("decoder: the same meaning has the same text whichever rank says it") {
+  const auto decoded = test::decode_text(
+      "[2026-11-20 15:54:21,1] [INFO] text\n[rank3]: [2026-11-20 15:54:22,1] [INFO] text\n"
+      "2026-11-20T15:59:40.532Z node-00 rank=0 INFO trainer: a\n"
+      "2026-11-20T15:59:40.632Z r7i1n2 rank=9 INFO trainer: a\n");
+  REQUIRE(decoded.records.size() == 4);
+  CHECK(decoded.records[0].text == decoded.records[1].text);
+  CHECK(decoded.records[2].text == decoded.records[3].text);
+  CHECK(decoded.records[3].host == "r7i1n2");
+  CHECK(decoded.stats.lines_with_time == 4);
+  CHECK(decoded.stats.lines_with_rank == 3);
+}
+
+TEST_CASE("decoder: starting inside a file") {
+  std::vector<std::uint64_t> lines;
+  std::uint64_t from = 0;
+  Decoder decoder{{}, [&](const Record& record) {
+                    lines.push_back(record.lines.front());
+                    if (from == 0) from = record.bytes.from;
+                  }};
+  decoder.start_at(41, 1000);
+  decoder.feed("a\nb");
+  decoder.settle();
+  CHECK(lines == std::vector<std::uint64_t>{41});
+  CHECK(from == 1000);
+  decoder.feed("c\n");
+  decoder.finish();
+  CHECK(lines == std::vector<std::uint64_t>{41, 42});
+}
+
+}  // namespace
+}  // namespace l4::decode

@@ -1,0 +1,76 @@
+#include "agent/decode/line_framer.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace l4::decode {
+namespace {
+
+struct Line {
+  std::string head, last, bar;
+  std::uint32_t updates;
+  bool cut;
+  bool operator==(const Line&) const = default;
+};
+
+std::vector<Line> frame(std::string_view text, std::size_t chunk, std::size_t limit = 1000) {
+  LineFramer framer{limit};
+  std::vector<Line> lines;
+  std::uint64_t offset = 0;
+  const auto keep = [&](const RawLine& raw) {
+    CHECK(raw.number == lines.size() + 1);
+    CHECK(raw.bytes.from == offset);
+    offset = raw.bytes.to;
+    lines.push_back(
+        {std::string{raw.head}, std::string{raw.last}, std::string{raw.bar}, raw.updates, raw.cut});
+  };
+  RawLine raw;
+  for (std::size_t at = 0; at < text.size(); at += chunk) {
+    framer.give(text.substr(at, chunk));
+    while (framer.next(raw)) keep(raw);
+  }
+  if (framer.finish(raw)) keep(raw);
+  CHECK(offset == text.size());
+  return lines;
+}
+
+TEST_CASE("line framer: line ends and bars, whatever the chunks") {
+  const std::string text =
+      "plain\r\n\n\r\n 0%|\r 5%|\r10%|\n\r10%|\r      \r{'loss': 1}\nbar\r     \r\nlast\r";
+  const std::vector<Line> expected{
+      {"plain", "plain", "", 0, false},
+      {"", "", "", 0, false},
+      {"", "", "", 0, false},
+      {" 0%|", "10%|", " 5%|", 2, false},
+      {"", "{'loss': 1}", "10%|", 2, false},
+      {"bar", "bar", "", 0, false},
+      {"last", "last", "", 0, false},
+  };
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{3}, std::size_t{7}, text.size()}) {
+    CAPTURE(chunk);
+    const auto lines = frame(text, chunk);
+    REQUIRE(lines.size() == expected.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      CAPTURE(i);
+      CHECK(lines[i].last == expected[i].last);
+      CHECK(lines[i].updates == expected[i].updates);
+      CHECK(lines[i].bar == expected[i].bar);
+    }
+  }
+}
+
+TEST_CASE("line framer: long lines are cut, not inside a UTF-8 sequence") {
+  const std::string text = std::string(99, 'a') + "\u00e4" + std::string(5000, 'b') + "\nnext\n";
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{64}, text.size()}) {
+    const auto lines = frame(text, chunk, 100);
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].last == std::string(99, 'a'));
+    CHECK(lines[0].cut);
+    CHECK(lines[1].last == "next");
+  }
+}
+
+}  // namespace
+}  // namespace l4::decode
