@@ -26,17 +26,28 @@ ClassId FrameSet::insert(const Row& row, bool pattern) {
   if (nodes_.size() >= options_.rows_max) make_room();
   if (parents_.size() >= options_.rows_max / 4) compact();
   ClassId owner = add_row(row, pattern);
-  while (!pending_.empty()) {
-    const Pending next = std::move(pending_.back());
-    pending_.pop_back();
-    contribute(next.row, root(next.owner));
-  }
+  settle();
   return root(owner);
+}
+
+/// Applies the rules until nothing changes.
+void FrameSet::settle() {
+  while (!pending_.empty() || !grown_.empty()) {
+    if (!pending_.empty()) {
+      const Pending next = std::move(pending_.back());
+      pending_.pop_back();
+      contribute(next.row, next.owner);
+    } else {
+      const ClassId next = root(grown_.back());
+      grown_.pop_back();
+      spread(next);
+    }
+  }
 }
 
 ClassId FrameSet::generalise(ClassId root) {
   const Class& known = classes_.at(root);
-  if (known.pattern || !says_enough(words_of(known.joined), known.joined.size())) return root;
+  if (known.pattern || !says_something(known.joined)) return root;
   return insert(Row(known.joined), true);
 }
 
@@ -66,7 +77,7 @@ ClassId FrameSet::add_row(const Row& row, bool pattern) {
   }
   if (pattern && !node.fired) {
     node.fired = true;
-    add_pattern(row, root(owner));
+    make_pattern(root(owner), row);
   }
   return owner;
 }
@@ -138,34 +149,41 @@ void FrameSet::fire(Node& node, Row row, ClassId owner) {
   const bool known = node.row_class != kNone;
   node.row_class = owner;
   node.fired = true;
-  Class& fired = classes_.at(owner);
-  fired.joined = join(fired.joined, row);
-  add_pattern(row, owner);
+  make_pattern(owner, row);
   if (!known) pending_.push_back({std::move(row), owner});
 }
 
-void FrameSet::add_pattern(const Row& row, ClassId owner) {
-  classes_.at(owner).pattern = true;
+void FrameSet::make_pattern(ClassId root, const Row& row) {
+  Class& owner = classes_.at(root);
+  owner.joined = join(owner.joined, row);
+  owner.pattern = true;
+  grown_.push_back(root);
+}
+
+/// Lets a pattern take in what it covers and unite with what it is compatible with.
+void FrameSet::spread(ClassId id) {
+  const Row row = classes_.at(id).joined;
+  if (!classes_.at(id).pattern || !says_something(row)) return;
   Patterns& of_length = patterns_[row.size()];
   for (auto& [first, list] : of_length) {
     std::erase_if(list, [&](const Pattern& other) {
-      if (!compatible(row, other.row)) return false;
-      owner = unite(owner, other.owner);
+      if (root(other.owner) == root(id)) return covers(row, other.row);
+      if (!one_class(row, other.row)) return false;
+      unite(id, other.owner);
       return covers(row, other.row);
     });
   }
-  of_length[first_of(row)].push_back({row, owner});
+  of_length[first_of(row)].push_back({row, root(id)});
   const auto sweep = [&](std::vector<ClassId>& list) {
-    std::erase_if(list, [&](ClassId id) {
-      const ClassId at = root(id);
-      if (at != id) return true;
-      if (!covers(row, classes_.at(id).joined)) return false;
-      owner = unite(owner, id);
+    std::erase_if(list, [&](ClassId literal) {
+      if (root(literal) != literal || classes_.at(literal).pattern) return true;
+      if (!covers(row, classes_.at(literal).joined)) return false;
+      unite(id, literal);
       return true;
     });
   };
   Literals& literals = literals_[row.size()];
-  if (!row.empty() && row.front().bytes.back() != kWild) {
+  if (row.front().bytes.back() != kWild) {
     if (const auto found = literals.find(first_of(row)); found != literals.end()) {
       sweep(found->second);
     }
@@ -190,6 +208,7 @@ ClassId FrameSet::unite(ClassId a, ClassId b) {
   const Class& merged = classes_.at(b);
   kept.joined = join(kept.joined, merged.joined);
   kept.pattern = kept.pattern || merged.pattern;
+  if (kept.pattern) grown_.push_back(a);
   classes_.erase(b);
   parents_[b] = a;
   merges_.push_back({b, a});
@@ -269,9 +288,7 @@ void FrameSet::forget(const std::vector<ClassId>& sorted_roots) {
 }
 
 bool FrameSet::one_class(const Row& a, const Row& b) {
-  if (!compatible(a, b)) return false;
-  const auto general = [](const Row& row) { return says_enough(words_of(row), row.size()); };
-  return a.size() == b.size() && (a == b || (general(a) && general(b)));
+  return compatible(a, b) && says_something(join(a, b));
 }
 
 std::vector<FrameSet::Merge> FrameSet::take_merges() {

@@ -44,7 +44,7 @@ class FrameSet {
   /// Makes a class a pattern that shows values of its own (frames alone cannot tell); returns the
   /// class it then belongs to.
   ClassId generalise(ClassId root);
-  /// True if the more general of two rows, seen as a pattern, takes the other in.
+  /// True if two rows, seen as patterns, are one class: a third could be covered by both.
   static bool one_class(const Row& a, const Row& b);
 
   /// Join of all rows of a class (of its root).
@@ -54,7 +54,6 @@ class FrameSet {
   /// Drops classes (roots) and everything known of them.
   void forget(const std::vector<ClassId>& sorted_roots);
 
-  ClassId next_id() const { return next_; }
   std::uint64_t dropped_rows() const { return dropped_rows_; }
 
  private:
@@ -96,7 +95,9 @@ class FrameSet {
   void offer(const Row& row, std::size_t position, const Token& up, std::uint64_t key,
              ClassId owner);
   void fire(Node& node, Row row, ClassId owner);
-  void add_pattern(const Row& row, ClassId owner);
+  void make_pattern(ClassId root, const Row& row);
+  void settle();
+  void spread(ClassId id);
   void make_room();
   void compact();
   template <class Drop>
@@ -110,7 +111,8 @@ class FrameSet {
   std::unordered_map<ClassId, ClassId> parents_;  // merged ids, until swept
   std::map<std::size_t, Patterns> patterns_;      // by length
   std::map<std::size_t, Literals> literals_;
-  std::vector<Pending> pending_;
+  std::vector<Pending> pending_;  // rows to offer
+  std::vector<ClassId> grown_;    // patterns that became more general
   std::vector<Merge> merges_;
   ClassId next_ = 0;
   std::uint64_t dropped_rows_ = 0;

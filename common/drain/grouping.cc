@@ -18,7 +18,9 @@ std::uint64_t project(const Row& row, const Positions& positions) {
 }  // namespace
 
 GroupId Grouping::insert(const Row& row, bool general) {
-  ClassId owner = frames_.insert(frame_of(row), general);
+  const Row frame = frame_of(row);
+  general = general && says_something(frame);
+  ClassId owner = frames_.insert(frame, general);
   bool opened = adopt_merged();
   {
     Variants& seen = variants_[owner];

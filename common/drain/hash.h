@@ -18,6 +18,7 @@ inline constexpr char kWild = '\x01';
 inline constexpr std::uint64_t kHashA = 0x9e3779b97f4a7c15;
 inline constexpr std::uint64_t kHashB = 0xd6e8feb86659fd93;
 inline constexpr std::uint64_t kHashC = 0xa0761d6478bd642f;
+inline constexpr std::uint64_t kRowSeed = kHashB;  ///< hash of an empty row: never 0
 
 /// Upper and lower half of a 64 x 64 bit product, folded.
 inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) {

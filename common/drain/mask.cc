@@ -19,7 +19,7 @@ class HashSink {
   std::uint64_t sum() const { return sum_; }
 
  private:
-  std::uint64_t sum_ = 0;
+  std::uint64_t sum_ = kRowSeed;
   std::size_t position_ = 0;
 };
 

@@ -39,7 +39,7 @@ bool is_soft(const Token& token) {
 }  // namespace
 
 std::uint64_t hash(const Row& row) {
-  std::uint64_t sum = 0;
+  std::uint64_t sum = kRowSeed;
   for (std::size_t i = 0; i < row.size(); ++i) sum += placed(row[i].id, i);
   return sum;
 }
@@ -89,6 +89,11 @@ bool covers(const Row& general, const Row& row) {
 
 bool says_enough(std::size_t words, std::size_t tokens) {
   return words >= 1 && words * 5 >= tokens * 2;
+}
+
+bool says_something(const Row& row) {
+  const std::size_t words = words_of(row);
+  return words >= 1 && words * 5 >= row.size();
 }
 
 std::size_t words_of(const Row& row) {

@@ -1,0 +1,288 @@
+#include "aggregator/job/unify.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/drain/template_miner.h"
+
+namespace l4::job {
+namespace {
+
+using Counts = std::map<TemplateId, std::uint64_t>;
+
+wire::TemplateDefinition definition_of(const drain::LogTemplate& known) {
+  return {known.id, known.generation, known.text, Level::info, known.skeletons, known.alias_of};
+}
+
+wire::TemplateDefinition definition(std::uint32_t id, std::string text,
+                                    std::vector<std::uint64_t> skeletons) {
+  wire::TemplateDefinition made;
+  made.id = LocalTemplateId(id);
+  made.text = std::move(text);
+  for (const std::uint64_t skeleton : skeletons) made.skeletons.emplace_back(skeleton);
+  return made;
+}
+
+/// Lines of many templates with parameters of all kinds, words among them.
+class LineMaker {
+ public:
+  explicit LineMaker(std::uint32_t seed) : random_(seed) {
+    for (int i = 0; i < 400; ++i) forms_.push_back(make_form(i));
+  }
+
+  std::string line() {
+    std::string made;
+    for (const std::string& part : forms_[random_() % forms_.size()]) {
+      if (!made.empty()) made += ' ';
+      made += part.starts_with('$') ? parameter(part[1]) : part;
+    }
+    return made;
+  }
+
+ private:
+  std::vector<std::string> make_form(int number) {
+    std::vector<std::string> form{word("verb", number % 23)};
+    const std::size_t size = 3 + random_() % 9;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (random_() % 10 < 3) {
+        form.push_back(std::string("$") + "nhpukwstf"[random_() % 9]);
+      } else {
+        form.push_back(word("noun", random_() % 90));
+      }
+    }
+    return form;
+  }
+
+  static std::string word(const std::string& stem, std::size_t number) {
+    std::string made = stem;
+    do made += static_cast<char>('a' + number % 26);
+    while ((number /= 26) > 0);
+    return made;
+  }
+
+  std::string parameter(char kind) {
+    const std::string number = std::to_string(random_() % 100'000);
+    switch (kind) {
+      case 'n':
+        return number;
+      case 'h':
+        return "0x" + number + "fe";
+      case 'p':
+        return "/data/run-" + number + "/" + word("file", random_() % 500);
+      case 'u':
+        return "user=" + word("name", random_() % 300);
+      case 'k':
+        return "size=" + number;
+      case 'w':
+        return word("word", random_() % 40);
+      case 's':
+        return random_() % 2 ? "Resumed" : "Paused";
+      case 't':
+        return "rdd_" + number;
+      default:
+        return number + "." + number;
+    }
+  }
+
+  std::mt19937 random_;
+  std::vector<std::vector<std::string>> forms_;
+};
+
+struct Outcome {
+  std::size_t single = 0;
+  std::size_t unified = 0;
+  bool equal = true;
+};
+
+/// Lets nodes learn the same lines in different orders and unifies their templates.
+Outcome unify(std::vector<std::string> lines, std::size_t nodes, std::uint32_t seed) {
+  Outcome outcome;
+  TemplateTable table;
+  std::vector<drain::TemplateMiner> miners(nodes);
+  std::mt19937 random(seed);
+  for (std::size_t node = 0; node < nodes; ++node) {
+    drain::TemplateMiner& miner = miners[node];
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      miner.learn(lines[i]);
+      if (i % 1'000 != 999) continue;
+      for (const LocalTemplateId id : miner.take_changed()) {
+        table.define(static_cast<NodeIndex>(node), definition_of(miner.at(id)));
+      }
+    }
+    for (const LocalTemplateId id : miner.take_changed()) {
+      table.define(static_cast<NodeIndex>(node), definition_of(miner.at(id)));
+    }
+    if (node == 0) outcome.single = miner.size();
+    std::ranges::shuffle(lines, random);
+  }
+  outcome.unified = table.size();
+  Counts first;
+  for (std::size_t node = 0; node < nodes; ++node) {
+    Counts counts;
+    for (const std::string& line : lines) {
+      const auto id = miners[node].find(line);
+      ++counts[id ? table.resolve(static_cast<NodeIndex>(node), *id) : TemplateId(0)];
+    }
+    if (node == 0) first = counts;
+    outcome.equal = outcome.equal && counts == first && !counts.contains(TemplateId(0));
+  }
+  return outcome;
+}
+
+std::vector<std::string> made_lines(std::uint32_t seed, std::size_t count) {
+  LineMaker maker(seed);
+  std::vector<std::string> lines(count);
+  std::ranges::generate(lines, [&] { return maker.line(); });
+  return lines;
+}
+
+/// The messages of some recorded sets, if they stand beside the repository.
+std::vector<std::string> recorded_lines() {
+  const std::filesystem::path folder =
+      std::filesystem::path(L4_SOURCE_DIR) / "../shared/data/loghub_2k";
+  std::vector<std::string> lines;
+  for (const std::string name : {"BGL", "Hadoop", "HDFS", "Linux", "Mac", "OpenStack", "Spark",
+                                 "Thunderbird", "Windows", "Zookeeper"}) {
+    std::ifstream in(folder / name / (name + "_2k.log"));
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+  }
+  return lines;
+}
+
+void check(const Outcome& outcome) {
+  MESSAGE("templates of one tree ", outcome.single, ", unified ", outcome.unified);
+  const double difference =
+      static_cast<double>(outcome.unified) / static_cast<double>(outcome.single) - 1;
+  CHECK(std::abs(difference) <= 0.01);
+  CHECK(outcome.equal);
+}
+
+TEST_CASE("nodes that see the same lines in other orders agree") {
+  const std::uint32_t seed = std::random_device{}();
+  CAPTURE(seed);
+  check(unify(made_lines(seed, 20'000), 6, seed));
+}
+
+TEST_CASE("nodes that see the same recorded lines in other orders agree") {
+  const std::vector<std::string> lines = recorded_lines();
+  if (lines.empty()) {
+    MESSAGE("skipped: no recorded lines beside the repository");
+    return;
+  }
+  const std::uint32_t seed = std::random_device{}();
+  CAPTURE(seed);
+  check(unify(lines, 6, seed));
+}
+
+// Takes about a minute; run with --no-skip.
+TEST_CASE("64 nodes agree" * doctest::skip()) {
+  for (const std::uint32_t seed : {1U, 2U, 3U}) {
+    CAPTURE(seed);
+    check(unify(made_lines(seed, 20'000), 64, seed));
+    if (const auto lines = recorded_lines(); !lines.empty()) check(unify(lines, 64, seed));
+  }
+}
+
+TEST_CASE("templates that share a skeleton are one") {
+  TemplateTable table;
+  table.define(0, definition(4, "alpha beta gamma", {30, 40}));
+  table.define(1, definition(9, "delta epsilon", {20, 40}));
+  table.define(1, definition(2, "other words here", {50}));
+  CHECK(table.all() == std::vector{TemplateId(20), TemplateId(50)});
+  CHECK(table.resolve(0, LocalTemplateId(4)) == TemplateId(20));
+  CHECK(table.resolve(1, LocalTemplateId(9)) == TemplateId(20));
+  CHECK(table.canonical(TemplateId(30)) == TemplateId(20));
+  CHECK(table.resolve(1, LocalTemplateId(7)) == TemplateId(0));
+  CHECK(table.resolve(8, LocalTemplateId(0)) == TemplateId(0));
+  const auto renames = table.take_renames();
+  REQUIRE(renames.size() == 1);
+  CHECK(renames[0].from == TemplateId(30));
+  CHECK(renames[0].to == TemplateId(20));
+}
+
+TEST_CASE("a generalised text takes in the literals of other nodes") {
+  TemplateTable table;
+  table.define(0, definition(0, "session opened for user alice", {11}));
+  table.define(1, definition(0, "session opened for user bob", {12}));
+  CHECK(table.size() == 2);
+  table.define(2, definition(0, "session opened for user <*>", {13, 14, 15, 16, 17}));
+  CHECK(table.all() == std::vector{TemplateId(11)});
+  CHECK(table.text(TemplateId(12)) == "session opened for user <*>");
+}
+
+TEST_CASE("aliases may be told before what they stand for") {
+  TemplateTable table;
+  wire::TemplateDefinition alias = definition(5, "", {});
+  alias.alias_of = LocalTemplateId(3);
+  table.define(0, alias);
+  CHECK(table.resolve(0, LocalTemplateId(5)) == TemplateId(0));
+  table.define(0, definition(3, "some text here", {70}));
+  CHECK(table.resolve(0, LocalTemplateId(5)) == TemplateId(70));
+}
+
+TEST_CASE("the order of definitions does not matter") {
+  const std::uint32_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::vector<std::pair<NodeIndex, wire::TemplateDefinition>> definitions;
+  std::vector<std::string> lines = made_lines(seed, 4'000);
+  std::mt19937 random(seed);
+  for (NodeIndex node = 0; node < 4; ++node) {
+    drain::TemplateMiner miner;
+    for (std::size_t i = 0; i < 1'500; ++i) {
+      miner.learn(lines[random() % lines.size()]);
+      for (const LocalTemplateId id : miner.take_changed()) {
+        definitions.emplace_back(node, definition_of(miner.at(id)));
+      }
+    }
+  }
+  std::vector<TemplateId> all;
+  std::vector<std::string> texts;
+  for (int round = 0; round < 4; ++round) {
+    TemplateTable table;
+    for (const auto& [node, made] : definitions) table.define(node, made);
+    const auto ids = table.all();
+    std::vector<std::string> now;
+    for (const TemplateId id : ids) now.push_back(table.text(id));
+    if (round == 0) {
+      all = ids;
+      texts = now;
+    }
+    CHECK(ids == all);
+    CHECK(now == texts);
+    std::ranges::shuffle(definitions, random);
+  }
+}
+
+TEST_CASE("a thousand nodes that define 5,000 texts are unified in time") {
+  std::vector<wire::TemplateDefinition> definitions;
+  drain::TemplateMiner miner;
+  for (std::uint32_t i = 0; i < 5'000; ++i) {
+    std::string text = i % 2 ? "event" : "happening";
+    for (std::uint32_t rest = i, k = 0; k < 7; ++k, rest /= 4) {
+      text += ' ';
+      text += std::string(1 + k, static_cast<char>('a' + rest % 4));
+    }
+    definitions.push_back(definition(i, text, {drain::skeleton_of(text).value()}));
+  }
+  TemplateTable table;
+  const auto begin = std::chrono::steady_clock::now();
+  for (NodeIndex node = 0; node < 1'000; ++node) {
+    for (std::size_t i = 0; i < 5; ++i) table.define(node, definitions[(node * 5 + i) % 5'000]);
+  }
+  const auto took = std::chrono::steady_clock::now() - begin;
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+  MESSAGE("5,000 texts from 1,000 nodes: ", ms, " ms, ", table.size(), " templates");
+  CHECK(table.size() == 5'000);
+  CHECK(ms < 1'000);  // a debug build on a busy machine; about a tenth in a release build
+}
+
+}  // namespace
+}  // namespace l4::job

@@ -1,0 +1,115 @@
+#include "tools/l4/parse_command.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <istream>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace l4 {
+namespace {
+
+constexpr int kParsed = 0;
+constexpr int kWrongUse = 2;
+constexpr int kNothingRead = 3;
+
+TemplateId final_id(const drain::LogTemplate& known) {
+  return TemplateId(known.skeletons.empty() ? 0 : known.skeletons.front().value());
+}
+
+bool parse_file(const std::filesystem::path& file, drain::TemplateMiner& miner,
+                std::vector<LocalTemplateId>& ids, std::ostream& err) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) {
+    err << "l4 parse: cannot read " << file.string() << ": Is a directory\n";
+    return false;
+  }
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  if (in) parse_lines(in, miner, ids);
+  if (!in.is_open() || in.bad()) {
+    err << "l4 parse: cannot read " << file.string() << ": " << std::strerror(errno) << '\n';
+    return false;
+  }
+  return true;
+}
+
+/// Writes through `write` to a file; false, with a message, if that fails.
+template <class Write>
+bool write_file(const std::filesystem::path& file, std::ostream& err, Write write) {
+  errno = 0;
+  std::ofstream out(file, std::ios::binary);
+  if (out) write(out);
+  out.close();
+  if (out) return true;
+  err << "l4 parse: cannot write " << file.string() << ": " << std::strerror(errno) << '\n';
+  return false;
+}
+
+}  // namespace
+
+void parse_lines(std::istream& in, drain::TemplateMiner& miner, std::vector<LocalTemplateId>& ids) {
+  std::string line;
+  while (std::getline(in, line)) {
+    std::string_view message = line;
+    if (message.ends_with('\r')) message.remove_suffix(1);
+    ids.push_back(miner.learn(message).id);
+  }
+}
+
+void write_rows(std::ostream& out, const drain::TemplateMiner& miner,
+                const std::vector<LocalTemplateId>& ids) {
+  std::map<LocalTemplateId, std::string> names;
+  std::size_t number = 0;
+  for (const LocalTemplateId id : ids) {
+    const auto [at, created] = names.try_emplace(id);
+    if (created) at->second = to_string(final_id(miner.at(miner.canonical(id))));
+    out << ++number << '\t' << at->second << '\n';
+  }
+}
+
+void write_templates(std::ostream& out, const drain::TemplateMiner& miner,
+                     const std::vector<LocalTemplateId>& ids) {
+  std::map<TemplateId, const drain::LogTemplate*> known;
+  for (const LocalTemplateId id : ids) {
+    const drain::LogTemplate& log_template = miner.at(miner.canonical(id));
+    known.try_emplace(final_id(log_template), &log_template);
+  }
+  for (const auto& [id, log_template] : known) {
+    out << to_string(id) << '\t' << log_template->count << '\t' << log_template->text << '\n';
+  }
+}
+
+int run_parse(const ParseOptions& options, std::ostream& err) {
+  if (options.files.empty()) {
+    err << "l4 parse: no file given\n";
+    return kWrongUse;
+  }
+  constexpr std::size_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
+  drain::TemplateMiner miner({.templates_max = kUnlimited, .memo_entries_max = kUnlimited});
+  std::vector<LocalTemplateId> ids;
+  bool read = false;
+  for (const std::filesystem::path& file : options.files) {
+    read = parse_file(file, miner, ids, err) || read;
+  }
+  if (!read) return kNothingRead;
+  bool written = true;
+  if (options.out) {
+    written =
+        write_file(*options.out, err, [&](std::ostream& out) { write_rows(out, miner, ids); });
+  } else {
+    write_rows(std::cout, miner, ids);
+  }
+  if (options.templates) {
+    written = write_file(*options.templates, err,
+                         [&](std::ostream& out) { write_templates(out, miner, ids); }) &&
+              written;
+  }
+  return written ? kParsed : kWrongUse;
+}
+
+}  // namespace l4
