@@ -180,7 +180,7 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
   SlowPhase phase = lasting_phase(logs, options);
   if (!phase.found) phase = passing_phase(logs, options);
   found.ratio = std::exp(phase.after - phase.before);
-  if (!phase.found) return found;
+  if (!phase.found || found.ratio > options.ratio_max) return found;
   found.found = true;
   found.first = ticks[phase.from]->iteration;
   found.last = ticks[phase.to - 1]->iteration;

@@ -19,7 +19,8 @@ namespace l4::detect::slow {
 struct Options {
   double ratio_min = 1.3;
   double z_min = 3.0;
-  std::size_t before_min = 8;  ///< iterations needed on either side
+  double ratio_max = 10;        ///< beyond this it is another kind of work, not a slow one
+  std::size_t before_min = 10;  ///< iterations needed on either side
   std::size_t after_min = 5;
   double passing_ratio_min = 1.5;  ///< a slow phase that is over again must be slower ...
   std::size_t passing_min = 8;     ///< ... and longer than one that lasts
