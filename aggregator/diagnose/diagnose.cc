@@ -35,6 +35,17 @@ bool trust_mtimes(const job::JobState& state, std::int32_t attempt, const Option
   return false;
 }
 
+bool has_suspects(State state) { return state != State::healthy && state != State::finished; }
+
+/// A job that a restart saved still has a node that made the restart necessary.
+void adopt_suspects(Diagnosis& into, Diagnosis&& failed) {
+  into.report.nodes = std::move(failed.report.nodes);
+  into.report.ranks = std::move(failed.report.ranks);
+  into.report.events = std::move(failed.report.events);
+  into.report.faults = std::move(failed.report.faults);
+  into.scopes = std::move(failed.scopes);
+}
+
 Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, const Pool& pool,
                            const Options& options) {
   const job::JobView view = job::make_view(state, attempt, trust_mtimes(state, attempt, options));
@@ -57,7 +68,7 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   const Built built{findings, stages, suspects};
   report.job.id = state.id();
   build_job(view, report.job);
-  const bool failed = report.verdict.state != State::healthy && report.verdict.state != State::finished;
+  const bool failed = has_suspects(report.verdict.state);
   if (failed) {
     build_nodes(built, report);
     build_ranks(built, report);
@@ -83,12 +94,15 @@ Diagnosis diagnose(const job::JobState& state,
     for (const std::int32_t attempt : job::attempts_of(*run))
       add_run(pool, job::make_view(*run, attempt, false));
   Diagnosis last;
+  std::optional<Diagnosis> failed;
   std::vector<AttemptSummary> attempts;
   for (const std::int32_t attempt : job::attempts_of(state)) {
     last = diagnose_attempt(state, attempt, pool, options);
     const Verdict& verdict = last.report.verdict;
     attempts.push_back({attempt, verdict.state, verdict.since, verdict.iteration});
+    if (has_suspects(verdict.state)) failed = last;
   }
+  if (failed && !has_suspects(last.report.verdict.state)) adopt_suspects(last, std::move(*failed));
   last.report.job.attempts = std::move(attempts);
   last.report.scoring = options.scoring == Scoring::l4 ? "l4" : "paper";
   return last;

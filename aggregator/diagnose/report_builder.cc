@@ -83,7 +83,7 @@ EventScope scope_of_event(const Built& built, const FailureEvent& failure, doubl
   return scope;
 }
 
-/// The causes on the most suspicious node are the root; with none, the first failure of all is.
+/// The causes on the most suspicious node are the root. Echoes alone have no root among them.
 std::set<std::uint32_t> root_events(const Built& built) {
   std::set<std::uint32_t> roots;
   const auto& failures = built.findings.failures.events;
@@ -96,7 +96,6 @@ std::set<std::uint32_t> root_events(const Built& built) {
   if (roots.empty())
     for (const FailureEvent& failure : failures)
       if (is_cause(built, failure)) roots.insert(failure.event);
-  if (roots.empty() && !failures.empty()) roots.insert(failures.front().event);
   return roots;
 }
 

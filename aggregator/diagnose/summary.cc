@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace l4::diagnose {
 namespace {
 
@@ -33,10 +35,16 @@ std::string when(const Report& report) {
   return text;
 }
 
+/// The known fault behind a root event, else the root's own words, else what singles the node out.
 std::string cause(const Report& report) {
-  if (!report.faults.empty()) return ": " + report.faults.front().title;
-  for (const IndicatingEvent& event : report.events)
-    if (event.role == Role::root) return ": " + event.text.substr(0, 120);
+  for (const IndicatingEvent& event : report.events) {
+    if (event.role != Role::root) continue;
+    for (const KnownFault& fault : report.faults)
+      if (std::ranges::find(fault.evidence, event.id) != fault.evidence.end()) return ": " + fault.title;
+    return ": " + event.text.substr(0, 120);
+  }
+  const bool singled_out = report.verdict.scope == Scope::rank || report.verdict.scope == Scope::node;
+  if (singled_out && !report.nodes.front().why.empty()) return ", which " + report.nodes.front().why.front();
   return "";
 }
 

@@ -47,6 +47,7 @@ class Collector {
   void add_failures();
   void add_order();
   void add_silence();
+  void add_missing_habits();
   void add_lag();
   void add_drags();
   void add_lost(const std::vector<std::uint32_t>& nodes);
@@ -162,6 +163,30 @@ void Collector::add_silence() {
           fmt::format("fell silent {} before the next rank", to_human(lead)));
 }
 
+/// During a stall some ranks go on with lines that have nothing to do with progress (a metrics
+/// thread, a heartbeat). Who used to say them too and no longer does has stopped altogether.
+void Collector::add_missing_habits() {
+  constexpr Millis kSettle{2000};
+  const auto& progress = findings_.clock.last_progress;
+  if (!progress) return;
+  for (const job::EventView& event : view().events) {
+    std::vector<std::uint32_t> go_on, stopped;
+    for (const job::Occurrence& occurrence : event.at) {
+      const std::uint32_t rank = view().streams[occurrence.stream].rank;
+      const auto& first = occurrence.stats.first_time;
+      const auto& last = occurrence.stats.last_time;
+      if (!first || !last || *first > *progress || view().ranks[rank].launcher) continue;
+      (*last > *progress + kSettle ? go_on : stopped).push_back(rank);
+    }
+    if (stopped.empty() || go_on.size() < 2 || stopped.size() * 2 > go_on.size()) continue;
+    const double weight = kSilentWeight * rarity(stopped.size(), stopped.size() + go_on.size());
+    for (const std::uint32_t rank : stopped)
+      blame(rank, weight,
+            fmt::format("no longer says \"{}\", as {} ranks still do during the stall",
+                        event.text.substr(0, 60), go_on.size()));
+  }
+}
+
 void Collector::add_lag() {
   std::size_t behind = 0;
   std::vector<std::uint32_t> late;
@@ -253,6 +278,7 @@ Suspects find_suspects(const Findings& findings, State state,
   if (state != State::slow) {
     collector.add_order();
     collector.add_silence();
+    if (state == State::hung) collector.add_missing_habits();
     collector.add_lag();
   }
   if (state == State::node_lost) collector.add_lost(lost_nodes);

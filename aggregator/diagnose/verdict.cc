@@ -172,7 +172,7 @@ Verdict decide(const VerdictInput& input) {
     verdict.since = verdict.state == State::hung && progress ? progress
                     : findings.failures.first_failure        ? findings.failures.first_failure
                     : progress                               ? progress
-                                                             : findings.silence.last_activity;
+                                                             : findings.view.end;
   }
   return verdict;
 }

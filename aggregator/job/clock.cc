@@ -128,8 +128,8 @@ std::optional<TimeMs> progress_by_file_time(const JobView& view) {
   std::optional<TimeMs> newest;
   for (const StreamView& stream : view.streams) {
     const Stream& state = *stream.state;
-    if (!state.last_completed || !stream.last_activity || state.last_line != state.last_completed_line)
-      continue;
+    const bool from_file = stream.last_activity && stream.last_activity != state.end;
+    if (!state.last_completed || !from_file || state.last_line != state.last_completed_line) continue;
     if (!newest || *stream.last_activity > *newest) newest = stream.last_activity;
   }
   return newest;

@@ -117,8 +117,9 @@ std::optional<TimeMs> estimate_time(const StreamView& stream, const EventStats& 
   if (!in_untimed_tail) return stats.first_time;
   // Lines after the last stamp: the file's last growth bounds them from above.
   const bool after_progress = stats.first_line > stream.state->last_completed_line;
-  if (after_progress && stream.last_activity) return stream.last_activity;
-  return stats.first_time;
+  if (!after_progress) return stats.first_time;
+  const bool from_file = stream.last_activity && stream.last_activity != stream.state->end;
+  return from_file ? stream.last_activity : std::nullopt;
 }
 
 void merge(EventStats& into, const EventStats& other) {

@@ -38,7 +38,7 @@ void add_diagnose(CLI::App& app, cli::DiagnoseOptions& options, DiagnoseWords& w
   command->add_flag("--exit-code", options.exit_code, "exit with 10 if a failure is found");
 }
 
-void add_parse(CLI::App& app, ParseOptions& options) {
+void add_parse(CLI::App& app, cli::ParseOptions& options) {
   auto* command = app.add_subcommand("parse", "give every line the id of its template");
   command->add_option("FILE", options.files)->required();
   command->add_option("--out", options.out, "write the rows here");
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   cli::DiagnoseOptions diagnose;
   DiagnoseWords words;
-  ParseOptions parse;
+  cli::ParseOptions parse;
   cli::InspectOptions inspect;
   add_diagnose(app, diagnose, words);
   add_parse(app, parse);
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? cli::kDone : cli::kWrongUse;
   }
-  if (app.got_subcommand("parse")) return run_parse(parse, std::cerr);
+  if (app.got_subcommand("parse")) return cli::run_parse(parse, std::cerr);
   if (app.got_subcommand("inspect")) return cli::run_inspect(inspect);
   if (!words.as_of.empty()) {
     diagnose.as_of = parse_time(words.as_of);

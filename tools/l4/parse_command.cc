@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace l4 {
+namespace l4::cli {
 namespace {
 
 constexpr int kParsed = 0;
@@ -112,4 +112,4 @@ int run_parse(const ParseOptions& options, std::ostream& err) {
   return written ? kParsed : kWrongUse;
 }
 
-}  // namespace l4
+}  // namespace l4::cli

@@ -14,7 +14,7 @@
 #include "common/base/ids.h"
 #include "common/drain/template_miner.h"
 
-namespace l4 {
+namespace l4::cli {
 
 struct ParseOptions {
   std::vector<std::filesystem::path> files;
@@ -37,4 +37,4 @@ void write_rows(std::ostream& out, const drain::TemplateMiner& miner,
 void write_templates(std::ostream& out, const drain::TemplateMiner& miner,
                      const std::vector<LocalTemplateId>& ids);
 
-}  // namespace l4
+}  // namespace l4::cli

@@ -17,8 +17,10 @@ bool after_progress(const job::JobView& view, const job::JobClock& clock,
   }
   if (!clock.has_iterations()) return true;
   if (!occurrence.time) {
-    // No time: what stands in the last part of a file that ends with the job.
-    return occurrence.stats.first_line * 2 > stream.state->last_line;
+    // No time: the last words of a stream, and whatever stands behind its last stamp.
+    const job::Stream& state = *stream.state;
+    return occurrence.stats.first_line >= state.tail_line ||
+           (state.timed_last_line > 0 && occurrence.stats.first_line > state.timed_last_line);
   }
   const job::RankView& rank = view.ranks[stream.rank];
   const auto progress = rank.completed_time ? rank.completed_time : clock.last_progress;

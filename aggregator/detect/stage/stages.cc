@@ -24,6 +24,8 @@ Stage last_stage(const job::JobView& view, const job::RankView& rank) {
     if (stream.stages.empty()) continue;
     const job::StageChange& change = stream.stages.back();
     if (change.stage == Stage::unknown) continue;
+    // A file that only has the start-up says nothing of a rank that has trained since.
+    if (rank.completed && is_startup(change.stage)) continue;
     const auto time = change.end ? change.end : view.streams[index].last_activity;
     const bool newer = last == Stage::unknown || (time && (!newest || *time > *newest)) ||
                        (!time && !newest && change.stage > last);
