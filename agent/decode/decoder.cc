@@ -197,7 +197,9 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   Record& record = message.record;
   if (std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr)
     text = take_bar(text, record, prefixes);
+  const std::string_view whole = text;
   const bool origin = take_stamp(text, message, prefixes);
+  if (all_blank(text)) text = whole;  // a date alone (nvidia-smi, `date`) is what the line says
   if (!record.time && envelope != nullptr) record.time = envelope->time;
   if (all_blank(text)) {
     stats.blank_lines += lines.size();

@@ -6,6 +6,8 @@
 // as lines but give no record). Bounds: a line longer than `line_bytes_max` is cut and counted, a
 // folded record holds at most `fold_lines_max` lines. Input never breaks it: NUL bytes, invalid
 // UTF-8 and binary garbage are replaced and counted. Hot path: no allocation per line, no regex.
+// Records of one voice come in file order; one that waits for further lines (warnings, errors,
+// tracebacks) may come after later lines of other voices.
 #pragma once
 
 #include <cstddef>

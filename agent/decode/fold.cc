@@ -14,16 +14,14 @@ constexpr std::uint32_t kPassedMax = 64;
 constexpr std::uint32_t kNativePassedMax = 8;
 constexpr std::uint32_t kNotesMax = 60;
 
-bool adjacent(const Record& earlier, const std::vector<std::uint64_t>& lines,
-              const Message& message) {
-  return message.record.lines.front() == lines.back() + 1 &&
-         message.record.bytes.from >= earlier.bytes.from;
-}
-
 }  // namespace
 
 Folder::Folder(std::size_t fold_lines_max, Sink sink)
     : fold_lines_max_(std::max<std::size_t>(fold_lines_max, 2)), sink_(std::move(sink)) {}
+
+bool Folder::adjacent(const Fold& fold, const Message& message) {
+  return message.record.lines.front() == fold.last_line + 1;
+}
 
 /// The open fold of the message's voice. Pieces of a native stack also go to the fold that grew
 /// last among those whose head had torch's prefix while its stack has none.
@@ -34,7 +32,7 @@ Folder::Fold* Folder::find(const Message& message, Shape shape) {
     const bool own = fold.voice == message.voice;
     if (!own && !(piece && fold.outer_voice == message.voice)) continue;
     if (!piece) return &fold;
-    if (best == nullptr || fold.lines.back() > best->lines.back()) best = &fold;
+    if (best == nullptr || fold.last_line > best->last_line) best = &fold;
   }
   return best;
 }
@@ -47,10 +45,16 @@ void Folder::take(const Message& message) {
     if (Fold* fold = find(message, shape)) {
       const Verdict verdict = judge(*fold, message, shape);
       const auto index = static_cast<std::size_t>(fold - open_.data());
-      if (verdict == Verdict::join || verdict == Verdict::join_and_end) {
+      if (verdict != Verdict::pass && verdict != Verdict::end) {
         join(*fold, message);
         fold->after_colon = shape == Shape::note && trim_right(message.body).ends_with(':');
-        if (verdict == Verdict::join_and_end || fold->lines.size() >= fold_lines_max_) end(index);
+        if (verdict == Verdict::join_and_end || fold->lines.size() >= fold_lines_max_) {
+          end(index);
+        } else if (verdict == Verdict::join_and_split) {
+          emit(*fold);
+          fold->lines.clear();
+          fold->record.time.reset();
+        }
         return;
       }
       if (verdict == Verdict::pass && ++fold->passed <= kPassedMax) {
@@ -99,6 +103,7 @@ bool Folder::begin(const Message& message, Shape shape) {
   fold.text.assign(message.record.text);
   fold.host.assign(message.record.speaker.host);
   fold.lines.assign(message.record.lines.begin(), message.record.lines.end());
+  fold.last_line = fold.lines.back();
   fold.indent = indent_of(message.body);
   if (shape == Shape::file_frame) fold.indent -= std::min<std::size_t>(fold.indent, 2);
   fold.open_tracebacks = kind == Kind::traceback ? 1 : 0;
@@ -113,7 +118,7 @@ bool Folder::begin(const Message& message, Shape shape) {
 }
 
 Folder::Verdict Folder::judge(Fold& fold, const Message& message, Shape shape) {
-  const bool next = message.voice != 0 || adjacent(fold.record, fold.lines, message);
+  const bool next = message.voice != 0 || adjacent(fold, message);
   switch (fold.kind) {
     case Kind::traceback:
       return fold.phase == Phase::frames ? judge_frames(fold, message, shape)
@@ -172,12 +177,19 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
     default:
       break;
   }
-  const bool near = adjacent(fold.record, fold.lines, message) || message.voice != 0;
+  const bool near = adjacent(fold, message) || message.voice != 0;
   if (indent <= fold.indent &&
       (shape == Shape::exception || (near && class_like(trim_left(message.body))))) {
     fold.text.assign(trim(message.body));
     fold.named = true;
-    if (fold.open_tracebacks > 0 && --fold.open_tracebacks == 0) fold.phase = Phase::message;
+    // Tracebacks of several processes in one voice cannot be told apart by line, but each of their
+    // exceptions becomes a record.
+    if (contains(fold.text, "ChildFailedError")) fold.open_tracebacks = 1;
+    if (fold.open_tracebacks > 1) {
+      --fold.open_tracebacks;
+      return Verdict::join_and_split;
+    }
+    fold.phase = Phase::message;
     return Verdict::join;
   }
   if (indent >= fold.indent + 2 || (follows_file && near && !message.stamped)) return Verdict::join;
@@ -215,7 +227,7 @@ Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape 
   if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
   if (++fold.notes > kNotesMax) return Verdict::end;
   if (message.excepthook && shape != Shape::warning) return Verdict::join;
-  const bool next = adjacent(fold.record, fold.lines, message);
+  const bool next = adjacent(fold, message);
   return next && (shape == Shape::indented || fold.after_colon) ? Verdict::join : Verdict::end;
 }
 
@@ -247,7 +259,7 @@ Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape s
   }
   const bool short_table = shape == Shape::rule && fold.text.starts_with("==== backtrace");
   if (short_table) return Verdict::join_and_end;
-  const bool next = message.voice != 0 || adjacent(fold.record, fold.lines, message);
+  const bool next = message.voice != 0 || adjacent(fold, message);
   if (next && fold.after_colon) return Verdict::join;
   if (message.excepthook && ++fold.notes < kNotesMax) return Verdict::join;
   return fold.passed < kNativePassedMax ? Verdict::pass : Verdict::end;
@@ -257,27 +269,34 @@ Folder::Verdict Folder::judge_held(Fold& fold, const Message& message, Shape sha
   if (message.stamped) return Verdict::end;
   if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
   if (++fold.notes > kNotesMax) return Verdict::end;
-  const bool next = message.voice != 0 || adjacent(fold.record, fold.lines, message);
+  const bool next = message.voice != 0 || adjacent(fold, message);
   const bool more = (fold.stamped && shape == Shape::indented) || fold.after_colon;
   return next && more ? Verdict::join : Verdict::end;
 }
 
 void Folder::join(Fold& fold, const Message& message) {
   const Record& record = message.record;
+  if (fold.lines.empty()) fold.record.bytes.from = record.bytes.from;
   fold.lines.insert(fold.lines.end(), record.lines.begin(), record.lines.end());
+  fold.last_line = fold.lines.back();
   fold.record.bytes.to = record.bytes.to;
   fold.record.updates += record.updates;
   if (!fold.record.time) fold.record.time = record.time;
   if (!fold.record.speaker.rank) fold.record.speaker.rank = record.speaker.rank;
 }
 
-void Folder::end(std::size_t index) {
-  Fold& fold = open_[index];
+void Folder::emit(Fold& fold) {
+  if (fold.lines.empty()) return;  // nothing came after a split
   fold.record.text = fold.text;
   fold.record.speaker.host = fold.host;
   fold.record.lines = fold.lines;
   fold.record.folded = fold.lines.size() > 1;
   sink_(fold.record);
+}
+
+void Folder::end(std::size_t index) {
+  Fold& fold = open_[index];
+  emit(fold);
   spare_.push_back(std::move(fold));
   open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
 }
@@ -288,7 +307,7 @@ void Folder::end_silent(std::uint64_t line) {
     const Fold& fold = open_[i];
     const bool waits = fold.kind == Kind::traceback && fold.phase != Phase::message;
     const std::uint64_t limit = waits ? kSilentLines : kSilentHeldLines;
-    if (line > fold.lines.back() + limit)
+    if (line > fold.last_line + limit)
       end(i);
     else
       ++i;
@@ -296,12 +315,9 @@ void Folder::end_silent(std::uint64_t line) {
 }
 
 void Folder::finish() {
-  while (!open_.empty()) {
-    const auto first = std::min_element(
-        open_.begin(), open_.end(),
-        [](const Fold& a, const Fold& b) { return a.lines.front() < b.lines.front(); });
-    end(static_cast<std::size_t>(first - open_.begin()));
-  }
+  std::sort(open_.begin(), open_.end(),
+            [](const Fold& a, const Fold& b) { return a.record.bytes.from < b.record.bytes.from; });
+  while (!open_.empty()) end(0);
 }
 
 }  // namespace l4::decode

@@ -41,7 +41,7 @@ class Folder {
  private:
   enum class Kind : std::uint8_t { traceback, native, warning, usage, held };
   enum class Phase : std::uint8_t { frames, message, chained, table };
-  enum class Verdict : std::uint8_t { join, join_and_end, pass, end };
+  enum class Verdict : std::uint8_t { join, join_and_end, join_and_split, pass, end };
 
   struct Fold {
     std::uint64_t voice = 0, outer_voice = 0;
@@ -50,6 +50,7 @@ class Folder {
     Record record;
     std::string text, host;
     std::vector<std::uint64_t> lines;
+    std::uint64_t last_line = 0;
     std::size_t indent = 0;
     std::uint32_t open_tracebacks = 0, passed = 0, notes = 0, rules = 0;
     bool after_file = false, after_colon = false, named = false, excepthook = false,
@@ -64,7 +65,9 @@ class Folder {
   Verdict judge_native(Fold& fold, const Message& message, Shape shape);
   Verdict judge_held(Fold& fold, const Message& message, Shape shape);
   void join(Fold& fold, const Message& message);
+  void emit(Fold& fold);
   void end(std::size_t index);
+  static bool adjacent(const Fold& fold, const Message& message);
   void end_silent(std::uint64_t line);
   Fold* find(const Message& message, Shape shape);
 

@@ -98,9 +98,10 @@ struct Walk {
       if (token.starts_with("rank=")) header.rank = rank_number(token, 5);
       if (token.starts_with("global_rank=")) header.rank = rank_number(token, 12);
     }
-    constexpr std::string_view kPhrase = "Process rank: ";
-    if (!header.rank && token == "Process" && text.substr(at).starts_with(kPhrase))
-      header.rank = rank_number(text, at + kPhrase.size());
+    constexpr std::string_view kPhrase = " rank: ";
+    const std::size_t end = at + token.size();
+    if (!header.rank && token.ends_with("Process") && text.substr(end).starts_with(kPhrase))
+      header.rank = rank_number(text, end + kPhrase.size());
     previous = token;
     after_mark = false;
     ++bare;

@@ -1,5 +1,9 @@
 #include "agent/decode/survey.h"
 
+#include <strings.h>
+
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "agent/decode/envelope.h"
@@ -10,9 +14,24 @@ namespace {
 
 constexpr std::size_t kNamesMax = 4096;
 
+/// `epoch3`, `layer12`, `gpu0`: counted things, not machines.
+bool counted_thing(std::string_view name) {
+  constexpr std::array<std::string_view, 26> kThings{
+      "epoch", "step",  "iter",   "iteration", "layer", "gpu",    "cuda",  "rank",  "block",
+      "stage", "batch", "device", "shard",     "phase", "expert", "eval",  "train", "val",
+      "test",  "trial", "run",    "level",     "line",  "bucket", "model", "group"};
+  std::size_t n = 0;
+  while (n < name.size() && is_alpha(name[n])) ++n;
+  if (name.find_first_not_of("0123456789", n) != std::string_view::npos) return false;
+  return std::any_of(kThings.begin(), kThings.end(), [&](std::string_view thing) {
+    return n == thing.size() && ::strncasecmp(name.data(), thing.data(), n) == 0;
+  });
+}
+
 /// A name that is a host by its looks: an address, or with a digit or a dash in it.
 bool certain_host(std::string_view name) {
   if (name == "localhost") return true;
+  if (counted_thing(name)) return false;
   int dots = 0;
   bool digits_only = true;
   bool mark = false;
@@ -34,6 +53,9 @@ void Survey::count(std::string_view line) {
   std::size_t length = 0;
   if (const auto label = label_of(line, length)) {
     if (++block_.labels == 1) block_.lines_since_label = 1;
+    const auto slot = static_cast<std::size_t>(*label) % block_.seen_labels.size();
+    block_.repeated_labels += line[0] == ' ' || block_.seen_labels.test(slot);
+    block_.seen_labels.set(slot);
     Cursor c{line, length};
     c.skip_blanks();
     if (!c.take('[')) return;
@@ -76,7 +98,8 @@ void Survey::look_at(std::string_view block) {
 
 void Survey::judge_labels() {
   if (!labels_)
-    labels_ = block_.labels >= 4 && block_.labels * 10 >= block_.lines_since_label * 6;
+    labels_ = block_.labels >= 4 && block_.repeated_labels > 0 &&
+              block_.labels * 10 >= block_.lines_since_label * 6;
   else if (block_.lines >= 50 && block_.labels * 20 < block_.lines)
     labels_ = false;
   if (block_.local_tags > 0 || block_.rank_mismatches > block_.labels / 20)

@@ -5,6 +5,7 @@
 // bytes came in) before it decodes it. Bounds: 4,096 host names. One per file, one thread.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -26,6 +27,8 @@ class Survey {
   struct Count {
     std::uint64_t lines = 0, labels = 0, local_tags = 0, rank_mismatches = 0, hosts = 0;
     std::uint64_t lines_since_label = 0, lines_since_host = 0;
+    std::uint64_t repeated_labels = 0;  ///< or padded ones: no enumeration
+    std::bitset<4096> seen_labels;
   };
   void count(std::string_view line);
 

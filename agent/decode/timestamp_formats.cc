@@ -348,7 +348,6 @@ bool spoken(std::string_view line, RawStamp& stamp) {
 }
 
 constexpr std::string_view kDigits = "0123456789";
-constexpr std::string_view kLevelFirst = "TDINWECFtdinwecf";
 
 // In this order: a row that is more special stands before one that would take its lines too.
 constexpr std::array kFormats{

@@ -24,6 +24,18 @@ std::string folder_name(const fs::path& path) {
   return full.filename().string();
 }
 
+/// Names of the last folders of a path, outermost first: a part of a known tree may be given.
+std::vector<std::string> folders_above(const fs::path& folder) {
+  constexpr std::size_t kFoldersMax = 5;
+  std::error_code error;
+  std::vector<std::string> names;
+  for (const auto& part : fs::weakly_canonical(fs::absolute(folder, error), error))
+    if (part != "/" && !part.empty()) names.push_back(part.string());
+  if (names.size() > kFoldersMax)
+    names.erase(names.begin(), names.end() - static_cast<std::ptrdiff_t>(kFoldersMax));
+  return names;
+}
+
 class Search {
  public:
   Search(const Options& options, bool several) : options_(options), several_(several) {}
@@ -78,7 +90,7 @@ void Search::fill(LogFile& file, const Found& found, const std::vector<std::stri
   if (!file.node.empty()) return;
   file.node = node_of_folders(own);
   file.node_known = !file.node.empty();
-  if (file.node.empty()) file.node = node_of_folders(above);
+  if (file.node.empty() && !above.empty()) file.node = node_of_folders({above.back()});
   // A file in the folder itself: only what holds ranks is called after the folder.
   const bool of_rank = file.rank || file.local_rank || file.kind == wire::SourceKind::launcher;
   if (file.node.empty() && of_rank && !above.empty()) file.node = above.back();
@@ -130,8 +142,9 @@ void Search::path(const fs::path& path) {
   }
   if (fs::is_directory(status)) {
     const std::string name = folder_name(path);
+    const auto above = folders_above(path);
     for (const Found& found : walk(path, options_.files_max, out_.warnings))
-      add(found, several_ ? name : "", {name}, false);
+      add(found, several_ ? name : "", above, false);
     return;
   }
   const auto found = look_at(path, path.filename().string());
@@ -139,8 +152,7 @@ void Search::path(const fs::path& path) {
     warn("not_a_file", path.string(), "neither a file nor a folder");
     return;
   }
-  const std::string parent = folder_name(fs::absolute(path, error).parent_path());
-  add(*found, "", {parent}, true);
+  add(*found, "", folders_above(fs::absolute(path, error).parent_path()), true);
 }
 
 Result<Discovery> Search::finish(const std::vector<fs::path>& paths) {

@@ -138,8 +138,9 @@ bool worker(const PathParts& parts, PathFacts& facts) {
   if (!value || !digit(stem.back())) return false;
   facts.rank = Rank{*value};
   facts.kind = SourceKind::rank;
-  if (stem[6] == '-') facts.node = node_of_folders(parts.folders);
-  if (stem[6] != '-' || !facts.node.empty()) return true;
+  const std::string_view folder = folder_from_end(parts, 0);
+  if (stem[6] != '-' || (node_like(folder) && std::any_of(folder.begin(), folder.end(), digit)))
+    return true;  // the folder is the node
   facts.node = parts.stem;
   facts.node_known = false;
   return true;

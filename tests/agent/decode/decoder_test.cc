@@ -162,6 +162,14 @@ TEST_CASE("decoder: progress bars") {
   CHECK(decoded.records[2].text.starts_with("100%|"));
 }
 
+TEST_CASE("decoder: a line that is only a date keeps it as its text") {
+  const auto decoded = test::decode_text("Wed Jun 13 02:24:45 2024\n   \n");
+  REQUIRE(decoded.records.size() == 1);
+  CHECK(decoded.records[0].text == "Wed Jun 13 02:24:45 2024");
+  CHECK(decoded.records[0].time);
+  CHECK(decoded.stats.blank_lines == 1);
+}
+
 TEST_CASE("decoder: the same meaning has the same text whichever rank says it") {
   const auto decoded = test::decode_text(
       "[2026-11-20 15:54:21,1] [INFO] text\n[rank3]: [2026-11-20 15:54:22,1] [INFO] text\n"

@@ -40,6 +40,10 @@ const Row kRows[] = {
     {"traceback",
      "before\n" + kTraceback + "after\n",
      {"before", "ValueError: bad value", "after"}},
+    {"interleaved without prefix",
+     "Traceback (most recent call last):\nTraceback (most recent call last):\n"
+     "  File \"a\", line 1, in f\n  File \"a\", line 1, in f\nKeyError: 1\nOSError: 2\nnext\n",
+     {"KeyError: 1", "OSError: 2", "next"}},
     {"chained",
      kTraceback + "\nDuring handling of the above exception, another exception occurred:\n\n" +
          "Traceback (most recent call last):\n  File \"b.py\", line 1, in f\nKeyError: 'x'\n" +

@@ -22,6 +22,7 @@ const Row kRows[] = {
     {"11/20/2026 15:53:26 - WARNING - __main__ - Process rank: 5, device", Level::warning, 5},
     {"2026-03-16 22:57:30,775 - nano.common - INFO - text", Level::info, -1},
     {"ERROR:root:text", Level::error, -1},
+    {"WARNING:__main__:Process rank: 6, device: cuda:2", Level::warning, 6},
     {"INFO:     Started server process [228322]", Level::info, -1},
     {"[INFO:swift] text", Level::info, -1},
     {"[2025-12-06 14:19:57,677][root][ERROR] - text", Level::error, -1},

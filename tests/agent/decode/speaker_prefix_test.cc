@@ -74,6 +74,11 @@ TEST_CASE("speaker prefix: labels and hosts need to recur") {
   CHECK(hosts.records[1].text == "a");
   CHECK(hosts.records[4].text == "step-x: c");
 
+  const auto list = test::decode_text("0: a\n1: b\n2: c\n3: d\n4: e\n");
+  CHECK(list.records[4].text == "4: e");
+  const auto things = test::decode_text("epoch1: a\nepoch1: b\nepoch1: c\nepoch2: a\n");
+  CHECK(things.records[2].text == "epoch1: c");
+
   const auto words = test::decode_text("loss: 1\nloss: 2\nloss: 3\nloss: 4\n");
   CHECK(words.records[0].text == "loss: 1");
 }

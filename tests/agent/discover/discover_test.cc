@@ -51,6 +51,21 @@ TEST_CASE("discover: a torchrun tree with its launchers") {
   CHECK_FALSE(empty->rank);
 }
 
+TEST_CASE("discover: a part of a torchrun tree still knows its place") {
+  const test::TempFolder folder;
+  const auto file = folder.file("node-03/job-7_abcdefgh/attempt_1/5/stderr.log");
+  for (const auto& given : {file, folder.path() / "node-03/job-7_abcdefgh"}) {
+    const auto found = discover({given});
+    REQUIRE(found);
+    REQUIRE(found->files.size() == 1);
+    CHECK(found->job == "job-7");
+    CHECK(found->files[0].node == "node-03");
+    CHECK_FALSE(found->files[0].node_known);
+    CHECK(found->files[0].attempt == 1);
+    CHECK(found->files[0].local_rank == 5);
+  }
+}
+
 TEST_CASE("discover: what is data is left out and counted") {
   const test::TempFolder folder;
   folder.file("n1/rank0.log");
