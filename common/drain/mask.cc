@@ -77,8 +77,14 @@ class LineMasker {
       if (at_ == end_) return;
       const char* begin = at_;
       std::uint8_t seen = 0;
-      while (at_ != end_ && !has(*at_, kBlank)) seen |= class_of(*at_++);
-      if (seen & kSuspect) {
+      std::uint8_t common = 255;
+      for (std::uint8_t bits; at_ != end_ && !((bits = class_of(*at_)) & kBlank); ++at_) {
+        seen |= bits;
+        common &= bits;
+      }
+      if ((common & kPlain) && masker_.plain(begin, at_)) {
+        if (!after_value_) emit(&kWild, 1, true);
+      } else if (seen & kSuspect) {
         masked(begin);
       } else {
         literal(begin, static_cast<std::size_t>(at_ - begin));
