@@ -3,18 +3,21 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/drain/packed_words.h"
+
 namespace l4::drain {
 namespace {
 
 constexpr std::size_t kHexMin = 6;         // shorter mixed hex may be a name (`eth0`, `bad1`)
 constexpr std::size_t kCodeDigitsMax = 6;  // longer numbers are never codes
 
-constexpr std::string_view kAttachedUnits[] = {
-    "B",  "KB",  "MB",  "GB",  "TB", "KiB", "MiB", "GiB", "TiB", "kB", "K",  "M",    "G",   "T",
-    "k",  "b",   "ns",  "us",  "ms", "s",   "sec", "m",   "min", "h",  "d",  "x",    "Gb",  "Mb",
-    "Hz", "kHz", "MHz", "GHz", "th", "st",  "nd",  "rd",  "W",   "C",  "it", "Gbps", "Mbps"};
-constexpr std::string_view kSpacedUnits[] = {"B",   "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB",
-                                             "TiB", "kB", "ns", "us", "ms", "s",   "sec", "secs"};
+constexpr PackedWords kAttachedUnits({"B",  "KB", "MB",  "GB",   "TB",  "KiB", "MiB", "GiB", "TiB",
+                                      "kB", "K",  "M",   "G",    "T",   "k",   "b",   "ns",  "us",
+                                      "ms", "s",  "sec", "m",    "min", "h",   "d",   "x",   "Gb",
+                                      "Mb", "Hz", "kHz", "MHz",  "GHz", "th",  "st",  "nd",  "rd",
+                                      "W",  "C",  "it",  "Gbps", "Mbps"});
+constexpr PackedWords kSpacedUnits({"B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "kB",
+                                    "ns", "us", "ms", "s", "sec", "secs"});
 
 bool is_alnum(char c) {
   return has(c, kDigit | kLetter);
@@ -32,11 +35,6 @@ const char* end_of_run(const char* at, const char* end) {
 
 bool all(const char* from, const char* to, std::uint8_t bits) {
   return std::all_of(from, to, [bits](char c) { return has(c, bits); });
-}
-
-template <std::size_t N>
-bool listed(const std::string_view (&list)[N], std::string_view word) {
-  return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
 /// How often letters and digits take turns in a run, plus one.
@@ -141,7 +139,7 @@ const char* TokenMasker::number(const char* at, const char* end) {
     return std::find_if(end + 1, end_, [](char c) { return !has(c, kDigit); });
   }
   const std::string_view suffix(letters, static_cast<std::size_t>(end - letters));
-  if (listed(kAttachedUnits, suffix) || all(digits, end, kDigit | kHexLetter) ||
+  if (kAttachedUnits.contain(suffix) || all(digits, end, kDigit | kHexLetter) ||
       stretches(digits, end) > 2 || suffix.front() == 'x') {
     put_wild();
     return end;
@@ -216,7 +214,7 @@ const char* TokenMasker::groups(const char* at, const char* end) const {
 const char* TokenMasker::unit(const char* at) {
   if (at != end_ || line_end_ - at < 2 || *at != ' ' || !may_be_unit(at[1])) return at;
   const char* end = end_of_run(at + 1, line_end_);
-  if (!listed(kSpacedUnits, {at + 1, static_cast<std::size_t>(end - at - 1)})) return at;
+  if (!kSpacedUnits.contain({at + 1, static_cast<std::size_t>(end - at - 1)})) return at;
   const char* behind = end;
   while (behind != line_end_ && (*behind == ')' || *behind == ',' || *behind == ']')) ++behind;
   if (behind != line_end_ && !has(*behind, kBlank)) return at;
