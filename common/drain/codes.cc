@@ -40,6 +40,13 @@ std::string_view without_group(std::string_view before) {
   return before.substr(0, before.size() - window.size() + open);
 }
 
+/// Index by the last two bytes; upper and lower case give the same.
+std::size_t ending_of(std::string_view before) {
+  if (before.size() < 2) return 0;
+  const auto bits = [](char c) { return static_cast<unsigned char>(c) & 31U; };
+  return bits(before[before.size() - 2]) * 32 + bits(before.back());
+}
+
 bool ends_with_word(std::string_view before, std::string_view phrase) {
   if (before.size() < phrase.size()) return false;
   const std::string_view tail = before.substr(before.size() - phrase.size());
@@ -52,14 +59,7 @@ bool ends_with_word(std::string_view before, std::string_view phrase) {
 CodeList::CodeList(std::vector<CodeRule> rules, std::vector<PrefixedCode> prefixed)
     : rules_(std::move(rules)), prefixed_(std::move(prefixed)) {
   for (const CodeRule& rule : rules_) {
-    for (const std::string& phrase : rule.after) {
-      if (phrase.empty()) continue;
-      const char last = phrase.back();
-      for (const char c :
-           {last, static_cast<char>(last >= 'a' && last <= 'z' ? last - 32 : last)}) {
-        last_byte_[static_cast<unsigned char>(c)] |= rule.across_group ? 3 : 1;
-      }
-    }
+    for (const std::string& phrase : rule.after) endings_[ending_of(phrase)] = 1;
   }
 }
 
@@ -74,9 +74,7 @@ bool CodeList::is_code(const char* line, const char* number) const {
 }
 
 bool CodeList::ends_with_phrase(std::string_view before, bool across_group) const {
-  if (before.empty()) return false;
-  const std::uint8_t wanted = across_group ? 2 : 1;
-  if (!(last_byte_[static_cast<unsigned char>(before.back())] & wanted)) return false;
+  if (endings_[ending_of(before)] == 0) return false;
   return std::ranges::any_of(rules_, [&](const CodeRule& rule) {
     return (!across_group || rule.across_group) &&
            std::ranges::any_of(rule.after, [&](const std::string& phrase) {

@@ -53,7 +53,7 @@ class CodeList {
 
   std::vector<CodeRule> rules_;
   std::vector<PrefixedCode> prefixed_;
-  std::array<std::uint8_t, 256> last_byte_{};  ///< bit 0: ends a phrase, bit 1: across groups
+  std::array<std::uint8_t, 1024> endings_{};  ///< by the last two bytes of a phrase
 };
 
 /// The list that is compiled in.

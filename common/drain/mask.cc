@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/drain/packed_words.h"
 #include "common/drain/token_masker.h"
 
 namespace l4::drain {
@@ -44,24 +45,19 @@ bool is_remark(const char* bytes, std::size_t size) {
   return size >= 2 && bytes[size - 1] == ')';
 }
 
-constexpr std::string_view kWeekdays[] = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
-constexpr std::string_view kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-constexpr std::string_view kZones[] = {"UTC", "GMT", "EST", "EDT",  "CST", "CDT",
-                                       "MST", "MDT", "PST", "PDT",  "CET", "BST",
-                                       "IST", "JST", "KST", "AEST", "CEST"};
-
-template <std::size_t N>
-bool listed(const std::string_view (&list)[N], std::string_view word) {
-  return std::find(std::begin(list), std::end(list), word) != std::end(list);
-}
+constexpr PackedWords kWeekdays({"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"});
+constexpr PackedWords kMonths({"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
+                               "Nov", "Dec"});
+constexpr PackedWords kZones({"UTC", "GMT", "EST", "EDT", "CST", "CDT", "MST", "MDT", "PST", "PDT",
+                              "CET", "CEST", "BST", "IST", "JST", "KST", "AEST"});
 
 /// True if `word` is a part of a written-out date or time: `Thu Aug 4 15:29:45 PDT 2005`.
 bool is_date_word(std::string_view word, std::string_view rest, bool after_value) {
+  if (word[0] < 'A' || word[0] > 'Z') return false;
+  if (word[1] <= 'Z') return after_value && kZones.contain(word);
   while (!rest.empty() && has(rest.front(), kBlank)) rest.remove_prefix(1);
-  if (listed(kMonths, word)) return !rest.empty() && has(rest.front(), kDigit);
-  if (listed(kWeekdays, word)) return rest.size() > 3 && listed(kMonths, rest.substr(0, 3));
-  return after_value && listed(kZones, word);
+  if (kMonths.contain(word)) return !rest.empty() && has(rest.front(), kDigit);
+  return kWeekdays.contain(word) && rest.size() > 3 && kMonths.contain(rest.substr(0, 3));
 }
 
 /// Splits a line at blanks, masks tokens that need it, and joins runs of bare values.
@@ -77,8 +73,14 @@ class LineMasker {
       if (at_ == end_) return;
       const char* begin = at_;
       std::uint8_t seen = 0;
-      while (at_ != end_ && !has(*at_, kBlank)) seen |= class_of(*at_++);
-      if (seen & kSuspect) {
+      std::uint8_t common = 255;
+      for (std::uint8_t bits; at_ != end_ && !((bits = class_of(*at_)) & kBlank); ++at_) {
+        seen |= bits;
+        common &= bits;
+      }
+      if ((common & kPlain) && masker_.plain(begin, at_)) {
+        if (!after_value_) emit(&kWild, 1, true);
+      } else if (seen & kSuspect) {
         masked(begin);
       } else {
         literal(begin, static_cast<std::size_t>(at_ - begin));

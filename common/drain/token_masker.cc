@@ -3,21 +3,29 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/drain/packed_words.h"
+
 namespace l4::drain {
 namespace {
 
 constexpr std::size_t kHexMin = 6;         // shorter mixed hex may be a name (`eth0`, `bad1`)
 constexpr std::size_t kCodeDigitsMax = 6;  // longer numbers are never codes
 
-constexpr std::string_view kAttachedUnits[] = {
-    "B",  "KB",  "MB",  "GB",  "TB", "KiB", "MiB", "GiB", "TiB", "kB", "K",  "M",    "G",   "T",
-    "k",  "b",   "ns",  "us",  "ms", "s",   "sec", "m",   "min", "h",  "d",  "x",    "Gb",  "Mb",
-    "Hz", "kHz", "MHz", "GHz", "th", "st",  "nd",  "rd",  "W",   "C",  "it", "Gbps", "Mbps"};
-constexpr std::string_view kSpacedUnits[] = {"B",   "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB",
-                                             "TiB", "kB", "ns", "us", "ms", "s",   "sec", "secs"};
+constexpr PackedWords kAttachedUnits({"B",  "KB", "MB",  "GB",   "TB",  "KiB", "MiB", "GiB", "TiB",
+                                      "kB", "K",  "M",   "G",    "T",   "k",   "b",   "ns",  "us",
+                                      "ms", "s",  "sec", "m",    "min", "h",   "d",   "x",   "Gb",
+                                      "Mb", "Hz", "kHz", "MHz",  "GHz", "th",  "st",  "nd",  "rd",
+                                      "W",  "C",  "it",  "Gbps", "Mbps"});
+constexpr PackedWords kSpacedUnits({"B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "kB",
+                                    "ns", "us", "ms", "s", "sec", "secs"});
 
 bool is_alnum(char c) {
   return has(c, kDigit | kLetter);
+}
+
+/// First letters of kSpacedUnits.
+bool may_be_unit(char c) {
+  return std::string_view("BKMGTknums").find(c) != std::string_view::npos;
 }
 
 const char* end_of_run(const char* at, const char* end) {
@@ -27,11 +35,6 @@ const char* end_of_run(const char* at, const char* end) {
 
 bool all(const char* from, const char* to, std::uint8_t bits) {
   return std::all_of(from, to, [bits](char c) { return has(c, bits); });
-}
-
-template <std::size_t N>
-bool listed(const std::string_view (&list)[N], std::string_view word) {
-  return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
 /// How often letters and digits take turns in a run, plus one.
@@ -51,6 +54,19 @@ const char* TokenMasker::mask(const char* begin, const char* end) {
   size_ = wilds_ = words_ = 0;
   for (const char* at = begin; at < end_;) at = step(at);
   return end_;
+}
+
+bool TokenMasker::plain(const char* begin, const char*& end) {
+  if (!has(*begin, kDigit)) return false;
+  begin_ = begin;
+  end_ = end;
+  const char* digits_end = std::find_if(begin, end, [](char c) { return !has(c, kDigit); });
+  if (is_code(begin, begin, digits_end)) return false;
+  if (has(end[-1], kDigit)) {
+    unit(end);
+    end = end_;
+  }
+  return true;
 }
 
 const char* TokenMasker::step(const char* at) {
@@ -85,7 +101,7 @@ bool TokenMasker::starts_piece() const {
 
 const char* TokenMasker::run(const char* at) {
   const char* end = end_of_run(at, end_);
-  if (const char* behind = groups(at); behind != nullptr) {
+  if (const char* behind = groups(at, end); behind != nullptr) {
     put_wild();
     return behind;
   }
@@ -99,7 +115,7 @@ const char* TokenMasker::run(const char* at) {
     return end;
   }
   if (std::any_of(at, end, [](char c) { return has(c, kDigit); })) return mixed(at, end);
-  put(at, end);
+  put_run(at, end);
   return end;
 }
 
@@ -108,11 +124,9 @@ const char* TokenMasker::number(const char* at, const char* end) {
   const char* digits = has(*at, kDigit) ? at : at + 1;
   const char* letters = std::find_if(digits, end, [](char c) { return !has(c, kDigit); });
   if (letters == end) {
-    const bool whole =
-        end == end_ || !(*end == '.' || *end == '_') || end + 1 == end_ || !is_alnum(end[1]);
-    if (whole && static_cast<std::size_t>(end - digits) <= kCodeDigitsMax &&
-        codes_.is_code(line_, at)) {
-      put(at, end);
+    if (is_code(at, digits, end)) {
+      if (at != digits) put(*at);
+      put_run(digits, end);
       return end;
     }
     put_wild();
@@ -125,21 +139,28 @@ const char* TokenMasker::number(const char* at, const char* end) {
     return std::find_if(end + 1, end_, [](char c) { return !has(c, kDigit); });
   }
   const std::string_view suffix(letters, static_cast<std::size_t>(end - letters));
-  if (listed(kAttachedUnits, suffix) || all(digits, end, kDigit | kHexLetter) ||
+  if (kAttachedUnits.contain(suffix) || all(digits, end, kDigit | kHexLetter) ||
       stretches(digits, end) > 2 || suffix.front() == 'x') {
     put_wild();
     return end;
   }
   put_wild();
-  put(letters, end);
+  put_run(letters, end);
   return end;
+}
+
+/// True if the whole number [digits, end), with its sign from `at` on, is a code.
+bool TokenMasker::is_code(const char* at, const char* digits, const char* end) const {
+  if (static_cast<std::size_t>(end - digits) > kCodeDigitsMax) return false;
+  if (end_ - end > 1 && (*end == '.' || *end == '_') && is_alnum(end[1])) return false;
+  return codes_.is_code(line_, at);
 }
 
 /// A run of letters and digits that begins with a letter.
 const char* TokenMasker::mixed(const char* at, const char* end) {
   const std::string_view run(at, static_cast<std::size_t>(end - at));
   if (codes_.is_prefixed(run)) {
-    put(at, end);
+    put_run(at, end);
   } else if ((run.size() >= kHexMin && all(at, end, kDigit | kHexLetter)) ||
              stretches(at, end) > 3) {
     put_wild();
@@ -166,17 +187,16 @@ const char* TokenMasker::path(const char* at) {
   return end;
 }
 
-/// End of hex groups that begin here (uuid, MAC, IPv6), or null.
-const char* TokenMasker::groups(const char* at) const {
-  if (at != begin_ && is_alnum(at[-1])) return nullptr;
+/// End of hex groups (uuid, MAC, IPv6) of which the run [at, end) is the first, or null.
+const char* TokenMasker::groups(const char* at, const char* end) const {
+  if (end == end_ || end - at > 8 || (*end != ':' && *end != '-')) return nullptr;
+  if (!all(at, end, kDigit | kHexLetter)) return nullptr;
+  const char separator = *end;
+  if (separator == '-' ? end - at != 8 : end - at > 4) return nullptr;
   const auto hex_end = [&](const char* from) {
     while (from != end_ && has(*from, kDigit | kHexLetter)) ++from;
     return from;
   };
-  const char* end = hex_end(at);
-  if (end == at || end == end_ || (*end != ':' && *end != '-')) return nullptr;
-  const char separator = *end;
-  if (separator == '-' ? end - at != 8 : end - at > 4) return nullptr;
   std::size_t count = 1;
   bool digit = std::any_of(at, end, [](char c) { return has(c, kDigit); });
   while (end != end_ && *end == separator) {
@@ -192,9 +212,9 @@ const char* TokenMasker::groups(const char* at) const {
 
 /// Takes in a unit that stands behind a blank at the end of this token; returns where to go on.
 const char* TokenMasker::unit(const char* at) {
-  if (at != end_ || line_end_ - at < 2 || *at != ' ') return at;
+  if (at != end_ || line_end_ - at < 2 || *at != ' ' || !may_be_unit(at[1])) return at;
   const char* end = end_of_run(at + 1, line_end_);
-  if (!listed(kSpacedUnits, {at + 1, static_cast<std::size_t>(end - at - 1)})) return at;
+  if (!kSpacedUnits.contain({at + 1, static_cast<std::size_t>(end - at - 1)})) return at;
   const char* behind = end;
   while (behind != line_end_ && (*behind == ')' || *behind == ',' || *behind == ']')) ++behind;
   if (behind != line_end_ && !has(*behind, kBlank)) return at;
@@ -208,8 +228,11 @@ void TokenMasker::put(char c) {
   if (is_alnum(c)) ++words_;
 }
 
-void TokenMasker::put(const char* from, const char* to) {
-  while (from != to) put(*from++);
+void TokenMasker::put_run(const char* from, const char* to) {
+  const std::size_t size = std::min(static_cast<std::size_t>(to - from), out_.size() - size_);
+  std::memcpy(out_.data() + size_, from, size);
+  size_ += size;
+  words_ += size;
 }
 
 void TokenMasker::put_wild() {

@@ -24,6 +24,7 @@ enum ByteClass : std::uint8_t {
   kSuspect = 16,  ///< a token with such a byte must be masked: digits / \ < = kWild
   kJoin = 32,     ///< between two values it belongs to them
   kPathEnd = 64,  ///< cannot be inside a path
+  kPlain = 128,   ///< in a token of such bytes alone that begins with a digit all is value
 };
 
 constexpr std::array<std::uint8_t, 256> make_byte_classes() {
@@ -39,6 +40,7 @@ constexpr std::array<std::uint8_t, 256> make_byte_classes() {
   mark("/\\<=\x01", kSuspect);
   mark(".,:-/_+*#@~", kJoin);
   mark("\"'<>()[]{},;|=:", kPathEnd);
+  mark("0123456789.,:-/|", kPlain);
   return table;
 }
 
@@ -60,6 +62,9 @@ class TokenMasker {
   /// in.
   const char* mask(const char* begin, const char* end);
 
+  /// True if [begin, end), all kPlain, is just a value; `end` moves behind a unit.
+  bool plain(const char* begin, const char*& end);
+
   const char* bytes() const { return out_.data(); }
   std::size_t size() const { return size_; }
   std::size_t wilds() const { return wilds_; }
@@ -72,11 +77,12 @@ class TokenMasker {
   const char* number(const char* at, const char* end);
   const char* mixed(const char* at, const char* end);
   const char* path(const char* at);
-  const char* groups(const char* at) const;
+  const char* groups(const char* at, const char* end) const;
   bool starts_piece() const;
   const char* unit(const char* at);
+  bool is_code(const char* at, const char* digits, const char* end) const;
   void put(char c);
-  void put(const char* from, const char* to);
+  void put_run(const char* from, const char* to);
   void put_wild();
 
   const char* line_;
