@@ -13,8 +13,16 @@ bool compatible(const Row& a, const Row& b) {
          });
 }
 
-std::uint64_t first_of(const Row& row) {
-  return row.empty() ? 0 : row.front().id;
+/// Index of the first word; the length if there is none.
+std::size_t anchor_of(const Row& row) {
+  return static_cast<std::size_t>(std::ranges::find_if(row, is_word) - row.begin());
+}
+
+/// Leaf of the tree: length, place of the anchor and the anchor itself.
+std::uint64_t leaf_of(const Row& row) {
+  const std::size_t anchor = anchor_of(row);
+  const std::uint64_t word = anchor < row.size() ? placed(row[anchor].id, anchor) : 0;
+  return fold(word + row.size(), kHashA);
 }
 
 }  // namespace
@@ -47,7 +55,7 @@ void FrameSet::settle() {
 
 ClassId FrameSet::generalise(ClassId root) {
   const Class& known = classes_.at(root);
-  if (known.pattern || !says_something(known.joined)) return root;
+  if (known.pattern || words_of(known.joined) == 0) return root;
   return insert(Row(known.joined), true);
 }
 
@@ -70,7 +78,7 @@ ClassId FrameSet::add_row(const Row& row, bool pattern) {
     } else {
       owner = next_++;
       classes_.emplace(owner, Class{row});
-      if (!pattern) literals_[row.size()][first_of(row)].push_back(owner);
+      if (!pattern) leaves_[leaf_of(row)].literals.push_back(owner);
     }
     node.row_class = owner;
     pending_.push_back({row, owner});
@@ -83,26 +91,20 @@ ClassId FrameSet::add_row(const Row& row, bool pattern) {
 }
 
 const FrameSet::Pattern* FrameSet::covering(const Row& row) const {
-  const auto of_length = patterns_.find(row.size());
-  if (of_length == patterns_.end() || row.empty()) return nullptr;
-  Token first = row.front();
-  while (true) {
-    if (const auto found = of_length->second.find(first.id); found != of_length->second.end()) {
-      for (const Pattern& pattern : found->second) {
-        if (covers(pattern.row, row)) return &pattern;
-      }
-    }
-    if (first.wild()) return nullptr;
-    first = parent(first);
-  }
+  const auto leaf = leaves_.find(leaf_of(row));
+  if (leaf == leaves_.end()) return nullptr;
+  const auto found = std::ranges::find_if(
+      leaf->second.patterns, [&](const Pattern& pattern) { return covers(pattern.row, row); });
+  return found != leaf->second.patterns.end() ? &*found : nullptr;
 }
 
 /// Offers the row to every pattern that would generalise one of its positions.
 void FrameSet::contribute(const Row& row, ClassId owner) {
   const std::uint64_t sum = hash(row);
   const std::size_t words = words_of(row);
+  const std::size_t anchor = anchor_of(row);
   for (std::size_t i = 0; i < row.size(); ++i) {
-    if (row[i].wild() || is_code(row[i])) continue;
+    if (i == anchor || row[i].wild() || is_code(row[i])) continue;
     const Token up = parent(row[i]);
     const std::size_t left = words - (is_word(row[i]) && !is_word(up) ? 1 : 0);
     if (!says_enough(left, row.size())) continue;
@@ -163,33 +165,21 @@ void FrameSet::make_pattern(ClassId root, const Row& row) {
 /// Lets a pattern take in what it covers and unite with what it is compatible with.
 void FrameSet::spread(ClassId id) {
   const Row row = classes_.at(id).joined;
-  if (!classes_.at(id).pattern || !says_something(row)) return;
-  Patterns& of_length = patterns_[row.size()];
-  for (auto& [first, list] : of_length) {
-    std::erase_if(list, [&](const Pattern& other) {
-      if (root(other.owner) == root(id)) return covers(row, other.row);
-      if (!one_class(row, other.row)) return false;
-      unite(id, other.owner);
-      return covers(row, other.row);
-    });
-  }
-  of_length[first_of(row)].push_back({row, root(id)});
-  const auto sweep = [&](std::vector<ClassId>& list) {
-    std::erase_if(list, [&](ClassId literal) {
-      if (root(literal) != literal || classes_.at(literal).pattern) return true;
-      if (!covers(row, classes_.at(literal).joined)) return false;
-      unite(id, literal);
-      return true;
-    });
-  };
-  Literals& literals = literals_[row.size()];
-  if (row.front().bytes.back() != kWild) {
-    if (const auto found = literals.find(first_of(row)); found != literals.end()) {
-      sweep(found->second);
-    }
-  } else {
-    for (auto& [first, list] : literals) sweep(list);
-  }
+  if (!classes_.at(id).pattern || words_of(row) == 0) return;
+  Leaf& leaf = leaves_[leaf_of(row)];
+  std::erase_if(leaf.patterns, [&](const Pattern& other) {
+    if (root(other.owner) == root(id)) return covers(row, other.row);
+    if (!compatible(row, other.row)) return false;
+    unite(id, other.owner);
+    return covers(row, other.row);
+  });
+  leaf.patterns.push_back({row, root(id)});
+  std::erase_if(leaf.literals, [&](ClassId literal) {
+    if (root(literal) != literal || classes_.at(literal).pattern) return true;
+    if (!covers(row, classes_.at(literal).joined)) return false;
+    unite(id, literal);
+    return true;
+  });
 }
 
 ClassId FrameSet::root(ClassId id) const {
@@ -253,15 +243,9 @@ void FrameSet::compact() {
       values_[at].owner = root(values_[at].owner);
     }
   });
-  for (auto& [length, patterns] : patterns_) {
-    for (auto& [first, list] : patterns) {
-      for (Pattern& pattern : list) pattern.owner = root(pattern.owner);
-    }
-  }
-  for (auto& [length, literals] : literals_) {
-    for (auto& [first, list] : literals) {
-      std::erase_if(list, [&](ClassId id) { return parents_.contains(id); });
-    }
+  for (auto& [key, leaf] : leaves_) {
+    for (Pattern& pattern : leaf.patterns) pattern.owner = root(pattern.owner);
+    std::erase_if(leaf.literals, [&](ClassId id) { return parents_.contains(id); });
   }
   parents_.clear();
 }
@@ -274,21 +258,18 @@ void FrameSet::forget(const std::vector<ClassId>& sorted_roots) {
     drop_values(node, [&](const Value& value) { return row_dead || dead(value.owner); });
     return !row_dead && (node.row_class != kNone || node.first != kNone);
   });
-  for (auto& [length, patterns] : patterns_) {
-    for (auto& [first, list] : patterns) {
-      std::erase_if(list, [&](const Pattern& pattern) { return dead(pattern.owner); });
-    }
-    std::erase_if(patterns, [](const auto& entry) { return entry.second.empty(); });
+  for (auto& [key, leaf] : leaves_) {
+    std::erase_if(leaf.patterns, [&](const Pattern& pattern) { return dead(pattern.owner); });
+    std::erase_if(leaf.literals, dead);
   }
-  for (auto& [length, literals] : literals_) {
-    for (auto& [first, list] : literals) std::erase_if(list, dead);
-    std::erase_if(literals, [](const auto& entry) { return entry.second.empty(); });
-  }
+  std::erase_if(leaves_, [](const auto& entry) {
+    return entry.second.patterns.empty() && entry.second.literals.empty();
+  });
   for (const ClassId id : sorted_roots) classes_.erase(id);
 }
 
 bool FrameSet::one_class(const Row& a, const Row& b) {
-  return compatible(a, b) && says_something(join(a, b));
+  return words_of(a) > 0 && leaf_of(a) == leaf_of(b) && compatible(a, b);
 }
 
 std::vector<FrameSet::Merge> FrameSet::take_merges() {

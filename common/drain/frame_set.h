@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -84,8 +83,11 @@ class FrameSet {
     Row row;
     ClassId owner;
   };
-  using Patterns = std::unordered_map<std::uint64_t, std::vector<Pattern>>;  // by first token
-  using Literals = std::unordered_map<std::uint64_t, std::vector<ClassId>>;
+  /// Classes whose frames agree in length, in the place of their first word, and in that word.
+  struct Leaf {
+    std::vector<Pattern> patterns;
+    std::vector<ClassId> literals;  ///< without a pattern, each with a single frame
+  };
 
   ClassId root(ClassId id) const;
   ClassId unite(ClassId a, ClassId b);
@@ -109,8 +111,7 @@ class FrameSet {
   std::uint32_t free_value_ = kNone;
   std::unordered_map<ClassId, Class> classes_;    // roots
   std::unordered_map<ClassId, ClassId> parents_;  // merged ids, until swept
-  std::map<std::size_t, Patterns> patterns_;      // by length
-  std::map<std::size_t, Literals> literals_;
+  std::unordered_map<std::uint64_t, Leaf> leaves_;
   std::vector<Pending> pending_;  // rows to offer
   std::vector<ClassId> grown_;    // patterns that became more general
   std::vector<Merge> merges_;

@@ -19,7 +19,7 @@ std::uint64_t project(const Row& row, const Positions& positions) {
 
 GroupId Grouping::insert(const Row& row, bool general) {
   const Row frame = frame_of(row);
-  general = general && says_something(frame);
+  general = general && words_of(frame) > 0;
   ClassId owner = frames_.insert(frame, general);
   bool opened = adopt_merged();
   {
@@ -30,7 +30,10 @@ GroupId Grouping::insert(const Row& row, bool general) {
   }
   opened = adopt_merged() || opened;
   Variants& variants = variants_.at(owner);
-  if (opened) regroup(variants);
+  if (opened) {
+    see(variants, row, general);  // no group holds the row yet: a merge does not move its values
+    regroup(variants);
+  }
   const auto [at, created] = variants.groups.try_emplace(project(row, variants.positions), next_);
   if (created) groups_.emplace(next_++, Group{row, owner});
   return at->second;

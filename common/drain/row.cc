@@ -91,11 +91,6 @@ bool says_enough(std::size_t words, std::size_t tokens) {
   return words >= 1 && words * 5 >= tokens * 2;
 }
 
-bool says_something(const Row& row) {
-  const std::size_t words = words_of(row);
-  return words >= 1 && words * 5 >= row.size();
-}
-
 std::size_t words_of(const Row& row) {
   return static_cast<std::size_t>(std::ranges::count_if(row, is_word));
 }

@@ -55,8 +55,6 @@ Row frame_of(const Row& row);
 
 /// Words that must be left in a row that is generalised on the evidence of its values.
 bool says_enough(std::size_t words, std::size_t tokens);
-/// Words that must be left where generalised rows are joined; less than that covers anything.
-bool says_something(const Row& row);
 std::size_t words_of(const Row& row);
 
 /// Most special row that covers both; the rows have equal length.

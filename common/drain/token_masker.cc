@@ -178,10 +178,13 @@ const char* TokenMasker::mixed(const char* at, const char* end) {
 
 const char* TokenMasker::path(const char* at) {
   bool query = false;  // behind a `?` the marks of a query belong to the path
-  const char* end = std::find_if(at, end_, [&query](char c) {
-    query = query || c == '?';
-    return has(c, kPathEnd) && !(query && (c == '=' || c == ':' || c == ',' || c == ';'));
-  });
+  const char* end = at;
+  for (; end != end_; ++end) {
+    query = query || *end == '?';
+    if (!has(*end, kPathEnd)) continue;
+    const bool port = *end == ':' && end + 1 != end_ && has(end[1], kDigit);
+    if (!port && !(query && (*end == '=' || *end == ':' || *end == ',' || *end == ';'))) break;
+  }
   while (end - at > 1 && (end[-1] == '.' || end[-1] == '-')) --end;
   put_wild();
   return end;
