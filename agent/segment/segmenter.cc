@@ -70,6 +70,8 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id,
     stage_ = completed_ ? Stage::training : stage_before_;
   }
   if (marker && marker->boundary == wire::Boundary::completed) {
+    if (completed_ && marker->iteration > completed_->value())
+      stride_ = marker->iteration - completed_->value();
     completed_ = Iteration{marker->iteration};
     open_.stage = Stage::training;
     close(wire::Boundary::completed);
@@ -158,6 +160,11 @@ void Segmenter::add_timers(const decode::Record& record, const TemplateTraits& t
 
 void Segmenter::close(wire::Boundary boundary) {
   if (!open_.events.empty()) {
+    // What stands behind the last completed iteration belongs to the one that is under way.
+    if (!open_.iteration && completed_ && stride_ > 0) {
+      open_.iteration = Iteration{completed_->value() + stride_};
+      open_.counted = !has_number_;
+    }
     open_.source = source_;
     open_.boundary = boundary;
     sink_(std::move(open_));

@@ -61,6 +61,7 @@ class Segmenter {
   Stage stage_ = Stage::unknown;
   Stage stage_before_ = Stage::unknown;
   std::optional<Iteration> completed_;
+  std::int64_t stride_ = 0;  ///< between the last two completed iterations
   std::optional<std::int64_t> bar_total_;
   std::optional<LocalTemplateId> marker_template_;
   bool has_pack_marker_ = false;  ///< a rule pack knows the marker of this source

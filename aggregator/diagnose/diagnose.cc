@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "aggregator/detect/slow/symptoms.h"
+#include "aggregator/diagnose/iteration_sequences.h"
+#include "aggregator/diagnose/node_evidence.h"
 #include "aggregator/diagnose/report_builder.h"
 #include "aggregator/diagnose/summary.h"
 #include "aggregator/diagnose/verdict.h"
@@ -56,7 +58,7 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   const auto silence = detect::hang::find_silence(view, clock, now.time);
   const auto slowdown = detect::slow::find_slowdown(view, clock);
   const auto stages = detect::stage::find_stages(view, clock);
-  const Findings findings{view, clock, hints, failures, silence, slowdown};
+  Findings findings{view, clock, hints, failures, silence, slowdown};
 
   Diagnosis diagnosis;
   Report& report = diagnosis.report;
@@ -64,14 +66,22 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   report.verdict = decide({findings, stages, lost_nodes, now.known});
   if (report.verdict.state == State::slow)
     failures = detect::slow::find_symptoms(view, clock, slowdown, hints.events);
+  const bool failed = has_suspects(report.verdict.state);
+  const auto spatial = compare_nodes_by_failure(view, hints, failures, options.seed);
+  IterationSequences sequences = collect_sequences(view, clock);
+  const bool ended = failed && report.verdict.state != State::slow;
+  const auto temporal = compare_iterations(sequences, hints, ended, options.seed);
+  findings.spatial = &spatial;
+  findings.temporal = &temporal;
+  findings.temporal_streams = &sequences.streams;
   const Suspects suspects = find_suspects(findings, report.verdict.state, lost_nodes);
   const Built built{findings, stages, suspects};
   report.job.id = state.id();
   build_job(view, report.job);
-  const bool failed = has_suspects(report.verdict.state);
+  build_nodes(built, report);
+  build_ranks(built, report);
+  build_iterations(built, report);
   if (failed) {
-    build_nodes(built, report);
-    build_ranks(built, report);
     build_events(built, diagnosis);
     build_faults(built, report);
   }

@@ -194,6 +194,37 @@ void build_events(const Built& built, Diagnosis& diagnosis) {
   }
 }
 
+void build_iterations(const Built& built, Report& report) {
+  const job::JobView& view = built.findings.view;
+  if (built.findings.temporal == nullptr || built.findings.clock.counted) return;
+  std::map<std::int64_t, ScoredIteration> scored;
+  for (const detect::temporal::Anomaly& alarm : built.findings.temporal->alarms) {
+    if (alarm.stream == detect::temporal::kAllStreams) continue;
+    ScoredIteration& one = scored[alarm.iteration];
+    one.iteration = Iteration{alarm.iteration};
+    one.score = std::max(one.score, alarm.score);
+    const job::StreamView& stream = view.streams[(*built.findings.temporal_streams)[alarm.stream]];
+    const std::string& node = view.nodes[stream.node].name;
+    if (std::ranges::find(one.nodes, node) == one.nodes.end()) one.nodes.push_back(node);
+    for (const auto* events : {&alarm.missing, &alarm.extra})
+      for (const std::uint32_t event : *events)
+        if (std::ranges::find(one.events, view.events[event].id) == one.events.end())
+          one.events.push_back(view.events[event].id);
+  }
+  for (auto& [number, one] : scored) {
+    const auto tick = std::ranges::lower_bound(built.findings.clock.ticks, one.iteration, {},
+                                               &job::ClockTick::iteration);
+    if (tick != built.findings.clock.ticks.end() && tick->iteration == one.iteration) {
+      one.begin = tick->first_done;
+      one.end = tick->last_done;
+    }
+    report.iterations.push_back(std::move(one));
+  }
+  std::ranges::sort(report.iterations, [](const ScoredIteration& a, const ScoredIteration& b) {
+    return std::tie(b.score, a.iteration) < std::tie(a.score, b.iteration);
+  });
+}
+
 void build_stages(const Built& built, Report& report) {
   for (const detect::stage::Span& span : built.stages.spans)
     report.stages.push_back({span.stage, span.begin, span.end, span.ranks});

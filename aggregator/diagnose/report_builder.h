@@ -20,6 +20,7 @@ void build_job(const job::JobView& view, JobSummary& job);
 void build_nodes(const Built& built, Report& report);
 void build_ranks(const Built& built, Report& report);
 void build_events(const Built& built, Diagnosis& diagnosis);
+void build_iterations(const Built& built, Report& report);
 void build_stages(const Built& built, Report& report);
 void build_faults(const Built& built, Report& report);
 Scope scope_of(const Built& built);

@@ -20,6 +20,8 @@ constexpr double kFirstWeight = 1.0;
 constexpr double kSilentWeight = 1.6;
 constexpr double kBehindWeight = 1.2;
 constexpr double kDragWeight = 2.0;
+constexpr double kSpatialWeight = 0.5;
+constexpr double kTemporalWeight = 0.8;
 
 double severity_weight(Severity severity) {
   switch (severity) {
@@ -50,6 +52,8 @@ class Collector {
   void add_missing_habits();
   void add_lag();
   void add_drags();
+  void add_spatial();
+  void add_temporal();
   void add_lost(const std::vector<std::uint32_t>& nodes);
   Suspects finish();
 
@@ -216,6 +220,41 @@ void Collector::add_drags() {
                                 : std::string());
 }
 
+/// Isolation Forest over the evidence cells: what sets a node apart from all others at once.
+void Collector::add_spatial() {
+  if (findings_.spatial == nullptr || nodes() < 3) return;
+  for (const detect::spatial::NodeScore& node : findings_.spatial->nodes) {
+    if (node.isolation <= 0) continue;
+    const double weight = kSpatialWeight * node.isolation;
+    std::uint32_t best = 0;
+    double most = -1;
+    for (const std::uint32_t rank : view().nodes[static_cast<std::size_t>(node.node)].ranks)
+      if (suspects_.ranks[rank].score > most) {
+        most = suspects_.ranks[rank].score;
+        best = rank;
+      }
+    if (most >= 0) blame(best, weight, std::string());
+  }
+}
+
+/// A rank whose last iteration is not as it should be: lines that all others printed are missing.
+void Collector::add_temporal() {
+  if (findings_.temporal == nullptr) return;
+  for (const detect::temporal::Anomaly& alarm : findings_.temporal->alarms) {
+    if (alarm.kind != detect::temporal::AnomalyKind::sequence ||
+        alarm.stream == detect::temporal::kAllStreams)
+      continue;
+    const job::StreamView& stream = view().streams[(*findings_.temporal_streams)[alarm.stream]];
+    const auto newest = findings_.clock.completed_by_any;
+    if (newest && alarm.iteration + 2 * findings_.clock.stride < newest->value()) continue;
+    std::string why = fmt::format("temporal: its iteration {} differs from what it and its peers print",
+                                  alarm.iteration);
+    if (!alarm.missing.empty())
+      why += fmt::format("; \"{}\" is missing", view().events[alarm.missing.back()].text.substr(0, 60));
+    blame(stream.rank, kTemporalWeight, std::move(why));
+  }
+}
+
 void Collector::add_lost(const std::vector<std::uint32_t>& lost) {
   for (const std::uint32_t node : lost)
     for (const std::uint32_t rank : view().nodes[node].ranks)
@@ -273,9 +312,13 @@ Suspects Collector::finish() {
 Suspects find_suspects(const Findings& findings, State state,
                        const std::vector<std::uint32_t>& lost_nodes) {
   Collector collector(findings);
-  if (state == State::healthy || state == State::finished) return collector.finish();
+  if (state == State::healthy || state == State::finished) {
+    collector.add_temporal();
+    return collector.finish();
+  }
   collector.add_failures();
   if (state != State::slow) {
+    collector.add_temporal();
     collector.add_order();
     collector.add_silence();
     if (state == State::hung) collector.add_missing_habits();
@@ -283,6 +326,7 @@ Suspects find_suspects(const Findings& findings, State state,
   }
   if (state == State::node_lost) collector.add_lost(lost_nodes);
   if (state == State::slow) collector.add_drags();
+  collector.add_spatial();
   return collector.finish();
 }
 

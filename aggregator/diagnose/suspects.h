@@ -12,6 +12,8 @@
 #include "aggregator/detect/crash/failure_events.h"
 #include "aggregator/detect/hang/silence.h"
 #include "aggregator/detect/slow/slowdown.h"
+#include "aggregator/detect/spatial/spatial.h"
+#include "aggregator/detect/temporal/temporal.h"
 #include "aggregator/diagnose/hints.h"
 #include "aggregator/diagnose/report.h"
 
@@ -38,6 +40,9 @@ struct Findings {
   const detect::crash::FailureEvents& failures;
   const detect::hang::Silence& silence;
   const detect::slow::Slowdown& slowdown;
+  const detect::spatial::SpatialResult* spatial = nullptr;  ///< once the state is known
+  const detect::temporal::TemporalFindings* temporal = nullptr;
+  const std::vector<std::uint32_t>* temporal_streams = nullptr;  ///< JobView::streams of its streams
 };
 
 /// `lost_nodes`: JobView::nodes that stopped without a word (state node_lost).

@@ -1,0 +1,83 @@
+#include "aggregator/diagnose/iteration_sequences.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace l4::diagnose {
+namespace {
+
+using detect::temporal::StreamIteration;
+
+/// Local template ids of one agent to events of the view.
+class EventNumbers {
+ public:
+  EventNumbers(const job::JobView& view, const job::Agent& agent) : view_(view), agent_(agent) {}
+
+  std::uint32_t of(std::uint32_t local) {
+    const auto [found, created] = known_.try_emplace(local, 0u);
+    if (created) {
+      const TemplateId id =
+          view_.state->templates().resolve(agent_.node_index, LocalTemplateId{local});
+      found->second = static_cast<std::uint32_t>(
+          std::ranges::lower_bound(view_.events, id, {}, &job::EventView::id) -
+          view_.events.begin());
+    }
+    return found->second;
+  }
+
+ private:
+  const job::JobView& view_;
+  const job::Agent& agent_;
+  std::unordered_map<std::uint32_t, std::uint32_t> known_;
+};
+
+std::size_t iterations_per_stream(const job::JobView& view) {
+  std::size_t streams = 0;
+  for (const job::StreamView& stream : view.streams)
+    if (!stream.state->iterations.empty()) ++streams;
+  return streams == 0 ? 0 : std::max<std::size_t>(16, IterationSequences::kSequencesMax / streams);
+}
+
+}  // namespace
+
+IterationSequences collect_sequences(const job::JobView& view, const job::JobClock& clock) {
+  IterationSequences collected;
+  const std::size_t newest = iterations_per_stream(view);
+  std::unordered_map<const job::Agent*, EventNumbers> numbers;
+  for (std::uint32_t index = 0; index < view.streams.size(); ++index) {
+    const job::StreamView& stream = view.streams[index];
+    const auto& iterations = stream.state->iterations;
+    if (iterations.empty() || stream.state->counted != clock.counted) continue;
+    EventNumbers& events = numbers.try_emplace(stream.agent, view, *stream.agent).first->second;
+    std::vector<StreamIteration> list;
+    const std::size_t skip = iterations.size() > newest ? iterations.size() - newest : 0;
+    std::size_t seen = 0;
+    for (const auto& [iteration, record] : iterations) {
+      if (seen++ < skip) continue;
+      StreamIteration one;
+      one.iteration = iteration.value();
+      for (const std::uint32_t local : stream.agent->sequences.at(record.sequence))
+        one.events.push_back(events.of(local));
+      list.push_back(std::move(one));
+    }
+    collected.job.streams.push_back(std::move(list));
+    collected.streams.push_back(index);
+  }
+  return collected;
+}
+
+detect::temporal::TemporalFindings compare_iterations(IterationSequences& sequences,
+                                                      const Hints& hints, bool ended,
+                                                      std::uint64_t seed) {
+  detect::temporal::TemporalOptions options;
+  options.seed = seed;
+  for (std::uint32_t event = 0; event < hints.events.size(); ++event) {
+    if (hints.events[event].in_pool) options.normal.insert(event);
+    if (hints.events[event].severity >= detect::crash::Severity::failure)
+      options.suspicious.insert(event);
+  }
+  sequences.job.ended = ended;
+  return detect::temporal::score_job(sequences.job, options);
+}
+
+}  // namespace l4::diagnose

@@ -1,0 +1,30 @@
+// What every stream printed in every iteration, as the temporal comparison wants it.
+//
+// Place in the flow: JobView -> detect::temporal::RecordedJob, and its findings back to ranks of
+// the view. Events are numbered as in JobView::events. Pure. Bounds: of very large jobs only the
+// newest iterations are compared, so that the sequences in memory stay below kSequencesMax.
+#pragma once
+
+#include <vector>
+
+#include "aggregator/detect/temporal/recorded_job.h"
+#include "aggregator/diagnose/hints.h"
+#include "aggregator/job/clock.h"
+
+namespace l4::diagnose {
+
+struct IterationSequences {
+  static constexpr std::size_t kSequencesMax = 400'000;
+
+  detect::temporal::RecordedJob job;
+  std::vector<std::uint32_t> streams;  ///< JobView::streams, by stream of `job`
+};
+
+IterationSequences collect_sequences(const job::JobView& view, const job::JobClock& clock);
+
+/// Compares them; `ended`: nothing will be printed any more, so a tail not there is missing.
+detect::temporal::TemporalFindings compare_iterations(IterationSequences& sequences,
+                                                      const Hints& hints, bool ended,
+                                                      std::uint64_t seed);
+
+}  // namespace l4::diagnose
