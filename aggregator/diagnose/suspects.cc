@@ -44,6 +44,7 @@ class Collector {
   explicit Collector(const Findings& findings) : findings_(findings) {
     suspects_.ranks.resize(findings.view.ranks.size());
     suspects_.nodes.resize(findings.view.nodes.size());
+    cause_time_.resize(findings.view.ranks.size());
   }
 
   void add_failures();
@@ -69,7 +70,7 @@ class Collector {
 
   const Findings& findings_;
   Suspects suspects_;
-  std::vector<std::optional<TimeMs>> cause_time_ = std::vector<std::optional<TimeMs>>();
+  std::vector<std::optional<TimeMs>> cause_time_;  // by rank: first event that is no echo
 };
 
 /// Each rank gets its best cause in full, the others in part: many lines are not many causes.
@@ -94,6 +95,8 @@ void Collector::add_failures() {
     for (const auto& [rank, first] : ranks) {
       Suspicion& suspicion = suspects_.ranks[rank];
       suspicion.events.push_back(failure.event);
+      if (first && !hint.consequence && (!cause_time_[rank] || *first < *cause_time_[rank]))
+        cause_time_[rank] = first;
       if (first && (!suspicion.first_seen || *first < *suspicion.first_seen))
         suspicion.first_seen = first;
       suspicion.score += 0.05 * weight;
@@ -110,31 +113,33 @@ void Collector::add_failures() {
     if (best[rank] > 0) blame(rank, best[rank], std::move(reason[rank]));
 }
 
-/// Being first counts among nodes; ties within a second are no order (clocks differ).
+/// Being first counts among nodes; ties within a second are no order (clocks differ). Being the
+/// first to complain about others counts for little.
 void Collector::add_order() {
   constexpr Millis kTie{1000};
+  constexpr double kEchoShare = 0.3;
+  const bool causes = std::ranges::any_of(cause_time_, [](const auto& time) { return time.has_value(); });
+  auto seen = [&](std::uint32_t rank) {
+    return causes ? cause_time_[rank] : suspects_.ranks[rank].first_seen;
+  };
   std::vector<std::pair<TimeMs, std::uint32_t>> firsts;
   for (std::uint32_t node = 0; node < nodes(); ++node) {
     std::optional<TimeMs> first;
-    for (const std::uint32_t rank : view().nodes[node].ranks) {
-      const auto seen = suspects_.ranks[rank].first_seen;
-      if (seen && (!first || *seen < *first)) first = seen;
-    }
+    for (const std::uint32_t rank : view().nodes[node].ranks)
+      if (seen(rank) && (!first || *seen(rank) < *first)) first = seen(rank);
     if (first) firsts.emplace_back(*first, node);
   }
-  if (firsts.size() < 2 && nodes() > 1 && firsts.empty()) return;
   std::ranges::sort(firsts);
   std::size_t place = 1;
   for (std::size_t i = 0; i < firsts.size(); ++i) {
     if (i > 0 && firsts[i].first - firsts[i - 1].first > kTie) place = i + 1;
-    const double bonus = kFirstWeight * rarity(place, std::max<std::size_t>(nodes(), 2));
+    const double bonus = kFirstWeight * (causes ? 1.0 : kEchoShare) *
+                         rarity(place, std::max<std::size_t>(nodes(), 2));
     if (bonus <= 0) continue;
-    for (const std::uint32_t rank : view().nodes[firsts[i].second].ranks) {
-      const auto seen = suspects_.ranks[rank].first_seen;
-      if (!seen || *seen - firsts[i].first > kTie) continue;
-      const bool alone = place == 1 && (i + 1 == firsts.size() || firsts[i + 1].first - firsts[0].first > kTie);
-      blame(rank, bonus, alone && i == 0 ? "first of all to say anything unusual" : std::string());
-    }
+    const bool alone = i == 0 && (firsts.size() == 1 || firsts[1].first - firsts[0].first > kTie);
+    for (const std::uint32_t rank : view().nodes[firsts[i].second].ranks)
+      if (seen(rank) && *seen(rank) - firsts[i].first <= kTie)
+        blame(rank, bonus, alone ? "first of all to say anything unusual" : std::string());
   }
 }
 
@@ -237,21 +242,27 @@ void Collector::add_spatial() {
   }
 }
 
-/// A rank whose last iteration is not as it should be: lines that all others printed are missing.
+/// A rank whose last iteration is not as it should be. When all ranks stop in the middle of one,
+/// many differ, and differing says little.
 void Collector::add_temporal() {
   if (findings_.temporal == nullptr) return;
+  const auto newest = findings_.clock.completed_by_any;
+  std::map<std::uint32_t, const detect::temporal::Anomaly*> flagged;  // by rank
   for (const detect::temporal::Anomaly& alarm : findings_.temporal->alarms) {
     if (alarm.kind != detect::temporal::AnomalyKind::sequence ||
         alarm.stream == detect::temporal::kAllStreams)
       continue;
-    const job::StreamView& stream = view().streams[(*findings_.temporal_streams)[alarm.stream]];
-    const auto newest = findings_.clock.completed_by_any;
     if (newest && alarm.iteration + 2 * findings_.clock.stride < newest->value()) continue;
-    std::string why = fmt::format("temporal: its iteration {} differs from what it and its peers print",
-                                  alarm.iteration);
-    if (!alarm.missing.empty())
-      why += fmt::format("; \"{}\" is missing", view().events[alarm.missing.back()].text.substr(0, 60));
-    blame(stream.rank, kTemporalWeight, std::move(why));
+    flagged[view().streams[(*findings_.temporal_streams)[alarm.stream]].rank] = &alarm;
+  }
+  const double weight = kTemporalWeight * rarity(flagged.size(), view().training_ranks());
+  for (const auto& [rank, alarm] : flagged) {
+    std::string why = fmt::format("temporal: its iteration {} is not what it and its peers print",
+                                  alarm->iteration);
+    if (!alarm->missing.empty())
+      why += fmt::format("; \"{}\" is missing",
+                         view().events[alarm->missing.back()].text.substr(0, 60));
+    blame(rank, weight, std::move(why));
   }
 }
 
