@@ -26,10 +26,22 @@ AsOf as_of(const job::JobView& view, const Options& options) {
   return {newest.value_or(TimeMs{}), false};
 }
 
+/// Files that stopped growing within the hour before somebody looks are no copies.
+bool is_just_before(const job::JobState& state, TimeMs as_of) {
+  constexpr std::chrono::hours kRecent{1};
+  for (const auto& [name, agent] : state.agents())
+    for (const auto& [id, stream] : agent.streams) {
+      const auto modified = stream.source.modified;
+      if (modified && (*modified > as_of || as_of - *modified > kRecent)) return false;
+    }
+  return true;
+}
+
 /// File times are real unless they are all alike and long after the last line: then it is a copy.
 bool trust_mtimes(const job::JobState& state, std::int32_t attempt, const Options& options) {
   if (!options.mtimes_equal) return true;
   constexpr std::chrono::hours kCopyAge{1};
+  if (options.as_of && is_just_before(state, *options.as_of)) return true;
   const job::JobView view = job::make_view(state, attempt, false);
   for (const job::StreamView& stream : view.streams)
     if (stream.state->source.modified && view.end && *stream.state->source.modified - *view.end < kCopyAge)

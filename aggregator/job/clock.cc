@@ -116,23 +116,59 @@ void find_gaps(JobClock& clock) {
   clock.gap_median_ms = median_of(gaps);
 }
 
-/// Average time of an iteration, from the ends of the files: printed timers may leave out most of it.
+/// Average time of an iteration, from the ends of the files: printed timers may leave out most.
 double pace_by_file_times(const JobView& view, const JobClock& clock) {
   if (!clock.last_progress || !view.begin || clock.ticks.size() < 2) return 0;
   const auto span = static_cast<double>((*clock.last_progress - *view.begin).count());
   return std::max(0.0, span / static_cast<double>(clock.ticks.size()));
 }
 
-/// Where iteration lines carry no time, a file that ends with one stopped growing with it.
+/// Where iteration lines carry no time, a file that ends among them stopped growing with them:
+/// nothing stands behind the last one that was not there before.
 std::optional<TimeMs> progress_by_file_time(const JobView& view) {
+  std::vector<bool> ordinary(view.streams.size(), true);
+  for (const EventView& event : view.events)
+    for (const Occurrence& occurrence : event.at)
+      if (occurrence.stats.first_line > view.streams[occurrence.stream].state->last_completed_line)
+        ordinary[occurrence.stream] = false;
   std::optional<TimeMs> newest;
-  for (const StreamView& stream : view.streams) {
-    const Stream& state = *stream.state;
-    const bool from_file = stream.last_activity && stream.last_activity != state.end;
-    if (!state.last_completed || !from_file || state.last_line != state.last_completed_line) continue;
+  for (std::size_t i = 0; i < view.streams.size(); ++i) {
+    const StreamView& stream = view.streams[i];
+    const bool from_file = stream.last_activity && stream.last_activity != stream.state->end;
+    if (!stream.state->last_completed || !from_file || !ordinary[i]) continue;
     if (!newest || *stream.last_activity > *newest) newest = stream.last_activity;
   }
   return newest;
+}
+
+/// Lines that come with the iterations (at least once in five) prove progress as well as they do.
+std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clock) {
+  constexpr std::uint64_t kTimesMin = 3;
+  const std::uint64_t often = std::max<std::uint64_t>(kTimesMin, clock.ticks.size() / 5);
+  std::optional<TimeMs> newest;
+  for (const EventView& event : view.events) {
+    if (event.level >= Level::warning) continue;
+    for (const Occurrence& occurrence : event.at) {
+      const auto& last = occurrence.stats.last_time;
+      const bool timed = occurrence.stats.first_line <= view.streams[occurrence.stream].state->timed_last_line;
+      if (occurrence.stats.count < often || !last || !timed) continue;
+      if (!newest || *last > *newest) newest = last;
+    }
+  }
+  return newest;
+}
+
+/// Numbers that do not grow with time are no iterations: samples, or several runs in one file.
+bool grows_with_time(const JobClock& clock) {
+  std::size_t forward = 0;
+  std::size_t backward = 0;
+  const ClockTick* before = nullptr;
+  for (const ClockTick& tick : clock.ticks) {
+    if (!tick.first_done) continue;
+    if (before != nullptr) ++(*tick.first_done >= *before->first_done ? forward : backward);
+    before = &tick;
+  }
+  return backward * 10 <= forward;
 }
 
 }  // namespace
@@ -145,23 +181,33 @@ JobClock make_clock(const JobView& view) {
   });
   for (const StreamView& stream : view.streams)
     if (stream.state->counted == clock.counted) add_stream(*stream.state, drafts);
+  std::size_t timed = 0;
   for (auto& [iteration, draft] : drafts) {
     clock.ticks.push_back(
         {iteration, draft.first_done, draft.last_done, median_of(draft.durations), draft.streams});
     // Only if its newest iterations carry times does the clock know when progress ended.
     clock.last_progress = draft.last_done ? draft.last_done : std::nullopt;
+    if (draft.last_done) ++timed;
     if (draft.first_done && (!clock.first_progress || *draft.first_done < *clock.first_progress))
       clock.first_progress = draft.first_done;
   }
-  if (!clock.last_progress) clock.last_progress = progress_by_file_time(view);
   if (!clock.ticks.empty()) clock.completed_by_any = clock.ticks.back().iteration;
+  if (!grows_with_time(clock)) {
+    clock.paced = false;
+    clock.counted = true;
+    for (ClockTick& tick : clock.ticks) tick.duration_ms = 0;
+  }
+  if (!clock.last_progress) clock.last_progress = progress_by_file_time(view);
+  if (const auto habit = progress_by_habit(view, clock); habit && clock.last_progress)
+    clock.last_progress = std::max(*clock.last_progress, *habit);
   find_dense_ranks(view, clock);
   find_incomplete(view, clock);
   find_gaps(clock);
-  const bool timed = std::ranges::count_if(clock.ticks, [](const ClockTick& tick) {
-                       return tick.first_done.has_value();
-                     }) * 2 > static_cast<std::ptrdiff_t>(clock.ticks.size());
-  if (!timed) clock.gap_max_ms = std::max(clock.gap_max_ms, pace_by_file_times(view, clock));
+  if (timed * 2 <= clock.ticks.size()) {
+    const double pace = pace_by_file_times(view, clock);
+    if (pace > 3 * clock.gap_median_ms) clock.paced = false;
+    clock.gap_max_ms = std::max(clock.gap_max_ms, pace);
+  }
   return clock;
 }
 

@@ -29,6 +29,7 @@ struct JobClock {
   std::optional<TimeMs> first_progress;
   double gap_max_ms = 0;  ///< largest time between two ticks of the job
   double gap_median_ms = 0;
+  bool paced = true;  ///< the gaps above describe the job; else only that it ticks is known
 
   bool counted = false;  ///< numbers are signs of progress counted here: not for people
 

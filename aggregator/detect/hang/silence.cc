@@ -12,6 +12,7 @@ Millis deadline_of(const job::JobClock& clock, const Options& options) {
     return Millis{static_cast<std::int64_t>(factor * clock.gap_max_ms)};
   };
   if (clock.gap_max_ms <= 0) return options.floor;
+  if (!clock.paced) return std::max(times(2), options.floor);
   return std::max(times(2), std::clamp(times(options.gaps), options.floor_min, options.floor));
 }
 
