@@ -36,7 +36,8 @@ void Stream::apply_events(const wire::Segment& segment) {
     }
     stats.count += event.count;
     stats.last_line = std::max(stats.last_line, segment.lines.last);
-    const auto newest = segment.end ? segment.end : end;
+    // At least then: a segment may go on long after the last of these.
+    const auto newest = event.first_time ? event.first_time : (segment.begin ? segment.begin : end);
     if (newest && (!stats.last_time || *newest > *stats.last_time)) stats.last_time = newest;
     stats.last_iteration = segment.iteration ? segment.iteration : last_completed;
     ++stats.segments;
