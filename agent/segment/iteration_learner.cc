@@ -81,7 +81,15 @@ void IterationLearner::choose(const Watched& watched, std::size_t field) {
   marker_step_ = candidate.step;
 }
 
-std::optional<std::int64_t> IterationLearner::observe(LocalTemplateId id, std::string_view message) {
+bool IterationLearner::convinces(const Field& field, std::optional<TimeMs> now) const {
+  constexpr Millis kPaceMin{20};
+  if (field.named) return field.streak >= kStreakNamed;
+  return field.streak >= kStreakBare && now && field.since &&
+         *now - *field.since >= kPaceMin * field.streak;
+}
+
+std::optional<std::int64_t> IterationLearner::observe(LocalTemplateId id, std::string_view message,
+                                                      std::optional<TimeMs> time) {
   Watched* watched = watch(id);
   if (watched == nullptr) return std::nullopt;
   std::array<Integer, kFieldsMax> numbers{};
@@ -94,10 +102,11 @@ std::optional<std::int64_t> IterationLearner::observe(LocalTemplateId id, std::s
       ++field.streak;
     } else {
       field.streak = 0;
+      field.since = time;
     }
     field.last = numbers[i].value;
     field.named = numbers[i].named;
-    if (field.streak >= (field.named ? kStreakNamed : kStreakBare)) choose(*watched, i);
+    if (convinces(field, time)) choose(*watched, i);
   }
   watched->seen = true;
   if (marker_ == id && marker_field_ < count) return numbers[marker_field_].value;

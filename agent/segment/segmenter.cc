@@ -27,7 +27,7 @@ std::optional<Segmenter::Marker> Segmenter::marker_of(const decode::Record& reco
                         traits.role.stage == Stage::unknown &&
                         traits.role.stage_end == Stage::unknown;
   if (!has_pack_marker_ && ordinary)
-    if (const auto number = learner_.observe(id, record.text)) {
+    if (const auto number = learner_.observe(id, record.text, record.time)) {
       has_number_ = true;
       return Marker{*number, false, wire::Boundary::completed};
     }
