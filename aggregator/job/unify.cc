@@ -29,7 +29,7 @@ std::uint64_t hash(const wire::TemplateDefinition& definition) {
 
 TemplateTable::TemplateTable() : grouping_({.rows_max = kRowsMax}) {}
 
-void TemplateTable::define(NodeIndex node, const wire::TemplateDefinition& definition) {
+void TemplateTable::define(std::uint32_t node, const wire::TemplateDefinition& definition) {
   if (node >= locals_.size()) locals_.resize(node + 1);
   if (!definition.skeletons.empty()) {
     const Element element = element_of_text(definition);
@@ -45,7 +45,7 @@ void TemplateTable::define(NodeIndex node, const wire::TemplateDefinition& defin
   }
 }
 
-TemplateId TemplateTable::resolve(NodeIndex node, LocalTemplateId id) const {
+TemplateId TemplateTable::resolve(std::uint32_t node, LocalTemplateId id) const {
   if (node >= locals_.size()) return TemplateId(0);
   const Element* element = locals_[node].find(key_of(id));
   return element != nullptr ? classes_.at(root(*element)).id : TemplateId(0);
@@ -107,7 +107,7 @@ TemplateTable::Element TemplateTable::new_element() {
   return element;
 }
 
-TemplateTable::Element TemplateTable::element_of_local(NodeIndex node, LocalTemplateId id) {
+TemplateTable::Element TemplateTable::element_of_local(std::uint32_t node, LocalTemplateId id) {
   if (const Element* known = locals_[node].find(key_of(id)); known != nullptr) return *known;
   return locals_[node][key_of(id)] = new_element();
 }

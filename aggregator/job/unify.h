@@ -22,8 +22,6 @@
 
 namespace l4::job {
 
-using NodeIndex = std::uint32_t;
-
 class TemplateTable {
  public:
   /// A class that changed its id: counts kept under `from` belong to `to`.
@@ -36,10 +34,10 @@ class TemplateTable {
 
   /// Adds what a node says of one of its templates; a definition may come again, with a higher
   /// generation or as an alias, and in any order. One without skeleton and alias is ignored.
-  void define(NodeIndex node, const wire::TemplateDefinition& definition);
+  void define(std::uint32_t node, const wire::TemplateDefinition& definition);
 
   /// Job-wide template of a local one; TemplateId(0) as long as it is not defined.
-  TemplateId resolve(NodeIndex node, LocalTemplateId id) const;
+  TemplateId resolve(std::uint32_t node, LocalTemplateId id) const;
   /// The id that stands for a present or former one; an unknown id stands for itself.
   TemplateId canonical(TemplateId id) const;
 
@@ -69,7 +67,7 @@ class TemplateTable {
   Element root(Element element) const;
   Element unite(Element a, Element b);
   void give_id(Class& known, TemplateId id);
-  Element element_of_local(NodeIndex node, LocalTemplateId id);
+  Element element_of_local(std::uint32_t node, LocalTemplateId id);
   Element element_of_text(const wire::TemplateDefinition& definition);
   const Class* find(TemplateId id) const;
 

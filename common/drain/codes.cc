@@ -106,7 +106,7 @@ const CodeList& default_codes() {
           {"errno", {"errno", "err_no", "error number"}, false},
           {"http_status",
            {"status code", "status_code", "statuscode", "http", "http status", "http code",
-            "http error", "http/1.0", "http/1.1", "http/2"},
+            "http error", "httperror", "http/1.0", "http/1.1", "http/2"},
            false},
       },
       {{"ascend", {"EE", "EI"}, 4}});

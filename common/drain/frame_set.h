@@ -1,11 +1,12 @@
 // Which frames are one class: Drain's fixed-depth tree with lazy generalisation, as a set function.
 //
-// A frame is a masked line whose soft tokens are raised (row.h). Rules, applied until nothing
-// changes: (1) if frames that differ at one word alone have enough distinct words there, the frame
-// with that word generalised (a *pattern*) joins them; (2) a pattern owns the frames it covers;
-// (3) patterns that can cover a common frame are one class. Every rule only adds, so the classes
-// depend on the set of frames and not on their order. Rejected: Drain's greedy best match, which
-// does not. Bounded by rows_max (what is dropped is counted); one thread.
+// A frame is a masked line whose soft tokens are raised (row.h). Leaves of the tree: length, place
+// of the first word, that word. Rules within a leaf, applied until nothing changes: (1) frames that
+// differ at one word alone become one class once enough distinct words stood there, and the class
+// becomes a *pattern*, the join of its frames; (2) a pattern owns the frames it covers; (3)
+// patterns that could cover a common frame are one class. Every rule only adds, so classes depend
+// on the set of frames and not on their order, unlike those of Drain's greedy best match. Bounded
+// by rows_max (what is dropped is counted); one thread.
 #pragma once
 
 #include <cstddef>

@@ -24,18 +24,6 @@ std::size_t key_size(std::string_view bytes) {
   return 0;
 }
 
-/// True for a token that looks like a value rather than like a word.
-bool is_soft(const Token& token) {
-  if (token.wild() || is_code(token)) return false;
-  const std::string_view bytes = token.bytes;
-  if (key_size(bytes) > 0 || bytes.find(kWild) != std::string_view::npos) return true;
-  for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
-    if (kValueMarks.find(bytes[i]) != std::string_view::npos && is_letter(bytes[i + 1]))
-      return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::uint64_t hash(const Row& row) {
@@ -85,6 +73,17 @@ bool covers(const Row& general, const Row& row) {
   return general.size() == row.size() &&
          std::ranges::equal(general, row,
                             [](const Token& a, const Token& b) { return covers(a, b); });
+}
+
+bool is_soft(const Token& token) {
+  if (is_general(token) || is_code(token)) return false;
+  const std::string_view bytes = token.bytes;
+  if (key_size(bytes) > 0 || bytes.find(kWild) != std::string_view::npos) return true;
+  for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
+    if (kValueMarks.find(bytes[i]) != std::string_view::npos && is_letter(bytes[i + 1]))
+      return true;
+  }
+  return false;
 }
 
 bool says_enough(std::size_t words, std::size_t tokens) {

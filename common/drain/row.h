@@ -49,6 +49,9 @@ bool is_code(const Token& token);
 /// True for a token that says something: it has a letter, and is not just a value.
 bool is_word(const Token& token);
 
+/// True for a token that looks like a value rather than like a word.
+bool is_soft(const Token& token);
+
 /// The row with its soft tokens raised: those that look like values (`key=value`, `rdd_<*>`,
 /// `a.b.c`). The row itself if too few words were left.
 Row frame_of(const Row& row);

@@ -60,6 +60,7 @@ bool TokenMasker::plain(const char* begin, const char*& end) {
   if (!has(*begin, kDigit)) return false;
   begin_ = begin;
   end_ = end;
+  size_ = 0;
   const char* digits_end = std::find_if(begin, end, [](char c) { return !has(c, kDigit); });
   if (is_code(begin, begin, digits_end)) return false;
   if (has(end[-1], kDigit)) {
@@ -153,6 +154,8 @@ const char* TokenMasker::number(const char* at, const char* end) {
 bool TokenMasker::is_code(const char* at, const char* digits, const char* end) const {
   if (static_cast<std::size_t>(end - digits) > kCodeDigitsMax) return false;
   if (end_ - end > 1 && (*end == '.' || *end == '_') && is_alnum(end[1])) return false;
+  // Digits that were kept are a code, and `0:9` is one code (Slurm's exit code and signal).
+  if (size_ > 1 && out_[size_ - 1] == ':' && has(out_[size_ - 2], kDigit)) return true;
   return codes_.is_code(line_, at);
 }
 

@@ -114,11 +114,11 @@ Outcome unify(std::vector<std::string> lines, std::size_t nodes, std::uint32_t s
       miner.learn(lines[i]);
       if (i % 1'000 != 999) continue;
       for (const LocalTemplateId id : miner.take_changed()) {
-        table.define(static_cast<NodeIndex>(node), definition_of(miner.at(id)));
+        table.define(static_cast<std::uint32_t>(node), definition_of(miner.at(id)));
       }
     }
     for (const LocalTemplateId id : miner.take_changed()) {
-      table.define(static_cast<NodeIndex>(node), definition_of(miner.at(id)));
+      table.define(static_cast<std::uint32_t>(node), definition_of(miner.at(id)));
     }
     if (node == 0) outcome.single = miner.size();
     std::ranges::shuffle(lines, random);
@@ -129,7 +129,7 @@ Outcome unify(std::vector<std::string> lines, std::size_t nodes, std::uint32_t s
     Counts counts;
     for (const std::string& line : lines) {
       const auto id = miners[node].find(line);
-      ++counts[id ? table.resolve(static_cast<NodeIndex>(node), *id) : TemplateId(0)];
+      ++counts[id ? table.resolve(static_cast<std::uint32_t>(node), *id) : TemplateId(0)];
     }
     if (node == 0) first = counts;
     outcome.equal = outcome.equal && counts == first && !counts.contains(TemplateId(0));
@@ -231,10 +231,10 @@ TEST_CASE("aliases may be told before what they stand for") {
 TEST_CASE("the order of definitions does not matter") {
   const std::uint32_t seed = std::random_device{}();
   CAPTURE(seed);
-  std::vector<std::pair<NodeIndex, wire::TemplateDefinition>> definitions;
+  std::vector<std::pair<std::uint32_t, wire::TemplateDefinition>> definitions;
   std::vector<std::string> lines = made_lines(seed, 4'000);
   std::mt19937 random(seed);
-  for (NodeIndex node = 0; node < 4; ++node) {
+  for (std::uint32_t node = 0; node < 4; ++node) {
     drain::TemplateMiner miner;
     for (std::size_t i = 0; i < 1'500; ++i) {
       miner.learn(lines[random() % lines.size()]);
@@ -274,7 +274,7 @@ TEST_CASE("a thousand nodes that define 5,000 texts are unified in time") {
   }
   TemplateTable table;
   const auto begin = std::chrono::steady_clock::now();
-  for (NodeIndex node = 0; node < 1'000; ++node) {
+  for (std::uint32_t node = 0; node < 1'000; ++node) {
     for (std::size_t i = 0; i < 5; ++i) table.define(node, definitions[(node * 5 + i) % 5'000]);
   }
   const auto took = std::chrono::steady_clock::now() - begin;

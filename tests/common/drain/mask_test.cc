@@ -80,6 +80,8 @@ TEST_CASE("codes stay") {
       {"killed by signal: 11 at 0x00", "11"},
       {"request failed with status code 503 after 3 tries", "503"},
       {"\"GET /x HTTP/1.1\" 404 12", "404"},
+      {"HTTPError: 503 Server Error: Service Unavailable", "503"},
+      {"JobId=99 ExitCode=0:9 Name=train", "ExitCode=0:9"},
       {"EI0006: Getting socket times out 120", "EI0006"},
       {"[EE9999] inner error 77", "EE9999"},
   };

@@ -1,0 +1,59 @@
+#include "common/drain/row.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace l4::drain {
+namespace {
+
+Row row(std::string_view text) {
+  return row_of_text(text);
+}
+
+std::string joined(std::string_view a, std::string_view b) {
+  return text(join(row(a), row(b)));
+}
+
+TEST_CASE("a token has one parent, and a wild one is its own") {
+  CHECK(text({parent(row("word")[0])}) == "<*>");
+  CHECK(text({parent(row("user=root")[0])}) == "user=<*>");
+  CHECK(text({parent(row("user=<*>")[0])}) == "<*>");
+  CHECK(text({parent(row("a::b")[0])}) == "<*>");
+  CHECK(text({parent(row("<*>")[0])}) == "<*>");
+}
+
+TEST_CASE("the join of rows is the same in any order and grouping") {
+  CHECK(joined("a b c", "a b c") == "a b c");
+  CHECK(joined("a b c", "a x c") == "a <*> c");
+  CHECK(joined("a u=x", "a u=y") == "a u=<*>");
+  CHECK(joined("a u=<*>", "a v=y") == "a <*>");
+  const Row a = row("p u=x q");
+  const Row b = row("p u=y r");
+  const Row c = row("p v=x q");
+  CHECK(join(join(a, b), c) == join(a, join(b, c)));
+  CHECK(join(a, b) == join(b, a));
+}
+
+TEST_CASE("wild tokens cover words, not codes") {
+  CHECK(covers(row("a <*>"), row("a b")));
+  CHECK(covers(row("a u=<*>"), row("a u=b")));
+  CHECK_FALSE(covers(row("a u=<*>"), row("a v=b")));
+  CHECK_FALSE(covers(row("a b"), row("a <*>")));
+  CHECK_FALSE(covers(row("code <*>"), row("code 137")));
+  CHECK_FALSE(covers(row("a <*>"), row("a b c")));
+}
+
+TEST_CASE("a frame raises what looks like a value, unless too few words are left") {
+  CHECK(text(frame_of(row("load rdd_<*> from a.b.c now"))) == "load <*> from <*> now");
+  CHECK(text(frame_of(row("load user=root uid=<*> now"))) == "load user=<*> uid=<*> now");
+  CHECK(text(frame_of(row("a.b c.d e"))) == "a.b c.d e");
+}
+
+TEST_CASE("text and row are inverse") {
+  for (const char* shown : {"", "a", "a <*> b=<*> x<*>y<*>", "<*>"})
+    CHECK(text(row(shown)) == shown);
+}
+
+}  // namespace
+}  // namespace l4::drain
