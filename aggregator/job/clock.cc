@@ -124,26 +124,33 @@ double pace_by_file_times(const JobView& view, const JobClock& clock) {
 }
 
 /// Where iteration lines carry no time, a file that ends among them stopped growing with them:
-/// nothing stands behind the last one that was not there before.
+/// nothing stands behind the last one that was not there before. The earliest such file counts,
+/// since ends that are noise of a failure may have been noise before it.
 std::optional<TimeMs> progress_by_file_time(const JobView& view) {
   std::vector<bool> ordinary(view.streams.size(), true);
   for (const EventView& event : view.events)
     for (const Occurrence& occurrence : event.at)
       if (occurrence.stats.first_line > view.streams[occurrence.stream].state->last_completed_line)
         ordinary[occurrence.stream] = false;
-  std::optional<TimeMs> newest;
+  std::optional<TimeMs> exact;
+  std::optional<TimeMs> earliest;
   for (std::size_t i = 0; i < view.streams.size(); ++i) {
     const StreamView& stream = view.streams[i];
     const bool from_file = stream.last_activity && stream.last_activity != stream.state->end;
     if (!stream.state->last_completed || !from_file || !ordinary[i]) continue;
-    if (!newest || *stream.last_activity > *newest) newest = stream.last_activity;
+    const bool ends_with_it = stream.state->last_line == stream.state->last_completed_line;
+    if (ends_with_it && (!exact || *stream.last_activity > *exact)) exact = stream.last_activity;
+    if (!earliest || *stream.last_activity < *earliest) earliest = stream.last_activity;
   }
-  return newest;
+  return exact ? exact : earliest;
 }
 
-/// Lines that come with the iterations (at least once in five) prove progress as well as they do.
+/// Lines that have come with the iterations since early on (at least once in five) prove progress
+/// as well as they do.
 std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clock) {
   constexpr std::uint64_t kTimesMin = 3;
+  if (!clock.first_progress || !clock.last_progress) return std::nullopt;
+  const TimeMs early = *clock.first_progress + (*clock.last_progress - *clock.first_progress) / 2;
   const std::uint64_t often = std::max<std::uint64_t>(kTimesMin, clock.ticks.size() / 5);
   std::optional<TimeMs> newest;
   for (const EventView& event : view.events) {
@@ -151,7 +158,8 @@ std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clo
     for (const Occurrence& occurrence : event.at) {
       const auto& last = occurrence.stats.last_time;
       const bool timed = occurrence.stats.first_line <= view.streams[occurrence.stream].state->timed_last_line;
-      if (occurrence.stats.count < often || !last || !timed) continue;
+      const auto& first = occurrence.stats.first_time;
+      if (occurrence.stats.count < often || !last || !timed || !first || *first > early) continue;
       if (!newest || *last > *newest) newest = last;
     }
   }
