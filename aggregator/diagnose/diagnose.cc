@@ -5,6 +5,7 @@
 #include "aggregator/detect/slow/symptoms.h"
 #include "aggregator/diagnose/iteration_sequences.h"
 #include "aggregator/diagnose/node_evidence.h"
+#include "aggregator/diagnose/paper.h"
 #include "aggregator/diagnose/report_builder.h"
 #include "aggregator/diagnose/summary.h"
 #include "aggregator/diagnose/verdict.h"
@@ -64,7 +65,9 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
                            const Options& options) {
   const job::JobView view = job::make_view(state, attempt, trust_mtimes(state, attempt, options));
   const job::JobClock clock = job::make_clock(view);
-  const Hints hints = make_hints(view, pool, options.library);
+  const bool as_published = options.scoring == Scoring::paper;
+  const Hints hints = make_hints(view, pool, as_published ? nullptr : options.library,
+                                 as_published ? detect::cross_job::Rule::paper : detect::cross_job::Rule::l4);
   const AsOf now = as_of(view, options);
   auto failures = detect::crash::find_failure_events(view, clock, hints.events);
   const auto silence = detect::hang::find_silence(view, clock, now.time);
@@ -82,11 +85,17 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   const auto spatial = compare_nodes_by_failure(view, hints, failures, options.seed);
   IterationSequences sequences = collect_sequences(view, clock);
   const bool ended = failed && report.verdict.state != State::slow;
-  const auto temporal = compare_iterations(sequences, hints, ended, options.seed);
+  auto temporal = compare_iterations(sequences, hints, ended, options.seed);
   findings.spatial = &spatial;
   findings.temporal = &temporal;
   findings.temporal_streams = &sequences.streams;
-  const Suspects suspects = find_suspects(findings, report.verdict.state, lost_nodes);
+  Suspects suspects = find_suspects(findings, report.verdict.state, lost_nodes);
+  if (options.scoring == Scoring::paper && failed) {
+    PaperFindings paper = diagnose_as_published(findings, sequences, options.seed);
+    failures = std::move(paper.failures);
+    suspects = std::move(paper.suspects);
+    temporal = std::move(paper.temporal);
+  }
   const Built built{findings, stages, suspects};
   report.job.id = state.id();
   build_job(view, report.job);

@@ -27,35 +27,41 @@ std::vector<wire::Parameter> distinct_parameters(const job::EventView& event) {
   return values;
 }
 
-/// A known event counts again where one node says it many times more often than any healthy one.
-bool is_excess(const job::JobView& view, const job::EventView& event, const PoolEvent& known) {
-  constexpr double kTimes = 8;
-  constexpr std::uint64_t kCountMin = 16;
-  const auto counts = counts_by_node(view, event);
+/// What the pool says of every event (paper 5.2). Exposure is a node's thousands of lines.
+std::vector<detect::cross_job::EventVerdict> filter(const job::JobView& view, const Pool& pool,
+                                                    detect::cross_job::Rule rule) {
   const auto lines = lines_by_node(view);
-  for (std::size_t node = 0; node < counts.size(); ++node) {
-    if (counts[node] < kCountMin) continue;
-    const double usual = std::max(known.node_rate_max * static_cast<double>(lines[node]),
-                                  static_cast<double>(known.node_count_max));
-    if (static_cast<double>(counts[node]) > kTimes * usual) return true;
+  std::vector<detect::cross_job::EventHere> events(view.events.size());
+  for (std::size_t i = 0; i < view.events.size(); ++i) {
+    const PoolEvent* known = pool.find(view.events[i].id);
+    if (known == nullptr) continue;
+    events[i].pool = {known->runs, 1000 * known->node_rate_max,
+                      static_cast<double>(known->node_count_max)};
+    const auto counts = counts_by_node(view, view.events[i]);
+    for (std::size_t node = 0; node < counts.size(); ++node)
+      if (counts[node] > 0)
+        events[i].nodes.push_back({static_cast<double>(counts[node]),
+                                   static_cast<double>(lines[node]) / 1000});
   }
-  return false;
+  detect::cross_job::FilterOptions options;
+  options.rule = rule;
+  return detect::cross_job::filter_events(events, pool.runs, options);
 }
 
 }  // namespace
 
-Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Library* library) {
+Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Library* library,
+                 detect::cross_job::Rule rule) {
   Hints hints;
+  const auto filtered = filter(view, pool, rule);
   hints.faults.resize(view.events.size());
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const job::EventView& event = view.events[i];
     EventHint hint;
     hint.severity = detect::crash::severity_of(event.text, event.level);
-    if (const PoolEvent* known = pool.find(event.id)) {
-      hint.in_pool = true;
-      hint.excess = is_excess(view, event, *known);
-      if (!hint.excess) ++hints.events_dropped;
-    }
+    hint.in_pool = rule == detect::cross_job::Rule::paper ? filtered[i].dropped : filtered[i].known;
+    hint.excess = filtered[i].known && !filtered[i].dropped;
+    if (filtered[i].dropped) ++hints.events_dropped;
     if (library != nullptr) hints.faults[i] = library->match(event.text, distinct_parameters(event));
     if (!hints.faults[i].empty()) {
       const faults::Fault& fault = *hints.faults[i].front();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "aggregator/detect/crash/failure_events.h"
+#include "aggregator/detect/cross_job/cross_job.h"
 #include "aggregator/diagnose/pool.h"
 #include "aggregator/faults/library.h"
 
@@ -19,6 +20,7 @@ struct Hints {
 };
 
 /// `library` may be null (--no-faults).
-Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Library* library);
+Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Library* library,
+                 detect::cross_job::Rule rule = detect::cross_job::Rule::l4);
 
 }  // namespace l4::diagnose

@@ -1,0 +1,24 @@
+// The method exactly as published (`scoring = "paper"`), to compare with on the same input.
+//
+// Place in the flow: instead of failure_events and suspects. Cross-job: an event is dropped if at
+// least half of the pool's runs have it. Spatial: Isolation Forest over raw counts, nodes by
+// score, all events of nodes above mean + 3 sd. Temporal: DTW with 0/1 cost to the previous ten
+// iterations, mu + 3 sigma; what is new in such an iteration. No fault library, no accusations, no
+// silence. Only the state of the job is found as elsewhere, since the paper takes it as given.
+#pragma once
+
+#include "aggregator/diagnose/iteration_sequences.h"
+#include "aggregator/diagnose/suspects.h"
+
+namespace l4::diagnose {
+
+struct PaperFindings {
+  detect::crash::FailureEvents failures;
+  Suspects suspects;
+  detect::temporal::TemporalFindings temporal;
+};
+
+PaperFindings diagnose_as_published(const Findings& findings, const IterationSequences& sequences,
+                                    std::uint64_t seed);
+
+}  // namespace l4::diagnose
