@@ -35,6 +35,25 @@ std::optional<Segmenter::Marker> Segmenter::marker_of(const decode::Record& reco
   return std::nullopt;
 }
 
+/// Frameworks print more than one line per iteration, and some count other things by the same name.
+/// The first template leads; another one must agree with it about where the job is, unless the
+/// leader is not heard of any more.
+bool Segmenter::contradicts(const Marker& marker, LocalTemplateId id) {
+  constexpr int kPatience = 6;
+  const bool leads = !marker_template_ || *marker_template_ == id;
+  const std::int64_t ahead = completed_ ? marker.iteration - completed_->value() : 0;
+  if (leads || (ahead >= 0 && ahead <= 4 * std::max<std::int64_t>(stride_, 1))) {
+    if (leads) contradictions_ = 0;
+    return false;
+  }
+  if (++contradictions_ < kPatience) return true;
+  contradictions_ = 0;
+  marker_template_ = id;
+  completed_.reset();
+  stride_ = 0;
+  return false;
+}
+
 bool Segmenter::slice_is_full(const decode::Record& record) const {
   if (open_.events.empty()) return false;
   if (record.bytes.to - open_.bytes.from > kSegmentBytesMax) return true;
@@ -43,7 +62,8 @@ bool Segmenter::slice_is_full(const decode::Record& record) const {
 
 void Segmenter::add(const decode::Record& record, LocalTemplateId id,
                     const TemplateTraits& traits) {
-  const auto marker = marker_of(record, id, traits);
+  auto marker = marker_of(record, id, traits);
+  if (marker && contradicts(*marker, id)) marker.reset();
   const bool begins_stage =
       traits.role.stage != Stage::unknown && traits.role.stage != stage_;
   const bool starts = marker && marker->boundary == wire::Boundary::started &&
@@ -57,7 +77,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id,
   }
   if (marker) {
     has_marker_ = true;
-    marker_template_ = id;
+    if (!marker_template_) marker_template_ = id;
     if (starts || (is_startup(stage_) || stage_ == Stage::unknown)) stage_ = Stage::training;
     open_.iteration = Iteration{marker->iteration};
     open_.counted = marker->counted;

@@ -45,6 +45,7 @@ class Segmenter {
   };
 
   std::optional<Marker> pack_marker(const decode::Record& record, const IterationMarker& marker);
+  bool contradicts(const Marker& marker, LocalTemplateId id);
   std::optional<Marker> marker_of(const decode::Record&, LocalTemplateId, const TemplateTraits&);
   void append(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits);
   void add_parameters(const decode::Record& record, LocalTemplateId id);
@@ -62,6 +63,7 @@ class Segmenter {
   Stage stage_before_ = Stage::unknown;
   std::optional<Iteration> completed_;
   std::int64_t stride_ = 0;  ///< between the last two completed iterations
+  int contradictions_ = 0;   ///< in a row, since the leading marker was last seen
   std::optional<std::int64_t> bar_total_;
   std::optional<LocalTemplateId> marker_template_;
   bool has_pack_marker_ = false;  ///< a rule pack knows the marker of this source

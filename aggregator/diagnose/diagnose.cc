@@ -109,6 +109,8 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   build_stages(built, report);
   report.verdict.scope = failed ? scope_of(built) : Scope::none;
   report.verdict.stage = stage_of(built);
+  if (report.verdict.stage == Stage::unknown && report.verdict.state == State::launch_failed)
+    report.verdict.stage = Stage::init;
   report.pool = {pool.runs > 0, pool.runs, hints.events_dropped};
   report.warnings = state.warnings();
   std::ranges::stable_sort(report.warnings, {}, &wire::Warning::file);

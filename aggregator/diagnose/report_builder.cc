@@ -276,15 +276,11 @@ Scope scope_of(const Built& built) {
   return suspicious == 1 ? Scope::rank : Scope::node;
 }
 
-Stage stage_of(const Built& built) {
-  // The stage in which the first suspect stopped; without one, where most ranks stand.
-  for (const std::uint32_t rank : built.suspects.rank_order)
-    if (!built.findings.view.ranks[rank].launcher &&
-        built.stages.last_of_rank[rank] != Stage::unknown)
-      return built.stages.last_of_rank[rank];
+/// Most frequent known stage of some ranks.
+Stage vote(const Built& built, const std::vector<std::uint32_t>& ranks) {
   std::map<Stage, std::size_t> votes;
-  for (const Stage stage : built.stages.last_of_rank)
-    if (stage != Stage::unknown) ++votes[stage];
+  for (const std::uint32_t rank : ranks)
+    if (built.stages.last_of_rank[rank] != Stage::unknown) ++votes[built.stages.last_of_rank[rank]];
   Stage best = Stage::unknown;
   std::size_t most = 0;
   for (const auto& [stage, count] : votes)
@@ -293,6 +289,24 @@ Stage stage_of(const Built& built) {
       most = count;
     }
   return best;
+}
+
+Stage stage_of(const Built& built) {
+  const bool trained = built.findings.clock.has_iterations();
+  // The stage in which the first suspect stopped, if its own lines say more than how it started.
+  for (const std::uint32_t rank : built.suspects.rank_order) {
+    const Stage stage = built.stages.last_of_rank[rank];
+    if (built.findings.view.ranks[rank].launcher || stage == Stage::unknown) continue;
+    if (!trained || !is_startup(stage)) return stage;
+    break;
+  }
+  if (trained) {
+    const Stage stage = vote(built, built.findings.clock.dense_ranks);
+    return stage == Stage::unknown || is_startup(stage) ? Stage::training : stage;
+  }
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t rank = 0; rank < built.findings.view.ranks.size(); ++rank) all.push_back(rank);
+  return vote(built, all);
 }
 
 }  // namespace l4::diagnose

@@ -45,6 +45,19 @@ Delay delay_of(const Findings& findings) {
   return delay;
 }
 
+/// Longest pause between two signs of the failure: the first spoke, and the others only when their
+/// own wait was over.
+Millis longest_pause(const Findings& findings) {
+  Millis longest{0};
+  std::optional<TimeMs> before;
+  for (const FailureEvent& failure : findings.failures.events) {  // by first time
+    if (!failure.first_time || failure.severity < Severity::failure) continue;
+    if (before) longest = std::max(longest, *failure.first_time - *before);
+    before = failure.first_time;
+  }
+  return longest;
+}
+
 /// The failure was preceded by a wait that no error of its own explains.
 bool began_as_hang(const Findings& findings) {
   const Delay delay = delay_of(findings);
@@ -54,7 +67,8 @@ bool began_as_hang(const Findings& findings) {
   const auto waited = waited_for(findings);
   if (waited && *delay.first >= *waited * 8 / 10) return true;
   if (*delay.first >= pause) return true;
-  // The root spoke at once, and everybody else only when their own wait was over.
+  constexpr Millis kEchoWait{120'000};
+  if (longest_pause(findings) >= std::max(kEchoWait, pause)) return true;
   return waited && delay.last && *delay.last >= pause && *delay.last >= *waited * 8 / 10;
 }
 
@@ -66,7 +80,8 @@ bool is_cause(const Findings& findings, const FailureEvent& failure) {
   std::set<std::uint32_t> nodes;
   for (const std::uint32_t i : failure.occurrences)
     nodes.insert(findings.view.streams[findings.view.events[failure.event].at[i].stream].node);
-  return failure.severity == Severity::fatal && nodes.size() * 2 <= findings.view.nodes.size();
+  const std::size_t share = failure.severity == Severity::fatal ? 2 : 4;
+  return nodes.size() * share <= findings.view.nodes.size();
 }
 
 bool has_cause(const Findings& findings) {
@@ -110,10 +125,20 @@ Verdict make(State state, double confidence) {
   return verdict;
 }
 
+/// Training had begun: iterations were completed, or, where none is printed, the stage had lasted.
+bool has_trained(const VerdictInput& input) {
+  constexpr Millis kLasting{60'000};
+  if (input.findings.clock.has_iterations()) return true;
+  const auto& failed = input.findings.failures.first_failure;
+  return failed && std::ranges::any_of(input.stages.spans, [&](const detect::stage::Span& span) {
+           return span.stage == Stage::training && span.begin && *failed - *span.begin > kLasting;
+         });
+}
+
 Verdict decide_failed(const VerdictInput& input) {
   const Findings& findings = input.findings;
   const double sure = findings.failures.fatal ? 0.95 : 0.75;
-  if (!findings.clock.has_iterations()) return make(State::launch_failed, sure * 0.95);
+  if (!has_trained(input)) return make(State::launch_failed, sure * 0.95);
   if (!input.lost_nodes.empty()) return make(State::node_lost, 0.8);
   if (began_as_hang(findings)) return make(State::hung, 0.85);
   return make(State::crashed, sure);
