@@ -179,6 +179,27 @@ bool grows_with_time(const JobClock& clock) {
   return backward * 10 <= forward;
 }
 
+/// Stamps of whole seconds say little of iterations that take less: most durations are 0. Then each
+/// tick gets the average of the kSpan around it.
+void smooth_coarse_times(JobClock& clock) {
+  constexpr std::size_t kSpan = 8;
+  auto& ticks = clock.ticks;
+  const auto zero = static_cast<std::size_t>(std::ranges::count_if(ticks, [](const ClockTick& tick) {
+    return tick.first_done && tick.duration_ms <= 0;
+  }));
+  if (zero * 3 < ticks.size() || ticks.size() < 3 * kSpan) return;
+  std::vector<double> smooth(ticks.size(), 0);
+  for (std::size_t i = kSpan / 2; i + kSpan / 2 < ticks.size(); ++i) {
+    const ClockTick& from = ticks[i - kSpan / 2];
+    const ClockTick& to = ticks[i + kSpan / 2];
+    const std::int64_t steps = to.iteration.value() - from.iteration.value();
+    if (from.first_done && to.first_done && steps > 0 && *to.first_done > *from.first_done)
+      smooth[i] = static_cast<double>((*to.first_done - *from.first_done).count()) /
+                  static_cast<double>(steps);
+  }
+  for (std::size_t i = 0; i < ticks.size(); ++i) ticks[i].duration_ms = smooth[i];
+}
+
 }  // namespace
 
 JobClock make_clock(const JobView& view) {
@@ -205,6 +226,7 @@ JobClock make_clock(const JobView& view) {
     clock.counted = true;
     for (ClockTick& tick : clock.ticks) tick.duration_ms = 0;
   }
+  if (clock.paced) smooth_coarse_times(clock);
   if (!clock.last_progress) clock.last_progress = progress_by_file_time(view);
   if (const auto habit = progress_by_habit(view, clock); habit && clock.last_progress)
     clock.last_progress = std::max(*clock.last_progress, *habit);
