@@ -47,7 +47,9 @@ std::size_t integers(std::string_view text, std::array<Integer, 4>& out) {
     while (end < text.size() && is_digit(text[end])) ++end;
     const char before = i == 0 ? ' ' : text[i - 1];
     const char after = end == text.size() ? ' ' : text[end];
-    const bool glued = is_alpha(before) || before == '.' || before == '-' || before == '/' ||
+    const bool in_clock = before == ':' && i > 1 && is_digit(text[i - 2]);  // 15:04:05
+    const bool glued = in_clock || is_alpha(before) || before == '.' || before == '-' ||
+                       before == '/' ||
                        is_alpha(after) || (after == '.' && end + 1 < text.size() && is_digit(text[end + 1])) ||
                        (after == ':' && end + 1 < text.size() && is_digit(text[end + 1])) || after == '-';
     if (!glued && end - i <= 12) {

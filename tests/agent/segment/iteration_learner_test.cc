@@ -1,0 +1,210 @@
+// The marker of a framework that no pack knows, found from its lines alone. The learner is asked
+// through the segmenter, as in production, with templates that have no role.
+#include "agent/segment/iteration_learner.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/segment/segmenter.h"
+#include "common/drain/template_miner.h"
+
+namespace l4::segment {
+namespace {
+
+/// Iteration i's line.
+using LineOf = std::function<std::string(int)>;
+
+struct Learned {
+  std::vector<std::int64_t> completed;
+  std::string marker;  ///< text of its template; empty if none was found
+};
+
+/// Reads lines one second apart as one source without any rule pack.
+Learned learn(const std::vector<std::string>& lines, Millis pace = Millis{1000}) {
+  Learned learned;
+  drain::TemplateMiner miner;
+  Segmenter segmenter(SourceId{0}, [&](wire::Segment&& segment) {
+    if (segment.boundary == wire::Boundary::completed && segment.iteration)
+      learned.completed.push_back(segment.iteration->value());
+  });
+  TimeMs time = from_civil(2024, 3, 5, 10, 0, 0, 0);
+  std::uint64_t line = 0;
+  std::uint64_t at = 0;
+  for (const std::string& text : lines) {
+    ++line;
+    decode::Record record;
+    record.text = text;
+    record.time = time += pace;
+    record.lines = {&line, 1};
+    record.bytes = {at, at + text.size() + 1};
+    at = record.bytes.to;
+    segmenter.add(record, miner.learn(text).id, TemplateTraits{});
+  }
+  segmenter.finish();
+  if (segmenter.marker()) learned.marker = miner.at(*segmenter.marker()).text;
+  return learned;
+}
+
+std::vector<std::string> repeat(const LineOf& line_of, int times) {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= times; ++i) lines.push_back(line_of(i));
+  return lines;
+}
+
+/// Each completed number stands in the list once, one step after the one before.
+bool is_steady(const std::vector<std::int64_t>& numbers, std::int64_t step) {
+  for (std::size_t i = 1; i < numbers.size(); ++i)
+    if (numbers[i] - numbers[i - 1] != step) return false;
+  return true;
+}
+
+TEST_CASE("the step line of a framework nobody knows is its marker") {
+  struct Row {
+    const char* name;
+    LineOf line;
+    std::int64_t step = 1;
+  };
+  const std::vector<Row> rows{
+      {"keras", [](int i) { return fmt::format("step {} loss {:.4f}", i, 5.0 / i); }},
+      {"equals",
+       [](int i) { return fmt::format("global_step={} lr=0.0{} ppl={:.2f}", i, i % 7, 9.5 / i); }},
+      {"colon", [](int i) { return fmt::format("Iter: {} | grad {:.3f}", i, 1.0 / i); }},
+      {"bracket",
+       [](int i) { return fmt::format("iteration [{}] took {:.1f} ms", i, 300 + i % 9 * .5); }},
+      {"total",
+       [](int i) { return fmt::format("iteration {} of 1000 done, loss {:.3f}", i, 4.0 / i); }},
+      {"every tenth", [](int i) { return fmt::format("step {} loss {:.4f}", 10 * i, 5.0 / i); },
+       10},
+      {"batch",
+       [](int i) { return fmt::format("batch {} finished, {:.2f} tokens/s", i, 9000.5 + i % 5); }},
+      {"json", [](int i) { return fmt::format("{{\"step\": {}, \"loss\": {:.5f}}}", i, 3.0 / i); }},
+      {"bare",
+       [](int i) { return fmt::format("round {} ended with a score of {:.3f}", i, 1.0 / i); }},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    const Learned learned = learn(repeat(row.line, 60));
+    CHECK_FALSE(learned.marker.empty());
+    CHECK(learned.completed.size() >= 40);
+    REQUIRE_FALSE(learned.completed.empty());
+    CHECK(learned.completed.back() == 60 * row.step);
+    CHECK(is_steady(learned.completed, row.step));
+  }
+}
+
+TEST_CASE("frameworks with a pack are found without it") {
+  const std::vector<std::pair<const char*, LineOf>> rows{
+      {"megatron",
+       [](int i) {
+         return fmt::format(
+             "iteration {:8}/    1000 | consumed samples: {:12} | elapsed time per iteration (ms): "
+             "301.{} | lm loss: {:.6f}E+00 |",
+             i, i * 32, i % 10, 5.0 / i);
+       }},
+      {"deepspeed",
+       [](int i) {
+         return fmt::format("step={} time (ms) | fwd: 40.{} | bwd_inner: 72.{} | step: 3.7", i,
+                            i % 9, i % 8);
+       }},
+      {"torchtitan",
+       [](int i) {
+         return fmt::format("step: {}  loss: {:.4f}  memory: 30.99GiB(32.62%)  tps: 7,0{:02}", i,
+                            10.0 / i, i % 97);
+       }},
+      {"nemo",
+       [](int i) {
+         return fmt::format("Training epoch 0, iteration {} | lr: 1.9e-06 | loss: {:.2f}", i,
+                            9.0 / i);
+       }},
+      {"plain",
+       [](int i) { return fmt::format("iter {}: loss {:.4f}, time 135.{}ms", i, 2.4 / i, i % 9); }},
+  };
+  for (const auto& [name, line] : rows) {
+    CAPTURE(name);
+    const Learned learned = learn(repeat(line, 60));
+    CHECK(learned.completed.size() >= 40);
+    REQUIRE_FALSE(learned.completed.empty());
+    CHECK(learned.completed.back() == 60);
+    CHECK(is_steady(learned.completed, 1));
+  }
+}
+
+TEST_CASE("what counts, but not iterations, is no marker") {
+  const std::vector<std::pair<const char*, LineOf>> rows{
+      {"date",
+       [](int i) { return fmt::format("2026-11-{:02} backup of the day is ready", i % 28 + 1); }},
+      {"clock",
+       [](int i) { return fmt::format("heartbeat at 15:{:02}:{:02} is fine", i / 60, i % 60); }},
+      {"loss", [](int i) { return fmt::format("loss {:.3f}", 5.0 - i * 0.001); }},
+      {"loss that is whole", [](int i) { return fmt::format("loss {}.0", 1000 - i); }},
+      {"size", [](int i) { return fmt::format("uploaded shard of {}MiB", 100 + i); }},
+      {"address", [](int i) { return fmt::format("connected to 10.0.0.{}:29500", i); }},
+      {"host", [](int i) { return fmt::format("node-{} joined", i); }},
+      {"version", [](int i) { return fmt::format("loaded plugin v2.{}", i); }},
+      {"random", [](int i) { return fmt::format("step took {} us", i * 7919 % 1000); }},
+      {"falling", [](int i) { return fmt::format("{} batches left", 1000 - i); }},
+      {"constant", [](int) { return std::string("waiting for step 7"); }},
+  };
+  for (const auto& [name, line] : rows) {
+    CAPTURE(name);
+    const Learned learned = learn(repeat(line, 80));
+    CHECK(learned.marker == "");
+    CHECK(learned.completed.empty());
+  }
+}
+
+TEST_CASE("a checkpoint's iteration is not the marker where iterations are printed") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 200; ++i) {
+    lines.push_back(fmt::format("step {} loss {:.4f}", i, 5.0 / i));
+    if (i % 10 == 0) {
+      lines.push_back(fmt::format("saving checkpoint at iteration {} to /mnt/ckpt", i));
+      lines.push_back(fmt::format("saved checkpoint of iteration {} in 0.7 s", i));
+    }
+  }
+  const Learned learned = learn(lines);
+  CHECK(learned.marker.find("loss") != std::string::npos);
+  CHECK(learned.completed.size() >= 150);
+  CHECK(learned.completed.back() == 200);
+  CHECK(is_steady(learned.completed, 1));
+}
+
+TEST_CASE("the finest step wins whichever line is convincing first") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 100; ++i) {
+    if (i > 60) lines.push_back(fmt::format("iter {} took {:.1f} ms", i, 300 + i % 9 * .5));
+    if (i % 5 == 0) lines.push_back(fmt::format("step {} loss {:.4f}", i, 5.0 / i));
+  }
+  const Learned learned = learn(lines);
+  CHECK(learned.marker.find("took") != std::string::npos);
+  CHECK(learned.completed.back() == 100);
+}
+
+TEST_CASE("a restart from a checkpoint does not lose the marker") {
+  std::vector<std::string> lines = repeat([](int i) { return fmt::format("step {} ok", i); }, 40);
+  for (int i = 31; i <= 60; ++i) lines.push_back(fmt::format("step {} ok", i));
+  const Learned learned = learn(lines);
+  CHECK(learned.completed.back() == 60);
+  CHECK(std::ranges::count(learned.completed, 35) == 2);
+}
+
+TEST_CASE("few lines convince nobody") {
+  CHECK(learn({"step 1 ok", "step 2 ok"}).completed.empty());
+  CHECK(learn({}).completed.empty());
+  CHECK(learn({"no number at all", "none here either"}).completed.empty());
+}
+
+TEST_CASE("numbers too long to be counted do no harm") {
+  const auto line = [](int i) { return fmt::format("step 99999999999999999999{} ok", i); };
+  CHECK(learn(repeat(line, 30)).completed.empty());
+}
+
+}  // namespace
+}  // namespace l4::segment

@@ -1,0 +1,297 @@
+// Where the events of a source are cut, and that nothing is lost at the cuts.
+#include "agent/segment/segmenter.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/drain/template_miner.h"
+
+namespace l4::segment {
+namespace {
+
+const RulePackSet& packs() {
+  static const RulePackSet set = [] {
+    auto loaded = RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
+    if (!loaded) FAIL(loaded.error().text());
+    return std::move(*loaded);
+  }();
+  return set;
+}
+
+constexpr auto kDone = wire::Boundary::completed;
+
+/// Feeds lines to a segmenter as an agent does.
+class Feed {
+ public:
+  Feed()
+      : segmenter_(SourceId{3}, [this](wire::Segment&& s) { segments.push_back(std::move(s)); }) {}
+
+  LocalTemplateId line(const std::string& text, std::optional<std::int64_t> ms = std::nullopt,
+                       Level level = Level::info) {
+    const LocalTemplateId id = miner_.learn(text).id;
+    if (id.value() >= traits_.size()) traits_.resize(id.value() + 1);
+    TemplateTraits& traits = traits_[id.value()];
+    if (traits.seen++ == 0) {
+      traits.role = packs().classify(text);
+      const auto all = packs().timers();
+      for (const Timer* timer : traits.role.timers)
+        traits.timer_ids.push_back(
+            static_cast<std::uint16_t>(std::ranges::find(all, timer) - all.begin()));
+    }
+    traits.level = std::max(traits.level, level);
+    ++line_;
+    decode::Record record;
+    record.text = text;
+    record.level = level;
+    if (ms) record.time = TimeMs{Millis{*ms}};
+    record.lines = {&line_, 1};
+    record.bytes = {bytes_, bytes_ + text.size() + 1};
+    bytes_ = record.bytes.to;
+    segmenter_.add(record, id, traits);
+    return id;
+  }
+  void finish() { segmenter_.finish(); }
+  std::uint64_t lines() const { return line_; }
+  std::uint64_t bytes() const { return bytes_; }
+  std::optional<LocalTemplateId> marker() const { return segmenter_.marker(); }
+
+  std::vector<wire::Segment> segments;
+
+ private:
+  drain::TemplateMiner miner_;
+  std::vector<TemplateTraits> traits_;
+  std::uint64_t line_ = 0, bytes_ = 0;
+  Segmenter segmenter_;
+};
+
+std::string step(int k, double forward = 44.5) {
+  return fmt::format("step={} data_ms=0.2 fwd_ms={} bwd_ms=130.1 allreduce_ms=13.9 opt_ms=1.5", k,
+                     forward);
+}
+
+TEST_CASE("a line that completes an iteration ends its segment") {
+  Feed feed;
+  feed.line("start training from iteration 0", 0);
+  for (int k = 1; k <= 3; ++k) {
+    feed.line("batch of 4 samples ready", k * 1000);
+    feed.line(step(k), k * 1000 + 900);
+  }
+  feed.finish();
+  std::vector<wire::Segment> done;
+  for (const wire::Segment& segment : feed.segments)
+    if (segment.boundary == kDone) done.push_back(segment);
+  REQUIRE(done.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto k = static_cast<std::int64_t>(i) + 1;
+    CHECK(done[i].source == SourceId{3});
+    CHECK(done[i].iteration == Iteration{k});
+    CHECK_FALSE(done[i].counted);
+    CHECK(name(done[i].stage) == "training");
+    CHECK(done[i].end == TimeMs{Millis{k * 1000 + 900}});
+  }
+  CHECK(done[1].events.size() == 2);
+  CHECK(done[1].lines == wire::LineRange{4, 5});
+  CHECK(feed.marker().has_value());
+}
+
+TEST_CASE("a line that starts an iteration begins its segment") {
+  Feed feed;
+  for (int k = 1; k <= 3; ++k) {
+    feed.line(fmt::format("iteration {}: batch of 4 samples ready, starting forward-backward", k),
+              k * 1000);
+    feed.line("forward done", k * 1000 + 400);
+    feed.line("backward done", k * 1000 + 800);
+  }
+  feed.finish();
+  REQUIRE(feed.segments.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(feed.segments[i].iteration == Iteration{static_cast<std::int64_t>(i) + 1});
+    CHECK(feed.segments[i].lines == wire::LineRange{3 * i + 1, 3 * i + 3});
+    CHECK(feed.segments[i].events.size() == 3);
+  }
+}
+
+TEST_CASE("stages cut segments and end where their last line says") {
+  Feed feed;
+  feed.line("initializing torch distributed, backend gloo, master node-0:5", 0);
+  feed.line("building GPT model ...", 100);
+  feed.line("number of parameters 42880", 200);
+  feed.line("start training from iteration 0", 300);
+  feed.line(step(1), 1000);
+  feed.line("> saving checkpoint at iteration 1 to /mnt/ckpt ...", 1100);
+  feed.line("  successfully saved checkpoint at iteration      1 to /mnt/ckpt", 1500);
+  feed.line("batch of 4 samples ready", 1600);
+  feed.line(step(2), 2000);
+  feed.finish();
+  std::string stages;
+  for (const wire::Segment& segment : feed.segments)
+    if (!stages.ends_with(name(segment.stage))) stages += ' ' + std::string(name(segment.stage));
+  CHECK(stages == " init model_build training checkpoint_save training");
+}
+
+TEST_CASE("timers are added up per segment") {
+  Feed feed;
+  feed.line(step(1, 40), 0);
+  feed.line(step(2, 60), 1000);
+  feed.finish();
+  const auto names = packs().timers();
+  REQUIRE(feed.segments.size() == 2);
+  const auto forward = [&](const wire::Segment& segment) {
+    double sum = -1;
+    for (const wire::TimerTotal& timer : segment.timers)
+      if (names[timer.timer]->name == "fwd_ms") sum = timer.sum_ms;
+    return sum;
+  };
+  CHECK(forward(feed.segments[0]) == doctest::Approx(40));
+  CHECK(forward(feed.segments[1]) == doctest::Approx(60));
+  CHECK(feed.segments[0].timers.size() == 5);
+}
+
+TEST_CASE("without markers a slice lasts a second") {
+  Feed feed;
+  for (int i = 0; i < 50; ++i) feed.line("worker is idle", i * 100);
+  feed.finish();
+  CHECK(feed.segments.size() >= 4);
+  CHECK(feed.segments.size() <= 6);
+  for (const wire::Segment& segment : feed.segments) {
+    CHECK_FALSE(segment.iteration.has_value());
+    CHECK(*segment.end - *segment.begin <= Segmenter::kSlice);
+  }
+}
+
+TEST_CASE("signs of progress without a number are counted until one is printed") {
+  Feed feed;
+  for (int i = 0; i < 5; ++i)
+    feed.line(fmt::format("{{'loss': 5.{}, 'learning_rate': 0.003, 'epoch': 0.{}}}", i, i),
+              i * 1000);
+  feed.finish();
+  REQUIRE(feed.segments.size() == 5);
+  for (const wire::Segment& segment : feed.segments) CHECK(segment.counted);
+  CHECK(feed.segments.back().iteration == Iteration{5});
+}
+
+TEST_CASE("a line that only mentions an iteration cuts nothing") {
+  Feed feed;
+  feed.line(step(1), 0);
+  for (int i = 0; i < 20; ++i)
+    feed.line(fmt::format("slow batch at iteration {}: data loading took {} ms", i, 100 + i), 10,
+              Level::warning);
+  feed.line(step(2), 1000);
+  feed.finish();
+  CHECK(feed.segments.size() == 2);
+}
+
+TEST_CASE("order is run-length coded and cut where it is too long") {
+  Feed feed;
+  const auto a = feed.line("alpha is here");
+  feed.line("alpha is here");
+  const auto b = feed.line("beta came along as well");
+  feed.line("alpha is here");
+  feed.finish();
+  REQUIRE(feed.segments.size() == 1);
+  CHECK(feed.segments[0].order == std::vector<wire::Run>{{a, 2}, {b, 1}, {a, 1}});
+  CHECK_FALSE(feed.segments[0].order_cut);
+
+  Feed wild;
+  for (std::size_t i = 0; i < Segmenter::kRunsMax; ++i) {
+    wild.line("alpha is here");
+    wild.line("beta came along as well");
+  }
+  wild.finish();
+  REQUIRE(wild.segments.size() == 1);
+  CHECK(wild.segments[0].order.size() == Segmenter::kRunsMax);
+  CHECK(wild.segments[0].order_cut);
+  CHECK(wild.segments[0].events[0].count == Segmenter::kRunsMax);
+}
+
+TEST_CASE("parameters are shipped as distinct tuples, few of each template") {
+  Feed feed;
+  for (int i = 0; i < 40; ++i)
+    feed.line(fmt::format("connect to rank {} failed: errno 11{}", i % 20, i % 20), 5,
+              Level::error);
+  feed.finish();
+  REQUIRE(feed.segments.size() == 1);
+  std::map<std::uint32_t, std::size_t> tuples;
+  for (const wire::ParameterTuple& tuple : feed.segments[0].parameters) {
+    ++tuples[tuple.id.value()];
+    CHECK_FALSE(tuple.values.empty());
+  }
+  CHECK_FALSE(tuples.empty());
+  for (const auto& [id, count] : tuples) CHECK(count <= Segmenter::kTuplesMax);
+}
+
+TEST_CASE("every record is in exactly one segment") {
+  const std::uint64_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 50; ++round) {
+    Feed feed;
+    std::int64_t now = 0;
+    int k = 0;
+    std::map<std::uint32_t, std::uint64_t> said;
+    const std::size_t lines = 1 + random() % 200;
+    for (std::size_t i = 0; i < lines; ++i) {
+      now += static_cast<std::int64_t>(random() % 700);
+      const auto time = random() % 5 == 0 ? std::nullopt : std::optional(now);
+      switch (random() % 6) {
+        case 0:
+          ++said[feed.line(step(++k), time).value()];
+          break;
+        case 1:
+          ++said[feed.line("saving checkpoint at iteration 9 to /mnt/x", time).value()];
+          break;
+        case 2:
+          ++said[feed.line("successfully saved checkpoint at iteration 9", time).value()];
+          break;
+        case 3:
+          ++said[feed.line("connection refused", time, Level::error).value()];
+          break;
+        default:
+          ++said[feed.line(fmt::format("message {} of the day", i), time).value()];
+      }
+    }
+    feed.finish();
+    std::map<std::uint32_t, std::uint64_t> counted;
+    std::uint64_t next_line = 1;
+    std::uint64_t next_byte = 0;
+    for (const wire::Segment& segment : feed.segments) {
+      CHECK(segment.lines.first == next_line);
+      CHECK(segment.bytes.from == next_byte);
+      next_line = segment.lines.last + 1;
+      next_byte = segment.bytes.to;
+      std::uint64_t events = 0;
+      std::uint64_t runs = 0;
+      for (const wire::EventCount& event : segment.events) {
+        counted[event.id.value()] += event.count;
+        events += event.count;
+        CHECK(event.first_line >= segment.lines.first);
+        CHECK(event.first_line <= segment.lines.last);
+      }
+      for (const wire::Run& run : segment.order) runs += run.count;
+      CHECK(events == runs);
+      CHECK(events == segment.lines.last - segment.lines.first + 1);
+    }
+    CHECK(next_line == feed.lines() + 1);
+    CHECK(next_byte == feed.bytes());
+    CHECK(counted == said);
+  }
+}
+
+TEST_CASE("finishing twice or with nothing gives nothing") {
+  Feed feed;
+  feed.finish();
+  CHECK(feed.segments.empty());
+  feed.line("hello out there");
+  feed.finish();
+  feed.finish();
+  CHECK(feed.segments.size() == 1);
+}
+
+}  // namespace
+}  // namespace l4::segment
