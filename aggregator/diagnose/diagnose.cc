@@ -53,7 +53,7 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   const Hints hints = make_hints(view, pool, options.library);
   const AsOf now = as_of(view, options);
   auto failures = detect::crash::find_failure_events(view, clock, hints.events);
-  const auto silence = detect::hang::find_silence(view, clock, now.time);
+  const auto silence = detect::hang::find_silence(view, clock, now.time, options.hang);
   const auto slowdown = detect::slow::find_slowdown(view, clock);
   const auto stages = detect::stage::find_stages(view, clock);
   const Findings findings{view, clock, hints, failures, silence, slowdown};
