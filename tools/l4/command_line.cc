@@ -6,8 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <numeric>
-#include <utility>
+#include <vector>
 
 #include "agent/discover/layout_pattern.h"
 #include "tools/l4/help_text.h"
@@ -106,6 +105,21 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
+/// Letters to add, drop, replace or swap with their neighbour to make `b` of `a`.
+std::size_t letters_wrong(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      std::size_t& here = least[i][j] = std::max(i, j);
+      if (i == 0 || j == 0) continue;
+      here = std::min(
+          {least[i - 1][j] + 1, least[i][j - 1] + 1, least[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        here = std::min(here, least[i - 2][j - 2] + 1);
+    }
+  return least[a.size()][b.size()];
+}
+
 std::string suggestion(const std::string& typo, const std::vector<std::string>& words) {
   const std::string near = nearest_word(typo, words);
   return near.empty() ? "" : fmt::format("; did you mean {}?", near);
@@ -170,19 +184,11 @@ std::string nearest_word(const std::string& typo, const std::vector<std::string>
   std::string nearest;
   std::size_t least = typo.size() / 3 + 2;
   for (const std::string& word : words) {
-    // Letters to add, drop or replace.
-    std::vector<std::size_t> row(word.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= typo.size(); ++i) {
-      std::size_t diagonal = std::exchange(row[0], i);
-      for (std::size_t j = 1; j <= word.size(); ++j)
-        diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1,
-                                                   diagonal + (typo[i - 1] != word[j - 1])}));
-    }
-    if (row.back() < least || (nearest.empty() && word.starts_with(typo) && typo.size() > 1)) {
-      least = std::min(least, row.back());
-      nearest = word;
-    }
+    const std::size_t distance =
+        typo.size() > 2 && word.starts_with(typo) ? 1 : letters_wrong(typo, word);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = word;
   }
   return nearest;
 }

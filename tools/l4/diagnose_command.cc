@@ -13,6 +13,7 @@
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
 #include "aggregator/serve/utf8.h"
+#include "tools/l4/file_times.h"
 #include "tools/l4/inputs.h"
 #include "tools/l4/lines_writer.h"
 #include "tools/l4/offline.h"
@@ -136,7 +137,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   for (const OfflineJob& run : runs) healthy.push_back(run.state.get());
   diagnose::Options how;
   how.as_of = options.as_of;
-  how.mtimes_equal = job->mtimes_equal;
+  how.mtimes_equal = job->mtimes_equal || times_of_copy(*job->state);
   how.scoring = options.scoring == "paper" ? diagnose::Scoring::paper : diagnose::Scoring::l4;
   how.library = &*library;
   how.hang = settings->hang;
