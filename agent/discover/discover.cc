@@ -25,15 +25,32 @@ std::string folder_name(const fs::path& path) {
 }
 
 /// Names of the last folders of a path, outermost first: a part of a known tree may be given.
-std::vector<std::string> folders_above(const fs::path& folder) {
+/// What `hidden` (if not empty) is made of does not count.
+std::vector<std::string> folders_above(const fs::path& folder, const fs::path& hidden) {
   constexpr std::size_t kFoldersMax = 5;
   std::error_code error;
+  fs::path full = fs::weakly_canonical(fs::absolute(folder, error), error);
+  if (!hidden.empty()) {
+    const fs::path below = full.lexically_relative(fs::weakly_canonical(hidden, error));
+    if (!below.empty() && *below.begin() != "..") full = below;
+  }
   std::vector<std::string> names;
-  for (const auto& part : fs::weakly_canonical(fs::absolute(folder, error), error))
-    if (part != "/" && !part.empty()) names.push_back(part.string());
+  for (const auto& part : full)
+    if (part != "/" && part != "." && !part.empty()) names.push_back(part.string());
   if (names.size() > kFoldersMax)
     names.erase(names.begin(), names.end() - static_cast<std::ptrdiff_t>(kFoldersMax));
   return names;
+}
+
+/// All known file times lie within 2 s of each other.
+bool all_alike(const std::vector<LogFile>& files) {
+  std::optional<TimeMs> first, last;
+  for (const LogFile& file : files) {
+    if (!file.modified) continue;
+    if (!first || *file.modified < *first) first = file.modified;
+    if (!last || *file.modified > *last) last = file.modified;
+  }
+  return !first || *last - *first <= Millis{2000};
 }
 
 class Search {
@@ -52,6 +69,7 @@ class Search {
   Result<Discovery> finish(const std::vector<fs::path>& paths);
 
  private:
+  Error nothing_found(const std::vector<fs::path>& paths) const;
   void add(const Found& found, const std::string& prefix, const std::vector<std::string>& above,
            bool asked_for);
   void fill(LogFile& file, const Found& found, const std::vector<std::string>& above);
@@ -60,8 +78,16 @@ class Search {
     out_.warnings.push_back({std::move(kind), file, std::move(reason), bytes});
   }
 
+  /// `name`, or the path as it was given if another one has that name already.
+  std::string unique(const std::string& name, const fs::path& path) {
+    if (tops_.insert(name).second) return name;
+    const std::string spelled = path.lexically_normal().string();
+    return spelled.ends_with('/') ? spelled.substr(0, spelled.size() - 1) : spelled;
+  }
+
   const Options& options_;
   bool several_;
+  std::set<std::string> tops_;  // first folder or file name of each path given
   std::optional<LayoutPattern> layout_;
   Discovery out_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen_;
@@ -112,12 +138,16 @@ void Search::add(const Found& found, const std::string& prefix,
     skipped.second += found.bytes;
     return;
   }
-  const auto text = is_text(found.path);
-  if (!text) {
-    warn("unreadable", name, text.error().reason, found.bytes);
+  const auto content = content_of(found.path);
+  if (!content) {
+    warn("unreadable", name, content.error().reason, found.bytes);
     return;
   }
-  if (!*text) {
+  if (*content == Content::utf16) {
+    warn("encoding", name, "is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8", found.bytes);
+    return;
+  }
+  if (*content == Content::binary) {
     warn("binary", name, "its first 4 KiB are not text", found.bytes);
     return;
   }
@@ -141,18 +171,38 @@ void Search::path(const fs::path& path) {
     return;
   }
   if (fs::is_directory(status)) {
-    const std::string name = folder_name(path);
-    const auto above = folders_above(path);
+    const std::string name = several_ ? unique(folder_name(path), path) : "";
+    const auto above = folders_above(path, options_.private_folder);
     for (const Found& found : walk(path, options_.files_max, out_.warnings))
-      add(found, several_ ? name : "", above, false);
+      add(found, name, above, false);
     return;
   }
-  const auto found = look_at(path, path.filename().string());
+  const auto found = look_at(path, unique(path.filename().string(), path));
   if (!found) {
     warn("not_a_file", path.string(), "neither a file nor a folder");
     return;
   }
-  add(*found, "", folders_above(fs::absolute(path, error).parent_path()), true);
+  add(*found, "", folders_above(fs::absolute(path, error).parent_path(), options_.private_folder),
+      true);
+}
+
+/// Why nothing was found: the first few of what was left out, each with its reason.
+Error Search::nothing_found(const std::vector<fs::path>& paths) const {
+  constexpr std::size_t kNamedMax = 3;
+  const auto& warnings = out_.warnings;
+  if (warnings.size() == 1 && paths.size() == 1 &&
+      (missing_ == 1 || warnings[0].file == paths[0].filename() || warnings[0].file.empty()))
+    return {paths[0].string(), warnings[0].reason};
+  std::string reason = "holds no log file";
+  for (std::size_t i = 0; i < std::min(kNamedMax, warnings.size()); ++i)
+    reason += (i == 0 ? "; left out: " : ", ") +
+              (warnings[i].file.empty() ? paths[0].string() : warnings[i].file) + " (" +
+              warnings[i].reason + ")";
+  if (warnings.size() > kNamedMax)
+    reason += " and " + std::to_string(warnings.size() - kNamedMax) + " more";
+  std::string where;
+  for (const fs::path& path : paths) where += (where.empty() ? "" : ", ") + path.string();
+  return {where, reason};
 }
 
 Result<Discovery> Search::finish(const std::vector<fs::path>& paths) {
@@ -161,16 +211,7 @@ Result<Discovery> Search::finish(const std::vector<fs::path>& paths) {
   for (const auto& [extension, count] : skipped_)
     warn("skipped", "*" + extension,
          std::to_string(count.first) + " file(s) are no logs by their extension", count.second);
-  if (out_.files.empty()) {
-    const std::string where = paths.empty() ? std::string{} : paths.front().string();
-    if (missing_ == paths.size() && !paths.empty())
-      return std::unexpected(Error{where, "does not exist"});
-    for (const auto& warning : out_.warnings)
-      if (warning.kind == "unreadable")
-        return std::unexpected(Error{warning.file.empty() ? where : warning.file,
-                                     "cannot be read: " + warning.reason});
-    return std::unexpected(Error{where, "holds no log file"});
-  }
+  if (out_.files.empty()) return std::unexpected(nothing_found(paths));
   const auto most = std::max_element(
       jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most != jobs_.end()) {
@@ -180,10 +221,7 @@ Result<Discovery> Search::finish(const std::vector<fs::path>& paths) {
     if (out_.job == "logs" || out_.job == "log")
       out_.job = folder_name(fs::absolute(paths.front()).lexically_normal() / "..");
   }
-  auto [first, last] = std::minmax_element(
-      out_.files.begin(), out_.files.end(),
-      [](const LogFile& a, const LogFile& b) { return *a.modified < *b.modified; });
-  out_.mtimes_equal = *last->modified - *first->modified <= Millis{2000};
+  out_.mtimes_equal = all_alike(out_.files);
   return std::move(out_);
 }
 

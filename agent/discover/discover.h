@@ -2,7 +2,8 @@
 //
 // Flow: first step of `l4 diagnose` and of an agent. Reads directory entries and file heads only.
 // Result is sorted by path, so every later step is deterministic. Nothing is followed out of the
-// given folder; symlink loops, unreadable entries and non-text files come back as warnings.
+// given folder; symlink loops, unreadable entries and non-text files come back as warnings. A file
+// time of 0 means that none is known.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct Discovery {
   std::string job;  ///< from Slurm names or the torchrun run id, else the folder's name
   std::vector<LogFile> files;
   std::vector<wire::Warning> warnings;
-  /// All mtimes lie within 2 s, so they may be those of a copy (design.md 6.2).
+  /// All known mtimes lie within 2 s, so they may be those of a copy (design.md 6.2).
   bool mtimes_equal = false;
 };
 
@@ -41,6 +42,9 @@ struct Options {
   /// `--layout` pattern with {node} {rank} {local_rank} {attempt} {job} {*}; empty: known layouts.
   std::string layout;
   std::size_t files_max = 200'000;
+  /// Folder that the program made to hold unpacked input: neither its name nor what stands above it
+  /// says anything about the job. Empty: none.
+  std::filesystem::path private_folder;
 };
 
 /// Error only if nothing at all could be read under `paths`.

@@ -25,6 +25,21 @@ bool all_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// A byte order mark, or every second byte NUL and the others text, as of Latin letters.
+bool is_utf16(std::string_view head) {
+  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) return true;
+  std::array<std::size_t, 2> nul{}, text{};
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(head[i]);
+    nul[i % 2] += byte == 0;
+    text[i % 2] += (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\r' || byte == '\t';
+  }
+  const std::size_t half = head.size() / 2;
+  for (const std::size_t zero : {0, 1})
+    if (half >= 8 && nul[zero] * 10 >= half * 8 && text[1 - zero] * 10 >= half * 8) return true;
+  return false;
+}
+
 }  // namespace
 
 std::string_view plain_name(std::string_view name) {
@@ -52,7 +67,7 @@ bool has_data_extension(std::string_view file_name) {
          kDataExtensions.end();
 }
 
-Result<bool> is_text(const std::filesystem::path& path) {
+Result<Content> content_of(const std::filesystem::path& path) {
   auto reader = FileReader::open(path);
   if (!reader) return std::unexpected(reader.error());
   std::array<char, kHeadBytes> head{};
@@ -63,6 +78,7 @@ Result<bool> is_text(const std::filesystem::path& path) {
     if (!n || *n == 0) break;
     size += *n;
   }
+  if (is_utf16({head.data(), size})) return Content::utf16;
   std::size_t nul = 0;
   std::size_t odd = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -72,7 +88,7 @@ Result<bool> is_text(const std::filesystem::path& path) {
         byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r' && byte != 0x1b && byte != '\b';
   }
   // Crashed writers leave holes of NUL in logs; a table of numbers has NUL all over.
-  return nul * 10 <= size * 3 && (odd - nul) * 10 <= size && !(nul * 2 > size);
+  return nul * 10 <= size * 3 && (odd - nul) * 10 <= size ? Content::text : Content::binary;
 }
 
 }  // namespace l4::discover

@@ -4,6 +4,7 @@
 // other file is one if its head is text. gzip is looked through. No state.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -17,7 +18,9 @@ std::string_view plain_name(std::string_view file_name);
 
 bool has_data_extension(std::string_view file_name);
 
-/// True if the head looks like text (an empty file does). Error if it cannot be read.
-Result<bool> is_text(const std::filesystem::path& path);
+enum class Content : std::uint8_t { text, utf16, binary };
+
+/// What the head looks like; an empty file is text. Error if it cannot be read.
+Result<Content> content_of(const std::filesystem::path& path);
 
 }  // namespace l4::discover

@@ -70,7 +70,7 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
                                  as_published ? detect::cross_job::Rule::paper : detect::cross_job::Rule::l4);
   const AsOf now = as_of(view, options);
   auto failures = detect::crash::find_failure_events(view, clock, hints.events);
-  const auto silence = detect::hang::find_silence(view, clock, now.time);
+  const auto silence = detect::hang::find_silence(view, clock, now.time, options.hang);
   const auto slowdown = detect::slow::find_slowdown(view, clock);
   const auto stages = detect::stage::find_stages(view, clock);
   Findings findings{view, clock, hints, failures, silence, slowdown};

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "aggregator/detect/hang/silence.h"
 #include "aggregator/diagnose/report.h"
 #include "aggregator/faults/library.h"
 #include "aggregator/job/job_state.h"
@@ -20,6 +21,7 @@ struct Options {
   bool mtimes_equal = false;    ///< all files have the same mtime: perhaps a copy
   Scoring scoring = Scoring::l4;
   const faults::Library* library = nullptr;
+  detect::hang::Options hang = {};
   std::uint64_t seed = 1;
 };
 

@@ -21,7 +21,8 @@ std::filesystem::path find_config_dir() {
     // Installed as PREFIX/bin/l4 and PREFIX/share/l4; built as BUILD/bin/l4 inside the source tree.
     const auto installed = binary.parent_path().parent_path() / "share" / "l4";
     if (holds_config(installed)) return installed;
-    for (auto folder = binary.parent_path(); folder.has_relative_path(); folder = folder.parent_path())
+    for (auto folder = binary.parent_path(); folder.has_relative_path();
+         folder = folder.parent_path())
       if (holds_config(folder / "config")) return folder / "config";
   }
   if (holds_config("/etc/l4")) return "/etc/l4";

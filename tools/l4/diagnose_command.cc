@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -11,10 +12,13 @@
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
-#include "tools/l4/config_paths.h"
+#include "aggregator/serve/utf8.h"
+#include "tools/l4/file_times.h"
+#include "tools/l4/inputs.h"
 #include "tools/l4/lines_writer.h"
 #include "tools/l4/offline.h"
 #include "tools/l4/progress_line.h"
+#include "tools/l4/settings.h"
 
 namespace l4::cli {
 namespace {
@@ -24,16 +28,20 @@ int fail(const Error& error, int exit) {
   return exit;
 }
 
-Result<faults::Library> load_faults(const DiagnoseOptions& options) {
+Result<faults::Library> load_faults(const DiagnoseOptions& options, const Settings& settings) {
   if (options.no_faults) return faults::Library();
-  return faults::Library::load(options.faults.empty() ? find_config_dir() / "faults"
-                                                      : options.faults);
+  if (options.faults.empty()) return faults::Library::load(settings.faults);
+  auto library = faults::Library::load(options.faults);
+  if (!library)
+    return std::unexpected(Error{"--faults: " + library.error().where, library.error().reason});
+  return library;
 }
 
 std::string render(const diagnose::Report& report, const DiagnoseOptions& options) {
   if (options.format == "json") return serve::to_json(report);
   serve::TextStyle style;
-  style.color = options.out.empty() && isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  style.color =
+      options.out.empty() && isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   style.top = options.top;
   return serve::to_text(report, style);
 }
@@ -41,6 +49,7 @@ std::string render(const diagnose::Report& report, const DiagnoseOptions& option
 Result<void> write(const std::string& text, const std::filesystem::path& out) {
   if (out.empty()) {
     std::cout << text << std::flush;
+    if (!std::cout) return std::unexpected(Error{"standard output", "cannot write the report"});
     return {};
   }
   std::ofstream file(out, std::ios::binary);
@@ -54,54 +63,88 @@ bool is_failure(State state) {
   return state != State::healthy && state != State::finished && state != State::unknown;
 }
 
-}  // namespace
+/// On standard error, unless the report that tells them goes to the same reader.
+void tell(const std::vector<wire::Warning>& warnings, const DiagnoseOptions& options) {
+  constexpr std::size_t kToldMax = 20;
+  if (options.format == "text" && options.out.empty()) return;
+  const std::size_t told = std::min(kToldMax, warnings.size());
+  for (std::size_t i = 0; i < told; ++i)
+    std::cerr << "l4: warning: "
+              << serve::harmless(Error{warnings[i].file, warnings[i].reason}.text()) << '\n';
+  if (warnings.size() > told)
+    std::cerr << fmt::format("l4: and {} more warnings, all in the report\n",
+                             warnings.size() - told);
+}
 
-int run_diagnose(const DiagnoseOptions& options) {
-  const auto config = find_config_dir();
-  if (config.empty())
-    return fail({"config", "no rule packs found; set L4_CONFIG_DIR to the folder that holds "
-                           "frameworks/ and faults/"},
-                kWrongUse);
-  auto packs = segment::RulePackSet::load(config / "frameworks");
-  if (!packs) return fail(packs.error(), kWrongUse);
-  auto library = load_faults(options);
-  if (!library) return fail(library.error(), kWrongUse);
-
-  job::TemplateTable templates;
-  OfflineOptions offline;
-  offline.layout = options.layout;
-  offline.agent.decode.zone = options.zone;
-  offline.threads = options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  Progress progress;
-  ProgressLine line(progress, isatty(STDERR_FILENO) != 0);
-  auto job = read_job(options.paths, *packs, templates, offline, progress);
-  if (!job) return fail(job.error(), kNothingRead);
-
+/// Reads each `--history`; one that cannot be read becomes a warning.
+std::vector<OfflineJob> read_history(const DiagnoseOptions& options,
+                                     const segment::RulePackSet& packs,
+                                     job::TemplateTable& templates, OfflineOptions offline,
+                                     Inputs& inputs, Progress& progress,
+                                     std::vector<wire::Warning>& warnings) {
   std::vector<OfflineJob> runs;
-  std::vector<const job::JobState*> healthy;
-  for (const std::filesystem::path& folder : options.history) {
+  for (const std::filesystem::path& given : options.history) {
     ++offline.job_index;
-    auto run = read_job({folder}, *packs, templates, offline, progress);
+    std::vector<wire::Warning> ignored;  // what is normal need not be known to the last line
+    auto paths = inputs.resolve({given}, ignored, progress);
+    auto run = paths ? read_job(*paths, packs, templates, offline, progress)
+                     : Result<OfflineJob>(std::unexpected(paths.error()));
     if (!run) {
-      std::cerr << "l4: history left out: " << run.error().text() << '\n';
+      warnings.push_back({"history", given.string(), "left out: " + run.error().reason, 0});
       continue;
     }
     run->agents.clear();
     runs.push_back(std::move(*run));
   }
-  for (const OfflineJob& run : runs) healthy.push_back(run.state.get());
+  return runs;
+}
+
+}  // namespace
+
+int run_diagnose(const DiagnoseOptions& options) {
+  const auto settings = load_settings(options.config);
+  if (!settings) return fail(settings.error(), kWrongUse);
+  auto packs = segment::RulePackSet::load(settings->frameworks);
+  if (!packs) return fail(packs.error(), kWrongUse);
+  auto library = load_faults(options, *settings);
+  if (!library) return fail(library.error(), kWrongUse);
+
+  std::vector<std::filesystem::path> all = options.paths;
+  all.insert(all.end(), options.history.begin(), options.history.end());
+  auto inputs = Inputs::make(all, settings->archive_bytes_max);
+  if (!inputs) return fail(inputs.error(), kNothingRead);
+  Progress progress;
+  ProgressLine line(progress, isatty(STDERR_FILENO) != 0);
+  std::vector<wire::Warning> warnings;
+  const auto paths = inputs->resolve(options.paths, warnings, progress);
+  if (!paths) return fail(paths.error(), kNothingRead);
+
+  job::TemplateTable templates;
+  OfflineOptions offline;
+  offline.layout = options.layout;
+  offline.private_folder = inputs->private_folder();
+  offline.agent = settings->agent;
+  offline.agent.decode.zone = options.zone;
+  offline.threads =
+      options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  auto job = read_job(*paths, *packs, templates, offline, progress);
+  if (!job) return fail(job.error(), kNothingRead);
+  const auto runs = read_history(options, *packs, templates, offline, *inputs, progress, warnings);
   line.stop();
 
+  job->state->note(std::move(warnings));
+  std::vector<const job::JobState*> healthy;
+  for (const OfflineJob& run : runs) healthy.push_back(run.state.get());
   diagnose::Options how;
   how.as_of = options.as_of;
-  how.mtimes_equal = job->mtimes_equal;
+  how.mtimes_equal = job->mtimes_equal || times_of_copy(*job->state);
   how.scoring = options.scoring == "paper" ? diagnose::Scoring::paper : diagnose::Scoring::l4;
   how.library = &*library;
+  how.hang = settings->hang;
   diagnose::Diagnosis diagnosis = diagnose::diagnose(*job->state, healthy, how);
   diagnosis.report.version = L4_VERSION;
   add_examples(diagnosis, *job);
-  for (const wire::Warning& warning : diagnosis.report.warnings)
-    std::cerr << "l4: warning: " << warning.file << ": " << warning.reason << '\n';
+  tell(diagnosis.report.warnings, options);
   if (const auto written = write(render(diagnosis.report, options), options.out); !written)
     return fail(written.error(), kWrongUse);
   if (!options.lines.empty())

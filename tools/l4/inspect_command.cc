@@ -1,72 +1,107 @@
 #include "tools/l4/inspect_command.h"
 
-#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <set>
+#include <string_view>
+#include <thread>
 
-#include "tools/l4/config_paths.h"
 #include "tools/l4/diagnose_command.h"
+#include "tools/l4/inputs.h"
+#include "tools/l4/inspect_view.h"
 #include "tools/l4/offline.h"
+#include "tools/l4/progress_line.h"
+#include "tools/l4/settings.h"
 
 namespace l4::cli {
 namespace {
 
-/// "0-7, 12": a list of ranks for people.
-std::string spell(const std::vector<Rank>& ranks) {
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i + 1;
-    while (end < ranks.size() && ranks[end].value() == ranks[end - 1].value() + 1) ++end;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", ranks[i].value());
-    if (end - i > 1) text += fmt::format("-{}", ranks[end - 1].value());
-    i = end;
-  }
-  return text.empty() ? "-" : text;
+/// Of the terminal; wide where the text goes elsewhere.
+std::size_t width_of_output() {
+  constexpr std::size_t kElsewhere = 160;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kElsewhere;
+  return size.ws_col;
 }
 
-double share(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+/// `text` with a number for each variable part: packs read numbers.
+std::string with_numbers(std::string_view text) {
+  constexpr std::string_view kVariable = "<*>";
+  std::string result;
+  for (std::size_t at = text.find(kVariable); at != text.npos; at = text.find(kVariable)) {
+    result.append(text.substr(0, at)).push_back('1');
+    text.remove_prefix(at + kVariable.size());
+  }
+  return result.append(text);
+}
+
+/// Packs of frameworks whose iteration lines are there.
+std::vector<std::string> frameworks_in(const OfflineJob& job, const segment::RulePackSet& packs) {
+  std::set<std::string> names;
+  const job::TemplateTable& templates = job.state->templates();
+  for (const TemplateId id : templates.all())
+    if (const auto* marker = packs.classify(with_numbers(templates.text(id))).iteration;
+        marker != nullptr)
+      names.insert(marker->pack);
+  return {names.begin(), names.end()};
+}
+
+Survey survey_of(const OfflineJob& job, const segment::RulePackSet& packs) {
+  std::map<std::string, wire::SourceKind> kinds;
+  for (const auto& [name, agent] : job.state->agents())
+    for (const auto& [id, stream] : agent.streams)
+      kinds.try_emplace(stream.source.path, stream.source.kind);
+  Survey survey;
+  survey.job = job.state->id();
+  for (const auto& agent : job.agents)
+    for (agent::FileFacts& facts : agent->facts()) {
+      const auto kind = kinds.find(facts.name);
+      survey.files.push_back(
+          {std::move(facts), kind == kinds.end() ? wire::SourceKind::other : kind->second});
+    }
+  std::ranges::sort(survey.files, {}, [](const SurveyedFile& file) { return file.facts.name; });
+  survey.frameworks = frameworks_in(job, packs);
+  survey.warnings = job.state->warnings();
+  return survey;
+}
+
+int fail(const Error& error, int exit) {
+  std::cerr << "l4: " << error.text() << '\n';
+  return exit;
 }
 
 }  // namespace
 
 int run_inspect(const InspectOptions& options) {
-  auto packs = segment::RulePackSet::load(find_config_dir() / "frameworks");
-  if (!packs) {
-    std::cerr << "l4: " << packs.error().text() << '\n';
-    return kWrongUse;
-  }
+  const auto settings = load_settings(options.config);
+  if (!settings) return fail(settings.error(), kWrongUse);
+  auto packs = segment::RulePackSet::load(settings->frameworks);
+  if (!packs) return fail(packs.error(), kWrongUse);
+  auto inputs = Inputs::make(options.paths, settings->archive_bytes_max);
+  if (!inputs) return fail(inputs.error(), kNothingRead);
+  Progress progress;
+  ProgressLine line(progress, isatty(STDERR_FILENO) != 0);
+  std::vector<wire::Warning> warnings;
+  const auto paths = inputs->resolve(options.paths, warnings, progress);
+  if (!paths) return fail(paths.error(), kNothingRead);
   job::TemplateTable templates;
   OfflineOptions offline;
   offline.layout = options.layout;
-  Progress progress;
-  auto job = read_job(options.paths, *packs, templates, offline, progress);
-  if (!job) {
-    std::cerr << "l4: " << job.error().text() << '\n';
-    return kNothingRead;
-  }
-  std::cout << fmt::format("{:<52} {:<14} {:>9} {:<8} {:>6} {:<10} {}\n", "file", "node", "lines",
-                           "times", "timed", "ranks", "iteration marker");
-  std::uint64_t lines = 0;
-  std::uint64_t timed = 0;
-  std::set<Rank> ranks;
-  for (const auto& agent : job->agents)
-    for (const agent::FileFacts& fact : agent->facts()) {
-      lines += fact.lines;
-      timed += fact.lines_with_time;
-      ranks.insert(fact.ranks.begin(), fact.ranks.end());
-      std::cout << fmt::format("{:<52} {:<14} {:>9} {:<8} {:>5.0f}% {:<10} {}\n", fact.name,
-                               fact.node, fact.lines, fact.time_format,
-                               share(fact.lines_with_time, fact.lines), spell(fact.ranks),
-                               fact.iteration_marker.empty() ? "-" : fact.iteration_marker);
-    }
-  std::cout << fmt::format("\n{} nodes, {} ranks, {} lines, {:.0f} % of them with a time\n",
-                           job->agents.size(), ranks.size(), lines, share(timed, lines));
-  for (const wire::Warning& warning : job->state->warnings())
-    std::cerr << "l4: warning: " << warning.file << ": " << warning.reason << '\n';
-  return kDone;
+  offline.private_folder = inputs->private_folder();
+  offline.agent = settings->agent;
+  offline.threads = std::max(1u, std::thread::hardware_concurrency());
+  auto job = read_job(*paths, *packs, templates, offline, progress);
+  if (!job) return fail(job.error(), kNothingRead);
+  line.stop();
+  job->state->note(std::move(warnings));
+  const Survey survey = survey_of(*job, *packs);
+  std::cout << (options.format == "json" ? to_json(survey) : to_text(survey, width_of_output()))
+            << std::flush;
+  return std::cout ? kDone : fail({"standard output", "cannot be written"}, kWrongUse);
 }
 
 }  // namespace l4::cli

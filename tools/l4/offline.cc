@@ -41,7 +41,8 @@ std::vector<std::size_t> order_by_size(const FilesByNode& nodes) {
 Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
                             const segment::RulePackSet& packs, job::TemplateTable& templates,
                             const OfflineOptions& options, Progress& progress) {
-  auto found = discover::discover(paths, {options.layout});
+  auto found = discover::discover(
+      paths, {.layout = options.layout, .private_folder = options.private_folder});
   if (!found) return std::unexpected(found.error());
   OfflineJob result;
   result.state = std::make_unique<job::JobState>(found->job, options.job_index, templates);
@@ -53,7 +54,8 @@ Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
   FilesByNode nodes = group(std::move(found->files));
   const std::vector<std::size_t> order = order_by_size(nodes);
   result.agents.resize(nodes.size());
-  const std::size_t workers = std::clamp<std::size_t>(options.threads, 1, std::max<std::size_t>(nodes.size(), 1));
+  const std::size_t workers =
+      std::clamp<std::size_t>(options.threads, 1, std::max<std::size_t>(nodes.size(), 1));
   wire::MemoryLink link = wire::make_memory_link(workers, kQueueMessages);
   std::atomic<std::size_t> next{0};
   auto work = [&](std::unique_ptr<wire::Sender> sender) {

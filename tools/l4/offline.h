@@ -26,6 +26,7 @@ struct Progress {
 
 struct OfflineOptions {
   std::string layout;
+  std::filesystem::path private_folder;  ///< see discover::Options
   agent::Options agent;
   unsigned threads = 1;
   std::uint32_t job_index = 0;  ///< different for each job that shares a TemplateTable

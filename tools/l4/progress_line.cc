@@ -27,8 +27,9 @@ void ProgressLine::run(std::stop_token stop) {
     const auto all = static_cast<double>(progress_.bytes_all.load(std::memory_order_relaxed));
     const double rate = done / spent.count();
     const double left = rate > 0 && all > done ? (all - done) / rate : 0;
-    const auto text = fmt::format("\rreading {:.1f} of {:.1f} MB, {:.0f} MB/s, {:.0f} s left \x1b[K",
-                                  done / 1e6, all / 1e6, rate / 1e6, left);
+    const auto text =
+        fmt::format("\rreading {:.1f} of {:.1f} MB, {:.0f} MB/s, {:.0f} s left \x1b[K", done / 1e6,
+                    all / 1e6, rate / 1e6, left);
     std::fwrite(text.data(), 1, text.size(), stderr);
     shown_ = true;
   }

@@ -1,0 +1,101 @@
+#include "tools/l4/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/base/config_table.h"
+#include "tools/l4/config_paths.h"
+
+namespace l4::cli {
+namespace {
+
+/// The integer at `key` if it is there; one out of [from, to] is refused.
+template <class Number>
+void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
+          std::int64_t to) {
+  const std::int64_t read = table.integer_or(key, static_cast<std::int64_t>(value));
+  if (read < from || read > to)
+    table.refuse(key, fmt::format("must be from {} to {}", from, to));
+  else
+    value = static_cast<Number>(read);
+}
+
+/// A path of the file: relative to the file's folder.
+void read(ConfigTable& table, std::string_view key, const std::filesystem::path& file,
+          std::filesystem::path& value) {
+  const std::string text = table.text_or(key, "");
+  if (!text.empty())
+    value = (std::filesystem::absolute(file).parent_path() / text).lexically_normal();
+  else if (table.has(key))
+    table.refuse(key, "must be a path");
+}
+
+Result<void> read_masks(const std::filesystem::path& masks, Settings& settings) {
+  std::ifstream in(masks);
+  if (!in) return std::unexpected(Error{masks.string(), "cannot be opened"});
+  auto codes = drain::read_codes(in, masks.string());
+  if (!codes) return std::unexpected(codes.error());
+  settings.codes = std::make_unique<const drain::CodeList>(std::move(*codes));
+  settings.agent.drain.codes = settings.codes.get();
+  return {};
+}
+
+void read_numbers(ConfigTable& root, Settings& settings) {
+  constexpr std::int64_t kTemplatesMax = 10'000'000, kMemoMax = 100'000'000;
+  constexpr std::int64_t kLineMax = 16 * 1024 * 1024, kDaySeconds = 86'400;
+  for (ConfigTable& drain : root.tables("drain")) {
+    read(drain, "templates_max", settings.agent.drain.templates_max, 100, kTemplatesMax);
+    read(drain, "memo_entries_max", settings.agent.drain.memo_entries_max, 0, kMemoMax);
+  }
+  for (ConfigTable& decode : root.tables("decode"))
+    read(decode, "line_bytes_max", settings.agent.decode.line_bytes_max, 256, kLineMax);
+  for (ConfigTable& detect : root.tables("detect")) {
+    std::int64_t seconds = settings.hang.floor.count() / 1000;
+    read(detect, "hang_floor_s", seconds, 1, kDaySeconds);
+    settings.hang.floor = Millis{seconds * 1000};
+    settings.hang.floor_min = std::min(settings.hang.floor_min, settings.hang.floor);
+  }
+  for (ConfigTable& archive : root.tables("archive"))
+    read(archive, "bytes_max", settings.archive_bytes_max, 1,
+         std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace
+
+Result<Settings> load_settings(const std::filesystem::path& file) {
+  Settings settings;
+  std::filesystem::path masks;
+  if (!file.empty()) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored))
+      return std::unexpected(Error{"--config: " + file.string(), "is a folder"});
+    auto root = ConfigTable::load(file);
+    if (!root)
+      return std::unexpected(Error{"--config: " + root.error().where, root.error().reason});
+    read_numbers(*root, settings);
+    for (ConfigTable& paths : root->tables("paths")) {
+      read(paths, "frameworks", file, settings.frameworks);
+      read(paths, "faults", file, settings.faults);
+      read(paths, "masks", file, masks);
+    }
+    if (const auto error = root->finish()) return std::unexpected(*error);
+  }
+  if (!masks.empty())
+    if (const auto read = read_masks(masks, settings); !read) return std::unexpected(read.error());
+  const auto shipped = find_config_dir();
+  if (settings.frameworks.empty()) settings.frameworks = shipped / "frameworks";
+  if (settings.faults.empty()) settings.faults = shipped / "faults";
+  if (shipped.empty() && (settings.frameworks.is_relative() || settings.faults.is_relative()))
+    return std::unexpected(Error{"",
+                                 "no rule packs found: set L4_CONFIG_DIR to the folder that "
+                                 "holds frameworks/ and faults/"});
+  return settings;
+}
+
+}  // namespace l4::cli
