@@ -11,8 +11,12 @@ struct Integer {
   bool named = false;
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_alpha(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
 /// Last word before position `at`, skipping `=`, `:`, blanks and brackets.
 std::string_view word_before(std::string_view text, std::size_t at) {
@@ -28,8 +32,9 @@ std::string_view word_before(std::string_view text, std::size_t at) {
 bool names_iteration(std::string_view word) {
   auto ends_with = [&](std::string_view tail) {
     if (word.size() < tail.size()) return false;
-    return std::equal(tail.rbegin(), tail.rend(), word.rbegin(),
-                      [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+    return std::equal(tail.rbegin(), tail.rend(), word.rbegin(), [](char a, char b) {
+      return a == std::tolower(static_cast<unsigned char>(b));
+    });
   };
   return ends_with("step") || ends_with("steps") || ends_with("iter") || ends_with("iteration") ||
          ends_with("it") || ends_with("batch") || ends_with("update");
@@ -48,10 +53,10 @@ std::size_t integers(std::string_view text, std::array<Integer, 4>& out) {
     const char before = i == 0 ? ' ' : text[i - 1];
     const char after = end == text.size() ? ' ' : text[end];
     const bool in_clock = before == ':' && i > 1 && is_digit(text[i - 2]);  // 15:04:05
-    const bool glued = in_clock || is_alpha(before) || before == '.' || before == '-' ||
-                       before == '/' ||
-                       is_alpha(after) || (after == '.' && end + 1 < text.size() && is_digit(text[end + 1])) ||
-                       (after == ':' && end + 1 < text.size() && is_digit(text[end + 1])) || after == '-';
+    const bool glued =
+        in_clock || is_alpha(before) || before == '.' || before == '-' || before == '/' ||
+        is_alpha(after) || (after == '.' && end + 1 < text.size() && is_digit(text[end + 1])) ||
+        (after == ':' && end + 1 < text.size() && is_digit(text[end + 1])) || after == '-';
     if (!glued && end - i <= 12) {
       std::int64_t value = 0;
       for (std::size_t k = i; k < end; ++k) value = value * 10 + (text[k] - '0');
@@ -115,6 +120,8 @@ std::optional<std::int64_t> IterationLearner::observe(LocalTemplateId id, std::s
   return std::nullopt;
 }
 
-std::optional<LocalTemplateId> IterationLearner::marker() const { return marker_; }
+std::optional<LocalTemplateId> IterationLearner::marker() const {
+  return marker_;
+}
 
 }  // namespace l4::segment

@@ -31,8 +31,8 @@ class IterationLearner {
  private:
   static constexpr std::size_t kTemplatesMax = 128;
   static constexpr std::size_t kFieldsMax = 4;
-  static constexpr int kStreakNamed = 4;   // "step 7": few repetitions convince
-  static constexpr int kStreakBare = 12;   // a bare number may be anything that counts
+  static constexpr int kStreakNamed = 4;  // "step 7": few repetitions convince
+  static constexpr int kStreakBare = 12;  // a bare number may be anything that counts
 
   struct Field {
     std::int64_t last = 0;

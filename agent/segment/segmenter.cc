@@ -31,7 +31,8 @@ std::optional<Segmenter::Marker> Segmenter::marker_of(const decode::Record& reco
       has_number_ = true;
       return Marker{*number, false, wire::Boundary::completed};
     }
-  if (!has_number_ && traits.role.progress) return Marker{++ticks_, true, wire::Boundary::completed};
+  if (!has_number_ && traits.role.progress)
+    return Marker{++ticks_, true, wire::Boundary::completed};
   return std::nullopt;
 }
 
@@ -64,8 +65,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id,
                     const TemplateTraits& traits) {
   auto marker = marker_of(record, id, traits);
   if (marker && contradicts(*marker, id)) marker.reset();
-  const bool begins_stage =
-      traits.role.stage != Stage::unknown && traits.role.stage != stage_;
+  const bool begins_stage = traits.role.stage != Stage::unknown && traits.role.stage != stage_;
   const bool starts = marker && marker->boundary == wire::Boundary::started &&
                       open_.iteration != Iteration{marker->iteration};
   if (starts || begins_stage || slice_is_full(record))
@@ -194,6 +194,8 @@ void Segmenter::close(wire::Boundary boundary) {
   open_.stage = stage_;
 }
 
-void Segmenter::finish() { close(wire::Boundary::none); }
+void Segmenter::finish() {
+  close(wire::Boundary::none);
+}
 
 }  // namespace l4::segment

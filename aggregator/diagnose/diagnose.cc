@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "aggregator/detect/slow/symptoms.h"
+#include "aggregator/diagnose/attendance.h"
 #include "aggregator/diagnose/iteration_sequences.h"
 #include "aggregator/diagnose/node_evidence.h"
 #include "aggregator/diagnose/paper.h"
@@ -45,12 +46,15 @@ bool trust_mtimes(const job::JobState& state, std::int32_t attempt, const Option
   if (options.as_of && is_just_before(state, *options.as_of)) return true;
   const job::JobView view = job::make_view(state, attempt, false);
   for (const job::StreamView& stream : view.streams)
-    if (stream.state->source.modified && view.end && *stream.state->source.modified - *view.end < kCopyAge)
+    if (stream.state->source.modified && view.end &&
+        *stream.state->source.modified - *view.end < kCopyAge)
       return true;
   return false;
 }
 
-bool has_suspects(State state) { return state != State::healthy && state != State::finished; }
+bool has_suspects(State state) {
+  return state != State::healthy && state != State::finished;
+}
 
 /// A job that a restart saved still has a node that made the restart necessary.
 void adopt_suspects(Diagnosis& into, Diagnosis&& failed) {
@@ -66,8 +70,9 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   const job::JobView view = job::make_view(state, attempt, trust_mtimes(state, attempt, options));
   const job::JobClock clock = job::make_clock(view);
   const bool as_published = options.scoring == Scoring::paper;
-  const Hints hints = make_hints(view, pool, as_published ? nullptr : options.library,
-                                 as_published ? detect::cross_job::Rule::paper : detect::cross_job::Rule::l4);
+  const Hints hints =
+      make_hints(view, pool, as_published ? nullptr : options.library,
+                 as_published ? detect::cross_job::Rule::paper : detect::cross_job::Rule::l4);
   const AsOf now = as_of(view, options);
   auto failures = detect::crash::find_failure_events(view, clock, hints.events);
   const auto silence = detect::hang::find_silence(view, clock, now.time, options.hang);
@@ -108,6 +113,7 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   }
   build_stages(built, report);
   report.verdict.scope = failed ? scope_of(built) : Scope::none;
+  if (waited_for_nodes(report)) report.verdict.scope = Scope::unknown;
   report.verdict.stage = stage_of(built);
   if (report.verdict.stage == Stage::unknown && report.verdict.state == State::launch_failed)
     report.verdict.stage = Stage::init;
@@ -115,6 +121,7 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   report.warnings = state.warnings();
   std::ranges::stable_sort(report.warnings, {}, &wire::Warning::file);
   report.verdict.summary = summarise(report);
+  if (waited_for_nodes(report)) report_attendance(view, report);
   return diagnosis;
 }
 

@@ -10,10 +10,14 @@ using detect::crash::Severity;
 
 Severity severity_of(Level level) {
   switch (level) {
-    case Level::fatal: return Severity::fatal;
-    case Level::error: return Severity::failure;
-    case Level::warning: return Severity::notice;
-    default: return Severity::none;
+    case Level::fatal:
+      return Severity::fatal;
+    case Level::error:
+      return Severity::failure;
+    case Level::warning:
+      return Severity::notice;
+    default:
+      return Severity::none;
   }
 }
 
@@ -40,8 +44,8 @@ std::vector<detect::cross_job::EventVerdict> filter(const job::JobView& view, co
     const auto counts = counts_by_node(view, view.events[i]);
     for (std::size_t node = 0; node < counts.size(); ++node)
       if (counts[node] > 0)
-        events[i].nodes.push_back({static_cast<double>(counts[node]),
-                                   static_cast<double>(lines[node]) / 1000});
+        events[i].nodes.push_back(
+            {static_cast<double>(counts[node]), static_cast<double>(lines[node]) / 1000});
   }
   detect::cross_job::FilterOptions options;
   options.rule = rule;
@@ -62,7 +66,8 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     hint.in_pool = rule == detect::cross_job::Rule::paper ? filtered[i].dropped : filtered[i].known;
     hint.excess = filtered[i].known && !filtered[i].dropped;
     if (filtered[i].dropped) ++hints.events_dropped;
-    if (library != nullptr) hints.faults[i] = library->match(event.text, distinct_parameters(event));
+    if (library != nullptr)
+      hints.faults[i] = library->match(event.text, distinct_parameters(event));
     if (!hints.faults[i].empty()) {
       const faults::Fault& fault = *hints.faults[i].front();
       hint.known_fault = true;

@@ -14,9 +14,9 @@
 namespace l4::diagnose {
 
 struct Hints {
-  std::vector<detect::crash::EventHint> events;               ///< by JobView::events
-  std::vector<std::vector<const faults::Fault*>> faults;      ///< by JobView::events
-  std::uint64_t events_dropped = 0;                           ///< known from the pool
+  std::vector<detect::crash::EventHint> events;           ///< by JobView::events
+  std::vector<std::vector<const faults::Fault*>> faults;  ///< by JobView::events
+  std::uint64_t events_dropped = 0;                       ///< known from the pool
 };
 
 /// `library` may be null (--no-faults).

@@ -85,8 +85,7 @@ PaperFindings diagnose_as_published(const Findings& findings, const IterationSeq
                                     std::uint64_t seed) {
   PaperFindings paper;
   const auto kept = kept_events(findings);
-  const auto nodes =
-      detect::spatial::compare_nodes_paper(raw_counts(findings.view, kept), seed);
+  const auto nodes = detect::spatial::compare_nodes_paper(raw_counts(findings.view, kept), seed);
   paper.suspects.ranks.resize(findings.view.ranks.size());
   paper.suspects.nodes.resize(findings.view.nodes.size());
   paper.suspects.node_confidence.assign(findings.view.nodes.size(), 0.0);

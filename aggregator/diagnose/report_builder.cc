@@ -74,8 +74,10 @@ EventScope scope_of_event(const Built& built, const FailureEvent& failure, doubl
   for (const std::uint32_t i : failure.occurrences) {
     const job::StreamView& stream = view.streams[event.at[i].stream];
     for (const auto& [local, stats] : stream.state->events)
-      if (view.state->templates().resolve(stream.agent->node_index, LocalTemplateId{local}) == event.id)
-        scope.streams.push_back({stream.agent->name, stream.state->source.id, LocalTemplateId{local}});
+      if (view.state->templates().resolve(stream.agent->node_index, LocalTemplateId{local}) ==
+          event.id)
+        scope.streams.push_back(
+            {stream.agent->name, stream.state->source.id, LocalTemplateId{local}});
   }
   std::ranges::sort(scope.streams, [](const auto& a, const auto& b) {
     return std::tie(a.agent, a.source, a.local) < std::tie(b.agent, b.source, b.local);
@@ -90,7 +92,8 @@ std::set<std::uint32_t> root_events(const Built& built) {
   if (!built.suspects.node_order.empty()) {
     const Suspicion& first = built.suspects.nodes[built.suspects.node_order.front()];
     for (const FailureEvent& failure : failures)
-      if (is_cause(built, failure) && std::ranges::find(first.events, failure.event) != first.events.end())
+      if (is_cause(built, failure) &&
+          std::ranges::find(first.events, failure.event) != first.events.end())
         roots.insert(failure.event);
   }
   if (roots.empty())
@@ -111,8 +114,9 @@ void build_job(const job::JobView& view, JobSummary& job) {
   job.bytes = view.bytes;
   job.begin = view.begin;
   job.end = view.end;
-  job.completeness =
-      view.bytes_known == 0 ? 1.0 : static_cast<double>(view.bytes) / static_cast<double>(view.bytes_known);
+  job.completeness = view.bytes_known == 0
+                         ? 1.0
+                         : static_cast<double>(view.bytes) / static_cast<double>(view.bytes_known);
 }
 
 void build_nodes(const Built& built, Report& report) {
@@ -239,8 +243,9 @@ void build_faults(const Built& built, Report& report) {
   std::map<std::string, Seen> seen;
   for (std::size_t i = 0; i < report.events.size(); ++i) {
     const IndicatingEvent& event = report.events[i];
-    const auto index = std::ranges::find(built.findings.view.events, event.id, &job::EventView::id) -
-                       built.findings.view.events.begin();
+    const auto index =
+        std::ranges::find(built.findings.view.events, event.id, &job::EventView::id) -
+        built.findings.view.events.begin();
     const auto& matched = built.findings.hints.faults[static_cast<std::size_t>(index)];
     if (matched.empty()) continue;
     Seen& entry = seen[matched.front()->id];
@@ -250,11 +255,11 @@ void build_faults(const Built& built, Report& report) {
     entry.confidence = std::max(entry.confidence, role);
   }
   for (const auto& [id, entry] : seen)
-    report.faults.push_back({id, entry.fault->title,
-                             std::string(faults::name(entry.fault->category)) + "/" +
-                                 entry.fault->subcategory,
-                             entry.fault->consequence ? entry.confidence * 0.5 : entry.confidence,
-                             entry.fault->cause, entry.fault->fix, entry.evidence});
+    report.faults.push_back(
+        {id, entry.fault->title,
+         std::string(faults::name(entry.fault->category)) + "/" + entry.fault->subcategory,
+         entry.fault->consequence ? entry.confidence * 0.5 : entry.confidence, entry.fault->cause,
+         entry.fault->fix, entry.evidence});
   std::ranges::stable_sort(report.faults, std::greater<>{}, &KnownFault::confidence);
 }
 
@@ -263,15 +268,15 @@ Scope scope_of(const Built& built) {
   const std::size_t nodes = built.findings.view.nodes.size();
   if (order.empty()) return Scope::unknown;
   const double best = built.suspects.nodes[order.front()].score;
-  const auto alike = static_cast<std::size_t>(std::ranges::count_if(order, [&](std::uint32_t node) {
-    return built.suspects.nodes[node].score > 0.7 * best;
-  }));
+  const auto alike = static_cast<std::size_t>(std::ranges::count_if(
+      order, [&](std::uint32_t node) { return built.suspects.nodes[node].score > 0.7 * best; }));
   if (alike * 3 > nodes * 2 && nodes > 1) return Scope::all;
   if (alike > 1) return Scope::several;
   if (best < 0.5) return Scope::unknown;
   const auto& ranks = built.findings.view.nodes[order.front()].ranks;
   const auto suspicious = std::ranges::count_if(ranks, [&](std::uint32_t rank) {
-    return !built.findings.view.ranks[rank].launcher && built.suspects.ranks[rank].score > 0.7 * best;
+    return !built.findings.view.ranks[rank].launcher &&
+           built.suspects.ranks[rank].score > 0.7 * best;
   });
   return suspicious == 1 ? Scope::rank : Scope::node;
 }

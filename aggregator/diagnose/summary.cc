@@ -40,11 +40,14 @@ std::string cause(const Report& report) {
   for (const IndicatingEvent& event : report.events) {
     if (event.role != Role::root) continue;
     for (const KnownFault& fault : report.faults)
-      if (std::ranges::find(fault.evidence, event.id) != fault.evidence.end()) return ": " + fault.title;
+      if (std::ranges::find(fault.evidence, event.id) != fault.evidence.end())
+        return ": " + fault.title;
     return ": " + event.text.substr(0, 120);
   }
-  const bool singled_out = report.verdict.scope == Scope::rank || report.verdict.scope == Scope::node;
-  if (singled_out && !report.nodes.front().why.empty()) return ", which " + report.nodes.front().why.front();
+  const bool singled_out =
+      report.verdict.scope == Scope::rank || report.verdict.scope == Scope::node;
+  if (singled_out && !report.nodes.front().why.empty())
+    return ", which " + report.nodes.front().why.front();
   return "";
 }
 
@@ -69,7 +72,8 @@ std::string summarise(const Report& report) {
       return fmt::format("The job failed before its first iteration{}{}.", where(report),
                          cause(report));
     default:
-      return "The logs do not tell how the job stands: they end, and nothing says whether it went on.";
+      return "The logs do not tell how the job stands: they end, and nothing says whether it went "
+             "on.";
   }
 }
 

@@ -25,10 +25,14 @@ constexpr double kTemporalWeight = 0.8;
 
 double severity_weight(Severity severity) {
   switch (severity) {
-    case Severity::fatal: return 1.0;
-    case Severity::failure: return 0.8;
-    case Severity::notice: return 0.4;
-    default: return 0.25;
+    case Severity::fatal:
+      return 1.0;
+    case Severity::failure:
+      return 0.8;
+    case Severity::notice:
+      return 0.4;
+    default:
+      return 0.25;
   }
 }
 
@@ -88,24 +92,26 @@ void Collector::add_failures() {
       auto& first = ranks.try_emplace(stream.rank).first->second;
       if (event.at[i].time && (!first || *event.at[i].time < *first)) first = event.at[i].time;
     }
-    const double role = hint.consequence ? kConsequenceWeight : kCauseWeight;
-    const double known = hint.known_fault && !hint.consequence ? 1.25 : 1.0;
+    // Who says that it waited, or that a peer is gone, tells of somebody else.
+    const bool echo = hint.consequence || hint.waited || hint.accuses_peer;
+    const double role = echo ? kConsequenceWeight : kCauseWeight;
+    const double known = hint.known_fault && !echo ? 1.25 : 1.0;
     const double weight = role * known * severity_weight(failure.severity) *
                           (0.15 + 0.85 * rarity(on_nodes.size(), nodes()));
     for (const auto& [rank, first] : ranks) {
       Suspicion& suspicion = suspects_.ranks[rank];
       suspicion.events.push_back(failure.event);
-      if (first && !hint.consequence && (!cause_time_[rank] || *first < *cause_time_[rank]))
+      if (first && !echo && (!cause_time_[rank] || *first < *cause_time_[rank]))
         cause_time_[rank] = first;
       if (first && (!suspicion.first_seen || *first < *suspicion.first_seen))
         suspicion.first_seen = first;
       suspicion.score += 0.05 * weight;
       if (weight > best[rank]) {
         best[rank] = weight;
-        reason[rank] = hint.consequence || on_nodes.size() * 2 > nodes()
+        reason[rank] = echo || on_nodes.size() * 2 > nodes()
                            ? std::string()
-                           : fmt::format("says \"{}\" ({} of {} nodes do)", event.text.substr(0, 80),
-                                         on_nodes.size(), nodes());
+                           : fmt::format("says \"{}\" ({} of {} nodes do)",
+                                         event.text.substr(0, 80), on_nodes.size(), nodes());
       }
     }
   }
@@ -118,7 +124,8 @@ void Collector::add_failures() {
 void Collector::add_order() {
   constexpr Millis kTie{1000};
   constexpr double kEchoShare = 0.3;
-  const bool causes = std::ranges::any_of(cause_time_, [](const auto& time) { return time.has_value(); });
+  const bool causes =
+      std::ranges::any_of(cause_time_, [](const auto& time) { return time.has_value(); });
   auto seen = [&](std::uint32_t rank) {
     return causes ? cause_time_[rank] : suspects_.ranks[rank].first_seen;
   };
@@ -159,8 +166,9 @@ void Collector::add_silence() {
     const double weight = kSilentWeight * rarity(training - complaining, training);
     for (std::uint32_t rank = 0; rank < view().ranks.size(); ++rank)
       if (!view().ranks[rank].launcher && !complains[rank] && view().ranks[rank].lines > 0)
-        blame(rank, weight, fmt::format("stopped without a word while {} of {} ranks complained",
-                                        complaining, training));
+        blame(rank, weight,
+              fmt::format("stopped without a word while {} of {} ranks complained", complaining,
+                          training));
     return;
   }
   if (!findings_.failures.events.empty() || !findings_.silence.overdue) return;
@@ -220,8 +228,8 @@ void Collector::add_drags() {
   const double most = findings_.slowdown.drags.front().score;
   for (const detect::slow::Drag& drag : findings_.slowdown.drags)
     blame(drag.rank, kDragWeight * drag.score / most,
-          drag.score * 2 > most ? fmt::format("its own {} grew from {:.1f} to {:.1f} ms", drag.timer,
-                                              drag.before_ms, drag.after_ms)
+          drag.score * 2 > most ? fmt::format("its own {} grew from {:.1f} to {:.1f} ms",
+                                              drag.timer, drag.before_ms, drag.after_ms)
                                 : std::string());
 }
 
@@ -270,7 +278,8 @@ void Collector::add_lost(const std::vector<std::uint32_t>& lost) {
   for (const std::uint32_t node : lost)
     for (const std::uint32_t rank : view().nodes[node].ranks)
       if (!view().ranks[rank].launcher)
-        blame(rank, 2 * kSilentWeight, "all of the node's logs stop without a word; the others complain");
+        blame(rank, 2 * kSilentWeight,
+              "all of the node's logs stop without a word; the others complain");
 }
 
 /// P(node is faulty): a soft maximum over the scores, shared out when several are alike.

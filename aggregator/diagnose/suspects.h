@@ -42,7 +42,8 @@ struct Findings {
   const detect::slow::Slowdown& slowdown;
   const detect::spatial::SpatialResult* spatial = nullptr;  ///< once the state is known
   const detect::temporal::TemporalFindings* temporal = nullptr;
-  const std::vector<std::uint32_t>* temporal_streams = nullptr;  ///< JobView::streams of its streams
+  const std::vector<std::uint32_t>* temporal_streams =
+      nullptr;  ///< JobView::streams of its streams
 };
 
 /// `lost_nodes`: JobView::nodes that stopped without a word (state node_lost).

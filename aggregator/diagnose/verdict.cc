@@ -62,8 +62,8 @@ Millis longest_pause(const Findings& findings) {
 bool began_as_hang(const Findings& findings) {
   const Delay delay = delay_of(findings);
   if (!delay.first) return false;
-  const Millis pause = std::max(
-      kWaitMin, Millis{static_cast<std::int64_t>(3.0 * findings.clock.gap_max_ms)});
+  const Millis pause =
+      std::max(kWaitMin, Millis{static_cast<std::int64_t>(3.0 * findings.clock.gap_max_ms)});
   const auto waited = waited_for(findings);
   if (waited && *delay.first >= *waited * 8 / 10) return true;
   if (*delay.first >= pause) return true;
@@ -151,7 +151,8 @@ Verdict decide_quiet(const VerdictInput& input) {
     if (!input.lost_nodes.empty()) return make(State::node_lost, 0.6);
     return make(findings.clock.has_iterations() ? State::hung : State::launch_failed, 0.8);
   }
-  if (!findings.clock.has_iterations() && findings.view.lines < 20) return make(State::unknown, 0.3);
+  if (!findings.clock.has_iterations() && findings.view.lines < 20)
+    return make(State::unknown, 0.3);
   if (!input.silence_known) {
     // The logs end and nothing says when that was: running or stopped cannot be told apart.
     return findings.clock.has_iterations() ? make(State::unknown, 0.5) : make(State::unknown, 0.3);
@@ -185,7 +186,7 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
 Verdict decide(const VerdictInput& input) {
   const Findings& findings = input.findings;
   const bool finished = has_finished(input);
-  Verdict verdict = has_failed(findings) && !finished ? decide_failed(input)
+  Verdict verdict = has_failed(findings) && !finished      ? decide_failed(input)
                     : finished && !findings.slowdown.found ? make(State::finished, 0.9)
                                                            : decide_quiet(input);
   if (verdict.state == State::slow) {

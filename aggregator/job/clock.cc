@@ -59,9 +59,8 @@ void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts) {
     }
     const std::int64_t step = before == nullptr ? 0 : entry.first.value() - before->first.value();
     if (step > 0 && record.end && before->second.end)
-      draft.durations.push_back(
-          static_cast<double>((*record.end - *before->second.end).count()) /
-          static_cast<double>(step));
+      draft.durations.push_back(static_cast<double>((*record.end - *before->second.end).count()) /
+                                static_cast<double>(step));
     else if (!record.end && timed_ms(record) > 0)
       draft.durations.push_back(timed_ms(record));
     before = &entry;
@@ -105,7 +104,8 @@ void find_gaps(JobClock& clock) {
   for (const ClockTick& tick : clock.ticks) {
     const bool neighbours =
         before != nullptr && tick.iteration.value() - before->iteration.value() <= clock.stride;
-    if (neighbours && tick.first_done && before->first_done && *tick.first_done > *before->first_done)
+    if (neighbours && tick.first_done && before->first_done &&
+        *tick.first_done > *before->first_done)
       gaps.push_back(static_cast<double>((*tick.first_done - *before->first_done).count()));
     else if (tick.duration_ms > 0)
       gaps.push_back(tick.duration_ms);
@@ -157,7 +157,8 @@ std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clo
     if (event.level >= Level::warning) continue;
     for (const Occurrence& occurrence : event.at) {
       const auto& last = occurrence.stats.last_time;
-      const bool timed = occurrence.stats.first_line <= view.streams[occurrence.stream].state->timed_last_line;
+      const bool timed =
+          occurrence.stats.first_line <= view.streams[occurrence.stream].state->timed_last_line;
       const auto& first = occurrence.stats.first_time;
       if (occurrence.stats.count < often || !last || !timed || !first || *first > early) continue;
       if (!newest || *last > *newest) newest = last;
@@ -184,9 +185,8 @@ bool grows_with_time(const JobClock& clock) {
 void smooth_coarse_times(JobClock& clock) {
   constexpr std::size_t kSpan = 8;
   auto& ticks = clock.ticks;
-  const auto zero = static_cast<std::size_t>(std::ranges::count_if(ticks, [](const ClockTick& tick) {
-    return tick.first_done && tick.duration_ms <= 0;
-  }));
+  const auto zero = static_cast<std::size_t>(std::ranges::count_if(
+      ticks, [](const ClockTick& tick) { return tick.first_done && tick.duration_ms <= 0; }));
   if (zero * 3 < ticks.size() || ticks.size() < 3 * kSpan) return;
   std::vector<double> smooth(ticks.size(), 0);
   for (std::size_t i = kSpan / 2; i + kSpan / 2 < ticks.size(); ++i) {

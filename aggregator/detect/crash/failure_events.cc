@@ -50,7 +50,8 @@ std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock&
     return std::nullopt;
   for (const std::uint32_t i : found.occurrences) {
     const job::Occurrence& occurrence = event.at[i];
-    const bool earlier = occurrence.time && (!found.first_time || *occurrence.time < *found.first_time);
+    const bool earlier =
+        occurrence.time && (!found.first_time || *occurrence.time < *found.first_time);
     if (i == found.occurrences.front() || earlier) {
       if (earlier || !found.first_time) found.first_stream = occurrence.stream;
       if (earlier) found.first_time = occurrence.time;

@@ -21,10 +21,10 @@ struct EventHint {
   Severity severity = Severity::none;
   bool consequence = false;  ///< usually follows another fault
   bool known_fault = false;
-  bool waited = false;       ///< says that something was waited for and did not come
+  bool waited = false;  ///< says that something was waited for and did not come
   bool accuses_peer = false;
   bool in_pool = false;
-  bool excess = false;       ///< in the pool, but far more frequent here
+  bool excess = false;  ///< in the pool, but far more frequent here
 };
 
 struct FailureEvent {
@@ -36,10 +36,10 @@ struct FailureEvent {
 };
 
 struct FailureEvents {
-  std::vector<FailureEvent> events;        ///< by first time, those without a time last
-  std::optional<TimeMs> first_failure;     ///< first event of at least Severity::failure
+  std::vector<FailureEvent> events;     ///< by first time, those without a time last
+  std::optional<TimeMs> first_failure;  ///< first event of at least Severity::failure
   std::optional<TimeMs> last_failure;
-  bool fatal = false;                      ///< some event ends a process
+  bool fatal = false;  ///< some event ends a process
 };
 
 FailureEvents find_failure_events(const job::JobView& view, const job::JobClock& clock,

@@ -9,35 +9,66 @@ namespace {
 
 /// Lower-case stems; a phrase counts where a word begins with its first letter.
 constexpr std::array kFatal{
-    "traceback",        "fatal",           "core dumped",       "segmentation fault",
-    "sigkill",          "sigsegv",         "sigabrt",           "sigbus",
-    "bus error",        "aborted",         "aborting",          "terminate called",
-    "terminating due",  "childfailederror", "uncorrectable",    "fallen off",
-    "kernel panic",     "out of memory",   "oom-kill",          "no space left",
-    "killed process",   "exited with",     "exitcode",          "exit code",
-    "exits with return", "unrecognized arguments", "node failure", "time limit",
-    "device-side assert", "illegal memory access", "heartbeat lost", "cancelled at",
+    "traceback",
+    "fatal",
+    "core dumped",
+    "segmentation fault",
+    "sigkill",
+    "sigsegv",
+    "sigabrt",
+    "sigbus",
+    "bus error",
+    "aborted",
+    "aborting",
+    "terminate called",
+    "terminating due",
+    "childfailederror",
+    "uncorrectable",
+    "fallen off",
+    "kernel panic",
+    "out of memory",
+    "oom-kill",
+    "no space left",
+    "killed process",
+    "exited with",
+    "exitcode",
+    "exit code",
+    "exits with return",
+    "unrecognized arguments",
+    "node failure",
+    "time limit",
+    "device-side assert",
+    "illegal memory access",
+    "heartbeat lost",
+    "cancelled at",
 };
 constexpr std::array kFailure{
-    "error",      "exception",  "failed",      "failure",        "failing",     "timed out",
-    "timeout",    "refused",    "reset by",    "broken pipe",    "closed by",   "corrupt",
-    "unable to",  "cannot",     "could not",   "can't",          "denied",      "unreachable",
-    "no route",   "lost",       "killing",     "killed",         "signal",      "panic",
-    "invalid",    "mismatch",   "not support", "undefined symbol", "xid",       "not responding",
-    "stale",      "hung",       "stuck",       "unavailable",    "unexpected",  "violation",
-    "overflow",   "assert",     "crash",       "abort",          "nan",         "expired",
+    "error",     "exception",      "failed",      "failure",
+    "failing",   "timed out",      "timeout",     "refused",
+    "reset by",  "broken pipe",    "closed by",   "corrupt",
+    "unable to", "cannot",         "could not",   "can't",
+    "denied",    "unreachable",    "no route",    "lost",
+    "killing",   "killed",         "signal",      "panic",
+    "invalid",   "mismatch",       "not support", "undefined symbol",
+    "xid",       "not responding", "stale",       "hung",
+    "stuck",     "unavailable",    "unexpected",  "violation",
+    "overflow",  "assert",         "crash",       "abort",
+    "nan",       "expired",
 };
 constexpr std::array kNotice{
     "warn", "retry", "retries", "slow", "not found", "no such", "missing", "deprecat", "skipp",
 };
 
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+char lower(char c) {
+  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
 
 bool starts_with(std::string_view text, std::string_view phrase) {
-  return text.size() >= phrase.size() &&
-         std::equal(phrase.begin(), phrase.end(), text.begin(),
-                    [](char a, char b) { return a == lower(b); });
+  return text.size() >= phrase.size() && std::equal(phrase.begin(), phrase.end(), text.begin(),
+                                                    [](char a, char b) { return a == lower(b); });
 }
 
 /// Short stems must be whole words ("nan", "xid"), long ones may go on ("failed", "failures").

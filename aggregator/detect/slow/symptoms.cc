@@ -39,7 +39,8 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
       if (*view.end - *occurrence.stats.last_time < (*view.end - *slowdown.since) / 2) return true;
     } else if (occurrence.stats.last_iteration && clock.completed_by_any) {
       const auto half = (clock.completed_by_any->value() - slowdown.first.value()) / 2;
-      if (clock.completed_by_any->value() - occurrence.stats.last_iteration->value() <= half) return true;
+      if (clock.completed_by_any->value() - occurrence.stats.last_iteration->value() <= half)
+        return true;
     }
   }
   return false;
@@ -48,8 +49,7 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
 }  // namespace
 
 crash::FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
-                                   const Slowdown& slowdown,
-                                   const std::vector<EventHint>& hints) {
+                                   const Slowdown& slowdown, const std::vector<EventHint>& hints) {
   crash::FailureEvents found;
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const job::EventView& event = view.events[i];
@@ -70,7 +70,8 @@ crash::FailureEvents find_symptoms(const job::JobView& view, const job::JobClock
     symptom.severity = hint.severity;
     for (std::uint32_t at = 0; at < event.at.size(); ++at) {
       symptom.occurrences.push_back(at);
-      if (at > 0 && !(event.at[at].time && (!symptom.first_time || *event.at[at].time < *symptom.first_time)))
+      if (at > 0 &&
+          !(event.at[at].time && (!symptom.first_time || *event.at[at].time < *symptom.first_time)))
         continue;
       symptom.first_time = event.at[at].time;
       symptom.first_stream = event.at[at].stream;

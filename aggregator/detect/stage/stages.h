@@ -19,9 +19,9 @@ struct Span {
 };
 
 struct Stages {
-  std::vector<Span> spans;               ///< by begin; stages of the same name are one span
-  std::vector<Stage> last_of_rank;       ///< by JobView::ranks
-  std::vector<bool> finished;            ///< rank printed that it ended well, as its last word
+  std::vector<Span> spans;          ///< by begin; stages of the same name are one span
+  std::vector<Stage> last_of_rank;  ///< by JobView::ranks
+  std::vector<bool> finished;       ///< rank printed that it ended well, as its last word
   std::size_t finished_ranks = 0;
 };
 
