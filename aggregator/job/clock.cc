@@ -47,7 +47,7 @@ std::int64_t stride_of(const Stream& stream) {
 }
 
 void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts) {
-  const std::pair<const Iteration, IterationRecord>* before = nullptr;
+  const Iterations::value_type* before = nullptr;
   for (const auto& entry : stream.iterations) {
     const IterationRecord& record = entry.second;
     if (!record.completed) continue;
@@ -59,9 +59,8 @@ void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts) {
     }
     const std::int64_t step = before == nullptr ? 0 : entry.first.value() - before->first.value();
     if (step > 0 && record.end && before->second.end)
-      draft.durations.push_back(
-          static_cast<double>((*record.end - *before->second.end).count()) /
-          static_cast<double>(step));
+      draft.durations.push_back(static_cast<double>((*record.end - *before->second.end).count()) /
+                                static_cast<double>(step));
     else if (!record.end && timed_ms(record) > 0)
       draft.durations.push_back(timed_ms(record));
     before = &entry;
@@ -105,7 +104,8 @@ void find_gaps(JobClock& clock) {
   for (const ClockTick& tick : clock.ticks) {
     const bool neighbours =
         before != nullptr && tick.iteration.value() - before->iteration.value() <= clock.stride;
-    if (neighbours && tick.first_done && before->first_done && *tick.first_done > *before->first_done)
+    if (neighbours && tick.first_done && before->first_done &&
+        *tick.first_done > *before->first_done)
       gaps.push_back(static_cast<double>((*tick.first_done - *before->first_done).count()));
     else if (tick.duration_ms > 0)
       gaps.push_back(tick.duration_ms);
@@ -116,7 +116,8 @@ void find_gaps(JobClock& clock) {
   clock.gap_median_ms = median_of(gaps);
 }
 
-/// Average time of an iteration, from the ends of the files: printed timers may leave out most of it.
+/// Average time of an iteration, from the ends of the files: printed timers may leave out most of
+/// it.
 double pace_by_file_times(const JobView& view, const JobClock& clock) {
   if (!clock.last_progress || !view.begin || clock.ticks.size() < 2) return 0;
   const auto span = static_cast<double>((*clock.last_progress - *view.begin).count());
@@ -129,7 +130,8 @@ std::optional<TimeMs> progress_by_file_time(const JobView& view) {
   for (const StreamView& stream : view.streams) {
     const Stream& state = *stream.state;
     const bool from_file = stream.last_activity && stream.last_activity != state.end;
-    if (!state.last_completed || !from_file || state.last_line != state.last_completed_line) continue;
+    if (!state.last_completed || !from_file || state.last_line != state.last_completed_line)
+      continue;
     if (!newest || *stream.last_activity > *newest) newest = stream.last_activity;
   }
   return newest;
@@ -158,9 +160,11 @@ JobClock make_clock(const JobView& view) {
   find_dense_ranks(view, clock);
   find_incomplete(view, clock);
   find_gaps(clock);
-  const bool timed = std::ranges::count_if(clock.ticks, [](const ClockTick& tick) {
-                       return tick.first_done.has_value();
-                     }) * 2 > static_cast<std::ptrdiff_t>(clock.ticks.size());
+  const bool timed =
+      std::ranges::count_if(clock.ticks,
+                            [](const ClockTick& tick) { return tick.first_done.has_value(); }) *
+          2 >
+      static_cast<std::ptrdiff_t>(clock.ticks.size());
   if (!timed) clock.gap_max_ms = std::max(clock.gap_max_ms, pace_by_file_times(view, clock));
   return clock;
 }
