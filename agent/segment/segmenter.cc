@@ -31,7 +31,8 @@ std::optional<Segmenter::Marker> Segmenter::marker_of(const decode::Record& reco
       has_number_ = true;
       return Marker{*number, false, wire::Boundary::completed};
     }
-  if (!has_number_ && traits.role.progress) return Marker{++ticks_, true, wire::Boundary::completed};
+  if (!has_number_ && traits.role.progress)
+    return Marker{++ticks_, true, wire::Boundary::completed};
   return std::nullopt;
 }
 
@@ -44,8 +45,7 @@ bool Segmenter::slice_is_full(const decode::Record& record) const {
 void Segmenter::add(const decode::Record& record, LocalTemplateId id,
                     const TemplateTraits& traits) {
   const auto marker = marker_of(record, id, traits);
-  const bool begins_stage =
-      traits.role.stage != Stage::unknown && traits.role.stage != stage_;
+  const bool begins_stage = traits.role.stage != Stage::unknown && traits.role.stage != stage_;
   const bool starts = marker && marker->boundary == wire::Boundary::started &&
                       open_.iteration != Iteration{marker->iteration};
   if (starts || begins_stage || slice_is_full(record))
@@ -125,19 +125,18 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
 }
 
 void Segmenter::add_parameters(const decode::Record& record, LocalTemplateId id) {
-  std::vector<wire::Parameter> values;
-  wire::extract_parameters(record.text, values);
-  if (values.empty()) return;
+  wire::extract_parameters(record.text, values_);
+  if (values_.empty()) return;
   std::size_t tuples = 0;
   for (wire::ParameterTuple& tuple : open_.parameters) {
     if (tuple.id != id) continue;
-    if (tuple.values == values) {
+    if (tuple.values == values_) {
       ++tuple.count;
       return;
     }
     ++tuples;
   }
-  if (tuples < kTuplesMax) open_.parameters.push_back({id, 1, std::move(values)});
+  if (tuples < kTuplesMax) open_.parameters.push_back({id, 1, std::move(values_)});
 }
 
 void Segmenter::add_timers(const decode::Record& record, const TemplateTraits& traits) {
@@ -167,6 +166,8 @@ void Segmenter::close(wire::Boundary boundary) {
   open_.stage = stage_;
 }
 
-void Segmenter::finish() { close(wire::Boundary::none); }
+void Segmenter::finish() {
+  close(wire::Boundary::none);
+}
 
 }  // namespace l4::segment

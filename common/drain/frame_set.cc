@@ -17,6 +17,21 @@ std::uint64_t first_of(const Row& row) {
   return row.empty() ? 0 : row.front().id;
 }
 
+const FramePattern* covering(const PatternsByLength& patterns, const Row& row) {
+  const auto of_length = patterns.find(row.size());
+  if (of_length == patterns.end() || row.empty()) return nullptr;
+  Token first = row.front();
+  while (true) {
+    if (const auto found = of_length->second.find(first.id); found != of_length->second.end()) {
+      for (const FramePattern& pattern : found->second) {
+        if (covers(pattern.row, row)) return &pattern;
+      }
+    }
+    if (first.wild()) return nullptr;
+    first = parent(first);
+  }
+}
+
 }  // namespace
 
 ClassId FrameSet::insert(const Row& row, bool pattern) {
@@ -55,7 +70,8 @@ std::optional<ClassId> FrameSet::find(const Row& row) const {
   if (const Node* node = nodes_.find(hash(row)); node != nullptr && node->row_class != kNone) {
     return root(node->row_class);
   }
-  if (const Pattern* pattern = covering(row); pattern != nullptr) return root(pattern->owner);
+  if (const FramePattern* pattern = covering(patterns_, row); pattern != nullptr)
+    return root(pattern->owner);
   return std::nullopt;
 }
 
@@ -64,7 +80,7 @@ ClassId FrameSet::add_row(const Row& row, bool pattern) {
   Node& node = nodes_[key];
   ClassId owner = node.row_class;
   if (owner == kNone) {
-    if (const Pattern* cover = covering(row); cover != nullptr) {
+    if (const FramePattern* cover = covering(patterns_, row); cover != nullptr) {
       owner = root(cover->owner);
       node.absorbed = true;
     } else {
@@ -80,21 +96,6 @@ ClassId FrameSet::add_row(const Row& row, bool pattern) {
     make_pattern(root(owner), row);
   }
   return owner;
-}
-
-const FrameSet::Pattern* FrameSet::covering(const Row& row) const {
-  const auto of_length = patterns_.find(row.size());
-  if (of_length == patterns_.end() || row.empty()) return nullptr;
-  Token first = row.front();
-  while (true) {
-    if (const auto found = of_length->second.find(first.id); found != of_length->second.end()) {
-      for (const Pattern& pattern : found->second) {
-        if (covers(pattern.row, row)) return &pattern;
-      }
-    }
-    if (first.wild()) return nullptr;
-    first = parent(first);
-  }
 }
 
 /// Offers the row to every pattern that would generalise one of its positions.
@@ -164,9 +165,9 @@ void FrameSet::make_pattern(ClassId root, const Row& row) {
 void FrameSet::spread(ClassId id) {
   const Row row = classes_.at(id).joined;
   if (!classes_.at(id).pattern || !says_something(row)) return;
-  Patterns& of_length = patterns_[row.size()];
+  FramePatterns& of_length = patterns_[row.size()];
   for (auto& [first, list] : of_length) {
-    std::erase_if(list, [&](const Pattern& other) {
+    std::erase_if(list, [&](const FramePattern& other) {
       if (root(other.owner) == root(id)) return covers(row, other.row);
       if (!one_class(row, other.row)) return false;
       unite(id, other.owner);
@@ -255,7 +256,7 @@ void FrameSet::compact() {
   });
   for (auto& [length, patterns] : patterns_) {
     for (auto& [first, list] : patterns) {
-      for (Pattern& pattern : list) pattern.owner = root(pattern.owner);
+      for (FramePattern& pattern : list) pattern.owner = root(pattern.owner);
     }
   }
   for (auto& [length, literals] : literals_) {
@@ -276,7 +277,7 @@ void FrameSet::forget(const std::vector<ClassId>& sorted_roots) {
   });
   for (auto& [length, patterns] : patterns_) {
     for (auto& [first, list] : patterns) {
-      std::erase_if(list, [&](const Pattern& pattern) { return dead(pattern.owner); });
+      std::erase_if(list, [&](const FramePattern& pattern) { return dead(pattern.owner); });
     }
     std::erase_if(patterns, [](const auto& entry) { return entry.second.empty(); });
   }
@@ -285,6 +286,29 @@ void FrameSet::forget(const std::vector<ClassId>& sorted_roots) {
     std::erase_if(literals, [](const auto& entry) { return entry.second.empty(); });
   }
   for (const ClassId id : sorted_roots) classes_.erase(id);
+}
+
+FrozenFrames FrameSet::freeze() {
+  compact();
+  std::vector<std::pair<std::uint64_t, ClassId>> rows;
+  nodes_.for_each_entry([&](std::uint64_t key, const Node& node) {
+    if (node.row_class != kNone) rows.emplace_back(key, node.row_class);
+  });
+  FrozenFrames frozen{SortedTable(std::move(rows)), std::move(patterns_)};
+  for (auto& [length, patterns] : frozen.patterns) {
+    std::erase_if(patterns, [](const auto& entry) { return entry.second.empty(); });
+  }
+  std::erase_if(frozen.patterns, [](const auto& entry) { return entry.second.empty(); });
+  *this = FrameSet(options_);
+  return frozen;
+}
+
+std::optional<ClassId> FrozenFrames::find(const Row& row) const {
+  if (const ClassId* known = rows.find(hash(row)); known != nullptr) return *known;
+  if (const FramePattern* pattern = covering(patterns, row); pattern != nullptr) {
+    return pattern->owner;
+  }
+  return std::nullopt;
 }
 
 bool FrameSet::one_class(const Row& a, const Row& b) {

@@ -17,6 +17,7 @@
 
 #include "common/drain/flat_table.h"
 #include "common/drain/row.h"
+#include "common/drain/sorted_table.h"
 
 namespace l4::drain {
 
@@ -25,6 +26,22 @@ using ClassId = std::uint32_t;
 struct FrameSetOptions {
   std::size_t rows_max = 400'000;  ///< rows and rows with a hole
   unsigned values_min = 5;         ///< distinct values before a position is generalised
+};
+
+struct FramePattern {
+  Row row;
+  ClassId owner;
+};
+using FramePatterns =
+    std::unordered_map<std::uint64_t, std::vector<FramePattern>>;  // by first token
+using PatternsByLength = std::map<std::size_t, FramePatterns>;
+
+/// What FrameSet::find() needs, and no more.
+struct FrozenFrames {
+  std::optional<ClassId> find(const Row& row) const;
+
+  SortedTable<std::uint64_t, ClassId> rows;  // by hash
+  PatternsByLength patterns;
 };
 
 class FrameSet {
@@ -53,6 +70,8 @@ class FrameSet {
   std::vector<Merge> take_merges();
   /// Drops classes (roots) and everything known of them.
   void forget(const std::vector<ClassId>& sorted_roots);
+  /// Hands out what find() needs; the set is empty afterwards.
+  FrozenFrames freeze();
 
   std::uint64_t dropped_rows() const { return dropped_rows_; }
 
@@ -72,10 +91,6 @@ class FrameSet {
     ClassId owner;
     std::uint32_t next;
   };
-  struct Pattern {
-    Row row;
-    ClassId owner;
-  };
   struct Class {
     Row joined;
     bool pattern = false;  ///< owns a pattern, which then covers all its frames
@@ -84,12 +99,10 @@ class FrameSet {
     Row row;
     ClassId owner;
   };
-  using Patterns = std::unordered_map<std::uint64_t, std::vector<Pattern>>;  // by first token
   using Literals = std::unordered_map<std::uint64_t, std::vector<ClassId>>;
 
   ClassId root(ClassId id) const;
   ClassId unite(ClassId a, ClassId b);
-  const Pattern* covering(const Row& row) const;
   ClassId add_row(const Row& row, bool pattern);
   void contribute(const Row& row, ClassId owner);
   void offer(const Row& row, std::size_t position, const Token& up, std::uint64_t key,
@@ -109,7 +122,7 @@ class FrameSet {
   std::uint32_t free_value_ = kNone;
   std::unordered_map<ClassId, Class> classes_;    // roots
   std::unordered_map<ClassId, ClassId> parents_;  // merged ids, until swept
-  std::map<std::size_t, Patterns> patterns_;      // by length
+  PatternsByLength patterns_;
   std::map<std::size_t, Literals> literals_;
   std::vector<Pending> pending_;  // rows to offer
   std::vector<ClassId> grown_;    // patterns that became more general

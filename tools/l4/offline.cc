@@ -53,7 +53,8 @@ Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
   FilesByNode nodes = group(std::move(found->files));
   const std::vector<std::size_t> order = order_by_size(nodes);
   result.agents.resize(nodes.size());
-  const std::size_t workers = std::clamp<std::size_t>(options.threads, 1, std::max<std::size_t>(nodes.size(), 1));
+  const std::size_t workers =
+      std::clamp<std::size_t>(options.threads, 1, std::max<std::size_t>(nodes.size(), 1));
   wire::MemoryLink link = wire::make_memory_link(workers, kQueueMessages);
   std::atomic<std::size_t> next{0};
   auto work = [&](std::unique_ptr<wire::Sender> sender) {
@@ -61,6 +62,7 @@ Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
       auto& [name, files] = nodes[order[i]];
       auto agent = std::make_unique<agent::NodeAgent>(name, std::move(files), packs, options.agent);
       agent->read_all(*sender, progress.bytes_done, {});
+      agent->freeze();
       result.agents[order[i]] = std::move(agent);
     }
   };
