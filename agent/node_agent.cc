@@ -20,11 +20,17 @@ constexpr double kBinaryShare = 0.3;
 
 /// A file and the sources (speakers) found in it.
 struct OpenFile {
+  explicit OpenFile(discover::LogFile given) : file(std::move(given)), speakers(file) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
   discover::LogFile file;
   SpeakerTable speakers;
   std::vector<SourceId> sources;  // by speaker
   decode::Stats stats;
-  std::string time_format;
+  std::string_view time_format;
+  std::optional<LocalTemplateId> marker;  // of iterations
+  std::string marker_text;
 };
 
 }  // namespace
@@ -38,14 +44,14 @@ struct NodeAgent::State {
   std::deque<OpenFile> files;
   std::vector<std::size_t> file_of_source;
   std::vector<std::unique_ptr<segment::Segmenter>> segmenters;  // by source
+  std::vector<wire::SourceDefinition> sent_sources;             // by speaker of the file being read
   std::vector<segment::TemplateTraits> traits;                  // by template
-  std::vector<std::uint32_t> sent_generation;                   // by template; 0: never
   recall::SegmentIndex index;
   wire::Batch batch;
   std::size_t batch_events = 0;
   std::vector<const segment::Timer*> timers;  // by the id used on the wire
   std::uint64_t sequence = 0;
-  std::map<const OpenFile*, LocalTemplateId> markers;  // iteration marker of a file
+  std::unique_ptr<char[]> chunk;  // while read_all() runs
 
   void read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done, std::stop_token stop);
   void on_record(OpenFile& open, const decode::Record& record);
@@ -67,46 +73,63 @@ NodeAgent::NodeAgent(std::string name, std::vector<discover::LogFile> files,
     state_->batch.timers.push_back({static_cast<std::uint16_t>(i), state_->timers[i]->name,
                                     static_cast<wire::TimerKind>(state_->timers[i]->role)});
   state_->miner = drain::TemplateMiner(options.drain);
-  for (discover::LogFile& file : files)
-    state_->files.push_back({file, SpeakerTable(file), {}, {}, {}});
+  for (discover::LogFile& file : files) state_->files.emplace_back(std::move(file));
 }
 
 NodeAgent::~NodeAgent() = default;
 NodeAgent::NodeAgent(NodeAgent&&) noexcept = default;
 
-const std::string& NodeAgent::name() const { return state_->name; }
+const std::string& NodeAgent::name() const {
+  return state_->name;
+}
 
 void NodeAgent::read_all(wire::Sender& sender, std::atomic<std::uint64_t>& bytes_done,
                          std::stop_token stop) {
   state_->sender = &sender;
+  state_->chunk = std::make_unique_for_overwrite<char[]>(kChunkBytes);
   for (OpenFile& open : state_->files) {
     if (stop.stop_requested()) break;
     state_->read_file(open, bytes_done, stop);
   }
   state_->flush();
   state_->sender = nullptr;
+  state_->chunk.reset();
+}
+
+void NodeAgent::freeze() {
+  State& state = *state_;
+  for (OpenFile& open : state.files)
+    if (open.marker) open.marker_text = state.miner.at(*open.marker).text;
+  state.miner.freeze();
+  state.index.freeze();
+  const auto drop = [](auto& list) { list = std::remove_reference_t<decltype(list)>(); };
+  drop(state.traits);
+  drop(state.segmenters);
+  drop(state.sent_sources);
+  drop(state.timers);
+  drop(state.batch);
 }
 
 void NodeAgent::State::read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done,
                                  std::stop_token stop) {
   auto reader = discover::FileReader::open(open.file.path);
   if (!reader) {
-    batch.warnings.push_back({"unreadable", open.file.name, reader.error().reason, open.file.bytes});
+    batch.warnings.push_back(
+        {"unreadable", open.file.name, reader.error().reason, open.file.bytes});
     return;
   }
   decode::Options decode_options = options.decode;
   if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
   decode::Decoder decoder(decode_options,
                           [&](const decode::Record& record) { on_record(open, record); });
-  std::vector<char> chunk(kChunkBytes);
   while (!stop.stop_requested()) {
-    const auto read = reader->read(chunk);
+    const auto read = reader->read({chunk.get(), kChunkBytes});
     if (!read) {
       batch.warnings.push_back({"unreadable", open.file.name, read.error().reason, 0});
       break;
     }
     if (*read == 0) break;
-    decoder.feed({chunk.data(), *read});
+    decoder.feed({chunk.get(), *read});
     bytes_done.fetch_add(*read, std::memory_order_relaxed);
   }
   decoder.finish();
@@ -116,20 +139,24 @@ void NodeAgent::State::read_file(OpenFile& open, std::atomic<std::uint64_t>& byt
 void NodeAgent::State::finish_file(OpenFile& open, const decode::Decoder& decoder) {
   for (const SourceId source : open.sources) {
     segmenters[source.value()]->finish();
-    if (const auto marker = segmenters[source.value()]->marker()) markers.insert_or_assign(&open, *marker);
+    if (const auto marker = segmenters[source.value()]->marker()) open.marker = marker;
   }
   for (std::size_t speaker = 0; speaker < open.sources.size(); ++speaker) {
     wire::SourceDefinition source = open.speakers.definition(speaker);
     source.id = open.sources[speaker];
-    batch.sources.push_back(std::move(source));
+    if (source != sent_sources[speaker]) batch.sources.push_back(std::move(source));
     segmenters[open.sources[speaker].value()].reset();
   }
+  sent_sources.clear();
   open.stats = decoder.stats();
   open.time_format = decoder.time_format();
   const auto bytes = open.stats.bytes;
-  batch.coverage.push_back({open.file.name, {0, bytes}, open.stats.lines, std::max(bytes, open.file.bytes)});
-  if (bytes > 0 && static_cast<double>(open.stats.binary_bytes) > kBinaryShare * static_cast<double>(bytes))
-    batch.warnings.push_back({"binary", open.file.name, "most of it is not text", open.stats.binary_bytes});
+  batch.coverage.push_back(
+      {open.file.name, {0, bytes}, open.stats.lines, std::max(bytes, open.file.bytes)});
+  if (bytes > 0 &&
+      static_cast<double>(open.stats.binary_bytes) > kBinaryShare * static_cast<double>(bytes))
+    batch.warnings.push_back(
+        {"binary", open.file.name, "most of it is not text", open.stats.binary_bytes});
   if (open.stats.cut_lines > 0)
     batch.warnings.push_back(
         {"cut", open.file.name,
@@ -148,16 +175,14 @@ SourceId NodeAgent::State::add_source(OpenFile& open, std::size_t speaker) {
   open.sources.push_back(id);
   wire::SourceDefinition source = open.speakers.definition(speaker);
   source.id = id;
+  sent_sources.push_back(source);
   batch.sources.push_back(std::move(source));
   return id;
 }
 
 segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
                                                      const decode::Record& record) {
-  if (id.value() >= traits.size()) {
-    traits.resize(id.value() + 1);
-    sent_generation.resize(id.value() + 1, 0);
-  }
+  if (id.value() >= traits.size()) traits.resize(id.value() + 1);
   segment::TemplateTraits& found = traits[id.value()];
   if (found.seen++ == 0) {
     found.role = packs->classify(record.text);
@@ -182,21 +207,20 @@ void NodeAgent::State::on_segment(wire::Segment&& segment) {
   index.add(segment);
   batch_events += segment.events.size() + segment.order.size();
   batch.segments.push_back(std::move(segment));
-  if (batch.segments.size() >= options.segments_per_batch || batch_events >= options.events_per_batch)
+  if (batch.segments.size() >= options.segments_per_batch ||
+      batch_events >= options.events_per_batch)
     flush();
 }
 
 void NodeAgent::State::flush() {
-  for (std::uint32_t id = 0; id < sent_generation.size(); ++id) {
-    const drain::LogTemplate& found = miner.at(LocalTemplateId{id});
-    if (sent_generation[id] == found.generation + 1) continue;
-    sent_generation[id] = found.generation + 1;
+  for (const LocalTemplateId id : miner.take_changed()) {
+    const drain::LogTemplate& found = miner.at(id);
     wire::TemplateDefinition definition;
-    definition.id = LocalTemplateId{id};
+    definition.id = id;
     definition.generation = found.generation;
     definition.text = found.text;
-    definition.level = traits[id].level;
-    definition.marks = segment::marks_of(traits[id].role);
+    definition.level = traits[id.value()].level;
+    definition.marks = segment::marks_of(traits[id.value()].role);
     definition.skeletons = found.skeletons;
     definition.alias_of = found.alias_of;
     batch.templates.push_back(std::move(definition));
@@ -247,7 +271,8 @@ std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const
       if (request.lines_per_template_max > 0 &&
           want->second.hits++ >= request.lines_per_template_max)
         return;
-      hits.push_back({want->first, open.sources[speaker],
+      hits.push_back({want->first,
+                      open.sources[speaker],
                       {record.lines.begin(), record.lines.end()},
                       record.time,
                       std::string(record.text.substr(0, request.text_bytes_max))});
@@ -255,7 +280,7 @@ std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const
     std::vector<char> chunk(kChunkBytes);
     for (std::size_t i = 0; i < spans.size();) {
       wire::ByteRange bytes = spans[i].bytes;
-      std::uint64_t first_line = spans[i].lines.first;
+      std::uint64_t first_line = spans[i].first_line;
       for (++i; i < spans.size() && spans[i].bytes.from <= bytes.to; ++i) {
         bytes.to = std::max(bytes.to, spans[i].bytes.to);
       }
@@ -279,16 +304,22 @@ std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const
 std::vector<FileFacts> NodeAgent::facts() const {
   std::vector<FileFacts> facts;
   for (const OpenFile& open : state_->files) {
-    FileFacts fact{open.file.name,         open.file.node,
-                   open.time_format,       open.stats.bytes,
-                   open.stats.lines,       open.stats.lines_with_time,
-                   open.stats.lines_with_rank, {}, {}};
+    FileFacts fact{open.file.name,
+                   open.file.node,
+                   std::string(open.time_format),
+                   open.stats.bytes,
+                   open.stats.lines,
+                   open.stats.lines_with_time,
+                   open.stats.lines_with_rank,
+                   {},
+                   {}};
     std::set<Rank> ranks;
     for (std::size_t speaker = 0; speaker < open.sources.size(); ++speaker)
       if (const auto rank = open.speakers.definition(speaker).rank) ranks.insert(*rank);
     fact.ranks.assign(ranks.begin(), ranks.end());
-    if (const auto marker = state_->markers.find(&open); marker != state_->markers.end())
-      fact.iteration_marker = state_->miner.at(marker->second).text;
+    fact.iteration_marker = open.marker_text;
+    if (open.marker && fact.iteration_marker.empty())
+      fact.iteration_marker = state_->miner.at(*open.marker).text;
     facts.push_back(std::move(fact));
   }
   return facts;

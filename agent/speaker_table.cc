@@ -39,9 +39,9 @@ std::size_t SpeakerTable::lookup(const decode::Speaker& speaker) const {
     const Key& key = keys_[last_];
     if (same(speaker, key.host, key.rank, key.local_rank)) return last_;
   }
-  const auto place = places_.find({std::string(speaker.host),
-                                   speaker.rank ? speaker.rank->value() : -1,
-                                   speaker.local_rank.value_or(-1)});
+  const auto place =
+      places_.find({std::string(speaker.host), speaker.rank ? speaker.rank->value() : -1,
+                    speaker.local_rank.value_or(-1)});
   return last_ = place == places_.end() ? 0 : place->second;
 }
 
@@ -59,13 +59,13 @@ std::optional<Rank> SpeakerTable::voted_rank() const {
 wire::SourceDefinition SpeakerTable::definition(std::size_t speaker) const {
   const Key& key = keys_[speaker];
   wire::SourceDefinition source;
-  source.path = file_.name;
-  source.node = key.host.empty() || file_.node_known ? file_.node : key.host;
-  source.kind = file_.kind;
-  source.attempt = file_.attempt;
-  source.modified = file_.modified;
-  source.rank = file_.rank;
-  source.local_rank = file_.local_rank;
+  source.path = file_->name;
+  source.node = key.host.empty() || file_->node_known ? file_->node : key.host;
+  source.kind = file_->kind;
+  source.attempt = file_->attempt;
+  source.modified = file_->modified;
+  source.rank = file_->rank;
+  source.local_rank = file_->local_rank;
   if (source.rank) source.rank_source = RankSource::env;
   if (one_speaker()) {
     if (const auto voted = voted_rank(); !source.rank && voted) {

@@ -22,7 +22,8 @@ class SpeakerTable {
  public:
   static constexpr std::size_t kSpeakersMax = 16'384;
 
-  explicit SpeakerTable(const discover::LogFile& file) : file_(file) {}
+  /// `file` must outlive the table.
+  explicit SpeakerTable(const discover::LogFile& file) : file_(&file) {}
 
   struct Found {
     std::size_t speaker = 0;  ///< dense from 0 in this file
@@ -42,10 +43,10 @@ class SpeakerTable {
     std::int32_t local_rank = -1;
     auto operator<=>(const Key&) const = default;
   };
-  bool one_speaker() const { return file_.kind == wire::SourceKind::rank; }
+  bool one_speaker() const { return file_->kind == wire::SourceKind::rank; }
   std::optional<Rank> voted_rank() const;
 
-  discover::LogFile file_;
+  const discover::LogFile* file_;
   std::vector<Key> keys_;
   std::map<Key, std::size_t> places_;
   std::map<std::int32_t, std::uint64_t> rank_votes_;

@@ -30,7 +30,7 @@ struct FileReader::State {
   bool file_done = false;
   bool stream_done = false;  // the end of the last member has been read
   z_stream stream{};
-  std::array<unsigned char, kInputBytes> input{};
+  std::array<unsigned char, kInputBytes> input;
   std::size_t held_from = 0, held_to = 0;  // input that waits: the sniffed head of a plain file
 
   ~State() {
@@ -100,7 +100,7 @@ FileReader::FileReader(FileReader&&) noexcept = default;
 FileReader& FileReader::operator=(FileReader&&) noexcept = default;
 
 Result<FileReader> FileReader::open(const std::filesystem::path& path) {
-  auto state = std::make_unique<State>();
+  auto state = std::make_unique_for_overwrite<State>();  // `input` need not be zero
   state->name = path.string();
   // O_NONBLOCK: a FIFO without a writer must not stop us; it changes nothing for regular files.
   state->descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -2,49 +2,144 @@
 
 #include <algorithm>
 
+#include "agent/recall/varint.h"
+
 namespace l4::recall {
 namespace {
+
+constexpr std::size_t kSweepMin = 4096;
 
 void join(Span& into, const Span& other) {
   into.bytes.from = std::min(into.bytes.from, other.bytes.from);
   into.bytes.to = std::max(into.bytes.to, other.bytes.to);
-  into.lines.first = std::min(into.lines.first, other.lines.first);
-  into.lines.last = std::max(into.lines.last, other.lines.last);
+  into.first_line = std::min(into.first_line, other.first_line);
   if (!into.end || (other.end && *other.end > *into.end)) into.end = other.end;
 }
 
-/// Joins every second span of the same source with the one before it.
-void halve(std::vector<Span>& spans) {
-  std::vector<Span> kept;
-  kept.reserve(spans.size() / 2 + 1);
-  bool joined_last = true;
-  for (const Span& span : spans) {
-    if (!joined_last && kept.back().source == span.source) {
-      join(kept.back(), span);
-      joined_last = true;
-    } else {
-      kept.push_back(span);
-      joined_last = false;
-    }
-  }
-  spans = std::move(kept);
+std::uint64_t number_of(SlimTime time) {
+  return static_cast<std::uint64_t>((*time).time_since_epoch().count());
+}
+
+/// `before` is the span that was packed before this one.
+void put(std::vector<std::uint8_t>& out, const Span& before, const Span& span) {
+  put_step(out, before.source.value(), span.source.value());
+  put_step(out, before.bytes.to, span.bytes.from);
+  put_step(out, span.bytes.from, span.bytes.to);
+  put_step(out, before.first_line, span.first_line);
+  put_step(out, number_of(before.end), number_of(span.end));
+}
+
+Span take_span(const std::uint8_t*& at, const Span& before) {
+  Span span;
+  span.source = SourceId{static_cast<std::uint32_t>(take_step(at, before.source.value()))};
+  span.bytes.from = take_step(at, before.bytes.to);
+  span.bytes.to = take_step(at, span.bytes.from);
+  span.first_line = take_step(at, before.first_line);
+  const std::uint64_t end = take_step(at, number_of(before.end));
+  span.end = SlimTime(TimeMs{Millis{static_cast<std::int64_t>(end)}});
+  return span;
 }
 
 }  // namespace
 
 void SegmentIndex::add(const wire::Segment& segment) {
-  const Span span{segment.source, segment.bytes, segment.lines, segment.end};
+  const auto place = static_cast<std::uint32_t>(spans_.size());
+  spans_.push_back({segment.source, segment.bytes, segment.lines.first, segment.end});
+  bool joined = false;
   for (const wire::EventCount& event : segment.events) {
-    if (event.id.value() >= spans_.size()) spans_.resize(event.id.value() + 1);
-    std::vector<Span>& list = spans_[event.id.value()];
-    if (list.size() >= kSpansMax) halve(list);
-    list.push_back(span);
+    if (event.id.value() >= places_.size()) places_.resize(event.id.value() + 1);
+    Places& places = places_[event.id.value()];
+    if (places.size() >= kSpansMax) {
+      halve(places);
+      joined = true;
+    }
+    places.push_back(place);
   }
+  if (joined && spans_.size() > std::max(kSweepMin, 2 * swept_size_)) sweep();
 }
 
-const std::vector<Span>& SegmentIndex::spans(LocalTemplateId id) const {
-  static const std::vector<Span> kNone;
-  return id.value() < spans_.size() ? spans_[id.value()] : kNone;
+/// Joins every second span of the same source with the one before it.
+void SegmentIndex::halve(Places& places) {
+  Places kept;
+  kept.reserve(kSpansMax);
+  bool joined_last = true;
+  for (const std::uint32_t place : places) {
+    if (!joined_last && spans_[kept.back()].source == spans_[place].source) {
+      Span both = spans_[kept.back()];
+      join(both, spans_[place]);
+      kept.back() = static_cast<std::uint32_t>(spans_.size());
+      spans_.push_back(both);
+      joined_last = true;
+    } else {
+      kept.push_back(place);
+      joined_last = false;
+    }
+  }
+  places = std::move(kept);
+}
+
+/// Lets the spans go that no template refers to any more.
+void SegmentIndex::sweep() {
+  constexpr std::uint32_t kUnused = ~std::uint32_t{0};
+  std::vector<std::uint32_t> moved(spans_.size(), kUnused);
+  for (const Places& places : places_)
+    for (const std::uint32_t place : places) moved[place] = 0;
+  std::uint32_t kept = 0;
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    if (moved[i] == kUnused) continue;
+    spans_[kept] = spans_[i];
+    moved[i] = kept++;
+  }
+  spans_.resize(kept);
+  for (Places& places : places_)
+    for (std::uint32_t& place : places) place = moved[place];
+  swept_size_ = kept;
+}
+
+void SegmentIndex::freeze() {
+  sweep();
+  Span before;
+  for (const Span& span : spans_) {
+    put(packed_spans_, before, span);
+    before = span;
+  }
+  for (const Places& places : places_) {
+    std::uint32_t last = 0;
+    for (const std::uint32_t place : places) {
+      put_step(packed_places_, last, place);
+      last = place;
+    }
+    place_ends_.push_back(static_cast<std::uint32_t>(packed_places_.size()));
+  }
+  packed_spans_.shrink_to_fit();
+  packed_places_.shrink_to_fit();
+  place_ends_.shrink_to_fit();
+  spans_ = std::vector<Span>();
+  places_ = std::vector<Places>();
+}
+
+std::vector<Span> SegmentIndex::all_spans() const {
+  std::vector<Span> spans;
+  const std::uint8_t* at = packed_spans_.data();
+  const std::uint8_t* const end = at + packed_spans_.size();
+  for (Span before; at != end; before = spans.back()) spans.push_back(take_span(at, before));
+  return spans;
+}
+
+std::vector<Span> SegmentIndex::spans(LocalTemplateId id) const {
+  std::vector<Span> found;
+  if (id.value() < places_.size())
+    for (const std::uint32_t place : places_[id.value()]) found.push_back(spans_[place]);
+  if (id.value() >= place_ends_.size()) return found;
+  const std::vector<Span> all = all_spans();
+  const std::size_t from = id.value() == 0 ? 0 : place_ends_[id.value() - 1];
+  const std::uint8_t* at = packed_places_.data() + from;
+  const std::uint8_t* const end = packed_places_.data() + place_ends_[id.value()];
+  for (std::uint64_t place = 0; at != end;) {
+    place = take_step(at, place);
+    found.push_back(all[place]);
+  }
+  return found;
 }
 
 }  // namespace l4::recall

@@ -3,6 +3,8 @@
 // Place in the flow: filled by the agent as segments close; read when somebody asks for the lines
 // of a template (agent/recall/recall.h). One per agent; no locks (written by the agent's thread,
 // read after it has stopped or from the same thread).
+// A segment's span is kept once, a template refers to it by number; freeze() packs both to some
+// ten bytes a span and one or two a reference (128 nodes of 8 ranks: 5 KB a node).
 // Bound: a template remembers at most kSpansMax spans; past that neighbouring spans are joined,
 // so the index stays small and recall reads more bytes than it needs, never fewer.
 #pragma once
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/slim_optional.h"
 #include "common/wire/batch.h"
 
 namespace l4::recall {
@@ -20,8 +23,8 @@ namespace l4::recall {
 struct Span {
   SourceId source;
   wire::ByteRange bytes;
-  wire::LineRange lines;
-  std::optional<TimeMs> end;  ///< newest event time in it
+  std::uint64_t first_line = 0;
+  SlimTime end;  ///< newest event time in it
 };
 
 class SegmentIndex {
@@ -30,10 +33,26 @@ class SegmentIndex {
 
   void add(const wire::Segment& segment);
   /// Spans that may hold `id`; empty if it was never seen.
-  const std::vector<Span>& spans(LocalTemplateId id) const;
+  std::vector<Span> spans(LocalTemplateId id) const;
+
+  /// Nothing more will be added: packs what is there.
+  void freeze();
 
  private:
-  std::vector<std::vector<Span>> spans_;  // by template
+  using Places = std::vector<std::uint32_t>;  // in spans_
+  using Bytes = std::vector<std::uint8_t>;
+
+  void halve(Places& places);
+  void sweep();
+  std::vector<Span> all_spans() const;
+
+  std::vector<Span> spans_;
+  std::vector<Places> places_;  // by template
+  std::size_t swept_size_ = 0;  // of spans_, after the last sweep
+
+  Bytes packed_spans_;
+  Bytes packed_places_;
+  std::vector<std::uint32_t> place_ends_;  // in packed_places_, by template
 };
 
 }  // namespace l4::recall

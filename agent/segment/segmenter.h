@@ -69,7 +69,8 @@ class Segmenter {
   bool has_pack_marker_ = false;  ///< a rule pack knows the marker of this source
   bool has_number_ = false;       ///< the source prints iteration numbers
   bool has_marker_ = false;
-  std::int64_t ticks_ = 0;  ///< signs of progress counted where no number is printed
+  std::vector<wire::Parameter> values_;  ///< of the record at hand
+  std::int64_t ticks_ = 0;               ///< signs of progress counted where no number is printed
 };
 
 }  // namespace l4::segment

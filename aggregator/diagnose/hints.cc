@@ -5,8 +5,8 @@
 namespace l4::diagnose {
 namespace {
 
-using detect::crash::EventHint;
-using detect::crash::Severity;
+using detect::EventHint;
+using detect::Severity;
 
 Severity severity_of(Level level) {
   switch (level) {
@@ -62,7 +62,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const job::EventView& event = view.events[i];
     EventHint hint;
-    hint.severity = detect::crash::severity_of(event.text, event.level);
+    hint.severity = detect::severity_of(event.text, event.level);
     hint.in_pool = rule == detect::cross_job::Rule::paper ? filtered[i].dropped : filtered[i].known;
     hint.excess = filtered[i].known && !filtered[i].dropped;
     if (filtered[i].dropped) ++hints.events_dropped;

@@ -13,7 +13,7 @@
 namespace l4::diagnose {
 
 detect::spatial::SpatialResult compare_nodes_by_failure(
-    const job::JobView& view, const Hints& hints, const detect::crash::FailureEvents& failures,
+    const job::JobView& view, const Hints& hints, const detect::FailureEvents& failures,
     std::uint64_t seed);
 
 }  // namespace l4::diagnose

@@ -11,7 +11,7 @@
 namespace l4::diagnose {
 namespace {
 
-using detect::crash::FailureEvent;
+using detect::FailureEvent;
 
 /// Events that the cross-job filter leaves, by JobView::events.
 std::vector<std::uint32_t> kept_events(const Findings& findings) {

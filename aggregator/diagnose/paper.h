@@ -13,7 +13,7 @@
 namespace l4::diagnose {
 
 struct PaperFindings {
-  detect::crash::FailureEvents failures;
+  detect::FailureEvents failures;
   Suspects suspects;
   detect::temporal::TemporalFindings temporal;
 };

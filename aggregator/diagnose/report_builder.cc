@@ -7,9 +7,9 @@
 namespace l4::diagnose {
 namespace {
 
-using detect::crash::EventHint;
-using detect::crash::FailureEvent;
-using detect::crash::Severity;
+using detect::EventHint;
+using detect::FailureEvent;
+using detect::Severity;
 
 bool is_cause(const Built& built, const FailureEvent& failure) {
   return !built.findings.hints.events[failure.event].consequence &&

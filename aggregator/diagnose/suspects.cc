@@ -10,9 +10,9 @@
 namespace l4::diagnose {
 namespace {
 
-using detect::crash::EventHint;
-using detect::crash::FailureEvent;
-using detect::crash::Severity;
+using detect::EventHint;
+using detect::FailureEvent;
+using detect::Severity;
 
 constexpr double kCauseWeight = 2.0;
 constexpr double kConsequenceWeight = 0.3;

@@ -37,7 +37,7 @@ struct Findings {
   const job::JobView& view;
   const job::JobClock& clock;
   const Hints& hints;
-  const detect::crash::FailureEvents& failures;
+  const detect::FailureEvents& failures;
   const detect::hang::Silence& silence;
   const detect::slow::Slowdown& slowdown;
   const detect::spatial::SpatialResult* spatial = nullptr;  ///< once the state is known

@@ -7,8 +7,8 @@
 namespace l4::diagnose {
 namespace {
 
-using detect::crash::FailureEvent;
-using detect::crash::Severity;
+using detect::FailureEvent;
+using detect::Severity;
 
 /// A gap this long between the last progress and the failure is a wait, whatever the job's pace.
 constexpr Millis kWaitMin{20'000};

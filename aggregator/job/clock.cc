@@ -47,7 +47,7 @@ std::int64_t stride_of(const Stream& stream) {
 }
 
 void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts) {
-  const std::pair<const Iteration, IterationRecord>* before = nullptr;
+  const Iterations::value_type* before = nullptr;
   for (const auto& entry : stream.iterations) {
     const IterationRecord& record = entry.second;
     if (!record.completed) continue;

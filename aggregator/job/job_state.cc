@@ -40,7 +40,7 @@ Result<void> JobState::apply(const wire::Batch& batch) {
       return std::unexpected(Error{batch.agent, fmt::format("segment of source {}, which was never "
                                                             "defined",
                                                             segment.source.value())});
-    stream->second.apply(segment, agent.sequences);
+    stream->second.apply(segment, agent.sequences, tuples_);
   }
   return {};
 }

@@ -47,6 +47,7 @@ class JobState {
   const std::vector<wire::Coverage>& coverage() const { return coverage_; }
   const std::vector<wire::Warning>& warnings() const { return warnings_; }
   TemplateTable& templates() const { return templates_; }
+  const TuplePool& tuples() const { return tuples_; }
 
  private:
   Agent& agent_of(const std::string& name);
@@ -55,6 +56,7 @@ class JobState {
   std::uint32_t job_index_;
   TemplateTable& templates_;
   std::map<std::string, Agent> agents_;
+  TuplePool tuples_;
   std::vector<wire::Coverage> coverage_;
   std::vector<wire::Warning> warnings_;
 };

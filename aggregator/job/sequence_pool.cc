@@ -15,24 +15,24 @@ std::uint64_t hash_of(const Sequence& sequence) {
 
 }  // namespace
 
-SequenceId SequencePool::intern(Sequence sequence) {
+SequenceId SequencePool::intern(const Sequence& sequence) {
   if (sequence.empty()) return SequenceId{0};
   const std::uint64_t hash = hash_of(sequence);
   const auto [from, to] = by_hash_.equal_range(hash);
   for (auto found = from; found != to; ++found)
     if (sequences_[found->second] == sequence) return SequenceId{found->second};
   const auto id = static_cast<std::uint32_t>(sequences_.size());
-  sequences_.push_back(std::move(sequence));
+  sequences_.push_back(sequence);
   by_hash_.emplace(hash, id);
   return SequenceId{id};
 }
 
-SequenceId SequencePool::append(SequenceId head, const Sequence& tail) {
+SequenceId SequencePool::append(SequenceId head, std::span<const wire::Run> tail) {
   if (tail.empty()) return head;
-  Sequence whole = at(head);
-  for (const std::uint32_t id : tail)
-    if (whole.empty() || whole.back() != id) whole.push_back(id);
-  return intern(std::move(whole));
+  joined_ = at(head);
+  for (const wire::Run& run : tail)
+    if (joined_.empty() || joined_.back() != run.id.value()) joined_.push_back(run.id.value());
+  return intern(joined_);
 }
 
 }  // namespace l4::job

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/wire/batch.h"
 
 namespace l4::job {
 
@@ -19,14 +21,15 @@ class SequencePool {
  public:
   SequencePool() : sequences_(1) {}
 
-  SequenceId intern(Sequence sequence);
+  SequenceId intern(const Sequence& sequence);
   /// `head` followed by `tail`, collapsed where they meet.
-  SequenceId append(SequenceId head, const Sequence& tail);
+  SequenceId append(SequenceId head, std::span<const wire::Run> tail);
   const Sequence& at(SequenceId id) const { return sequences_[id.value()]; }
   std::size_t size() const { return sequences_.size(); }
 
  private:
   std::vector<Sequence> sequences_;
+  Sequence joined_;  // of the last append()
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
 };
 

@@ -5,17 +5,29 @@
 namespace l4::job {
 namespace {
 
-void widen(std::optional<TimeMs>& begin, std::optional<TimeMs>& end, const wire::Segment& segment) {
+template <class Time>
+void widen(Time& begin, Time& end, const wire::Segment& segment) {
   if (segment.begin && (!begin || *segment.begin < *begin)) begin = segment.begin;
   if (segment.end && (!end || *segment.end > *end)) end = segment.end;
 }
 
+/// Timers that the iteration does not have yet.
+void add_timers(PackedTimers& timers, const std::vector<wire::TimerTotal>& more) {
+  std::vector<wire::TimerTotal> all;
+  for (const wire::TimerTotal& timer : timers) all.push_back(timer);
+  for (const wire::TimerTotal& timer : more)
+    if (std::ranges::find(all, timer.timer, &wire::TimerTotal::timer) == all.end())
+      all.push_back(timer);
+  timers.assign(all);
+}
+
 }  // namespace
 
-void Stream::apply(const wire::Segment& segment, SequencePool& sequences) {
+void Stream::apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples) {
   if (segment.begin && end)
     gap_max_ms = std::max(gap_max_ms, static_cast<double>((*segment.begin - *end).count()));
   apply_events(segment);
+  apply_parameters(segment, tuples);
   apply_stage(segment);
   if (segment.iteration) apply_iteration(segment, sequences);
   widen(begin, end, segment);
@@ -27,30 +39,43 @@ void Stream::apply(const wire::Segment& segment, SequencePool& sequences) {
 void Stream::apply_events(const wire::Segment& segment) {
   for (const wire::EventCount& event : segment.events) {
     EventStats& stats = events[event.id.value()];
+    const auto iteration = segment.iteration ? segment.iteration : last_completed;
     if (stats.count == 0 || event.first_line < stats.first_line) {
       stats.first_line = event.first_line;
       stats.first_time = event.first_time ? event.first_time : (segment.end ? segment.end : end);
       stats.first_time_exact = event.first_time.has_value();
       stats.first_stage = segment.stage;
-      stats.first_iteration = segment.iteration ? segment.iteration : last_completed;
+      stats.first_iteration = iteration;
     }
     stats.count += event.count;
     stats.last_line = std::max(stats.last_line, segment.lines.last);
     // At least then: a segment may go on long after the last of these.
     const auto newest = event.first_time ? event.first_time : (segment.begin ? segment.begin : end);
     if (newest && (!stats.last_time || *newest > *stats.last_time)) stats.last_time = newest;
-    stats.last_iteration = segment.iteration ? segment.iteration : last_completed;
-    ++stats.segments;
+    stats.last_iteration = iteration;
     lines += event.count;
   }
+}
+
+void Stream::apply_parameters(const wire::Segment& segment, TuplePool& tuples) {
   for (const wire::ParameterTuple& tuple : segment.parameters) {
-    auto& seen = parameters[tuple.id.value()];
-    const auto same = std::ranges::find(seen, tuple.values, &ParameterSeen::values);
+    const TupleId id = tuples.intern(tuple.values);
+    const auto seen =
+        std::ranges::equal_range(parameters, tuple.id.value(), {}, &TupleCount::local);
+    const auto same = std::ranges::find(seen, id, &TupleCount::tuple);
     if (same != seen.end())
       same->count += tuple.count;
     else if (seen.size() < kTuplesMax)
-      seen.push_back({tuple.values, tuple.count});
+      parameters.insert(seen.end(), {tuple.id.value(), id, tuple.count});
   }
+}
+
+IterationRecord& Stream::iteration(Iteration iteration) {
+  if (iterations.empty() || iterations.back().first < iteration)
+    return iterations.emplace_back(iteration, IterationRecord{}).second;
+  auto at = std::ranges::lower_bound(iterations, iteration, {}, &Iterations::value_type::first);
+  if (at->first != iteration) at = iterations.emplace(at, iteration, IterationRecord{});
+  return at->second;
 }
 
 void Stream::apply_stage(const wire::Segment& segment) {
@@ -72,16 +97,10 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
   if (segment.counted && !counted && !iterations.empty()) return;
   if (!segment.counted && counted) forget_iterations();
   counted = segment.counted;
-  IterationRecord& record = iterations[*segment.iteration];
-  Sequence tail;
-  tail.reserve(segment.order.size());
-  for (const wire::Run& run : segment.order) tail.push_back(run.id.value());
-  record.sequence = sequences.append(record.sequence, tail);
+  IterationRecord& record = iteration(*segment.iteration);
+  record.sequence = sequences.append(record.sequence, segment.order);
   widen(record.begin, record.end, segment);
-  for (const wire::TimerTotal& timer : segment.timers) {
-    const auto same = std::ranges::find(record.timers, timer.timer, &wire::TimerTotal::timer);
-    if (same == record.timers.end()) record.timers.push_back(timer);
-  }
+  if (!segment.timers.empty()) add_timers(record.timers, segment.timers);
   if (segment.boundary == wire::Boundary::completed) {
     record.completed = true;
     last_completed_line = segment.lines.last;
@@ -94,12 +113,10 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
     last_started = segment.iteration;
   }
   if (iterations.size() > kTimedIterationsMax) {
-    auto old = std::prev(iterations.end(), static_cast<std::ptrdiff_t>(kTimedIterationsMax) + 1);
-    old->second.timers.clear();
-    old->second.timers.shrink_to_fit();
+    iterations[iterations.size() - kTimedIterationsMax - 1].second.timers.clear();
   }
   if (iterations.size() > kIterationsMax) {
-    iterations.erase(iterations.begin());
+    iterations.pop_front();
     ++dropped_iterations;
   }
 }

@@ -6,33 +6,29 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <optional>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "aggregator/job/event_table.h"
+#include "aggregator/job/packed_timers.h"
 #include "aggregator/job/sequence_pool.h"
+#include "aggregator/job/tuple_pool.h"
+#include "common/base/slim_optional.h"
 #include "common/wire/batch.h"
 
 namespace l4::job {
 
-/// One template in one stream.
-struct EventStats {
-  std::uint64_t count = 0;
-  std::uint64_t first_line = 0, last_line = 0;
-  std::optional<TimeMs> first_time, last_time;  ///< printed, or of the segment around it
-  bool first_time_exact = false;
-  Stage first_stage = Stage::unknown;
-  std::optional<Iteration> first_iteration, last_iteration;
-  std::uint32_t segments = 0;
-};
-
 struct IterationRecord {
-  std::optional<TimeMs> begin, end;
+  SlimTime begin, end;
+  PackedTimers timers;
   SequenceId sequence{0};
   bool completed = false;
-  std::vector<wire::TimerTotal> timers;
 };
+
+/// Iterations of a stream, ascending.
+using Iterations = std::deque<std::pair<Iteration, IterationRecord>>;
 
 /// The stream entered `stage` at `line`.
 struct StageChange {
@@ -42,8 +38,10 @@ struct StageChange {
   std::optional<TimeMs> end;  ///< newest time seen in it
 };
 
-struct ParameterSeen {
-  std::vector<wire::Parameter> values;
+/// A parameter tuple of one template, by its id in the job's pool.
+struct TupleCount {
+  std::uint32_t local = 0;  ///< LocalTemplateId
+  TupleId tuple;
   std::uint64_t count = 0;
 };
 
@@ -54,9 +52,9 @@ struct Stream {
 
   wire::SourceDefinition source;
   std::uint32_t agent = 0;
-  std::unordered_map<std::uint32_t, EventStats> events;  // by local template
-  std::map<std::uint32_t, std::vector<ParameterSeen>> parameters;
-  std::map<Iteration, IterationRecord> iterations;
+  EventTable events;                   // by local template
+  std::vector<TupleCount> parameters;  // by local template, then in order of appearance
+  Iterations iterations;
   std::vector<StageChange> stages;
   std::optional<Iteration> last_completed, last_started;
   std::optional<TimeMs> last_completed_time, first_completed_time;
@@ -67,16 +65,18 @@ struct Stream {
   std::uint64_t last_completed_line = 0;  ///< last line that completed an iteration
   std::uint64_t lines = 0;
   std::uint64_t dropped_iterations = 0;
-  bool counted = false;  ///< iterations are counted, not printed
+  bool counted = false;   ///< iterations are counted, not printed
   double gap_max_ms = 0;  ///< largest silence between two timed segments so far
 
-  void apply(const wire::Segment& segment, SequencePool& sequences);
+  void apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples);
 
   /// Makes way for printed iterations where until now only signs of progress were counted.
   void forget_iterations();
 
  private:
   void apply_events(const wire::Segment& segment);
+  void apply_parameters(const wire::Segment& segment, TuplePool& tuples);
+  IterationRecord& iteration(Iteration iteration);
   void apply_iteration(const wire::Segment& segment, SequencePool& sequences);
   void apply_stage(const wire::Segment& segment);
 };

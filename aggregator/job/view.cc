@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 namespace l4::job {
 namespace {
@@ -136,36 +137,111 @@ void merge(EventStats& into, const EventStats& other) {
     into.last_time = other.last_time;
     into.last_iteration = other.last_iteration;
   }
-  into.segments += other.segments;
 }
 
-void add_events(JobView& view, TemplateTable& templates) {
-  std::map<TemplateId, EventView> events;
+/// Numbers the events of a view: densely, in the order of their ids.
+class EventIndex {
+ public:
+  EventIndex(JobView& view, const TemplateTable& templates) {
+    for (const StreamView& stream : view.streams) {
+      Locals& locals = locals_[stream.agent];
+      for (const auto& [local, stats] : stream.state->events)
+        resolve(locals, stream, local, templates);
+      for (const TupleCount& seen : stream.state->parameters)
+        resolve(locals, stream, seen.local, templates);
+    }
+    number(view);
+  }
+
+  std::uint32_t at(const Agent* agent, std::uint32_t local) const {
+    return locals_.at(agent).at(local);
+  }
+  const std::vector<std::uint32_t>& of(const Agent* agent) const { return locals_.at(agent); }
+
+ private:
+  using Locals = std::vector<std::uint32_t>;  // number of the event, by local template
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  void resolve(Locals& locals, const StreamView& stream, std::uint32_t local,
+               const TemplateTable& templates) {
+    if (local >= locals.size()) locals.resize(local + 1, kNone);
+    if (locals[local] != kNone) return;
+    const TemplateId id = templates.resolve(stream.agent->node_index, LocalTemplateId{local});
+    locals[local] =
+        numbers_.try_emplace(id, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  }
+
+  void number(JobView& view) {
+    std::vector<std::uint32_t> ascending(numbers_.size());
+    std::vector<std::pair<TemplateId, std::uint32_t>> ids(numbers_.begin(), numbers_.end());
+    std::ranges::sort(ids);
+    for (std::uint32_t i = 0; i < ids.size(); ++i) {
+      ascending[ids[i].second] = i;
+      view.events.emplace_back().id = ids[i].first;
+    }
+    for (auto& [agent, locals] : locals_)
+      for (std::uint32_t& event : locals)
+        if (event != kNone) event = ascending[event];
+  }
+
+  std::unordered_map<const Agent*, Locals> locals_;
+  std::unordered_map<TemplateId, std::uint32_t> numbers_;
+};
+
+void add_occurrence(JobView& view, EventView& event, std::uint32_t stream,
+                    const EventStats& stats) {
+  event.count += stats.count;
+  if (event.at.empty() || event.at.back().stream != stream) {
+    event.at.push_back({stream, stats, {}});
+    return;
+  }
+  // Several local templates of one stream are this event.
+  const EventStats& before = event.at.back().stats;
+  auto sum = std::make_unique<EventStats>(before);
+  merge(*sum, stats);
+  event.at.pop_back();
+  event.at.push_back({stream, *sum, {}});
+  view.merged.push_back(std::move(sum));
+}
+
+void add_parameters(JobView& view, const EventIndex& index, const TuplePool& tuples) {
+  std::vector<std::unordered_map<std::uint32_t, std::size_t>> places(view.events.size());
+  for (const StreamView& stream : view.streams)
+    for (const TupleCount& seen : stream.state->parameters) {
+      const std::uint32_t number = index.at(stream.agent, seen.local);
+      EventView& event = view.events[number];
+      const auto [place, created] =
+          places[number].try_emplace(seen.tuple.value(), event.parameters.size());
+      if (created) event.parameters.push_back({tuples.at(seen.tuple), 0});
+      event.parameters[place->second].count += seen.count;
+    }
+}
+
+void add_events(JobView& view, const JobState& state) {
+  const TemplateTable& templates = state.templates();
+  const EventIndex index(view, templates);
+  std::vector<std::uint32_t> sizes(view.events.size());
+  for (const StreamView& stream : view.streams) {
+    const auto& numbers = index.of(stream.agent);
+    for (const auto& [local, stats] : stream.state->events) ++sizes[numbers[local]];
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i) view.events[i].at.reserve(sizes[i]);
   for (std::uint32_t i = 0; i < view.streams.size(); ++i) {
     const StreamView& stream = view.streams[i];
+    const auto& numbers = index.of(stream.agent);
     for (const auto& [local, stats] : stream.state->events) {
-      const TemplateId id = templates.resolve(stream.agent->node_index, LocalTemplateId{local});
-      EventView& event = events[id];
-      event.count += stats.count;
+      EventView& event = view.events[numbers[local]];
       if (const auto mark = stream.agent->marks.find(local); mark != stream.agent->marks.end())
         event.marks |= mark->second;
-      if (!event.at.empty() && event.at.back().stream == i)
-        merge(event.at.back().stats, stats);
-      else
-        event.at.push_back({i, stats, {}});
-    }
-    for (const auto& [local, seen] : stream.state->parameters) {
-      EventView& event = events[templates.resolve(stream.agent->node_index, LocalTemplateId{local})];
-      event.parameters.insert(event.parameters.end(), seen.begin(), seen.end());
+      add_occurrence(view, event, i, stats);
     }
   }
-  for (auto& [id, event] : events) {
-    event.id = id;
-    event.text = templates.text(id);
-    event.level = templates.level(id);
+  add_parameters(view, index, state.tuples());
+  for (EventView& event : view.events) {
+    event.text = templates.text(event.id);
+    event.level = templates.level(event.id);
     for (Occurrence& occurrence : event.at)
       occurrence.time = estimate_time(view.streams[occurrence.stream], occurrence.stats);
-    view.events.push_back(std::move(event));
   }
 }
 
@@ -194,7 +270,7 @@ JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes
     view.bytes += coverage.bytes.to - coverage.bytes.from;
     view.bytes_known += coverage.bytes_known;
   }
-  add_events(view, state.templates());
+  add_events(view, state);
   return view;
 }
 

@@ -3,10 +3,12 @@
 // Place in the flow: built from JobState when somebody wants a verdict; detectors and diagnosis
 // read nothing else. Local template ids are gone: events are job-wide, numbered densely in the
 // order of their ids. Nodes and ranks are sorted by name and number, so equal states give equal
-// views. Owns its data except the streams, which live in the JobState it was built from.
+// views. Owns its data except streams and their stats, which live in the JobState it was built
+// from.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,8 +20,14 @@ namespace l4::job {
 /// An event on one stream.
 struct Occurrence {
   std::uint32_t stream = 0;  ///< index into JobView::streams
-  EventStats stats;
-  std::optional<TimeMs> time;  ///< best estimate of its first occurrence
+  const EventStats& stats;
+  SlimTime time;  ///< best estimate of its first occurrence
+};
+
+/// A parameter tuple of an event, on all streams together.
+struct ParameterSeen {
+  std::vector<wire::Parameter> values;
+  std::uint64_t count = 0;
 };
 
 struct EventView {
@@ -28,16 +36,16 @@ struct EventView {
   Level level = Level::unknown;
   std::uint8_t marks = 0;
   std::uint64_t count = 0;
-  std::vector<Occurrence> at;  ///< by stream
-  std::vector<ParameterSeen> parameters;
+  std::vector<Occurrence> at;             ///< by stream
+  std::vector<ParameterSeen> parameters;  ///< in order of first appearance
 };
 
 struct StreamView {
   const Stream* state = nullptr;
   const Agent* agent = nullptr;
   std::uint32_t node = 0;
-  std::uint32_t rank = 0;                 ///< index into JobView::ranks
-  std::optional<TimeMs> last_activity;    ///< printed time or trusted mtime
+  std::uint32_t rank = 0;               ///< index into JobView::ranks
+  std::optional<TimeMs> last_activity;  ///< printed time or trusted mtime
 };
 
 /// A training process, or a launcher (rank empty and `launcher` set): its streams together.
@@ -69,6 +77,8 @@ struct JobView {
   std::vector<EventView> events;
   std::optional<TimeMs> begin, end;  ///< of anything printed
   std::uint64_t lines = 0, bytes = 0, bytes_known = 0;
+  /// Stats of events that are several local templates of one stream.
+  std::vector<std::unique_ptr<EventStats>> merged;
 
   std::size_t training_ranks() const;
 };

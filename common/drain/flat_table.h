@@ -49,6 +49,13 @@ class FlatTable {
     }
   }
 
+  template <class Visit>
+  void for_each_entry(Visit visit) const {
+    for (const Entry& entry : entries_) {
+      if (entry.key != 0) visit(entry.key, entry.value);
+    }
+  }
+
   /// Drops every entry that `keep(value)` refuses; returns how many.
   template <class Keep>
   std::size_t keep_if(Keep keep) {

@@ -25,6 +25,12 @@ std::uint64_t leaf_of(const Row& row) {
   return fold(word + row.size(), kHashA);
 }
 
+const FramePattern* first_covering(const std::vector<FramePattern>& patterns, const Row& row) {
+  const auto found = std::ranges::find_if(
+      patterns, [&](const FramePattern& pattern) { return covers(pattern.row, row); });
+  return found != patterns.end() ? &*found : nullptr;
+}
+
 }  // namespace
 
 ClassId FrameSet::insert(const Row& row, bool pattern) {
@@ -63,7 +69,7 @@ std::optional<ClassId> FrameSet::find(const Row& row) const {
   if (const Node* node = nodes_.find(hash(row)); node != nullptr && node->row_class != kNone) {
     return root(node->row_class);
   }
-  if (const Pattern* pattern = covering(row); pattern != nullptr) return root(pattern->owner);
+  if (const FramePattern* pattern = covering(row); pattern != nullptr) return root(pattern->owner);
   return std::nullopt;
 }
 
@@ -72,7 +78,7 @@ ClassId FrameSet::add_row(const Row& row, bool pattern) {
   Node& node = nodes_[key];
   ClassId owner = node.row_class;
   if (owner == kNone) {
-    if (const Pattern* cover = covering(row); cover != nullptr) {
+    if (const FramePattern* cover = covering(row); cover != nullptr) {
       owner = root(cover->owner);
       node.absorbed = true;
     } else {
@@ -90,12 +96,9 @@ ClassId FrameSet::add_row(const Row& row, bool pattern) {
   return owner;
 }
 
-const FrameSet::Pattern* FrameSet::covering(const Row& row) const {
+const FramePattern* FrameSet::covering(const Row& row) const {
   const auto leaf = leaves_.find(leaf_of(row));
-  if (leaf == leaves_.end()) return nullptr;
-  const auto found = std::ranges::find_if(
-      leaf->second.patterns, [&](const Pattern& pattern) { return covers(pattern.row, row); });
-  return found != leaf->second.patterns.end() ? &*found : nullptr;
+  return leaf == leaves_.end() ? nullptr : first_covering(leaf->second.patterns, row);
 }
 
 /// Offers the row to every pattern that would generalise one of its positions.
@@ -167,7 +170,7 @@ void FrameSet::spread(ClassId id) {
   const Row row = classes_.at(id).joined;
   if (!classes_.at(id).pattern || words_of(row) == 0) return;
   Leaf& leaf = leaves_[leaf_of(row)];
-  std::erase_if(leaf.patterns, [&](const Pattern& other) {
+  std::erase_if(leaf.patterns, [&](const FramePattern& other) {
     if (root(other.owner) == root(id)) return covers(row, other.row);
     if (!compatible(row, other.row)) return false;
     unite(id, other.owner);
@@ -244,7 +247,7 @@ void FrameSet::compact() {
     }
   });
   for (auto& [key, leaf] : leaves_) {
-    for (Pattern& pattern : leaf.patterns) pattern.owner = root(pattern.owner);
+    for (FramePattern& pattern : leaf.patterns) pattern.owner = root(pattern.owner);
     std::erase_if(leaf.literals, [&](ClassId id) { return parents_.contains(id); });
   }
   parents_.clear();
@@ -259,13 +262,34 @@ void FrameSet::forget(const std::vector<ClassId>& sorted_roots) {
     return !row_dead && (node.row_class != kNone || node.first != kNone);
   });
   for (auto& [key, leaf] : leaves_) {
-    std::erase_if(leaf.patterns, [&](const Pattern& pattern) { return dead(pattern.owner); });
+    std::erase_if(leaf.patterns, [&](const FramePattern& pattern) { return dead(pattern.owner); });
     std::erase_if(leaf.literals, dead);
   }
   std::erase_if(leaves_, [](const auto& entry) {
     return entry.second.patterns.empty() && entry.second.literals.empty();
   });
   for (const ClassId id : sorted_roots) classes_.erase(id);
+}
+
+FrozenFrames FrameSet::freeze() {
+  compact();
+  std::vector<std::pair<std::uint64_t, ClassId>> rows;
+  nodes_.for_each_entry([&](std::uint64_t key, const Node& node) {
+    if (node.row_class != kNone) rows.emplace_back(key, node.row_class);
+  });
+  FrozenFrames frozen{SortedTable(std::move(rows)), {}};
+  for (auto& [key, leaf] : leaves_)
+    if (!leaf.patterns.empty()) frozen.patterns.emplace(key, std::move(leaf.patterns));
+  *this = FrameSet(options_);
+  return frozen;
+}
+
+std::optional<ClassId> FrozenFrames::find(const Row& row) const {
+  if (const ClassId* known = rows.find(hash(row)); known != nullptr) return *known;
+  const auto leaf = patterns.find(leaf_of(row));
+  if (leaf == patterns.end()) return std::nullopt;
+  const FramePattern* pattern = first_covering(leaf->second, row);
+  return pattern != nullptr ? std::optional(pattern->owner) : std::nullopt;
 }
 
 bool FrameSet::one_class(const Row& a, const Row& b) {

@@ -17,6 +17,7 @@
 
 #include "common/drain/flat_table.h"
 #include "common/drain/row.h"
+#include "common/drain/sorted_table.h"
 
 namespace l4::drain {
 
@@ -25,6 +26,19 @@ using ClassId = std::uint32_t;
 struct FrameSetOptions {
   std::size_t rows_max = 400'000;  ///< rows and rows with a hole
   unsigned values_min = 5;         ///< distinct values before a position is generalised
+};
+
+struct FramePattern {
+  Row row;
+  ClassId owner;
+};
+
+/// What FrameSet::find() needs, and no more.
+struct FrozenFrames {
+  std::optional<ClassId> find(const Row& row) const;
+
+  SortedTable<std::uint64_t, ClassId> rows;                              // by hash
+  std::unordered_map<std::uint64_t, std::vector<FramePattern>> patterns;  // by leaf
 };
 
 class FrameSet {
@@ -53,6 +67,8 @@ class FrameSet {
   std::vector<Merge> take_merges();
   /// Drops classes (roots) and everything known of them.
   void forget(const std::vector<ClassId>& sorted_roots);
+  /// Hands out what find() needs; the set is empty afterwards.
+  FrozenFrames freeze();
 
   std::uint64_t dropped_rows() const { return dropped_rows_; }
 
@@ -72,10 +88,6 @@ class FrameSet {
     ClassId owner;
     std::uint32_t next;
   };
-  struct Pattern {
-    Row row;
-    ClassId owner;
-  };
   struct Class {
     Row joined;
     bool pattern = false;  ///< owns a pattern, which then covers all its frames
@@ -86,13 +98,13 @@ class FrameSet {
   };
   /// Classes whose frames agree in length, in the place of their first word, and in that word.
   struct Leaf {
-    std::vector<Pattern> patterns;
+    std::vector<FramePattern> patterns;
     std::vector<ClassId> literals;  ///< without a pattern, each with a single frame
   };
 
   ClassId root(ClassId id) const;
   ClassId unite(ClassId a, ClassId b);
-  const Pattern* covering(const Row& row) const;
+  const FramePattern* covering(const Row& row) const;
   ClassId add_row(const Row& row, bool pattern);
   void contribute(const Row& row, ClassId owner);
   void offer(const Row& row, std::size_t position, const Token& up, std::uint64_t key,

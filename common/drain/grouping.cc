@@ -59,7 +59,7 @@ bool Grouping::see(Variants& variants, const Row& row, bool general) const {
       position.values.push_back(row[i].id);
       position.weight += evidence(row[i]);
     }
-    const bool enough = position.values.size() > 1 && position.weight >= values_min_;
+    const bool enough = position.values.size() > 1 && position.weight >= options_.values_min;
     if (!enough && !(general && is_general(row[i]))) continue;
     position.open = opened = true;
     position.values = {};
@@ -132,6 +132,31 @@ std::vector<Grouping::Merge> Grouping::take_merges() {
 
 std::vector<GroupId> Grouping::take_changed() {
   return std::exchange(changed_, {});
+}
+
+FrozenGroups Grouping::freeze() {
+  FrozenGroups frozen;
+  std::vector<std::pair<ClassId, FrozenGroups::Variants>> classes;
+  for (const auto& [owner, known] : variants_) {
+    FrozenGroups::Variants kept;
+    kept.first = static_cast<std::uint32_t>(frozen.groups.size());
+    kept.size = static_cast<std::uint32_t>(known.groups.size());
+    kept.opened = static_cast<std::uint32_t>(frozen.opened.size());
+    for (const auto& [projection, id] : known.groups) frozen.groups.push_back({projection, id});
+    std::ranges::sort(frozen.groups.begin() + kept.first, frozen.groups.end(), {},
+                      &FrozenGroups::Group::projection);
+    for (std::size_t i = 0; i < known.positions.size(); ++i) {
+      if (known.positions[i].open) frozen.opened.push_back(static_cast<std::uint16_t>(i));
+    }
+    kept.opened_size = static_cast<std::uint32_t>(frozen.opened.size()) - kept.opened;
+    classes.emplace_back(owner, kept);
+  }
+  frozen.groups.shrink_to_fit();
+  frozen.opened.shrink_to_fit();
+  frozen.variants = SortedTable(std::move(classes));
+  frozen.frames = frames_.freeze();
+  *this = Grouping(options_);
+  return frozen;
 }
 
 void Grouping::forget(const std::vector<GroupId>& sorted) {

@@ -15,11 +15,10 @@
 #include <vector>
 
 #include "common/drain/frame_set.h"
+#include "common/drain/frozen_groups.h"
 #include "common/drain/row.h"
 
 namespace l4::drain {
-
-using GroupId = std::uint32_t;
 
 class Grouping {
  public:
@@ -28,7 +27,7 @@ class Grouping {
     GroupId to;  ///< the smaller
   };
 
-  explicit Grouping(FrameSetOptions options) : values_min_(options.values_min), frames_(options) {}
+  explicit Grouping(FrameSetOptions options) : options_(options), frames_(options) {}
 
   /// Group of a row, a new one if no rule gives one. `general`: the `<*>` of the row are known to
   /// stand for other values too.
@@ -44,6 +43,9 @@ class Grouping {
   std::vector<GroupId> take_changed();
   /// Drops groups, ascending.
   void forget(const std::vector<GroupId>& sorted);
+
+  /// Hands out what find() needs; the grouping is empty afterwards.
+  FrozenGroups freeze();
 
   std::uint64_t dropped_rows() const { return frames_.dropped_rows(); }
 
@@ -69,7 +71,7 @@ class Grouping {
   void regroup(Variants& variants);
   GroupId unite(GroupId a, GroupId b);
 
-  unsigned values_min_;
+  FrameSetOptions options_;
   FrameSet frames_;
   std::unordered_map<ClassId, Variants> variants_;
   std::unordered_map<GroupId, Group> groups_;

@@ -77,6 +77,15 @@ struct TemplateMiner::State {
   std::uint64_t changes = 0;
   Stats stats;
   LogTemplate evicted;
+
+  /// What is left after freeze().
+  struct Frozen {
+    SortedTable<std::uint64_t, std::uint32_t> memo;         // standing template, by skeleton
+    SortedTable<std::uint32_t, std::uint32_t> standing_of;  // aliases alone
+    FrozenGroups groups;
+    std::size_t templates = 0;
+  };
+  std::optional<Frozen> frozen;
 };
 
 Match TemplateMiner::State::learn_row(std::string_view message, Skeleton skeleton) {
@@ -210,6 +219,12 @@ Match TemplateMiner::learn(std::string_view message) {
 
 std::optional<LocalTemplateId> TemplateMiner::find(std::string_view message) const {
   const Skeleton skeleton = masked_skeleton(message, state_->codes);
+  if (state_->frozen) {
+    const State::Frozen& frozen = *state_->frozen;
+    if (const auto* id = frozen.memo.find(skeleton.value())) return LocalTemplateId(*id);
+    const auto id = frozen.groups.find(masked_row(message, state_->codes));
+    return id ? std::optional(LocalTemplateId(*id)) : std::nullopt;
+  }
   if (const State::Known* known = std::as_const(state_->memo).find(skeleton.value())) {
     return state_->canonical(std::as_const(*known->entry)).log_template.id;
   }
@@ -218,7 +233,31 @@ std::optional<LocalTemplateId> TemplateMiner::find(std::string_view message) con
   return LocalTemplateId(*id);
 }
 
+void TemplateMiner::freeze() {
+  State& state = *state_;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> memo;
+  state.memo.for_each_entry([&](std::uint64_t key, const State::Known& known) {
+    memo.emplace_back(key, state.canonical(std::as_const(*known.entry)).log_template.id.value());
+  });
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> aliases;
+  for (const auto& [id, entry] : state.entries) {
+    if (!entry.log_template.alias_of) continue;
+    aliases.emplace_back(id, state.canonical(entry).log_template.id.value());
+  }
+  const std::size_t templates = size();
+  state.stats.dropped_rows = state.grouping.dropped_rows();
+  state.frozen = State::Frozen{SortedTable(std::move(memo)), SortedTable(std::move(aliases)),
+                               state.grouping.freeze(), templates};
+  state.memo = FlatTable<State::Known>();
+  state.entries = std::unordered_map<std::uint32_t, State::Entry>();
+  state.changed.clear();
+}
+
 LocalTemplateId TemplateMiner::canonical(LocalTemplateId id) const {
+  if (state_->frozen) {
+    const auto* standing = state_->frozen->standing_of.find(id.value());
+    return standing != nullptr ? LocalTemplateId(*standing) : id;
+  }
   const auto found = state_->entries.find(id.value());
   if (found == state_->entries.end()) return id;
   return state_->canonical(std::as_const(found->second)).log_template.id;
@@ -237,12 +276,13 @@ std::vector<LocalTemplateId> TemplateMiner::take_changed() {
 }
 
 std::size_t TemplateMiner::size() const {
+  if (state_->frozen) return state_->frozen->templates;
   return state_->entries.size() - state_->aliases;
 }
 
 Stats TemplateMiner::stats() const {
   Stats stats = state_->stats;
-  stats.dropped_rows = state_->grouping.dropped_rows();
+  if (!state_->frozen) stats.dropped_rows = state_->grouping.dropped_rows();
   return stats;
 }
 

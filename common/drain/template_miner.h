@@ -66,6 +66,10 @@ class TemplateMiner {
   LocalTemplateId canonical(LocalTemplateId id) const;
   /// The template or alias behind an id; one without text if it was evicted.
   const LogTemplate& at(LocalTemplateId id) const;
+  /// Nothing more will be learned: lets go of all that find() and canonical() do not need, and of
+  /// the templates' texts. Both answer as before; learn() must not be called again.
+  void freeze();
+
   /// Ids whose definition changed since the last call (aliases too), ascending.
   std::vector<LocalTemplateId> take_changed();
   /// Templates that stand, aliases not counted.

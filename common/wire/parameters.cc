@@ -26,7 +26,7 @@ class Scanner {
       const bool at_start = !is_word(before);
       std::size_t used = at_start ? recognise(before) : 0;
       if (used == 0 && at_start && is_letter(text_[at_])) {
-        earlier_ = std::exchange(previous_, lower(front_while(rest(), is_word)));
+        earlier_ = std::exchange(previous_, front_while(rest(), is_word));
         used = previous_.size();
       }
       at_ += std::max<std::size_t>(used, 1);
@@ -52,10 +52,20 @@ class Scanner {
       if (const auto used = address(before)) return used;
     if (is_digit(c)) return duration(before);
     if (!is_letter(c)) return 0;
-    for (const auto form : {&Scanner::keyword, &Scanner::code, &Scanner::signal_name,
-                            &Scanner::device_name, &Scanner::host})
-      if (const auto used = (this->*form)()) return used;
-    return 0;
+    std::size_t used = may_be_keyword(c) ? keyword() : 0;
+    if (used == 0 && c == 'E') used = code();
+    if (used == 0 && c == 'S') used = signal_name();
+    if (used == 0 && may_be_device(c)) used = device_name();
+    return used != 0 ? used : host();
+  }
+
+  /// First letters of the words of keyword().
+  static bool may_be_keyword(char c) {
+    return std::string_view("rgxshtcnde").find(lower(c)) != std::string_view::npos;
+  }
+  /// First letters of the stems of device_name().
+  static bool may_be_device(char c) {
+    return std::string_view("eibnmh").find(c) != std::string_view::npos;
   }
 
   std::size_t path(char before) {
@@ -101,9 +111,10 @@ class Scanner {
     }
     const std::string_view found =
         front_while(rest(), [](char c) { return is_hex(c) || c == ':' || c == '.'; });
+    if (found.size() < 3) return 0;
     const auto colons = std::ranges::count(found, ':');
-    const bool short_form = found.find("::") != std::string_view::npos && colons <= 7;
-    if (found.size() < 3 || (!short_form && colons != 7)) return 0;
+    const bool short_form = colons <= 7 && found.find("::") != std::string_view::npos;
+    if (!short_form && colons != 7) return 0;
     const char behind = found.size() < rest().size() ? rest()[found.size()] : ' ';
     if (is_word(behind)) return 0;  // c10::Error, a::b
     constexpr std::string_view kMapped = "::ffff:";
@@ -119,7 +130,7 @@ class Scanner {
     for (int part = 0; part < 4; ++part) {
       if (part > 0 && (size >= text.size() || text[size++] != '.')) return 0;
       const auto digits = front_while(text.substr(std::min(size, text.size())), is_digit);
-      if (digits.empty() || digits.size() > 3 || std::stoi(std::string(digits)) > 255) return 0;
+      if (digits.empty() || digits.size() > 3 || (digits.size() == 3 && digits > "255")) return 0;
       size += digits.size();
     }
     const char behind = size < text.size() ? text[size] : ' ';
@@ -139,6 +150,8 @@ class Scanner {
     std::string_view behind = rest().substr(digits.size());
     const bool blank = behind.starts_with(' ');
     if (blank) behind.remove_prefix(1);
+    if (behind.empty() || !(behind[0] == 'm' || behind[0] == 's' || behind[0] == 'h'))
+      return digits.size();
     const auto word = front_while(behind, is_word);
     const auto unit = std::ranges::find(kUnits, word, &Unit::name);
     if (unit == kUnits.end()) return digits.size();
@@ -171,34 +184,36 @@ class Scanner {
 
   std::size_t keyword() {
     const auto letters = front_while(rest(), [](char c) { return is_letter(c) || c == '_'; });
-    const std::string word = lower(letters);
     const std::size_t size = letters.size();
-    if (word == "rank" || word == "ranks" || word == "global_rank" || word == "rankid")
-      return rank(size);
-    if (word == "xid" || word == "sxid") return xid(size, word == "xid" ? "Xid " : "SXid ");
-    if (word == "http") return http(size);
-    if (word == "timeout" && rest().substr(size).starts_with("(ms)=")) {
+    if (size < 3 || size > 11) return 0;
+    const auto is = [&](std::string_view low) { return same(letters, low); };
+    if (is("rank") || is("ranks") || is("global_rank") || is("rankid")) return rank(size);
+    if (is("xid")) return xid(size, "Xid ");
+    if (is("sxid")) return xid(size, "SXid ");
+    if (is("http")) return http(size);
+    if (is("timeout") && rest().substr(size).starts_with("(ms)=")) {
       const auto found = number(size + 5, " ");
       if (found) add_duration(found->digits, 1);
       return found ? found->end : 0;
     }
-    if (word == "cuda" || word == "npu") return indexed(size, ":", word + ":");
-    if (word == "gpu") return indexed(size, " :#", "GPU ");
-    if (word == "device" || word == "device_id" || word == "deviceid")
-      return indexed(size, " :=[#", "device ");
-    if (word == "errno" || (word == "error" && previous_ == "os"))
+    if (is("cuda")) return indexed(size, ":", "cuda:");
+    if (is("npu")) return indexed(size, ":", "npu:");
+    if (is("gpu")) return indexed(size, " :#", "GPU ");
+    if (is("device") || is("device_id") || is("deviceid")) return indexed(size, " :=[#", "device ");
+    if (is("errno") || (is("error") && same(previous_, "os")))
       return simple(size, ParameterKind::errno_value, "");
-    if (word == "signal") return signal_number(size);
-    if (word == "error" && previous_ == "with") return simple(size, ParameterKind::code, "error ");
-    if (is_exit_word(word)) return simple(size, ParameterKind::exit_code, "");
-    if (word == "code" && previous_ == "status") return simple(size, ParameterKind::code, "HTTP ");
+    if (is("signal")) return signal_number(size);
+    if (is("error") && same(previous_, "with")) return simple(size, ParameterKind::code, "error ");
+    if (is_exit_word(letters)) return simple(size, ParameterKind::exit_code, "");
+    if (is("code") && same(previous_, "status")) return simple(size, ParameterKind::code, "HTTP ");
     return 0;
   }
 
   bool is_exit_word(std::string_view word) const {
-    if (word == "exitcode" || word == "exit_code" || word == "returncode") return true;
-    if (word == "code" && previous_ == "with") return earlier_ == "exited" || earlier_ == "exits";
-    return (word == "code" || word == "status") && (previous_ == "exit" || previous_ == "return");
+    if (same(word, "exitcode") || same(word, "exit_code") || same(word, "returncode")) return true;
+    const bool code = same(word, "code");
+    if (code && same(previous_, "with")) return same(earlier_, "exited") || same(earlier_, "exits");
+    return (code || same(word, "status")) && (same(previous_, "exit") || same(previous_, "return"));
   }
 
   std::size_t simple(std::size_t size, ParameterKind kind, const char* prefix) {
@@ -208,7 +223,7 @@ class Scanner {
     return found->end;
   }
 
-  std::size_t indexed(std::size_t size, std::string_view separators, const std::string& prefix) {
+  std::size_t indexed(std::size_t size, std::string_view separators, const char* prefix) {
     const auto found = number(size, separators);
     if (!found || found->digits.front() == '-') return 0;
     const std::string_view behind = rest().substr(found->end);
@@ -227,7 +242,7 @@ class Scanner {
       add(ParameterKind::rank, std::string(found->digits));
       end = found->end;
       found = rest().substr(end).starts_with(", ") ? number(end + 2, "") : std::nullopt;
-      if (!lower(rest().substr(0, 5)).starts_with("ranks")) break;
+      if (!begins(rest(), "ranks")) break;
     }
     return end;
   }
@@ -311,23 +326,28 @@ class Scanner {
     std::string_view word = front_while(rest(), is_host);
     while (!word.empty() && !is_word(word.back())) word.remove_suffix(1);
     if (word.size() < 3 || std::ranges::none_of(word, is_digit)) return 0;
-    const std::string low = lower(word);
-    const bool named =
-        std::ranges::any_of(kHostPrefixes, [&](auto prefix) { return low.starts_with(prefix); });
-    const bool introduced = previous_ == "host" || previous_ == "hostname" || previous_ == "node" ||
-                            previous_ == "on" || previous_ == "nodename";
+    const auto named_by = [&](std::string_view prefix) { return begins(word, prefix); };
+    const bool named = std::ranges::any_of(kHostPrefixes, named_by);
+    const auto follows = [&](std::string_view low) { return same(previous_, low); };
+    const bool introduced = std::ranges::any_of(kBeforeHost, follows);
     const char behind = word.size() < rest().size() ? rest()[word.size()] : ' ';
-    if (low.starts_with("rank") || behind == '/' || behind == '=') return 0;
-    const bool infix = low.find("-node") != std::string::npos;
+    if (begins(word, "rank") || behind == '/' || behind == '=') return 0;
+    const bool infix = has_node_infix(word);
     if (!named && !infix && !introduced) return 0;
     add(ParameterKind::host, std::string(word));
     return word.size();
   }
 
+  static bool has_node_infix(std::string_view word) {
+    for (auto at = word.find('-'); at != std::string_view::npos; at = word.find('-', at + 1))
+      if (begins(word.substr(at), "-node")) return true;
+    return false;
+  }
+
   std::string_view text_;
   std::vector<Parameter>& out_;
   std::size_t at_ = 0;
-  std::string previous_, earlier_;  ///< the two words before the current one, lower case
+  std::string_view previous_, earlier_;  ///< the two words before the current one
 };
 
 }  // namespace

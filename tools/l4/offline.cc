@@ -63,6 +63,7 @@ Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
       auto& [name, files] = nodes[order[i]];
       auto agent = std::make_unique<agent::NodeAgent>(name, std::move(files), packs, options.agent);
       agent->read_all(*sender, progress.bytes_done, {});
+      agent->freeze();
       result.agents[order[i]] = std::move(agent);
     }
   };

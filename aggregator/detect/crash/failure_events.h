@@ -10,37 +10,11 @@
 #include <optional>
 #include <vector>
 
-#include "aggregator/detect/crash/wording.h"
+#include "aggregator/detect/evidence/failure_event.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
 
 namespace l4::detect::crash {
-
-/// What is known of an event beside this job; one per JobView::events.
-struct EventHint {
-  Severity severity = Severity::none;
-  bool consequence = false;  ///< usually follows another fault
-  bool known_fault = false;
-  bool waited = false;  ///< says that something was waited for and did not come
-  bool accuses_peer = false;
-  bool in_pool = false;
-  bool excess = false;  ///< in the pool, but far more frequent here
-};
-
-struct FailureEvent {
-  std::uint32_t event = 0;  ///< index into JobView::events
-  Severity severity = Severity::none;
-  std::vector<std::uint32_t> occurrences;  ///< indices into EventView::at that count
-  std::optional<TimeMs> first_time;
-  std::uint32_t first_stream = 0;
-};
-
-struct FailureEvents {
-  std::vector<FailureEvent> events;     ///< by first time, those without a time last
-  std::optional<TimeMs> first_failure;  ///< first event of at least Severity::failure
-  std::optional<TimeMs> last_failure;
-  bool fatal = false;  ///< some event ends a process
-};
 
 FailureEvents find_failure_events(const job::JobView& view, const job::JobClock& clock,
                                   const std::vector<EventHint>& hints);

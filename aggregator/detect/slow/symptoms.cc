@@ -6,9 +6,9 @@
 namespace l4::detect::slow {
 namespace {
 
-using crash::EventHint;
-using crash::FailureEvent;
-using crash::Severity;
+
+
+
 
 /// Iterations before the shift in which a symptom may already have begun.
 constexpr int kLeadIterations = 3;
@@ -48,9 +48,9 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
 
 }  // namespace
 
-crash::FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
+FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
                                    const Slowdown& slowdown, const std::vector<EventHint>& hints) {
-  crash::FailureEvents found;
+  FailureEvents found;
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const job::EventView& event = view.events[i];
     const EventHint& hint = hints[i];

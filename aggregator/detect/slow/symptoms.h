@@ -7,13 +7,13 @@
 
 #include <vector>
 
-#include "aggregator/detect/crash/failure_events.h"
+#include "aggregator/detect/evidence/failure_event.h"
 #include "aggregator/detect/slow/slowdown.h"
 
 namespace l4::detect::slow {
 
-crash::FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
+FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
                                    const Slowdown& slowdown,
-                                   const std::vector<crash::EventHint>& hints);
+                                   const std::vector<EventHint>& hints);
 
 }  // namespace l4::detect::slow

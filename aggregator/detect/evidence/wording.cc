@@ -1,10 +1,10 @@
-#include "aggregator/detect/crash/wording.h"
+#include "aggregator/detect/evidence/wording.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 
-namespace l4::detect::crash {
+namespace l4::detect {
 namespace {
 
 /// Lower-case stems; a phrase counts where a word begins with its first letter.
@@ -136,4 +136,4 @@ Severity severity_of(std::string_view text, Level level) {
   }
 }
 
-}  // namespace l4::detect::crash
+}  // namespace l4::detect

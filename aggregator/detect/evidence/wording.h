@@ -1,6 +1,6 @@
 // How bad a template sounds, by its words alone.
 //
-// Place in the flow: detect/crash and diagnosis use it where neither the fault library nor a
+// Place in the flow: detect/crash, detect/slow and diagnosis use it where neither the fault library nor a
 // printed level says anything. Levels mislead (algorithms.md 5): half of the lines that tell of a
 // failure are not at error level, and healthy runs print errors; so wording only weighs, and what
 // decides is when and where an event is new. Pure; one pass over the text, no allocation.
@@ -11,7 +11,7 @@
 
 #include "common/base/vocabulary.h"
 
-namespace l4::detect::crash {
+namespace l4::detect {
 
 /// Grows with the damage that is said to be done.
 enum class Severity : std::uint8_t {
@@ -23,4 +23,4 @@ enum class Severity : std::uint8_t {
 
 Severity severity_of(std::string_view text, Level level);
 
-}  // namespace l4::detect::crash
+}  // namespace l4::detect

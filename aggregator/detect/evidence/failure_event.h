@@ -1,0 +1,42 @@
+// What the detectors of crashes and slowdowns are told of an event, and what they say of it.
+//
+// Place in the flow: diagnose makes one EventHint per event; detect/crash and detect/slow answer
+// with FailureEvents; suspects and report are made of them. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "aggregator/detect/evidence/wording.h"
+#include "common/base/time.h"
+
+namespace l4::detect {
+
+/// What is known of an event beside this job; one per JobView::events.
+struct EventHint {
+  Severity severity = Severity::none;
+  bool consequence = false;  ///< usually follows another fault
+  bool known_fault = false;
+  bool waited = false;  ///< says that something was waited for and did not come
+  bool accuses_peer = false;
+  bool in_pool = false;
+  bool excess = false;  ///< in the pool, but far more frequent here
+};
+
+struct FailureEvent {
+  std::uint32_t event = 0;  ///< index into JobView::events
+  Severity severity = Severity::none;
+  std::vector<std::uint32_t> occurrences;  ///< indices into EventView::at that count
+  std::optional<TimeMs> first_time;
+  std::uint32_t first_stream = 0;
+};
+
+struct FailureEvents {
+  std::vector<FailureEvent> events;     ///< by first time, those without a time last
+  std::optional<TimeMs> first_failure;  ///< first event of at least Severity::failure
+  std::optional<TimeMs> last_failure;
+  bool fatal = false;  ///< some event ends a process
+};
+
+}  // namespace l4::detect

@@ -1,0 +1,33 @@
+#include "aggregator/job/tuple_pool.h"
+
+#include <functional>
+#include <string_view>
+
+namespace l4::job {
+namespace {
+
+std::uint64_t hash_of(const Tuple& tuple) {
+  std::uint64_t hash = tuple.size();
+  for (const wire::Parameter& value : tuple) {
+    hash ^= std::hash<std::string_view>{}(value.value) + static_cast<std::uint64_t>(value.kind);
+    hash *= 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+}  // namespace
+
+TupleId TuplePool::intern(const Tuple& tuple) {
+  const std::uint64_t hash = hash_of(tuple);
+  const auto [from, to] = by_hash_.equal_range(hash);
+  for (auto found = from; found != to; ++found)
+    if (tuples_[found->second] == tuple) return TupleId{found->second};
+  const auto id = static_cast<std::uint32_t>(tuples_.size());
+  tuples_.push_back(tuple);
+  tuples_.back().shrink_to_fit();
+  by_hash_.emplace(hash, id);
+  return TupleId{id};
+}
+
+}  // namespace l4::job

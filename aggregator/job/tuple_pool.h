@@ -1,0 +1,29 @@
+// Parameter tuples of a job, each stored once: ranks of a job print the same few over and over.
+//
+// Flow: Stream::apply() interns what a segment brings and keeps ids; aggregator/job/view.h gives
+// the values back. Ids are dense from 0. One thread. Bounded by what the streams may refer to.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/wire/batch.h"
+
+namespace l4::job {
+
+using TupleId = Named<struct TupleTag, std::uint32_t>;
+using Tuple = std::vector<wire::Parameter>;
+
+class TuplePool {
+ public:
+  TupleId intern(const Tuple& tuple);
+  const Tuple& at(TupleId id) const { return tuples_[id.value()]; }
+
+ private:
+  std::vector<Tuple> tuples_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
+};
+
+}  // namespace l4::job

@@ -1,0 +1,39 @@
+// An immutable table from keys to values: two sorted arrays, no gaps, binary search.
+//
+// For what is kept long and asked rarely, where flat_table.h would waste room. Plain value.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace l4::drain {
+
+template <class Key, class Value>
+class SortedTable {
+ public:
+  SortedTable() = default;
+  /// Keys must differ.
+  explicit SortedTable(std::vector<std::pair<Key, Value>> entries) {
+    std::ranges::sort(entries, {}, [](const auto& entry) { return entry.first; });
+    keys_.reserve(entries.size());
+    values_.reserve(entries.size());
+    for (auto& [key, value] : entries) {
+      keys_.push_back(key);
+      values_.push_back(value);
+    }
+  }
+
+  const Value* find(Key key) const {
+    const auto at = std::ranges::lower_bound(keys_, key);
+    if (at == keys_.end() || *at != key) return nullptr;
+    return &values_[static_cast<std::size_t>(at - keys_.begin())];
+  }
+
+ private:
+  std::vector<Key> keys_;
+  std::vector<Value> values_;
+};
+
+}  // namespace l4::drain

@@ -1,0 +1,99 @@
+// What a batch defines before it refers to it: sources, templates, timers, parameters.
+//
+// Place in the flow: parts of common/wire/batch.h. Plain values. Local template ids hold for one
+// incarnation of one agent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/base/vocabulary.h"
+
+namespace l4::wire {
+
+/// Half-open byte range of a (decompressed) file.
+struct ByteRange {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  bool operator==(const ByteRange&) const = default;
+};
+
+/// First and last physical line, from 1, both included; 0,0 if empty.
+struct LineRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  bool operator==(const LineRange&) const = default;
+};
+
+enum class SourceKind : std::uint8_t { rank, launcher, merged, kernel, other };
+
+/// One speaker of one file. A file in which several ranks speak gives one source per speaker.
+struct SourceDefinition {
+  SourceId id;
+  std::string path;  ///< relative to the folder given by the user; shared by all its speakers
+  std::string node;
+  SourceKind kind = SourceKind::other;
+  std::optional<Rank> rank;
+  RankSource rank_source = RankSource::none;
+  std::optional<std::int32_t> local_rank;
+  std::int32_t attempt = 0;
+  std::optional<TimeMs> modified;  ///< mtime, only if it can be trusted (design.md 6.2)
+  bool operator==(const SourceDefinition&) const = default;
+};
+
+/// What a rule pack knows about a template; bits of TemplateDefinition::marks.
+enum Mark : std::uint8_t {
+  kMarkIteration = 1,  ///< prints an iteration number
+  kMarkTeardown = 2,   ///< noise of a normal teardown
+  kMarkFinished = 4,   ///< says that the job ended well
+  kMarkProgress = 8,   ///< proof of progress without a number
+};
+
+/// Sent before first use and again when the template generalises (`generation` counts up) or is
+/// merged into another (`alias_of`).
+struct TemplateDefinition {
+  LocalTemplateId id;
+  std::uint32_t generation = 0;
+  std::string text;  ///< constant words and `<*>`, at most 4 KiB
+  Level level = Level::unknown;
+  std::uint8_t marks = 0;           ///< Mark bits
+  std::vector<Skeleton> skeletons;  ///< the 8 smallest it has absorbed, ascending
+  std::optional<LocalTemplateId> alias_of;
+  bool operator==(const TemplateDefinition&) const = default;
+};
+
+/// Whose time a timer measures: the rank's own work, waiting for others, or both.
+enum class TimerKind : std::uint8_t { own, wait, mixed };
+
+struct TimerName {
+  std::uint16_t timer = 0;
+  std::string name;
+  TimerKind kind = TimerKind::own;
+  bool operator==(const TimerName&) const = default;
+};
+
+enum class ParameterKind : std::uint8_t {
+  rank,
+  host,
+  address,
+  device,
+  code,
+  errno_value,
+  signal,
+  exit_code,
+  path,
+  duration_ms,
+};
+
+struct Parameter {
+  ParameterKind kind = ParameterKind::code;
+  std::string value;  ///< at most 128 B
+  bool operator==(const Parameter&) const = default;
+  auto operator<=>(const Parameter&) const = default;
+};
+
+}  // namespace l4::wire

@@ -1,0 +1,71 @@
+// The events of one source between two boundaries (design.md 3 "segment").
+//
+// Place in the flow: filled by agent/segment, shipped in common/wire/batch.h, applied by
+// aggregator/job. Plain values; limits of single lists stand at their fields.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/wire/definitions.h"
+
+namespace l4::wire {
+
+struct EventCount {
+  LocalTemplateId id;
+  std::uint32_t count = 0;
+  std::uint64_t first_line = 0;
+  std::optional<TimeMs> first_time;  ///< event time of the first occurrence, if it has one
+  bool operator==(const EventCount&) const = default;
+};
+
+/// `count` times the same template in a row.
+struct Run {
+  LocalTemplateId id;
+  std::uint32_t count = 0;
+  bool operator==(const Run&) const = default;
+};
+
+/// Distinct parameter tuple of a speaking template, at most 8 per template and segment.
+struct ParameterTuple {
+  LocalTemplateId id;
+  std::uint32_t count = 0;
+  std::vector<Parameter> values;
+  bool operator==(const ParameterTuple&) const = default;
+};
+
+struct TimerTotal {
+  std::uint16_t timer = 0;  ///< index into the agent's timer names
+  std::uint32_t count = 0;
+  double sum_ms = 0;
+  double max_ms = 0;
+  bool operator==(const TimerTotal&) const = default;
+};
+
+/// How a segment ended: with the line that starts or completes its iteration, or otherwise.
+enum class Boundary : std::uint8_t { none, started, completed };
+
+/// The events of one source between two iteration boundaries (or of one slice or stage).
+struct Segment {
+  SourceId source;
+  Stage stage = Stage::unknown;
+  std::optional<Iteration> iteration;
+  bool counted = false;  ///< the iteration was counted here, not printed: no number for people
+  Boundary boundary = Boundary::none;
+  std::optional<TimeMs> begin, end;                  ///< event times, first and last seen
+  std::optional<TimeMs> arrival_begin, arrival_end;  ///< null offline
+  ByteRange bytes;
+  LineRange lines;
+  std::uint64_t timed_last_line = 0;  ///< last line that printed a time; 0 if none
+  std::uint32_t updates = 0;          ///< CR updates of progress bars
+  std::vector<EventCount> events;     ///< one per template, in order of first occurrence
+  std::vector<Run> order;             ///< at most 4,096 runs
+  bool order_cut = false;
+  std::vector<ParameterTuple> parameters;
+  std::vector<TimerTotal> timers;
+  bool operator==(const Segment&) const = default;
+};
+
+}  // namespace l4::wire
