@@ -49,15 +49,15 @@ std::vector<std::string> missing_names(const std::vector<std::string>& names) {
   if (gaps == 0 || gaps * 4 > range) return {};
   std::vector<std::string> missing;
   for (std::uint64_t number = *numbers.begin(); number < *numbers.rbegin(); ++number)
-    if (!numbers.contains(number)) missing.push_back(fmt::format("{}{:0{}}", prefix, number, width));
+    if (!numbers.contains(number))
+      missing.push_back(fmt::format("{}{:0{}}", prefix, number, width));
   return missing;
 }
 
 bool waited_for_nodes(const Report& report) {
   return report.verdict.state == State::launch_failed &&
-         std::ranges::any_of(report.faults, [](const KnownFault& fault) {
-           return fault.id == kRendezvousFault;
-         });
+         std::ranges::any_of(report.faults,
+                             [](const KnownFault& fault) { return fault.id == kRendezvousFault; });
 }
 
 void report_attendance(const job::JobView& view, Report& report) {

@@ -14,7 +14,7 @@
 namespace l4::diagnose {
 
 struct Hints {
-  std::vector<detect::EventHint> events;           ///< by JobView::events
+  std::vector<detect::EventHint> events;                  ///< by JobView::events
   std::vector<std::vector<const faults::Fault*>> faults;  ///< by JobView::events
   std::uint64_t events_dropped = 0;                       ///< known from the pool
 };

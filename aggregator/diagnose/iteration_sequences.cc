@@ -73,8 +73,7 @@ detect::temporal::TemporalFindings compare_iterations(IterationSequences& sequen
   options.seed = seed;
   for (std::uint32_t event = 0; event < hints.events.size(); ++event) {
     if (hints.events[event].in_pool) options.normal.insert(event);
-    if (hints.events[event].severity >= detect::Severity::failure)
-      options.suspicious.insert(event);
+    if (hints.events[event].severity >= detect::Severity::failure) options.suspicious.insert(event);
   }
   sequences.job.ended = ended;
   return detect::temporal::score_job(sequences.job, options);

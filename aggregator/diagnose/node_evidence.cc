@@ -14,9 +14,10 @@ double ms_of(std::optional<TimeMs> time) {
 
 }  // namespace
 
-detect::spatial::SpatialResult compare_nodes_by_failure(
-    const job::JobView& view, const Hints& hints, const detect::FailureEvents& failures,
-    std::uint64_t seed) {
+detect::spatial::SpatialResult compare_nodes_by_failure(const job::JobView& view,
+                                                        const Hints& hints,
+                                                        const detect::FailureEvents& failures,
+                                                        std::uint64_t seed) {
   const auto nodes = static_cast<Eigen::Index>(view.nodes.size());
   const auto events = static_cast<Eigen::Index>(failures.events.size());
   detect::spatial::SpatialInput input;

@@ -12,8 +12,9 @@
 
 namespace l4::diagnose {
 
-detect::spatial::SpatialResult compare_nodes_by_failure(
-    const job::JobView& view, const Hints& hints, const detect::FailureEvents& failures,
-    std::uint64_t seed);
+detect::spatial::SpatialResult compare_nodes_by_failure(const job::JobView& view,
+                                                        const Hints& hints,
+                                                        const detect::FailureEvents& failures,
+                                                        std::uint64_t seed);
 
 }  // namespace l4::diagnose

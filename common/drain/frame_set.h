@@ -37,7 +37,7 @@ struct FramePattern {
 struct FrozenFrames {
   std::optional<ClassId> find(const Row& row) const;
 
-  SortedTable<std::uint64_t, ClassId> rows;                              // by hash
+  SortedTable<std::uint64_t, ClassId> rows;                               // by hash
   std::unordered_map<std::uint64_t, std::vector<FramePattern>> patterns;  // by leaf
 };
 

@@ -6,10 +6,6 @@
 namespace l4::detect::slow {
 namespace {
 
-
-
-
-
 /// Iterations before the shift in which a symptom may already have begun.
 constexpr int kLeadIterations = 3;
 
@@ -49,7 +45,7 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
 }  // namespace
 
 FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
-                                   const Slowdown& slowdown, const std::vector<EventHint>& hints) {
+                            const Slowdown& slowdown, const std::vector<EventHint>& hints) {
   FailureEvents found;
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const job::EventView& event = view.events[i];

@@ -13,7 +13,6 @@
 namespace l4::detect::slow {
 
 FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
-                                   const Slowdown& slowdown,
-                                   const std::vector<EventHint>& hints);
+                            const Slowdown& slowdown, const std::vector<EventHint>& hints);
 
 }  // namespace l4::detect::slow

@@ -22,7 +22,8 @@ class RandomBatch {
     batch.sequence = number<std::uint64_t>();
     fill(batch.sources, 5, [&] { return source(); });
     fill(batch.templates, 9, [&] { return definition(); });
-    fill(batch.timers, 3, [&] { return TimerName{number<std::uint16_t>(), text(20), word(TimerKind::mixed)}; });
+    fill(batch.timers, 3,
+         [&] { return TimerName{number<std::uint16_t>(), text(20), word(TimerKind::mixed)}; });
     fill(batch.segments, 6, [&] { return segment(); });
     fill(batch.coverage, 3, [&] {
       return Coverage{text(60), range(), number<std::uint64_t>(), number<std::uint64_t>()};
