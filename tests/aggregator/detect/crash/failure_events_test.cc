@@ -1,0 +1,135 @@
+// Which events tell of a failure: new ones at the end, and no noise that was there before.
+#include "aggregator/detect/crash/failure_events.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::detect::crash {
+namespace {
+
+using job::test::after;
+using job::test::event_of;
+using job::test::MadeJob;
+
+struct Found {
+  FailureEvents failures;
+  std::vector<std::string> texts;  // in their order
+};
+
+/// Hints by wording alone; `pool` lists parts of texts that healthy runs say.
+Found find(MadeJob& made, const std::set<std::string>& pool = {}, bool excess = false) {
+  const job::JobView view = made.view();
+  std::vector<EventHint> hints;
+  for (const job::EventView& event : view.events) {
+    EventHint hint;
+    hint.severity = severity_of(event.text, event.level);
+    for (const std::string& part : pool)
+      hint.in_pool = hint.in_pool || event.text.find(part) != std::string::npos;
+    hint.excess = hint.in_pool && excess;
+    hints.push_back(hint);
+  }
+  Found found;
+  found.failures = find_failure_events(view, job::make_clock(view), hints);
+  for (const FailureEvent& failure : found.failures.events)
+    found.texts.push_back(view.events[failure.event].text);
+  return found;
+}
+
+const job::test::Say kOom{"OutOfMemoryError: CUDA out of memory", Level::error};
+const job::test::Say kReset{"Connection reset by peer", Level::error};
+const job::test::Say kPush{"push of metrics failed", Level::error};
+
+TEST_CASE("a healthy job has none") {
+  MadeJob job(4);
+  job.iterate_all(1, 30);
+  const Found found = find(job);
+  CHECK(found.texts.empty());
+  CHECK_FALSE(found.failures.fatal);
+  CHECK_FALSE(found.failures.first_failure.has_value());
+}
+
+TEST_CASE("the first word comes first, consequences after it") {
+  MadeJob job(4);
+  job.iterate_all(1, 30);
+  for (const int rank : {0, 1, 3}) job.say(rank, kReset, 32'000);
+  job.say(2, kOom, 30'500);
+  const Found found = find(job);
+  CHECK(found.texts == std::vector<std::string>{kOom.text, kReset.text});
+  CHECK(found.failures.fatal);
+  CHECK(found.failures.first_failure == after(30'500));
+  CHECK(found.failures.last_failure == after(32'000));
+  CHECK(found.failures.events[1].occurrences.size() == 3);
+}
+
+TEST_CASE("an error that was there all along is noise, however loud") {
+  MadeJob job(4);
+  for (std::int64_t k = 1; k <= 30; ++k) {
+    for (int rank = 0; rank < 4; ++rank) job.iterate(rank, k, k * 1000);
+    job.say(static_cast<int>(k % 4), kPush, k * 1000 + 200);
+  }
+  CHECK(find(job).texts.empty());
+  job.say(1, kPush, 30'500);
+  job.say(1, kOom, 30'600);
+  CHECK(find(job).texts == std::vector<std::string>{kOom.text});
+}
+
+TEST_CASE("an error long before the end belongs to something else") {
+  MadeJob job(4);
+  for (std::int64_t k = 1; k <= 60; ++k) {
+    for (int rank = 0; rank < 4; ++rank) job.iterate(rank, k, k * 1000);
+    if (k == 20) job.say(1, kOom, 20'100);
+  }
+  CHECK(find(job).texts.empty());
+}
+
+TEST_CASE("what healthy runs say is dropped unless there is far more of it") {
+  MadeJob job(4);
+  job.iterate_all(1, 30);
+  job.say(1, kPush, 30'400);
+  job.say(2, kOom, 30'500);
+  CHECK(find(job, {"push"}).texts == std::vector<std::string>{kOom.text});
+  CHECK(find(job, {"push"}, true).texts == std::vector<std::string>{kPush.text, kOom.text});
+}
+
+TEST_CASE("quiet news counts only from the failure on") {
+  MadeJob job(4);
+  job.iterate_all(1, 30);
+  job.say(0, {"waiting for the others"}, 30'300);
+  job.say(2, kOom, 30'500);
+  job.say(0, {"dumping the flight recorder"}, 31'000);
+  CHECK(find(job).texts == std::vector<std::string>{kOom.text, "dumping the flight recorder"});
+}
+
+TEST_CASE("before the first iteration everything that sounds bad counts") {
+  MadeJob job(3);
+  for (int rank = 0; rank < 3; ++rank) job.say(rank, {"building the model"}, 0);
+  job.say(1, {"ModuleNotFoundError: No module named 'apex'", Level::error}, 4000);
+  const Found found = find(job);
+  REQUIRE(found.texts.size() == 1);
+  CHECK(found.failures.fatal);
+  CHECK(found.failures.first_failure == after(4000));
+}
+
+TEST_CASE("last words without a time still count") {
+  MadeJob job(4);
+  job.iterate_all(1, 30);
+  job.say(2, kOom);
+  const Found found = find(job);
+  CHECK(found.texts == std::vector<std::string>{kOom.text});
+  CHECK(found.failures.fatal);
+}
+
+TEST_CASE("lines that mark iterations or an end are no failure") {
+  MadeJob job(2);
+  job.iterate_all(1, 30);
+  job.say(0, {"worker failed over and finished", Level::error, wire::kMarkFinished}, 30'500);
+  CHECK(find(job).texts.empty());
+}
+
+}  // namespace
+}  // namespace l4::detect::crash

@@ -1,0 +1,83 @@
+// How bad a line sounds.
+#include "aggregator/detect/crash/wording.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace l4::detect::crash {
+namespace {
+
+struct Row {
+  const char* text;
+  Severity severity;
+};
+
+TEST_CASE("words alone") {
+  for (const Row& row : {
+           Row{"RuntimeError: CUDA error: an illegal memory access was encountered",
+               Severity::fatal},
+           Row{"torch.cuda.OutOfMemoryError: CUDA out of memory.", Severity::fatal},
+           Row{"Traceback (most recent call last):", Severity::fatal},
+           Row{"terminate called after throwing an instance of 'c10::Error'", Severity::fatal},
+           Row{"Signal <*> (SIGKILL) received by PID <*>", Severity::fatal},
+           Row{"slurmstepd: error: *** STEP <*> ON node CANCELLED AT <*> ***", Severity::fatal},
+           Row{"OSError: No space left on device", Severity::fatal},
+           Row{"Connection reset by peer", Severity::failure},
+           Row{"Watchdog caught collective operation timeout", Severity::failure},
+           Row{"Failed to connect to <*>", Severity::failure},
+           Row{"NVRM: Xid (PCI:<*>): 79", Severity::failure},
+           Row{"loss is nan", Severity::failure},
+           Row{"retrying in <*> s", Severity::notice},
+           Row{"slow batch: data loading took <*> ms", Severity::notice},
+           Row{"file not found, using the default", Severity::notice},
+           Row{"iteration <*> done, loss <*>", Severity::none},
+           Row{"", Severity::none},
+       }) {
+    CAPTURE(row.text);
+    CHECK(severity_of(row.text, Level::unknown) == row.severity);
+  }
+}
+
+TEST_CASE("words that only mention a failure") {
+  for (const char* text :
+       {"found 8 shards, 0 errors in manifest", "finished with no errors", "No error was found",
+        "error_if_nonfinite=False", "max_failed=3", "nanoseconds per token: <*>", "banana split",
+        "terror of the seas", "finance department", "unexpectation"}) {
+    CAPTURE(text);
+    CHECK(severity_of(text, Level::unknown) < Severity::failure);
+  }
+}
+
+TEST_CASE("case does not matter") {
+  for (const char* text : {"FATAL: giving up", "fatal: giving up", "Fatal: giving up"})
+    CHECK(severity_of(text, Level::unknown) == Severity::fatal);
+  CHECK(severity_of("CONNECTION REFUSED", Level::unknown) == Severity::failure);
+}
+
+TEST_CASE("a printed level bounds what the words say") {
+  const char* bad = "RuntimeError: Traceback of a fatal error";
+  const char* good = "all is well";
+  CHECK(severity_of(good, Level::fatal) == Severity::fatal);
+  CHECK(severity_of(good, Level::error) == Severity::failure);
+  CHECK(severity_of(bad, Level::error) == Severity::fatal);
+  CHECK(severity_of(good, Level::warning) == Severity::notice);
+  CHECK(severity_of(bad, Level::warning) == Severity::failure);
+  for (const Level level : {Level::info, Level::debug, Level::trace}) {
+    CHECK(severity_of(bad, level) == Severity::notice);
+    CHECK(severity_of(good, level) == Severity::none);
+  }
+}
+
+TEST_CASE("a graver level never makes a line less grave") {
+  for (const char* text : {"RuntimeError: x", "connection refused", "retrying", "all is well", ""})
+    for (int level = static_cast<int>(Level::trace); level < static_cast<int>(Level::fatal);
+         ++level) {
+      CAPTURE(text);
+      CHECK(severity_of(text, static_cast<Level>(level)) <=
+            severity_of(text, static_cast<Level>(level + 1)));
+    }
+}
+
+}  // namespace
+}  // namespace l4::detect::crash

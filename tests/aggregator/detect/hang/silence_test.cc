@@ -1,0 +1,117 @@
+// When a job has been silent for too long, and who fell silent first.
+#include "aggregator/detect/hang/silence.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::detect::hang {
+namespace {
+
+using job::test::after;
+using job::test::MadeJob;
+
+Silence find(MadeJob& made, std::int64_t as_of_ms) {
+  const job::JobView view = made.view();
+  return find_silence(view, job::make_clock(view), after(as_of_ms));
+}
+
+TEST_CASE("the deadline follows the job's own gaps between its bounds") {
+  struct Row {
+    double gap_ms;
+    std::int64_t deadline_ms;
+  };
+  for (const Row& row : {Row{0, 60'000},         // nothing known: the floor
+                         Row{10, 10'000},        // a quick job need not wait a minute
+                         Row{1000, 30'000},      // thirty gaps
+                         Row{5000, 60'000},      // the floor again
+                         Row{100'000, 200'000},  // twice the largest pause seen
+                         Row{3'600'000, 7'200'000}}) {
+    job::JobClock clock;
+    clock.gap_max_ms = row.gap_ms;
+    clock.gap_median_ms = row.gap_ms;
+    CHECK(deadline_of(clock, {}).count() == row.deadline_ms);
+  }
+}
+
+TEST_CASE("a longer gap never makes the deadline shorter") {
+  Millis before{0};
+  for (double gap = 1; gap < 1e7; gap *= 1.3) {
+    job::JobClock clock;
+    clock.gap_max_ms = gap;
+    const Millis deadline = deadline_of(clock, {});
+    CHECK(deadline >= before);
+    CHECK(deadline.count() >= static_cast<std::int64_t>(gap));
+    before = deadline;
+  }
+}
+
+TEST_CASE("overdue just past the deadline and not before") {
+  MadeJob job(4);
+  job.iterate_all(1, 60);
+  const Silence now = find(job, 60'500);
+  CHECK_FALSE(now.overdue);
+  CHECK(now.last_activity == after(60'000));
+  CHECK(now.silent_for == Millis{500});
+  const auto limit = 60'000 + now.deadline.count();
+  CHECK_FALSE(find(job, limit).overdue);
+  CHECK(find(job, limit + 1).overdue);
+  CHECK(find(job, limit + 1).stalled_for == now.deadline + Millis{1});
+}
+
+TEST_CASE("lines that keep coming without a pace of their own are not progress") {
+  MadeJob job(2);
+  job.iterate_all(1, 60);
+  job.say(0, {"still waiting for bucket 3", Level::warning}, 600'000);
+  const Silence silence = find(job, 601'000);
+  CHECK(silence.silent_for == Millis{1000});
+  CHECK(silence.stalled_for == Millis{541'000});
+  CHECK(silence.overdue);
+}
+
+TEST_CASE("whoever stopped first stands first, and how far behind it is") {
+  MadeJob job(4);
+  job.iterate_all(1, 60);
+  for (const int rank : {0, 1, 3}) job.iterate(rank, 61, 61'000 + rank);
+  const Silence silence = find(job, 900'000);
+  REQUIRE(silence.order.size() == 4);
+  CHECK(silence.order[0].rank == 2);
+  CHECK(silence.order[0].since == after(60'000));
+  CHECK(silence.order[0].behind == 1);
+  CHECK(silence.order[1].rank == 0);
+  CHECK(silence.order[3].rank == 3);
+  CHECK(silence.order[3].behind == 0);
+}
+
+TEST_CASE("launchers keep quiet and are not suspected for it") {
+  MadeJob job(2);
+  const SourceId id = job.add_source(0).id;
+  job.say_on(0, id, {"starting workers"}, 0);
+  job.iterate_all(1, 20);
+  const Silence silence = find(job, 900'000);
+  CHECK(silence.order.size() == 2);
+}
+
+TEST_CASE("ranks without any time come last") {
+  MadeJob job(3);
+  job.iterate(1, 1, 1000);
+  job.iterate(0, 1, std::nullopt);
+  job.iterate(2, 1, 500);
+  const Silence silence = find(job, 2000);
+  REQUIRE(silence.order.size() == 3);
+  CHECK(silence.order[0].rank == 2);
+  CHECK(silence.order[2].rank == 0);
+  CHECK_FALSE(silence.order[2].since.has_value());
+}
+
+TEST_CASE("a look before the last line is no silence") {
+  MadeJob job(2);
+  job.iterate_all(1, 60);
+  const Silence silence = find(job, 10'000);
+  CHECK(silence.silent_for == Millis{0});
+  CHECK(silence.stalled_for == Millis{0});
+  CHECK_FALSE(silence.overdue);
+}
+
+}  // namespace
+}  // namespace l4::detect::hang

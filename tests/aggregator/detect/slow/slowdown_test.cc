@@ -1,0 +1,131 @@
+// Whether, since when and because of whom iterations take longer.
+#include "aggregator/detect/slow/slowdown.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <random>
+
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::detect::slow {
+namespace {
+
+using job::test::after;
+using job::test::MadeJob;
+
+/// Four ranks; iteration k takes duration(k) ms, and so much of it is rank r's own forward pass.
+MadeJob run(
+    int iterations, const std::function<double(int)>& duration,
+    const std::function<double(int, int)>& forward = [](int, int) { return 300.0; }) {
+  MadeJob job(4);
+  double now = 0;
+  for (int k = 1; k <= iterations; ++k) {
+    now += duration(k);
+    for (int rank = 0; rank < 4; ++rank)
+      job.iterate(rank, k, static_cast<std::int64_t>(now), forward(k, rank));
+  }
+  return job;
+}
+
+Slowdown find(MadeJob made) {
+  const job::JobView view = made.view();
+  return find_slowdown(view, job::make_clock(view));
+}
+
+TEST_CASE("a lasting shift is found with its first iteration") {
+  for (const double ratio : {1.5, 2.0, 4.0}) {
+    CAPTURE(ratio);
+    const Slowdown slow = find(run(100, [&](int k) { return k < 61 ? 1000.0 : 1000 * ratio; }));
+    REQUIRE(slow.found);
+    CHECK(slow.first == Iteration{61});
+    CHECK(slow.last == Iteration{100});
+    CHECK(slow.since == after(60'000));
+    CHECK(slow.ratio == doctest::Approx(ratio).epsilon(0.05));
+    CHECK(slow.before_ms == doctest::Approx(1000).epsilon(0.05));
+  }
+}
+
+TEST_CASE("scatter hides neither a shift nor makes one") {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto noisy = [&](double ms) {
+      return ms * std::uniform_real_distribution(0.93, 1.07)(random);
+    };
+    CHECK_FALSE(find(run(120, [&](int) { return noisy(1000); })).found);
+    const Slowdown slow = find(run(120, [&](int k) { return noisy(k < 61 ? 1000 : 2000); }));
+    REQUIRE(slow.found);
+    CHECK(std::abs(slow.first.value() - 61) <= 1);
+  }
+}
+
+TEST_CASE("checkpoints, one long iteration, a small drift and a new kind of work are no slowdown") {
+  CHECK_FALSE(find(run(100, [](int k) { return k % 10 == 0 ? 6000.0 : 1000.0; })).found);
+  CHECK_FALSE(find(run(100, [](int k) { return k == 70 ? 20'000.0 : 1000.0; })).found);
+  CHECK_FALSE(find(run(100, [](int k) { return k < 61 ? 1000.0 : 1100.0; })).found);
+  CHECK_FALSE(find(run(100, [](int k) { return k < 61 ? 100.0 : 5000.0; })).found);
+  CHECK_FALSE(find(run(100, [](int k) { return k < 61 ? 2000.0 : 1000.0; })).found);  // faster
+}
+
+TEST_CASE("few iterations tell nothing") {
+  for (const int iterations : {0, 1, 5, 14})
+    CHECK_FALSE(find(run(iterations, [](int k) { return k < 5 ? 1000.0 : 3000.0; })).found);
+}
+
+TEST_CASE("a slow phase that is over is found where it was") {
+  const Slowdown slow = find(run(150, [](int k) { return k >= 61 && k <= 85 ? 2500.0 : 1000.0; }));
+  REQUIRE(slow.found);
+  CHECK(slow.first == Iteration{61});
+  CHECK(slow.last == Iteration{85});
+}
+
+TEST_CASE("the rank whose own work grew is named") {
+  const Slowdown slow = find(run(
+      100, [](int k) { return k < 61 ? 1000.0 : 2000.0; },
+      [](int k, int rank) { return k >= 61 && rank == 2 ? 1300.0 : 300.0; }));
+  REQUIRE(slow.found);
+  REQUIRE_FALSE(slow.drags.empty());
+  CHECK(slow.drags.front().rank == 2);
+  CHECK(slow.drags.front().timer == "forward");
+  CHECK(slow.drags.front().before_ms == doctest::Approx(300));
+  CHECK(slow.drags.front().after_ms == doctest::Approx(1300));
+  CHECK(slow.drags.front().score == doctest::Approx(1000));
+}
+
+TEST_CASE("where all grow alike nobody drags") {
+  const Slowdown slow = find(run(
+      100, [](int k) { return k < 61 ? 1000.0 : 2000.0; },
+      [](int k, int) { return k >= 61 ? 1300.0 : 300.0; }));
+  REQUIRE(slow.found);
+  CHECK(slow.drags.empty());
+}
+
+TEST_CASE("a rank that was slow from the start is no drag") {
+  const Slowdown slow = find(run(
+      100, [](int k) { return k < 61 ? 1000.0 : 2000.0; },
+      [](int k, int rank) { return rank == 1              ? 900.0
+                                   : k >= 61 && rank == 3 ? 800.0
+                                                          : 300.0; }));
+  REQUIRE(slow.found);
+  REQUIRE_FALSE(slow.drags.empty());
+  CHECK(slow.drags.front().rank == 3);
+}
+
+TEST_CASE("time spent waiting accuses nobody") {
+  MadeJob job(4);
+  std::int64_t now = 0;
+  for (int k = 1; k <= 100; ++k) {
+    now += k < 61 ? 1000 : 2000;
+    for (int rank = 0; rank < 4; ++rank) {
+      const double wait = k >= 61 && rank != 2 ? 1500.0 : 100.0;
+      job.iterate(rank, k, now).timers = {{0, 1, 300, 300}, {1, 1, wait, wait}};
+    }
+  }
+  const Slowdown slow = find(std::move(job));
+  REQUIRE(slow.found);
+  for (const Drag& drag : slow.drags) CHECK(drag.timer != "allreduce");
+}
+
+}  // namespace
+}  // namespace l4::detect::slow

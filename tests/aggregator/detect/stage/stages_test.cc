@@ -1,0 +1,104 @@
+// In which stage ranks are, and who said that it is done.
+#include "aggregator/detect/stage/stages.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::detect::stage {
+namespace {
+
+using job::test::after;
+using job::test::MadeJob;
+
+constexpr auto kEnd = wire::kMarkFinished;
+
+Stages find(MadeJob& made) {
+  const job::JobView view = made.view();
+  return find_stages(view, job::make_clock(view));
+}
+
+void enter(MadeJob& job, int rank, Stage stage, std::int64_t ms) {
+  job.say(rank, {"a line of a stage"}, ms).stage = stage;
+}
+
+TEST_CASE("a span covers all ranks that were in the stage") {
+  MadeJob job(3);
+  for (int rank = 0; rank < 3; ++rank) {
+    enter(job, rank, Stage::init, 100 * rank);
+    enter(job, rank, Stage::model_build, 1000 + 100 * rank);
+  }
+  enter(job, 1, Stage::checkpoint_load, 5000);
+  const Stages stages = find(job);
+  REQUIRE(stages.spans.size() == 3);
+  CHECK(stages.spans[0].stage == Stage::init);
+  CHECK(stages.spans[0].begin == after(0));
+  CHECK(stages.spans[0].end == after(200));
+  CHECK(stages.spans[0].ranks == 3);
+  CHECK(stages.spans[2].stage == Stage::checkpoint_load);
+  CHECK(stages.spans[2].ranks == 1);
+  CHECK(stages.last_of_rank ==
+        std::vector<Stage>{Stage::model_build, Stage::checkpoint_load, Stage::model_build});
+}
+
+TEST_CASE("a stage that comes back is one span") {
+  MadeJob job(1);
+  enter(job, 0, Stage::training, 0);
+  enter(job, 0, Stage::checkpoint_save, 1000);
+  enter(job, 0, Stage::training, 2000);
+  enter(job, 0, Stage::checkpoint_save, 3000);
+  const Stages stages = find(job);
+  REQUIRE(stages.spans.size() == 2);
+  CHECK(stages.spans[0].stage == Stage::training);
+  CHECK(stages.spans[1].begin == after(1000));
+  CHECK(stages.spans[1].end == after(3000));
+  CHECK(stages.last_of_rank[0] == Stage::checkpoint_save);
+}
+
+TEST_CASE("launchers are in no count of ranks") {
+  MadeJob job(1);
+  const SourceId id = job.add_source(0).id;
+  job.say_on(0, id, {"sending off the job"}, 0).stage = Stage::submit;
+  enter(job, 0, Stage::init, 1000);
+  const Stages stages = find(job);
+  REQUIRE(stages.spans.size() == 2);
+  CHECK(stages.spans[0].stage == Stage::submit);
+  CHECK(stages.spans[0].ranks == 0);
+}
+
+TEST_CASE("lines without a stage make no span") {
+  MadeJob job(2);
+  for (int rank = 0; rank < 2; ++rank) enter(job, rank, Stage::unknown, 0);
+  const Stages stages = find(job);
+  CHECK(stages.spans.empty());
+  CHECK(stages.last_of_rank == std::vector<Stage>(2, Stage::unknown));
+}
+
+TEST_CASE("finished is who says so as its last word") {
+  MadeJob job(3);
+  job.iterate_all(1, 20);
+  job.say(0, {"exiting program", Level::info, kEnd}, 20'500);
+  job.say(2, {"exiting program", Level::info, kEnd}, 20'600);
+  const Stages stages = find(job);
+  CHECK(stages.finished == std::vector<bool>{true, false, true});
+  CHECK(stages.finished_ranks == 2);
+}
+
+TEST_CASE("a word of ending among iterations ends nothing") {
+  MadeJob job(2);
+  job.iterate_all(1, 10);
+  job.say(0, {"exiting program", Level::info, kEnd}, 10'500);
+  job.iterate_all(11, 30);
+  CHECK(find(job).finished_ranks == 0);
+}
+
+TEST_CASE("who ended long before the others went on did not end the job") {
+  MadeJob job(2);
+  job.iterate_all(1, 10);
+  job.say(0, {"exiting program", Level::info, kEnd}, 10'500);
+  for (std::int64_t k = 11; k <= 60; ++k) job.iterate(1, k, k * 1000);
+  CHECK(find(job).finished_ranks == 0);
+}
+
+}  // namespace
+}  // namespace l4::detect::stage

@@ -1,0 +1,114 @@
+// The job clock: ticks, pace and progress from whoever prints iterations.
+#include "aggregator/job/clock.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::job {
+namespace {
+
+using test::after;
+using test::MadeJob;
+
+TEST_CASE("ticks, pace and progress of a steady job") {
+  MadeJob job(4);
+  job.iterate_all(1, 20, 500);
+  const JobClock clock = make_clock(job.view());
+  CHECK(clock.has_iterations());
+  REQUIRE(clock.ticks.size() == 20);
+  CHECK(clock.ticks[6].iteration == Iteration{7});
+  CHECK(clock.ticks[6].first_done == after(3500));
+  CHECK(clock.ticks[6].streams == 4);
+  CHECK(clock.ticks[6].duration_ms == doctest::Approx(500));
+  CHECK(clock.stride == 1);
+  CHECK(clock.dense_ranks.size() == 4);
+  CHECK(clock.completed_by_any == Iteration{20});
+  CHECK(clock.first_incomplete == Iteration{21});
+  CHECK(clock.first_progress == after(500));
+  CHECK(clock.last_progress == after(10'000));
+  CHECK(clock.gap_median_ms == doctest::Approx(500));
+  CHECK(clock.gap_max_ms == doctest::Approx(500));
+  CHECK_FALSE(clock.counted);
+}
+
+TEST_CASE("the first incomplete iteration is that of the slowest rank") {
+  MadeJob job(4);
+  job.iterate_all(1, 20);
+  for (const int rank : {0, 1, 3}) job.iterate(rank, 21, 21'000);
+  const JobClock clock = make_clock(job.view());
+  CHECK(clock.completed_by_any == Iteration{21});
+  CHECK(clock.first_incomplete == Iteration{21});
+}
+
+TEST_CASE("one rank that prints is enough, each tenth iteration is, too") {
+  MadeJob job(8);
+  for (int rank = 0; rank < 8; ++rank) job.say(rank, {"hello out there"}, 0);
+  for (std::int64_t k = 10; k <= 200; k += 10) job.iterate(7, k, k * 100);
+  const JobClock clock = make_clock(job.view());
+  CHECK(clock.stride == 10);
+  REQUIRE(clock.dense_ranks.size() == 1);
+  CHECK(clock.completed_by_any == Iteration{200});
+  CHECK(clock.last_progress == after(20'000));
+  CHECK(clock.ticks[3].duration_ms == doctest::Approx(100));
+}
+
+TEST_CASE("a rank that logs less often does not hold the job back") {
+  MadeJob job(3);
+  job.iterate_all(1, 40);
+  MadeJob mixed(3);
+  for (std::int64_t k = 1; k <= 40; ++k) {
+    mixed.iterate(0, k, k * 1000);
+    mixed.iterate(1, k, k * 1000);
+    if (k % 16 == 0) mixed.iterate(2, k, k * 1000);
+  }
+  CHECK(make_clock(mixed.view()).first_incomplete == make_clock(job.view()).first_incomplete);
+}
+
+TEST_CASE("a long pause shows in the largest gap and not in the usual one") {
+  MadeJob job(2);
+  for (int rank = 0; rank < 2; ++rank)
+    for (std::int64_t k = 1; k <= 20; ++k) job.iterate(rank, k, k * 1000 + (k > 10 ? 30'000 : 0));
+  const JobClock clock = make_clock(job.view());
+  CHECK(clock.gap_median_ms == doctest::Approx(1000));
+  CHECK(clock.gap_max_ms == doctest::Approx(31'000));
+}
+
+TEST_CASE("without times the phase timers tell how long iterations took") {
+  MadeJob job(2);
+  for (std::int64_t k = 1; k <= 10; ++k)
+    for (int rank = 0; rank < 2; ++rank) job.iterate(rank, k, std::nullopt, 250);
+  const JobClock clock = make_clock(job.view());
+  CHECK(clock.completed_by_any == Iteration{10});
+  CHECK_FALSE(clock.last_progress.has_value());
+  CHECK(clock.ticks[5].duration_ms == doctest::Approx(250));
+}
+
+TEST_CASE("counted progress gives way to printed iterations") {
+  MadeJob counted(2);
+  for (std::int64_t k = 1; k <= 10; ++k)
+    for (int rank = 0; rank < 2; ++rank) counted.iterate(rank, k, k * 1000).counted = true;
+  CHECK(make_clock(counted.view()).counted);
+
+  MadeJob both(2);
+  for (std::int64_t k = 1; k <= 30; ++k) {
+    both.iterate(0, k, k * 1000).counted = true;
+    if (k <= 10) both.iterate(1, 100 + k, k * 1000);
+  }
+  const JobClock clock = make_clock(both.view());
+  CHECK_FALSE(clock.counted);
+  CHECK(clock.completed_by_any == Iteration{110});
+}
+
+TEST_CASE("nobody prints iterations") {
+  MadeJob job(2);
+  job.say(0, {"hello out there"}, 5);
+  const JobClock clock = make_clock(job.view());
+  CHECK_FALSE(clock.has_iterations());
+  CHECK(clock.ticks.empty());
+  CHECK_FALSE(clock.first_incomplete.has_value());
+  CHECK_FALSE(clock.last_progress.has_value());
+}
+
+}  // namespace
+}  // namespace l4::job

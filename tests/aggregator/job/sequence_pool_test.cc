@@ -1,0 +1,59 @@
+// Sequences are stored once and appended without a repetition where they meet.
+#include "aggregator/job/sequence_pool.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <vector>
+
+namespace l4::job {
+namespace {
+
+TEST_CASE("equal sequences have one id, others have others") {
+  SequencePool pool;
+  CHECK(pool.intern({}) == SequenceId{0});
+  CHECK(pool.at(SequenceId{0}).empty());
+  const auto abc = pool.intern({1, 2, 3});
+  CHECK(pool.intern({1, 2, 3}) == abc);
+  CHECK(pool.intern({1, 2}) != abc);
+  CHECK(pool.intern({3, 2, 1}) != abc);
+  CHECK(pool.at(abc) == Sequence{1, 2, 3});
+  CHECK(pool.size() == 4);
+}
+
+TEST_CASE("appending collapses where the two meet") {
+  SequencePool pool;
+  const auto ab = pool.append(SequenceId{0}, {1, 2});
+  CHECK(pool.at(ab) == Sequence{1, 2});
+  CHECK(pool.at(pool.append(ab, {2, 3})) == Sequence{1, 2, 3});
+  CHECK(pool.at(pool.append(ab, {3})) == Sequence{1, 2, 3});
+  CHECK(pool.append(ab, {}) == ab);
+  CHECK(pool.append(ab, {2}) == ab);
+  CHECK(pool.at(pool.append(ab, {1, 2})) == Sequence{1, 2, 1, 2});
+}
+
+TEST_CASE("any way of cutting a sequence gives the same id") {
+  const std::uint64_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  SequencePool pool;
+  for (int round = 0; round < 500; ++round) {
+    Sequence whole;
+    for (std::size_t i = random() % 30; i > 0; --i)
+      whole.push_back(static_cast<std::uint32_t>(random() % 4));
+    const auto at_once = pool.append(SequenceId{0}, whole);
+    SequenceId in_parts{0};
+    for (std::size_t at = 0; at < whole.size();) {
+      const std::size_t end = std::min(whole.size(), at + 1 + random() % 5);
+      in_parts = pool.append(in_parts, {whole.begin() + static_cast<std::ptrdiff_t>(at),
+                                        whole.begin() + static_cast<std::ptrdiff_t>(end)});
+      at = end;
+    }
+    CHECK(in_parts == at_once);
+    const Sequence& stored = pool.at(at_once);
+    for (std::size_t i = 1; i < stored.size(); ++i) CHECK(stored[i] != stored[i - 1]);
+  }
+}
+
+}  // namespace
+}  // namespace l4::job

@@ -1,0 +1,124 @@
+// What a source's segments leave behind, asked through the view and the clock.
+#include "aggregator/job/stream.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "aggregator/detect/stage/stages.h"
+#include "aggregator/job/clock.h"
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::job {
+namespace {
+
+using test::after;
+using test::event_of;
+using test::MadeJob;
+
+TEST_CASE("counts and first occurrences of an event") {
+  MadeJob job(1);
+  job.iterate(0, 1, 1000);
+  job.say(0, {"tick tock"}, 1500);
+  job.iterate(0, 2, 2000);
+  job.say(0, {"tick tock"}, 2500).events[0].count = 9;
+  const JobView view = job.view();
+  const EventView& event = view.events[event_of(view, "tick")];
+  CHECK(event.count == 10);
+  REQUIRE(event.at.size() == 1);
+  CHECK(event.at[0].stats.count == 10);
+  CHECK(event.at[0].stats.first_line == 2);
+  CHECK(event.at[0].time == after(1500));
+  CHECK(event.at[0].stats.first_iteration == Iteration{1});
+  CHECK(view.lines == 12);
+}
+
+TEST_CASE("segments that come late do not move the first occurrence forward") {
+  MadeJob job(1);
+  job.say(0, {"tick tock"}, 1000);
+  job.say(0, {"tick tock"}, 2000);
+  wire::Batch batch = job.batches().front();
+  std::swap(batch.segments[0], batch.segments[1]);
+  TemplateTable templates;
+  JobState state("made", 0, templates);
+  CHECK(state.apply(batch).has_value());
+  const JobView view = make_view(state, 0, false);
+  CHECK(view.events[0].at[0].stats.first_line == 1);
+  CHECK(view.events[0].at[0].time == after(1000));
+}
+
+TEST_CASE("an iteration that was begun and not completed is started only") {
+  MadeJob job(1);
+  job.iterate(0, 7, 1000);
+  wire::Segment& open = job.say(0, {"forward pass begins"}, 1500);
+  open.iteration = Iteration{8};
+  open.boundary = wire::Boundary::none;
+  const JobView view = job.view();
+  CHECK(view.ranks[0].completed == Iteration{7});
+  CHECK(view.ranks[0].started == Iteration{8});
+  CHECK(make_clock(view).first_incomplete == Iteration{8});
+}
+
+TEST_CASE("an iteration that is repeated after a restart does not turn the job back") {
+  MadeJob job(1);
+  for (const std::int64_t k : {8, 9, 10, 9, 10, 11}) job.iterate(0, k, 1000 * k);
+  const JobView view = job.view();
+  CHECK(view.ranks[0].completed == Iteration{11});
+  CHECK(make_clock(view).completed_by_any == Iteration{11});
+}
+
+TEST_CASE("parameters are counted by tuple, and their number is bounded") {
+  MadeJob job(1);
+  const auto say = [&](int rank) {
+    wire::Segment& segment = job.say(0, {"lost rank <*>", Level::error}, 0);
+    segment.parameters = {
+        {segment.events[0].id, 1, {{wire::ParameterKind::rank, std::to_string(rank)}}}};
+  };
+  for (int i = 0; i < 30; ++i) say(i % 3);
+  const auto seen = [&] {
+    const JobView view = job.view();
+    return view.events[0].parameters;
+  };
+  auto parameters = seen();
+  REQUIRE(parameters.size() == 3);
+  for (const ParameterSeen& one : parameters) CHECK(one.count == 10);
+  for (int i = 0; i < 1000; ++i) say(i);
+  CHECK(seen().size() == Stream::kTuplesMax);
+}
+
+TEST_CASE("old iterations make way for new ones") {
+  MadeJob job(1);
+  const auto many = static_cast<std::int64_t>(Stream::kIterationsMax) + 500;
+  for (std::int64_t k = 1; k <= many; ++k) job.iterate(0, k, k);
+  const JobView view = job.view();
+  const JobClock clock = make_clock(view);
+  CHECK(clock.ticks.size() == Stream::kIterationsMax);
+  CHECK(clock.ticks.front().iteration == Iteration{501});
+  CHECK(clock.completed_by_any == Iteration{many});
+  CHECK(view.events[0].count == static_cast<std::uint64_t>(many));
+}
+
+TEST_CASE("stages follow each other") {
+  MadeJob job(1);
+  const auto say = [&](Stage stage, std::int64_t ms) { job.say(0, {"a line"}, ms).stage = stage; };
+  say(Stage::init, 0);
+  say(Stage::init, 500);
+  say(Stage::model_build, 1000);
+  say(Stage::training, 2000);
+  say(Stage::checkpoint_save, 3000);
+  say(Stage::training, 4000);
+  const JobView view = job.view();
+  const auto stages = detect::stage::find_stages(view, make_clock(view));
+  std::string spans;
+  for (const auto& span : stages.spans) spans += std::string(name(span.stage)) + ' ';
+  CHECK(spans == "init model_build training checkpoint_save ");
+  CHECK(stages.spans[0].begin == after(0));
+  CHECK(stages.spans[0].end == after(500));
+  CHECK(stages.spans[2].begin == after(2000));
+  CHECK(stages.spans[2].end == after(4000));
+  CHECK(stages.last_of_rank[0] == Stage::training);
+}
+
+}  // namespace
+}  // namespace l4::job
