@@ -133,6 +133,9 @@ void NodeAgent::State::read_file(OpenFile& open, std::atomic<std::uint64_t>& byt
     bytes_done.fetch_add(*read, std::memory_order_relaxed);
   }
   decoder.finish();
+  if (!reader->compressed() && decoder.stats().bytes < open.file.bytes)
+    batch.warnings.push_back({"incomplete", open.file.name, "not read to the end it had when found",
+                              open.file.bytes - decoder.stats().bytes});
   finish_file(open, decoder);
 }
 

@@ -93,7 +93,6 @@ class Search {
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen_;
   std::map<std::string, std::size_t> jobs_;
   std::map<std::string, std::pair<std::size_t, std::uint64_t>> skipped_;  // files, bytes
-  std::size_t missing_ = 0;
 };
 
 /// Node, rank and the rest, from the layout, the known names, else the folder, else the file.
@@ -164,7 +163,6 @@ void Search::path(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) {
-    ++missing_;
     warn("missing", path.string(),
          error && error != std::errc::no_such_file_or_directory ? error.message()
                                                                 : "does not exist");
@@ -190,9 +188,10 @@ void Search::path(const fs::path& path) {
 Error Search::nothing_found(const std::vector<fs::path>& paths) const {
   constexpr std::size_t kNamedMax = 3;
   const auto& warnings = out_.warnings;
-  if (warnings.size() == 1 && paths.size() == 1 &&
-      (missing_ == 1 || warnings[0].file == paths[0].filename() || warnings[0].file.empty()))
-    return {paths[0].string(), warnings[0].reason};
+  const bool itself = warnings.size() == 1 && paths.size() == 1 &&
+                      (warnings[0].file.empty() || warnings[0].file == paths[0] ||
+                       warnings[0].file == paths[0].filename());
+  if (itself) return {paths[0].string(), warnings[0].reason};
   std::string reason = "holds no log file";
   for (std::size_t i = 0; i < std::min(kNamedMax, warnings.size()); ++i)
     reason += (i == 0 ? "; left out: " : ", ") +

@@ -44,7 +44,7 @@ struct Options {
   std::size_t files_max = 200'000;
   /// Folder that the program made to hold unpacked input: neither its name nor what stands above it
   /// says anything about the job. Empty: none.
-  std::filesystem::path private_folder;
+  std::filesystem::path private_folder = {};
 };
 
 /// Error only if nothing at all could be read under `paths`.

@@ -25,6 +25,12 @@ bool all_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// A control character that no terminal output has.
+bool is_odd(unsigned char byte) {
+  constexpr std::string_view kUsual{"\0\t\n\r\b\a\f\x1b", 8};
+  return byte == 0x7f || (byte < 0x20 && kUsual.find(static_cast<char>(byte)) == kUsual.npos);
+}
+
 /// A byte order mark, or every second byte NUL and the others text, as of Latin letters.
 bool is_utf16(std::string_view head) {
   if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) return true;
@@ -84,11 +90,11 @@ Result<Content> content_of(const std::filesystem::path& path) {
   for (std::size_t i = 0; i < size; ++i) {
     const auto byte = static_cast<unsigned char>(head[i]);
     nul += byte == 0;
-    odd +=
-        byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r' && byte != 0x1b && byte != '\b';
+    odd += is_odd(byte);
   }
-  // Crashed writers leave holes of NUL in logs; a table of numbers has NUL all over.
-  return nul * 10 <= size * 3 && (odd - nul) * 10 <= size ? Content::text : Content::binary;
+  // Crashed writers leave holes of NUL in logs; a table of numbers has NUL all over. Of random
+  // bytes, as compressed data are, every tenth is a control character.
+  return nul * 10 <= size * 3 && odd * 20 <= size ? Content::text : Content::binary;
 }
 
 }  // namespace l4::discover

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-namespace l4 {
+namespace l4::cli {
 namespace {
 
 /// A folder that lives as long as the test.
@@ -93,4 +93,4 @@ TEST_CASE("what cannot be read is named") {
 }
 
 }  // namespace
-}  // namespace l4
+}  // namespace l4::cli
