@@ -129,7 +129,8 @@ Header scan_header(std::string_view text, bool stamped) {
       walk.after_mark = true;
       ++at;
     } else {
-      const std::size_t end = std::min(text.find_first_of(" \t", at), text.size());
+      std::size_t end = at;
+      while (end < text.size() && text[end] != ' ' && text[end] != '\t') ++end;
       walk.word(text.substr(at, end - at), at);
       at = end;
     }

@@ -59,13 +59,6 @@ constexpr std::array kOpenings{
 };
 
 /// Words that count anywhere in the first part of a line.
-constexpr std::array kAnywhere{
-    Word{": error: ", Level::error},
-    Word{": fatal error: ", Level::error},
-    Word{"FATAL", Level::fatal},
-    Word{"(core dumped)", Level::fatal},
-};
-
 constexpr std::array kClassEnds{
     Word{"Error", Level::error},          Word{"Exception", Level::error},
     Word{"Warning", Level::warning},      Word{"KeyboardInterrupt", Level::error},
@@ -182,6 +175,20 @@ NamedClass find_exception_class(std::string_view text) {
   return {};
 }
 
+namespace {
+
+/// Words that count wherever they stand. find() is quick where the first byte is rare.
+Level level_anywhere(std::string_view head) {
+  constexpr auto kNone = std::string_view::npos;
+  if (contains(head, "error: ") &&
+      (contains(head, ": error: ") || contains(head, ": fatal error: ")))
+    return Level::error;
+  const bool fatal = head.find("FATAL") != kNone || head.find("(core dumped)") != kNone;
+  return fatal ? Level::fatal : Level::unknown;
+}
+
+}  // namespace
+
 Level level_of_message(std::string_view text) {
   if (text.empty()) return Level::unknown;
   for (const Word& word : kOpenings)
@@ -189,10 +196,7 @@ Level level_of_message(std::string_view text) {
   if (ascend_code(text)) return Level::error;
   const NamedClass named = find_exception_class(text);
   if (named.level != Level::unknown) return named.level;
-  const std::string_view head = text.substr(0, 160);
-  for (const Word& word : kAnywhere)
-    if (contains(head, word.text)) return word.level;
-  return Level::unknown;
+  return level_anywhere(text.substr(0, 160));
 }
 
 }  // namespace l4::decode

@@ -45,17 +45,16 @@ Span take_span(const std::uint8_t*& at, const Span& before) {
 void SegmentIndex::add(const wire::Segment& segment) {
   const auto place = static_cast<std::uint32_t>(spans_.size());
   spans_.push_back({segment.source, segment.bytes, segment.lines.first, segment.end});
-  bool joined = false;
   for (const wire::EventCount& event : segment.events) {
     if (event.id.value() >= places_.size()) places_.resize(event.id.value() + 1);
     Places& places = places_[event.id.value()];
     if (places.size() >= kSpansMax) {
       halve(places);
-      joined = true;
+      joined_ = true;
     }
     places.push_back(place);
   }
-  if (joined && spans_.size() > std::max(kSweepMin, 2 * swept_size_)) sweep();
+  if (joined_ && spans_.size() > std::max(kSweepMin, 2 * swept_size_)) sweep();
 }
 
 /// Joins every second span of the same source with the one before it.
@@ -97,7 +96,7 @@ void SegmentIndex::sweep() {
 }
 
 void SegmentIndex::freeze() {
-  sweep();
+  if (joined_) sweep();
   Span before;
   for (const Span& span : spans_) {
     put(packed_spans_, before, span);

@@ -49,6 +49,7 @@ class SegmentIndex {
   std::vector<Span> spans_;
   std::vector<Places> places_;  // by template
   std::size_t swept_size_ = 0;  // of spans_, after the last sweep
+  bool joined_ = false;         // some spans may be referred to no more
 
   Bytes packed_spans_;
   Bytes packed_places_;

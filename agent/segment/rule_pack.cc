@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "agent/segment/literal_search.h"
 #include "common/base/config_table.h"
 
 namespace l4::segment {
@@ -86,16 +87,24 @@ Result<RulePack> read_pack(const std::filesystem::path& file) {
   return pack;
 }
 
-bool contains(std::string_view message, std::string_view literal) {
-  return message.find(literal) != std::string_view::npos;
-}
-
-bool any_accepts(const std::vector<LiteralRule>& rules, std::string_view message) {
-  return std::ranges::any_of(rules, [&](const auto& rule) { return rule.accepts(message); });
-}
-
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
+}
+
+bool begins_with_number(std::string_view message) {
+  const auto first = message.find_first_not_of(" \t");
+  return first != std::string_view::npos && is_digit(message[first]);
+}
+
+bool accepts(const LiteralRule& rule, const LiteralSearch& search) {
+  const auto within = [&](const auto& literal) { return search.holds(literal); };
+  return std::ranges::all_of(rule.contains, within) &&
+         std::ranges::none_of(rule.excludes, within) &&
+         (!rule.leading_number || begins_with_number(search.message()));
+}
+
+bool any_accepts(const std::vector<LiteralRule>& rules, const LiteralSearch& search) {
+  return std::ranges::any_of(rules, [&](const auto& rule) { return accepts(rule, search); });
 }
 
 /// The text behind each occurrence of `after`, offered to `take` until it takes one.
@@ -120,26 +129,27 @@ std::optional<std::int64_t> take_integer(std::string_view& text) {
   return value;
 }
 
-void apply(const RulePack& pack, std::string_view message, TemplateRole& role) {
+void apply(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+  const std::string_view message = search.message();
   for (const auto& marker : pack.iterations)
-    if (role.iteration == nullptr && marker.rule.accepts(message) &&
+    if (role.iteration == nullptr && accepts(marker.rule, search) &&
         read_number(message, marker.number_after))
       role.iteration = &marker;
   for (const auto& rule : pack.stages) {
-    if (role.stage == Stage::unknown && rule.begin.accepts(message)) role.stage = rule.stage;
+    if (role.stage == Stage::unknown && accepts(rule.begin, search)) role.stage = rule.stage;
     const bool ends =
-        std::ranges::any_of(rule.until, [&](const auto& text) { return contains(message, text); });
+        std::ranges::any_of(rule.until, [&](const auto& text) { return search.holds(text); });
     if (role.stage_end == Stage::unknown && ends) role.stage_end = rule.stage;
   }
   for (const auto& timer : pack.timers) {
     const bool known = std::ranges::any_of(
         role.timers, [&](const Timer* other) { return other->number_after == timer.number_after; });
-    if (!known && timer.rule.accepts(message) && read_value(message, timer.number_after))
+    if (!known && accepts(timer.rule, search) && read_value(message, timer.number_after))
       role.timers.push_back(&timer);
   }
-  role.teardown |= any_accepts(pack.teardown, message);
-  role.finished |= any_accepts(pack.finished, message);
-  role.progress |= any_accepts(pack.progress, message);
+  role.teardown |= any_accepts(pack.teardown, search);
+  role.finished |= any_accepts(pack.finished, search);
+  role.progress |= any_accepts(pack.progress, search);
 }
 
 }  // namespace
@@ -149,12 +159,7 @@ struct RulePackSet::State {
 };
 
 bool LiteralRule::accepts(std::string_view message) const {
-  if (leading_number) {
-    const auto first = message.find_first_not_of(" \t");
-    if (first == std::string_view::npos || !is_digit(message[first])) return false;
-  }
-  const auto within = [&](const auto& literal) { return segment::contains(message, literal); };
-  return std::ranges::all_of(contains, within) && std::ranges::none_of(excludes, within);
+  return segment::accepts(*this, LiteralSearch(message));
 }
 
 RulePackSet::RulePackSet(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -181,8 +186,9 @@ Result<RulePackSet> RulePackSet::load(const std::filesystem::path& folder) {
 }
 
 TemplateRole RulePackSet::classify(std::string_view first_message_of_template) const {
+  const LiteralSearch search(first_message_of_template);
   TemplateRole role;
-  for (const auto& pack : state_->packs) apply(pack, first_message_of_template, role);
+  for (const auto& pack : state_->packs) apply(pack, search, role);
   return role;
 }
 

@@ -190,7 +190,7 @@ void Segmenter::close(wire::Boundary boundary) {
     sink_(std::move(open_));
   }
   open_ = {};
-  index_.clear();
+  if (!index_.empty()) index_.clear();
   open_.stage = stage_;
 }
 

@@ -92,9 +92,12 @@ void add_streams(JobView& view, const JobState& state, bool trust_mtimes) {
     }
   }
   for (const std::string& name : node_names) view.nodes.push_back({name, {}, {}, {}});
+  const auto number_of = [&](const std::string& name) {
+    const auto at = std::ranges::lower_bound(view.nodes, name, {}, &NodeView::name);
+    return static_cast<std::uint32_t>(at - view.nodes.begin());
+  };
   for (const auto& [key, entries] : grouped) {
-    const auto node = static_cast<std::uint32_t>(
-        std::distance(node_names.begin(), node_names.find(std::get<0>(key))));
+    const std::uint32_t node = number_of(std::get<0>(key));
     const auto rank = static_cast<std::uint32_t>(view.ranks.size());
     RankView added;
     added.node = node;

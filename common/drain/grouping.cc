@@ -55,14 +55,18 @@ bool Grouping::see(Variants& variants, const Row& row, bool general) const {
   for (std::size_t i = 0; i < row.size(); ++i) {
     Position& position = variants.positions[i];
     if (position.open) continue;
-    if (std::ranges::find(position.values, row[i].id) == position.values.end()) {
-      position.values.push_back(row[i].id);
+    if (position.weight == 0) {
+      position.first = row[i].id;
+      position.weight = evidence(row[i]);
+    } else if (position.first != row[i].id &&
+               std::ranges::find(position.others, row[i].id) == position.others.end()) {
+      position.others.push_back(row[i].id);
       position.weight += evidence(row[i]);
     }
-    const bool enough = position.values.size() > 1 && position.weight >= options_.values_min;
+    const bool enough = !position.others.empty() && position.weight >= options_.values_min;
     if (!enough && !(general && is_general(row[i]))) continue;
     position.open = opened = true;
-    position.values = {};
+    position.others = std::vector<std::uint64_t>();
   }
   return opened;
 }

@@ -51,8 +51,9 @@ class Grouping {
 
  private:
   struct Position {
-    std::vector<std::uint64_t> values;  // while closed
-    unsigned weight = 0;
+    std::uint64_t first = 0;            // most positions show a single value
+    std::vector<std::uint64_t> others;  // while closed
+    unsigned weight = 0;                // 0: no value yet
     bool open = false;
   };
   /// Groups of one class of frames.

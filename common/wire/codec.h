@@ -29,5 +29,7 @@ using Bytes = std::vector<std::byte>;
 /// before that.
 Bytes encode(const Batch& batch);
 Result<Batch> decode(std::span<const std::byte> message);
+/// Replaces the content of `batch`, whose lists keep their room; after an error it is unspecified.
+Result<void> decode(std::span<const std::byte> message, Batch& batch);
 
 }  // namespace l4::wire

@@ -57,7 +57,7 @@ class Decoder {
  public:
   explicit Decoder(std::size_t words) : elements_left_(words) {}
 
-  Batch batch(schema::Batch::Reader in);
+  void batch(schema::Batch::Reader in, Batch& out);
   const std::optional<Error>& error() const { return error_; }
   std::string place() const { return place_.text(); }
 
@@ -105,10 +105,12 @@ class Decoder {
     return std::pair(elements, fits ? elements.size() : 0u);
   }
 
+  /// Replaces the content of `out`, which keeps its room.
   template <class Out, class In, class List, class One>
-  std::vector<Out> each(std::string_view field, const In& in, List (In::*get)() const, One one) {
+  void each(std::string_view field, const In& in, List (In::*get)() const, One one,
+            std::vector<Out>& out) {
     const auto [elements, size] = list(field, in, get);
-    std::vector<Out> out;
+    out.clear();
     out.reserve(size);
     for (capnp::uint i = 0; i < size && !error_; ++i) {
       place_.index(i);
@@ -118,6 +120,12 @@ class Decoder {
       place_.leave();
     }
     place_.field(field);
+  }
+
+  template <class Out, class In, class List, class One>
+  std::vector<Out> each(std::string_view field, const In& in, List (In::*get)() const, One one) {
+    std::vector<Out> out;
+    each(field, in, get, one, out);
     return out;
   }
 
@@ -263,20 +271,17 @@ Warning Decoder::warning(schema::Warning::Reader in) {
   return out;
 }
 
-Batch Decoder::batch(schema::Batch::Reader in) {
+void Decoder::batch(schema::Batch::Reader in, Batch& out) {
   using In = schema::Batch::Reader;
-  Batch out;
   out.agent = text("agent", in, &In::getAgent);
   out.incarnation = in.getIncarnation();
   out.sequence = in.getSequence();
-  out.sources = each<SourceDefinition>("sources", in, &In::getSources, &Decoder::source);
-  out.templates =
-      each<TemplateDefinition>("templates", in, &In::getTemplates, &Decoder::definition);
-  out.timers = each<TimerName>("timers", in, &In::getTimers, &Decoder::timer_name);
-  out.segments = each<Segment>("segments", in, &In::getSegments, &Decoder::segment);
-  out.coverage = each<Coverage>("coverage", in, &In::getCoverage, &Decoder::coverage);
-  out.warnings = each<Warning>("warnings", in, &In::getWarnings, &Decoder::warning);
-  return out;
+  each("sources", in, &In::getSources, &Decoder::source, out.sources);
+  each("templates", in, &In::getTemplates, &Decoder::definition, out.templates);
+  each("timers", in, &In::getTimers, &Decoder::timer_name, out.timers);
+  each("segments", in, &In::getSegments, &Decoder::segment, out.segments);
+  each("coverage", in, &In::getCoverage, &Decoder::coverage, out.coverage);
+  each("warnings", in, &In::getWarnings, &Decoder::warning, out.warnings);
 }
 
 /// The message as words; copied only if it does not stand on a word boundary.
@@ -302,6 +307,13 @@ class Words {
 }  // namespace
 
 Result<Batch> decode(std::span<const std::byte> message) {
+  Batch batch;
+  if (const auto decoded = decode(message, batch); !decoded)
+    return std::unexpected(decoded.error());
+  return batch;
+}
+
+Result<void> decode(std::span<const std::byte> message, Batch& batch) {
   if (message.size() > kMessageBytesMax)
     return std::unexpected(Error{"batch", "message is longer than 64 MiB"});
   if (message.size() < 2 * kWordBytes || message.size() % kWordBytes != 0)
@@ -313,9 +325,9 @@ Result<Batch> decode(std::span<const std::byte> message) {
     options.traversalLimitInWords = words.view().size() + 64;  // an honest one is read once
     options.nestingLimit = kNestingMax;
     capnp::FlatArrayMessageReader reader(words.view(), options);
-    Batch batch = decoder.batch(reader.getRoot<schema::Batch>());
+    decoder.batch(reader.getRoot<schema::Batch>(), batch);
     if (decoder.error()) return std::unexpected(*decoder.error());
-    return batch;
+    return {};
   } catch (const kj::Exception& broken) {
     if (decoder.error()) return std::unexpected(*decoder.error());
     return std::unexpected(Error{decoder.place(), broken.getDescription().cStr()});

@@ -22,6 +22,11 @@ class Scanner {
 
   void run() {
     while (at_ < text_.size() && out_.size() < kParametersMax) {
+      const char c = text_[at_];
+      if (!has(c, kWord) && c != '/' && c != ':') {  // begins no form and no word
+        ++at_;
+        continue;
+      }
       const char before = at_ == 0 ? ' ' : text_[at_ - 1];
       const bool at_start = !is_word(before);
       std::size_t used = at_start ? recognise(before) : 0;
@@ -46,6 +51,8 @@ class Scanner {
   std::size_t recognise(char before) {
     const char c = text_[at_];
     if (c == '/') return path(before);
+    if (is_letter(c) && is_bare_word()) return bare_word(c);
+    if (is_digit(c) && is_bare_number()) return duration(before);
     if (is_hex(c) || c == ':' || c == 'P' || c == 'G')
       if (const auto used = pci(before)) return used;
     if (is_hex(c) || c == ':')
@@ -66,6 +73,26 @@ class Scanner {
   /// First letters of the stems of device_name().
   static bool may_be_device(char c) {
     return std::string_view("eibnmh").find(c) != std::string_view::npos;
+  }
+
+  /// Letters alone, as most words: no address, device or host can begin here.
+  bool is_bare_word() const {
+    std::size_t end = at_;
+    while (end < text_.size() && is_letter(text_[end])) ++end;
+    return end == text_.size() || !(has(text_[end], kWord | kHost) || text_[end] == ':');
+  }
+  std::size_t bare_word(char c) {
+    const std::size_t used = may_be_keyword(c) ? keyword() : 0;
+    return used == 0 && c == 'S' ? signal_name() : used;
+  }
+
+  /// Digits with at most two points: no address can begin here.
+  bool is_bare_number() const {
+    std::size_t end = at_;
+    int points = 0;
+    for (; end < text_.size() && (is_digit(text_[end]) || text_[end] == '.'); ++end)
+      points += text_[end] == '.' ? 1 : 0;
+    return points < 3 && (end == text_.size() || !(has(text_[end], kWord) || text_[end] == ':'));
   }
 
   std::size_t path(char before) {
