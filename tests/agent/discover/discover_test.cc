@@ -148,5 +148,49 @@ TEST_CASE("discover: layout and spread of mtimes") {
   CHECK_FALSE(found->mtimes_equal);
 }
 
+TEST_CASE("discover: UTF-16 is named as such, compressed data as binary") {
+  const test::TempFolder folder;
+  std::string wide = "\xff\xfe", narrow_bytes, noise;
+  for (const char c : std::string("2026-11-20 a line of text\n")) {
+    wide.append({c, '\0'});
+    narrow_bytes.append({'\0', c});
+  }
+  for (unsigned i = 0; i < 8192; ++i) noise += static_cast<char>((i * i * 2654435761u) >> 17);
+  folder.file("a.log", wide);
+  folder.file("b.log", narrow_bytes);
+  folder.file("c.log", noise);
+  const auto nothing = discover({folder.path()});
+  REQUIRE_FALSE(nothing);
+  CHECK(nothing.error().reason.find("UTF-16") != std::string::npos);
+  folder.file("d.log");
+  const auto found = discover({folder.path()});
+  REQUIRE(found);
+  CHECK(found->files.size() == 1);
+  CHECK(std::ranges::count(found->warnings, "encoding", &wire::Warning::kind) == 2);
+  CHECK(std::ranges::count(found->warnings, "binary", &wire::Warning::kind) == 1);
+}
+
+TEST_CASE("discover: the private folder and what is above it names nothing") {
+  const test::TempFolder folder;
+  folder.file("node-17/l4-x/job/rank0.log");
+  Options options;
+  options.private_folder = folder.path() / "node-17/l4-x";
+  const auto found = discover({folder.path() / "node-17/l4-x/job"}, options);
+  REQUIRE(found);
+  CHECK(found->files.at(0).node == "job");
+  CHECK(found->job == "job");
+}
+
+TEST_CASE("discover: two folders of one name stay apart in names") {
+  const test::TempFolder folder;
+  folder.file("a/logs/rank0.log");
+  folder.file("b/logs/rank1.log");
+  const auto found = discover({folder.path() / "a/logs", folder.path() / "b/logs"});
+  REQUIRE(found);
+  REQUIRE(found->files.size() == 2);
+  CHECK(find(*found, "logs/rank0.log") != nullptr);
+  CHECK(find(*found, "logs/rank1.log") == nullptr);
+}
+
 }  // namespace
 }  // namespace l4::discover

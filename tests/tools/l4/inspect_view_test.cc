@@ -38,7 +38,7 @@ TEST_CASE("inspect: no line is wider than asked, and what counts is there") {
 
 TEST_CASE("inspect: the end of a long path is kept longer than its front") {
   CHECK(cut_middle("short", 10) == "short");
-  CHECK(cut_middle("node-00/a/b/c/rank0.log", 13) == "node…rank0.log" + std::string());
+  CHECK(cut_middle("node-00/a/b/c/rank0.log", 13) == "node…ank0.log");
   CHECK(serve::cells(cut_middle("日本語日本語日本語日本語", 11)) <= 11);
 }
 
