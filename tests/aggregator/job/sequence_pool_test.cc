@@ -21,15 +21,22 @@ TEST_CASE("equal sequences have one id, others have others") {
   CHECK(pool.size() == 4);
 }
 
+/// Each once in a row, as a segment ships them.
+std::vector<wire::Run> runs(const Sequence& ids) {
+  std::vector<wire::Run> list;
+  for (const std::uint32_t id : ids) list.push_back({LocalTemplateId{id}, 1});
+  return list;
+}
+
 TEST_CASE("appending collapses where the two meet") {
   SequencePool pool;
-  const auto ab = pool.append(SequenceId{0}, {1, 2});
+  const auto ab = pool.append(SequenceId{0}, runs({1, 2}));
   CHECK(pool.at(ab) == Sequence{1, 2});
-  CHECK(pool.at(pool.append(ab, {2, 3})) == Sequence{1, 2, 3});
-  CHECK(pool.at(pool.append(ab, {3})) == Sequence{1, 2, 3});
-  CHECK(pool.append(ab, {}) == ab);
-  CHECK(pool.append(ab, {2}) == ab);
-  CHECK(pool.at(pool.append(ab, {1, 2})) == Sequence{1, 2, 1, 2});
+  CHECK(pool.at(pool.append(ab, runs({2, 3}))) == Sequence{1, 2, 3});
+  CHECK(pool.at(pool.append(ab, runs({3}))) == Sequence{1, 2, 3});
+  CHECK(pool.append(ab, runs({})) == ab);
+  CHECK(pool.append(ab, runs({2})) == ab);
+  CHECK(pool.at(pool.append(ab, runs({1, 2}))) == Sequence{1, 2, 1, 2});
 }
 
 TEST_CASE("any way of cutting a sequence gives the same id") {
@@ -41,12 +48,12 @@ TEST_CASE("any way of cutting a sequence gives the same id") {
     Sequence whole;
     for (std::size_t i = random() % 30; i > 0; --i)
       whole.push_back(static_cast<std::uint32_t>(random() % 4));
-    const auto at_once = pool.append(SequenceId{0}, whole);
+    const auto at_once = pool.append(SequenceId{0}, runs(whole));
     SequenceId in_parts{0};
     for (std::size_t at = 0; at < whole.size();) {
       const std::size_t end = std::min(whole.size(), at + 1 + random() % 5);
-      in_parts = pool.append(in_parts, {whole.begin() + static_cast<std::ptrdiff_t>(at),
-                                        whole.begin() + static_cast<std::ptrdiff_t>(end)});
+      in_parts = pool.append(in_parts, runs({whole.begin() + static_cast<std::ptrdiff_t>(at),
+                                             whole.begin() + static_cast<std::ptrdiff_t>(end)}));
       at = end;
     }
     CHECK(in_parts == at_once);

@@ -31,9 +31,9 @@ std::vector<std::string> symptoms(const std::function<void(MadeJob&, int k, std:
   const job::JobClock clock = job::make_clock(view);
   const Slowdown slowdown = find_slowdown(view, clock);
   REQUIRE(slowdown.found);
-  std::vector<crash::EventHint> hints;
+  std::vector<EventHint> hints;
   for (const job::EventView& event : view.events) {
-    crash::EventHint hint;
+    EventHint hint;
     hint.severity = crash::severity_of(event.text, event.level);
     hint.in_pool = in_pool && event.level >= Level::warning;
     hints.push_back(hint);

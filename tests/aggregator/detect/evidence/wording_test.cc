@@ -1,11 +1,11 @@
 // How bad a line sounds.
-#include "aggregator/detect/crash/wording.h"
+#include "aggregator/detect/evidence/wording.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-namespace l4::detect::crash {
+namespace l4::detect {
 namespace {
 
 struct Row {
@@ -80,4 +80,4 @@ TEST_CASE("a graver level never makes a line less grave") {
 }
 
 }  // namespace
-}  // namespace l4::detect::crash
+}  // namespace l4::detect
