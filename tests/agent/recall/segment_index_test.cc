@@ -1,59 +1,61 @@
-// Spans of a template: all of them while they are few, joined ones afterwards, never fewer bytes.
 #include "agent/recall/segment_index.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace l4::recall {
 namespace {
 
-wire::Segment segment(std::uint32_t source, std::uint64_t from, std::vector<std::uint32_t> ids) {
+wire::Segment segment(std::uint32_t number, std::vector<std::uint32_t> templates) {
   wire::Segment made;
-  made.source = SourceId{source};
-  made.bytes = {from, from + 10};
-  made.lines = {from / 10 + 1, from / 10 + 1};
-  made.end = TimeMs{Millis{static_cast<std::int64_t>(from)}};
-  for (const std::uint32_t id : ids) made.events.push_back({LocalTemplateId{id}, 1, 1, {}});
+  made.source = SourceId{number / 7000};
+  made.bytes = {number * 100, number * 100 + 90};
+  made.lines = {number * 10 + 1, number * 10 + 9};
+  if (number % 4 != 0) made.end = TimeMs{Millis{1'700'000'000'000 - number}};
+  for (const std::uint32_t id : templates)
+    made.events.push_back({LocalTemplateId{id}, 1, made.lines.first, {}});
   return made;
 }
 
-TEST_CASE("a template's spans are the segments that hold it") {
-  SegmentIndex index;
-  index.add(segment(0, 0, {1, 2}));
-  index.add(segment(1, 0, {2}));
-  index.add(segment(0, 10, {1}));
-  const auto sources = [&](std::uint32_t id) {
-    std::vector<std::uint32_t> found;
-    for (const Span& span : index.spans(LocalTemplateId{id})) found.push_back(span.source.value());
-    std::ranges::sort(found);
-    return found;
-  };
-  CHECK(sources(1) == std::vector<std::uint32_t>{0, 0});
-  CHECK(sources(2) == std::vector<std::uint32_t>{0, 1});
-  CHECK(sources(0).empty());
-  CHECK(sources(1'000'000).empty());
-}
-
-TEST_CASE("however many there are, they stay few and cover each segment") {
-  constexpr std::uint64_t kSegments = 20'000;
-  SegmentIndex index;
-  for (std::uint64_t i = 0; i < kSegments; ++i)
-    index.add(segment(static_cast<std::uint32_t>(i / 5000), i * 10, {4}));
-  const auto& spans = index.spans(LocalTemplateId{4});
-  CHECK(spans.size() <= SegmentIndex::kSpansMax);
-  std::uint64_t missing = 0;
-  for (std::uint64_t i = 0; i < kSegments; ++i) {
-    const wire::Segment wanted = segment(static_cast<std::uint32_t>(i / 5000), i * 10, {});
-    const bool covered = std::ranges::any_of(spans, [&](const Span& span) {
-      return span.source == wanted.source && span.bytes.from <= wanted.bytes.from &&
-             span.bytes.to >= wanted.bytes.to && span.first_line <= wanted.lines.first &&
-             (!span.end || *span.end >= *wanted.end);
-    });
-    if (!covered) ++missing;
-  }
-  CHECK(missing == 0);
+bool equal(const std::vector<Span>& a, const std::vector<Span>& b) {
+  return std::ranges::equal(a, b, [](const Span& x, const Span& y) {
+    return x.source == y.source && x.bytes == y.bytes && x.first_line == y.first_line &&
+           x.end == y.end;
+  });
 }
 
 }  // namespace
+
+TEST_CASE("a frozen index answers as before") {
+  SegmentIndex index;
+  for (std::uint32_t i = 0; i < 20'000; ++i)
+    index.add(segment(i, i % 50 == 0 ? std::vector{1u, i % 9 + 4} : std::vector{1u}));
+  std::vector<std::vector<Span>> before;
+  for (std::uint32_t id = 0; id < 20; ++id) before.push_back(index.spans(LocalTemplateId{id}));
+  CHECK(before[0].empty());
+  CHECK(before[1].size() <= SegmentIndex::kSpansMax);
+  CHECK(!before[4].empty());
+  index.freeze();
+  for (std::uint32_t id = 0; id < 20; ++id)
+    CHECK(equal(index.spans(LocalTemplateId{id}), before[id]));
+}
+
+TEST_CASE("joined spans cover every segment") {
+  SegmentIndex index;
+  constexpr std::uint32_t kSegments = 9000;
+  for (std::uint32_t i = 0; i < kSegments; ++i) {
+    wire::Segment one = segment(i, {0});
+    one.source = SourceId{0};
+    index.add(one);
+  }
+  std::uint64_t covered_to = 0;
+  for (const Span& span : index.spans(LocalTemplateId{0})) {
+    CHECK(span.bytes.from <= covered_to + 10);
+    covered_to = span.bytes.to;
+  }
+  CHECK(covered_to == (kSegments - 1) * 100 + 90);
+}
+
 }  // namespace l4::recall

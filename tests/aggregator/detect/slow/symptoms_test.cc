@@ -34,7 +34,7 @@ std::vector<std::string> symptoms(const std::function<void(MadeJob&, int k, std:
   std::vector<EventHint> hints;
   for (const job::EventView& event : view.events) {
     EventHint hint;
-    hint.severity = crash::severity_of(event.text, event.level);
+    hint.severity = severity_of(event.text, event.level);
     hint.in_pool = in_pool && event.level >= Level::warning;
     hints.push_back(hint);
   }
