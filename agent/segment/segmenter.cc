@@ -96,6 +96,11 @@ wire::EventCount& Segmenter::event_of(LocalTemplateId id) {
 
 void Segmenter::append(const decode::Record& record, LocalTemplateId id,
                        const TemplateTraits& traits) {
+  constexpr std::size_t kUsualRoom = 4;  // an iteration is a few events
+  if (open_.events.empty()) {
+    open_.events.reserve(kUsualRoom);
+    open_.order.reserve(kUsualRoom);
+  }
   wire::EventCount& event = event_of(id);
   if (event.count++ == 0) {
     event.first_line = record.lines.front();

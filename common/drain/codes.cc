@@ -18,7 +18,8 @@ bool is_word(char c) {
 }
 
 bool is_gap(char c) {
-  return std::string_view(" \t:=([#\"'").find(c) != std::string_view::npos;
+  return c == ' ' || c == '\t' || c == ':' || c == '=' || c == '(' || c == '[' || c == '#' ||
+         c == '"' || c == '\'';
 }
 
 /// `before` without the gap at its end.

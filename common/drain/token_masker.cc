@@ -25,7 +25,8 @@ bool is_alnum(char c) {
 
 /// First letters of kSpacedUnits.
 bool may_be_unit(char c) {
-  return std::string_view("BKMGTknums").find(c) != std::string_view::npos;
+  return c == 'B' || c == 'K' || c == 'M' || c == 'G' || c == 'T' || c == 'k' || c == 'n' ||
+         c == 'u' || c == 'm' || c == 's';
 }
 
 const char* end_of_run(const char* at, const char* end) {
