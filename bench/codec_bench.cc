@@ -19,6 +19,7 @@ Batch busy_batch() {
          1,
          "iteration <*>/ <*> | consumed samples: <*> | elapsed time " + std::to_string(t),
          Level::info,
+         0,
          {Skeleton{t}, Skeleton{t + 100}},
          {}});
   for (std::uint32_t s = 0; s < 64; ++s) {

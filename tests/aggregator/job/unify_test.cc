@@ -19,7 +19,7 @@ namespace {
 using Counts = std::map<TemplateId, std::uint64_t>;
 
 wire::TemplateDefinition definition_of(const drain::LogTemplate& known) {
-  return {known.id, known.generation, known.text, Level::info, known.skeletons, known.alias_of};
+  return {known.id, known.generation, known.text, Level::info, 0, known.skeletons, known.alias_of};
 }
 
 wire::TemplateDefinition definition(std::uint32_t id, std::string text,
