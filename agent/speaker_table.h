@@ -23,7 +23,9 @@ class SpeakerTable {
   static constexpr std::size_t kSpeakersMax = 16'384;
 
   /// `file` must outlive the table.
+  /// `file` must outlive the table.
   explicit SpeakerTable(const discover::LogFile& file) : file_(&file) {}
+  explicit SpeakerTable(discover::LogFile&& file) = delete;
 
   struct Found {
     std::size_t speaker = 0;  ///< dense from 0 in this file

@@ -174,7 +174,7 @@ class Check:
     def code(self, name, text):
         lines = text.count("\n")
         in_test = name.startswith(("tests/", "bench/"))
-        limit = HEADER_LINES if name.endswith(".h") else TEST_LINES if in_test else SOURCE_LINES
+        limit = TEST_LINES if in_test else HEADER_LINES if name.endswith(".h") else SOURCE_LINES
         if lines > limit:
             self.say(name, limit + 1, f"{lines} lines, {limit} are allowed")
         if name.endswith(".h") and not re.search(r"^#pragma once$", text, re.M):

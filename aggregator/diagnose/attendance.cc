@@ -55,9 +55,8 @@ std::vector<std::string> missing_names(const std::vector<std::string>& names) {
 }
 
 bool waited_for_nodes(const Report& report) {
-  return report.verdict.state == State::launch_failed &&
-         std::ranges::any_of(report.faults,
-                             [](const KnownFault& fault) { return fault.id == kRendezvousFault; });
+  return report.verdict.state == State::launch_failed && !report.faults.empty() &&
+         report.faults.front().id == kRendezvousFault;
 }
 
 void report_attendance(const job::JobView& view, Report& report) {

@@ -1,8 +1,7 @@
 // The report: what happened to one job, as people and programs read it (design.md 6.3).
 //
 // Flow: aggregator/diagnose fills it, aggregator/serve renders it as text or JSON. Plain values.
-// Every list is most telling first and complete; the text report shows the top of each.
-// Unknown values are empty optionals and become `null`, never a guess.
+// Lists are complete, most telling first. Unknown values are empty and become `null`, no guess.
 #pragma once
 
 #include <cstdint>
@@ -145,8 +144,7 @@ struct Report {
   std::vector<wire::Warning> warnings;
 };
 
-/// Spelling in JSON: new, spatial, temporal, first, fatal, accused, fault, stall.
-std::string_view name(Why why);
+std::string_view name(Why why);  ///< as in JSON; `fresh` is "new"
 std::string_view name(Process process);
 
 }  // namespace l4::diagnose

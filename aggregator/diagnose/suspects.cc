@@ -53,6 +53,7 @@ class Collector {
 
   void add_failures();
   void add_order();
+  bool blame_silent(bool launchers);
   void add_silence();
   void add_missing_habits();
   void add_lag();
@@ -60,6 +61,7 @@ class Collector {
   void add_spatial();
   void add_temporal();
   void add_lost(const std::vector<std::uint32_t>& nodes);
+  void pass_on_launchers();
   Suspects finish();
 
  private:
@@ -150,27 +152,30 @@ void Collector::add_order() {
   }
 }
 
-/// Who says nothing while most others complain has either died or hangs.
-void Collector::add_silence() {
-  std::vector<bool> complains(view().ranks.size(), false);
-  std::size_t complaining = 0;
-  std::size_t training = 0;
+/// Who says nothing while most others of its kind (ranks, or launchers) complain has died or hangs.
+/// True if most complained.
+bool Collector::blame_silent(bool launchers) {
+  std::vector<std::uint32_t> silent;
+  std::size_t all = 0;
   for (std::uint32_t rank = 0; rank < view().ranks.size(); ++rank) {
-    if (view().ranks[rank].launcher) continue;
-    ++training;
-    complains[rank] = !suspects_.ranks[rank].events.empty();
-    if (complains[rank]) ++complaining;
+    if (view().ranks[rank].launcher != launchers || view().ranks[rank].lines == 0) continue;
+    ++all;
+    if (suspects_.ranks[rank].events.empty()) silent.push_back(rank);
   }
-  const bool most_complain = training > 2 && complaining * 2 >= training && complaining < training;
-  if (most_complain) {
-    const double weight = kSilentWeight * rarity(training - complaining, training);
-    for (std::uint32_t rank = 0; rank < view().ranks.size(); ++rank)
-      if (!view().ranks[rank].launcher && !complains[rank] && view().ranks[rank].lines > 0)
-        blame(rank, weight,
-              fmt::format("stopped without a word while {} of {} ranks complained", complaining,
-                          training));
-    return;
-  }
+  const std::size_t complaining = all - silent.size();
+  if (all < 3 || silent.empty() || complaining * 2 < all) return false;
+  const double weight = kSilentWeight * rarity(silent.size(), all);
+  for (const std::uint32_t rank : silent)
+    blame(rank, weight,
+          fmt::format("stopped without a word while {} of {} {} complained", complaining, all,
+                      launchers ? "launchers" : "ranks"));
+  return true;
+}
+
+void Collector::add_silence() {
+  const bool ranks = blame_silent(false);
+  const bool launchers = blame_silent(true);
+  if (ranks || launchers) return;
   if (!findings_.failures.events.empty() || !findings_.silence.overdue) return;
   const auto& order = findings_.silence.order;
   if (order.size() < 2 || !order[0].since || !order[1].since) return;
@@ -298,7 +303,27 @@ std::vector<double> confidences(const std::vector<Suspicion>& nodes) {
   return weights;
 }
 
+/// What a launcher says (an exit code, a killed process) is about a rank of its node: the one that
+/// is suspicious anyway.
+void Collector::pass_on_launchers() {
+  for (const job::NodeView& node : view().nodes) {
+    std::optional<std::uint32_t> best;
+    for (const std::uint32_t rank : node.ranks)
+      if (!view().ranks[rank].launcher && view().ranks[rank].lines > 0 &&
+          (!best || suspects_.ranks[rank].score > suspects_.ranks[*best].score))
+        best = rank;
+    if (!best) continue;
+    for (const std::uint32_t rank : node.ranks) {
+      if (!view().ranks[rank].launcher || suspects_.ranks[rank].score <= 0) continue;
+      suspects_.ranks[*best].score += suspects_.ranks[rank].score;
+      for (const std::string& why : suspects_.ranks[rank].why)
+        suspects_.ranks[*best].why.push_back("its launcher " + why);
+    }
+  }
+}
+
 Suspects Collector::finish() {
+  pass_on_launchers();
   for (std::uint32_t node = 0; node < nodes(); ++node) {
     Suspicion& sum = suspects_.nodes[node];
     const Suspicion* best = nullptr;

@@ -28,7 +28,8 @@ decode::Speaker speaker(std::string_view host, std::optional<std::int32_t> rank 
 }
 
 TEST_CASE("a merged file has a source per speaker") {
-  SpeakerTable table(file_of(wire::SourceKind::merged));
+  const discover::LogFile file = file_of(wire::SourceKind::merged);
+  SpeakerTable table(file);
   CHECK(table.find(speaker("", 4)).created);
   CHECK(table.find(speaker("", 5)).created);
   CHECK_FALSE(table.find(speaker("", 4)).created);
@@ -46,7 +47,8 @@ TEST_CASE("a merged file has a source per speaker") {
 }
 
 TEST_CASE("speakers of a merged file are defined by what their lines say") {
-  SpeakerTable table(file_of(wire::SourceKind::merged));
+  const discover::LogFile file = file_of(wire::SourceKind::merged);
+  SpeakerTable table(file);
   const auto ranked = table.definition(table.find(speaker("node-1", 4)).speaker);
   CHECK(ranked.rank == Rank{4});
   CHECK(ranked.rank_source == RankSource::line);
@@ -90,7 +92,8 @@ TEST_CASE("without a rank in the path most of its lines decide") {
   };
   for (const Row& row : {Row{{5, 5, 5, 6}, 5}, Row{{5, 6, 6, 6}, 6}, Row{{5, 6}, {}}, Row{{}, {}},
                          Row{{1, 2, 3, 3}, {}}, Row{{0}, 0}}) {
-    SpeakerTable table(file_of(wire::SourceKind::rank));
+    const discover::LogFile file = file_of(wire::SourceKind::rank);
+    SpeakerTable table(file);
     table.find(speaker(""));
     for (const int rank : row.said) table.find(speaker("", rank));
     const auto source = table.definition(0);
@@ -104,7 +107,8 @@ TEST_CASE("places are dense, stable and bounded") {
   const std::uint64_t seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
-  SpeakerTable table(file_of(wire::SourceKind::merged));
+  const discover::LogFile file = file_of(wire::SourceKind::merged);
+  SpeakerTable table(file);
   std::vector<std::size_t> place_of(300, ~std::size_t{0});
   for (int i = 0; i < 5000; ++i) {
     const auto rank = static_cast<std::int32_t>(random() % place_of.size());
@@ -118,7 +122,8 @@ TEST_CASE("places are dense, stable and bounded") {
     }
     CHECK(found.speaker == known);
   }
-  SpeakerTable full(file_of(wire::SourceKind::merged));
+  const discover::LogFile merged = file_of(wire::SourceKind::merged);
+  SpeakerTable full(merged);
   for (std::int32_t rank = 0; rank < static_cast<std::int32_t>(SpeakerTable::kSpeakersMax) + 50;
        ++rank)
     full.find(speaker("", rank));

@@ -188,6 +188,10 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
   found.after_ms = std::exp(phase.after);
   if (phase.from > 0) found.since = ticks[phase.from - 1]->last_done;
   found.drags = find_drags(view, found.first, found.last);
+  // A job that is slow everywhere has a slowest rank too, by a little.
+  std::erase_if(found.drags, [&](const Drag& drag) {
+    return drag.score < options.drag_share_min * (found.after_ms - found.before_ms);
+  });
   return found;
 }
 

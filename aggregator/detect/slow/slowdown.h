@@ -24,6 +24,7 @@ struct Options {
   std::size_t after_min = 5;
   double passing_ratio_min = 1.5;  ///< a slow phase that is over again must be slower ...
   std::size_t passing_min = 8;     ///< ... and longer than one that lasts
+  double drag_share_min = 0.2;     ///< part of the slowdown that a dragging rank must explain
 };
 
 /// A rank whose own work (not waiting) takes longer than that of its peers, after the shift.

@@ -238,7 +238,8 @@ TEST_CASE("every record is in exactly one segment") {
     const std::size_t lines = 1 + random() % 200;
     for (std::size_t i = 0; i < lines; ++i) {
       now += static_cast<std::int64_t>(random() % 700);
-      const auto time = random() % 5 == 0 ? std::nullopt : std::optional(now);
+      std::optional<std::int64_t> time;
+      if (random() % 5 != 0) time.emplace(now);
       switch (random() % 6) {
         case 0:
           ++said[feed.line(step(++k), time).value()];

@@ -33,7 +33,8 @@ bool matches(const Fault& fault, const std::string& text) {
 /// Codes that stay verbatim in templates (design.md 3).
 const re2::RE2& codes() {
   static const re2::RE2 expression(
-      R"((\bS?Xid \([^)]*\): \d+|\bE[A-Z0-9]\d{4}\b|\bERR\d{5}|(?i:errno:? ?)\d+|\(\d+\)|Error \d+|)"
+      R"((\bS?Xid \([^)]*\): \d+|\bE[A-Z0-9]\d{4}\b|\bERR\d{5}|)"
+      R"((?i:errno:? ?)\d+|\(\d+\)|Error \d+|)"
       R"((?:exit ?code|exit_code|return code|exit status)[ :=]*-?\d+|[Ss]ignals?\.? \d+|)"
       R"((?:error code is|with error|status=|SOCKET) ?\d+))");
   return expression;
