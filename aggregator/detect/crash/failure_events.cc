@@ -36,6 +36,18 @@ bool may_indicate(const job::EventView& event, const EventHint& hint) {
   return (event.marks & (wire::kMarkIteration | wire::kMarkFinished | wire::kMarkProgress)) == 0;
 }
 
+void set_first(const job::EventView& event, FailureEvent& found) {
+  for (const std::uint32_t i : found.occurrences) {
+    const job::Occurrence& occurrence = event.at[i];
+    const bool earlier =
+        occurrence.time && (!found.first_time || *occurrence.time < *found.first_time);
+    if (i == found.occurrences.front() || earlier) {
+      if (earlier || !found.first_time) found.first_stream = occurrence.stream;
+      if (earlier) found.first_time = occurrence.time;
+    }
+  }
+}
+
 std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock& clock,
                                   std::uint32_t index, const EventHint& hint) {
   const job::EventView& event = view.events[index];
@@ -48,15 +60,29 @@ std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock&
   const bool seen_before = found.occurrences.size() < event.at.size();
   if (seen_before && !(hint.known_fault && !hint.consequence && hint.severity == Severity::fatal))
     return std::nullopt;
-  for (const std::uint32_t i : found.occurrences) {
-    const job::Occurrence& occurrence = event.at[i];
-    const bool earlier =
-        occurrence.time && (!found.first_time || *occurrence.time < *found.first_time);
-    if (i == found.occurrences.front() || earlier) {
-      if (earlier || !found.first_time) found.first_stream = occurrence.stream;
-      if (earlier) found.first_time = occurrence.time;
-    }
-  }
+  set_first(event, found);
+  return found;
+}
+
+/// A known warning that a few streams say far more often than the others and than any healthy run:
+/// no failure by itself, and company of one.
+std::optional<FailureEvent> judge_excess(const job::JobView& view, std::uint32_t index,
+                                         const EventHint& hint) {
+  constexpr std::uint64_t kTimes = 4;
+  const job::EventView& event = view.events[index];
+  if (!hint.in_pool || !hint.excess || hint.severity < Severity::failure) return std::nullopt;
+  std::vector<std::uint64_t> counts;
+  for (const job::Occurrence& occurrence : event.at) counts.push_back(occurrence.stats.count);
+  std::ranges::sort(counts);
+  const std::uint64_t usual = counts[(counts.size() - 1) / 2];
+  FailureEvent found;
+  found.event = index;
+  found.severity = Severity::notice;
+  for (std::uint32_t i = 0; i < event.at.size(); ++i)
+    if (event.at[i].stats.count > kTimes * usual) found.occurrences.push_back(i);
+  if (found.occurrences.empty() || found.occurrences.size() * 4 > view.ranks.size())
+    return std::nullopt;
+  set_first(event, found);
   return found;
 }
 
@@ -80,6 +106,9 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
     if (!found.last_failure || *event.first_time > *found.last_failure)
       found.last_failure = event.first_time;
   }
+  if (!found.events.empty())
+    for (std::uint32_t i = 0; i < view.events.size(); ++i)
+      if (auto event = judge_excess(view, i, hints[i])) found.events.push_back(std::move(*event));
   // Where something failed, whatever else is new from then on belongs to it.
   if (found.first_failure && clock.has_iterations())
     for (FailureEvent& event : quiet)
