@@ -19,5 +19,7 @@ endif()
 # capnp 0.9 compares a C string with a StringPtr in an order that C++20's rewritten candidates
 # make ambiguous for clang; the overload in this header settles it.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # libstdc++ 12's stable_sort calls get_temporary_buffer, which it declares deprecated itself.
+  target_compile_options(l4_options INTERFACE -Wno-deprecated-declarations)
   add_compile_options("SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/capnp_clang.h")
 endif()

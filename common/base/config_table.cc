@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#define TOML_EXCEPTIONS 0
+// With exceptions, as in every source that includes it: its two builds do not link together.
 #include <toml++/toml.h>
 
 namespace l4 {
@@ -51,16 +51,15 @@ Result<ConfigTable> ConfigTable::load(const std::filesystem::path& file) {
   if (!input) return std::unexpected(Error{file.string(), "cannot be opened"});
   std::ostringstream content;
   content << input.rdbuf();
-  toml::parse_result parsed = toml::parse(content.str(), file.string());
-  if (!parsed) {
-    const auto& error = parsed.error();
+  auto shared = std::make_shared<File>();
+  shared->name = file.string();
+  try {
+    shared->root = toml::parse(content.str(), file.string());
+  } catch (const toml::parse_error& error) {
     const auto line = std::to_string(error.source().begin.line);
     return std::unexpected(
         Error{file.string() + ":" + line, "no valid TOML: " + std::string(error.description())});
   }
-  auto shared = std::make_shared<File>();
-  shared->name = file.string();
-  shared->root = std::move(parsed).table();
   auto node = std::make_shared<Node>();
   node->table = &shared->root;
   return ConfigTable(std::move(shared), std::move(node));

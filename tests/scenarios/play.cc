@@ -60,7 +60,7 @@ void replace(std::string& text, std::string_view what, const std::string& with) 
 class Writer {
  public:
   Writer(const Scenario& scenario, const Run& run)
-      : scenario_(scenario), head_(scenario.head), random_(scenario.head.seed) {
+      : head_(scenario.head), random_(scenario.head.seed) {
     for (const Step& step : run)
       if (step.verb == Verb::stops)
         for (const Speaker speaker : step.who)
@@ -97,7 +97,6 @@ class Writer {
   }
   double noise(double spread) { return std::uniform_real_distribution(-spread, spread)(random_); }
 
-  const Scenario& scenario_;
   const Head& head_;
   std::mt19937_64 random_;
   std::map<Key, std::vector<Line>> lines_;
