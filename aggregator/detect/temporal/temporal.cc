@@ -84,13 +84,28 @@ std::vector<TemporalScorer::Reference> TemporalScorer::history_of(const Stream& 
 std::vector<TemporalScorer::Reference> TemporalScorer::peers_of(const Candidate& one,
                                                                 std::span<const Candidate> all,
                                                                 std::int64_t iteration) const {
+  std::vector<Reference> peers;
+  std::uint64_t state = mix(options_.seed ^ mix(static_cast<std::uint64_t>(iteration)) ^
+                            mix(std::uint64_t{one.stream} << 32));
+  constexpr std::size_t kMany = 256;
+  if (all.size() > kMany) {
+    // Few of many: draw until enough are found, which costs nothing per stream.
+    std::vector<std::size_t> drawn;
+    for (std::size_t tries = 0; tries < 4 * options_.peers; ++tries) {
+      state = mix(state + 0x9E3779B97F4A7C15);
+      const std::size_t i = state % all.size();
+      if (all[i].stream == one.stream || all[i].open || std::ranges::find(drawn, i) != drawn.end())
+        continue;
+      drawn.push_back(i);
+      peers.push_back({all[i].pattern, false, &streams_[all[i].stream].events});
+      if (peers.size() == options_.peers) break;
+    }
+    return peers;
+  }
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].stream != one.stream && !all[i].open) others.push_back(i);
   }
-  std::vector<Reference> peers;
-  std::uint64_t state = mix(options_.seed ^ mix(static_cast<std::uint64_t>(iteration)) ^
-                            mix(std::uint64_t{one.stream} << 32));
   for (std::size_t i = 0; i < others.size() && i < options_.peers; ++i) {
     state = mix(state + 0x9E3779B97F4A7C15);
     std::swap(others[i], others[i + state % (others.size() - i)]);
