@@ -137,7 +137,8 @@ std::optional<TimeMs> progress_by_file_time(const JobView& view) {
   for (std::size_t i = 0; i < view.streams.size(); ++i) {
     const StreamView& stream = view.streams[i];
     const bool from_file = stream.last_activity && stream.last_activity != stream.state->end;
-    if (!stream.state->last_completed || !from_file || !ordinary[i]) continue;
+    const bool untimed_tail = stream.state->last_line > stream.state->timed_last_line;
+    if (!stream.state->last_completed || !from_file || !untimed_tail || !ordinary[i]) continue;
     const bool ends_with_it = stream.state->last_line == stream.state->last_completed_line;
     if (ends_with_it && (!exact || *stream.last_activity > *exact)) exact = stream.last_activity;
     if (!earliest || *stream.last_activity < *earliest) earliest = stream.last_activity;
@@ -227,7 +228,8 @@ JobClock make_clock(const JobView& view) {
     for (ClockTick& tick : clock.ticks) tick.duration_ms = 0;
   }
   if (clock.paced) smooth_coarse_times(clock);
-  if (!clock.last_progress) clock.last_progress = progress_by_file_time(view);
+  if (const auto file = progress_by_file_time(view))
+    clock.last_progress = std::max(clock.last_progress.value_or(*file), *file);
   if (const auto habit = progress_by_habit(view, clock); habit && clock.last_progress)
     clock.last_progress = std::max(*clock.last_progress, *habit);
   find_dense_ranks(view, clock);
