@@ -53,7 +53,8 @@ struct NodeAgent::State {
   std::uint64_t sequence = 0;
   std::unique_ptr<char[]> chunk;  // while read_all() runs
 
-  void read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done, std::stop_token stop);
+  void read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done,
+                 const std::stop_token& stop);
   void on_record(OpenFile& open, const decode::Record& record);
   segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);
   SourceId add_source(OpenFile& open, std::size_t speaker);
@@ -84,7 +85,7 @@ const std::string& NodeAgent::name() const {
 }
 
 void NodeAgent::read_all(wire::Sender& sender, std::atomic<std::uint64_t>& bytes_done,
-                         std::stop_token stop) {
+                         const std::stop_token& stop) {
   state_->sender = &sender;
   state_->chunk = std::make_unique_for_overwrite<char[]>(kChunkBytes);
   for (OpenFile& open : state_->files) {
@@ -111,7 +112,7 @@ void NodeAgent::freeze() {
 }
 
 void NodeAgent::State::read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done,
-                                 std::stop_token stop) {
+                                 const std::stop_token& stop) {
   auto reader = discover::FileReader::open(open.file.path);
   if (!reader) {
     batch.warnings.push_back(

@@ -46,7 +46,8 @@ class NodeAgent {
   NodeAgent(NodeAgent&&) noexcept;
 
   /// Reads every file to its end and ships what it holds. `bytes_done` counts file bytes read.
-  void read_all(wire::Sender& sender, std::atomic<std::uint64_t>& bytes_done, std::stop_token stop);
+  void read_all(wire::Sender& sender, std::atomic<std::uint64_t>& bytes_done,
+                const std::stop_token& stop);
 
   /// Nothing more will be read: lets go of all that recall() and facts() do not need.
   void freeze();

@@ -74,7 +74,9 @@ void Walker::folder(const fs::path& path, const std::string& relative) {
       warn("too_many_files", relative, "files beyond the limit were left out");
       return;
     }
-    entry(path / name, relative.empty() ? name : relative + "/" + name, name);
+    std::string inside = relative;
+    if (!inside.empty()) inside += '/';
+    entry(path / name, inside.append(name), name);
   }
 }
 

@@ -61,6 +61,7 @@ bool waited_for_nodes(const Report& report) {
 
 void report_attendance(const job::JobView& view, Report& report) {
   std::vector<std::string> joined;
+  joined.reserve(view.nodes.size());
   for (const job::NodeView& node : view.nodes) joined.push_back(node.name);
   const auto missing = missing_names(joined);
   report.verdict.summary += fmt::format(" {} nodes joined and waited for more.", joined.size());

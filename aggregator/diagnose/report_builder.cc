@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace l4::diagnose {
@@ -309,8 +310,8 @@ Stage stage_of(const Built& built) {
     const Stage stage = vote(built, built.findings.clock.dense_ranks);
     return stage == Stage::unknown || is_startup(stage) ? Stage::training : stage;
   }
-  std::vector<std::uint32_t> all;
-  for (std::uint32_t rank = 0; rank < built.findings.view.ranks.size(); ++rank) all.push_back(rank);
+  std::vector<std::uint32_t> all(built.findings.view.ranks.size());
+  std::iota(all.begin(), all.end(), 0u);
   return vote(built, all);
 }
 

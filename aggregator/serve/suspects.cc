@@ -104,7 +104,7 @@ std::string where_text(const IndicatingEvent& event) {
   if (event.nodes.size() > 1) return "on " + counted(event.nodes.size(), "node");
   const std::string node =
       shortened(event.nodes.empty() ? event.first.node : event.nodes.front(), kNameCellsMax);
-  const std::string ranks = ranks_text(event.ranks, 3);
+  std::string ranks = ranks_text(event.ranks, 3);
   if (node.empty()) return ranks;
   return "on " + node + (ranks.empty() ? "" : " " + ranks);
 }

@@ -95,6 +95,7 @@ CommandLine wrong_use(const std::string& what, const std::string& command = {}) 
 
 std::vector<std::string> names_of(const std::vector<CLI::App*>& commands) {
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const CLI::App* command : commands) names.push_back(command->get_name());
   return names;
 }

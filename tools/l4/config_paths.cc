@@ -19,7 +19,7 @@ std::filesystem::path find_config_dir() {
   const auto binary = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (!failed) {
     // Installed as PREFIX/bin/l4 and PREFIX/share/l4; built as BUILD/bin/l4 inside the source tree.
-    const auto installed = binary.parent_path().parent_path() / "share" / "l4";
+    auto installed = binary.parent_path().parent_path() / "share" / "l4";
     if (holds_config(installed)) return installed;
     for (auto folder = binary.parent_path(); folder.has_relative_path();
          folder = folder.parent_path())

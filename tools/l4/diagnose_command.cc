@@ -134,6 +134,7 @@ int run_diagnose(const DiagnoseOptions& options) {
 
   job->state->note(std::move(warnings));
   std::vector<const job::JobState*> healthy;
+  healthy.reserve(runs.size());
   for (const OfflineJob& run : runs) healthy.push_back(run.state.get());
   diagnose::Options how;
   how.as_of = options.as_of;

@@ -122,7 +122,7 @@ Result<fs::path> Inputs::one(const fs::path& given, std::vector<wire::Warning>& 
 }
 
 Result<fs::path> Inputs::spool(std::vector<wire::Warning>& warnings, Progress& progress) {
-  const fs::path file = folder_->path() / "stdin";
+  fs::path file = folder_->path() / "stdin";
   const int to = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (to < 0 && errno == EEXIST) return std::unexpected(Error{"-", "is given twice"});
   if (to < 0) return std::unexpected(Error{file.string(), std::strerror(errno)});

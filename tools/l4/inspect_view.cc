@@ -175,6 +175,7 @@ std::string cut_middle(const std::string& text, std::size_t width) {
 std::string to_text(const Survey& survey, std::size_t width) {
   constexpr std::size_t kWarningsMax = 20;
   std::vector<Row> rows;
+  rows.reserve(survey.files.size());
   for (const SurveyedFile& file : survey.files) rows.push_back(row_of(file));
   const Widths widths = fit(rows, width);
   Row heads;

@@ -69,6 +69,7 @@ Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
   };
   {
     std::vector<std::jthread> threads;
+    threads.reserve(workers);
     for (std::size_t i = 0; i < workers; ++i)
       threads.emplace_back(work, std::move(link.senders[i]));
     link.senders.clear();

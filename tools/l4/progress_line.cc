@@ -10,10 +10,10 @@
 namespace l4::cli {
 
 ProgressLine::ProgressLine(const Progress& progress, bool enabled) : progress_(progress) {
-  if (enabled) thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
+  if (enabled) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
-void ProgressLine::run(std::stop_token stop) {
+void ProgressLine::run(const std::stop_token& stop) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kPeriod{500};
   const auto began = Clock::now();

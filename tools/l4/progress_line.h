@@ -18,7 +18,7 @@ class ProgressLine {
   void stop();
 
  private:
-  void run(std::stop_token stop);
+  void run(const std::stop_token& stop);
 
   const Progress& progress_;
   bool shown_ = false;

@@ -4,9 +4,9 @@
 #include <archive_entry.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <locale.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <clocale>
 
 #include <array>
 #include <cerrno>

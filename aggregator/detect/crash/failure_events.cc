@@ -72,6 +72,7 @@ std::optional<FailureEvent> judge_excess(const job::JobView& view, std::uint32_t
   const job::EventView& event = view.events[index];
   if (!hint.in_pool || !hint.excess || hint.severity < Severity::failure) return std::nullopt;
   std::vector<std::uint64_t> counts;
+  counts.reserve(event.at.size());
   for (const job::Occurrence& occurrence : event.at) counts.push_back(occurrence.stats.count);
   std::ranges::sort(counts);
   const std::uint64_t usual = counts[(counts.size() - 1) / 2];
