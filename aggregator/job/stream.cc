@@ -24,8 +24,6 @@ void add_timers(PackedTimers& timers, const std::vector<wire::TimerTotal>& more)
 }  // namespace
 
 void Stream::apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples) {
-  if (segment.begin && end)
-    gap_max_ms = std::max(gap_max_ms, static_cast<double>((*segment.begin - *end).count()));
   apply_events(segment);
   apply_parameters(segment, tuples);
   apply_stage(segment);
@@ -90,7 +88,6 @@ void Stream::forget_iterations() {
   last_completed.reset();
   last_started.reset();
   last_completed_time.reset();
-  first_completed_time.reset();
 }
 
 void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequences) {
@@ -107,7 +104,6 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
     if (!last_completed || *segment.iteration > *last_completed) {
       last_completed = segment.iteration;
       last_completed_time = segment.end;
-      if (!first_completed_time) first_completed_time = segment.end;
     }
   } else if (!last_started || *segment.iteration > *last_started) {
     last_started = segment.iteration;

@@ -57,7 +57,7 @@ struct Stream {
   Iterations iterations;
   std::vector<StageChange> stages;
   std::optional<Iteration> last_completed, last_started;
-  std::optional<TimeMs> last_completed_time, first_completed_time;
+  std::optional<TimeMs> last_completed_time;
   std::optional<TimeMs> begin, end;  ///< event times
   std::uint64_t last_line = 0;
   std::uint64_t timed_last_line = 0;      ///< last line that printed a time; 0 if none does
@@ -65,8 +65,7 @@ struct Stream {
   std::uint64_t last_completed_line = 0;  ///< last line that completed an iteration
   std::uint64_t lines = 0;
   std::uint64_t dropped_iterations = 0;
-  bool counted = false;   ///< iterations are counted, not printed
-  double gap_max_ms = 0;  ///< largest silence between two timed segments so far
+  bool counted = false;  ///< iterations are counted, not printed
 
   void apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples);
 
