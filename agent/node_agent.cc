@@ -204,7 +204,8 @@ void NodeAgent::State::on_record(OpenFile& open, const decode::Record& record) {
       found.created ? add_source(open, found.speaker) : open.sources[found.speaker];
   const drain::Match match = miner.learn(record.text);
   const segment::TemplateTraits& known = traits_of(match.id, record);
-  segmenters[source.value()]->add(record, match.id, known);
+  const Stage stage = record.stack.empty() ? Stage::unknown : packs->stage_of(record.stack);
+  segmenters[source.value()]->add(record, match.id, known, stage);
 }
 
 void NodeAgent::State::on_segment(wire::Segment&& segment) {
