@@ -7,8 +7,10 @@
 namespace l4::diagnose {
 namespace {
 
-/// A start-up prints more than this before it can fail, and names its stages.
+/// A start-up prints more than this before it can fail, if one file is all there is. Several files
+/// that were collected together are whole ones: any ordinary line at the front is the start.
 constexpr std::uint64_t kOpeningLines = 20;
+constexpr std::size_t kCollection = 3;
 
 struct FileLines {
   std::uint64_t last = 0;
@@ -32,9 +34,10 @@ bool begins_before_failure(const Findings& findings) {
       if (file.first_failure == 0 || line < file.first_failure) file.first_failure = line;
     }
   }
-  return std::ranges::any_of(files, [](const auto& entry) {
+  const std::uint64_t opening = files.size() >= kCollection ? 1 : kOpeningLines;
+  return std::ranges::any_of(files, [&](const auto& entry) {
     const FileLines& file = entry.second;
-    return (file.first_failure == 0 ? file.last : file.first_failure) > kOpeningLines;
+    return (file.first_failure == 0 ? file.last : file.first_failure) > opening;
   });
 }
 
