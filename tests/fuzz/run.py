@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Runs fuzz targets: what they once found first, then new inputs from seeds of the repository.
 
-usage: run.py --bin FOLDER [--seconds N] [--seed N] [TARGET...]     targets: decode drain config wire
+usage: run.py --bin FOLDER [--seconds N] [--seed N] [TARGET...]
+
+Targets: decode, drain, config, wire.
 
 FOLDER holds the programs TARGET_fuzz (build/asan/bin). An input that breaks a target is kept in
 FOLDER/../findings and named; once mended it belongs into tests/fuzz/found/TARGET. Ends with 1 if
