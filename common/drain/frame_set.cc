@@ -50,7 +50,7 @@ void FrameSet::settle() {
     if (!pending_.empty()) {
       const Pending next = std::move(pending_.back());
       pending_.pop_back();
-      contribute(next.row, next.owner);
+      contribute(next);
     } else {
       const ClassId next = root(grown_.back());
       grown_.pop_back();
@@ -78,16 +78,19 @@ ClassId FrameSet::add_row(const Row& row, bool pattern) {
   Node& node = nodes_[key];
   ClassId owner = node.row_class;
   if (owner == kNone) {
+    std::uint64_t general = 0;
     if (const FramePattern* cover = covering(row); cover != nullptr) {
       owner = root(cover->owner);
       node.absorbed = true;
+      for (std::size_t i = 0; i < std::min<std::size_t>(row.size(), 64); ++i)
+        if (!(cover->row[i] == row[i])) general |= std::uint64_t{1} << i;
     } else {
       owner = next_++;
       classes_.emplace(owner, Class{row});
       if (!pattern) leaves_[leaf_of(row)].literals.push_back(owner);
     }
     node.row_class = owner;
-    pending_.push_back({row, owner});
+    pending_.push_back({row, owner, general});
   }
   if (pattern && !node.fired) {
     node.fired = true;
@@ -101,12 +104,15 @@ const FramePattern* FrameSet::covering(const Row& row) const {
   return leaf == leaves_.end() ? nullptr : first_covering(leaf->second.patterns, row);
 }
 
-/// Offers the row to every pattern that would generalise one of its positions.
-void FrameSet::contribute(const Row& row, ClassId owner) {
+/// Offers the row to every pattern that would generalise one of its positions. Where the pattern
+/// that covers it is wider already, a new one would lie within it and change nothing.
+void FrameSet::contribute(const Pending& next) {
+  const auto& [row, owner, wide] = next;
   const std::uint64_t sum = hash(row);
   const std::size_t words = words_of(row);
   const std::size_t anchor = anchor_of(row);
   for (std::size_t i = 0; i < row.size(); ++i) {
+    if (i < 64 && (wide >> i & 1) != 0) continue;
     if (i == anchor || row[i].wild() || is_code(row[i])) continue;
     const Token up = parent(row[i]);
     const std::size_t left = words - (is_word(row[i]) && !is_word(up) ? 1 : 0);
@@ -155,7 +161,7 @@ void FrameSet::fire(Node& node, Row row, ClassId owner) {
   node.row_class = owner;
   node.fired = true;
   make_pattern(owner, row);
-  if (!known) pending_.push_back({std::move(row), owner});
+  if (!known) pending_.push_back({std::move(row), owner, 0});
 }
 
 void FrameSet::make_pattern(ClassId root, const Row& row) {

@@ -95,6 +95,7 @@ class FrameSet {
   struct Pending {
     Row row;
     ClassId owner;
+    std::uint64_t general = 0;  ///< places (below 64) where a pattern that covers the row is wider
   };
   /// Classes whose frames agree in length, in the place of their first word, and in that word.
   struct Leaf {
@@ -106,7 +107,7 @@ class FrameSet {
   ClassId unite(ClassId a, ClassId b);
   const FramePattern* covering(const Row& row) const;
   ClassId add_row(const Row& row, bool pattern);
-  void contribute(const Row& row, ClassId owner);
+  void contribute(const Pending& next);
   void offer(const Row& row, std::size_t position, const Token& up, std::uint64_t key,
              ClassId owner);
   void fire(Node& node, Row row, ClassId owner);
