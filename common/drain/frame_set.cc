@@ -26,12 +26,24 @@ std::uint64_t leaf_of(const Row& row) {
 }
 
 const FramePattern* first_covering(const std::vector<FramePattern>& patterns, const Row& row) {
-  const auto found = std::ranges::find_if(
-      patterns, [&](const FramePattern& pattern) { return covers(pattern.row, row); });
+  const Signature signature(row);
+  const auto found = std::ranges::find_if(patterns, [&](const FramePattern& pattern) {
+    return pattern.signature.may_cover(signature) && covers(pattern.row, row);
+  });
   return found != patterns.end() ? &*found : nullptr;
 }
 
 }  // namespace
+
+Signature::Signature(const Row& row) {
+  constexpr std::size_t kPlaces = 8;
+  const std::size_t places = std::min(kPlaces, row.size());
+  for (std::size_t k = 0; k < places; ++k) {
+    const Token& token = row[k * row.size() / places];
+    bits |= (token.id >> 56) << (8 * k);
+    if (!is_general(token)) literal |= std::uint64_t{0xff} << (8 * k);
+  }
+}
 
 ClassId FrameSet::insert(const Row& row, bool pattern) {
   if (const Node* node = nodes_.find(hash(row)); node != nullptr && node->row_class != kNone) {
@@ -87,7 +99,7 @@ ClassId FrameSet::add_row(const Row& row, bool pattern) {
     } else {
       owner = next_++;
       classes_.emplace(owner, Class{row});
-      if (!pattern) leaves_[leaf_of(row)].literals.push_back(owner);
+      if (!pattern) leaves_[leaf_of(row)].literals.push_back({Signature(row), owner});
     }
     node.row_class = owner;
     pending_.push_back({row, owner, general});
@@ -175,18 +187,21 @@ void FrameSet::make_pattern(ClassId root, const Row& row) {
 void FrameSet::spread(ClassId id) {
   const Row row = classes_.at(id).joined;
   if (!classes_.at(id).pattern || words_of(row) == 0) return;
+  const Signature signature(row);
   Leaf& leaf = leaves_[leaf_of(row)];
   std::erase_if(leaf.patterns, [&](const FramePattern& other) {
+    if (!signature.may_meet(other.signature)) return false;
     if (root(other.owner) == root(id)) return covers(row, other.row);
     if (!compatible(row, other.row)) return false;
     unite(id, other.owner);
     return covers(row, other.row);
   });
-  leaf.patterns.push_back({row, root(id)});
-  std::erase_if(leaf.literals, [&](ClassId literal) {
-    if (root(literal) != literal || classes_.at(literal).pattern) return true;
-    if (!covers(row, classes_.at(literal).joined)) return false;
-    unite(id, literal);
+  leaf.patterns.push_back({row, root(id), signature});
+  std::erase_if(leaf.literals, [&](const Literal& literal) {
+    if (!signature.may_cover(literal.signature)) return false;
+    if (root(literal.id) != literal.id || classes_.at(literal.id).pattern) return true;
+    if (!covers(row, classes_.at(literal.id).joined)) return false;
+    unite(id, literal.id);
     return true;
   });
 }
@@ -254,7 +269,8 @@ void FrameSet::compact() {
   });
   for (auto& [key, leaf] : leaves_) {
     for (FramePattern& pattern : leaf.patterns) pattern.owner = root(pattern.owner);
-    std::erase_if(leaf.literals, [&](ClassId id) { return parents_.contains(id); });
+    std::erase_if(leaf.literals,
+                  [&](const Literal& literal) { return parents_.contains(literal.id); });
   }
   parents_.clear();
 }
@@ -269,7 +285,7 @@ void FrameSet::forget(const std::vector<ClassId>& sorted_roots) {
   });
   for (auto& [key, leaf] : leaves_) {
     std::erase_if(leaf.patterns, [&](const FramePattern& pattern) { return dead(pattern.owner); });
-    std::erase_if(leaf.literals, dead);
+    std::erase_if(leaf.literals, [&](const Literal& literal) { return dead(literal.id); });
   }
   std::erase_if(leaves_, [](const auto& entry) {
     return entry.second.patterns.empty() && entry.second.literals.empty();
