@@ -19,7 +19,9 @@ struct Phrase {
 };
 
 // Longer ones first where one begins another.
-constexpr std::array<Phrase, 18> kPhrases{{{"cqe error status", "CQE "},
+constexpr std::array<Phrase, 20> kPhrases{{{"alarmid", ""},
+                                           {"assembledfaultcode", ""},
+                                           {"cqe error status", "CQE "},
                                            {"cqe err status", "CQE "},
                                            {"hdc recv msg err ret", "HDC "},
                                            {"error code is", "error "},
@@ -43,6 +45,7 @@ constexpr std::array<std::string_view, 5> kNpu{"80", "81", "8C", "40F", "4C1F"};
 constexpr std::array<std::string_view, 16> kBmc{"0000", "0100", "0200", "0300", "0500", "0600",
                                                 "0800", "0D00", "0F00", "1200", "2400", "2800",
                                                 "2900", "2C00", "5600", "6200"};
+constexpr std::array<std::string_view, 2> kSwitch{"00F1", "0852"};
 constexpr std::string_view kHccl = "0000000005";
 
 bool is_gap(char c) {
@@ -63,8 +66,9 @@ std::string spell(std::string_view digits, bool marked_hex) {
   std::ranges::transform(upper, upper.begin(), [](char c) {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   });
-  if (digits.size() == 8 && begins_any<kNpu.size()>(upper, kNpu)) return "NPU 0x" + upper;
-  if (digits.size() == 8 && begins_any<kBmc.size()>(upper, kBmc)) return "BMC 0x" + upper;
+  if (digits.size() == 8 && begins_any(upper, kNpu)) return "NPU 0x" + upper;
+  if (digits.size() == 8 && begins_any(upper, kBmc)) return "BMC 0x" + upper;
+  if (digits.size() == 8 && begins_any(upper, kSwitch)) return "switch 0x" + upper;
   if (digits.size() == 16 && upper.starts_with(kHccl)) {
     std::uint32_t result = 0;
     std::from_chars(upper.data() + 12, upper.data() + 16, result, 16);

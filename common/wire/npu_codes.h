@@ -6,6 +6,7 @@
 // same however a line spells them. No state, no allocation but the value. Forms:
 //   "Event id=0x80e01801", "event_id:  [0x80e01801]", "FaultCode":"80E01801"  NPU 0x80E01801
 //   "error code 0000001D", "| 0x0000001D | Asserted"                          BMC 0x0000001D
+//   "alarmID=0x00f1ff09"                                                      switch 0x00F1FF09
 //   "ErrCode=507011", "error code is 507011", "ret[207001]"                   ACL 507011
 //   "errNo[0x0000000005000013]"                                               HCCL 19
 //   "cqe error status[12]", "HDC recv msg err ret(25)"                        CQE 12, HDC 25

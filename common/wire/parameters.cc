@@ -71,7 +71,7 @@ class Scanner {
 
   /// First letters of the words of keyword().
   static bool may_be_keyword(char c) {
-    return std::string_view("rgxshtcndef").find(lower(c)) != std::string_view::npos;
+    return std::string_view("argxshtcndef").find(lower(c)) != std::string_view::npos;
   }
   /// First letters of the stems of device_name().
   static bool may_be_device(char c) {

@@ -34,7 +34,7 @@ bool matches(const Fault& fault, const std::string& text) {
 const re2::RE2& codes() {
   static const re2::RE2 expression(
       R"((\bS?Xid \([^)]*\): \d+|\b(?:E[A-Z0-9]|W4)\d{4}\b|\bERR\d{5}|)"
-      R"((?i:(?:event[ _]?(?:id|code)|fault[ _]?code|error code|errno)[ :=(\[#"]+))"
+      R"((?i:(?:event[ _]?(?:id|code)|fault[ _]?code|error code|alarmid|errno)[ :=(\[#"]+))"
       R"((?:0x)?[[:xdigit:]]{8,16}\b|)"
       R"(\| +0x[[:xdigit:]]{8}\b|(?:cqe err(?:or)? status|recv msg err ret)[(\[]\d+|)"
       R"((?i:error[ _]?code|errcode|ret ?code|\bret|result)[ :=(\[#"]+(?:[12]070|507[089])\d\d\b|)"

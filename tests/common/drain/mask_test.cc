@@ -97,6 +97,7 @@ TEST_CASE("codes stay") {
       {"event_id:  [0x80e01801] seen", "[0x80e01801]"},
       {"{\"FaultCode\":\"81078603\",\"FaultLevel\":1}", "81078603"},
       {"1 | 2026-03-01 04:12:33 | Major | 0x0000001D | Asserted | CPU 1", "0x0000001D"},
+      {"AssembledFaultCode:\"[0x00f1ff09,155912,npu,na]\"", "[0x00f1ff09,"},
       {"[Recv][RaSocket]errNo[0x0000000005000013] Wait timeout", "0x0000000005000013"},
       {"HCCL function error: broadcast, error code is 9", "is 9"},
       {"cqe error status[12] from 10.0.0.1", "status[12]"},

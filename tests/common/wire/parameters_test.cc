@@ -76,6 +76,7 @@ const std::vector<Row> kRows{
     {"\"FaultCode\":\"81078603\",\"x\":1", {"code=NPU 0x81078603"}},
     {"2026-03-01 04:12:33 | Major | 0x2C000031 | Asserted", {"code=BMC 0x2C000031"}},
     {"error code 0000001D asserted", {"code=BMC 0x0000001D"}},
+    {"lcne alarmID=0x00f1ff09 port", {"code=switch 0x00F1FF09"}},
     {"cqe error status[12]", {"code=CQE 12"}},
     {"HDC recv msg err ret(25)", {"code=HDC 25"}},
     {"ret[15] ret=0x91 result 12 error code 7 event id 3 errNo[0x12]", {}},
