@@ -33,7 +33,11 @@ bool matches(const Fault& fault, const std::string& text) {
 /// Codes that stay verbatim in templates (design.md 3).
 const re2::RE2& codes() {
   static const re2::RE2 expression(
-      R"((\bS?Xid \([^)]*\): \d+|\bE[A-Z0-9]\d{4}\b|\bERR\d{5}|)"
+      R"((\bS?Xid \([^)]*\): \d+|\b(?:E[A-Z0-9]|W4)\d{4}\b|\bERR\d{5}|)"
+      R"((?i:(?:event[ _]?(?:id|code)|fault[ _]?code|error code|alarmid|errno)[ :=(\[#"]+))"
+      R"((?:0x)?[[:xdigit:]]{8,16}\b|)"
+      R"(\| +0x[[:xdigit:]]{8}\b|(?:cqe err(?:or)? status|recv msg err ret)[(\[]\d+|)"
+      R"((?i:error[ _]?code|errcode|ret ?code|\bret|result)[ :=(\[#"]+(?:[12]070|507[089])\d\d\b|)"
       R"((?i:errno:? ?)\d+|\(\d+\)|Error \d+|)"
       R"((?:exit ?code|exit_code|return code|exit status)[ :=]*-?\d+|[Ss]ignals?\.? \d+|)"
       R"((?:error code is|with error|status=|SOCKET) ?\d+))");
