@@ -127,7 +127,7 @@ Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine
   const Match match{known.id, skeleton, created, changes != changes_before};
   if (memo.size() >= options.memo_entries_max) evict_memo();
   memo[skeleton.value()] = {&entry, stats.lines, flood.on()};
-  if (flood.on()) flood.remember(line, id, alert);
+  if (flood.on()) flood.remember(line, id, alert, true);
   if (entries.size() - aliases > options.templates_max) evict_templates();
   if (aliases > options.templates_max) drop_aliases();
   return match;
