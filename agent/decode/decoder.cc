@@ -168,8 +168,7 @@ std::string_view Decoder::State::take_bar(std::string_view text, Record& record,
   return text;
 }
 
-/// Cuts the stamp out of `text`. True if a level letter came with it, as in glog, so that the
-/// origin (`file.cpp:49]`) stands before the message.
+/// Cuts the stamp out of `text`. True if the origin (`file.cpp:49]`) stands before the message.
 bool Decoder::State::take_stamp(std::string_view& text, Message& message, Prefixes& prefixes) {
   const auto stamp = stamps.read(text);
   if (!stamp) return false;
@@ -180,7 +179,7 @@ bool Decoder::State::take_stamp(std::string_view& text, Message& message, Prefix
   if (!stamp->host.empty() && prefixes.speaker.host.empty()) prefixes.speaker.host = stamp->host;
   std::string_view rest = trim_left(text);
   if (take_process_tag(rest, prefixes) || take_host_and_rank(rest, prefixes)) text = rest;
-  return stamp->level != Level::unknown;
+  return stamp->origin;
 }
 
 void Decoder::State::content(std::string_view text, const RawLine& raw,

@@ -1,5 +1,6 @@
 #include "agent/decode/level.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -14,17 +15,25 @@ struct Word {
 };
 
 constexpr std::array kWords{
-    Word{"INFO", Level::info},       Word{"WARNING", Level::warning}, Word{"ERROR", Level::error},
-    Word{"WARN", Level::warning},    Word{"DEBUG", Level::debug},     Word{"FATAL", Level::fatal},
-    Word{"CRITICAL", Level::fatal},  Word{"TRACE", Level::trace},     Word{"NOTICE", Level::info},
-    Word{"EXCEPTION", Level::error}, Word{"SUCCESS", Level::info},    Word{"SEVERE", Level::error},
-    Word{"ERR", Level::error},       Word{"EVENT", Level::info},      Word{"DIAG", Level::debug},
+    Word{"INFO", Level::info},       Word{"WARNING", Level::warning},
+    Word{"ERROR", Level::error},     Word{"WARN", Level::warning},
+    Word{"DEBUG", Level::debug},     Word{"FATAL", Level::fatal},
+    Word{"CRITICAL", Level::fatal},  Word{"TRACE", Level::trace},
+    Word{"NOTICE", Level::info},     Word{"EXCEPTION", Level::error},
+    Word{"SUCCESS", Level::info},    Word{"SEVERE", Level::error},
+    Word{"ERR", Level::error},       Word{"EVENT", Level::info},
+    Word{"DIAG", Level::debug},      Word{"WRN", Level::warning},
+    Word{"DBG", Level::debug},       Word{"FTL", Level::fatal},
+    Word{"ALERT", Level::fatal},     Word{"PANIC", Level::fatal},
+    Word{"EMERGENCY", Level::fatal},
 };
 
 constexpr std::array kLowerWords{
-    Word{"info", Level::info},      Word{"warning", Level::warning}, Word{"error", Level::error},
-    Word{"warn", Level::warning},   Word{"debug", Level::debug},     Word{"fatal", Level::fatal},
-    Word{"critical", Level::fatal}, Word{"trace", Level::trace},
+    Word{"info", Level::info},       Word{"warning", Level::warning}, Word{"error", Level::error},
+    Word{"warn", Level::warning},    Word{"debug", Level::debug},     Word{"fatal", Level::fatal},
+    Word{"critical", Level::fatal},  Word{"trace", Level::trace},     Word{"panic", Level::fatal},
+    Word{"severe", Level::error},    Word{"alert", Level::fatal},     Word{"notice", Level::info},
+    Word{"emergency", Level::fatal},
 };
 
 constexpr std::array kSyslogWords{
@@ -54,6 +63,8 @@ constexpr std::array kOpenings{
     Word{"Warning:", Level::warning},
     Word{"warning:", Level::warning},
     Word{"Exception in thread", Level::error},
+    Word{"Fatal error:", Level::fatal},
+    Word{"fatal error:", Level::fatal},
     Word{"srun: Job step aborted", Level::error},
     Word{"Unhandled error", Level::error},
 };
@@ -96,9 +107,15 @@ Level level_of_word(std::string_view word) {
   return look_up(kWords, word);
 }
 
-Level level_of_lower_word(std::string_view word) {
-  if (word.size() < 4 || word.size() > 8) return Level::unknown;
-  return look_up(kLowerWords, word);
+Level level_of_spelled_word(std::string_view word) {
+  if (word.size() < 4 || word.size() > 9) return Level::unknown;
+  const auto lower = [](char c) { return static_cast<char>(c | 0x20); };
+  for (const Word& known : kLowerWords)
+    if (known.text.size() == word.size() && known.text[0] == lower(word[0]) &&
+        std::equal(word.begin(), word.end(), known.text.begin(),
+                   [&](char a, char b) { return lower(a) == b; }))
+      return known.level;
+  return Level::unknown;
 }
 
 Level level_of_letter(char letter) {
@@ -126,6 +143,13 @@ Level level_of_syslog(std::string_view word) {
   return look_up(kSyslogWords, word);
 }
 
+Level level_of_priority(int priority) {
+  constexpr std::array kLevels{Level::fatal,   Level::fatal, Level::fatal, Level::error,
+                               Level::warning, Level::info,  Level::info,  Level::debug};
+  return priority < 0 || priority > 7 ? Level::unknown
+                                      : kLevels[static_cast<std::size_t>(priority)];
+}
+
 Level level_of_key(std::string_view line) {
   for (const std::string_view key : {"\"level\":", "\"severity\":", "\"levelname\":", "level="}) {
     const std::size_t at = line.find(key);
@@ -137,7 +161,7 @@ Level level_of_key(std::string_view line) {
     while (is_alpha(c.peek())) ++c.at;
     const std::string_view word = line.substr(from, c.at - from);
     const Level upper = level_of_word(word);
-    return upper != Level::unknown ? upper : level_of_lower_word(word);
+    return upper != Level::unknown ? upper : level_of_spelled_word(word);
   }
   return Level::unknown;
 }
