@@ -53,7 +53,7 @@ struct Decoder::State {
 
   void feed(std::string_view chunk);
   void block(std::string_view bytes);
-  void line(const RawLine& raw);
+  void line(RawLine& raw);
   void join_partials(const RawLine& raw, const Envelope& envelope);
   void end_partial(Stream stream);
   void content(std::string_view text, const RawLine& raw, std::span<const std::uint64_t> lines,
@@ -100,10 +100,16 @@ void Decoder::State::block(std::string_view bytes) {
   while (framer.next(raw)) line(raw);
 }
 
-void Decoder::State::line(const RawLine& raw) {
+void Decoder::State::line(RawLine& raw) {
   ++stats.lines;
   stats.updates += raw.updates;
   if (raw.cut) ++stats.cut_lines;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (!raw.head.empty() && raw.head[0] == kByteOrderMark[0] &&
+      raw.head.starts_with(kByteOrderMark)) {  // of a file, also of each rotated one
+    if (raw.last.data() == raw.head.data()) raw.last.remove_prefix(kByteOrderMark.size());
+    raw.head.remove_prefix(kByteOrderMark.size());
+  }
   const auto envelope = open_envelope(raw.head, envelope_scratch);
   if (!envelope) {
     content(raw.last, raw, {&raw.number, 1}, nullptr);
@@ -247,10 +253,14 @@ void Decoder::settle() {
   state_->pending.clear();
 }
 
-void Decoder::finish() {
+void Decoder::end_part() {
   settle();
   RawLine raw;
   if (state_->framer.finish(raw)) state_->line(raw);
+}
+
+void Decoder::finish() {
+  end_part();
   for (const Stream stream : {Stream::none, Stream::out, Stream::err}) state_->end_partial(stream);
   state_->folder.finish();
 }

@@ -9,6 +9,7 @@
 #include "agent/discover/file_kind.h"
 #include "agent/discover/layout_pattern.h"
 #include "agent/discover/path_facts.h"
+#include "agent/discover/rotation.h"
 #include "agent/discover/walk.h"
 
 namespace l4::discover {
@@ -142,10 +143,6 @@ void Search::add(const Found& found, const std::string& prefix,
     warn("unreadable", name, content.error().reason, found.bytes);
     return;
   }
-  if (*content == Content::utf16) {
-    warn("encoding", name, "is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8", found.bytes);
-    return;
-  }
   if (*content == Content::binary) {
     warn("binary", name, "its first 4 KiB are not text", found.bytes);
     return;
@@ -205,8 +202,7 @@ Error Search::nothing_found(const std::vector<fs::path>& paths) const {
 }
 
 Result<Discovery> Search::finish(const std::vector<fs::path>& paths) {
-  std::sort(out_.files.begin(), out_.files.end(),
-            [](const LogFile& a, const LogFile& b) { return a.name < b.name; });
+  out_.files = join_rotated(std::move(out_.files));
   for (const auto& [extension, count] : skipped_)
     warn("skipped", "*" + extension,
          std::to_string(count.first) + " file(s) are no logs by their extension", count.second);
@@ -225,6 +221,12 @@ Result<Discovery> Search::finish(const std::vector<fs::path>& paths) {
 }
 
 }  // namespace
+
+std::uint64_t LogFile::bytes_with_older() const {
+  std::uint64_t sum = bytes;
+  for (const OlderFile& file : older) sum += file.bytes;
+  return sum;
+}
 
 Result<Discovery> discover(const std::vector<fs::path>& paths, const Options& options) {
   Search search{options, paths.size() > 1};
