@@ -39,6 +39,26 @@ std::string_view behind_origin(std::string_view text) {
   return close == std::string_view::npos ? text : text.substr(close + 2);
 }
 
+/// Behind syslog's `python3[4711]: `.
+std::string_view behind_program(std::string_view text) {
+  const std::size_t colon = text.substr(0, kOriginBytes).find(": ");
+  return colon == std::string_view::npos ? text : text.substr(colon + 2);
+}
+
+/// The message proper. `logged`: what stands behind the level in a logger's header.
+std::string_view body_of(std::string_view text, const Message& message, std::string_view logged) {
+  if (message.origin) return behind_origin(text);
+  if (message.program) return behind_program(text);
+  const bool whole = logged.size() == text.size() || logged.empty();
+  return message.stamped && message.record.level >= Level::error && !whole ? logged : text;
+}
+
+/// A second stamp: that of the program behind that of kubectl or mpirun.
+bool may_be_stamp(std::string_view text) {
+  const std::size_t at = !text.empty() && text[0] == '[' ? 1 : 0;
+  return text.size() > at + 8 && is_digit(text[at]) && is_digit(text[at + 1]);
+}
+
 }  // namespace
 
 struct Decoder::State {
@@ -174,18 +194,22 @@ std::string_view Decoder::State::take_bar(std::string_view text, Record& record,
   return text;
 }
 
-/// Cuts the stamp out of `text`. True if the origin (`file.cpp:49]`) stands before the message.
+/// Cuts the stamp out of `text` and takes the prefixes behind it. True if there was one.
 bool Decoder::State::take_stamp(std::string_view& text, Message& message, Prefixes& prefixes) {
   const auto stamp = stamps.read(text);
   if (!stamp) return false;
-  message.record.time = stamp->time;
-  message.record.level = stamp->level;
+  if (stamp->time) message.record.time = stamp->time;
+  if (stamp->level != Level::unknown) message.record.level = stamp->level;
   message.stamped = true;
+  message.origin = stamp->origin;
   text = cut_stamp(text, *stamp);
   if (!stamp->host.empty() && prefixes.speaker.host.empty()) prefixes.speaker.host = stamp->host;
+  message.program = !stamp->host.empty();
   std::string_view rest = trim_left(text);
-  if (take_process_tag(rest, prefixes) || take_host_and_rank(rest, prefixes)) text = rest;
-  return stamp->origin;
+  const std::size_t size = rest.size();
+  take_prefixes(rest, trust, prefixes);
+  if (rest.size() < size || take_host_and_rank(rest, prefixes)) text = rest;
+  return true;
 }
 
 void Decoder::State::content(std::string_view text, const RawLine& raw,
@@ -203,17 +227,20 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   if (std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr)
     text = take_bar(text, record, prefixes);
   const std::string_view whole = text;
-  const bool origin = take_stamp(text, message, prefixes);
+  if (take_stamp(text, message, prefixes) && may_be_stamp(text))
+    take_stamp(text, message, prefixes);
   if (all_blank(text)) text = whole;  // a date alone (nvidia-smi, `date`) is what the line says
   if (!record.time && envelope != nullptr) record.time = envelope->time;
   if (all_blank(text)) {
     stats.blank_lines += lines.size();
     return;
   }
-  message.body = origin ? behind_origin(text) : text;
+  if (prefixes.ray) text = without_repeat_note(text);
+  const std::string_view indented = text;
   text = trim(text);
   const Header header = scan_header(text, message.stamped);
   if (record.level == Level::unknown) record.level = header.level;
+  message.body = body_of(indented, message, text.substr(std::min(header.end, text.size())));
   if (record.level == Level::unknown) record.level = level_of_message(trim_left(message.body));
   if (!prefixes.speaker.rank) prefixes.speaker.rank = header.rank;
   record.text = text;

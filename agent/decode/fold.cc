@@ -23,6 +23,11 @@ bool Folder::adjacent(const Fold& fold, const Message& message) {
   return message.record.lines.front() == fold.last_line + 1;
 }
 
+/// A line of a logger, which begins something new.
+bool Folder::stamped(const Fold& fold, const Message& message) {
+  return message.stamped && !fold.carried;
+}
+
 /// The open fold of the message's voice. Pieces of a native stack also go to the fold that grew
 /// last among those whose head had torch's prefix while its stack has none.
 Folder::Fold* Folder::find(const Message& message, Shape shape) {
@@ -112,6 +117,7 @@ bool Folder::begin(const Message& message, Shape shape) {
   fold.named = shape == Shape::what;
   fold.excepthook = message.excepthook;
   fold.stamped = message.stamped;
+  fold.carried = message.stamped && kind != Kind::held;
   if (kind == Kind::traceback) fold.record.level = Level::error;
   if (swept_at_ == 0 || open_.size() == 1) swept_at_ = message.record.lines.front();
   return true;
@@ -126,16 +132,16 @@ Folder::Verdict Folder::judge(Fold& fold, const Message& message, Shape shape) {
     case Kind::native:
       return judge_native(fold, message, shape);
     case Kind::warning:
-      return next && shape == Shape::indented && !message.stamped ? Verdict::join_and_end
-                                                                  : Verdict::end;
+      return next && shape == Shape::indented && !stamped(fold, message) ? Verdict::join_and_end
+                                                                         : Verdict::end;
     case Kind::usage:
       if (shape == Shape::usage_error) {
         fold.text.assign(message.record.text);
         fold.record.level = Level::error;
         return Verdict::join_and_end;
       }
-      return next && indent_of(message.body) >= 1 && !message.stamped ? Verdict::join
-                                                                      : Verdict::end;
+      return next && indent_of(message.body) >= 1 && !stamped(fold, message) ? Verdict::join
+                                                                             : Verdict::end;
     case Kind::held:
       return judge_held(fold, message, shape);
   }
@@ -192,8 +198,9 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
     fold.phase = Phase::message;
     return Verdict::join;
   }
-  if (indent >= fold.indent + 2 || (follows_file && near && !message.stamped)) return Verdict::join;
-  return message.excepthook && !message.stamped ? Verdict::join : Verdict::pass;
+  if (indent >= fold.indent + 2 || (follows_file && near && !stamped(fold, message)))
+    return Verdict::join;
+  return message.excepthook && !stamped(fold, message) ? Verdict::join : Verdict::pass;
 }
 
 Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape shape) {
@@ -223,7 +230,7 @@ Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape 
     fold.rules = 1;
     return Verdict::join;
   }
-  if (message.stamped) return Verdict::end;
+  if (stamped(fold, message)) return Verdict::end;
   if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
   if (++fold.notes > kNotesMax) return Verdict::end;
   if (message.excepthook && shape != Shape::warning) return Verdict::join;
@@ -232,7 +239,7 @@ Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape 
 }
 
 Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape shape) {
-  if (message.stamped) return Verdict::end;
+  if (stamped(fold, message)) return Verdict::end;
   switch (shape) {
     case Shape::what:
       if (fold.named || fold.lines.size() > 4) return Verdict::end;  // of another process
@@ -266,7 +273,7 @@ Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape s
 }
 
 Folder::Verdict Folder::judge_held(Fold& fold, const Message& message, Shape shape) {
-  if (message.stamped) return Verdict::end;
+  if (stamped(fold, message)) return Verdict::end;
   if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
   if (++fold.notes > kNotesMax) return Verdict::end;
   const bool next = message.voice != 0 || adjacent(fold, message);

@@ -1,5 +1,6 @@
 #include "agent/decode/header.h"
 
+#include <algorithm>
 #include <array>
 
 #include "agent/decode/level.h"
@@ -86,6 +87,15 @@ struct Walk {
     after_mark = true;
   }
 
+  /// `rank9: text`, `Rank 10: text`.
+  void rank_before_colon() {
+    Cursor c{text, 4};
+    c.take(' ');
+    std::int64_t value = 0;
+    if (c.take_number(1, 6, value) && c.take(": "))
+      header.rank = Rank{static_cast<std::int32_t>(value)};
+  }
+
   /// `(WARN)`, `<Error>`: the word alone.
   bool level_in(std::size_t at, char close) {
     const std::size_t end = text.substr(0, at + 12).find(close, at);
@@ -125,11 +135,26 @@ struct Walk {
   }
 };
 
+/// Behind a level that ends at `at`: `: `, ` - `, ` | `, `] ` with what else is in the bracket.
+std::size_t behind_level(std::string_view text, std::size_t at) {
+  Cursor c{text, at};
+  if (c.take(':') || c.take(']')) {
+    c.take(' ');
+    return c.at;
+  }
+  c.skip_blanks();
+  if (c.take("- ") || c.take("| ")) return c.at;
+  c.at = at;
+  c.take(' ');
+  return c.at;
+}
+
 }  // namespace
 
 Header scan_header(std::string_view text, bool stamped) {
   text = text.substr(0, kHeaderBytes);
   Walk walk{text, stamped};
+  if (!text.empty() && (text[0] | 0x20) == 'r' && rank_word(text, 0)) walk.rank_before_colon();
   std::size_t at = 0;
   while (at < text.size() && walk.bare < kBareWordsMax) {
     const char c = text[at];
@@ -138,8 +163,11 @@ Header scan_header(std::string_view text, bool stamped) {
     } else if (c == '[') {
       const std::size_t close = text.find(']', at);
       if (close == std::string_view::npos) break;
+      const bool known = walk.header.level != Level::unknown;
       walk.group(text.substr(at + 1, close - at - 1));
       at = close + 1;
+      if (!known && walk.header.level != Level::unknown)
+        walk.header.end = behind_level(text, close);
       if (at < text.size() && text[at] == ':') ++at;
     } else if ((c == '(' || c == '<') && walk.bare == 0 &&
                walk.level_in(at, c == '(' ? ')' : '>')) {
@@ -151,7 +179,11 @@ Header scan_header(std::string_view text, bool stamped) {
     } else {
       std::size_t end = at;
       while (end < text.size() && text[end] != ' ' && text[end] != '\t') ++end;
-      walk.word(text.substr(at, end - at), at);
+      const bool known = walk.header.level != Level::unknown;
+      const std::string_view token = text.substr(at, end - at);
+      walk.word(token, at);
+      if (!known && walk.header.level != Level::unknown)
+        walk.header.end = behind_level(text, at + std::min(token.find(':'), token.size()));
       at = end;
     }
   }

@@ -29,11 +29,10 @@ constexpr std::array kWords{
 };
 
 constexpr std::array kLowerWords{
-    Word{"info", Level::info},       Word{"warning", Level::warning}, Word{"error", Level::error},
-    Word{"warn", Level::warning},    Word{"debug", Level::debug},     Word{"fatal", Level::fatal},
-    Word{"critical", Level::fatal},  Word{"trace", Level::trace},     Word{"panic", Level::fatal},
-    Word{"severe", Level::error},    Word{"alert", Level::fatal},     Word{"notice", Level::info},
-    Word{"emergency", Level::fatal},
+    Word{"info", Level::info},      Word{"warning", Level::warning}, Word{"error", Level::error},
+    Word{"warn", Level::warning},   Word{"debug", Level::debug},     Word{"fatal", Level::fatal},
+    Word{"critical", Level::fatal}, Word{"trace", Level::trace},     Word{"panic", Level::fatal},
+    Word{"severe", Level::error},   Word{"alert", Level::fatal},     Word{"notice", Level::info},
 };
 
 constexpr std::array kSyslogWords{
@@ -81,7 +80,7 @@ constexpr std::array kClassEnds{
 template <std::size_t N>
 Level look_up(const std::array<Word, N>& words, std::string_view text) {
   for (const Word& word : words)
-    if (word.text == text) return word.level;
+    if (word.text[0] == text[0] && word.text == text) return word.level;
   return Level::unknown;
 }
 
@@ -102,13 +101,19 @@ const Word* class_end(std::string_view name) {
 }  // namespace
 
 Level level_of_word(std::string_view word) {
-  if (word.size() < 3 || word.size() > 9 || !is_upper(word[0]) || !is_upper(word[1]))
+  constexpr unsigned kFirstLetters = [] {
+    unsigned letters = 0;
+    for (const Word& known : kWords) letters |= 1U << (known.text[0] - 'A');
+    return letters;
+  }();
+  if (word.size() < 3 || word.size() > 9 || !is_upper(word[0]) || !is_upper(word[1]) ||
+      (kFirstLetters >> (word[0] - 'A') & 1) == 0)
     return Level::unknown;
   return look_up(kWords, word);
 }
 
 Level level_of_spelled_word(std::string_view word) {
-  if (word.size() < 4 || word.size() > 9) return Level::unknown;
+  if (word.size() < 4 || word.size() > 8) return Level::unknown;
   const auto lower = [](char c) { return static_cast<char>(c | 0x20); };
   for (const Word& known : kLowerWords)
     if (known.text.size() == word.size() && known.text[0] == lower(word[0]) &&
@@ -140,6 +145,7 @@ Level level_of_letter(char letter) {
 }
 
 Level level_of_syslog(std::string_view word) {
+  if (word.empty()) return Level::unknown;
   return look_up(kSyslogWords, word);
 }
 

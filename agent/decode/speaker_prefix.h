@@ -1,11 +1,14 @@
 // Prefixes that name a speaker, stacked in any order: ` 13: [rank13]: `, `host: [default3]:`,
 // `(main_task pid=7) `, `[1,4]<stdout>:`, NCCL's `host:pid:tid [dev] `, UCX's `[host:pid:0] `.
 //
-// Which speak of a global rank and which of a local one: algorithms.md 5. Labels (`13: `) and
-// host names (`node-1: `) look like ordinary text; they are taken only if the survey
-// (agent/decode/survey.h) found that they recur. Pure functions over one line.
+// One row each in the table of speaker_prefix.cc. torch's `[rank4]:` is a global rank, torchrun's
+// `[default3]:` a local one. Labels (`13: `, `[13] `) and names (`node-1: `, `pod-0  | `) look like
+// ordinary text; they are taken only if the survey (agent/decode/survey.h) found that they recur.
+// Pure functions over one line.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -14,10 +17,21 @@
 
 namespace l4::decode {
 
+/// How a name at the front of a line is set off from the text.
+enum class Front : std::uint8_t {
+  colon,      ///< pdsh: `node-1: text`
+  rank,       ///< PALS: `node-1 3: text`
+  bar,        ///< docker compose: `worker-0  | text`
+  container,  ///< stern: `llama-worker-0 pytorch text`
+};
+inline constexpr std::size_t kFronts = 4;
+
 /// What a source's survey allows.
 struct PrefixTrust {
   bool labels = false;            ///< srun -l
   bool labels_are_nodes = false;  ///< one task per node: the label is no rank
+  bool bracket_labels = false;    ///< MPICH's and Intel MPI's `[3] text`
+  std::array<bool, kFronts> fronts{};
   bool (*host_known)(const void* context, std::string_view name) = nullptr;
   const void* context = nullptr;
 };
@@ -28,22 +42,32 @@ struct Prefixes {
   /// The key without torch's `[rank4]:`, which heads only the first line of a native stack.
   std::uint64_t outer = 0;
   bool excepthook = false;  ///< `[rank4]:`, which torch sets before tracebacks only
-  bool label = false, tee = false;
+  bool label = false, tee = false, ray = false;
   std::optional<std::int32_t> label_value;
 };
 
-/// Takes all prefixes off the front of `line`; keeps the blanks before the message.
+/// Takes all prefixes off the front of `line`; keeps the blanks before the message. Also for what
+/// stands behind a time stamp.
 void take_prefixes(std::string_view& line, const PrefixTrust& trust, Prefixes& out);
-
-/// NCCL's and UCX's `host:pid..`, which may also stand behind a time stamp.
-bool take_process_tag(std::string_view& line, Prefixes& out);
 
 /// `node-00 rank=4 ` behind a time stamp.
 bool take_host_and_rank(std::string_view& line, Prefixes& out);
 
+/// Ray's note behind a line that several said: ` [repeated 7x across cluster]`.
+std::string_view without_repeat_note(std::string_view text);
+
 /// `13: ` with blanks before it; empty if the line does not begin so.
 std::optional<std::int32_t> label_of(std::string_view line, std::size_t& length);
-/// `name: ` where name may be a host; empty if not.
-std::string_view host_prefix_of(std::string_view line);
+/// `[13] `; empty if the line does not begin so.
+std::optional<std::int32_t> bracket_label_of(std::string_view line, std::size_t& length);
+
+/// A name that may be a host or a pod, as it stands at the front of a line.
+struct FrontName {
+  std::string_view name;  ///< empty: none
+  Front front = Front::colon;
+  std::size_t length = 0;  ///< of name and separator
+  std::optional<Rank> rank;
+};
+FrontName front_name_of(std::string_view line);
 
 }  // namespace l4::decode

@@ -12,20 +12,17 @@
 namespace l4::decode::stamps {
 
 // What all share.
-/// Behind a stamp: blanks and one separator (`-`, `|`, `:`) that stands apart.
+/// Behind a stamp: one separator (`-`, `|`, `:`) that stands apart, and one blank. Further blanks
+/// may be the indentation of the text.
 inline std::size_t skip_separator(std::string_view line, std::size_t at) {
   Cursor c{line, at};
   c.skip_blanks();
-  const std::size_t mark = c.at;
   const char sign = c.peek();
   if (sign == '-' || sign == '|' || sign == ':' || sign == ',') {
     ++c.at;
-    if (is_blank(c.peek()))
-      c.skip_blanks();
-    else
-      c.at = mark;
+    if (c.take(' ') || c.take('\t')) return c.at;
   }
-  return c.at;
+  return at < line.size() && is_blank(line[at]) ? at + 1 : at;
 }
 
 /// Marks [from, to) and the separator behind it as the stamp.
