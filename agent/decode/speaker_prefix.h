@@ -13,18 +13,10 @@
 #include <optional>
 #include <string_view>
 
+#include "agent/decode/front_name.h"
 #include "agent/decode/record.h"
 
 namespace l4::decode {
-
-/// How a name at the front of a line is set off from the text.
-enum class Front : std::uint8_t {
-  colon,      ///< pdsh: `node-1: text`
-  rank,       ///< PALS: `node-1 3: text`
-  bar,        ///< docker compose: `worker-0  | text`
-  container,  ///< stern: `llama-worker-0 pytorch text`
-};
-inline constexpr std::size_t kFronts = 4;
 
 /// What a source's survey allows.
 struct PrefixTrust {
@@ -43,6 +35,7 @@ struct Prefixes {
   std::uint64_t outer = 0;
   bool excepthook = false;  ///< `[rank4]:`, which torch sets before tracebacks only
   bool label = false, tee = false, ray = false;
+  bool host_is_label = false;  ///< a name behind it is better
   std::optional<std::int32_t> label_value;
 };
 
@@ -55,19 +48,5 @@ bool take_host_and_rank(std::string_view& line, Prefixes& out);
 
 /// Ray's note behind a line that several said: ` [repeated 7x across cluster]`.
 std::string_view without_repeat_note(std::string_view text);
-
-/// `13: ` with blanks before it; empty if the line does not begin so.
-std::optional<std::int32_t> label_of(std::string_view line, std::size_t& length);
-/// `[13] `; empty if the line does not begin so.
-std::optional<std::int32_t> bracket_label_of(std::string_view line, std::size_t& length);
-
-/// A name that may be a host or a pod, as it stands at the front of a line.
-struct FrontName {
-  std::string_view name;  ///< empty: none
-  Front front = Front::colon;
-  std::size_t length = 0;  ///< of name and separator
-  std::optional<Rank> rank;
-};
-FrontName front_name_of(std::string_view line);
 
 }  // namespace l4::decode
