@@ -14,6 +14,7 @@
 #include "agent/decode/line_framer.h"
 #include "agent/decode/progress_bar.h"
 #include "agent/decode/scan.h"
+#include "agent/decode/structured_line.h"
 #include "agent/decode/survey.h"
 #include "agent/decode/timestamp.h"
 
@@ -47,10 +48,35 @@ std::string_view behind_program(std::string_view text) {
 
 /// The message proper. `logged`: what stands behind the level in a logger's header.
 std::string_view body_of(std::string_view text, const Message& message, std::string_view logged) {
+  if (message.fields) return text;
   if (message.origin) return behind_origin(text);
   if (message.program) return behind_program(text);
   const bool whole = logged.size() == text.size() || logged.empty();
   return message.stamped && message.record.level >= Level::error && !whole ? logged : text;
+}
+
+/// The JSON object that `text` is, or that a log collector put behind stamp and tag; else empty.
+std::string_view json_of(std::string_view text, bool stamped) {
+  text = trim(text);
+  if (text.size() < 2 || text.back() != '}') return {};
+  if (text[0] == '{') return text;
+  const std::size_t at = stamped ? text.substr(0, kOriginBytes).find("{\"") : text.npos;
+  if (at == text.npos || at == 0 || !is_blank(text[at - 1])) return {};
+  const std::string_view tag = trim_right(text.substr(0, at));
+  return tag.find_first_of(" \t") == tag.npos ? text.substr(at) : std::string_view{};
+}
+
+/// Spares nearly all lines a closer look.
+bool may_hold_fields(std::string_view text) {
+  return !text.empty() && (text.back() == '}' || text[0] == 't' || text[0] == 'l');
+}
+
+bool may_be_logfmt(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kFronts{
+      "time=", "ts=", "level=", "t=", "timestamp=", "lvl="};
+  if (text.empty() || (text[0] != 't' && text[0] != 'l')) return false;
+  return std::any_of(kFronts.begin(), kFronts.end(),
+                     [&](std::string_view front) { return text.starts_with(front); });
 }
 
 /// A second stamp: that of the program behind that of kubectl or mpirun.
@@ -80,6 +106,7 @@ struct Decoder::State {
                const Envelope* envelope);
   std::string_view take_bar(std::string_view text, Record& record, Prefixes& prefixes);
   bool take_stamp(std::string_view& text, Message& message, Prefixes& prefixes);
+  bool open_fields(std::string_view& text, Message& message, Prefixes& prefixes);
   std::string_view cut_stamp(std::string_view text, const Stamp& stamp);
 
   Options options;
@@ -89,7 +116,8 @@ struct Decoder::State {
   TimestampReader stamps;
   Folder folder;
   std::string pending;  // the block that is not full yet
-  std::string envelope_scratch, clean_scratch, cut_scratch;
+  StructuredLine fields;
+  std::string envelope_scratch, clean_scratch, cut_scratch, fields_scratch;
   std::array<Partial, 3> partials;
   PrefixTrust trust;
 };
@@ -212,6 +240,26 @@ bool Decoder::State::take_stamp(std::string_view& text, Message& message, Prefix
   return true;
 }
 
+/// Opens JSON and logfmt: the message in it becomes the text, with prefixes of its own. Of fields
+/// without a message what they say of time and speaker counts, and the text stays.
+bool Decoder::State::open_fields(std::string_view& text, Message& message, Prefixes& prefixes) {
+  const std::string_view object = json_of(text, message.stamped);
+  message.logfmt = object.empty() && may_be_logfmt(text);
+  if (!message.logfmt && object.empty()) return false;
+  if (!(message.logfmt ? fields.read_logfmt(trim(text)) : fields.read_json(object))) return false;
+  message.fields = true;
+  message.stamped = true;
+  message.record.level = fields.level;
+  if (!prefixes.speaker.rank) prefixes.speaker.rank = fields.rank;
+  if (!prefixes.speaker.local_rank) prefixes.speaker.local_rank = fields.local_rank;
+  if (prefixes.speaker.host.empty()) prefixes.speaker.host = fields.host();
+  if (fields.text().empty()) return false;
+  Dirt ignored;
+  text = clean(fields.text(), fields_scratch, ignored);
+  take_prefixes(text, trust, prefixes);
+  return true;
+}
+
 void Decoder::State::content(std::string_view text, const RawLine& raw,
                              std::span<const std::uint64_t> lines, const Envelope* envelope) {
   Dirt dirt;
@@ -224,11 +272,18 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   take_prefixes(text, trust, prefixes);
   Message message;
   Record& record = message.record;
+  if (may_hold_fields(text)) open_fields(text, message, prefixes);
   if (std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr)
     text = take_bar(text, record, prefixes);
   const std::string_view whole = text;
-  if (take_stamp(text, message, prefixes) && may_be_stamp(text))
-    take_stamp(text, message, prefixes);
+  if (take_stamp(text, message, prefixes)) {
+    const bool opened =
+        !message.fields && may_hold_fields(text) && open_fields(text, message, prefixes);
+    if (opened || may_be_stamp(text)) take_stamp(text, message, prefixes);
+  }
+  if (!record.time && message.fields && fields.stamp)
+    record.time = stamps.take_field(*fields.stamp, message.logfmt ? TimestampReader::Fields::logfmt
+                                                                  : TimestampReader::Fields::json);
   if (all_blank(text)) text = whole;  // a date alone (nvidia-smi, `date`) is what the line says
   if (!record.time && envelope != nullptr) record.time = envelope->time;
   if (all_blank(text)) {

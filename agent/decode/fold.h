@@ -26,8 +26,10 @@ struct Message {
   std::uint64_t outer_voice = 0;  ///< without torch's `[rank4]:`
   bool stamped = false;           ///< has a time stamp of its own (not the envelope's)
   bool origin = false;            ///< `file.cpp:49]` stands before the body
-  bool program = false;           ///< syslog's `name[pid]:` stands before the body
-  bool excepthook = false;        ///< torch's `[rank4]:`, set before tracebacks
+  bool fields = false;            ///< of JSON or logfmt
+  bool logfmt = false;
+  bool program = false;     ///< syslog's `name[pid]:` stands before the body
+  bool excepthook = false;  ///< torch's `[rank4]:`, set before tracebacks
 };
 
 class Folder {

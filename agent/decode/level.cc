@@ -221,8 +221,10 @@ Level level_anywhere(std::string_view head) {
 
 Level level_of_message(std::string_view text) {
   if (text.empty()) return Level::unknown;
-  for (const Word& word : kOpenings)
-    if (word.text[0] == text[0] && text.starts_with(word.text)) return word.level;
+  constexpr auto kFirst = first_characters(kOpenings);
+  if (kFirst[static_cast<unsigned char>(text[0])])
+    for (const Word& word : kOpenings)
+      if (word.text[0] == text[0] && text.starts_with(word.text)) return word.level;
   if (ascend_code(text)) return Level::error;
   const NamedClass named = find_exception_class(text);
   if (named.level != Level::unknown) return named.level;

@@ -46,6 +46,14 @@ inline bool is_host(char c) {
   return kHostCharacters[static_cast<unsigned char>(c)];
 }
 
+/// Which characters the texts of a table begin with, to leave it alone for most lines.
+template <class Table>
+constexpr std::array<bool, 256> first_characters(const Table& table) {
+  std::array<bool, 256> found{};
+  for (const auto& row : table) found[static_cast<unsigned char>(row.text[0])] = true;
+  return found;
+}
+
 inline bool all_blank(std::string_view text) {
   return text.find_first_not_of(" \t") == std::string_view::npos;
 }

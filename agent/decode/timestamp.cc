@@ -109,10 +109,17 @@ std::optional<TimeMs> TimestampReader::time_of(const RawStamp& raw) {
   return in_year(year - 1);
 }
 
+std::optional<TimeMs> TimestampReader::take_field(const RawStamp& raw, Fields kind) {
+  ++hits_[kStampFormatsMax + static_cast<std::size_t>(kind)];
+  return time_of(raw);
+}
+
 std::string_view TimestampReader::format() const {
   const auto most = std::max_element(hits_.begin(), hits_.end());
   if (*most == 0) return "none";
-  return stamp_formats()[static_cast<std::size_t>(most - hits_.begin())].name;
+  const auto row = static_cast<std::size_t>(most - hits_.begin());
+  if (row == kStampFormatsMax) return "json";
+  return row > kStampFormatsMax ? "logfmt" : stamp_formats()[row].name;
 }
 
 }  // namespace l4::decode

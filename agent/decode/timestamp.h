@@ -31,6 +31,9 @@ class TimestampReader {
   TimestampReader(Millis zone, std::optional<TimeMs> year_hint);
 
   std::optional<Stamp> read(std::string_view line);
+  /// A stamp that a field of the line held; `kind` is how the line was written.
+  enum class Fields : std::uint8_t { json, logfmt };
+  std::optional<TimeMs> take_field(const RawStamp& raw, Fields kind);
   /// Format of most stamps so far, "none" before the first.
   std::string_view format() const;
 
@@ -43,7 +46,7 @@ class TimestampReader {
   std::optional<TimeMs> near_;  // for stamps without a year or a date
   bool near_is_hint_ = true;    // not a time that was printed
   std::size_t learned_ = 0;
-  std::array<std::uint64_t, kStampFormatsMax> hits_{};
+  std::array<std::uint64_t, kStampFormatsMax + 2> hits_{};  // by row, then json, logfmt
 };
 
 }  // namespace l4::decode

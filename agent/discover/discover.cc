@@ -132,7 +132,8 @@ void Search::add(const Found& found, const std::string& prefix,
     return;
   }
   if (out_.files.size() >= options_.files_max) return;
-  if (!asked_for && has_data_extension(fs::path{found.relative}.filename().string())) {
+  if (!asked_for && has_data_extension(fs::path{found.relative}.filename().string()) &&
+      !holds_json_log(found.path)) {
     auto& skipped = skipped_[fs::path{found.relative}.extension().string()];
     ++skipped.first;
     skipped.second += found.bytes;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
+#include "agent/decode/structured_line.h"
 #include "agent/discover/file_reader.h"
 
 namespace l4::discover {
@@ -58,6 +60,26 @@ bool has_data_extension(std::string_view file_name) {
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return std::find(kDataExtensions.begin(), kDataExtensions.end(), extension) !=
          kDataExtensions.end();
+}
+
+bool holds_json_log(const std::filesystem::path& path) {
+  constexpr std::size_t kLineBytesMax = 64 * 1024;
+  const std::string_view name = plain_name(path.native());
+  if (!name.ends_with(".json") && !name.ends_with(".jsonl")) return false;
+  auto reader = FileReader::open(path);
+  if (!reader) return false;
+  std::string line(kLineBytesMax, '\0');
+  std::size_t size = 0;
+  while (size < line.size()) {
+    const auto n = reader->read({line.data() + size, line.size() - size});
+    if (!n || *n == 0) break;
+    size += *n;
+  }
+  line.resize(std::min(line.find('\n'), size));
+  if (line.ends_with('\r')) line.pop_back();
+  decode::StructuredLine fields;
+  return fields.read_json(line) && !fields.text().empty() &&
+         (fields.stamp || fields.level != Level::unknown);
 }
 
 Result<Content> content_of(const std::filesystem::path& path) {

@@ -80,6 +80,19 @@ TEST_CASE("discover: what is data is left out and counted") {
   CHECK(warned(*found, "binary"));
 }
 
+TEST_CASE("discover: JSON is a log if a logger wrote its first line") {
+  const test::TempFolder folder;
+  folder.file("n1/rank0.jsonl", "{\"level\": \"info\", \"msg\": \"ready\"}\n");
+  folder.file("n1/train.json", "{\"timestamp\": \"2026-11-20T15:54:21Z\", \"message\": \"a\"}\n");
+  folder.file("n1/data.jsonl", "{\"text\": \"once upon a time\", \"meta\": {\"level\": 3}}\n");
+  folder.file("n1/config.json", "{\n  \"level\": \"info\"\n}\n");
+  const auto found = discover({folder.path()});
+  REQUIRE(found);
+  CHECK(found->files.size() == 2);
+  CHECK(find(*found, "n1/rank0.jsonl") != nullptr);
+  CHECK(find(*found, "n1/train.json") != nullptr);
+}
+
 TEST_CASE("discover: links") {
   const test::TempFolder folder;
   const test::TempFolder other;
