@@ -84,6 +84,7 @@ bool Folder::begin(const Message& message, Shape shape) {
     case Shape::raised:
     case Shape::frame:
     case Shape::fatal:
+    case Shape::thread:
       kind = Kind::native;
       break;
     case Shape::warning:
@@ -116,9 +117,15 @@ bool Folder::begin(const Message& message, Shape shape) {
   fold.after_file = fold.after_colon = false;
   fold.named = shape == Shape::what;
   fold.excepthook = message.excepthook;
+  fold.go = shape == Shape::fatal &&
+            (message.body.starts_with("panic: ") || message.body.starts_with("fatal error: "));
+  // Rust's message stands on the next line.
+  fold.after_colon =
+      shape == Shape::fatal && fold.text.starts_with("thread '") && fold.text.back() == ':';
   fold.stamped = message.stamped;
   fold.carried = message.stamped && kind != Kind::held;
   if (kind == Kind::traceback) fold.record.level = Level::error;
+  if (shape == Shape::fatal && fold.record.level < Level::error) fold.record.level = Level::error;
   if (swept_at_ == 0 || open_.size() == 1) swept_at_ = message.record.lines.front();
   return true;
 }
@@ -221,13 +228,12 @@ Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape 
   }
   if (fold.phase == Phase::chained) return Verdict::pass;
   if (fold.phase == Phase::table) {
-    if (shape == Shape::rule && trim_left(body)[0] == '=' && ++fold.rules >= 2)
-      return Verdict::join_and_end;
+    if (shape == Shape::rule && trim_left(body)[0] == fold.table_rule) return Verdict::join_and_end;
     return table_line(body) ? Verdict::join : Verdict::pass;
   }
   if (shape == Shape::rule && contains(fold.text, "ChildFailedError")) {
     fold.phase = Phase::table;
-    fold.rules = 1;
+    fold.table_rule = trim_left(body)[0];
     return Verdict::join;
   }
   if (stamped(fold, message)) return Verdict::end;
@@ -267,7 +273,12 @@ Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape s
   const bool short_table = shape == Shape::rule && fold.text.starts_with("==== backtrace");
   if (short_table) return Verdict::join_and_end;
   const bool next = message.voice != 0 || adjacent(fold, message);
-  if (next && fold.after_colon) return Verdict::join;
+  if (next && fold.after_colon) {
+    if (!fold.named) fold.text.append(" ").append(trim(message.body));
+    fold.named = true;
+    return Verdict::join;
+  }
+  if (fold.go && go_function(message.body)) return Verdict::join;
   if (message.excepthook && ++fold.notes < kNotesMax) return Verdict::join;
   return fold.passed < kNativePassedMax ? Verdict::pass : Verdict::end;
 }
@@ -277,6 +288,7 @@ Folder::Verdict Folder::judge_held(Fold& fold, const Message& message, Shape sha
   if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
   if (++fold.notes > kNotesMax) return Verdict::end;
   const bool next = message.voice != 0 || adjacent(fold, message);
+  // Each line below Ascend's codes (`EZ9999: Inner Error!`) tells something of its own.
   const bool more = (fold.stamped && shape == Shape::indented) || fold.after_colon;
   return next && more ? Verdict::join : Verdict::end;
 }

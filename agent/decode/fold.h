@@ -59,6 +59,8 @@ class Folder {
     std::uint32_t open_tracebacks = 0, passed = 0, notes = 0, rules = 0;
     bool after_file = false, after_colon = false, named = false, excepthook = false;
     bool stamped = false;
+    bool go = false;       ///< a panic of Go, whose stacks are not all indented
+    char table_rule = 0;   ///< of torchrun's table: the sign it begins and ends with
     bool carried = false;  ///< stamped by what carries the lines, so each of them is
   };
 

@@ -62,6 +62,8 @@ constexpr std::array kOpenings{
     Word{"Warning:", Level::warning},
     Word{"warning:", Level::warning},
     Word{"Exception in thread", Level::error},
+    Word{"Caught signal ", Level::fatal},
+    Word{"ray.exceptions.", Level::error},
     Word{"Fatal error:", Level::fatal},
     Word{"fatal error:", Level::fatal},
     Word{"srun: Job step aborted", Level::error},

@@ -177,7 +177,14 @@ bool glog(std::string_view line, RawStamp& stamp) {
   }
   d.month = static_cast<int>(date / 100);
   d.day = static_cast<int>(date % 100);
-  if (!c.take(' ') || !take_clock(c, d)) return false;
+  std::int64_t seconds = 0;
+  if (date == 0 && c.take(" 00:00:")) {  // absl before it has read a clock: seconds since the epoch
+    if (!c.take_number(10, 10, seconds) || !c.take('.') || !take_fraction(c, d.millis))
+      return false;
+    stamp.epoch_ms = seconds * 1000 + d.millis;
+  } else if (!c.take(' ') || !take_clock(c, d)) {
+    return false;
+  }
   c.skip_blanks();
   const std::size_t thread_at = c.at;
   std::int64_t thread = 0;
