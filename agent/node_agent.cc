@@ -8,6 +8,7 @@
 #include <set>
 
 #include "agent/discover/file_reader.h"
+#include "agent/file_parts.h"
 #include "agent/recall/segment_index.h"
 #include "agent/segment/segmenter.h"
 #include "agent/speaker_table.h"
@@ -20,11 +21,13 @@ constexpr double kBinaryShare = 0.3;
 
 /// A file and the sources (speakers) found in it.
 struct OpenFile {
-  explicit OpenFile(discover::LogFile given) : file(std::move(given)), speakers(file) {}
+  explicit OpenFile(discover::LogFile given)
+      : file(std::move(given)), parts(parts_of(file)), speakers(file) {}
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
   discover::LogFile file;
+  std::vector<FilePart> parts;
   SpeakerTable speakers;
   std::vector<SourceId> sources;  // by speaker
   decode::Stats stats;
@@ -55,6 +58,8 @@ struct NodeAgent::State {
 
   void read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done,
                  const std::stop_token& stop);
+  bool read_part(const FilePart& part, decode::Decoder& decoder,
+                 std::atomic<std::uint64_t>& bytes_done, const std::stop_token& stop);
   void on_record(OpenFile& open, const decode::Record& record);
   segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);
   SourceId add_source(OpenFile& open, std::size_t speaker);
@@ -113,31 +118,53 @@ void NodeAgent::freeze() {
 
 void NodeAgent::State::read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done,
                                  const std::stop_token& stop) {
-  auto reader = discover::FileReader::open(open.file.path);
-  if (!reader) {
-    batch.warnings.push_back(
-        {"unreadable", open.file.name, reader.error().reason, open.file.bytes});
-    return;
-  }
   decode::Options decode_options = options.decode;
-  if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
+  if (!decode_options.year_hint)
+    decode_options.year_hint =
+        open.file.older.empty() ? open.file.modified : open.file.older.front().modified;
   decode::Decoder decoder(decode_options,
                           [&](const decode::Record& record) { on_record(open, record); });
+  for (FilePart& part : open.parts) {
+    part.bytes.from = decoder.stats().bytes;
+    part.lines_before = decoder.stats().lines;
+    const bool plain = read_part(part, decoder, bytes_done, stop);
+    decoder.end_part();
+    part.bytes.to = decoder.stats().bytes;
+    const std::uint64_t bytes = part.bytes.to - part.bytes.from;
+    batch.coverage.push_back({part.name,
+                              {0, bytes},
+                              decoder.stats().lines - part.lines_before,
+                              plain ? std::max(bytes, part.bytes_on_disk) : bytes});
+  }
+  decoder.finish();
+  finish_file(open, decoder);
+}
+
+/// False if the bytes on disk are not those of the text.
+bool NodeAgent::State::read_part(const FilePart& part, decode::Decoder& decoder,
+                                 std::atomic<std::uint64_t>& bytes_done,
+                                 const std::stop_token& stop) {
+  auto reader = discover::FileReader::open(part.path);
+  if (!reader) {
+    batch.warnings.push_back({"unreadable", part.name, reader.error().reason, part.bytes_on_disk});
+    return true;
+  }
+  std::uint64_t bytes = 0;
   while (!stop.stop_requested()) {
     const auto read = reader->read({chunk.get(), kChunkBytes});
     if (!read) {
-      batch.warnings.push_back({"unreadable", open.file.name, read.error().reason, 0});
+      batch.warnings.push_back({"unreadable", part.name, read.error().reason, 0});
       break;
     }
     if (*read == 0) break;
     decoder.feed({chunk.get(), *read});
+    bytes += *read;
     bytes_done.fetch_add(*read, std::memory_order_relaxed);
   }
-  decoder.finish();
-  if (!reader->compressed() && decoder.stats().bytes < open.file.bytes)
-    batch.warnings.push_back({"incomplete", open.file.name, "not read to the end it had when found",
-                              open.file.bytes - decoder.stats().bytes});
-  finish_file(open, decoder);
+  if (reader->plain() && bytes < part.bytes_on_disk)
+    batch.warnings.push_back({"incomplete", part.name, "not read to the end it had when found",
+                              part.bytes_on_disk - bytes});
+  return reader->plain();
 }
 
 void NodeAgent::State::finish_file(OpenFile& open, const decode::Decoder& decoder) {
@@ -155,8 +182,6 @@ void NodeAgent::State::finish_file(OpenFile& open, const decode::Decoder& decode
   open.stats = decoder.stats();
   open.time_format = decoder.time_format();
   const auto bytes = open.stats.bytes;
-  batch.coverage.push_back(
-      {open.file.name, {0, bytes}, open.stats.lines, std::max(bytes, open.file.bytes)});
   if (bytes > 0 &&
       static_cast<double>(open.stats.binary_bytes) > kBinaryShare * static_cast<double>(bytes))
     batch.warnings.push_back(
@@ -237,6 +262,24 @@ void NodeAgent::State::flush() {
   batch_events = 0;
 }
 
+namespace {
+
+/// A hit for each physical file that a record has lines in: one, but for folds over a rotation.
+void append_hits(std::vector<recall::Hit>& hits, const recall::Hit& like,
+                 const std::vector<FilePart>& parts, const decode::Record& record,
+                 std::size_t text_bytes_max) {
+  for (auto line = record.lines.begin(); line != record.lines.end();) {
+    const FilePart& part = part_of_line(parts, *line);
+    recall::Hit& hit = hits.emplace_back(like);
+    hit.file = part.name;
+    hit.text = record.text.substr(0, text_bytes_max);
+    for (; line != record.lines.end() && &part_of_line(parts, *line) == &part; ++line)
+      hit.lines.push_back(*line - part.lines_before);
+  }
+}
+
+}  // namespace
+
 std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const {
   struct Want {
     const recall::Wanted* wanted = nullptr;
@@ -259,11 +302,8 @@ std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const
   for (auto& [file, spans] : spans_of_file) {
     std::ranges::sort(spans, {}, [](const recall::Span& span) { return span.bytes.from; });
     const OpenFile& open = state_->files[file];
-    auto reader = discover::FileReader::open(open.file.path);
-    if (!reader) continue;  // gone since it was read: nothing to show
+    PartsReader reader(open.parts);
     decode::Options decode_options = state_->options.decode;
-    if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
-    std::uint64_t read_to = 0;
     auto on_record = [&](const decode::Record& record) {
       const auto id = state_->miner.find(record.text);
       if (!id) return;
@@ -276,31 +316,25 @@ std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const
       if (request.lines_per_template_max > 0 &&
           want->second.hits++ >= request.lines_per_template_max)
         return;
-      hits.push_back({want->first,
-                      open.sources[speaker],
-                      {record.lines.begin(), record.lines.end()},
-                      record.time,
-                      std::string(record.text.substr(0, request.text_bytes_max))});
+      append_hits(hits, {want->first, open.sources[speaker], {}, {}, record.time, {}}, open.parts,
+                  record, request.text_bytes_max);
     };
-    std::vector<char> chunk(kChunkBytes);
     for (std::size_t i = 0; i < spans.size();) {
       wire::ByteRange bytes = spans[i].bytes;
-      std::uint64_t first_line = spans[i].first_line;
+      const std::uint64_t first_line = spans[i].first_line;
+      std::optional<TimeMs> newest;
+      if (spans[i].end) newest = *spans[i].end;
       for (++i; i < spans.size() && spans[i].bytes.from <= bytes.to; ++i) {
         bytes.to = std::max(bytes.to, spans[i].bytes.to);
       }
+      // Of a stamp without a date the day is that of the span, and of one without a year the year.
+      decode_options.year_hint = state_->options.decode.year_hint;
+      if (!decode_options.year_hint) decode_options.year_hint = newest;
+      if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
       decode::Decoder decoder(decode_options, on_record);
       decoder.start_at(first_line, bytes.from);
-      if (!reader->skip(bytes.from - read_to)) break;
-      std::uint64_t left = bytes.to - bytes.from;
-      while (left > 0) {
-        const auto read = reader->read({chunk.data(), std::min<std::uint64_t>(left, chunk.size())});
-        if (!read || *read == 0) break;
-        decoder.feed({chunk.data(), *read});
-        left -= *read;
-      }
+      reader.feed(bytes, decoder);
       decoder.finish();
-      read_to = bytes.to - left;
     }
   }
   return hits;
@@ -316,6 +350,7 @@ std::vector<FileFacts> NodeAgent::facts() const {
                    open.stats.lines,
                    open.stats.lines_with_time,
                    open.stats.lines_with_rank,
+                   open.file.older.size(),
                    {},
                    {}};
     std::set<Rank> ranks;
