@@ -24,9 +24,10 @@ struct Condition {
 
 struct Fault {
   std::string id;
+  std::string family;  ///< the file's name without .toml
   std::string title;
   Category category = Category::user;
-  std::string subcategory;
+  std::string subcategory;            ///< of a closed list for each category
   std::vector<std::string> patterns;  ///< any of them; see Library for the notation
   std::vector<std::string> unless;    ///< none of them
   std::vector<Condition> conditions;  ///< all of them

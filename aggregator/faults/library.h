@@ -6,7 +6,8 @@
 // short forms: `{n}` is a number or `<*>`, `{w}` a word or `<*>`; a blank stands for one or more.
 // So a pattern matches the raw message as well as its template. Codes (Xid, errno, EInnnn, exit
 // codes, signals) stay verbatim in templates and are asked for as conditions: they are looked up
-// in the given parameters, and in the text where no parameter of that kind is given.
+// in the given parameters, and in the text where no parameter of that kind is given. Made for
+// thousands of patterns (pattern_set.h); bench/faults_bench.cc measures loading and matching.
 #pragma once
 
 #include <filesystem>
@@ -32,8 +33,10 @@ class Library {
   Library& operator=(Library&&) noexcept;
   ~Library();
 
-  /// Every fault the text shows: causes before consequences, faults with conditions (a code) before
-  /// those without, then the graver first.
+  /// Every fault the text shows, most telling first: causes before consequences; among those, the
+  /// ones with conditions (a code); then by the constant characters of the longest of their
+  /// patterns that match, as every match of it has at least (literals.h); then the graver; then in
+  /// the order of the files.
   std::vector<const Fault*> match(std::string_view template_text,
                                   std::span<const wire::Parameter> parameters = {}) const;
 
