@@ -64,6 +64,7 @@ struct Answer {
 }  // namespace
 
 struct Library::State {
+  std::filesystem::path folder;
   std::vector<Fault> faults;
   PatternSet patterns;
   std::vector<std::vector<std::uint32_t>> shows;        ///< by pattern: its faults
@@ -114,6 +115,7 @@ Result<Library> Library::load(const std::filesystem::path& folder) {
   auto faults = read_folder(folder);
   if (!faults) return std::unexpected(faults.error());
   auto state = std::make_unique<State>();
+  state->folder = folder;
   state->faults = std::move(*faults);
   state->number_patterns();
   return Library(std::move(state));
@@ -135,6 +137,10 @@ std::span<const Fault> Library::faults() const {
 const Fault* Library::find(std::string_view id) const {
   const auto found = std::ranges::find(state_->faults, id, &Fault::id);
   return found == state_->faults.end() ? nullptr : &*found;
+}
+
+const std::filesystem::path& Library::folder() const {
+  return state_->folder;
 }
 
 }  // namespace l4::faults

@@ -43,9 +43,9 @@ void read_conditions(ConfigTable& table, Fault& fault) {
 
 std::vector<std::string> checked_patterns(ConfigTable& table, std::string_view key,
                                           std::vector<std::string> patterns) {
-  for (const auto& pattern : patterns)
-    if (const auto error = error_of(expand_pattern(pattern)); !error.empty())
-      table.refuse(key, pattern + ": " + error);
+  for (std::size_t i = 0; i < patterns.size(); ++i)
+    if (const auto error = error_of(expand_pattern(patterns[i])); !error.empty())
+      table.refuse(key, patterns[i] + ": " + error, i);
   return patterns;
 }
 

@@ -23,11 +23,6 @@ re2::RE2::Options options() {
   return options;
 }
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
 /// True if the compiled form may need much more room than the regexp: repetitions with a count are
 /// written out, and classes of letters of all languages are long.
 bool may_be_large(std::string_view regexp) {
@@ -48,23 +43,6 @@ std::string syntax_error(const std::string& regexp) {
 }
 
 }  // namespace
-
-std::string expand_pattern(std::string_view pattern) {
-  std::string expanded;
-  bool in_class = false;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const char c = pattern[i];
-    const char behind = i + 1 < pattern.size() ? pattern[i + 1] : 'x';
-    expanded += c;
-    if (c == '\\' && i + 1 < pattern.size()) expanded += pattern[++i];
-    if (c == '[' || c == ']') in_class = c == '[';
-    if (c == ' ' && !in_class && std::string_view("*+?{").find(behind) == std::string_view::npos)
-      expanded += '+';
-  }
-  replace_all(expanded, "{n}", R"((?:(?:<\*>|[-+]?[0-9])[0-9A-Za-z.:,_<*>-]*))");
-  replace_all(expanded, "{w}", R"((?:[^\s]+))");
-  return expanded;
-}
 
 std::string error_of(const std::string& regexp) {
   if (auto error = syntax_error(regexp); !error.empty()) return error;

@@ -1,7 +1,7 @@
-// One pattern of the library: its notation, its regexp, and what is known of it beforehand.
+// One pattern of the library as a regexp, and what is known of it beforehand.
 //
-// Flow: library_reader checks the notation with error_of(), Library asks whether a text may match
-// and then whether it does. The regexp is compiled when it is first needed: of thousands few ever
+// Flow: library_reader checks it with error_of(), PatternSet asks whether a text may match and then
+// whether it does. The regexp is compiled when it is first needed: of thousands few ever
 // are. Any thread may ask. A regexp has kPatternBytesMax of memory: one that cannot be compiled
 // within it is refused beforehand, and where a text needs more states than fit, RE2 goes on without
 // remembering them, slower but with the same answer.
@@ -13,15 +13,13 @@
 #include <string_view>
 
 #include "aggregator/faults/literals.h"
+#include "aggregator/faults/notation.h"
 
 namespace l4::faults {
 
 inline constexpr std::size_t kPatternBytesMax = std::size_t{1} << 20;
 
-/// Expands `{n}`, `{w}` and blanks (library.h) to RE2.
-std::string expand_pattern(std::string_view pattern);
-
-/// What is wrong with an expanded pattern; empty if nothing is.
+/// What is wrong with an expanded pattern (notation.h); empty if nothing is.
 std::string error_of(const std::string& regexp);
 
 class Pattern {
