@@ -16,6 +16,9 @@ namespace l4::faults {
 enum class Category : std::uint8_t { hardware, user, framework, platform };
 std::string_view name(Category category);
 
+/// How conditions of a kind are called in entries: code, errno, signal, exit_code.
+std::string_view name(wire::ParameterKind kind);
+
 /// One of `values` must be among the event's parameters of this kind.
 struct Condition {
   wire::ParameterKind kind = wire::ParameterKind::code;

@@ -118,6 +118,11 @@ std::string_view name(Category category) {
   return kCategories[static_cast<std::size_t>(category)];
 }
 
+std::string_view name(wire::ParameterKind kind) {
+  const auto found = std::ranges::find(kConditionKeys, kind, &ConditionKey::kind);
+  return found == kConditionKeys.end() ? "" : found->key;
+}
+
 Result<std::vector<Fault>> read_folder(const std::filesystem::path& folder) {
   const auto files = list_config_files(folder);
   if (!files) return std::unexpected(files.error());
