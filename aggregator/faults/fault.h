@@ -16,6 +16,9 @@ namespace l4::faults {
 enum class Category : std::uint8_t { hardware, user, framework, platform };
 std::string_view name(Category category);
 
+/// How conditions of a kind are called in entries: code, errno, signal, exit_code.
+std::string_view name(wire::ParameterKind kind);
+
 /// One of `values` must be among the event's parameters of this kind.
 struct Condition {
   wire::ParameterKind kind = wire::ParameterKind::code;
@@ -24,9 +27,10 @@ struct Condition {
 
 struct Fault {
   std::string id;
+  std::string family;  ///< the file's name without .toml
   std::string title;
   Category category = Category::user;
-  std::string subcategory;
+  std::string subcategory;            ///< of a closed list for each category
   std::vector<std::string> patterns;  ///< any of them; see Library for the notation
   std::vector<std::string> unless;    ///< none of them
   std::vector<Condition> conditions;  ///< all of them

@@ -1,8 +1,5 @@
 #include "aggregator/faults/library.h"
 
-#include <re2/re2.h>
-#include <re2/set.h>
-
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -11,7 +8,7 @@
 #include <utility>
 
 #include "aggregator/faults/library_reader.h"
-#include "common/base/config_table.h"
+#include "aggregator/faults/pattern_set.h"
 #include "common/wire/parameters.h"
 
 namespace l4::faults {
@@ -51,26 +48,60 @@ class Evidence {
   std::optional<std::vector<wire::Parameter>> extracted_;
 };
 
-/// Order of `match`: smaller is told first; the place in the files settles ties.
-auto rank_of(const Fault* fault) {
-  return std::tuple(fault->consequence, fault->conditions.empty(),
-                    -static_cast<int>(fault->severity), fault);
-}
+/// A fault that a text shows, by the most specific of its patterns that match.
+struct Answer {
+  const Fault* fault = nullptr;
+  std::size_t characters = 0;  ///< constant ones of that pattern
+
+  /// Smaller is told first; faults lie in the order of the files.
+  auto rank() const {
+    return std::tuple(fault->consequence, fault->conditions.empty(),
+                      -static_cast<std::ptrdiff_t>(characters), -static_cast<int>(fault->severity),
+                      fault);
+  }
+};
 
 }  // namespace
 
 struct Library::State {
+  std::filesystem::path folder;
   std::vector<Fault> faults;
-  std::unique_ptr<re2::RE2::Set> set;
-  struct Owner {
-    std::size_t fault = 0;
-    bool forbids = false;  ///< stands in `unless`
-  };
-  std::vector<Owner> owners;  ///< of each pattern in the set
+  PatternSet patterns;
+  std::vector<std::vector<std::uint32_t>> shows;        ///< by pattern: its faults
+  std::vector<std::vector<PatternSet::Number>> unless;  ///< by fault
 
-  void add(const std::string& pattern, Owner owner) {
-    set->Add(expand_pattern(pattern), nullptr);  // the reader has seen it compile
-    owners.push_back(owner);
+  void number_patterns() {
+    unless.resize(faults.size());
+    for (std::uint32_t i = 0; i < faults.size(); ++i) {
+      for (const auto& pattern : faults[i].unless) unless[i].push_back(patterns.add(pattern));
+      for (const auto& pattern : faults[i].patterns) {
+        const PatternSet::Number number = patterns.add(pattern);
+        if (number >= shows.size()) shows.resize(number + 1);
+        shows[number].push_back(i);
+      }
+    }
+    shows.resize(patterns.size());
+    patterns.build();
+  }
+
+  /// Faults one of whose patterns matches, by the most specific that does; `unless` is heeded,
+  /// conditions are not.
+  std::vector<Answer> shown_by(std::string_view text) const {
+    const std::vector<PatternSet::Number> matching = patterns.matching(text);
+    std::vector<Answer> shown;
+    for (const PatternSet::Number number : matching)
+      for (const std::uint32_t fault : shows[number])
+        shown.push_back({&faults[fault], patterns.at(number).literals().characters});
+    std::ranges::sort(shown, {}, &Answer::rank);
+    std::set<const Fault*> seen;
+    std::erase_if(shown, [&](const Answer& one) {
+      const auto& forbidden = unless[static_cast<std::size_t>(one.fault - faults.data())];
+      return !seen.insert(one.fault).second ||
+             std::ranges::any_of(forbidden, [&](PatternSet::Number number) {
+               return std::ranges::binary_search(matching, number);
+             });
+    });
+    return shown;
   }
 };
 
@@ -81,44 +112,21 @@ Library& Library::operator=(Library&&) noexcept = default;
 Library::~Library() = default;
 
 Result<Library> Library::load(const std::filesystem::path& folder) {
-  auto files = list_config_files(folder);
-  if (!files) return std::unexpected(files.error());
+  auto faults = read_folder(folder);
+  if (!faults) return std::unexpected(faults.error());
   auto state = std::make_unique<State>();
-  std::vector<std::string> ids;
-  for (const auto& file : *files) {
-    auto entries = read_entries(file, ids);
-    if (!entries) return std::unexpected(entries.error());
-    std::ranges::move(*entries, std::back_inserter(state->faults));
-  }
-  re2::RE2::Options options(re2::RE2::Quiet);
-  options.set_max_mem(64 << 20);
-  state->set = std::make_unique<re2::RE2::Set>(options, re2::RE2::UNANCHORED);
-  for (std::size_t i = 0; i < state->faults.size(); ++i) {
-    for (const auto& pattern : state->faults[i].patterns) state->add(pattern, {i, false});
-    for (const auto& pattern : state->faults[i].unless) state->add(pattern, {i, true});
-  }
-  if (!state->set->Compile())
-    return std::unexpected(Error{folder.string(), "all patterns together need too much memory"});
+  state->folder = folder;
+  state->faults = std::move(*faults);
+  state->number_patterns();
   return Library(std::move(state));
 }
 
 std::vector<const Fault*> Library::match(std::string_view template_text,
                                          std::span<const wire::Parameter> parameters) const {
-  std::vector<const Fault*> found;
-  std::vector<int> patterns;
-  const re2::StringPiece text(template_text.data(), template_text.size());
-  if (!state_->set || !state_->set->Match(text, &patterns)) return found;
-  std::set<std::size_t> shown, forbidden;
-  for (const int pattern : patterns) {
-    const auto& owner = state_->owners[static_cast<std::size_t>(pattern)];
-    (owner.forbids ? forbidden : shown).insert(owner.fault);
-  }
   Evidence evidence(template_text, parameters);
-  for (const std::size_t index : shown) {
-    const Fault& fault = state_->faults[index];
-    if (!forbidden.contains(index) && evidence.meets_all(fault.conditions)) found.push_back(&fault);
-  }
-  std::ranges::sort(found, {}, rank_of);
+  std::vector<const Fault*> found;
+  for (const Answer& one : state_->shown_by(template_text))
+    if (evidence.meets_all(one.fault->conditions)) found.push_back(one.fault);
   return found;
 }
 
@@ -129,6 +137,10 @@ std::span<const Fault> Library::faults() const {
 const Fault* Library::find(std::string_view id) const {
   const auto found = std::ranges::find(state_->faults, id, &Fault::id);
   return found == state_->faults.end() ? nullptr : &*found;
+}
+
+const std::filesystem::path& Library::folder() const {
+  return state_->folder;
 }
 
 }  // namespace l4::faults

@@ -2,11 +2,12 @@
 //
 // Flow: diagnose asks `match` once per template of interest, with the typed values its events
 // carried. Immutable after load: any thread may read; pointers live as long as the library and
-// survive its moves. Patterns are RE2 over template text, unanchored, case-sensitive, with two
-// short forms: `{n}` is a number or `<*>`, `{w}` a word or `<*>`; a blank stands for one or more.
-// So a pattern matches the raw message as well as its template. Codes (Xid, errno, EInnnn, exit
-// codes, signals) stay verbatim in templates and are asked for as conditions: they are looked up
-// in the given parameters, and in the text where no parameter of that kind is given.
+// survive its moves. Patterns are RE2 over template text, unanchored, case-sensitive, in a notation
+// of their own (notation.h), so that one pattern matches the raw message as well as its template.
+// Codes (Xid, errno, EInnnn, exit codes, signals) stay verbatim in templates and are asked for as
+// conditions: they are looked up in the given parameters, and in the text where no parameter of
+// that kind is given. Made for thousands of patterns (pattern_set.h); bench/faults_bench.cc
+// measures loading and matching.
 #pragma once
 
 #include <filesystem>
@@ -32,13 +33,18 @@ class Library {
   Library& operator=(Library&&) noexcept;
   ~Library();
 
-  /// Every fault the text shows: causes before consequences, faults with conditions (a code) before
-  /// those without, then the graver first.
+  /// Every fault the text shows, most telling first: causes before consequences; among those, the
+  /// ones with conditions (a code); then by the constant characters of the longest of their
+  /// patterns that match, as every match of it has at least (literals.h); then the graver; then in
+  /// the order of the files.
   std::vector<const Fault*> match(std::string_view template_text,
                                   std::span<const wire::Parameter> parameters = {}) const;
 
+  /// In the order of the files, and as they stand in them.
   std::span<const Fault> faults() const;
   const Fault* find(std::string_view id) const;
+  /// As given to load().
+  const std::filesystem::path& folder() const;
 
  private:
   struct State;

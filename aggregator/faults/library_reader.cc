@@ -1,17 +1,28 @@
 #include "aggregator/faults/library_reader.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_set>
 #include <utility>
 
+#include "aggregator/faults/pattern.h"
 #include "common/base/config_table.h"
 
 namespace l4::faults {
 namespace {
 
 constexpr std::array<std::string_view, 4> kCategories{"hardware", "user", "framework", "platform"};
+/// By category: the closed list.
+const std::array<std::vector<std::string_view>, 4> kSubcategories{{
+    {"network", "accelerator", "node", "storage"},
+    {"config", "program", "incompatibility", "misoperation"},
+    {"bug"},
+    {"scheduling", "resource", "config"},
+}};
 
 struct ConditionKey {
   std::string_view key;
@@ -32,12 +43,9 @@ void read_conditions(ConfigTable& table, Fault& fault) {
 
 std::vector<std::string> checked_patterns(ConfigTable& table, std::string_view key,
                                           std::vector<std::string> patterns) {
-  for (const auto& pattern : patterns) {
-    const re2::RE2 compiled(expand_pattern(pattern), re2::RE2::Quiet);
-    if (!compiled.ok()) table.refuse(key, pattern + ": " + compiled.error());
-    if (compiled.ok() && re2::RE2::PartialMatch("", compiled))
-      table.refuse(key, pattern + ": matches every line");
-  }
+  for (std::size_t i = 0; i < patterns.size(); ++i)
+    if (const auto error = error_of(expand_pattern(patterns[i])); !error.empty())
+      table.refuse(key, patterns[i] + ": " + error, i);
   return patterns;
 }
 
@@ -57,16 +65,14 @@ std::string read_sentence(ConfigTable& table, std::string_view key) {
   return sentence;
 }
 
-Fault read_entry(ConfigTable& table, std::vector<std::string>& ids) {
+Fault read_entry(ConfigTable& table) {
   Fault fault;
   fault.id = read_sentence(table, "id");
-  if (std::ranges::find(ids, fault.id) != ids.end())
-    table.refuse("id", fault.id + " stands twice in the library");
-  ids.push_back(fault.id);
   fault.title = read_sentence(table, "title");
   fault.category =
       static_cast<Category>(table.choice("category", {kCategories.begin(), kCategories.end()}));
-  fault.subcategory = read_sentence(table, "subcategory");
+  const auto& subcategories = kSubcategories[static_cast<std::size_t>(fault.category)];
+  fault.subcategory = subcategories[table.choice("subcategory", subcategories)];
   fault.patterns = checked_patterns(table, "patterns", table.texts("patterns"));
   fault.unless = checked_patterns(table, "unless", table.texts_or_none("unless"));
   read_conditions(table, fault);
@@ -83,9 +89,27 @@ Fault read_entry(ConfigTable& table, std::vector<std::string>& ids) {
   return fault;
 }
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
+/// The first bad entry is the Error.
+Result<std::vector<Fault>> read_file(const std::filesystem::path& file) {
+  auto root = ConfigTable::load(file);
+  if (!root) return std::unexpected(root.error());
+  std::vector<Fault> entries;
+  for (auto& table : root->tables("fault")) {
+    entries.push_back(read_entry(table));
+    entries.back().family = file.stem();
+  }
+  if (auto error = root->finish()) return std::unexpected(*error);
+  return entries;
+}
+
+/// What is wrong with the id of an entry of a file, the `place`th: another has it.
+Error repeated(const std::filesystem::path& file, std::size_t place, const std::string& id) {
+  auto root = ConfigTable::load(file);
+  const std::string reason = id + " stands twice in the library";
+  if (!root) return {file.string(), reason};
+  auto tables = root->tables("fault");
+  if (place < tables.size()) tables[place].refuse("id", reason);
+  return root->finish().value_or(Error{file.string(), reason});
 }
 
 }  // namespace
@@ -94,27 +118,38 @@ std::string_view name(Category category) {
   return kCategories[static_cast<std::size_t>(category)];
 }
 
-std::string expand_pattern(std::string_view pattern) {
-  std::string expanded;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const char behind = i + 1 < pattern.size() ? pattern[i + 1] : 'x';
-    const bool repeated = behind == '*' || behind == '+' || behind == '?';
-    expanded += pattern[i];
-    if (pattern[i] == ' ' && !repeated) expanded += '+';
-  }
-  replace_all(expanded, "{n}", R"((?:(?:<\*>|[-+]?[0-9])[0-9A-Za-z.:,_<*>-]*))");
-  replace_all(expanded, "{w}", R"((?:[^\s]+))");
-  return expanded;
+std::string_view name(wire::ParameterKind kind) {
+  const auto found = std::ranges::find(kConditionKeys, kind, &ConditionKey::kind);
+  return found == kConditionKeys.end() ? "" : found->key;
 }
 
-Result<std::vector<Fault>> read_entries(const std::filesystem::path& file,
-                                        std::vector<std::string>& ids) {
-  auto root = ConfigTable::load(file);
-  if (!root) return std::unexpected(root.error());
-  std::vector<Fault> entries;
-  for (auto& table : root->tables("fault")) entries.push_back(read_entry(table, ids));
-  if (auto error = root->finish()) return std::unexpected(*error);
-  return entries;
+Result<std::vector<Fault>> read_folder(const std::filesystem::path& folder) {
+  const auto files = list_config_files(folder);
+  if (!files) return std::unexpected(files.error());
+  std::vector<Result<std::vector<Fault>>> read(files->size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < read.size(); i = next++) read[i] = read_file((*files)[i]);
+  };
+  {
+    const std::size_t workers =
+        std::min<std::size_t>(std::thread::hardware_concurrency(), read.size());
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < workers; ++i) others.emplace_back(work);
+    work();
+  }
+  std::vector<Fault> faults;
+  std::unordered_set<std::string> ids;
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (!read[i]) return std::unexpected(read[i].error());
+    for (std::size_t place = 0; place < read[i]->size(); ++place) {
+      Fault& fault = (*read[i])[place];
+      if (!ids.insert(fault.id).second)
+        return std::unexpected(repeated((*files)[i], place, fault.id));
+      faults.push_back(std::move(fault));
+    }
+  }
+  return faults;
 }
 
 }  // namespace l4::faults

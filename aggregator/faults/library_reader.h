@@ -1,11 +1,10 @@
-// TOML entries to Fault values and the pattern notation to RE2 (see library.h).
+// TOML entries to Fault values, checked.
 //
-// Flow: Library::load calls `read_entries` per file. No state.
+// Flow: Library::load calls this once. Files are read by as many threads as there are processors,
+// and put together in the order of their names. No state.
 #pragma once
 
 #include <filesystem>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "aggregator/faults/fault.h"
@@ -13,12 +12,8 @@
 
 namespace l4::faults {
 
-/// The entries of one file; the first bad one is the Error. `ids` holds the ids read so far, grows,
-/// and refuses repetitions.
-Result<std::vector<Fault>> read_entries(const std::filesystem::path& file,
-                                        std::vector<std::string>& ids);
-
-/// Expands `{n}`, `{w}` and blanks.
-std::string expand_pattern(std::string_view pattern);
+/// The entries of all files of a folder. The first bad one, or the first with an id that stood
+/// before, is the Error: file, line, key.
+Result<std::vector<Fault>> read_folder(const std::filesystem::path& folder);
 
 }  // namespace l4::faults

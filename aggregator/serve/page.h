@@ -1,6 +1,7 @@
 // A page of text with a gutter: labels on the left, what they label on the right, no line wider
 // than the page. The only place that writes colours, and the only way for text to get out, so
-// everything is rendered harmless here. One owner, one thread; private to this room.
+// everything is rendered harmless here. One owner, one thread; reports and the pages of
+// `l4 faults show` are made with it.
 #pragma once
 
 #include <cstddef>

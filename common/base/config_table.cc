@@ -107,7 +107,7 @@ std::vector<std::string> ConfigTable::texts_or_none(std::string_view key) {
     if (const auto* value = (*list)[i].as_string())
       values.push_back(value->get());
     else
-      refuse(key, "must be a list of texts");
+      refuse(key, "must be a list of texts", i);
   }
   return values;
 }
@@ -158,15 +158,21 @@ std::vector<ConfigTable> ConfigTable::tables(std::string_view key) {
     if (const auto* table = (*list)[i].as_table())
       add(*table);
     else
-      refuse(key, "must be a list of tables");
+      refuse(key, "must be a list of tables", i);
   }
   return found;
 }
 
-void ConfigTable::refuse(std::string_view key, std::string_view reason) {
+std::uint32_t ConfigTable::line_of(std::string_view key, std::size_t element) const {
   const toml::node* node = node_->table->get(key);
-  const toml::node& place = node != nullptr ? *node : *node_->table;
-  file_->note(place.source().begin.line, key, reason);
+  if (node == nullptr) return node_->table->source().begin.line;
+  if (const auto* list = node->as_array(); list != nullptr && element < list->size())
+    node = list->get(element);
+  return node->source().begin.line;
+}
+
+void ConfigTable::refuse(std::string_view key, std::string_view reason, std::size_t element) {
+  file_->note(line_of(key, element), key, reason);
 }
 
 std::optional<Error> ConfigTable::finish() const {

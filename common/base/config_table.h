@@ -42,8 +42,12 @@ class ConfigTable {
   /// Children: `[[key]]` blocks in file order, or one `[key]` table; none if absent.
   std::vector<ConfigTable> tables(std::string_view key);
 
-  /// Notes a fault at `key` (or at the table itself if the key is absent).
-  void refuse(std::string_view key, std::string_view reason);
+  /// Line of the value at `key`, in a list of its element from 0; of the table itself if the key is
+  /// absent.
+  std::uint32_t line_of(std::string_view key, std::size_t element = 0) const;
+
+  /// Notes a fault there.
+  void refuse(std::string_view key, std::string_view reason, std::size_t element = 0);
 
   /// First fault of the whole file, or nothing.
   std::optional<Error> finish() const;

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "common/wire/batch.h"
+#include "common/wire/codec.h"  // kParameterBytesMax
 
 namespace l4::wire {
 
 inline constexpr std::size_t kParametersMax = 16;
-inline constexpr std::size_t kParameterBytesMax = 128;
 
 /// Replaces the content of `out`.
 void extract_parameters(std::string_view message, std::vector<Parameter>& out);

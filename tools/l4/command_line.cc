@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "agent/discover/layout_pattern.h"
+#include "tools/l4/faults_options.h"
 #include "tools/l4/help_text.h"
+#include "tools/l4/nearest.h"
 #include "tools/l4/zone.h"
 
 namespace l4::cli {
@@ -93,10 +95,10 @@ CommandLine wrong_use(const std::string& what, const std::string& command = {}) 
   return line;
 }
 
-std::vector<std::string> names_of(const std::vector<CLI::App*>& commands) {
+/// Of the commands that an application, or a command, has.
+std::vector<std::string> names_of(const CLI::App& app) {
   std::vector<std::string> names;
-  names.reserve(commands.size());
-  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   return names;
 }
 
@@ -104,21 +106,6 @@ std::string join(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
-}
-
-/// Letters to add, drop, replace or swap with their neighbour to make `b` of `a`.
-std::size_t letters_wrong(const std::string& a, const std::string& b) {
-  std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i)
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      std::size_t& here = least[i][j] = std::max(i, j);
-      if (i == 0 || j == 0) continue;
-      here = std::min(
-          {least[i - 1][j] + 1, least[i][j - 1] + 1, least[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        here = std::min(here, least[i - 2][j - 2] + 1);
-    }
-  return least[a.size()][b.size()];
 }
 
 std::string suggestion(const std::string& typo, const std::vector<std::string>& words) {
@@ -130,6 +117,9 @@ std::string suggestion(const std::string& typo, const std::vector<std::string>& 
 std::string explain(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
   for (const std::string& word : app.remaining(true)) {
+    const auto commands = names_of(command);
+    if (!word.starts_with('-') && !commands.empty())
+      return fmt::format("there is no command {}{}", word, suggestion(word, commands));
     if (!word.starts_with('-')) return "unexpected argument " + word;
     std::vector<std::string> known;
     for (const CLI::Option* option : command.get_options())
@@ -137,6 +127,17 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app, const CLI
     return "unknown option " + word + suggestion(word.substr(0, word.find('=')), known);
   }
   return error.what();
+}
+
+/// The command that was given, with the words that name it; the program itself if none was.
+std::pair<const CLI::App*, std::string> innermost(const CLI::App& app) {
+  const CLI::App* used = &app;
+  std::string name;
+  while (!used->get_subcommands().empty()) {
+    used = used->get_subcommands().front();
+    name += (name.empty() ? "" : " ") + used->get_name();
+  }
+  return {used, name};
 }
 
 /// A file that is to be written: its folder must be there.
@@ -181,19 +182,6 @@ Result<void> complete(DiagnoseOptions& options, const Words& words) {
 
 }  // namespace
 
-std::string nearest_word(const std::string& typo, const std::vector<std::string>& words) {
-  std::string nearest;
-  std::size_t least = typo.size() / 3 + 2;
-  for (const std::string& word : words) {
-    const std::size_t distance =
-        typo.size() > 2 && word.starts_with(typo) ? 1 : letters_wrong(typo, word);
-    if (distance >= least) continue;
-    least = distance;
-    nearest = word;
-  }
-  return nearest;
-}
-
 CommandLine read_command_line(int argc, const char* const* argv) {
   CLI::App app(kAbout, "l4");
   app.set_help_flag("-h,--help", "show this help");
@@ -209,7 +197,8 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   add_diagnose(app, line.diagnose, words);
   add_parse(app, line.parse);
   add_inspect(app, line.inspect);
-  const std::vector<std::string> commands = names_of(app.get_subcommands({}));
+  add_faults(app, line.faults);
+  const std::vector<std::string> commands = names_of(app);
   if (argc < 2) return wrong_use("say what to do: " + join(commands));
   const std::string first = argv[1];
   if (!first.starts_with('-') && std::ranges::find(commands, first) == commands.end())
@@ -223,10 +212,12 @@ CommandLine read_command_line(int argc, const char* const* argv) {
     line.exit = app.exit(version);
     return line;
   } catch (const CLI::ParseError& error) {
-    const auto used = app.get_subcommands();
-    return used.empty() ? wrong_use(explain(error, app, app))
-                        : wrong_use(explain(error, app, *used[0]), used[0]->get_name());
+    const auto [used, name] = innermost(app);
+    return wrong_use(explain(error, app, *used), name);
   }
+  const auto [used, name] = innermost(app);
+  if (const auto inner = names_of(*used); !inner.empty())
+    return wrong_use("say what to do: " + join(inner), name);
   using enum CommandLine::Command;
   Result<void> checked;
   if (app.got_subcommand("parse")) {
@@ -238,9 +229,10 @@ CommandLine read_command_line(int argc, const char* const* argv) {
     line.command = diagnose;
     checked = complete(line.diagnose, words);
   } else {
-    return wrong_use("say what to do: " + join(commands));
+    line.command = faults;
+    checked = check(line.faults);
   }
-  if (!checked) return wrong_use(checked.error().text(), first);
+  if (!checked) return wrong_use(checked.error().text(), name);
   return line;
 }
 

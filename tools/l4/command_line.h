@@ -8,6 +8,7 @@
 
 #include "common/base/error.h"
 #include "tools/l4/diagnose_command.h"
+#include "tools/l4/faults_command.h"
 #include "tools/l4/inspect_command.h"
 #include "tools/l4/parse_command.h"
 
@@ -15,18 +16,16 @@ namespace l4::cli {
 
 struct CommandLine {
   /// `done`: help or version was printed, or the use was wrong and said so; end with `exit`.
-  enum class Command { done, diagnose, parse, inspect };
+  enum class Command { done, diagnose, parse, inspect, faults };
 
   Command command = Command::done;
   int exit = kDone;
   DiagnoseOptions diagnose;
   ParseOptions parse;
   InspectOptions inspect;
+  FaultsOptions faults;
 };
 
 CommandLine read_command_line(int argc, const char* const* argv);
-
-/// The word of `words` that `typo` was probably meant to be; empty if none is near.
-std::string nearest_word(const std::string& typo, const std::vector<std::string>& words);
 
 }  // namespace l4::cli

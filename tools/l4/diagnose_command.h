@@ -11,7 +11,7 @@
 namespace l4::cli {
 
 /// Exit codes of every subcommand.
-enum Exit : int { kDone = 0, kWrongUse = 2, kNothingRead = 3, kFailureFound = 10 };
+enum Exit : int { kDone = 0, kFindings = 1, kWrongUse = 2, kNothingRead = 3, kFailureFound = 10 };
 
 struct DiagnoseOptions {
   std::vector<std::filesystem::path> paths;

@@ -1,6 +1,5 @@
 #include "tools/l4/inspect_command.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,17 +15,10 @@
 #include "tools/l4/offline.h"
 #include "tools/l4/progress_line.h"
 #include "tools/l4/settings.h"
+#include "tools/l4/terminal.h"
 
 namespace l4::cli {
 namespace {
-
-/// Of the terminal; wide where the text goes elsewhere.
-std::size_t width_of_output() {
-  constexpr std::size_t kElsewhere = 160;
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kElsewhere;
-  return size.ws_col;
-}
 
 /// `text` with a number for each variable part: packs read numbers.
 std::string with_numbers(std::string_view text) {

@@ -14,6 +14,8 @@ int main(int argc, char** argv) {
       return run_parse(line.parse, std::cerr);
     case CommandLine::Command::inspect:
       return run_inspect(line.inspect);
+    case CommandLine::Command::faults:
+      return run_faults(line.faults);
     case CommandLine::Command::done:
       break;
   }

@@ -47,5 +47,19 @@ TEST_CASE("the first fault is reported with file, line and key") {
   CHECK_FALSE(ConfigTable::load("/nonexistent/l4.toml").has_value());
 }
 
+TEST_CASE("values and elements of lists know their lines") {
+  const TemporaryFile file("a = 1\n[[entry]]\nid = 'x'\nlist = [\n  'p',\n\n  'q']\n");
+  auto root = ConfigTable::load(file.path());
+  REQUIRE(root.has_value());
+  auto entry = root->tables("entry").front();
+  CHECK(entry.line_of("id") == 3);
+  CHECK(entry.line_of("list") == 5);
+  CHECK(entry.line_of("list", 1) == 7);
+  CHECK(entry.line_of("list", 2) == 4);
+  CHECK(entry.line_of("missing") == 2);
+  entry.refuse("list", "has a wrong element", 1);
+  CHECK(root->finish()->text() == file.path().string() + ":7: list: has a wrong element");
+}
+
 }  // namespace
 }  // namespace l4

@@ -24,6 +24,20 @@ TEST_CASE("command line: options reach their command") {
   CHECK(line.diagnose.as_of.has_value());
 }
 
+TEST_CASE("command line: faults has commands of its own") {
+  const auto match = read({"faults", "match", "a", "-", "--line", "x y", "--line", "z", "--all"});
+  REQUIRE(match.command == CommandLine::Command::faults);
+  CHECK(match.faults.action == FaultsOptions::Action::match);
+  CHECK(match.faults.files == std::vector<std::filesystem::path>{"a", "-"});
+  CHECK(match.faults.lines == std::vector<std::string>{"x y", "z"});
+  CHECK(match.faults.all);
+  const auto test = read({"faults", "test", "dir", "--format", "json"});
+  CHECK(test.faults.action == FaultsOptions::Action::test);
+  CHECK(test.faults.faults == "dir");
+  CHECK(read({"faults", "show", "id"}).faults.id == "id");
+  CHECK(read({"faults", "list"}).faults.action == FaultsOptions::Action::list);
+}
+
 TEST_CASE("command line: wrong use ends with 2") {
   const std::vector<std::vector<const char*>> wrong{
       {},
@@ -34,20 +48,17 @@ TEST_CASE("command line: wrong use ends with 2") {
       {"diagnose", "a", "--no-such-option"},
       {"diagnose", "a", "--layout", "{planet}"},
       {"diagnose", "a", "--out", "/no/such/folder/report.json"},
-      {"inspect", "a", "--format", "xml"}};
+      {"inspect", "a", "--format", "xml"},
+      {"faults"},
+      {"faults", "lst"},
+      {"faults", "show"},
+      {"faults", "match", "--all"},
+      {"faults", "list", "--family"}};
   for (const auto& words : wrong) {
     const auto line = read(words);
     CHECK(line.command == CommandLine::Command::done);
     CHECK(line.exit == kWrongUse);
   }
-}
-
-TEST_CASE("command line: a typo finds what was meant") {
-  const std::vector<std::string> words{"--top", "--tz", "--threads", "--history"};
-  CHECK(nearest_word("--tpo", words) == "--top");
-  CHECK(nearest_word("--thread", words) == "--threads");
-  CHECK(nearest_word("--hsitory", words) == "--history");
-  CHECK(nearest_word("--frobnicate", words).empty());
 }
 
 }  // namespace

@@ -1,0 +1,259 @@
+#include "aggregator/faults/literals.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace l4::faults {
+namespace {
+
+constexpr std::size_t kTextsMax = 64;  ///< of one group: more select nothing
+constexpr std::size_t kDepthMax = 64;  ///< of brackets
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool is_letter(char c) {
+  return lower(c) >= 'a' && lower(c) <= 'z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+std::size_t shortest(const std::vector<std::string>& group) {
+  return std::ranges::min(group, {}, &std::string::size).size();
+}
+
+/// Reads a regexp from the left. What it does not know ends the reading: then nothing is required.
+class Reader {
+ public:
+  explicit Reader(std::string_view regexp) : rest_(regexp) {}
+
+  Literals read() {
+    Literals all = alternatives();
+    if (unsure_ || !rest_.empty()) all.groups.clear();
+    return all;
+  }
+
+ private:
+  /// One thing that a repetition sign may follow.
+  struct Atom {
+    std::string text;    ///< what it stands for; empty if that is not one text
+    bool empty = false;  ///< stands for a place between characters
+  };
+
+  bool take(char c) {
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  char take_any() {
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    return c;
+  }
+  /// Steps behind the next `c`.
+  void skip_to(char c) {
+    const auto at = rest_.find(c);
+    rest_.remove_prefix(at == rest_.npos ? rest_.size() : at + 1);
+  }
+
+  /// What all of a|b|c require: one text out of the best group of each, or nothing.
+  Literals alternatives() {
+    Literals all = sequence();
+    if (!rest_.starts_with('|')) return all;
+    const auto best = [](Literals& one) {
+      return one.groups.empty()
+                 ? std::vector<std::string>()
+                 : std::ranges::max(one.groups, {}, [](const auto& g) { return shortest(g); });
+    };
+    std::vector<std::string> texts = best(all);
+    bool each = !texts.empty();
+    while (take('|')) {
+      Literals other = sequence();
+      std::vector<std::string> more = best(other);
+      each = each && !more.empty();
+      std::ranges::move(more, std::back_inserter(texts));
+      all.characters = std::min(all.characters, other.characters);
+    }
+    all.groups.clear();
+    if (each && texts.size() <= kTextsMax) all.groups.push_back(std::move(texts));
+    return all;
+  }
+
+  Literals sequence() {
+    Literals all;
+    std::string run;
+    const auto cut = [&] {
+      if (!run.empty()) all.groups.push_back({std::exchange(run, {})});
+    };
+    while (!rest_.empty() && rest_.front() != '|' && rest_.front() != ')' && !unsure_) {
+      if (take('(')) {
+        cut();
+        Literals inner = group();
+        if (times().least == 0) continue;
+        all.characters += inner.characters;
+        std::ranges::move(inner.groups, std::back_inserter(all.groups));
+        continue;
+      }
+      const Atom one = atom();
+      const Times repeated = times();
+      if (one.empty) continue;
+      if (repeated.least == 0 || one.text.empty()) {
+        cut();
+        continue;
+      }
+      all.characters += 1;
+      if (one.text != " " || !run.ends_with(' ')) run += one.text;
+      if (repeated.given && one.text != " ") cut();
+    }
+    cut();
+    return all;
+  }
+
+  /// Behind an opening bracket.
+  Literals group() {
+    if (take('?')) flags();
+    Literals inner;
+    if (++depth_ > kDepthMax) unsure_ = true;
+    if (!unsure_) inner = alternatives();
+    --depth_;
+    if (!take(')')) unsure_ = true;
+    return inner;
+  }
+
+  /// `:`, `i:`, `P<name>` or `i)`, of which the last is left with its bracket.
+  void flags() {
+    if (rest_.starts_with("P<")) return skip_to('>');
+    while (!rest_.empty() && rest_.front() != ')') {
+      const char c = take_any();
+      if (c == ':') return;
+      folded_ = folded_ || c == 'i';
+    }
+  }
+
+  struct Times {
+    bool given = false;
+    int least = 1;
+  };
+  /// The repetition signs that follow.
+  Times times() {
+    Times all;
+    while (!rest_.empty()) {
+      const char c = rest_.front();
+      if (c == '{' && !is_counted()) break;
+      if (c != '*' && c != '+' && c != '?' && c != '{') break;
+      if (c == '*' || c == '?' || rest_.starts_with("{0")) all.least = 0;
+      all.given = true;
+      if (c == '{')
+        skip_to('}');
+      else
+        rest_.remove_prefix(1);
+      take('?');
+    }
+    return all;
+  }
+  /// {2}, {2,} or {2,5}: any other brace stands for itself.
+  bool is_counted() const {
+    const auto close = rest_.find('}');
+    if (close == rest_.npos || close < 2 || !is_digit(rest_[1])) return false;
+    const auto inner = rest_.substr(1, close - 1);
+    return std::ranges::all_of(inner, [](char c) { return is_digit(c) || c == ','; }) &&
+           std::ranges::count(inner, ',') <= 1;
+  }
+
+  Atom atom() {
+    const char c = take_any();
+    if (c == '.') return {};
+    if (c == '^' || c == '$') return {.text = {}, .empty = true};
+    if (c == '[') return {.text = bracket_class(), .empty = false};
+    if (c == '\\') return escape();
+    std::string text(1, lower(c));
+    if ((static_cast<unsigned char>(c) & 0x80) != 0) {  // a whole code point
+      while (!rest_.empty() && (static_cast<unsigned char>(rest_.front()) & 0xC0) == 0x80)
+        text += take_any();
+      if (folded_) text.clear();  // its other case has other bytes
+    }
+    return {.text = std::move(text), .empty = false};
+  }
+
+  Atom escape() {
+    if (rest_.empty()) return {};
+    const char c = take_any();
+    if (!is_letter(c) && !is_digit(c)) return {.text = std::string(1, c), .empty = false};
+    switch (c) {
+      case 'b':
+      case 'B':
+      case 'A':
+      case 'z':
+        return {.text = {}, .empty = true};
+      case 'p':
+      case 'P':
+      case 'x':
+        if (rest_.starts_with('{'))
+          skip_to('}');
+        else
+          rest_.remove_prefix(std::min<std::size_t>(rest_.size(), c == 'x' ? 2 : 1));
+        return {};
+      case 'Q':
+        unsure_ = true;
+        return {};
+      default:
+        unsure_ = unsure_ || is_digit(c);
+        return {};
+    }
+  }
+
+  /// `[Tt]` stands for t; empty for a class of several characters.
+  std::string bracket_class() {
+    const bool negated = take('^');
+    std::string members;
+    bool single = !negated;
+    for (bool first = true; !rest_.empty(); first = false) {
+      const char c = take_any();
+      if (c == ']' && !first) break;
+      if (c == '[' && rest_.starts_with(':')) {
+        skip_to(']');
+        single = false;
+      } else if (c == '\\' && !rest_.empty()) {
+        const char escaped = take_any();
+        members += escaped;
+        single = single && !is_letter(escaped) && !is_digit(escaped);
+      } else {
+        members += lower(c);
+        single = single && (c != '-' || first || rest_.starts_with(']'));
+      }
+    }
+    const auto same = [&](char c) { return c == members.front(); };
+    const bool ascii = !members.empty() && (static_cast<unsigned char>(members[0]) & 0x80) == 0;
+    return single && ascii && std::ranges::all_of(members, same) ? members.substr(0, 1) : "";
+  }
+
+  std::string_view rest_;
+  std::size_t depth_ = 0;
+  bool folded_ = false;  ///< (?i) was seen
+  bool unsure_ = false;
+};
+
+}  // namespace
+
+std::string plain_form(std::string_view text) {
+  std::string plain;
+  plain.reserve(text.size());
+  for (const char c : text)
+    if (c != ' ' || !plain.ends_with(' ')) plain += lower(c);
+  return plain;
+}
+
+std::size_t Literals::longest() const {
+  std::size_t longest = 0;
+  for (const auto& group : groups) longest = std::max(longest, shortest(group));
+  return longest;
+}
+
+Literals literals_of(std::string_view regexp) {
+  return Reader(regexp).read();
+}
+
+}  // namespace l4::faults

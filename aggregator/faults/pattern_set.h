@@ -1,0 +1,43 @@
+// Which of thousands of patterns match a text, at the price of the few that may.
+//
+// Flow: Library numbers its patterns here once and asks for every template. Each pattern is filed
+// under the literals that its matches must hold (literals.h); one pass over the text finds those
+// that stand in it (literal_index.h), and only their patterns are tried, one regexp each. One
+// automaton for all (RE2::Set) would be less code, but takes 25 times as long for a text that it
+// sees for the first time, and when its states outgrow its memory it answers that nothing matches.
+// Immutable after build(): any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "aggregator/faults/literal_index.h"
+#include "aggregator/faults/pattern.h"
+
+namespace l4::faults {
+
+class PatternSet {
+ public:
+  using Number = std::uint32_t;
+
+  /// The pattern's number: from 0, the same for the same notation. Before build() only.
+  Number add(const std::string& pattern);
+  void build();
+
+  /// Numbers of all patterns that match, ascending.
+  std::vector<Number> matching(std::string_view text) const;
+
+  std::size_t size() const { return patterns_.size(); }
+  const Pattern& at(Number number) const { return patterns_[number]; }
+
+ private:
+  std::vector<Pattern> patterns_;
+  std::unordered_map<std::string, Number> numbers_;  ///< by notation; until build()
+  LiteralIndex index_;
+  std::vector<Number> unselective_;  ///< without a literal: tried on every text
+};
+
+}  // namespace l4::faults

@@ -1,0 +1,44 @@
+// `l4 faults`: the fault library, to read (list, show), to try on lines (match) and to check
+// (test).
+//
+// Flow: command line -> run_faults -> one function per command, each in a file of its name. The
+// library is the one that `l4 diagnose` would use. JSON: schemas l4.faults/1 (list and show),
+// l4.fault_matches/1, l4.fault_findings/1.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "aggregator/faults/library.h"
+#include "tools/l4/settings.h"
+
+namespace l4::cli {
+
+struct FaultsOptions {
+  enum class Action { list, show, match, test };
+
+  Action action = Action::list;
+  std::filesystem::path config;  ///< TOML; empty: defaults
+  std::filesystem::path faults;  ///< folder; empty: the shipped library
+  std::string format = "text";
+  std::string family, category;              ///< list: only these; CATEGORY or CATEGORY/SUBCATEGORY
+  std::string id;                            ///< show
+  std::vector<std::filesystem::path> files;  ///< match; - is standard input
+  std::vector<std::string> lines;            ///< match: as if they stood in a file
+  bool all = false;                          ///< match: every fault of a line, not only the first
+  bool exit_code = false;                    ///< match: end with 10 if a fault was found
+};
+
+/// Exit status: 0 done; 1 findings (test); 2 wrong use, or a library that cannot be loaded; 3
+/// nothing could be read (match); 10 a fault was found (match with `exit_code`).
+int run_faults(const FaultsOptions& options);
+
+int list_faults(const FaultsOptions& options, const faults::Library& library);
+int show_fault(const FaultsOptions& options, const faults::Library& library);
+int match_faults(const FaultsOptions& options, const Settings& settings,
+                 const faults::Library& library);
+int test_faults(const FaultsOptions& options, const Settings& settings,
+                const faults::Library& library);
+
+}  // namespace l4::cli
