@@ -202,9 +202,10 @@ void NodeAgent::State::on_record(OpenFile& open, const decode::Record& record) {
   const auto found = open.speakers.find(record.speaker);
   const SourceId source =
       found.created ? add_source(open, found.speaker) : open.sources[found.speaker];
-  const drain::Match match = miner.learn(record.text);
+  const drain::Match match = miner.learn(record.text, record.level >= Level::warning);
   const segment::TemplateTraits& known = traits_of(match.id, record);
-  segmenters[source.value()]->add(record, match.id, known);
+  const Stage stage = record.stack.empty() ? Stage::unknown : packs->stage_of(record.stack);
+  segmenters[source.value()]->add(record, match.id, known, stage);
 }
 
 void NodeAgent::State::on_segment(wire::Segment&& segment) {

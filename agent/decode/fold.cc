@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/decode/scan.h"
+#include "agent/decode/stack.h"
 
 namespace l4::decode {
 namespace {
@@ -47,12 +48,14 @@ void Folder::take(const Message& message) {
       const auto index = static_cast<std::size_t>(fold - open_.data());
       if (verdict != Verdict::pass && verdict != Verdict::end) {
         join(*fold, message);
+        if (shape == Shape::file_frame) append_frame(message.body, fold->stack);
         fold->after_colon = shape == Shape::note && trim_right(message.body).ends_with(':');
         if (verdict == Verdict::join_and_end || fold->lines.size() >= fold_lines_max_) {
           end(index);
         } else if (verdict == Verdict::join_and_split) {
           emit(*fold);
           fold->lines.clear();
+          fold->stack.clear();
           fold->record.time.reset();
         }
         return;
@@ -102,6 +105,8 @@ bool Folder::begin(const Message& message, Shape shape) {
   fold.record = message.record;
   fold.text.assign(message.record.text);
   fold.host.assign(message.record.speaker.host);
+  fold.stack.clear();
+  if (shape == Shape::file_frame) append_frame(message.body, fold.stack);
   fold.lines.assign(message.record.lines.begin(), message.record.lines.end());
   fold.last_line = fold.lines.back();
   fold.indent = indent_of(message.body);
@@ -290,6 +295,7 @@ void Folder::emit(Fold& fold) {
   fold.record.text = fold.text;
   fold.record.speaker.host = fold.host;
   fold.record.lines = fold.lines;
+  fold.record.stack = fold.stack;
   fold.record.folded = fold.lines.size() > 1;
   sink_(fold.record);
 }

@@ -48,7 +48,7 @@ class Folder {
     Kind kind = Kind::held;
     Phase phase = Phase::frames;
     Record record;
-    std::string text, host;
+    std::string text, host, stack;
     std::vector<std::uint64_t> lines;
     std::uint64_t last_line = 0;
     std::size_t indent = 0;

@@ -35,6 +35,7 @@ struct Record {
   std::uint32_t updates = 0;             ///< CR updates folded into this line
   /// Count and total of the progress bar on this line, also where text behind the bar is `text`.
   std::optional<std::int64_t> progress, progress_total;
+  std::string_view stack;  ///< of a Python traceback, see agent/decode/stack.h; else empty
   bool folded = false;  ///< several lines: traceback, stack, banner table
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agent/segment/literal_search.h"
+#include "agent/segment/stack_stages.h"
 #include "common/base/config_table.h"
 
 namespace l4::segment {
@@ -17,11 +18,17 @@ struct StageRule {
   std::vector<std::string> until;  ///< any of them ends the stage
 };
 
+struct StackRule {
+  Stage stage = Stage::unknown;
+  std::vector<std::string> functions;
+};
+
 struct RulePack {
   std::string name;
   bool fallback = false;
   std::vector<IterationMarker> iterations;
   std::vector<StageRule> stages;
+  std::vector<StackRule> stacks;
   std::vector<Timer> timers;
   std::vector<LiteralRule> teardown, finished, progress;
 };
@@ -50,11 +57,22 @@ IterationMarker read_marker(ConfigTable& table, const std::string& pack) {
   return marker;
 }
 
-StageRule read_stage(ConfigTable& table) {
-  StageRule rule;
+Stage read_stage_name(ConfigTable& table) {
   const auto stage = stage_from_name(table.text("stage"));
   if (!stage || *stage == Stage::unknown) table.refuse("stage", "names no stage");
-  rule.stage = stage.value_or(Stage::unknown);
+  return stage.value_or(Stage::unknown);
+}
+
+StackRule read_stack(ConfigTable& table) {
+  StackRule rule{read_stage_name(table), table.texts("functions")};
+  if (std::ranges::any_of(rule.functions, &std::string::empty))
+    table.refuse("functions", "an empty text names no function");
+  return rule;
+}
+
+StageRule read_stage(ConfigTable& table) {
+  StageRule rule;
+  rule.stage = read_stage_name(table);
   rule.begin = read_rule(table);
   rule.until = table.texts_or_none("until");
   return rule;
@@ -79,6 +97,7 @@ Result<RulePack> read_pack(const std::filesystem::path& file) {
   for (auto& table : root->tables("iteration"))
     pack.iterations.push_back(read_marker(table, pack.name));
   for (auto& table : root->tables("stage")) pack.stages.push_back(read_stage(table));
+  for (auto& table : root->tables("stack")) pack.stacks.push_back(read_stack(table));
   for (auto& table : root->tables("timer")) pack.timers.push_back(read_timer(table));
   for (auto& table : root->tables("teardown")) pack.teardown.push_back(read_rule(table));
   for (auto& table : root->tables("finished")) pack.finished.push_back(read_rule(table));
@@ -156,6 +175,7 @@ void apply(const RulePack& pack, const LiteralSearch& search, TemplateRole& role
 
 struct RulePackSet::State {
   std::vector<RulePack> packs;
+  StackStages stacks;
 };
 
 bool LiteralRule::accepts(std::string_view message) const {
@@ -182,6 +202,9 @@ Result<RulePackSet> RulePackSet::load(const std::filesystem::path& folder) {
   std::ranges::sort(state->packs, {}, [](const RulePack& pack) {
     return std::pair<bool, std::string_view>(pack.fallback, pack.name);
   });
+  for (const RulePack& pack : state->packs)
+    for (const StackRule& rule : pack.stacks)
+      for (const std::string& function : rule.functions) state->stacks.add(function, rule.stage);
   return RulePackSet(std::move(state));
 }
 
@@ -190,6 +213,10 @@ TemplateRole RulePackSet::classify(std::string_view first_message_of_template) c
   TemplateRole role;
   for (const auto& pack : state_->packs) apply(pack, search, role);
   return role;
+}
+
+Stage RulePackSet::stage_of(std::string_view stack) const {
+  return state_->stacks.stage_of(stack);
 }
 
 std::vector<const Timer*> RulePackSet::timers() const {

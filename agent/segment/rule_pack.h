@@ -80,6 +80,10 @@ class RulePackSet {
 
   TemplateRole classify(std::string_view first_message_of_template) const;
 
+  /// Stage that a traceback shows (agent/decode/stack.h); unknown where no pack knows its
+  /// functions.
+  Stage stage_of(std::string_view stack) const;
+
   /// Every timer of every pack, in the order of the packs; names may repeat between packs.
   std::vector<const Timer*> timers() const;
   std::vector<std::string> names() const;

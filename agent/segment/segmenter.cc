@@ -61,11 +61,16 @@ bool Segmenter::slice_is_full(const decode::Record& record) const {
   return !has_marker_ && record.time && open_.begin && *record.time - *open_.begin > kSlice;
 }
 
-void Segmenter::add(const decode::Record& record, LocalTemplateId id,
-                    const TemplateTraits& traits) {
+void Segmenter::add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
+                    Stage stack_stage) {
   auto marker = marker_of(record, id, traits);
   if (marker && contradicts(*marker, id)) marker.reset();
-  const bool begins_stage = traits.role.stage != Stage::unknown && traits.role.stage != stage_;
+  // Once iterations were completed, a stack from a start-up is noise.
+  const bool stack_counts =
+      stack_stage != Stage::unknown && !(completed_ && is_startup(stack_stage));
+  const Stage stage = stack_counts ? stack_stage : traits.role.stage;
+  if (stack_counts && stage_ == Stage::unknown) open_.stage = stage_ = stage;  // since its begin
+  const bool begins_stage = stage != Stage::unknown && stage != stage_;
   const bool starts = marker && marker->boundary == wire::Boundary::started &&
                       open_.iteration != Iteration{marker->iteration};
   if (starts || begins_stage || slice_is_full(record))
@@ -73,7 +78,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id,
 
   if (begins_stage) {
     stage_before_ = stage_;
-    stage_ = traits.role.stage;
+    stage_ = stage;
   }
   if (marker) {
     has_marker_ = true;

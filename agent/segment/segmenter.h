@@ -31,7 +31,9 @@ class Segmenter {
 
   Segmenter(SourceId source, Sink sink) : source_(source), sink_(std::move(sink)) {}
 
-  void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits);
+  /// `stack_stage`: where the record is a traceback, the stage that its functions belong to.
+  void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
+           Stage stack_stage = Stage::unknown);
   void finish();
 
   /// Template whose lines marked iterations, if any did.

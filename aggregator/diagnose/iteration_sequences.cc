@@ -53,7 +53,7 @@ IterationSequences collect_sequences(const job::JobView& view, const job::JobClo
     const std::size_t skip = iterations.size() > newest ? iterations.size() - newest : 0;
     std::size_t seen = 0;
     for (const auto& [iteration, record] : iterations) {
-      if (seen++ < skip) continue;
+      if (seen++ < skip || record.sequence == job::SequenceId{0}) continue;  // 0: forgotten
       StreamIteration one;
       one.iteration = iteration.value();
       for (const std::uint32_t local : stream.agent->sequences.at(record.sequence))

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <set>
 
+#include "aggregator/diagnose/opening.h"
+
 namespace l4::diagnose {
 namespace {
 
@@ -138,7 +140,13 @@ bool has_trained(const VerdictInput& input) {
 Verdict decide_failed(const VerdictInput& input) {
   const Findings& findings = input.findings;
   const double sure = findings.failures.fatal ? 0.95 : 0.75;
-  if (!has_trained(input)) return make(State::launch_failed, sure * 0.95);
+  if (!has_trained(input)) {
+    constexpr double kGuess = 0.6;  // the logs do not show how the job began
+    const Opening opening = opening_of(findings, input.stages);
+    if (opening == Opening::seen) return make(State::launch_failed, sure * 0.95);
+    if (opening == Opening::launch) return make(State::launch_failed, sure * kGuess);
+    return make(began_as_hang(findings) ? State::hung : State::crashed, sure * kGuess);
+  }
   if (!input.lost_nodes.empty()) return make(State::node_lost, 0.8);
   if (began_as_hang(findings)) return make(State::hung, 0.85);
   return make(State::crashed, sure);

@@ -42,6 +42,8 @@ Result<void> JobState::apply(const wire::Batch& batch) {
                                                             segment.source.value())});
     stream->second.apply(segment, agent.sequences, tuples_);
   }
+  if (agent.sequences.elements() > limits_.sequence_events)
+    for (auto& [id, stream] : agent.streams) stream.forget_old_sequences(agent.sequences);
   return {};
 }
 

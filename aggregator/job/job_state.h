@@ -28,12 +28,17 @@ struct Agent {
   std::vector<wire::TimerName> timers;  // by id
 };
 
+/// What one agent's part of a job may cost. Beyond it the oldest goes first.
+struct Limits {
+  std::size_t sequence_events = 4'000'000;  ///< in the sequences of all its iterations together
+};
+
 class JobState {
  public:
   /// `templates` is shared by all jobs that are compared with each other; it must outlive them.
   /// `job_index` keeps agents of the same name in different jobs apart in that table.
-  JobState(std::string id, std::uint32_t job_index, TemplateTable& templates)
-      : id_(std::move(id)), job_index_(job_index), templates_(templates) {}
+  JobState(std::string id, std::uint32_t job_index, TemplateTable& templates, Limits limits = {})
+      : id_(std::move(id)), job_index_(job_index), templates_(templates), limits_(limits) {}
 
   /// Error if the batch refers to a source or template that was never defined; what was applied
   /// before that stays, and the caller counts the rest as lost.
@@ -55,6 +60,7 @@ class JobState {
   std::string id_;
   std::uint32_t job_index_;
   TemplateTable& templates_;
+  Limits limits_;
   std::map<std::string, Agent> agents_;
   TuplePool tuples_;
   std::vector<wire::Coverage> coverage_;

@@ -1,7 +1,9 @@
 // Run-collapsed event sequences of one agent, each stored once.
 //
 // Most iterations of a rank say the same: a hash answers, and a (rank, iteration) costs four
-// bytes. Ids are dense; 0 is the empty sequence. One thread.
+// bytes. Ids are dense and 0 is the empty sequence; whoever keeps an id holds a reference, and a
+// sequence without one gives its room away. A sequence of more than kLengthMax events keeps its
+// first and last half. One thread.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +12,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
-#include "common/wire/batch.h"
+#include "common/wire/segment.h"
 
 namespace l4::job {
 
@@ -19,16 +21,33 @@ using Sequence = std::vector<std::uint32_t>;  ///< local template ids, no two eq
 
 class SequencePool {
  public:
-  SequencePool() : sequences_(1) {}
+  static constexpr std::size_t kLengthMax = 512;
 
-  SequenceId intern(const Sequence& sequence);
-  /// `head` followed by `tail`, collapsed where they meet.
+  SequencePool() : entries_(1) {}
+
+  /// Takes the caller's reference to `head` and gives one to `head` followed by `tail`, collapsed
+  /// where they meet.
   SequenceId append(SequenceId head, std::span<const wire::Run> tail);
-  const Sequence& at(SequenceId id) const { return sequences_[id.value()]; }
-  std::size_t size() const { return sequences_.size(); }
+  void release(SequenceId id);
+
+  const Sequence& at(SequenceId id) const { return entries_[id.value()].sequence; }
+  /// Distinct sequences, the empty one too.
+  std::size_t size() const { return entries_.size() - free_.size(); }
+  /// Events in all of them together: what they cost is four bytes each.
+  std::size_t elements() const { return elements_; }
 
  private:
-  std::vector<Sequence> sequences_;
+  struct Entry {
+    Sequence sequence;
+    std::uint64_t hash = 0;
+    std::uint32_t references = 0;
+  };
+
+  SequenceId intern(const Sequence& sequence);
+
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> free_;
+  std::size_t elements_ = 0;
   Sequence joined_;  // of the last append()
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
 };

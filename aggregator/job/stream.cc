@@ -1,6 +1,7 @@
 #include "aggregator/job/stream.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace l4::job {
 namespace {
@@ -83,16 +84,30 @@ void Stream::apply_stage(const wire::Segment& segment) {
   if (segment.end) stages.back().end = segment.end;
 }
 
-void Stream::forget_iterations() {
+void Stream::forget_iterations(SequencePool& sequences) {
+  for (auto& [iteration, record] : iterations) sequences.release(record.sequence);
   iterations.clear();
   last_completed.reset();
   last_started.reset();
   last_completed_time.reset();
 }
 
+void Stream::forget_old_sequences(SequencePool& sequences) {
+  std::size_t kept = 0;
+  for (const auto& [iteration, record] : iterations)
+    kept += record.sequence == SequenceId{0} ? 0 : 1;
+  std::size_t old = (kept + 1) / 2;
+  for (auto& [iteration, record] : iterations) {
+    if (old == 0) break;
+    if (record.sequence == SequenceId{0}) continue;
+    sequences.release(std::exchange(record.sequence, SequenceId{0}));
+    --old;
+  }
+}
+
 void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequences) {
   if (segment.counted && !counted && !iterations.empty()) return;
-  if (!segment.counted && counted) forget_iterations();
+  if (!segment.counted && counted) forget_iterations(sequences);
   counted = segment.counted;
   IterationRecord& record = iteration(*segment.iteration);
   record.sequence = sequences.append(record.sequence, segment.order);
@@ -112,6 +127,7 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
     iterations[iterations.size() - kTimedIterationsMax - 1].second.timers.clear();
   }
   if (iterations.size() > kIterationsMax) {
+    sequences.release(iterations.front().second.sequence);
     iterations.pop_front();
     ++dropped_iterations;
   }

@@ -70,7 +70,9 @@ struct Stream {
   void apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples);
 
   /// Makes way for printed iterations where until now only signs of progress were counted.
-  void forget_iterations();
+  void forget_iterations(SequencePool& sequences);
+  /// Lets go of the older half of the sequences; the iterations stay.
+  void forget_old_sequences(SequencePool& sequences);
 
  private:
   void apply_events(const wire::Segment& segment);

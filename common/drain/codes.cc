@@ -8,9 +8,22 @@ namespace {
 
 constexpr std::size_t kGapMax = 16;    // blanks and punctuation between phrase and number
 constexpr std::size_t kGroupMax = 64;  // bytes of a skipped group in parentheses
+constexpr std::size_t kDigitsMax = 6;  // longer numbers are codes only where a rule says so
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+char upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_hex_digit(char c) {
+  return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
 }
 
 bool is_word(char c) {
@@ -52,44 +65,72 @@ bool ends_with_word(std::string_view before, std::string_view phrase) {
   if (before.size() < phrase.size()) return false;
   const std::string_view tail = before.substr(before.size() - phrase.size());
   if (!std::ranges::equal(tail, phrase, {}, lower)) return false;
-  return before.size() == phrase.size() || !is_word(before[before.size() - phrase.size() - 1]);
+  return before.size() == phrase.size() || !is_word(phrase.front()) ||
+         !is_word(before[before.size() - phrase.size() - 1]);
+}
+
+bool begins_with(std::string_view digits, std::string_view begin) {
+  return digits.size() >= begin.size() &&
+         std::ranges::equal(digits.substr(0, begin.size()), begin, {}, upper);
+}
+
+/// True if a number, with its sign or 0x, has the shape that the rule asks for.
+bool has_shape(std::string_view number, const CodeRule& rule) {
+  if (number.front() == '-' || number.front() == '+') number.remove_prefix(1);
+  if (rule.hex && number.size() > rule.digits &&
+      (number.starts_with("0x") || number.starts_with("0X")))
+    number.remove_prefix(2);
+  if (rule.digits == 0 ? number.size() > kDigitsMax : number.size() != rule.digits) return false;
+  if (!std::ranges::all_of(number, rule.hex ? is_hex_digit : is_digit)) return false;
+  const auto begins = [&](const std::string& begin) { return begins_with(number, begin); };
+  return rule.begins.empty() || std::ranges::any_of(rule.begins, begins);
+}
+
+std::uint32_t letter_bit(char c) {
+  return 1U << (static_cast<unsigned char>(c) & 31U);
 }
 
 }  // namespace
 
 CodeList::CodeList(std::vector<CodeRule> rules, std::vector<PrefixedCode> prefixed)
     : rules_(std::move(rules)), prefixed_(std::move(prefixed)) {
+  constexpr std::uint32_t kShort = (2U << kDigitsMax) - 1;
   for (const CodeRule& rule : rules_) {
     for (const std::string& phrase : rule.after) endings_[ending_of(phrase)] = 1;
+    decimal_sizes_ |= rule.digits == 0 ? kShort : 1U << rule.digits;
+    if (rule.hex) hex_sizes_ |= 5U << rule.digits;
   }
+  for (const PrefixedCode& code : prefixed_)
+    for (const std::string& prefix : code.prefixes) first_letters_ |= letter_bit(prefix.front());
 }
 
-bool CodeList::is_code(const char* line, const char* number) const {
-  const std::string_view before = without_gap({line, static_cast<std::size_t>(number - line)});
+bool CodeList::is_code(const char* line, std::string_view number) const {
+  const auto size = static_cast<std::size_t>(number.data() - line);
+  const std::string_view before = without_gap({line, size});
   if (before.empty()) return false;
   if (before.back() == ')') {
     const std::string_view outside = without_gap(without_group(before));
-    return outside.size() < before.size() && ends_with_phrase(outside, true);
+    return outside.size() < before.size() && ends_with_phrase(outside, number, true);
   }
-  return ends_with_phrase(before, false);
+  return ends_with_phrase(before, number, false);
 }
 
-bool CodeList::ends_with_phrase(std::string_view before, bool across_group) const {
+bool CodeList::ends_with_phrase(std::string_view before, std::string_view number,
+                                bool across_group) const {
   if (endings_[ending_of(before)] == 0) return false;
+  const auto ends = [&](const std::string& phrase) { return ends_with_word(before, phrase); };
   return std::ranges::any_of(rules_, [&](const CodeRule& rule) {
-    return (!across_group || rule.across_group) &&
-           std::ranges::any_of(rule.after, [&](const std::string& phrase) {
-             return ends_with_word(before, phrase);
-           });
+    return (!across_group || rule.across_group) && std::ranges::any_of(rule.after, ends) &&
+           has_shape(number, rule);
   });
 }
 
 bool CodeList::is_prefixed(std::string_view run) const {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if ((first_letters_ & letter_bit(run.front())) == 0) return false;
   return std::ranges::any_of(prefixed_, [&](const PrefixedCode& code) {
     return std::ranges::any_of(code.prefixes, [&](const std::string& prefix) {
       return run.size() == prefix.size() + code.digits && run.starts_with(prefix) &&
-             std::ranges::all_of(run.substr(prefix.size()), digit);
+             std::ranges::all_of(run.substr(prefix.size()), is_digit);
     });
   });
 }
@@ -101,16 +142,48 @@ const CodeList& default_codes() {
           {"exit_code",
            {"exitcode", "exit code", "exit_code", "exit status", "exit_status", "exited with",
             "exited with code", "exited with status", "return code", "return_code", "returncode",
-            "returned code"},
-           false},
-          {"signal", {"signal", "signo", "sig"}, false},
-          {"errno", {"errno", "err_no", "error number"}, false},
+            "returned code"}},
+          {"signal", {"signal", "signo", "sig"}},
+          {"errno", {"errno", "err_no", "error number"}},
           {"http_status",
            {"status code", "status_code", "statuscode", "http", "http status", "http code",
-            "http error", "httperror", "http/1.0", "http/1.1", "http/2"},
-           false},
+            "http error", "httperror", "http/1.0", "http/1.1", "http/2"}},
+          {"error_code", {"error code is"}},
+          {"npu_runtime",
+           {"error code", "error_code", "errcode", "errorcode", "retcode", "ret code", "ret",
+            "result"},
+           false,
+           false,
+           6,
+           {"1070", "2070", "5070", "5078", "5079"}},
+          {"npu_event",
+           {"event id", "event_id", "eventid", "event code", "fault code", "fault_code",
+            "faultcode", "error code"},
+           false,
+           true,
+           8,
+           {"80", "81", "8C", "40F", "4C1F"}},
+          {"bmc_event",
+           {"event code", "fault code", "fault_code", "faultcode", "error code", " |"},
+           false,
+           true,
+           8,
+           {"0000", "0100", "0200", "0300", "0500", "0600", "0800", "0D00", "0F00", "1200", "2400",
+            "2800", "2900", "2C00", "5600", "6200"}},
+          {"switch_alarm",
+           {"alarmid", "assembledfaultcode", "faultcode"},
+           false,
+           true,
+           8,
+           {"00F1", "0852"}},
+          {"hccl_result", {"errno"}, false, true, 16, {"0000000005"}},
+          {"npu_status", {"cqe error status", "cqe err status", "recv msg err ret"}},
       },
-      {{"ascend", {"EE", "EI"}, 4}});
+      {{"ascend",
+        {"E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "EA", "EB",
+         "EC", "EE", "EF", "EH", "EI", "EJ", "EK", "EL", "EM", "EZ", "W4"},
+        4},
+       {"torch_npu", {"ERR"}, 5}});
   return list;
 }
 

@@ -2,6 +2,8 @@
 #include <optional>
 #include <utility>
 
+// toml++ asserts on some malformed keys before it reports them: a report is what we want.
+#define TOML_ASSERT(expression) static_cast<void>(0)
 #include <toml++/toml.h>
 
 #include "common/drain/codes.h"
@@ -30,22 +32,39 @@ Result<std::vector<std::string>> read_words(const toml::table& table, const char
   return words;
 }
 
+/// A count of digits; 0 if the key may be missing and is.
+Result<std::size_t> read_digits(const toml::table& table, bool needed, const std::string& name) {
+  if (!needed && !table.contains("digits")) return std::size_t{0};
+  const auto digits = table["digits"].value<std::int64_t>();
+  if (!digits || *digits < 1 || *digits > 16) {
+    return std::unexpected(at(table, name, "digits must be a number from 1 to 16"));
+  }
+  return static_cast<std::size_t>(*digits);
+}
+
 Result<CodeRule> read_rule(const toml::table& table, const std::string& name) {
   auto words = read_words(table, "after", name);
   if (!words) return std::unexpected(words.error());
-  return CodeRule{table["kind"].value_or(std::string()), std::move(*words),
-                  table["across_group"].value_or(false)};
+  const bool hex = table["hex"].value_or(false);
+  const auto digits = read_digits(table, hex, name);
+  if (!digits) return std::unexpected(digits.error());
+  Result<std::vector<std::string>> begins;
+  if (table.contains("begins")) begins = read_words(table, "begins", name);
+  if (!begins) return std::unexpected(begins.error());
+  return CodeRule{table["kind"].value_or(std::string()),
+                  std::move(*words),
+                  table["across_group"].value_or(false),
+                  hex,
+                  *digits,
+                  std::move(*begins)};
 }
 
 Result<PrefixedCode> read_prefixed(const toml::table& table, const std::string& name) {
   auto words = read_words(table, "prefixes", name);
   if (!words) return std::unexpected(words.error());
-  const auto digits = table["digits"].value<std::int64_t>();
-  if (!digits || *digits < 1 || *digits > 16) {
-    return std::unexpected(at(table, name, "digits must be a number from 1 to 16"));
-  }
-  return PrefixedCode{table["kind"].value_or(std::string()), std::move(*words),
-                      static_cast<std::size_t>(*digits)};
+  const auto digits = read_digits(table, true, name);
+  if (!digits) return std::unexpected(digits.error());
+  return PrefixedCode{table["kind"].value_or(std::string()), std::move(*words), *digits};
 }
 
 Result<CodeList> read_tables(const toml::table& file, const std::string& name) {

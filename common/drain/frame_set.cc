@@ -26,12 +26,24 @@ std::uint64_t leaf_of(const Row& row) {
 }
 
 const FramePattern* first_covering(const std::vector<FramePattern>& patterns, const Row& row) {
-  const auto found = std::ranges::find_if(
-      patterns, [&](const FramePattern& pattern) { return covers(pattern.row, row); });
+  const Signature signature(row);
+  const auto found = std::ranges::find_if(patterns, [&](const FramePattern& pattern) {
+    return pattern.signature.may_cover(signature) && covers(pattern.row, row);
+  });
   return found != patterns.end() ? &*found : nullptr;
 }
 
 }  // namespace
+
+Signature::Signature(const Row& row) {
+  constexpr std::size_t kPlaces = 8;
+  const std::size_t places = std::min(kPlaces, row.size());
+  for (std::size_t k = 0; k < places; ++k) {
+    const Token& token = row[k * row.size() / places];
+    bits |= (token.id >> 56) << (8 * k);
+    if (!is_general(token)) literal |= std::uint64_t{0xff} << (8 * k);
+  }
+}
 
 ClassId FrameSet::insert(const Row& row, bool pattern) {
   if (const Node* node = nodes_.find(hash(row)); node != nullptr && node->row_class != kNone) {
@@ -50,7 +62,7 @@ void FrameSet::settle() {
     if (!pending_.empty()) {
       const Pending next = std::move(pending_.back());
       pending_.pop_back();
-      contribute(next.row, next.owner);
+      contribute(next);
     } else {
       const ClassId next = root(grown_.back());
       grown_.pop_back();
@@ -78,16 +90,19 @@ ClassId FrameSet::add_row(const Row& row, bool pattern) {
   Node& node = nodes_[key];
   ClassId owner = node.row_class;
   if (owner == kNone) {
+    std::uint64_t general = 0;
     if (const FramePattern* cover = covering(row); cover != nullptr) {
       owner = root(cover->owner);
       node.absorbed = true;
+      for (std::size_t i = 0; i < std::min<std::size_t>(row.size(), 64); ++i)
+        if (!(cover->row[i] == row[i])) general |= std::uint64_t{1} << i;
     } else {
       owner = next_++;
       classes_.emplace(owner, Class{row});
-      if (!pattern) leaves_[leaf_of(row)].literals.push_back(owner);
+      if (!pattern) leaves_[leaf_of(row)].literals.push_back({Signature(row), owner});
     }
     node.row_class = owner;
-    pending_.push_back({row, owner});
+    pending_.push_back({row, owner, general});
   }
   if (pattern && !node.fired) {
     node.fired = true;
@@ -101,12 +116,15 @@ const FramePattern* FrameSet::covering(const Row& row) const {
   return leaf == leaves_.end() ? nullptr : first_covering(leaf->second.patterns, row);
 }
 
-/// Offers the row to every pattern that would generalise one of its positions.
-void FrameSet::contribute(const Row& row, ClassId owner) {
+/// Offers the row to every pattern that would generalise one of its positions. Where the pattern
+/// that covers it is wider already, a new one would lie within it and change nothing.
+void FrameSet::contribute(const Pending& next) {
+  const auto& [row, owner, wide] = next;
   const std::uint64_t sum = hash(row);
   const std::size_t words = words_of(row);
   const std::size_t anchor = anchor_of(row);
   for (std::size_t i = 0; i < row.size(); ++i) {
+    if (i < 64 && (wide >> i & 1) != 0) continue;
     if (i == anchor || row[i].wild() || is_code(row[i])) continue;
     const Token up = parent(row[i]);
     const std::size_t left = words - (is_word(row[i]) && !is_word(up) ? 1 : 0);
@@ -155,7 +173,7 @@ void FrameSet::fire(Node& node, Row row, ClassId owner) {
   node.row_class = owner;
   node.fired = true;
   make_pattern(owner, row);
-  if (!known) pending_.push_back({std::move(row), owner});
+  if (!known) pending_.push_back({std::move(row), owner, 0});
 }
 
 void FrameSet::make_pattern(ClassId root, const Row& row) {
@@ -169,18 +187,21 @@ void FrameSet::make_pattern(ClassId root, const Row& row) {
 void FrameSet::spread(ClassId id) {
   const Row row = classes_.at(id).joined;
   if (!classes_.at(id).pattern || words_of(row) == 0) return;
+  const Signature signature(row);
   Leaf& leaf = leaves_[leaf_of(row)];
   std::erase_if(leaf.patterns, [&](const FramePattern& other) {
+    if (!signature.may_meet(other.signature)) return false;
     if (root(other.owner) == root(id)) return covers(row, other.row);
     if (!compatible(row, other.row)) return false;
     unite(id, other.owner);
     return covers(row, other.row);
   });
-  leaf.patterns.push_back({row, root(id)});
-  std::erase_if(leaf.literals, [&](ClassId literal) {
-    if (root(literal) != literal || classes_.at(literal).pattern) return true;
-    if (!covers(row, classes_.at(literal).joined)) return false;
-    unite(id, literal);
+  leaf.patterns.push_back({row, root(id), signature});
+  std::erase_if(leaf.literals, [&](const Literal& literal) {
+    if (!signature.may_cover(literal.signature)) return false;
+    if (root(literal.id) != literal.id || classes_.at(literal.id).pattern) return true;
+    if (!covers(row, classes_.at(literal.id).joined)) return false;
+    unite(id, literal.id);
     return true;
   });
 }
@@ -248,7 +269,8 @@ void FrameSet::compact() {
   });
   for (auto& [key, leaf] : leaves_) {
     for (FramePattern& pattern : leaf.patterns) pattern.owner = root(pattern.owner);
-    std::erase_if(leaf.literals, [&](ClassId id) { return parents_.contains(id); });
+    std::erase_if(leaf.literals,
+                  [&](const Literal& literal) { return parents_.contains(literal.id); });
   }
   parents_.clear();
 }
@@ -263,7 +285,7 @@ void FrameSet::forget(const std::vector<ClassId>& sorted_roots) {
   });
   for (auto& [key, leaf] : leaves_) {
     std::erase_if(leaf.patterns, [&](const FramePattern& pattern) { return dead(pattern.owner); });
-    std::erase_if(leaf.literals, dead);
+    std::erase_if(leaf.literals, [&](const Literal& literal) { return dead(literal.id); });
   }
   std::erase_if(leaves_, [](const auto& entry) {
     return entry.second.patterns.empty() && entry.second.literals.empty();

@@ -28,9 +28,24 @@ struct FrameSetOptions {
   unsigned values_min = 5;         ///< distinct values before a position is generalised
 };
 
+/// Eight places of a row, a byte each: most rows that a pattern does not cover differ from it in
+/// one of them. Rows of one leaf have one length, so their places are the same.
+struct Signature {
+  Signature() = default;
+  explicit Signature(const Row& row);
+  bool may_cover(const Signature& row) const { return ((bits ^ row.bits) & literal) == 0; }
+  bool may_meet(const Signature& other) const {
+    return ((bits ^ other.bits) & literal & other.literal) == 0;
+  }
+
+  std::uint64_t bits = 0;
+  std::uint64_t literal = 0;  ///< bytes of tokens that cover nothing but themselves
+};
+
 struct FramePattern {
   Row row;
   ClassId owner;
+  Signature signature = Signature(row);
 };
 
 /// What FrameSet::find() needs, and no more.
@@ -95,18 +110,24 @@ class FrameSet {
   struct Pending {
     Row row;
     ClassId owner;
+    std::uint64_t general = 0;  ///< places (below 64) where a pattern that covers the row is wider
+  };
+  /// A class without a pattern: it has a single frame.
+  struct Literal {
+    Signature signature;
+    ClassId id;
   };
   /// Classes whose frames agree in length, in the place of their first word, and in that word.
   struct Leaf {
     std::vector<FramePattern> patterns;
-    std::vector<ClassId> literals;  ///< without a pattern, each with a single frame
+    std::vector<Literal> literals;
   };
 
   ClassId root(ClassId id) const;
   ClassId unite(ClassId a, ClassId b);
   const FramePattern* covering(const Row& row) const;
   ClassId add_row(const Row& row, bool pattern);
-  void contribute(const Row& row, ClassId owner);
+  void contribute(const Pending& next);
   void offer(const Row& row, std::size_t position, const Token& up, std::uint64_t key,
              ClassId owner);
   void fire(Node& node, Row row, ClassId owner);

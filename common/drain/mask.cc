@@ -11,17 +11,21 @@
 namespace l4::drain {
 namespace {
 
-/// Adds up the skeleton.
+/// Adds up the skeleton and its halves.
 class HashSink {
  public:
   void token(const char* bytes, std::size_t size) {
-    sum_ += placed(hash_token(bytes, size), position_++);
+    MaskedLine::Half& half = line_.halves[line_.tokens % 2];
+    half.sum += placed(hash_token(bytes, size), line_.tokens++);
+    half.words += size > 1 || bytes[0] != kWild ? 1 : 0;
   }
-  std::uint64_t sum() const { return sum_; }
+  MaskedLine take() {
+    line_.skeleton = Skeleton(kRowSeed + line_.halves[0].sum + line_.halves[1].sum);
+    return line_;
+  }
 
  private:
-  std::uint64_t sum_ = kRowSeed;
-  std::size_t position_ = 0;
+  MaskedLine line_;
 };
 
 class RowSink {
@@ -128,10 +132,14 @@ class LineMasker {
 
 }  // namespace
 
-Skeleton masked_skeleton(std::string_view message, const CodeList& codes) {
+MaskedLine masked_line(std::string_view message, const CodeList& codes) {
   HashSink sink;
   LineMasker<HashSink>(message, codes, sink).run();
-  return Skeleton(sink.sum());
+  return sink.take();
+}
+
+Skeleton masked_skeleton(std::string_view message, const CodeList& codes) {
+  return masked_line(message, codes).skeleton;
 }
 
 Row masked_row(std::string_view message, const CodeList& codes) {

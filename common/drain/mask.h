@@ -1,14 +1,16 @@
 // Masking: a message becomes a row of tokens in which numbers, hex, addresses, paths, uuids,
 // durations, sizes and times are `<*>`, and codes stay.
 //
-// Flow: TemplateMiner asks masked_skeleton() for every line (no allocation) and masked_row() only
+// Flow: TemplateMiner asks masked_line() for every line (no allocation) and masked_row() only
 // when the memo does not know the skeleton; both are one scanner with two sinks, so they agree.
 // Runs of bare values are one `<*>`, values in parentheses are left out: lists of varying length
 // and optional remarks do not split an event. At most kTextMax bytes of masked text count.
 // Pure functions; hand-written scanners over byte classes, no regex.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "common/base/ids.h"
@@ -19,6 +21,19 @@ namespace l4::drain {
 
 inline constexpr std::size_t kTextMax = 4096;   ///< masked text, blanks included
 inline constexpr std::size_t kTokenMax = 1024;  ///< bytes of one masked token; the rest is dropped
+
+/// The masked row of a message as hashes. Halves are its tokens at even and at odd places.
+struct MaskedLine {
+  struct Half {
+    std::uint64_t sum = 0;
+    std::uint32_t words = 0;  ///< tokens other than `<*>`
+  };
+
+  Skeleton skeleton{0};
+  std::array<Half, 2> halves;
+  std::uint32_t tokens = 0;
+};
+MaskedLine masked_line(std::string_view message, const CodeList& codes);
 
 /// Hash of the masked row of a message.
 Skeleton masked_skeleton(std::string_view message, const CodeList& codes);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/drain/flat_table.h"
+#include "common/drain/flood.h"
 #include "common/drain/grouping.h"
 #include "common/drain/mask.h"
 
@@ -36,14 +37,16 @@ struct TemplateMiner::State {
   };
   struct Known {
     Entry* entry = nullptr;
-    std::uint64_t last_line = 0;
+    std::uint64_t last_line : 63 = 0;
+    bool in_flood : 1 = false;  ///< its halves are remembered
   };
 
   explicit State(Options given)
       : options(given),
         codes(given.codes != nullptr ? *given.codes : default_codes()),
         grouping({.rows_max = std::clamp(given.templates_max, kTemplatesMin, kTemplatesMax) *
-                              kRowsPerTemplate}) {
+                              kRowsPerTemplate}),
+        flood(given.memo_entries_max) {
     options.templates_max = std::max<std::size_t>(options.templates_max, 1);
     options.memo_entries_max = std::max<std::size_t>(options.memo_entries_max, 16);
   }
@@ -59,7 +62,8 @@ struct TemplateMiner::State {
     return *at;
   }
 
-  Match learn_row(std::string_view message, Skeleton skeleton);
+  Match learn_row(std::string_view message, const MaskedLine& line, bool alert);
+  std::optional<Match> by_half(const MaskedLine& line, bool alert);
   void apply_merges();
   void note_change(LogTemplate& log_template);
   void forget_entry(std::uint32_t id);
@@ -71,6 +75,7 @@ struct TemplateMiner::State {
   const CodeList& codes;
   Grouping grouping;
   FlatTable<Known> memo;
+  Flood flood;
   std::unordered_map<std::uint32_t, Entry> entries;  // with aliases
   std::size_t aliases = 0;
   std::set<std::uint32_t> changed;  // since take_changed()
@@ -88,7 +93,21 @@ struct TemplateMiner::State {
   std::optional<Frozen> frozen;
 };
 
-Match TemplateMiner::State::learn_row(std::string_view message, Skeleton skeleton) {
+/// The template of a line that is new but half of which is known.
+std::optional<Match> TemplateMiner::State::by_half(const MaskedLine& line, bool alert) {
+  const auto id = flood.find(line, alert);
+  const auto found = id ? entries.find(*id) : entries.end();
+  if (found == entries.end()) return std::nullopt;
+  Entry& entry = canonical(found->second);
+  ++entry.log_template.count;
+  entry.last_line = stats.lines;
+  ++stats.by_half;
+  return Match{entry.log_template.id, line.skeleton};
+}
+
+Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine& line,
+                                      bool alert) {
+  const Skeleton skeleton = line.skeleton;
   const std::uint64_t changes_before = changes;
   const GroupId id = grouping.insert(masked_row(message, codes));
   apply_merges();
@@ -107,7 +126,8 @@ Match TemplateMiner::State::learn_row(std::string_view message, Skeleton skeleto
   entry.last_line = stats.lines;
   const Match match{known.id, skeleton, created, changes != changes_before};
   if (memo.size() >= options.memo_entries_max) evict_memo();
-  memo[skeleton.value()] = {&entry, stats.lines};
+  memo[skeleton.value()] = {&entry, stats.lines, flood.on()};
+  if (flood.on()) flood.remember(line, id, alert);
   if (entries.size() - aliases > options.templates_max) evict_templates();
   if (aliases > options.templates_max) drop_aliases();
   return match;
@@ -204,33 +224,43 @@ TemplateMiner::~TemplateMiner() = default;
 TemplateMiner::TemplateMiner(TemplateMiner&&) noexcept = default;
 TemplateMiner& TemplateMiner::operator=(TemplateMiner&&) noexcept = default;
 
-Match TemplateMiner::learn(std::string_view message) {
+Match TemplateMiner::learn(std::string_view message, bool alert) {
   State& state = *state_;
   ++state.stats.lines;
-  const Skeleton skeleton = masked_skeleton(message, state.codes);
-  State::Known* known = state.memo.find(skeleton.value());
-  if (known == nullptr) return state.learn_row(message, skeleton);
+  const MaskedLine line = masked_line(message, state.codes);
+  State::Known* known = state.memo.find(line.skeleton.value());
+  state.flood.note(known != nullptr);
+  if (known == nullptr) {
+    if (state.flood.on())
+      if (const auto match = state.by_half(line, alert)) return *match;
+    return state.learn_row(message, line, alert);
+  }
   ++state.stats.memo_hits;
   if (known->entry->log_template.alias_of) known->entry = &state.canonical(*known->entry);
   known->last_line = known->entry->last_line = state.stats.lines;
   ++known->entry->log_template.count;
-  return {known->entry->log_template.id, skeleton};
+  const LocalTemplateId id = known->entry->log_template.id;
+  if (state.flood.on() && !known->in_flood) {
+    known->in_flood = true;
+    state.flood.remember(line, id.value(), alert);
+  }
+  return {id, line.skeleton};
 }
 
 std::optional<LocalTemplateId> TemplateMiner::find(std::string_view message) const {
-  const Skeleton skeleton = masked_skeleton(message, state_->codes);
+  const MaskedLine line = masked_line(message, state_->codes);
+  std::optional<std::uint32_t> id;
   if (state_->frozen) {
     const State::Frozen& frozen = *state_->frozen;
-    if (const auto* id = frozen.memo.find(skeleton.value())) return LocalTemplateId(*id);
-    const auto id = frozen.groups.find(masked_row(message, state_->codes));
-    return id ? std::optional(LocalTemplateId(*id)) : std::nullopt;
-  }
-  if (const State::Known* known = std::as_const(state_->memo).find(skeleton.value())) {
+    if (const auto* known = frozen.memo.find(line.skeleton.value())) return LocalTemplateId(*known);
+    id = frozen.groups.find(masked_row(message, state_->codes));
+  } else if (const auto* known = std::as_const(state_->memo).find(line.skeleton.value())) {
     return state_->canonical(std::as_const(*known->entry)).log_template.id;
+  } else {
+    id = state_->grouping.find(masked_row(message, state_->codes));
   }
-  const auto id = state_->grouping.find(masked_row(message, state_->codes));
-  if (!id) return std::nullopt;
-  return LocalTemplateId(*id);
+  if (!id) id = state_->flood.find(line, false);
+  return id ? std::optional(canonical(LocalTemplateId(*id))) : std::nullopt;
 }
 
 void TemplateMiner::freeze() {

@@ -48,6 +48,7 @@ struct Match {
 struct Stats {
   std::uint64_t lines = 0, memo_hits = 0, evicted_templates = 0, evicted_memo = 0;
   std::uint64_t dropped_rows = 0;  ///< evidence for generalisation forgotten for lack of room
+  std::uint64_t by_half = 0;       ///< lines of a flood, see common/drain/flood.h
 };
 
 class TemplateMiner {
@@ -57,8 +58,9 @@ class TemplateMiner {
   TemplateMiner(TemplateMiner&&) noexcept;
   TemplateMiner& operator=(TemplateMiner&&) noexcept;
 
-  /// Template of `message` (decoded text, no time and no prefix), learning from it.
-  Match learn(std::string_view message);
+  /// Template of `message` (decoded text, no time and no prefix), learning from it. `alert`: the
+  /// line is a warning or more, so that no flood may hide it among others.
+  Match learn(std::string_view message, bool alert = false);
   /// Template that learn() would give if it created nothing; empty if it would create one.
   std::optional<LocalTemplateId> find(std::string_view message) const;
 

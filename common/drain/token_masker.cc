@@ -8,8 +8,7 @@
 namespace l4::drain {
 namespace {
 
-constexpr std::size_t kHexMin = 6;         // shorter mixed hex may be a name (`eth0`, `bad1`)
-constexpr std::size_t kCodeDigitsMax = 6;  // longer numbers are never codes
+constexpr std::size_t kHexMin = 6;  // shorter mixed hex may be a name (`eth0`, `bad1`)
 
 constexpr PackedWords kAttachedUnits({"B",  "KB", "MB",  "GB",   "TB",  "KiB", "MiB", "GiB", "TiB",
                                       "kB", "K",  "M",   "G",    "T",   "k",   "b",   "ns",  "us",
@@ -125,12 +124,14 @@ const char* TokenMasker::run(const char* at) {
 const char* TokenMasker::number(const char* at, const char* end) {
   const char* digits = has(*at, kDigit) ? at : at + 1;
   const char* letters = std::find_if(digits, end, [](char c) { return !has(c, kDigit); });
+  const auto size = static_cast<std::size_t>(end - digits);
+  if (letters == end ? is_code(at, digits, end)
+                     : codes_.may_be_hex(size) && codes_.is_code(line_, {digits, size})) {
+    if (at != digits) put(*at);
+    put_run(digits, end);
+    return end;
+  }
   if (letters == end) {
-    if (is_code(at, digits, end)) {
-      if (at != digits) put(*at);
-      put_run(digits, end);
-      return end;
-    }
     put_wild();
     return unit(end);
   }
@@ -151,13 +152,13 @@ const char* TokenMasker::number(const char* at, const char* end) {
   return end;
 }
 
-/// True if the whole number [digits, end), with its sign from `at` on, is a code.
+/// True if the whole decimal number [digits, end), with its sign from `at` on, is a code.
 bool TokenMasker::is_code(const char* at, const char* digits, const char* end) const {
-  if (static_cast<std::size_t>(end - digits) > kCodeDigitsMax) return false;
+  if (!codes_.may_be_decimal(static_cast<std::size_t>(end - digits))) return false;
   if (end_ - end > 1 && (*end == '.' || *end == '_') && is_alnum(end[1])) return false;
   // Digits that were kept are a code, and `0:9` is one code (Slurm's exit code and signal).
   if (size_ > 1 && out_[size_ - 1] == ':' && has(out_[size_ - 2], kDigit)) return true;
-  return codes_.is_code(line_, at);
+  return codes_.is_code(line_, {at, static_cast<std::size_t>(end - at)});
 }
 
 /// A run of letters and digits that begins with a letter.

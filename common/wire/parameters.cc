@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/wire/npu_codes.h"
 #include "common/wire/parameter_words.h"
 
 namespace l4::wire {
@@ -53,6 +54,8 @@ class Scanner {
     if (c == '/') return path(before);
     if (is_letter(c) && is_bare_word()) return bare_word(c);
     if (is_digit(c) && is_bare_number()) return duration(before);
+    if (c == '0')
+      if (const auto used = npu(npu_code_in_table(rest(), text_.substr(0, at_)))) return used;
     if (is_hex(c) || c == ':' || c == 'P' || c == 'G')
       if (const auto used = pci(before)) return used;
     if (is_hex(c) || c == ':')
@@ -60,7 +63,7 @@ class Scanner {
     if (is_digit(c)) return duration(before);
     if (!is_letter(c)) return 0;
     std::size_t used = may_be_keyword(c) ? keyword() : 0;
-    if (used == 0 && c == 'E') used = code();
+    if (used == 0 && (c == 'E' || c == 'W')) used = code();
     if (used == 0 && c == 'S') used = signal_name();
     if (used == 0 && may_be_device(c)) used = device_name();
     return used != 0 ? used : host();
@@ -68,7 +71,7 @@ class Scanner {
 
   /// First letters of the words of keyword().
   static bool may_be_keyword(char c) {
-    return std::string_view("rgxshtcnde").find(lower(c)) != std::string_view::npos;
+    return std::string_view("argxshtcndef").find(lower(c)) != std::string_view::npos;
   }
   /// First letters of the stems of device_name().
   static bool may_be_device(char c) {
@@ -209,7 +212,13 @@ class Scanner {
     return Number{text.substr(start, sign + digits.size()), start + sign + digits.size()};
   }
 
+  std::size_t npu(NpuCode code) {
+    add(ParameterKind::code, std::move(code.value));
+    return code.size;
+  }
+
   std::size_t keyword() {
+    if (const auto used = npu(npu_code_after_phrase(rest()))) return used;
     const auto letters = front_while(rest(), [](char c) { return is_letter(c) || c == '_'; });
     const std::size_t size = letters.size();
     if (size < 3 || size > 11) return 0;
@@ -320,10 +329,12 @@ class Scanner {
     return known ? name.size() : 0;
   }
 
-  /// EI0002, EE9999, E39999, ERR02005.
+  /// EI0002, EE9999, E39999, W40010, ERR02005.
   std::size_t code() {
     const auto word = front_while(rest(), is_word);
-    const bool npu = word.size() == 6 && word[0] == 'E' && (is_upper(word[1]) || is_digit(word[1]));
+    const bool npu =
+        word.size() == 6 &&
+        (word.starts_with("W4") || (word[0] == 'E' && (is_upper(word[1]) || is_digit(word[1]))));
     const bool err = word.size() == 8 && word.starts_with("ERR");
     if (!npu && !err) return 0;
     if (!std::ranges::all_of(word.substr(npu ? 2 : 3), is_digit)) return 0;

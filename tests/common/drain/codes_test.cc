@@ -27,13 +27,16 @@ TEST_CASE("a longer list keeps more") {
   const auto list = read("[[code]]\nkind = \"completion\"\nafter = [\"vendor err\"]\n");
   REQUIRE(list);
   const std::string line = "completion, vendor err 129";
-  CHECK(list->is_code(line.data(), line.data() + line.find("129")));
-  CHECK_FALSE(default_codes().is_code(line.data(), line.data() + line.find("129")));
+  const std::string_view number = std::string_view(line).substr(line.find("129"));
+  CHECK(list->is_code(line.data(), number));
+  CHECK_FALSE(default_codes().is_code(line.data(), number));
 }
 
 TEST_CASE("a phrase is a whole word in any case, with little in between") {
   const auto is_code = [](const std::string& line) {
-    return default_codes().is_code(line.data(), line.data() + line.find_first_of("0123456789"));
+    const std::size_t at = line.find_first_of("0123456789");
+    const std::size_t end = line.find_first_not_of("0123456789abcdefABCDEFx", at);
+    return default_codes().is_code(line.data(), std::string_view(line).substr(at, end - at));
   };
   CHECK(is_code("Errno 5"));
   CHECK(is_code("(ERRNO: 5)"));
@@ -42,6 +45,30 @@ TEST_CASE("a phrase is a whole word in any case, with little in between") {
   CHECK_FALSE(is_code("errno of 5"));
   CHECK_FALSE(is_code("5 errno"));
   CHECK_FALSE(is_code("signal (x) 5"));
+  CHECK_FALSE(is_code("errno 1234567"));
+}
+
+TEST_CASE("a rule may ask for digits, how they begin, and hexadecimal") {
+  const auto list = read(
+      "[[code]]\nafter = [\"event\"]\nhex = true\ndigits = 4\nbegins = [\"80\", \"AF\"]\n"
+      "[[code]]\nafter = [\"ret\"]\ndigits = 3\n");
+  REQUIRE(list);
+  const auto is_code = [&](const std::string& line, const char* number) {
+    return list->is_code(line.data(), std::string_view(line).substr(line.find(number)));
+  };
+  CHECK(is_code("event=0x80e1", "0x"));
+  CHECK(is_code("event [8012", "8012"));
+  CHECK(is_code("event af00", "af00"));
+  CHECK_FALSE(is_code("event 7012", "7012"));
+  CHECK_FALSE(is_code("event 80123", "80123"));
+  CHECK_FALSE(is_code("event 80g1", "80g1"));
+  CHECK(is_code("ret 507", "507"));
+  CHECK_FALSE(is_code("ret 50", "50"));
+  CHECK_FALSE(is_code("ret 0x507", "0x507"));
+  CHECK(list->may_be_hex(6));
+  CHECK_FALSE(list->may_be_hex(3));
+  CHECK(list->may_be_decimal(3));
+  CHECK_FALSE(list->may_be_decimal(5));
 }
 
 TEST_CASE("errors name file, line and key") {
@@ -53,6 +80,8 @@ TEST_CASE("errors name file, line and key") {
       {"[[code]]\nafter = [\n  \"a\",\n  3]\n", "masks.toml:4"},
       {"\n[[codes]]\nafter = [\"a\"]\n", "masks.toml:2"},
       {"[[prefixed_code]]\nprefixes = [\"E\"]\ndigits = 0\n", "masks.toml:1"},
+      {"[[code]]\nafter = [\"a\"]\nhex = true\n", "masks.toml:1"},
+      {"[[code]]\nafter = [\"a\"]\nbegins = 3\n", "masks.toml:1"},
       {"[[code]\n", "masks.toml:1"},
   };
   for (const auto& row : rows) {

@@ -4,6 +4,7 @@
 
 #include <random>
 #include <string>
+#include <utility>
 
 namespace l4::drain {
 namespace {
@@ -84,13 +85,38 @@ TEST_CASE("codes stay") {
       {"JobId=99 ExitCode=0:9 Name=train", "ExitCode=0:9"},
       {"EI0006: Getting socket times out 120", "EI0006"},
       {"[EE9999] inner error 77", "EE9999"},
+      {"E39999: Inner Error! 12", "E39999"},
+      {"Ascend Error Message:EL0004: Failed to allocate memory", ":EL0004:"},
+      {"[W40010] Value 1 is invalid", "W40010"},
+      {"(PID:4711, Device:3, RankID:5) ERR02005 DIST internal error", "ERR02005"},
+      {"rtStreamSynchronize:ErrCode=507011, desc=[x], InnerCode=0x7150050", "ErrCode=507011,"},
+      {"NPU function error: synchronize, error code is 107002 [ERROR]", "107002"},
+      {"Malloc failed, size[2147483648], ret[207001], Device 6", "ret[207001]"},
+      {"[drv_dms] Event id=0x80e01801, event state=1", "id=0x80e01801,"},
+      {"ECC, device_id=3, event_id=0x80e01801, time us=67672363666.", "event_id=0x80e01801,"},
+      {"event_id:  [0x80e01801] seen", "[0x80e01801]"},
+      {"{\"FaultCode\":\"81078603\",\"FaultLevel\":1}", "81078603"},
+      {"1 | 2026-03-01 04:12:33 | Major | 0x0000001D | Asserted | CPU 1", "0x0000001D"},
+      {"AssembledFaultCode:\"[0x00f1ff09,155912,npu,na]\"", "[0x00f1ff09,"},
+      {"[Recv][RaSocket]errNo[0x0000000005000013] Wait timeout", "0x0000000005000013"},
+      {"HCCL function error: broadcast, error code is 9", "is 9"},
+      {"cqe error status[12] from 10.0.0.1", "status[12]"},
   };
   for (const auto& row : rows) {
     CAPTURE(row.message);
     CAPTURE(masked(row.message));
     CHECK(masked(row.message).find(row.kept) != std::string::npos);
   }
-  CHECK(masked("pid=79 code 123456789 xid79") == "pid=<*> code <*> xid<*>");
+  for (const auto& [message, text] : {
+           std::pair{"pid=79 code 123456789 xid79", "pid=<*> code <*> xid<*>"},
+           {"ret=15 ret[-1] ret=600123 end", "ret=<*> ret[<*>] ret=<*> end"},
+           {"error code 12345678 at 0x80e01801 end", "error code <*> at <*> end"},
+           {"event id=0x7fe01801 errno[0x0000000015000013] end", "event id=<*> errno[<*>] end"},
+           {"| 0x1f00001d | 0x1D |", "| <*> | <*> |"},
+           {"EN10001 EI00061 EI006 ERR1", "EN<*> EI<*> EI<*> ERR<*>"},
+       }) {
+    CHECK(masked(message) == text);
+  }
 }
 
 TEST_CASE("the skeleton is the hash of the row, for any bytes and any length") {

@@ -1,0 +1,71 @@
+#include "aggregator/diagnose/opening.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace l4::diagnose {
+namespace {
+
+/// A start-up prints more than this before it can fail, if one file is all there is. Several files
+/// that were collected together are whole ones: any ordinary line at the front is the start.
+constexpr std::uint64_t kOpeningLines = 20;
+constexpr std::size_t kCollection = 3;
+
+struct FileLines {
+  std::uint64_t last = 0;
+  std::uint64_t first_failure = 0;  ///< 0: none
+};
+
+/// Some file begins with ordinary lines, enough of them to be a start.
+bool begins_before_failure(const Findings& findings) {
+  std::map<std::string_view, FileLines> files;
+  for (const job::StreamView& stream : findings.view.streams) {
+    FileLines& file = files[stream.state->source.path];
+    file.last = std::max(file.last, stream.state->last_line);
+  }
+  for (const detect::FailureEvent& failure : findings.failures.events) {
+    if (failure.severity < detect::Severity::failure) continue;
+    const job::EventView& event = findings.view.events[failure.event];
+    for (const std::uint32_t i : failure.occurrences) {
+      const job::Occurrence& at = event.at[i];
+      FileLines& file = files[findings.view.streams[at.stream].state->source.path];
+      const std::uint64_t line = at.stats.first_line;
+      if (file.first_failure == 0 || line < file.first_failure) file.first_failure = line;
+    }
+  }
+  const std::uint64_t opening = files.size() >= kCollection ? 1 : kOpeningLines;
+  return std::ranges::any_of(files, [&](const auto& entry) {
+    const FileLines& file = entry.second;
+    return (file.first_failure == 0 ? file.last : file.first_failure) > opening;
+  });
+}
+
+/// Wrong settings, missing modules and refused jobs show at once; machines and kernels fail later.
+bool fails_at_start(const faults::Fault& fault) {
+  if (fault.category == faults::Category::user) return fault.subcategory != "program";
+  return fault.category == faults::Category::platform && fault.subcategory == "config";
+}
+
+/// The gravest known cause among the failures.
+const faults::Fault* leading_fault(const Findings& findings) {
+  const faults::Fault* leading = nullptr;
+  for (const detect::FailureEvent& failure : findings.failures.events)
+    for (const faults::Fault* fault : findings.hints.faults[failure.event])
+      if (!fault->consequence && (leading == nullptr || fault->severity > leading->severity))
+        leading = fault;
+  return leading;
+}
+
+}  // namespace
+
+Opening opening_of(const Findings& findings, const detect::stage::Stages& stages) {
+  const auto& spans = stages.spans;
+  const auto is_start = [](const detect::stage::Span& span) { return is_startup(span.stage); };
+  if (std::ranges::any_of(spans, is_start) || begins_before_failure(findings)) return Opening::seen;
+  if (!spans.empty()) return Opening::running;
+  const faults::Fault* fault = leading_fault(findings);
+  return fault == nullptr || fails_at_start(*fault) ? Opening::launch : Opening::running;
+}
+
+}  // namespace l4::diagnose

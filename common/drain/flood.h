@@ -1,0 +1,56 @@
+// What a miner falls back on while its input is a flood of lines that never repeat.
+//
+// Learning a row is for lines that come again. Where for some time more than a tenth of all lines
+// had a skeleton that nobody has seen, a new line that agrees with a known one at every even or at
+// every odd place is taken for the same event: Drain's similarity of one half, at the price of two
+// look-ups. Such lines teach nothing and are counted. A line of warning or above only ever joins
+// another such. Bounded by `entries_max`; one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "common/drain/flat_table.h"
+#include "common/drain/mask.h"
+
+namespace l4::drain {
+
+class Flood {
+ public:
+  explicit Flood(std::size_t entries_max) : entries_max_(entries_max) {}
+
+  /// Every line is noted, `repeated` if its skeleton was known.
+  void note(bool repeated) {
+    fresh_ += repeated ? 0 : 1;
+    if (++lines_ == kWindow) judge();
+  }
+  bool on() const { return hot_windows_ >= kWindowsMin; }
+
+  /// Lines that agree with this one by half belong to `id` from now on, unless their half is taken.
+  void remember(const MaskedLine& line, std::uint32_t id, bool alert);
+  /// The id whose lines agree with this one by half.
+  std::optional<std::uint32_t> find(const MaskedLine& line, bool alert) const;
+
+  /// Halves remembered; 0 if there never was a flood.
+  std::size_t size() const { return halves_.size(); }
+
+ private:
+  static constexpr std::uint32_t kWindow = 4096;  ///< lines
+  static constexpr std::uint32_t kWindowsMin = 8;
+
+  struct Half {
+    std::uint32_t id = 0;
+    bool taken = false;
+    bool alert = false;
+  };
+
+  void judge();
+
+  std::size_t entries_max_;
+  FlatTable<Half> halves_;
+  std::uint32_t lines_ = 0, fresh_ = 0;  // of the window
+  std::uint32_t hot_windows_ = 0;        // in a row
+};
+
+}  // namespace l4::drain

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Runs fuzz targets: what they once found first, then new inputs from seeds of the repository.
+
+usage: run.py --bin FOLDER [--seconds N] [--seed N] [TARGET...]
+
+Targets: decode, drain, config, wire.
+
+FOLDER holds the programs TARGET_fuzz (build/asan/bin). An input that breaks a target is kept in
+FOLDER/../findings and named; once mended it belongs into tests/fuzz/found/TARGET. Ends with 1 if
+there is one.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SHARED = ROOT.parent / "shared"
+TARGETS = ["decode", "drain", "config", "wire"]
+SEED_BYTES_MAX = 8192
+
+
+def heads(files):
+    for file in files:
+        with open(file, "rb") as stream:
+            yield stream.read(SEED_BYTES_MAX)
+
+
+def logs():
+    """Logs of the repository, and real ones where they are at hand."""
+    yield from heads(sorted((ROOT / "samples").rglob("*.log")))
+    yield from heads(sorted((ROOT / "tests" / "agent").rglob("*.log")))
+    yield from heads(sorted((SHARED / "data" / "real_logs").glob("*/*.log")))
+
+
+def configs():
+    """Rule packs, fault files and codes, each with the byte that steers to its reader."""
+    for steer, files in (("\x00", "frameworks/*.toml"), ("\x01", "faults/*.toml"),
+                         ("\x02", "masks.toml")):
+        for seed in heads(sorted((ROOT / "config").glob(files))):
+            yield steer.encode() + seed
+
+
+def seeds(target):
+    if target == "config":
+        yield from configs()
+    elif target != "wire":      # the wire target makes messages itself
+        for steer in (b"\x00", b"\x03"):
+            yield from (steer + log for log in logs())
+
+
+def run(target, options):
+    program = pathlib.Path(options.bin, f"{target}_fuzz")
+    if not program.exists():
+        print(f"FAILED there is no program {program}; build it first")
+        return False
+    findings = pathlib.Path(options.bin).parent / "findings"
+    findings.mkdir(exist_ok=True)
+    found = sorted((HERE / "found" / target).glob("*"))
+    if found and subprocess.run([program, *found], capture_output=True, check=False).returncode:
+        print(f"FAILED {target}: an input of tests/fuzz/found breaks it again")
+        return False
+    with tempfile.TemporaryDirectory() as corpus:
+        for i, seed in enumerate(seeds(target)):
+            pathlib.Path(corpus, f"seed{i:04}").write_bytes(seed)
+        done = subprocess.run(
+            [program, corpus, f"-max_total_time={options.seconds}", f"-seed={options.seed}",
+             "-max_len=16384", "-timeout=20", "-rss_limit_mb=3000", "-print_final_stats=1",
+             f"-artifact_prefix={findings}/{target}-"], capture_output=True, text=True,
+            errors="replace", check=False)
+    runs = [line for line in done.stderr.splitlines() if "number_of_executed_units" in line]
+    print(f"{target}: {runs[0].split()[-1] if runs else 'no'} inputs in {options.seconds} s, "
+          f"{'clean' if done.returncode == 0 else 'BROKEN'}", flush=True)
+    if done.returncode != 0:
+        print("\n".join(done.stderr.splitlines()[-60:]))
+    return done.returncode == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("target", nargs="*", choices=[*TARGETS, []], default=TARGETS)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    return 0 if all([run(target, options) for target in options.target]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
