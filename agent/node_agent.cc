@@ -8,7 +8,10 @@
 #include <set>
 
 #include "agent/discover/file_reader.h"
+#include "agent/file_parts.h"
+#include "agent/file_runs.h"
 #include "agent/recall/segment_index.h"
+#include "agent/segment/run_watch.h"
 #include "agent/segment/segmenter.h"
 #include "agent/speaker_table.h"
 
@@ -20,16 +23,21 @@ constexpr double kBinaryShare = 0.3;
 
 /// A file and the sources (speakers) found in it.
 struct OpenFile {
-  explicit OpenFile(discover::LogFile given) : file(std::move(given)), speakers(file) {}
+  explicit OpenFile(discover::LogFile given)
+      : file(std::move(given)), parts(parts_of(file)), speakers(file) {}
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
   discover::LogFile file;
+  std::vector<FilePart> parts;
   SpeakerTable speakers;
-  std::vector<SourceId> sources;  // by speaker
+  FileRuns runs;
+  segment::RunWatch watch;
+  std::vector<segment::IterationLearner> learners;  // by speaker, from the run before
   decode::Stats stats;
   std::string_view time_format;
-  std::optional<LocalTemplateId> marker;  // of iterations
+  std::optional<LocalTemplateId> marker;  // of iterations: the one that marked most
+  std::uint64_t marks = 0;
   std::string marker_text;
 };
 
@@ -44,7 +52,7 @@ struct NodeAgent::State {
   std::deque<OpenFile> files;
   std::vector<std::size_t> file_of_source;
   std::vector<std::unique_ptr<segment::Segmenter>> segmenters;  // by source
-  std::vector<wire::SourceDefinition> sent_sources;             // by speaker of the file being read
+  std::map<SourceId, wire::SourceDefinition> sent_sources;      // of the run being read
   std::vector<segment::TemplateTraits> traits;                  // by template
   recall::SegmentIndex index;
   wire::Batch batch;
@@ -55,9 +63,13 @@ struct NodeAgent::State {
 
   void read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done,
                  const std::stop_token& stop);
+  bool read_part(const FilePart& part, decode::Decoder& decoder,
+                 std::atomic<std::uint64_t>& bytes_done, const std::stop_token& stop);
   void on_record(OpenFile& open, const decode::Record& record);
   segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);
   SourceId add_source(OpenFile& open, std::size_t speaker);
+  void begin_run(OpenFile& open, std::uint64_t from_byte);
+  void finish_run(OpenFile& open, bool last);
   void on_segment(wire::Segment&& segment);
   void finish_file(OpenFile& open, const decode::Decoder& decoder);
   void flush();
@@ -113,50 +125,61 @@ void NodeAgent::freeze() {
 
 void NodeAgent::State::read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done,
                                  const std::stop_token& stop) {
-  auto reader = discover::FileReader::open(open.file.path);
-  if (!reader) {
-    batch.warnings.push_back(
-        {"unreadable", open.file.name, reader.error().reason, open.file.bytes});
-    return;
-  }
   decode::Options decode_options = options.decode;
-  if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
+  if (!decode_options.year_hint)
+    decode_options.year_hint =
+        open.file.older.empty() ? open.file.modified : open.file.older.front().modified;
   decode::Decoder decoder(decode_options,
                           [&](const decode::Record& record) { on_record(open, record); });
+  for (FilePart& part : open.parts) {
+    part.bytes.from = decoder.stats().bytes;
+    part.lines_before = decoder.stats().lines;
+    const bool plain = read_part(part, decoder, bytes_done, stop);
+    decoder.end_part();
+    part.bytes.to = decoder.stats().bytes;
+    const std::uint64_t bytes = part.bytes.to - part.bytes.from;
+    batch.coverage.push_back({part.name,
+                              {0, bytes},
+                              decoder.stats().lines - part.lines_before,
+                              plain ? std::max(bytes, part.bytes_on_disk) : bytes});
+  }
+  decoder.finish();
+  finish_file(open, decoder);
+}
+
+/// False if the bytes on disk are not those of the text.
+bool NodeAgent::State::read_part(const FilePart& part, decode::Decoder& decoder,
+                                 std::atomic<std::uint64_t>& bytes_done,
+                                 const std::stop_token& stop) {
+  auto reader = discover::FileReader::open(part.path);
+  if (!reader) {
+    batch.warnings.push_back({"unreadable", part.name, reader.error().reason, part.bytes_on_disk});
+    return true;
+  }
+  std::uint64_t bytes = 0;
   while (!stop.stop_requested()) {
     const auto read = reader->read({chunk.get(), kChunkBytes});
     if (!read) {
-      batch.warnings.push_back({"unreadable", open.file.name, read.error().reason, 0});
+      batch.warnings.push_back({"unreadable", part.name, read.error().reason, 0});
       break;
     }
     if (*read == 0) break;
     decoder.feed({chunk.get(), *read});
+    bytes += *read;
     bytes_done.fetch_add(*read, std::memory_order_relaxed);
   }
-  decoder.finish();
-  if (!reader->compressed() && decoder.stats().bytes < open.file.bytes)
-    batch.warnings.push_back({"incomplete", open.file.name, "not read to the end it had when found",
-                              open.file.bytes - decoder.stats().bytes});
-  finish_file(open, decoder);
+  if (reader->plain() && bytes < part.bytes_on_disk)
+    batch.warnings.push_back({"incomplete", part.name, "not read to the end it had when found",
+                              part.bytes_on_disk - bytes});
+  return reader->plain();
 }
 
 void NodeAgent::State::finish_file(OpenFile& open, const decode::Decoder& decoder) {
-  for (const SourceId source : open.sources) {
-    segmenters[source.value()]->finish();
-    if (const auto marker = segmenters[source.value()]->marker()) open.marker = marker;
-  }
-  for (std::size_t speaker = 0; speaker < open.sources.size(); ++speaker) {
-    wire::SourceDefinition source = open.speakers.definition(speaker);
-    source.id = open.sources[speaker];
-    if (source != sent_sources[speaker]) batch.sources.push_back(std::move(source));
-    segmenters[open.sources[speaker].value()].reset();
-  }
-  sent_sources.clear();
+  finish_run(open, true);
+  open.learners.clear();
   open.stats = decoder.stats();
   open.time_format = decoder.time_format();
   const auto bytes = open.stats.bytes;
-  batch.coverage.push_back(
-      {open.file.name, {0, bytes}, open.stats.lines, std::max(bytes, open.file.bytes)});
   if (bytes > 0 &&
       static_cast<double>(open.stats.binary_bytes) > kBinaryShare * static_cast<double>(bytes))
     batch.warnings.push_back(
@@ -174,14 +197,45 @@ SourceId NodeAgent::State::add_source(OpenFile& open, std::size_t speaker) {
   file_of_source.push_back(static_cast<std::size_t>(
       std::ranges::find_if(files, [&](const OpenFile& file) { return &file == &open; }) -
       files.begin()));
+  segment::IterationLearner learner;
+  if (speaker < open.learners.size()) learner = std::move(open.learners[speaker]);
   segmenters.push_back(std::make_unique<segment::Segmenter>(
-      id, [this](wire::Segment&& segment) { on_segment(std::move(segment)); }));
-  open.sources.push_back(id);
+      id, [this](wire::Segment&& segment) { on_segment(std::move(segment)); }, std::move(learner)));
+  open.runs.add(speaker, id);
   wire::SourceDefinition source = open.speakers.definition(speaker);
   source.id = id;
-  sent_sources.push_back(source);
+  source.run = open.runs.current();
+  sent_sources.emplace(id, source);
   batch.sources.push_back(std::move(source));
   return id;
+}
+
+/// The lines from here on are a new run's, whoever says them.
+void NodeAgent::State::begin_run(OpenFile& open, std::uint64_t from_byte) {
+  finish_run(open, false);
+  open.runs.begin(from_byte);
+}
+
+/// Ships what the run's segmenters hold, and its sources again if more is known of them now.
+void NodeAgent::State::finish_run(OpenFile& open, bool last) {
+  open.runs.each([&](std::size_t speaker, SourceId id) {
+    auto& segmenter = segmenters[id.value()];
+    segmenter->finish();
+    if (const auto marker = segmenter->marker();
+        marker && (!open.marker || segmenter->marks() > open.marks)) {
+      open.marker = marker;
+      open.marks = segmenter->marks();
+    }
+    wire::SourceDefinition source = open.speakers.definition(speaker);
+    source.id = id;
+    source.run = open.runs.current();
+    if (!last) source.modified.reset();  // the file went on after it
+    if (source != sent_sources.at(id)) batch.sources.push_back(std::move(source));
+    if (speaker >= open.learners.size()) open.learners.resize(speaker + 1);
+    open.learners[speaker] = segmenter->release_learner();
+    segmenter.reset();
+  });
+  sent_sources.clear();
 }
 
 segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
@@ -190,6 +244,7 @@ segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
   segment::TemplateTraits& found = traits[id.value()];
   if (found.seen++ == 0) {
     found.role = packs->classify(record.text);
+    found.names_epoch = segment::epoch_in(record.text).has_value();
     for (const segment::Timer* timer : found.role.timers)
       found.timer_ids.push_back(
           static_cast<std::uint16_t>(std::ranges::find(timers, timer) - timers.begin()));
@@ -199,13 +254,20 @@ segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
 }
 
 void NodeAgent::State::on_record(OpenFile& open, const decode::Record& record) {
-  const auto found = open.speakers.find(record.speaker);
-  const SourceId source =
-      found.created ? add_source(open, found.speaker) : open.sources[found.speaker];
+  const std::size_t speaker = open.speakers.find(record.speaker).speaker;
+  const auto segmenter = [&]() -> segment::Segmenter& {
+    const auto source = open.runs.source(speaker);
+    return *segmenters[(source ? *source : add_source(open, speaker)).value()];
+  };
   const drain::Match match = miner.learn(record.text, record.level >= Level::warning);
   const segment::TemplateTraits& known = traits_of(match.id, record);
+  auto mark = segmenter().mark_of(record, match.id, known);
+  if (open.watch.begins(speaker, known, record.level, mark) && !open.runs.full()) {
+    begin_run(open, record.bytes.from);
+    mark = segmenter().mark_of(record, match.id, known);
+  }
   const Stage stage = record.stack.empty() ? Stage::unknown : packs->stage_of(record.stack);
-  segmenters[source.value()]->add(record, match.id, known, stage);
+  segmenter().add(record, match.id, known, mark, stage);
 }
 
 void NodeAgent::State::on_segment(wire::Segment&& segment) {
@@ -237,6 +299,24 @@ void NodeAgent::State::flush() {
   batch_events = 0;
 }
 
+namespace {
+
+/// A hit for each physical file that a record has lines in: one, but for folds over a rotation.
+void append_hits(std::vector<recall::Hit>& hits, const recall::Hit& like,
+                 const std::vector<FilePart>& parts, const decode::Record& record,
+                 std::size_t text_bytes_max) {
+  for (auto line = record.lines.begin(); line != record.lines.end();) {
+    const FilePart& part = part_of_line(parts, *line);
+    recall::Hit& hit = hits.emplace_back(like);
+    hit.file = part.name;
+    hit.text = record.text.substr(0, text_bytes_max);
+    for (; line != record.lines.end() && &part_of_line(parts, *line) == &part; ++line)
+      hit.lines.push_back(*line - part.lines_before);
+  }
+}
+
+}  // namespace
+
 std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const {
   struct Want {
     const recall::Wanted* wanted = nullptr;
@@ -259,48 +339,40 @@ std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const
   for (auto& [file, spans] : spans_of_file) {
     std::ranges::sort(spans, {}, [](const recall::Span& span) { return span.bytes.from; });
     const OpenFile& open = state_->files[file];
-    auto reader = discover::FileReader::open(open.file.path);
-    if (!reader) continue;  // gone since it was read: nothing to show
+    PartsReader reader(open.parts);
     decode::Options decode_options = state_->options.decode;
-    if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
-    std::uint64_t read_to = 0;
     auto on_record = [&](const decode::Record& record) {
       const auto id = state_->miner.find(record.text);
       if (!id) return;
       const auto want = wants.find(state_->miner.canonical(*id));
       if (want == wants.end()) return;
       const recall::Wanted& wanted = *want->second.wanted;
-      const std::size_t speaker = open.speakers.lookup(record.speaker);
-      if (speaker >= open.sources.size() || !asks_source(wanted, open.sources[speaker])) return;
+      const auto source =
+          open.runs.source_at(open.speakers.lookup(record.speaker), record.bytes.from);
+      if (!source || !asks_source(wanted, *source)) return;
       if (wanted.from && record.time && *record.time < *wanted.from) return;
       if (request.lines_per_template_max > 0 &&
           want->second.hits++ >= request.lines_per_template_max)
         return;
-      hits.push_back({want->first,
-                      open.sources[speaker],
-                      {record.lines.begin(), record.lines.end()},
-                      record.time,
-                      std::string(record.text.substr(0, request.text_bytes_max))});
+      append_hits(hits, {want->first, *source, {}, {}, record.time, {}}, open.parts, record,
+                  request.text_bytes_max);
     };
-    std::vector<char> chunk(kChunkBytes);
     for (std::size_t i = 0; i < spans.size();) {
       wire::ByteRange bytes = spans[i].bytes;
-      std::uint64_t first_line = spans[i].first_line;
+      const std::uint64_t first_line = spans[i].first_line;
+      std::optional<TimeMs> newest;
+      if (spans[i].end) newest = *spans[i].end;
       for (++i; i < spans.size() && spans[i].bytes.from <= bytes.to; ++i) {
         bytes.to = std::max(bytes.to, spans[i].bytes.to);
       }
+      // Of a stamp without a date the day is that of the span, and of one without a year the year.
+      decode_options.year_hint = state_->options.decode.year_hint;
+      if (!decode_options.year_hint) decode_options.year_hint = newest;
+      if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
       decode::Decoder decoder(decode_options, on_record);
       decoder.start_at(first_line, bytes.from);
-      if (!reader->skip(bytes.from - read_to)) break;
-      std::uint64_t left = bytes.to - bytes.from;
-      while (left > 0) {
-        const auto read = reader->read({chunk.data(), std::min<std::uint64_t>(left, chunk.size())});
-        if (!read || *read == 0) break;
-        decoder.feed({chunk.data(), *read});
-        left -= *read;
-      }
+      reader.feed(bytes, decoder);
       decoder.finish();
-      read_to = bytes.to - left;
     }
   }
   return hits;
@@ -316,10 +388,11 @@ std::vector<FileFacts> NodeAgent::facts() const {
                    open.stats.lines,
                    open.stats.lines_with_time,
                    open.stats.lines_with_rank,
+                   open.file.older.size(),
                    {},
                    {}};
     std::set<Rank> ranks;
-    for (std::size_t speaker = 0; speaker < open.sources.size(); ++speaker)
+    for (std::size_t speaker = 0; speaker < open.speakers.size(); ++speaker)
       if (const auto rank = open.speakers.definition(speaker).rank) ranks.insert(*rank);
     fact.ranks.assign(ranks.begin(), ranks.end());
     fact.iteration_marker = open.marker_text;

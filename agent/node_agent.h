@@ -33,6 +33,7 @@ struct Options {
 struct FileFacts {
   std::string name, node, time_format;
   std::uint64_t bytes = 0, lines = 0, lines_with_time = 0, lines_with_rank = 0;
+  std::size_t rotated = 0;  ///< older files that were read before it
   std::vector<Rank> ranks;
   std::string iteration_marker;  ///< text of the marker's template; empty if none
 };

@@ -19,7 +19,7 @@ ALLOWED = {
     "common/base": [],
     "common/drain": ["common/base"],
     "common/wire": ["common/base", "schemas"],
-    "agent/discover": ["common/base", "common/wire"],
+    "agent/discover": ["common/base", "common/wire", "agent/decode"],
     "agent/decode": ["common/base", "common/wire"],
     "agent/segment": COMMON + ["agent/decode"],
     "agent/recall": COMMON + ["agent/decode"],

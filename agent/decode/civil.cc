@@ -9,8 +9,10 @@ namespace {
 constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-/// `Z`, ` UTC`, `+hh`, `+hh:mm`, `+hhmm`, the last two also after a blank.
+}  // namespace
+
 void take_zone(Cursor& c, Civil& civil) {
+  if (c.done()) return;
   const std::size_t before = c.at;
   if (c.take('Z') || c.take(" UTC")) {
     civil.zone_minutes = 0;
@@ -30,8 +32,6 @@ void take_zone(Cursor& c, Civil& civil) {
   }
   c.at = before;
 }
-
-}  // namespace
 
 bool take_fraction(Cursor& cursor, int& millis) {
   if (!is_digit(cursor.peek())) return false;
@@ -59,6 +59,10 @@ bool take_month(Cursor& c, int& month) {
   return false;
 }
 
+bool Civil::valid_clock() const {
+  return hour < 24 && minute < 60 && second <= 60;
+}
+
 bool Civil::valid() const {
   if (hour > 24 || minute > 59 || second > 60 || month < 1 || month > 12 || day < 1 || day > 31)
     return false;
@@ -72,7 +76,8 @@ bool Civil::valid() const {
 bool scan_iso(Cursor& cursor, Civil& civil) {
   Cursor c = cursor;
   if (!c.take_number(4, 4, civil.year)) return false;
-  if (!c.take('-') || !c.take_number(2, 2, civil.month) || !c.take('-') ||
+  const char sign = c.peek() == '.' ? '.' : '-';
+  if (!c.take(sign) || !c.take_number(2, 2, civil.month) || !c.take(sign) ||
       !c.take_number(2, 2, civil.day))
     return false;
   const char between = c.peek();

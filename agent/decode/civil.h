@@ -16,6 +16,7 @@ struct Civil {
   std::optional<int> zone_minutes;
 
   bool valid() const;
+  bool valid_clock() const;
 };
 
 /// Digits after a decimal sign, to milliseconds.
@@ -24,7 +25,10 @@ bool take_fraction(Cursor& cursor, int& millis);
 bool take_clock(Cursor& cursor, Civil& civil);
 /// `Jan` .. `Dec` as 1 .. 12.
 bool take_month(Cursor& cursor, int& month);
-/// YYYY-MM-DD and time of day, with the usual separators and zones.
+/// `Z`, ` UTC`, `+hh`, `+hh:mm`, `+hhmm`, the last two also after a blank; nothing if there is
+/// none.
+void take_zone(Cursor& cursor, Civil& civil);
+/// YYYY-MM-DD or YYYY.MM.DD and time of day, with the usual separators and zones.
 bool scan_iso(Cursor& cursor, Civil& civil);
 
 }  // namespace l4::decode

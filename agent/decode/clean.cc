@@ -27,27 +27,41 @@ std::size_t find_unplain(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Length of a colour sequence that lost its ESC, `[93m` or `[1;31m`; 0 if it is none.
+/// Length of a colour sequence that lost its ESC, `[93m`, `[1;31m` or `[38;5;208m`; 0 if it is
+/// none.
 std::size_t lost_colour(std::string_view text) {
   std::size_t i = 1;
   std::size_t digits = 0;
   int value = 0;
   bool any = false;
-  for (; i < text.size() && i < 16; ++i) {
+  bool palette = false;  // behind 38 or 48 stand numbers of colours
+  for (; i < text.size() && i < 24; ++i) {
     if (is_digit(text[i])) {
       value = value * 10 + (text[i] - '0');
       if (++digits > 3) return 0;
       any = true;
     } else if (text[i] == ';' && digits > 0) {
+      palette = palette || value == 38 || value == 48;
       digits = 0;
       value = 0;
     } else {
       break;
     }
   }
-  if (!any || digits == 0 || i >= text.size() || text[i] != 'm' || value > 107) return 0;
+  if (!any || digits == 0 || i >= text.size() || text[i] != 'm' || value > (palette ? 255 : 107))
+    return 0;
   if (i + 1 < text.size() && text[i + 1] == ']' && value != 0) return 0;  // a range: [5m]
   return i + 1;
+}
+
+/// What some writers print instead of ESC.
+void drop_spelled_escape(std::string& out) {
+  for (const std::string_view spelled :
+       {"\\x1b", "\\x1B", "\\u001b", "\\u001B", "\\033", "\\e", "^["})
+    if (out.ends_with(spelled)) {
+      out.resize(out.size() - spelled.size());
+      return;
+    }
 }
 
 std::size_t find_lost_colour(std::string_view text, std::size_t at, std::size_t end) {
@@ -72,6 +86,8 @@ std::size_t escape_length(std::string_view text) {
     }
     return text.size();
   }
+  if (std::string_view{"()*+-./#%"}.find(text[1]) != std::string_view::npos)
+    return std::min<std::size_t>(3, text.size());  // character sets
   if (text[1] != '[') return text[1] >= 0x20 && text[1] < 0x7f ? 2 : 1;
   std::size_t i = 2;
   while (i < text.size() && text[i] >= 0x20 && text[i] < 0x40) ++i;
@@ -109,7 +125,10 @@ std::size_t rewrite(std::string_view text, std::string& out, Dirt& dirt) {
     out.push_back('\t');
     return 1;
   }
-  if (byte == '[') return lost_colour(text);
+  if (byte == '[') {
+    drop_spelled_escape(out);
+    return lost_colour(text);
+  }
   if (text[0] == kEscape) return escape_length(text);
   if (byte >= 0x80) {
     const std::size_t n = utf8_length(text);

@@ -14,6 +14,7 @@
 #include "agent/decode/line_framer.h"
 #include "agent/decode/progress_bar.h"
 #include "agent/decode/scan.h"
+#include "agent/decode/structured_line.h"
 #include "agent/decode/survey.h"
 #include "agent/decode/timestamp.h"
 
@@ -39,6 +40,51 @@ std::string_view behind_origin(std::string_view text) {
   return close == std::string_view::npos ? text : text.substr(close + 2);
 }
 
+/// Behind syslog's `python3[4711]: `.
+std::string_view behind_program(std::string_view text) {
+  const std::size_t colon = text.substr(0, kOriginBytes).find(": ");
+  return colon == std::string_view::npos ? text : text.substr(colon + 2);
+}
+
+/// The message proper. `logged`: what stands behind the level in a logger's header.
+std::string_view body_of(std::string_view text, const Message& message, std::string_view logged) {
+  if (message.fields) return text;
+  if (message.origin) return behind_origin(text);
+  if (message.program) return behind_program(text);
+  const bool whole = logged.size() == text.size() || logged.empty();
+  return message.stamped && message.record.level >= Level::error && !whole ? logged : text;
+}
+
+/// The JSON object that `text` is, or that a log collector put behind stamp and tag; else empty.
+std::string_view json_of(std::string_view text, bool stamped) {
+  text = trim(text);
+  if (text.size() < 2 || text.back() != '}') return {};
+  if (text[0] == '{') return text;
+  const std::size_t at = stamped ? text.substr(0, kOriginBytes).find("{\"") : text.npos;
+  if (at == text.npos || at == 0 || !is_blank(text[at - 1])) return {};
+  const std::string_view tag = trim_right(text.substr(0, at));
+  return tag.find_first_of(" \t") == tag.npos ? text.substr(at) : std::string_view{};
+}
+
+/// Spares nearly all lines a closer look.
+bool may_hold_fields(std::string_view text) {
+  return !text.empty() && (text.back() == '}' || text[0] == 't' || text[0] == 'l');
+}
+
+bool may_be_logfmt(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kFronts{
+      "time=", "ts=", "level=", "t=", "timestamp=", "lvl="};
+  if (text.empty() || (text[0] != 't' && text[0] != 'l')) return false;
+  return std::any_of(kFronts.begin(), kFronts.end(),
+                     [&](std::string_view front) { return text.starts_with(front); });
+}
+
+/// A second stamp: that of the program behind that of kubectl or mpirun.
+bool may_be_stamp(std::string_view text) {
+  const std::size_t at = !text.empty() && text[0] == '[' ? 1 : 0;
+  return text.size() > at + 8 && is_digit(text[at]) && is_digit(text[at + 1]);
+}
+
 }  // namespace
 
 struct Decoder::State {
@@ -53,13 +99,14 @@ struct Decoder::State {
 
   void feed(std::string_view chunk);
   void block(std::string_view bytes);
-  void line(const RawLine& raw);
+  void line(RawLine& raw);
   void join_partials(const RawLine& raw, const Envelope& envelope);
   void end_partial(Stream stream);
   void content(std::string_view text, const RawLine& raw, std::span<const std::uint64_t> lines,
                const Envelope* envelope);
   std::string_view take_bar(std::string_view text, Record& record, Prefixes& prefixes);
   bool take_stamp(std::string_view& text, Message& message, Prefixes& prefixes);
+  bool open_fields(std::string_view& text, Message& message, Prefixes& prefixes);
   std::string_view cut_stamp(std::string_view text, const Stamp& stamp);
 
   Options options;
@@ -69,7 +116,8 @@ struct Decoder::State {
   TimestampReader stamps;
   Folder folder;
   std::string pending;  // the block that is not full yet
-  std::string envelope_scratch, clean_scratch, cut_scratch;
+  StructuredLine fields;
+  std::string envelope_scratch, clean_scratch, cut_scratch, fields_scratch;
   std::array<Partial, 3> partials;
   PrefixTrust trust;
 };
@@ -100,10 +148,16 @@ void Decoder::State::block(std::string_view bytes) {
   while (framer.next(raw)) line(raw);
 }
 
-void Decoder::State::line(const RawLine& raw) {
+void Decoder::State::line(RawLine& raw) {
   ++stats.lines;
   stats.updates += raw.updates;
   if (raw.cut) ++stats.cut_lines;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (!raw.head.empty() && raw.head[0] == kByteOrderMark[0] &&
+      raw.head.starts_with(kByteOrderMark)) {  // of a file, also of each rotated one
+    if (raw.last.data() == raw.head.data()) raw.last.remove_prefix(kByteOrderMark.size());
+    raw.head.remove_prefix(kByteOrderMark.size());
+  }
   const auto envelope = open_envelope(raw.head, envelope_scratch);
   if (!envelope) {
     content(raw.last, raw, {&raw.number, 1}, nullptr);
@@ -168,19 +222,42 @@ std::string_view Decoder::State::take_bar(std::string_view text, Record& record,
   return text;
 }
 
-/// Cuts the stamp out of `text`. True if a level letter came with it, as in glog, so that the
-/// origin (`file.cpp:49]`) stands before the message.
+/// Cuts the stamp out of `text` and takes the prefixes behind it. True if there was one.
 bool Decoder::State::take_stamp(std::string_view& text, Message& message, Prefixes& prefixes) {
   const auto stamp = stamps.read(text);
   if (!stamp) return false;
-  message.record.time = stamp->time;
-  message.record.level = stamp->level;
+  if (stamp->time) message.record.time = stamp->time;
+  if (stamp->level != Level::unknown) message.record.level = stamp->level;
   message.stamped = true;
+  message.origin = stamp->origin;
   text = cut_stamp(text, *stamp);
   if (!stamp->host.empty() && prefixes.speaker.host.empty()) prefixes.speaker.host = stamp->host;
+  message.program = !stamp->host.empty();
   std::string_view rest = trim_left(text);
-  if (take_process_tag(rest, prefixes) || take_host_and_rank(rest, prefixes)) text = rest;
-  return stamp->level != Level::unknown;
+  const std::size_t size = rest.size();
+  take_prefixes(rest, trust, prefixes);
+  if (rest.size() < size || take_host_and_rank(rest, prefixes)) text = rest;
+  return true;
+}
+
+/// Opens JSON and logfmt: the message in it becomes the text, with prefixes of its own. Of fields
+/// without a message what they say of time and speaker counts, and the text stays.
+bool Decoder::State::open_fields(std::string_view& text, Message& message, Prefixes& prefixes) {
+  const std::string_view object = json_of(text, message.stamped);
+  message.logfmt = object.empty() && may_be_logfmt(text);
+  if (!message.logfmt && object.empty()) return false;
+  if (!(message.logfmt ? fields.read_logfmt(trim(text)) : fields.read_json(object))) return false;
+  message.fields = true;
+  message.stamped = true;
+  message.record.level = fields.level;
+  if (!prefixes.speaker.rank) prefixes.speaker.rank = fields.rank;
+  if (!prefixes.speaker.local_rank) prefixes.speaker.local_rank = fields.local_rank;
+  if (prefixes.speaker.host.empty()) prefixes.speaker.host = fields.host();
+  if (fields.text().empty()) return false;
+  Dirt ignored;
+  text = clean(fields.text(), fields_scratch, ignored);
+  take_prefixes(text, trust, prefixes);
+  return true;
 }
 
 void Decoder::State::content(std::string_view text, const RawLine& raw,
@@ -195,20 +272,30 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   take_prefixes(text, trust, prefixes);
   Message message;
   Record& record = message.record;
+  if (may_hold_fields(text)) open_fields(text, message, prefixes);
   if (std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr)
     text = take_bar(text, record, prefixes);
   const std::string_view whole = text;
-  const bool origin = take_stamp(text, message, prefixes);
+  if (take_stamp(text, message, prefixes)) {
+    const bool opened =
+        !message.fields && may_hold_fields(text) && open_fields(text, message, prefixes);
+    if (opened || may_be_stamp(text)) take_stamp(text, message, prefixes);
+  }
+  if (!record.time && message.fields && fields.stamp)
+    record.time = stamps.take_field(*fields.stamp, message.logfmt ? TimestampReader::Fields::logfmt
+                                                                  : TimestampReader::Fields::json);
   if (all_blank(text)) text = whole;  // a date alone (nvidia-smi, `date`) is what the line says
   if (!record.time && envelope != nullptr) record.time = envelope->time;
   if (all_blank(text)) {
     stats.blank_lines += lines.size();
     return;
   }
-  message.body = origin ? behind_origin(text) : text;
+  if (prefixes.ray) text = without_repeat_note(text);
+  const std::string_view indented = text;
   text = trim(text);
   const Header header = scan_header(text, message.stamped);
   if (record.level == Level::unknown) record.level = header.level;
+  message.body = body_of(indented, message, text.substr(std::min(header.end, text.size())));
   if (record.level == Level::unknown) record.level = level_of_message(trim_left(message.body));
   if (!prefixes.speaker.rank) prefixes.speaker.rank = header.rank;
   record.text = text;
@@ -248,10 +335,14 @@ void Decoder::settle() {
   state_->pending.clear();
 }
 
-void Decoder::finish() {
+void Decoder::end_part() {
   settle();
   RawLine raw;
   if (state_->framer.finish(raw)) state_->line(raw);
+}
+
+void Decoder::finish() {
+  end_part();
   for (const Stream stream : {Stream::none, Stream::out, Stream::err}) state_->end_partial(stream);
   state_->folder.finish();
 }

@@ -53,6 +53,8 @@ class Decoder {
   /// Decodes what has been fed but waits for its block (64 KiB) to fill: for a live file that is
   /// quiet. An unfinished line stays open.
   void settle();
+  /// What follows comes from the next file of a rotated log: ends the last line, not the folds.
+  void end_part();
   /// Ends the last line and the last fold.
   void finish();
 

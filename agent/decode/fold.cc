@@ -24,6 +24,11 @@ bool Folder::adjacent(const Fold& fold, const Message& message) {
   return message.record.lines.front() == fold.last_line + 1;
 }
 
+/// A line of a logger, which begins something new.
+bool Folder::stamped(const Fold& fold, const Message& message) {
+  return message.stamped && !fold.carried;
+}
+
 /// The open fold of the message's voice. Pieces of a native stack also go to the fold that grew
 /// last among those whose head had torch's prefix while its stack has none.
 Folder::Fold* Folder::find(const Message& message, Shape shape) {
@@ -82,6 +87,7 @@ bool Folder::begin(const Message& message, Shape shape) {
     case Shape::raised:
     case Shape::frame:
     case Shape::fatal:
+    case Shape::thread:
       kind = Kind::native;
       break;
     case Shape::warning:
@@ -116,8 +122,15 @@ bool Folder::begin(const Message& message, Shape shape) {
   fold.after_file = fold.after_colon = false;
   fold.named = shape == Shape::what;
   fold.excepthook = message.excepthook;
+  fold.go = shape == Shape::fatal &&
+            (message.body.starts_with("panic: ") || message.body.starts_with("fatal error: "));
+  // Rust's message stands on the next line.
+  fold.after_colon =
+      shape == Shape::fatal && fold.text.starts_with("thread '") && fold.text.back() == ':';
   fold.stamped = message.stamped;
+  fold.carried = message.stamped && kind != Kind::held;
   if (kind == Kind::traceback) fold.record.level = Level::error;
+  if (shape == Shape::fatal && fold.record.level < Level::error) fold.record.level = Level::error;
   if (swept_at_ == 0 || open_.size() == 1) swept_at_ = message.record.lines.front();
   return true;
 }
@@ -131,16 +144,16 @@ Folder::Verdict Folder::judge(Fold& fold, const Message& message, Shape shape) {
     case Kind::native:
       return judge_native(fold, message, shape);
     case Kind::warning:
-      return next && shape == Shape::indented && !message.stamped ? Verdict::join_and_end
-                                                                  : Verdict::end;
+      return next && shape == Shape::indented && !stamped(fold, message) ? Verdict::join_and_end
+                                                                         : Verdict::end;
     case Kind::usage:
       if (shape == Shape::usage_error) {
         fold.text.assign(message.record.text);
         fold.record.level = Level::error;
         return Verdict::join_and_end;
       }
-      return next && indent_of(message.body) >= 1 && !message.stamped ? Verdict::join
-                                                                      : Verdict::end;
+      return next && indent_of(message.body) >= 1 && !stamped(fold, message) ? Verdict::join
+                                                                             : Verdict::end;
     case Kind::held:
       return judge_held(fold, message, shape);
   }
@@ -197,8 +210,9 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
     fold.phase = Phase::message;
     return Verdict::join;
   }
-  if (indent >= fold.indent + 2 || (follows_file && near && !message.stamped)) return Verdict::join;
-  return message.excepthook && !message.stamped ? Verdict::join : Verdict::pass;
+  if (indent >= fold.indent + 2 || (follows_file && near && !stamped(fold, message)))
+    return Verdict::join;
+  return message.excepthook && !stamped(fold, message) ? Verdict::join : Verdict::pass;
 }
 
 Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape shape) {
@@ -219,16 +233,15 @@ Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape 
   }
   if (fold.phase == Phase::chained) return Verdict::pass;
   if (fold.phase == Phase::table) {
-    if (shape == Shape::rule && trim_left(body)[0] == '=' && ++fold.rules >= 2)
-      return Verdict::join_and_end;
+    if (shape == Shape::rule && trim_left(body)[0] == fold.table_rule) return Verdict::join_and_end;
     return table_line(body) ? Verdict::join : Verdict::pass;
   }
   if (shape == Shape::rule && contains(fold.text, "ChildFailedError")) {
     fold.phase = Phase::table;
-    fold.rules = 1;
+    fold.table_rule = trim_left(body)[0];
     return Verdict::join;
   }
-  if (message.stamped) return Verdict::end;
+  if (stamped(fold, message)) return Verdict::end;
   if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
   if (++fold.notes > kNotesMax) return Verdict::end;
   if (message.excepthook && shape != Shape::warning) return Verdict::join;
@@ -237,7 +250,7 @@ Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape 
 }
 
 Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape shape) {
-  if (message.stamped) return Verdict::end;
+  if (stamped(fold, message)) return Verdict::end;
   switch (shape) {
     case Shape::what:
       if (fold.named || fold.lines.size() > 4) return Verdict::end;  // of another process
@@ -265,16 +278,22 @@ Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape s
   const bool short_table = shape == Shape::rule && fold.text.starts_with("==== backtrace");
   if (short_table) return Verdict::join_and_end;
   const bool next = message.voice != 0 || adjacent(fold, message);
-  if (next && fold.after_colon) return Verdict::join;
+  if (next && fold.after_colon) {
+    if (!fold.named) fold.text.append(" ").append(trim(message.body));
+    fold.named = true;
+    return Verdict::join;
+  }
+  if (fold.go && go_function(message.body)) return Verdict::join;
   if (message.excepthook && ++fold.notes < kNotesMax) return Verdict::join;
   return fold.passed < kNativePassedMax ? Verdict::pass : Verdict::end;
 }
 
 Folder::Verdict Folder::judge_held(Fold& fold, const Message& message, Shape shape) {
-  if (message.stamped) return Verdict::end;
+  if (stamped(fold, message)) return Verdict::end;
   if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
   if (++fold.notes > kNotesMax) return Verdict::end;
   const bool next = message.voice != 0 || adjacent(fold, message);
+  // Each line below Ascend's codes (`EZ9999: Inner Error!`) tells something of its own.
   const bool more = (fold.stamped && shape == Shape::indented) || fold.after_colon;
   return next && more ? Verdict::join : Verdict::end;
 }

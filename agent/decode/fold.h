@@ -25,7 +25,11 @@ struct Message {
   std::uint64_t voice = 0;        ///< 0: no prefix
   std::uint64_t outer_voice = 0;  ///< without torch's `[rank4]:`
   bool stamped = false;           ///< has a time stamp of its own (not the envelope's)
-  bool excepthook = false;        ///< torch's `[rank4]:`, set before tracebacks
+  bool origin = false;            ///< `file.cpp:49]` stands before the body
+  bool fields = false;            ///< of JSON or logfmt
+  bool logfmt = false;
+  bool program = false;     ///< syslog's `name[pid]:` stands before the body
+  bool excepthook = false;  ///< torch's `[rank4]:`, set before tracebacks
 };
 
 class Folder {
@@ -53,8 +57,11 @@ class Folder {
     std::uint64_t last_line = 0;
     std::size_t indent = 0;
     std::uint32_t open_tracebacks = 0, passed = 0, notes = 0, rules = 0;
-    bool after_file = false, after_colon = false, named = false, excepthook = false,
-         stamped = false;
+    bool after_file = false, after_colon = false, named = false, excepthook = false;
+    bool stamped = false;
+    bool go = false;       ///< a panic of Go, whose stacks are not all indented
+    char table_rule = 0;   ///< of torchrun's table: the sign it begins and ends with
+    bool carried = false;  ///< stamped by what carries the lines, so each of them is
   };
 
   bool begin(const Message& message, Shape shape);
@@ -68,6 +75,7 @@ class Folder {
   void emit(Fold& fold);
   void end(std::size_t index);
   static bool adjacent(const Fold& fold, const Message& message);
+  static bool stamped(const Fold& fold, const Message& message);
   void end_silent(std::uint64_t line);
   Fold* find(const Message& message, Shape shape);
 

@@ -28,6 +28,17 @@ constexpr std::array kOpenings{
     Opening{"*** SIG", Shape::fatal},
     Opening{"*** Aborted at", Shape::fatal},
     Opening{"*** Process received signal", Shape::fatal},
+    Opening{"*** Check failure stack trace", Shape::raised},
+    Opening{"panic: ", Shape::fatal},
+    Opening{"fatal error: ", Shape::fatal},
+    Opening{"Timeout (0:", Shape::fatal},
+    Opening{"goroutine ", Shape::thread},
+    Opening{"created by ", Shape::frame},
+    Opening{"[signal ", Shape::frame},
+    Opening{"stack backtrace:", Shape::raised},
+    Opening{"note: run with `RUST_BACKTRACE", Shape::note},
+    Opening{"note: Some details are omitted", Shape::note},
+    Opening{"Caused by: ", Shape::note},
     Opening{"==== backtrace", Shape::fatal},
     Opening{"PC: @", Shape::frame},
     Opening{"Thread 0x", Shape::thread},
@@ -66,11 +77,34 @@ bool numbered_frame(std::string_view text) {
   if (c.take('[')) {  // Open MPI: [ 3] /lib64/libc.so.6(+0x4e5a0)
     c.skip_blanks();
     return c.take_number(1, 3, number) && c.take("] ") &&
-           (c.peek() == '/' || c.rest().starts_with("0x"));
+           (c.peek() == '/' || contains(c.rest(), "0x"));
   }
   if (!c.take_number(1, 3, number)) return false;  // UCX: ` 0 0x0000 f() ../x.c:3`
   c.skip_blanks();
   return c.take("0x") || (c.peek() == '/' && contains(text, "(+0x"));
+}
+
+/// `thread 'main' panicked at src/main.rs:4:5:`.
+bool is_rust_panic(std::string_view text) {
+  return text.starts_with("thread '") && contains(text.substr(0, 160), "' panicked at ");
+}
+
+/// Java's `at org.app.Main.run(Main.java:88)` and `... 3 more`.
+bool is_java_frame(std::string_view text) {
+  if (text.starts_with("at "))
+    return text.back() == ')' && text.find('(') != std::string_view::npos;
+  return text.starts_with("... ") && (text.ends_with(" more") || contains(text, " frames "));
+}
+
+/// Lines of rich's box around a traceback: they begin with a piece of the frame.
+bool is_box_line(std::string_view text) {
+  constexpr std::string_view kSide = "\u2502";
+  return text.starts_with(kSide) || text.starts_with("\u2570") || text.starts_with("\u256d");
+}
+
+/// `==4711==ERROR: AddressSanitizer: ..`.
+bool is_sanitizer_error(std::string_view text) {
+  return text.starts_with("==") && contains(text.substr(0, 24), "==ERROR: ");
 }
 
 bool is_rule(std::string_view text) {
@@ -91,6 +125,8 @@ bool is_python_warning(std::string_view text) {
 }
 
 Shape shape_by_opening(std::string_view text) {
+  constexpr auto kFirst = first_characters(kOpenings);
+  if (!kFirst[static_cast<unsigned char>(text[0])]) return Shape::plain;
   for (const Opening& opening : kOpenings)
     if (opening.text[0] == text[0] && text.starts_with(opening.text)) return opening.shape;
   return Shape::plain;
@@ -132,12 +168,20 @@ Shape shape_of(std::string_view body, Level level) {
     if (numbered_frame(text)) return Shape::frame;
   } else if (first == '=' || first == '-' || first == '*') {
     if (is_rule(text)) return Shape::rule;
+    if (is_sanitizer_error(text)) return Shape::fatal;
+  } else if (first == '\xE2') {
+    if (is_box_line(text))
+      return contains(text, "Traceback (most recent") ? Shape::traceback : Shape::group;
   } else if (first == '+' && (text.starts_with("+-") || text.starts_with("+ Exception Group"))) {
     return text[1] == '-' ? Shape::group : Shape::traceback;
   } else if (first == '|' && text.size() != body.size()) {
     return Shape::group;
   } else if (is_alpha(first) || first == '_') {
     if (is_exception_line(text)) return Shape::exception;
+    if (first == 't' && is_rust_panic(text)) return Shape::fatal;
+    if (first == 'a' && text.size() != body.size() && is_java_frame(text)) return Shape::frame;
+  } else if (first == '.' && text.size() != body.size() && is_java_frame(text)) {
+    return Shape::frame;
   }
   if (level == Level::warning && (first == '/' || first == '<' || is_alpha(first)) &&
       is_python_warning(text))
@@ -161,12 +205,19 @@ bool class_like(std::string_view body) {
   return is_upper(body[name]);
 }
 
+bool go_function(std::string_view body) {
+  const std::size_t open = body.find('(');
+  return open != std::string_view::npos && open > 0 && body.back() == ')' &&
+         body.find(' ') > open && is_alpha(body[0]);
+}
+
 bool table_line(std::string_view body) {
   const std::string_view text = trim(body);
   if (text.empty() || is_rule(text)) return true;
-  if (text.ends_with(" FAILED") || text == "Failures:" || text.starts_with("Root Cause ("))
+  if (text.ends_with(" FAILED") || text == "Failures:" || text.starts_with("Root Cause") ||
+      text == "Other Failures:")
     return true;
-  if (text.starts_with("<NO_OTHER_FAILURES>")) return true;
+  if (text == "<NO_OTHER_FAILURES>") return true;
   if (text[0] == '[') {
     Cursor c{text, 1};
     std::int64_t number = 0;

@@ -18,14 +18,14 @@ enum class Shape : std::uint8_t {
   file_frame,   ///< `  File "x.py", line 3, in f`
   exception,    ///< `ValueError: text`, `KeyboardInterrupt`
   chain,        ///< `During handling of the above exception, ...`
-  group,        ///< `  | ...`, `  +-+----`: exception groups
+  group,        ///< `  | ...`, `  +-+----`: exception groups; rich's boxes
   terminate,    ///< `terminate called ...`
   what,         ///< `  what():  text`
   frame,        ///< `frame #3: ...`, `#3 0x..`, `    @ 0x..`, `[ 3] /lib/..`
   raised,       ///< `Exception raised from ...`
   note,         ///< standing text that follows CUDA and NCCL errors
-  fatal,        ///< `Fatal Python error: ..`, `*** SIGSEGV ..`, Open MPI's signal block
-  thread,       ///< `Thread 0x.. (most recent call first):`
+  fatal,        ///< `Fatal Python error: ..`, `*** SIGSEGV ..`, panics, signal blocks
+  thread,       ///< `Thread 0x.. (most recent call first):`, `goroutine 1 [running]:`
   warning,      ///< `x.py:3: FutureWarning: text`
   usage,        ///< `usage: prog ...`
   usage_error,  ///< `prog: error: text`
@@ -41,6 +41,9 @@ std::size_t indent_of(std::string_view body);
 
 /// `Name: text` where Name is written like a class: an exception if a traceback is open.
 bool class_like(std::string_view body);
+
+/// `main.run(0x7)`: a line of a goroutine's stack, if one is open.
+bool go_function(std::string_view body);
 
 /// Lines of torchrun's failure table (`ChildFailedError`) and of MindSpore's sections.
 bool table_line(std::string_view body);

@@ -6,6 +6,7 @@
 // communicator and are not taken. Pure, one pass over at most 160 bytes.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -17,6 +18,7 @@ namespace l4::decode {
 struct Header {
   Level level = Level::unknown;
   std::optional<Rank> rank;
+  std::size_t end = 0;  ///< where the level ends with what sets it off; 0 if there is none
 };
 
 /// `stamped`: the line had a time stamp, so bare words near its start may be a level.

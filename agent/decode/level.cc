@@ -1,5 +1,6 @@
 #include "agent/decode/level.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -14,17 +15,24 @@ struct Word {
 };
 
 constexpr std::array kWords{
-    Word{"INFO", Level::info},       Word{"WARNING", Level::warning}, Word{"ERROR", Level::error},
-    Word{"WARN", Level::warning},    Word{"DEBUG", Level::debug},     Word{"FATAL", Level::fatal},
-    Word{"CRITICAL", Level::fatal},  Word{"TRACE", Level::trace},     Word{"NOTICE", Level::info},
-    Word{"EXCEPTION", Level::error}, Word{"SUCCESS", Level::info},    Word{"SEVERE", Level::error},
-    Word{"ERR", Level::error},       Word{"EVENT", Level::info},      Word{"DIAG", Level::debug},
+    Word{"INFO", Level::info},       Word{"WARNING", Level::warning},
+    Word{"ERROR", Level::error},     Word{"WARN", Level::warning},
+    Word{"DEBUG", Level::debug},     Word{"FATAL", Level::fatal},
+    Word{"CRITICAL", Level::fatal},  Word{"TRACE", Level::trace},
+    Word{"NOTICE", Level::info},     Word{"EXCEPTION", Level::error},
+    Word{"SUCCESS", Level::info},    Word{"SEVERE", Level::error},
+    Word{"ERR", Level::error},       Word{"EVENT", Level::info},
+    Word{"DIAG", Level::debug},      Word{"WRN", Level::warning},
+    Word{"DBG", Level::debug},       Word{"FTL", Level::fatal},
+    Word{"ALERT", Level::fatal},     Word{"PANIC", Level::fatal},
+    Word{"EMERGENCY", Level::fatal},
 };
 
 constexpr std::array kLowerWords{
     Word{"info", Level::info},      Word{"warning", Level::warning}, Word{"error", Level::error},
     Word{"warn", Level::warning},   Word{"debug", Level::debug},     Word{"fatal", Level::fatal},
-    Word{"critical", Level::fatal}, Word{"trace", Level::trace},
+    Word{"critical", Level::fatal}, Word{"trace", Level::trace},     Word{"panic", Level::fatal},
+    Word{"severe", Level::error},   Word{"alert", Level::fatal},     Word{"notice", Level::info},
 };
 
 constexpr std::array kSyslogWords{
@@ -54,6 +62,10 @@ constexpr std::array kOpenings{
     Word{"Warning:", Level::warning},
     Word{"warning:", Level::warning},
     Word{"Exception in thread", Level::error},
+    Word{"Caught signal ", Level::fatal},
+    Word{"ray.exceptions.", Level::error},
+    Word{"Fatal error:", Level::fatal},
+    Word{"fatal error:", Level::fatal},
     Word{"srun: Job step aborted", Level::error},
     Word{"Unhandled error", Level::error},
 };
@@ -70,7 +82,7 @@ constexpr std::array kClassEnds{
 template <std::size_t N>
 Level look_up(const std::array<Word, N>& words, std::string_view text) {
   for (const Word& word : words)
-    if (word.text == text) return word.level;
+    if (word.text[0] == text[0] && word.text == text) return word.level;
   return Level::unknown;
 }
 
@@ -91,14 +103,26 @@ const Word* class_end(std::string_view name) {
 }  // namespace
 
 Level level_of_word(std::string_view word) {
-  if (word.size() < 3 || word.size() > 9 || !is_upper(word[0]) || !is_upper(word[1]))
+  constexpr unsigned kFirstLetters = [] {
+    unsigned letters = 0;
+    for (const Word& known : kWords) letters |= 1U << (known.text[0] - 'A');
+    return letters;
+  }();
+  if (word.size() < 3 || word.size() > 9 || !is_upper(word[0]) || !is_upper(word[1]) ||
+      (kFirstLetters >> (word[0] - 'A') & 1) == 0)
     return Level::unknown;
   return look_up(kWords, word);
 }
 
-Level level_of_lower_word(std::string_view word) {
+Level level_of_spelled_word(std::string_view word) {
   if (word.size() < 4 || word.size() > 8) return Level::unknown;
-  return look_up(kLowerWords, word);
+  const auto lower = [](char c) { return static_cast<char>(c | 0x20); };
+  for (const Word& known : kLowerWords)
+    if (known.text.size() == word.size() && known.text[0] == lower(word[0]) &&
+        std::equal(word.begin(), word.end(), known.text.begin(),
+                   [&](char a, char b) { return lower(a) == b; }))
+      return known.level;
+  return Level::unknown;
 }
 
 Level level_of_letter(char letter) {
@@ -123,7 +147,15 @@ Level level_of_letter(char letter) {
 }
 
 Level level_of_syslog(std::string_view word) {
+  if (word.empty()) return Level::unknown;
   return look_up(kSyslogWords, word);
+}
+
+Level level_of_priority(int priority) {
+  constexpr std::array kLevels{Level::fatal,   Level::fatal, Level::fatal, Level::error,
+                               Level::warning, Level::info,  Level::info,  Level::debug};
+  return priority < 0 || priority > 7 ? Level::unknown
+                                      : kLevels[static_cast<std::size_t>(priority)];
 }
 
 Level level_of_key(std::string_view line) {
@@ -137,7 +169,7 @@ Level level_of_key(std::string_view line) {
     while (is_alpha(c.peek())) ++c.at;
     const std::string_view word = line.substr(from, c.at - from);
     const Level upper = level_of_word(word);
-    return upper != Level::unknown ? upper : level_of_lower_word(word);
+    return upper != Level::unknown ? upper : level_of_spelled_word(word);
   }
   return Level::unknown;
 }
@@ -191,8 +223,10 @@ Level level_anywhere(std::string_view head) {
 
 Level level_of_message(std::string_view text) {
   if (text.empty()) return Level::unknown;
-  for (const Word& word : kOpenings)
-    if (word.text[0] == text[0] && text.starts_with(word.text)) return word.level;
+  constexpr auto kFirst = first_characters(kOpenings);
+  if (kFirst[static_cast<unsigned char>(text[0])])
+    for (const Word& word : kOpenings)
+      if (word.text[0] == text[0] && text.starts_with(word.text)) return word.level;
   if (ascend_code(text)) return Level::error;
   const NamedClass named = find_exception_class(text);
   if (named.level != Level::unknown) return named.level;

@@ -13,12 +13,15 @@ namespace l4::decode {
 
 /// INFO, WARN, CRITICAL ... in capitals, as loggers print them; unknown for other words.
 Level level_of_word(std::string_view word);
-/// The same in lower case (`[error]`): only where the word stands alone in brackets.
-Level level_of_lower_word(std::string_view word);
+/// The same in any case (`[Error]`, `warning:`): only where the word stands alone in brackets or
+/// before a colon at the front.
+Level level_of_spelled_word(std::string_view word);
 /// glog's and NeMo's letters.
 Level level_of_letter(char letter);
 /// `warn`, `err`, `crit`, `emerg`: kernel and syslog.
 Level level_of_syslog(std::string_view word);
+/// The priorities of syslog and the kernel, 0 to 7.
+Level level_of_priority(int priority);
 /// `"level": "error"` and `level=error`.
 Level level_of_key(std::string_view line);
 

@@ -4,6 +4,7 @@
 // Header only, no state.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -32,9 +33,25 @@ inline bool is_blank(char c) {
 inline bool is_word(char c) {
   return is_alnum(c) || c == '_';
 }
-/// Characters of host names, also of addresses and of Kubernetes names.
+/// Characters of host names, also of addresses and of Kubernetes names: one look-up a character,
+/// for nearly every line is asked whether a host stands at its front.
+inline constexpr auto kHostCharacters = [] {
+  std::array<bool, 256> table{};
+  for (int c = 0; c < 256; ++c)
+    table[static_cast<std::size_t>(c)] = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                                         (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';
+  return table;
+}();
 inline bool is_host(char c) {
-  return is_alnum(c) || c == '-' || c == '.' || c == '_';
+  return kHostCharacters[static_cast<unsigned char>(c)];
+}
+
+/// Which characters the texts of a table begin with, to leave it alone for most lines.
+template <class Table>
+constexpr std::array<bool, 256> first_characters(const Table& table) {
+  std::array<bool, 256> found{};
+  for (const auto& row : table) found[static_cast<unsigned char>(row.text[0])] = true;
+  return found;
 }
 
 inline bool all_blank(std::string_view text) {

@@ -1,5 +1,6 @@
 #include "agent/decode/speaker_prefix.h"
 
+#include <algorithm>
 #include <array>
 
 #include "agent/decode/level.h"
@@ -51,32 +52,92 @@ bool take_rank_tag(std::string_view& line, Prefixes& out) {
   return true;
 }
 
-/// mpirun --tag-output: `[1,4]<stdout>:`, in Open MPI 5 `[1,4]<stdout>: ` or `[job,4]<stderr>`.
+/// `<stdout>`, `<stderr>:`.
+bool take_stream_name(Cursor& c) {
+  if (!c.take("<stdout>") && !c.take("<stderr>") && !c.take("<stddiag>")) return false;
+  c.take(':');
+  return true;
+}
+
+/// mpirun --tag-output: `[1,4]<stdout>:`, `[1,4][host:pid]<stderr>: `,
+/// `[prterun-host-7@1,4]<stdout>`.
 bool take_mpi_tag(std::string_view& line, Prefixes& out) {
   Cursor c{line, 1};
-  std::int64_t job = 0;
+  while (is_host(c.peek()) || c.peek() == '@') ++c.at;
   std::int64_t rank = 0;
-  if (!c.take_number(1, 9, job) || !c.take(',') || !c.take_number(1, 7, rank) || !c.take("]<std"))
-    return false;
-  if (!c.take("out>") && !c.take("err>") && !c.take("diag>")) return false;
-  c.take(':');
+  if (c.at == 1 || !c.take(',') || !c.take_number(1, 7, rank) || !c.take(']')) return false;
+  std::string_view host;
+  if (c.take('[')) {
+    const std::size_t from = c.at;
+    while (is_host(c.peek())) ++c.at;
+    host = line.substr(from, c.at - from);
+    std::int64_t pid = 0;
+    if (!c.take(':') || !c.take_number(1, 10, pid) || !c.take(']')) return false;
+  }
+  if (!take_stream_name(c)) return false;
+  if (!host.empty() && out.speaker.host.empty()) out.speaker.host = host;
   out.speaker.rank = Rank{static_cast<std::int32_t>(rank)};
   mix(out, line.substr(0, c.at), 3);
   drop(line, c.at);
   return true;
 }
 
-/// Ray: `(main_task pid=12)`, `(WorkerDict pid=12, ip=10.0.0.3)`.
+/// `<stdout>:`, what --timestamp-output alone leaves.
+bool take_stream_tag(std::string_view& line, Prefixes& out) {
+  Cursor c{line};
+  if (!take_stream_name(c) || line[c.at - 1] != ':') return false;
+  mix(out, line.substr(0, c.at), 8);
+  drop(line, c.at);
+  return true;
+}
+
+/// kubectl logs --prefix: `[pod/llama-worker-0/pytorch] `.
+bool take_pod_tag(std::string_view& line, Prefixes& out) {
+  Cursor c{line};
+  if (!c.take("[pod/")) return false;
+  const std::size_t from = c.at;
+  while (is_host(c.peek())) ++c.at;
+  const std::string_view pod = line.substr(from, c.at - from);
+  if (pod.empty() || !c.take('/')) return false;
+  while (is_host(c.peek())) ++c.at;
+  if (!c.take(']')) return false;
+  if (out.speaker.host.empty()) out.speaker.host = pod;
+  mix(out, line.substr(0, c.at), 9);
+  drop(line, c.at);
+  return true;
+}
+
+/// Where the bracket that opens `text` closes again; npos if it does not.
+std::size_t matching_bracket(std::string_view text) {
+  int open = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    open += text[i] == '(';
+    open -= text[i] == ')';
+    if (open == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+/// Ray: `(main_task pid=12)`, `(WorkerDict pid=12, ip=10.0.0.3)`, `(pid=12)`, `(raylet)`,
+/// `(autoscaler +5s)`; names may hold brackets.
 bool take_ray_tag(std::string_view& line, Prefixes& out) {
-  const std::string_view head = line.substr(0, 160);
-  const std::size_t close = head.find(')');
-  const std::size_t pid = head.find(" pid=");
-  if (close == std::string_view::npos || pid == std::string_view::npos || pid > close) return false;
-  const std::string_view tag = head.substr(0, close + 1);
-  if (tag.find(" pid=") == std::string_view::npos || !is_digit(line[pid + 5])) return false;
+  const std::size_t close = matching_bracket(line.substr(0, 200));
+  if (close == std::string_view::npos) return false;
+  const std::string_view tag = line.substr(1, close - 1);
+  std::size_t pid = tag.starts_with("pid=") ? 0 : tag.find(" pid=");
+  if (pid != std::string_view::npos) {
+    pid = tag.find('=', pid) + 1;
+    if (pid >= tag.size() || !is_digit(tag[pid])) return false;
+  } else if (!tag.starts_with("raylet") && !tag.starts_with("autoscaler") &&
+             !tag.starts_with("gcs_server") && !tag.starts_with("dashboard")) {
+    return false;
+  }
   const std::size_t ip = tag.find("ip=");
-  if (ip != std::string_view::npos && out.speaker.host.empty())
-    out.speaker.host = tag.substr(ip + 3, tag.size() - ip - 4);
+  if (ip != std::string_view::npos && out.speaker.host.empty()) {
+    const std::string_view address = tag.substr(ip + 3);
+    out.speaker.host = address.substr(0, address.find_first_of(", "));
+  }
+  out.ray = true;
   mix(out, tag, 4);
   drop(line, close + 1);
   return true;
@@ -92,7 +153,8 @@ bool take_label(std::string_view& line, const PrefixTrust& trust, Prefixes& out)
   out.label = true;
   out.label_value = label;
   if (trust.labels_are_nodes) {
-    if (out.speaker.host.empty()) out.speaker.host = digits;
+    out.host_is_label = out.speaker.host.empty();
+    if (out.host_is_label) out.speaker.host = digits;
   } else if (!out.excepthook && !out.tee) {
     out.speaker.rank = Rank{*label};
   }
@@ -101,28 +163,28 @@ bool take_label(std::string_view& line, const PrefixTrust& trust, Prefixes& out)
   return true;
 }
 
-bool take_host(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
-  if (trust.host_known == nullptr) return false;
-  const std::string_view host = host_prefix_of(line);
-  if (host.empty() || !trust.host_known(trust.context, host)) return false;
-  if (out.speaker.host.empty()) out.speaker.host = host;
-  mix(out, host, 6);
-  drop(line, host.size() + 1);
+bool take_bracket_label(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
+  std::size_t length = 0;
+  const auto label = trust.bracket_labels ? bracket_label_of(line, length) : std::nullopt;
+  if (!label) return false;
+  if (!out.excepthook && !out.tee) out.speaker.rank = Rank{*label};
+  mix(out, line.substr(0, length), 5);
+  drop(line, length);
   return true;
 }
 
-bool is_source_file(std::string_view name) {
-  constexpr std::array<std::string_view, 12> kEnds{".py", ".cc",  ".cpp", ".c",  ".h",   ".cu",
-                                                   ".go", ".hpp", ".rs",  ".js", ".pyx", ".sh"};
-  for (const auto end : kEnds)
-    if (name.ends_with(end)) return true;
-  return false;
-}
-
-bool host_like(std::string_view name) {
-  if (name.size() < 2 || name.size() > 64 || !is_alnum(name.front()) || !is_alnum(name.back()))
+bool take_front(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
+  if (trust.host_known == nullptr) return false;
+  const FrontName front = front_name_of(line);
+  if (front.name.empty() || !trust.fronts[static_cast<std::size_t>(front.front)] ||
+      !trust.host_known(trust.context, front.name))
     return false;
-  return !is_source_file(name);
+  if (out.speaker.host.empty() || out.host_is_label) out.speaker.host = front.name;
+  out.host_is_label = false;
+  if (front.rank && !out.excepthook && !out.tee) out.speaker.rank = front.rank;
+  mix(out, line.substr(0, front.length), 6);
+  drop(line, front.length);
+  return true;
 }
 
 /// `host:pid:tid [dev] `: the host, and where the message begins.
@@ -155,20 +217,18 @@ std::string_view bracket_tag(std::string_view line, std::size_t& length) {
   return host;
 }
 
-}  // namespace
-
-bool take_process_tag(std::string_view& line, Prefixes& out) {
-  if (line.empty()) return false;
+bool take_bracket_tag(std::string_view& line, Prefixes& out) {
   std::size_t length = 0;
-  if (line[0] == '[') {
-    const std::string_view host = bracket_tag(line, length);
-    if (host.empty()) return false;
-    if (out.speaker.host.empty()) out.speaker.host = host;
-    mix(out, line.substr(0, length), 7);
-    drop(line, length);
-    return true;
-  }
-  if (!is_alnum(line[0])) return false;
+  const std::string_view host = bracket_tag(line, length);
+  if (host.empty()) return false;
+  if (out.speaker.host.empty()) out.speaker.host = host;
+  mix(out, line.substr(0, length), 7);
+  drop(line, length);
+  return true;
+}
+
+bool take_nccl_tag(std::string_view& line, Prefixes& out) {
+  std::size_t length = 0;
   const std::string_view host = nccl_tag(line, length);
   if (host.empty()) return false;
   if (out.speaker.host.empty()) out.speaker.host = host;
@@ -176,12 +236,75 @@ bool take_process_tag(std::string_view& line, Prefixes& out) {
   return true;
 }
 
+/// Characters by which a row is chosen.
+enum class First : std::uint8_t { square, round, angle, digit, letter, none };
+
+First first_of(char c) {
+  if (c == '[') return First::square;
+  if (is_digit(c)) return First::digit;
+  if (is_alpha(c)) return First::letter;
+  if (c == '(') return First::round;
+  return c == '<' ? First::angle : First::none;
+}
+
+struct PrefixKind {
+  First first;
+  bool at_front;           ///< no blanks before it
+  std::string_view marks;  ///< what may end the name or number at its front; empty: anything
+  bool (*take)(std::string_view& line, const PrefixTrust& trust, Prefixes& out);
+};
+
+template <bool (*Take)(std::string_view&, Prefixes&)>
+bool always(std::string_view& line, const PrefixTrust&, Prefixes& out) {
+  return Take(line, out);
+}
+
+// Indentation before a tag is the source's own only in quoted logs; it goes with the tag.
+constexpr std::array kPrefixes{
+    PrefixKind{First::square, false, "]", always<take_rank_tag>},
+    PrefixKind{First::square, false, ",", always<take_mpi_tag>},
+    PrefixKind{First::square, false, "/", always<take_pod_tag>},
+    PrefixKind{First::square, false, ":", always<take_bracket_tag>},
+    PrefixKind{First::square, true, "]", take_bracket_label},
+    PrefixKind{First::round, false, "", always<take_ray_tag>},
+    PrefixKind{First::angle, true, "", always<take_stream_tag>},
+    PrefixKind{First::digit, false, ":", take_label},
+    PrefixKind{First::digit, true, ": ", take_front},
+    PrefixKind{First::digit, true, ":", always<take_nccl_tag>},
+    PrefixKind{First::letter, true, ": ", take_front},
+    PrefixKind{First::letter, true, ":", always<take_nccl_tag>},
+};
+
+/// The character behind the name or number at the front, which rules most rows out at once.
+char mark_of(std::string_view text, First first) {
+  std::size_t at = first == First::square ? 1 : 0;
+  while (at < text.size() && (is_host(text[at]) || text[at] == '@')) ++at;
+  return at < text.size() ? text[at] : '\0';
+}
+
+bool take_one(std::string_view& text, bool at_front, const PrefixTrust& trust, Prefixes& out) {
+  const First first = first_of(text[0]);
+  if (first == First::none || (first == First::letter && !at_front)) return false;
+  const char mark = mark_of(text, first);
+  if (first != First::round && first != First::angle &&
+      (mark == ' ' ? trust.host_known == nullptr : mark == '\0'))
+    return false;
+  for (const PrefixKind& kind : kPrefixes) {
+    if (kind.first != first || (kind.at_front && !at_front)) continue;
+    if (!kind.marks.empty() && kind.marks[0] != mark && kind.marks.back() != mark) continue;
+    if (kind.take(text, trust, out)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool take_host_and_rank(std::string_view& line, Prefixes& out) {
   Cursor c{line};
   while (is_host(c.peek())) ++c.at;
   const std::string_view host = line.substr(0, c.at);
   std::int64_t rank = 0;
-  if (!host_like(host) || !c.take(" rank=") || !c.take_number(1, 6, rank) || c.peek() != ' ')
+  if (!c.take(" rank=") || !c.take_number(1, 6, rank) || c.peek() != ' ' || !host_like(host))
     return false;
   if (out.speaker.host.empty()) out.speaker.host = host;
   if (!out.speaker.rank) out.speaker.rank = Rank{static_cast<std::int32_t>(rank)};
@@ -191,45 +314,23 @@ bool take_host_and_rank(std::string_view& line, Prefixes& out) {
 
 void take_prefixes(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
   for (int round = 0; round < 8 && !line.empty(); ++round) {
-    const std::size_t indent = line.find_first_not_of(' ');
+    const std::size_t indent = line[0] == ' ' ? line.find_first_not_of(' ') : 0;
     if (indent == std::string_view::npos) return;
     std::string_view text = line.substr(indent);
-    bool taken = false;
-    if (text[0] == '[') {
-      // Indentation before a tag is the source's own only in quoted logs; drop it with the tag.
-      taken = take_rank_tag(text, out) || take_mpi_tag(text, out) || take_process_tag(text, out);
-    } else if (text[0] == '(') {
-      taken = take_ray_tag(text, out);
-    } else if (is_digit(text[0])) {
-      taken = take_label(text, trust, out) ||
-              (indent == 0 && (take_host(text, trust, out) || take_process_tag(text, out)));
-    } else if (indent == 0 && is_alpha(text[0])) {
-      taken = take_host(text, trust, out) || take_process_tag(text, out);
-    }
-    if (!taken) return;
+    if (!take_one(text, indent == 0, trust, out)) return;
     line = text;
   }
 }
 
-std::optional<std::int32_t> label_of(std::string_view line, std::size_t& length) {
-  Cursor c{line};
-  while (c.peek() == ' ' && c.at < 6) ++c.at;
-  std::int64_t value = 0;
-  if (!c.take_number(1, 6, value) || !c.take(':') || !(c.done() || c.peek() == ' '))
-    return std::nullopt;
-  length = c.at;
-  return static_cast<std::int32_t>(value);
-}
-
-std::string_view host_prefix_of(std::string_view line) {
-  std::size_t n = 0;
-  while (n < line.size() && n < 65 && is_host(line[n])) ++n;
-  if (n < 2 || n >= line.size() || line[n] != ':' || (n + 1 < line.size() && line[n + 1] != ' '))
-    return {};
-  const std::string_view name = line.substr(0, n);
-  if (!host_like(name) || level_of_word(name) != Level::unknown || is_exception_name(name))
-    return {};
-  return name;
+std::string_view without_repeat_note(std::string_view text) {
+  constexpr std::string_view kNote = "x across cluster]";
+  const std::size_t at = text.rfind(kNote);
+  if (at == std::string_view::npos || at == 0) return text;
+  std::size_t begin = at;
+  while (begin > 0 && is_digit(text[begin - 1])) --begin;
+  const std::string_view front = text.substr(0, begin);
+  if (begin == at || !front.ends_with("[repeated ")) return text;
+  return trim_right(front.substr(0, front.size() - 10));
 }
 
 }  // namespace l4::decode

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "agent/decode/clean.h"
 #include "agent/decode/envelope.h"
 #include "agent/decode/scan.h"
 
@@ -48,52 +49,78 @@ bool certain_host(std::string_view name) {
 void Survey::count(std::string_view line) {
   if (line.empty() || all_blank(line)) return;
   ++block_.lines;
-  if (block_.labels > 0) ++block_.lines_since_label;
-  if (block_.hosts > 0) ++block_.lines_since_host;
+  block_.lines_since_label += block_.labels > 0;
+  for (std::size_t i = 0; i < kFronts; ++i) block_.lines_since_front[i] += block_.fronts[i] > 0;
   std::size_t length = 0;
-  if (const auto label = label_of(line, length)) {
-    if (++block_.labels == 1) block_.lines_since_label = 1;
-    const auto slot = static_cast<std::size_t>(*label) % block_.seen_labels.size();
-    block_.repeated_labels += line[0] == ' ' || block_.seen_labels.test(slot);
-    block_.seen_labels.set(slot);
-    Cursor c{line, length};
-    c.skip_blanks();
-    if (!c.take('[')) return;
-    const std::size_t word = c.at;
-    while (is_alpha(c.peek())) ++c.at;
-    const std::string_view name = line.substr(word, c.at - word);
-    std::int64_t rank = 0;
-    if (name.empty() || !c.take_number(1, 6, rank) || !c.take("]:")) return;
-    if (name == "rank")
-      block_.rank_mismatches += rank != *label;
-    else
-      ++block_.local_tags;
+  if (line[0] == '[') {
+    if (const auto label = bracket_label_of(line, length)) {
+      block_.descents += block_.bracket_labels++ > 0 && *label < block_.last_bracket_label;
+      block_.last_bracket_label = *label;
+    }
     return;
   }
-  const std::string_view name = host_prefix_of(line);
-  if (name.empty() || !certain_host(name)) return;
-  if (++block_.hosts == 1) block_.lines_since_host = 1;
-  const auto known = names_.find(name);
+  if (!is_alnum(line[0]) && line[0] != ' ') return;
+  const auto label = count_label(line);
+  if (!line.empty() && is_alnum(line[0])) count_front(line);
+  if (label) compare_tag(line, *label);
+}
+
+std::optional<std::int32_t> Survey::count_label(std::string_view& line) {
+  std::size_t length = 0;
+  const auto label = label_of(line, length);
+  if (!label) return label;
+  if (++block_.labels == 1) block_.lines_since_label = 1;
+  const auto slot = static_cast<std::size_t>(*label) % block_.seen_labels.size();
+  block_.repeated_labels += line[0] == ' ' || block_.seen_labels.test(slot);
+  block_.seen_labels.set(slot);
+  line = trim_left(line.substr(length));
+  return label;
+}
+
+void Survey::count_front(std::string_view& line) {
+  const FrontName front = front_name_of(line);
+  if (front.name.empty() || !certain_host(front.name)) return;
+  const auto kind = static_cast<std::size_t>(front.front);
+  if (++block_.fronts[kind] == 1) block_.lines_since_front[kind] = 1;
+  const auto known = names_.find(front.name);
   if (known != names_.end())
     ++known->second;
   else if (names_.size() < kNamesMax)
-    names_.emplace(name, 1);
+    names_.emplace(front.name, 1);
+  line = trim_left(line.substr(front.length));
+}
+
+/// `[default1]:` behind a label: the label is a node; `[rank9]:`: is it the rank?
+void Survey::compare_tag(std::string_view line, std::int32_t label) {
+  Cursor c{line};
+  if (!c.take('[')) return;
+  while (is_alpha(c.peek())) ++c.at;
+  const std::string_view name = line.substr(1, c.at - 1);
+  std::int64_t rank = 0;
+  if (name.empty() || !c.take_number(1, 6, rank) || !c.take("]:")) return;
+  if (name == "rank")
+    block_.rank_mismatches += rank != label;
+  else
+    ++block_.local_tags;
 }
 
 void Survey::look_at(std::string_view block) {
   block_ = {};
-  std::string scratch;
   while (!block.empty()) {
     const auto* end = static_cast<const char*>(std::memchr(block.data(), '\n', block.size()));
     const std::size_t size =
         end == nullptr ? block.size() : static_cast<std::size_t>(end - block.data());
     std::string_view line = block.substr(0, size);
-    if (const auto envelope = open_envelope(line, scratch)) line = envelope->content;
+    if (const auto envelope = open_envelope(line, scratch_)) line = envelope->content;
+    if (!line.empty() && line[0] == '\x1b') {
+      Dirt ignored;
+      line = clean(line, clean_scratch_, ignored);
+    }
     count(line);
     block.remove_prefix(std::min(size + 1, block.size()));
   }
   judge_labels();
-  judge_hosts();
+  judge_fronts();
 }
 
 void Survey::judge_labels() {
@@ -102,28 +129,38 @@ void Survey::judge_labels() {
               block_.labels * 10 >= block_.lines_since_label * 6;
   else if (block_.lines >= 50 && block_.labels * 20 < block_.lines)
     labels_ = false;
+  if (!bracket_labels_)
+    bracket_labels_ = block_.bracket_labels >= 4 &&
+                      block_.bracket_labels * 10 >= block_.lines * 6 && block_.descents >= 2 &&
+                      block_.descents * 10 >= block_.bracket_labels;
+  else if (block_.lines >= 50 && block_.bracket_labels * 20 < block_.lines)
+    bracket_labels_ = false;
   if (block_.local_tags > 0 || block_.rank_mismatches > block_.labels / 20)
     labels_are_nodes_ = true;
 }
 
-void Survey::judge_hosts() {
-  if (!hosts_)
-    hosts_ = block_.hosts >= 3 && block_.hosts * 10 >= block_.lines_since_host * 6;
-  else if (block_.lines >= 50 && block_.hosts * 20 < block_.lines)
-    hosts_ = false;
+void Survey::judge_fronts() {
+  for (std::size_t i = 0; i < kFronts; ++i) {
+    if (!fronts_[i])
+      fronts_[i] =
+          block_.fronts[i] >= 3 && block_.fronts[i] * 10 >= block_.lines_since_front[i] * 6;
+    else if (block_.lines >= 50 && block_.fronts[i] * 20 < block_.lines)
+      fronts_[i] = false;
+  }
 }
 
 PrefixTrust Survey::trust() const {
   PrefixTrust trust;
   trust.labels = labels_;
   trust.labels_are_nodes = labels_are_nodes_;
-  if (!hosts_) return trust;
+  trust.bracket_labels = bracket_labels_;
+  trust.fronts = fronts_;
+  if (std::none_of(fronts_.begin(), fronts_.end(), [](bool front) { return front; })) return trust;
   trust.context = this;
   trust.host_known = [](const void* context, std::string_view name) {
     const auto& names = static_cast<const Survey*>(context)->names_;
     const auto known = names.find(name);
-    if (known == names.end()) return false;
-    return known->second >= 2;
+    return known != names.end() && known->second >= 2;
   };
   return trust;
 }

@@ -1,13 +1,15 @@
 // Looks ahead over a block of lines for prefixes that only recurrence can tell from text:
-// srun's labels (`13: `) and pdsh's host names (`node-1: `).
+// srun's labels (`13: `), MPICH's (`[13] `) and names of hosts and pods (`node-1: `, `pod-0  | `).
 //
 // The decoder shows each block (64 KiB, cut by position, so the outcome does not depend on how the
 // bytes came in) before it decodes it. Bounds: 4,096 host names. One per file, one thread.
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,22 +23,29 @@ class Survey {
   PrefixTrust trust() const;
 
  private:
-  void judge_labels();
-  void judge_hosts();
-
   struct Count {
-    std::uint64_t lines = 0, labels = 0, local_tags = 0, rank_mismatches = 0, hosts = 0;
-    std::uint64_t lines_since_label = 0, lines_since_host = 0;
+    std::uint64_t lines = 0, labels = 0, local_tags = 0, rank_mismatches = 0;
+    std::uint64_t lines_since_label = 0;
     std::uint64_t repeated_labels = 0;  ///< or padded ones: no enumeration
     std::bitset<4096> seen_labels;
+    std::uint64_t bracket_labels = 0, descents = 0;  ///< steps only go up, ranks up and down
+    std::int32_t last_bracket_label = 0;
+    std::array<std::uint64_t, kFronts> fronts{}, lines_since_front{};
   };
   void count(std::string_view line);
+  std::optional<std::int32_t> count_label(std::string_view& line);
+  void count_front(std::string_view& line);
+  void compare_tag(std::string_view line, std::int32_t label);
+  void judge_labels();
+  void judge_fronts();
 
   Count block_;
   bool labels_ = false;
   bool labels_are_nodes_ = false;
+  bool bracket_labels_ = false;
+  std::array<bool, kFronts> fronts_{};
   std::map<std::string, std::uint64_t, std::less<>> names_;  // candidates and their lines
-  bool hosts_ = false;
+  std::string scratch_, clean_scratch_;
 };
 
 }  // namespace l4::decode

@@ -7,16 +7,17 @@ namespace l4::decode {
 namespace {
 
 /// For each first character the rows that may begin with it.
-std::array<std::uint32_t, 256> rows_by_character() {
-  std::array<std::uint32_t, 256> rows{};
+std::array<std::uint64_t, 256> rows_by_character() {
+  std::array<std::uint64_t, 256> rows{};
   const auto formats = stamp_formats();
   for (std::size_t row = 0; row < formats.size(); ++row)
-    for (const char c : formats[row].first) rows[static_cast<unsigned char>(c)] |= 1U << row;
+    for (const char c : formats[row].first)
+      rows[static_cast<unsigned char>(c)] |= std::uint64_t{1} << row;
   return rows;
 }
 
-const std::array<std::uint32_t, 256>& rows_of() {
-  static const std::array<std::uint32_t, 256> kRows = rows_by_character();
+const std::array<std::uint64_t, 256>& rows_of() {
+  static const std::array<std::uint64_t, 256> kRows = rows_by_character();
   return kRows;
 }
 
@@ -29,7 +30,7 @@ std::optional<Stamp> TimestampReader::read(std::string_view line) {
   const std::size_t indent = line.find_first_not_of(" \t");
   if (indent == std::string_view::npos) return std::nullopt;
   const std::string_view text = line.substr(indent);
-  std::uint32_t rows = rows_of()[static_cast<unsigned char>(text[0])];
+  std::uint64_t rows = rows_of()[static_cast<unsigned char>(text[0])];
   const auto formats = stamp_formats();
   const auto attempt = [&](std::size_t row) -> std::optional<Stamp> {
     RawStamp raw;
@@ -42,17 +43,19 @@ std::optional<Stamp> TimestampReader::read(std::string_view line) {
   };
   if ((rows >> learned_ & 1) != 0) {
     if (const auto stamp = attempt(learned_)) return stamp;
-    rows &= ~(1U << learned_);
+    rows &= ~(std::uint64_t{1} << learned_);
   }
   for (; rows != 0; rows &= rows - 1)
-    if (const auto stamp = attempt(static_cast<std::size_t>(__builtin_ctz(rows)))) return stamp;
+    if (const auto stamp = attempt(static_cast<std::size_t>(__builtin_ctzll(rows)))) return stamp;
   return std::nullopt;
 }
 
 std::optional<Stamp> TimestampReader::resolve(const RawStamp& raw, std::size_t row) {
-  if (!raw.epoch_ms && !raw.civil.valid()) return std::nullopt;
+  const bool valid = raw.clock_only ? raw.civil.valid_clock() : raw.civil.valid();
+  if (!raw.epoch_ms && !raw.timeless && !valid) return std::nullopt;
   Stamp stamp;
-  stamp.time = time_of(raw);
+  if (!raw.timeless) stamp.time = raw.clock_only ? time_of_day(raw.civil) : time_of(raw);
+  stamp.origin = raw.origin;
   stamp.cut_from = raw.cut_from;
   stamp.cut_to = raw.cut_to;
   stamp.level = raw.level;
@@ -62,9 +65,25 @@ std::optional<Stamp> TimestampReader::resolve(const RawStamp& raw, std::size_t r
   return stamp;
 }
 
+/// The day is that of the time before; of the first, the last one that ends with the hint.
+std::optional<TimeMs> TimestampReader::time_of_day(const Civil& c) {
+  if (!near_) return std::nullopt;
+  constexpr Millis kDay = std::chrono::days{1};
+  const Millis since_midnight = std::chrono::hours{c.hour} + std::chrono::minutes{c.minute} +
+                                std::chrono::seconds{c.second} + Millis{c.millis};
+  TimeMs time = std::chrono::floor<std::chrono::days>(*near_ + zone_) + since_midnight - zone_;
+  const Millis ahead = near_is_hint_ ? std::chrono::minutes{1} : kDay / 2;
+  while (time > *near_ + ahead) time -= kDay;
+  while (time + kDay <= *near_ + ahead) time += kDay;
+  near_is_hint_ = false;
+  near_ = time;
+  return time;
+}
+
 std::optional<TimeMs> TimestampReader::time_of(const RawStamp& raw) {
   if (raw.epoch_ms) {
     near_ = TimeMs{Millis{*raw.epoch_ms}};
+    near_is_hint_ = false;
     return near_;
   }
   const Civil& c = raw.civil;
@@ -76,6 +95,7 @@ std::optional<TimeMs> TimestampReader::time_of(const RawStamp& raw) {
   };
   if (c.year != 0) {
     near_ = in_year(c.year);
+    near_is_hint_ = false;
     return near_;
   }
   if (!near_) return std::nullopt;
@@ -89,10 +109,17 @@ std::optional<TimeMs> TimestampReader::time_of(const RawStamp& raw) {
   return in_year(year - 1);
 }
 
+std::optional<TimeMs> TimestampReader::take_field(const RawStamp& raw, Fields kind) {
+  ++hits_[kStampFormatsMax + static_cast<std::size_t>(kind)];
+  return time_of(raw);
+}
+
 std::string_view TimestampReader::format() const {
   const auto most = std::max_element(hits_.begin(), hits_.end());
   if (*most == 0) return "none";
-  return stamp_formats()[static_cast<std::size_t>(most - hits_.begin())].name;
+  const auto row = static_cast<std::size_t>(most - hits_.begin());
+  if (row == kStampFormatsMax) return "json";
+  return row > kStampFormatsMax ? "logfmt" : stamp_formats()[row].name;
 }
 
 }  // namespace l4::decode

@@ -2,8 +2,9 @@
 //
 // The format that hit last is tried first, then every row of kStampFormats (timestamp_formats.h)
 // whose first character fits. Years that are not printed come from the last full stamp of the
-// source, else from the hint, else the line has no time; local times are shifted by the zone.
-// One reader per file, one thread, no allocation.
+// source, else from the hint, else the line has no time; so do dates, of which the first is the
+// last that agrees with the hint. Local times are shifted by the zone. One reader per file, one
+// thread, no allocation.
 #pragma once
 
 #include <array>
@@ -22,6 +23,7 @@ struct Stamp {
   std::size_t cut_from = 0, cut_to = 0;  ///< part of the line that is stamp, not message
   Level level = Level::unknown;          ///< if the stamp carries it (glog's letter)
   std::string_view host;                 ///< syslog names it beside the time
+  bool origin = false;                   ///< where it was said stands before the message
 };
 
 class TimestampReader {
@@ -29,17 +31,22 @@ class TimestampReader {
   TimestampReader(Millis zone, std::optional<TimeMs> year_hint);
 
   std::optional<Stamp> read(std::string_view line);
+  /// A stamp that a field of the line held; `kind` is how the line was written.
+  enum class Fields : std::uint8_t { json, logfmt };
+  std::optional<TimeMs> take_field(const RawStamp& raw, Fields kind);
   /// Format of most stamps so far, "none" before the first.
   std::string_view format() const;
 
  private:
   std::optional<Stamp> resolve(const RawStamp& raw, std::size_t row);
   std::optional<TimeMs> time_of(const RawStamp& raw);
+  std::optional<TimeMs> time_of_day(const Civil& civil);
 
   Millis zone_;
-  std::optional<TimeMs> near_;  // for stamps without a year
+  std::optional<TimeMs> near_;  // for stamps without a year or a date
+  bool near_is_hint_ = true;    // not a time that was printed
   std::size_t learned_ = 0;
-  std::array<std::uint64_t, kStampFormatsMax> hits_{};
+  std::array<std::uint64_t, kStampFormatsMax + 2> hits_{};  // by row, then json, logfmt
 };
 
 }  // namespace l4::decode

@@ -2,7 +2,8 @@
 //
 // A row says with which characters its lines begin, so that lines without a stamp cost few tries,
 // and has a scanner that fills a RawStamp or gives up. Scanners look at the first 200 bytes at
-// most and neither allocate nor throw. To add a format: a scanner, a row, a test row.
+// most and neither allocate nor throw. To add a format: a scanner (stamp_scanners.h), a row, a
+// golden file in tests/agent/decode/golden.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,9 @@ struct RawStamp {
   std::size_t cut_from = 0, cut_to = 0;
   Level level = Level::unknown;
   std::string_view host;
+  bool clock_only = false;  ///< a time of day; the date is not printed
+  bool timeless = false;    ///< cut out as a stamp, but names no point in time
+  bool origin = false;      ///< `file.cpp:49]` stands before the message (glog, NeMo)
 };
 
 struct StampFormat {
@@ -30,7 +34,7 @@ struct StampFormat {
   bool (*scan)(std::string_view line, RawStamp& stamp);
 };
 
-inline constexpr std::size_t kStampFormatsMax = 32;
+inline constexpr std::size_t kStampFormatsMax = 64;
 
 std::span<const StampFormat> stamp_formats();
 

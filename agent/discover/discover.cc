@@ -9,6 +9,7 @@
 #include "agent/discover/file_kind.h"
 #include "agent/discover/layout_pattern.h"
 #include "agent/discover/path_facts.h"
+#include "agent/discover/rotation.h"
 #include "agent/discover/walk.h"
 
 namespace l4::discover {
@@ -131,7 +132,8 @@ void Search::add(const Found& found, const std::string& prefix,
     return;
   }
   if (out_.files.size() >= options_.files_max) return;
-  if (!asked_for && has_data_extension(fs::path{found.relative}.filename().string())) {
+  if (!asked_for && has_data_extension(fs::path{found.relative}.filename().string()) &&
+      !holds_json_log(found.path)) {
     auto& skipped = skipped_[fs::path{found.relative}.extension().string()];
     ++skipped.first;
     skipped.second += found.bytes;
@@ -140,10 +142,6 @@ void Search::add(const Found& found, const std::string& prefix,
   const auto content = content_of(found.path);
   if (!content) {
     warn("unreadable", name, content.error().reason, found.bytes);
-    return;
-  }
-  if (*content == Content::utf16) {
-    warn("encoding", name, "is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8", found.bytes);
     return;
   }
   if (*content == Content::binary) {
@@ -205,8 +203,7 @@ Error Search::nothing_found(const std::vector<fs::path>& paths) const {
 }
 
 Result<Discovery> Search::finish(const std::vector<fs::path>& paths) {
-  std::sort(out_.files.begin(), out_.files.end(),
-            [](const LogFile& a, const LogFile& b) { return a.name < b.name; });
+  out_.files = join_rotated(std::move(out_.files));
   for (const auto& [extension, count] : skipped_)
     warn("skipped", "*" + extension,
          std::to_string(count.first) + " file(s) are no logs by their extension", count.second);
@@ -225,6 +222,12 @@ Result<Discovery> Search::finish(const std::vector<fs::path>& paths) {
 }
 
 }  // namespace
+
+std::uint64_t LogFile::bytes_with_older() const {
+  std::uint64_t sum = bytes;
+  for (const OlderFile& file : older) sum += file.bytes;
+  return sum;
+}
 
 Result<Discovery> discover(const std::vector<fs::path>& paths, const Options& options) {
   Search search{options, paths.size() > 1};

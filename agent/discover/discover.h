@@ -17,6 +17,14 @@
 
 namespace l4::discover {
 
+/// What a log was rotated into.
+struct OlderFile {
+  std::filesystem::path path;
+  std::string name;
+  std::uint64_t bytes = 0;
+  std::optional<TimeMs> modified;
+};
+
 struct LogFile {
   std::filesystem::path path;  ///< to open
   std::string name;            ///< relative to the folder given (as in reports)
@@ -26,8 +34,11 @@ struct LogFile {
   std::optional<Rank> rank;
   std::optional<std::int32_t> local_rank;  ///< torchrun's attempt_A/K: local, not global
   std::int32_t attempt = 0;
-  std::uint64_t bytes = 0;  ///< on disk; compressed size for .gz
+  std::uint64_t bytes = 0;  ///< on disk; packed size for .gz and .zst
   std::optional<TimeMs> modified;
+  std::vector<OlderFile> older;  ///< oldest first, read before this one as one log with it
+
+  std::uint64_t bytes_with_older() const;
 };
 
 struct Discovery {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
+#include "agent/decode/structured_line.h"
 #include "agent/discover/file_reader.h"
 
 namespace l4::discover {
@@ -20,42 +22,29 @@ constexpr std::array<std::string_view, 66> kDataExtensions{
     "model", "vocab",  "tfevents", "metadata", "pid",     "ms",    "jsonl",       "ipynb", "prom",
     "c",     "cc",     "h"};
 
-bool all_digits(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 /// A control character that no terminal output has.
 bool is_odd(unsigned char byte) {
   constexpr std::string_view kUsual{"\0\t\n\r\b\a\f\x1b", 8};
   return byte == 0x7f || (byte < 0x20 && kUsual.find(static_cast<char>(byte)) == kUsual.npos);
 }
 
-/// A byte order mark, or every second byte NUL and the others text, as of Latin letters.
-bool is_utf16(std::string_view head) {
-  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) return true;
-  std::array<std::size_t, 2> nul{}, text{};
-  for (std::size_t i = 0; i < head.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(head[i]);
-    nul[i % 2] += byte == 0;
-    text[i % 2] += (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\r' || byte == '\t';
-  }
-  const std::size_t half = head.size() / 2;
-  for (const std::size_t zero : {0, 1})
-    if (half >= 8 && nul[zero] * 10 >= half * 8 && text[1 - zero] * 10 >= half * 8) return true;
-  return false;
-}
-
 }  // namespace
 
 std::string_view plain_name(std::string_view name) {
-  if (name.ends_with(".gz") && name.size() > 3) name.remove_suffix(3);
-  // x.log.1 and x.log-20260101 are rotated; rank.1 and nccl.host.4711 are not.
-  const std::size_t mark = name.find_last_of(".-");
-  if (mark == std::string_view::npos || !all_digits(name.substr(mark + 1))) return name;
-  const std::string_view rest = name.substr(0, mark);
-  for (const std::string_view end : {".log", ".out", ".err", ".txt"})
-    if (rest.ends_with(end)) return rest;
+  for (const std::string_view packing : {".gz", ".zst"})
+    if (name.ends_with(packing) && name.size() > packing.size()) name.remove_suffix(packing.size());
+  // x.log.1, x.log-20260101 and x.log.2026-01-01_10-00-00 are rotated; rank.1 and
+  // nccl.host.4711 are not.
+  for (const std::string_view end : {".log", ".out", ".err", ".txt"}) {
+    const std::size_t at = name.rfind(end);
+    if (at == std::string_view::npos || at + end.size() + 1 >= name.size()) continue;
+    const char sign = name[at + end.size()];
+    const std::string_view mark = name.substr(at + end.size() + 1);
+    const bool rotated = mark == "old" || (mark[0] >= '0' && mark[0] <= '9' &&
+                                           mark.find_first_not_of("0123456789-_T:Z") == mark.npos);
+    if ((sign == '.' || sign == '-' || sign == '_') && rotated)
+      return name.substr(0, at + end.size());
+  }
   return name;
 }
 
@@ -73,6 +62,26 @@ bool has_data_extension(std::string_view file_name) {
          kDataExtensions.end();
 }
 
+bool holds_json_log(const std::filesystem::path& path) {
+  constexpr std::size_t kLineBytesMax = 64 * 1024;
+  const std::string_view name = plain_name(path.native());
+  if (!name.ends_with(".json") && !name.ends_with(".jsonl")) return false;
+  auto reader = FileReader::open(path);
+  if (!reader) return false;
+  std::string line(kLineBytesMax, '\0');
+  std::size_t size = 0;
+  while (size < line.size()) {
+    const auto n = reader->read({line.data() + size, line.size() - size});
+    if (!n || *n == 0) break;
+    size += *n;
+  }
+  line.resize(std::min(line.find('\n'), size));
+  if (line.ends_with('\r')) line.pop_back();
+  decode::StructuredLine fields;
+  return fields.read_json(line) && !fields.text().empty() &&
+         (fields.stamp || fields.level != Level::unknown);
+}
+
 Result<Content> content_of(const std::filesystem::path& path) {
   auto reader = FileReader::open(path);
   if (!reader) return std::unexpected(reader.error());
@@ -84,7 +93,6 @@ Result<Content> content_of(const std::filesystem::path& path) {
     if (!n || *n == 0) break;
     size += *n;
   }
-  if (is_utf16({head.data(), size})) return Content::utf16;
   std::size_t nul = 0;
   std::size_t odd = 0;
   for (std::size_t i = 0; i < size; ++i) {

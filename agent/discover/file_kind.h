@@ -1,7 +1,8 @@
 // Is a file a log? By its extension first, then by its first 4 KiB.
 //
-// Extensions of data (csv, json, pt, safetensors ...) and of code or settings are never logs; any
-// other file is one if its head is text. gzip is looked through. No state.
+// Extensions of data (csv, pt, safetensors ...) and of code or settings are never logs, .json and
+// .jsonl only if their first line is one of a logger; any other file is one if its head is text,
+// looked at through packing and encoding. No state.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,15 @@
 
 namespace l4::discover {
 
-/// File name without `.gz` and without rotation suffixes (`.1`, `-20260101`).
+/// File name without `.gz` or `.zst` and without rotation suffixes (`.1`, `-20260101`).
 std::string_view plain_name(std::string_view file_name);
 
 bool has_data_extension(std::string_view file_name);
 
-enum class Content : std::uint8_t { text, utf16, binary };
+/// A file called .json or .jsonl whose first line a structured logger wrote, not data.
+bool holds_json_log(const std::filesystem::path& path);
+
+enum class Content : std::uint8_t { text, binary };
 
 /// What the head looks like; an empty file is text. Error if it cannot be read.
 Result<Content> content_of(const std::filesystem::path& path);

@@ -1,97 +1,146 @@
 #include "agent/discover/file_reader.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
+
+#include "agent/discover/unpacker.h"
+#include "agent/discover/utf16.h"
 
 namespace l4::discover {
 namespace {
 
 constexpr std::size_t kInputBytes = 128 * 1024;
-constexpr int kGzipWindow = 15 + 16;
-
-std::string error_text(int code) {
-  return std::strerror(code);
-}
+constexpr std::size_t kHeadBytes = 4096;   // enough to tell an encoding
+constexpr std::size_t kWideBytes = 16384;  // decoded at once
 
 }  // namespace
 
 struct FileReader::State {
   std::string name;
   int descriptor = -1;
-  bool gzip = false;
-  bool stream_ready = false;
+  std::unique_ptr<Unpacker> unpacker;  // null: not packed
+  std::optional<Utf16Decoder> wide;
+  std::uint64_t room = 0;        // one more than may still be unpacked
+  std::optional<Error> failure;  // of unpacking: nothing follows
   bool file_done = false;
-  bool stream_done = false;  // the end of the last member has been read
-  z_stream stream{};
-  std::array<unsigned char, kInputBytes> input;
-  std::size_t held_from = 0, held_to = 0;  // input that waits: the sniffed head of a plain file
+  std::array<char, kInputBytes> input;
+  std::size_t input_from = 0, input_to = 0;
+  std::string head;  // unpacked to tell the encoding; read first
+  std::size_t head_from = 0;
+  std::string text;  // decoded from UTF-16, not yet given
+  std::size_t text_from = 0;
 
   ~State() {
-    if (stream_ready) inflateEnd(&stream);
     if (descriptor >= 0) ::close(descriptor);
   }
 
-  Error error(std::string reason) const { return {name, std::move(reason)}; }
+  Error error(std::string_view reason) const { return {name, std::string(reason)}; }
+  std::unexpected<Error> fail(std::string_view reason) {
+    failure = error(std::string(unpacker->name()) + " data " + std::string(reason));
+    return std::unexpected(*failure);
+  }
 
   Result<std::size_t> read_raw(void* out, std::size_t size) {
     for (;;) {
       const ssize_t n = ::read(descriptor, out, size);
       if (n >= 0) return static_cast<std::size_t>(n);
-      if (errno != EINTR) return std::unexpected(error("cannot be read: " + error_text(errno)));
+      if (errno != EINTR)
+        return std::unexpected(error(std::string("cannot be read: ") + std::strerror(errno)));
     }
   }
 
-  /// More input for inflate; false at the end of the file.
-  Result<bool> fill() {
-    if (stream.avail_in > 0) return true;
-    if (file_done) return false;
-    const auto n = read_raw(input.data(), input.size());
-    if (!n) return std::unexpected(n.error());
-    file_done = *n == 0;
-    stream.next_in = input.data();
-    stream.avail_in = static_cast<uInt>(*n);
-    return *n > 0;
-  }
-
-  Result<std::size_t> read_gzip(std::span<char> buffer);
+  Result<std::size_t> read_packed(std::span<char> buffer);
+  Result<std::size_t> read_bytes(std::span<char> buffer);
+  Result<std::size_t> read_wide(std::span<char> buffer);
+  void tell_encoding();
 };
 
-Result<std::size_t> FileReader::State::read_gzip(std::span<char> buffer) {
-  stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
-  stream.avail_out = static_cast<uInt>(buffer.size());
-  while (stream.avail_out == buffer.size()) {
-    const auto more = fill();
-    if (!more) return std::unexpected(more.error());
-    if (!*more) {
-      if (stream_done) break;
-      stream_done = true;
-      return std::unexpected(error("gzip data ends before its end mark"));
+Result<std::size_t> FileReader::State::read_packed(std::span<char> buffer) {
+  while (!failure) {
+    if (input_from == input_to && !file_done) {
+      const auto n = read_raw(input.data(), input.size());
+      if (!n) return std::unexpected(n.error());
+      input_from = 0;
+      input_to = *n;
+      file_done = *n == 0;
     }
-    if (stream_done) {  // behind a member: another one, or padding that is ignored
-      if (*stream.next_in != 0x1f || inflateReset2(&stream, kGzipWindow) != Z_OK) {
-        file_done = true;
-        stream.avail_in = 0;
-        break;
-      }
-      stream_done = false;
-    }
-    const int status = inflate(&stream, Z_NO_FLUSH);
-    if (status == Z_STREAM_END) {
-      stream_done = true;
-    } else if (status != Z_OK && status != Z_BUF_ERROR) {
-      stream_done = file_done = true;
-      stream.avail_in = 0;
-      return std::unexpected(error("gzip data is damaged"));
+    // At the end of the input the unpacker may still hold text.
+    const auto step = unpacker->complete() && input_from == input_to
+                          ? Unpacker::Step{}
+                          : unpacker->step({input.data() + input_from, input_to - input_from},
+                                           buffer.first(std::min(buffer.size(), room)));
+    if (!step) return fail(step.error());
+    input_from += step->used;
+    room -= step->made;
+    if (step->made > 0) return step->made;
+    if (room == 0) return fail("unpacks to more than 1032 times its size; the rest was left out");
+    if (file_done && step->used == 0) {
+      if (unpacker->complete()) return std::size_t{0};
+      return fail("ends before its end mark");
     }
   }
-  return buffer.size() - stream.avail_out;
+  return std::unexpected(*failure);
+}
+
+/// The bytes of the file, unpacked.
+Result<std::size_t> FileReader::State::read_bytes(std::span<char> buffer) {
+  if (head_from < head.size()) {
+    const std::size_t n = std::min(buffer.size(), head.size() - head_from);
+    std::memcpy(buffer.data(), head.data() + head_from, n);
+    head_from += n;
+    return n;
+  }
+  if (unpacker) return read_packed(buffer);
+  if (input_from < input_to) {
+    const std::size_t n = std::min(buffer.size(), input_to - input_from);
+    std::memcpy(buffer.data(), input.data() + input_from, n);
+    input_from += n;
+    return n;
+  }
+  return read_raw(buffer.data(), buffer.size());
+}
+
+Result<std::size_t> FileReader::State::read_wide(std::span<char> buffer) {
+  while (text_from == text.size()) {
+    std::array<char, kWideBytes> bytes;
+    const auto n = read_bytes(bytes);
+    if (!n) return std::unexpected(n.error());
+    text.clear();
+    text_from = 0;
+    if (*n == 0) {
+      wide->finish(text);
+      if (text.empty()) return std::size_t{0};
+    } else {
+      wide->take({bytes.data(), *n}, text);
+    }
+  }
+  const std::size_t n = std::min(buffer.size(), text.size() - text_from);
+  std::memcpy(buffer.data(), text.data() + text_from, n);
+  text_from += n;
+  return n;
+}
+
+/// Damage within the head is told by read(), behind what came before it.
+void FileReader::State::tell_encoding() {
+  std::string_view begin{input.data(), std::min(input_to, kHeadBytes)};
+  if (unpacker) {
+    std::array<char, kHeadBytes> bytes;
+    while (head.size() < kHeadBytes) {
+      const auto n = read_packed({bytes.data(), kHeadBytes - head.size()});
+      if (!n || *n == 0) break;
+      head.append(bytes.data(), *n);
+    }
+    begin = head;
+  }
+  if (const auto order = utf16_order(begin)) wide.emplace(*order);
 }
 
 FileReader::FileReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -105,43 +154,31 @@ Result<FileReader> FileReader::open(const std::filesystem::path& path) {
   // O_NONBLOCK: a FIFO without a writer must not stop us; it changes nothing for regular files.
   state->descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (state->descriptor < 0)
-    return std::unexpected(state->error("cannot be opened: " + error_text(errno)));
+    return std::unexpected(state->error(std::string("cannot be opened: ") + std::strerror(errno)));
   const auto head = state->read_raw(state->input.data(), state->input.size());
   if (!head) return std::unexpected(head.error());
-  state->held_to = *head;
-  state->gzip =
-      *head >= 3 && state->input[0] == 0x1f && state->input[1] == 0x8b && state->input[2] == 8;
-  if (state->gzip) {
-    state->stream.next_in = state->input.data();
-    state->stream.avail_in = static_cast<uInt>(*head);
-    if (inflateInit2(&state->stream, kGzipWindow) != Z_OK)
-      return std::unexpected(state->error("zlib cannot start"));
-    state->stream_ready = true;
-  }
+  state->input_to = *head;
+  state->unpacker = make_unpacker({state->input.data(), *head});
+  struct stat status{};
+  const bool sized = ::fstat(state->descriptor, &status) == 0 && status.st_size > 0;
+  const std::uint64_t size = sized ? static_cast<std::uint64_t>(status.st_size) : 0;
+  state->room = std::max(kUnpackedFree, size * kUnpackedShare) + 1;
+  state->tell_encoding();
   return FileReader{std::move(state)};
 }
 
 Result<std::size_t> FileReader::read(std::span<char> buffer) {
-  State& state = *state_;
   if (buffer.empty()) return std::size_t{0};
-  if (state.gzip)
-    return state.read_gzip(buffer.first(std::min<std::size_t>(buffer.size(), 1u << 30)));
-  if (state.held_from < state.held_to) {
-    const std::size_t n = std::min(buffer.size(), state.held_to - state.held_from);
-    std::memcpy(buffer.data(), state.input.data() + state.held_from, n);
-    state.held_from += n;
-    return n;
-  }
-  return state.read_raw(buffer.data(), buffer.size());
+  return state_->wide ? state_->read_wide(buffer) : state_->read_bytes(buffer);
 }
 
 Result<void> FileReader::skip(std::uint64_t bytes) {
   State& state = *state_;
-  const std::uint64_t held = std::min<std::uint64_t>(bytes, state.held_to - state.held_from);
-  if (!state.gzip) {
-    state.held_from += held;
+  if (plain()) {
+    const auto held = std::min<std::uint64_t>(bytes, state.input_to - state.input_from);
+    state.input_from += held;
     if (bytes > held && ::lseek(state.descriptor, static_cast<off_t>(bytes - held), SEEK_CUR) < 0)
-      return std::unexpected(state.error("cannot seek: " + error_text(errno)));
+      return std::unexpected(state.error(std::string("cannot seek: ") + std::strerror(errno)));
     return {};
   }
   std::array<char, 64 * 1024> rest;
@@ -154,8 +191,8 @@ Result<void> FileReader::skip(std::uint64_t bytes) {
   return {};
 }
 
-bool FileReader::compressed() const {
-  return state_->gzip;
+bool FileReader::plain() const {
+  return !state_->unpacker && !state_->wide;
 }
 
 }  // namespace l4::discover

@@ -1,8 +1,10 @@
-// Reads a file front to back in chunks, plain or gzip, told by its first bytes and not its name.
+// Reads the text of a file front to back in chunks: plain, gzip or zstd, UTF-8 or UTF-16, told by
+// its first bytes and not its name.
 //
-// Owns the descriptor and zlib's state; one thread. Several gzip members in a row read as one
-// stream; what follows the last member is ignored, as gzip does. A truncated or damaged member is
-// an Error at the place where it breaks; everything before it has been delivered.
+// Owns the descriptor and the state of the unpacking; one thread. A truncated or damaged file is an
+// Error at the place where it breaks; everything before it has been delivered. A packed file gives
+// at most kUnpackedShare times its size, as much as gzip can make of anything, or kUnpackedFree if
+// that is more; at that place it ends with an Error.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +17,9 @@
 
 namespace l4::discover {
 
+inline constexpr std::uint64_t kUnpackedShare = 1032;
+inline constexpr std::uint64_t kUnpackedFree = 256ULL << 20;
+
 class FileReader {
  public:
   static Result<FileReader> open(const std::filesystem::path& path);
@@ -26,7 +31,8 @@ class FileReader {
   Result<std::size_t> read(std::span<char> buffer);
   /// Steps over `bytes` of what read() would give; a plain file is not read for it.
   Result<void> skip(std::uint64_t bytes);
-  bool compressed() const;
+  /// What read() gives are the bytes of the file: neither packed nor in another encoding.
+  bool plain() const;
 
  private:
   struct State;

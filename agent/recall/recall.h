@@ -30,7 +30,8 @@ struct Request {
 struct Hit {
   LocalTemplateId id;
   SourceId source;
-  std::vector<std::uint64_t> lines;  ///< physical lines of the record, from 1
+  std::string file;                  ///< physical file, as in reports
+  std::vector<std::uint64_t> lines;  ///< lines of that file which the record has, from 1
   std::optional<TimeMs> time;
   std::string text;
 };

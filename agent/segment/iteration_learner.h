@@ -1,11 +1,12 @@
 // Finds the iteration marker of a framework nobody wrote a pack for.
 //
 // Place in the flow: agent/segment asks it for every record whose template has no role in a rule
-// pack. A template whose integer grows by a constant step at each occurrence is a marker; a word
-// such as "step" or "iter" before the number needs fewer occurrences than a bare number does, and
-// a bare number must also come at a pace: lists (channels, stack frames) count in no time at all.
-// One per source, one thread. Bounded: watches at most kTemplatesMax templates and the first
-// kFieldsMax integers of each.
+// pack. A template whose integer grows by a constant step at each occurrence is a marker. How many
+// occurrences that takes depends on what the number looks like: few behind a word such as "step" or
+// "iter", some more before the total of a bar ("6/120"), many if it is bare; and a bare one must
+// also come at a pace: lists (channels, stack frames) count in no time at all.
+// One per source, one thread. Bounded: watches at most kTemplatesMax templates (what never counted
+// makes way) and the first kFieldsMax integers of each.
 #pragma once
 
 #include <array>
@@ -28,33 +29,45 @@ class IterationLearner {
   /// Template of the marker in use, if one was found.
   std::optional<LocalTemplateId> marker() const;
 
+  /// How sure a number is to be an iteration, by its looks alone.
+  enum class Looks : std::uint8_t { bare, of_total, named };
+
+  struct Integer {
+    std::int64_t value = 0;
+    std::int64_t total = 0;  ///< behind a slash; 0 if none
+    Looks looks = Looks::bare;
+  };
+  static constexpr std::size_t kFieldsMax = 8;
+  using Integers = std::array<Integer, kFieldsMax>;
+
  private:
   static constexpr std::size_t kTemplatesMax = 128;
-  static constexpr std::size_t kFieldsMax = 4;
-  static constexpr int kStreakNamed = 4;  // "step 7": few repetitions convince
-  static constexpr int kStreakBare = 12;  // a bare number may be anything that counts
 
   struct Field {
     std::int64_t last = 0;
     std::int64_t step = 0;
+    std::int64_t total = 0;
     int streak = 0;
     std::optional<TimeMs> since;  ///< time of the first of the streak
-    bool named = false;
+    Looks looks = Looks::bare;
   };
   struct Watched {
     LocalTemplateId id;
     std::array<Field, kFieldsMax> fields{};
+    int best_streak = 0;
     bool seen = false;
   };
 
-  Watched* watch(LocalTemplateId id);
-  bool convinces(const Field& field, std::optional<TimeMs> now) const;
+  Watched& watch(LocalTemplateId id);
+  static void count(Field& field, const Integer& number, bool seen, std::optional<TimeMs> time);
+  static bool convinces(const Field& field, std::optional<TimeMs> now);
   void choose(const Watched& watched, std::size_t field);
 
   std::vector<Watched> watched_;
+  std::size_t oldest_ = 0;  ///< where the search for one to make way begins
   std::optional<LocalTemplateId> marker_;
   std::size_t marker_field_ = 0;
-  bool marker_named_ = false;
+  Looks marker_looks_ = Looks::bare;
   std::int64_t marker_step_ = 0;
 };
 

@@ -30,7 +30,7 @@ struct RulePack {
   std::vector<StageRule> stages;
   std::vector<StackRule> stacks;
   std::vector<Timer> timers;
-  std::vector<LiteralRule> teardown, finished, progress;
+  std::vector<LiteralRule> banners, teardown, finished, progress;
 };
 
 LiteralRule read_rule(ConfigTable& table) {
@@ -99,6 +99,7 @@ Result<RulePack> read_pack(const std::filesystem::path& file) {
   for (auto& table : root->tables("stage")) pack.stages.push_back(read_stage(table));
   for (auto& table : root->tables("stack")) pack.stacks.push_back(read_stack(table));
   for (auto& table : root->tables("timer")) pack.timers.push_back(read_timer(table));
+  for (auto& table : root->tables("banner")) pack.banners.push_back(read_rule(table));
   for (auto& table : root->tables("teardown")) pack.teardown.push_back(read_rule(table));
   for (auto& table : root->tables("finished")) pack.finished.push_back(read_rule(table));
   for (auto& table : root->tables("progress")) pack.progress.push_back(read_rule(table));
@@ -122,8 +123,10 @@ bool accepts(const LiteralRule& rule, const LiteralSearch& search) {
          (!rule.leading_number || begins_with_number(search.message()));
 }
 
-bool any_accepts(const std::vector<LiteralRule>& rules, const LiteralSearch& search) {
-  return std::ranges::any_of(rules, [&](const auto& rule) { return accepts(rule, search); });
+/// The first rule that accepts the message.
+const LiteralRule* first_of(const std::vector<LiteralRule>& rules, const LiteralSearch& search) {
+  const auto found = std::ranges::find_if(rules, [&](const auto& r) { return accepts(r, search); });
+  return found == rules.end() ? nullptr : &*found;
 }
 
 /// The text behind each occurrence of `after`, offered to `take` until it takes one.
@@ -148,27 +151,55 @@ std::optional<std::int64_t> take_integer(std::string_view& text) {
   return value;
 }
 
-void apply(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
-  const std::string_view message = search.message();
-  for (const auto& marker : pack.iterations)
-    if (role.iteration == nullptr && accepts(marker.rule, search) &&
-        read_number(message, marker.number_after))
-      role.iteration = &marker;
+/// Each function adds what the pack knows to the role and says whether it knew anything.
+
+bool apply_marker(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+  const auto found = std::ranges::find_if(pack.iterations, [&](const IterationMarker& marker) {
+    return accepts(marker.rule, search) && read_number(search.message(), marker.number_after);
+  });
+  if (found == pack.iterations.end()) return false;
+  if (role.iteration == nullptr) role.iteration = &*found;
+  return true;
+}
+
+bool apply_stages(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+  bool known = false;
   for (const auto& rule : pack.stages) {
-    if (role.stage == Stage::unknown && accepts(rule.begin, search)) role.stage = rule.stage;
+    const bool begins = accepts(rule.begin, search);
     const bool ends =
         std::ranges::any_of(rule.until, [&](const auto& text) { return search.holds(text); });
-    if (role.stage_end == Stage::unknown && ends) role.stage_end = rule.stage;
+    if (begins && role.stage == Stage::unknown) role.stage = rule.stage;
+    if (ends && role.stage_end == Stage::unknown) role.stage_end = rule.stage;
+    known |= begins || ends;
   }
+  return known;
+}
+
+bool apply_timers(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+  bool known = false;
   for (const auto& timer : pack.timers) {
-    const bool known = std::ranges::any_of(
-        role.timers, [&](const Timer* other) { return other->number_after == timer.number_after; });
-    if (!known && accepts(timer.rule, search) && read_value(message, timer.number_after))
-      role.timers.push_back(&timer);
+    if (!accepts(timer.rule, search) || !read_value(search.message(), timer.number_after)) continue;
+    known = true;
+    const auto same = [&](const Timer* t) { return t->number_after == timer.number_after; };
+    if (std::ranges::none_of(role.timers, same)) role.timers.push_back(&timer);
   }
-  role.teardown |= any_accepts(pack.teardown, search);
-  role.finished |= any_accepts(pack.finished, search);
-  role.progress |= any_accepts(pack.progress, search);
+  return known;
+}
+
+void apply(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+  bool known = apply_marker(pack, search, role);
+  known |= apply_stages(pack, search, role);
+  known |= apply_timers(pack, search, role);
+  const LiteralRule* banner = first_of(pack.banners, search);
+  if (role.banner == nullptr) role.banner = banner;
+  const bool teardown = first_of(pack.teardown, search) != nullptr;
+  const bool finished = first_of(pack.finished, search) != nullptr;
+  const bool progress = first_of(pack.progress, search) != nullptr;
+  role.teardown |= teardown;
+  role.finished |= finished;
+  role.progress |= progress;
+  if (known || banner != nullptr || teardown || finished || progress)
+    role.packs.push_back(pack.name);
 }
 
 }  // namespace

@@ -26,11 +26,11 @@ void Flood::judge() {
   lines_ = fresh_ = 0;
 }
 
-void Flood::remember(const MaskedLine& line, std::uint32_t id, bool alert) {
+void Flood::remember(const MaskedLine& line, std::uint32_t id, bool alert, bool replace) {
   if (halves_.size() + 2 > entries_max_) halves_ = FlatTable<Half>();
   each_half(line, [&](std::uint64_t key) {
     Half& half = halves_[key];
-    if (!half.taken) half = {id, true, alert};
+    if (!half.taken || replace) half = {id, true, alert};
     return false;
   });
 }

@@ -27,8 +27,9 @@ class Flood {
   }
   bool on() const { return hot_windows_ >= kWindowsMin; }
 
-  /// Lines that agree with this one by half belong to `id` from now on, unless their half is taken.
-  void remember(const MaskedLine& line, std::uint32_t id, bool alert);
+  /// Lines that agree with this one by half belong to `id` from now on. A half that is taken stays
+  /// so unless `replace`: who took it is gone.
+  void remember(const MaskedLine& line, std::uint32_t id, bool alert, bool replace = false);
   /// The id whose lines agree with this one by half.
   std::optional<std::uint32_t> find(const MaskedLine& line, bool alert) const;
 

@@ -127,7 +127,7 @@ Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine
   const Match match{known.id, skeleton, created, changes != changes_before};
   if (memo.size() >= options.memo_entries_max) evict_memo();
   memo[skeleton.value()] = {&entry, stats.lines, flood.on()};
-  if (flood.on()) flood.remember(line, id, alert);
+  if (flood.on()) flood.remember(line, id, alert, true);
   if (entries.size() - aliases > options.templates_max) evict_templates();
   if (aliases > options.templates_max) drop_aliases();
   return match;
@@ -173,13 +173,14 @@ void TemplateMiner::State::evict_memo() {
   stats.evicted_memo += memo.keep_if([&](const Known& known) { return known.last_line > *middle; });
 }
 
-/// Lets the least recently used sixteenth of the templates go, but at least one.
+/// Lets the least recently used sixteenth of the templates go, but at least one; a quarter in a
+/// flood, which fills the room again soon.
 void TemplateMiner::State::evict_templates() {
   std::vector<std::pair<std::uint64_t, GroupId>> ages;
   for (const auto& [id, entry] : entries) {
     if (!entry.log_template.alias_of) ages.emplace_back(entry.last_line, id);
   }
-  const std::size_t count = std::max<std::size_t>(1, options.templates_max / 16);
+  const std::size_t count = std::max<std::size_t>(1, options.templates_max / (flood.on() ? 4 : 16));
   const auto last = ages.begin() + static_cast<std::ptrdiff_t>(std::min(count, ages.size() - 1));
   std::ranges::nth_element(ages, last);
   std::vector<GroupId> dead;

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <utility>
 
+#include "agent/discover/file_kind.h"
 #include "tools/l4/unpack.h"
 
 namespace l4::cli {
@@ -21,9 +22,13 @@ namespace fs = std::filesystem;
 
 const fs::path kStandardInput = "-";
 
+/// A log may be called like an archive (`train.tar.gz` that holds text): then it is read as a log.
 bool is_archive(const fs::path& path) {
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && named_like_archive(path);
+  if (!fs::is_regular_file(path, ignored) || !named_like_archive(path)) return false;
+  if (begins_like_archive(path)) return true;
+  const auto content = discover::content_of(path);
+  return !content || *content != discover::Content::text || fs::file_size(path, ignored) == 0;
 }
 
 /// logs.tar.gz -> logs.

@@ -82,6 +82,7 @@ Row row_of(const SurveyedFile& file) {
   const agent::FileFacts& facts = file.facts;
   Row row;
   row[kFile] = serve::harmless(facts.name);
+  if (facts.rotated > 0) row[kFile] += fmt::format(" (+{} older)", facts.rotated);
   row[kNode] = serve::harmless(facts.node);
   row[kKind] = name(file.kind);
   row[kRanks] = spell(facts.ranks);
@@ -215,6 +216,7 @@ std::string to_json(const Survey& survey) {
     files.push_back({{"file", facts.name},
                      {"node", facts.node},
                      {"kind", name(file.kind)},
+                     {"rotated", facts.rotated},
                      {"ranks", ranks},
                      {"bytes", facts.bytes},
                      {"lines", facts.lines},

@@ -61,7 +61,7 @@ void add_examples(diagnose::Diagnosis& diagnosis, const OfflineJob& job) {
       for (const recall::Hit& hit : agent->recall(request)) {
         if (examples.size() >= kExamplesMax) break;
         const wire::SourceDefinition& source = source_of(job, name, hit.source);
-        examples.push_back({source.node, source.rank, source.path, hit.lines.front(), hit.text});
+        examples.push_back({source.node, source.rank, hit.file, hit.lines.front(), hit.text});
       }
     }
   }
@@ -74,11 +74,9 @@ Result<void> write_lines(const diagnose::Diagnosis& diagnosis, const OfflineJob&
     for (const auto& [name, request] : requests_of(scope)) {
       const agent::NodeAgent* agent = find_agent(job, name);
       if (agent == nullptr) continue;
-      for (const recall::Hit& hit : agent->recall(request)) {
-        const wire::SourceDefinition& source = source_of(job, name, hit.source);
+      for (const recall::Hit& hit : agent->recall(request))
         for (const std::uint64_t line : hit.lines)
-          rows.push_back({source.path, line, to_string(scope.id), scope.score});
-      }
+          rows.push_back({hit.file, line, to_string(scope.id), scope.score});
     }
   std::ranges::sort(rows, {}, &Flagged::key);
   std::ofstream file(out, std::ios::binary);

@@ -28,7 +28,7 @@ std::vector<std::size_t> order_by_size(const FilesByNode& nodes) {
   std::vector<std::size_t> order;
   for (const auto& [name, files] : nodes) {
     std::uint64_t sum = 0;
-    for (const discover::LogFile& file : files) sum += file.bytes;
+    for (const discover::LogFile& file : files) sum += file.bytes_with_older();
     order.push_back(order.size());
     bytes.push_back(sum);
   }
@@ -49,7 +49,7 @@ Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
   result.mtimes_equal = found->mtimes_equal;
   result.state->note(std::move(found->warnings));
   for (const discover::LogFile& file : found->files)
-    progress.bytes_all.fetch_add(file.bytes, std::memory_order_relaxed);
+    progress.bytes_all.fetch_add(file.bytes_with_older(), std::memory_order_relaxed);
 
   FilesByNode nodes = group(std::move(found->files));
   const std::vector<std::size_t> order = order_by_size(nodes);

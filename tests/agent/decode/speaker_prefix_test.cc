@@ -45,6 +45,7 @@ const Row kRows[] = {
 TEST_CASE("speaker prefix: one row per kind") {
   PrefixTrust trust;
   trust.labels = true;
+  trust.fronts.fill(true);
   trust.host_known = [](const void*, std::string_view name) { return name == "node-1"; };
   for (const Row& row : kRows) {
     CAPTURE(std::string{row.line});

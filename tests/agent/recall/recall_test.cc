@@ -72,7 +72,7 @@ class ReadFolder {
     Lines lines;
     for (const Hit& hit : hits)
       for (const std::uint64_t line : hit.lines) {
-        const bool fresh = lines.emplace(kept.sources.at(hit.source).path, line).second;
+        const bool fresh = lines.emplace(hit.file, line).second;
         CHECK_MESSAGE(fresh, "line ", line, " was found twice");
       }
     return lines;
@@ -251,6 +251,44 @@ TEST_CASE("limits, sources, times and text are kept to") {
   const auto late = read.recall({{{id, {}, from}}, 0, 0});
   CHECK(late.size() == 20);
   for (const Hit& hit : late) CHECK(*hit.time >= from);
+}
+
+TEST_CASE("lines of a rotated log are those of its physical files") {
+  std::mt19937_64 random(7);
+  const discover::test::TempFolder folder;
+  std::map<std::string, Lines> expected;
+  const std::vector<std::string> files{"a/rank0.log.2", "a/rank0.log.1", "a/rank0.log"};
+  std::string offset;
+  for (const std::string& file : files) {
+    MadeLog log = made_log(random, false);
+    if (file != files.back()) log.text.pop_back();  // its last line was never ended
+    offset += "x";
+    // Later files have later times.
+    for (std::size_t at = log.text.find("10:0"); at != std::string::npos;
+         at = log.text.find("10:0", at + 1))
+      log.text[at + 1] = static_cast<char>('0' + offset.size());
+    folder.file(file, log.text);
+    for (const auto& [word, lines] : log.lines)
+      for (const std::uint64_t line : lines) expected[word].emplace(file, line);
+  }
+  const ReadFolder read(folder.path());
+  for (const auto& [id, source] : read.kept.sources) CHECK(source.path == "a/rank0.log");
+  for (const auto& [word, lines] : expected) {
+    CAPTURE(word);
+    const Lines found = read.lines_of(read.recall(word));
+    CHECK(less(lines, found) == "");
+    CHECK(less(found, lines) == "");
+  }
+}
+
+TEST_CASE("a traceback that was rotated in the middle has lines in both files") {
+  const discover::test::TempFolder folder;
+  folder.file("a/rank0.log.1", stamp(0) + "INFO ready\nTraceback (most recent call last):\n");
+  folder.file("a/rank0.log",
+              "  File \"/opt/train.py\", line 3, in <module>\nValueError: birch is no tree\n");
+  const ReadFolder read(folder.path());
+  const Lines expected{{"a/rank0.log.1", 2}, {"a/rank0.log", 1}, {"a/rank0.log", 2}};
+  CHECK(read.lines_of(read.recall("birch")) == expected);
 }
 
 TEST_CASE("nothing asked, nothing known, nothing left") {

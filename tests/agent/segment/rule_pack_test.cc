@@ -72,10 +72,10 @@ const std::vector<MarkerRow> kMarkers{
     {"[titan] 2025-06-04 08:51:58,557 - root - INFO - step: 10  loss: 10.7069  memory: "
      "30.99GiB(32.62%)  tps: 7,034  tflops: 407.35  mfu: 41.19%",
      "torchtitan", 10, kDone, kAll},
-    {"step:1468/1490 train_time:209667ms step_avg:143.80ms", "plain", 1468, kDone, kOne},
-    {"step 00109 (0.00%) | loss: nan | lrm: 1.00 | dt: 4.95ms | tok/sec: 25,858", "plain", 109,
+    {"step:1468/1490 train_time:209667ms step_avg:143.80ms", "nanogpt", 1468, kDone, kOne},
+    {"step 00109 (0.00%) | loss: nan | lrm: 1.00 | dt: 4.95ms | tok/sec: 25,858", "nanogpt", 109,
      kDone, kOne},
-    {"iter 250: loss 2.4018, time 135.33ms, mfu 17.20%", "plain", 250, kDone, kOne},
+    {"iter 250: loss 2.4018, time 135.33ms, mfu 17.20%", "nanogpt", 250, kDone, kOne},
     {":::MLLOG {\"namespace\": \"\", \"time_ms\": 1759, \"event_type\": \"POINT_IN_TIME\", "
      "\"key\": \"tracked_stats\", \"value\": {\"train_step_time\": 4.2, \"reduced_train_loss\": "
      "6.1}, \"metadata\": {\"file\": \"callbacks.py\", \"lineno\": 7, \"step\": 31.0, "
@@ -87,10 +87,10 @@ const std::vector<MarkerRow> kMarkers{
     {"Training epoch 0, iteration 19/999 | lr: 1.9e-06 | global_batch_size: 64 | global_step: 19 "
      "| reduced_train_loss: 9.87 | train_step_timing in s: 3.41",
      "nemo", 19, kDone, kOne},
-    {"step:7 - global_seqlen/min:4055.000 - actor/kl_loss:0.001 - actor/lr:0.0", "plain", 7, kDone,
+    {"step:7 - global_seqlen/min:4055.000 - actor/kl_loss:0.001 - actor/lr:0.0", "verl", 7, kDone,
      kOne},
-    {"completed step: 120, seconds: 3.412, TFLOP/s/device: 210.1, loss: 4.1", "plain", 120, kDone,
-     kOne},
+    {"completed step: 120, seconds: 3.412, TFLOP/s/device: 210.1, loss: 4.1", "maxtext", 120, kDone,
+     kAll},
 };
 
 TEST_CASE("a framework's step line marks its iteration") {

@@ -1,0 +1,43 @@
+// Labels and names at the front of a line that look like ordinary text: `13: `, `[13] `,
+// `node-1: `, `worker-0  | `.
+//
+// Whether they are prefixes, only their recurrence can tell: agent/decode/survey.h counts them and
+// agent/decode/speaker_prefix.h takes them off. Pure functions over one line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "common/base/ids.h"
+
+namespace l4::decode {
+
+/// How a name at the front of a line is set off from the text.
+enum class Front : std::uint8_t {
+  colon,      ///< pdsh: `node-1: text`
+  rank,       ///< PALS: `node-1 3: text`
+  bar,        ///< docker compose: `worker-0  | text`
+  container,  ///< stern: `llama-worker-0 pytorch text`
+};
+inline constexpr std::size_t kFronts = 4;
+
+/// `13: ` with blanks before it; empty if the line does not begin so.
+std::optional<std::int32_t> label_of(std::string_view line, std::size_t& length);
+/// `[13] `; empty if the line does not begin so.
+std::optional<std::int32_t> bracket_label_of(std::string_view line, std::size_t& length);
+
+/// A name that may be a host or a pod, as it stands at the front of a line.
+struct FrontName {
+  std::string_view name;  ///< empty: none
+  Front front = Front::colon;
+  std::size_t length = 0;  ///< of name and separator
+  std::optional<Rank> rank;
+};
+FrontName front_name_of(std::string_view line);
+
+/// True if `name` may be a host's: not a source file's, and of a host's length.
+bool host_like(std::string_view name);
+
+}  // namespace l4::decode

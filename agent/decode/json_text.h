@@ -1,0 +1,20 @@
+// Strings of JSON: unescaped, or stepped over.
+//
+// The cursor stands behind the opening quote and ends behind the closing one; false if the string
+// is broken or never ends. Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "agent/decode/scan.h"
+
+namespace l4::decode {
+
+/// Appends the text to `out`. Lone surrogates become U+FFFD.
+bool take_json_string(Cursor& cursor, std::string& out);
+
+/// `raw` keeps its escapes.
+bool skip_json_string(Cursor& cursor, std::string_view& raw);
+
+}  // namespace l4::decode

@@ -1,0 +1,212 @@
+#include "agent/decode/stamp_scanners.h"
+
+#include <algorithm>
+#include <array>
+
+#include "agent/decode/level.h"
+
+namespace l4::decode {
+namespace stamps {
+namespace {
+
+/// Seconds, milli-, micro- or nanoseconds since the epoch by the number of digits, as times of this
+/// century. Whole seconds are not told from other numbers and give none.
+bool take_epoch(Cursor& c, RawStamp& stamp) {
+  const std::size_t from = c.at;
+  std::int64_t value = 0;
+  if (!c.take_number(10, 18, value)) return false;
+  const bool nanos = c.at - from == 18 && is_digit(c.peek());
+  if (nanos) ++c.at;
+  std::int64_t scale = 1;
+  switch (c.at - from) {
+    case 10: {
+      int millis = 0;
+      if (!c.take('.') || !take_fraction(c, millis)) return false;
+      value = value * 1000 + millis;
+      break;
+    }
+    case 13:
+      break;
+    case 16:
+      scale = 1000;
+      break;
+    case 19:
+      scale = 100'000;  // its last digit was left out
+      break;
+    default:
+      return false;
+  }
+  stamp.epoch_ms = value / scale;
+  constexpr std::int64_t kFrom = 900'000'000'000, kTo = 2'500'000'000'000;
+  return *stamp.epoch_ms >= kFrom && *stamp.epoch_ms < kTo && !is_word(c.peek());
+}
+
+bool take_host(Cursor& c, std::string_view& host) {
+  c.skip_blanks();
+  const std::size_t from = c.at;
+  while (is_host(c.peek()) || c.peek() == '/') ++c.at;
+  if (c.at == from || c.peek() != ' ') return false;
+  host = c.text.substr(from, c.at - from);
+  c.skip_blanks();
+  return true;
+}
+
+/// Behind the priority of RFC 5424: `1 time host app procid msgid [data] text`.
+bool take_rfc5424(Cursor& c, RawStamp& stamp) {
+  if (!c.take("1 ")) return false;
+  if (c.take("- "))
+    stamp.timeless = true;
+  else if (!scan_iso(c, stamp.civil) || !c.take(' '))
+    return false;
+  const auto word = [&] {
+    const std::size_t from = c.at;
+    while (!c.done() && c.peek() != ' ') ++c.at;
+    const std::string_view text = c.text.substr(from, c.at - from);
+    c.take(' ');
+    return text;
+  };
+  if (const std::string_view host = word(); host != "-") stamp.host = host;
+  for (int field = 0; field < 3; ++field) word();
+  while (c.peek() == '[') {  // data: its values may hold blanks, and brackets with a backslash
+    while (!c.done() && c.peek() != ']') c.at += c.peek() == '\\' ? 2 : 1;
+    if (!c.take(']')) return false;
+  }
+  c.take("- ");
+  c.take("\xEF\xBB\xBF");
+  c.skip_blanks();
+  stamp.cut_to = c.at;
+  return true;
+}
+
+}  // namespace
+
+/// `1795190061.123456 text`, `1795190061123 text`; journalctl's short-unix has a host behind it.
+bool epoch(std::string_view line, RawStamp& stamp) {
+  Cursor c{line};
+  if (!take_epoch(c, stamp) || !(c.done() || is_blank(c.peek()))) return false;
+  Cursor behind = c;
+  if (!take_program_host(behind, stamp.host)) return finish(line, 0, c.at, stamp);
+  stamp.cut_to = behind.at;
+  return true;
+}
+
+/// UCX's `[1759897476.656360]`.
+bool bracket_epoch(std::string_view line, RawStamp& stamp) {
+  Cursor c{line, 1};
+  return take_epoch(c, stamp) && c.take(']') && finish(line, 0, c.at, stamp);
+}
+
+/// `Mar  2 15:59:56 host program[pid]: text`.
+bool syslog(std::string_view line, RawStamp& stamp) {
+  Cursor c{line};
+  Civil& d = stamp.civil;
+  if (!take_month(c, d.month) || !c.take(' ')) return false;
+  c.skip_blanks();
+  if (!c.take_number(1, 2, d.day) || !c.take(' ') || !take_clock(c, d)) return false;
+  if (!take_host(c, stamp.host)) return false;
+  stamp.cut_to = c.at;
+  return true;
+}
+
+/// `2024-03-02T15:59:56.123456+00:00 host kernel: text`.
+bool syslog_iso(std::string_view line, RawStamp& stamp) {
+  Cursor c{line};
+  if (line.size() < 24 || line[10] != 'T' || !scan_iso(c, stamp.civil)) return false;
+  if (!stamp.civil.zone_minutes || !take_program_host(c, stamp.host)) return false;
+  stamp.cut_to = c.at;
+  return true;
+}
+
+/// `<34>Nov 20 ..` (RFC 3164), `<165>1 2026-11-20T..` (RFC 5424), `<3>[12345.678901] text`.
+bool syslog_priority(std::string_view line, RawStamp& stamp) {
+  Cursor c{line, 1};
+  std::int64_t priority = 0;
+  if (!c.take_number(1, 3, priority) || priority > 191 || !c.take('>')) return false;
+  RawStamp inner;
+  if (take_rfc5424(c, inner)) {
+    stamp = inner;
+  } else {
+    const std::string_view rest = c.rest();
+    inner = {};
+    if (rest.empty() || !(rest[0] == '[' ? uptime(rest, inner) : syslog(rest, inner))) return false;
+    stamp = inner;
+    stamp.cut_from = 0;
+    stamp.cut_to = inner.cut_to + c.at;
+  }
+  stamp.level = level_of_priority(static_cast<int>(priority & 7));
+  return true;
+}
+
+/// dmesg: `[12345.678901] text` and `[12345.678901][  T123] text`. When the machine was booted is
+/// not known, so there is no time.
+bool uptime(std::string_view line, RawStamp& stamp) {
+  Cursor c{line, 1};
+  c.skip_blanks();
+  std::int64_t value = 0;
+  if (!c.take_number(1, 9, value) || !c.take('.') || !c.take_number(6, 6, value) || !c.take(']'))
+    return false;
+  std::size_t end = c.at;
+  c.skip_blanks();
+  if (c.take('[')) {
+    c.skip_blanks();
+    if ((c.take('T') || c.take('C')) && c.take_number(1, 10, value) && c.take(']')) end = c.at;
+  }
+  stamp.timeless = true;
+  c.at = end;
+  // journalctl's short-monotonic has a host there; drivers name devices in the same way.
+  Cursor behind = c;
+  std::string_view host;
+  if (take_program_host(behind, host) && (behind.rest().starts_with("kernel:") ||
+                                          behind.rest().find("]:") < behind.rest().find(": "))) {
+    stamp.host = host;
+    end = behind.at;
+  }
+  stamp.cut_to = end;
+  while (stamp.cut_to < line.size() && line[stamp.cut_to] == ' ') ++stamp.cut_to;
+  return true;
+}
+
+/// `kern  :warn  : 2025-01-21T04:41:44,283302+00:00 text`: dmesg -x, with any of its times.
+bool dmesg_decoded(std::string_view line, RawStamp& stamp) {
+  Cursor c{line};
+  while (is_lower(c.peek())) ++c.at;
+  c.skip_blanks();
+  if (c.at < 4 || c.at > 10 || !c.take(':')) return false;
+  const std::size_t from = c.at;
+  while (is_lower(c.peek())) ++c.at;
+  const Level level = level_of_syslog(line.substr(from, c.at - from));
+  c.skip_blanks();
+  if (!c.take(": ")) return false;
+  const std::size_t stamp_at = c.at;
+  const std::string_view rest = c.rest();
+  if (!rest.empty() && rest[0] == '[') {
+    if (!uptime(rest, stamp) && !ctime_like(rest, stamp)) return false;
+    stamp.cut_to += stamp_at;
+  } else if (!is_digit(c.peek()) || !scan_iso(c, stamp.civil)) {
+    return false;
+  } else {
+    finish(line, 0, c.at, stamp);
+  }
+  stamp.cut_from = 0;
+  stamp.level = level;
+  return true;
+}
+
+/// /dev/kmsg: `6,1234,98765432,-;text`.
+bool kmsg(std::string_view line, RawStamp& stamp) {
+  Cursor c{line};
+  int priority = 0;
+  std::int64_t number = 0;
+  if (!c.take_number(1, 3, priority) || !c.take(',') || !c.take_number(1, 18, number) ||
+      !c.take(',') || !c.take_number(1, 18, number) || !c.take(','))
+    return false;
+  const std::size_t end = line.substr(0, 64).find(';', c.at);
+  if (end == std::string_view::npos) return false;
+  stamp.timeless = true;
+  stamp.level = level_of_priority(priority & 7);
+  stamp.cut_to = end + 1;
+  return true;
+}
+
+}  // namespace stamps
+}  // namespace l4::decode

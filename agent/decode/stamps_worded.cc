@@ -1,0 +1,135 @@
+#include "agent/decode/stamp_scanners.h"
+
+#include <algorithm>
+#include <array>
+
+#include "agent/decode/level.h"
+
+namespace l4::decode {
+namespace stamps {
+
+/// `Thu Mar  2 15:59:56 2023`, in brackets from dmesg -T, with AM or PM from date.
+bool ctime_like(std::string_view line, RawStamp& stamp) {
+  Cursor c{line};
+  const bool bracket = c.take('[');
+  if (!take_day_name(c)) return false;
+  c.skip_blanks();
+  Civil& d = stamp.civil;
+  if (!take_month(c, d.month)) return false;
+  c.skip_blanks();
+  if (!c.take_number(1, 2, d.day) || !c.take(' ') || !take_clock(c, d)) return false;
+  take_half_day(c, d);
+  c.skip_blanks();
+  if (is_upper(c.peek())) {  // zone name: only UTC is certain
+    if (c.take("UTC") || c.take("GMT")) d.zone_minutes = 0;
+    while (is_upper(c.peek())) ++c.at;
+    c.skip_blanks();
+  }
+  if (!c.take_number(4, 4, d.year) || (bracket && !c.take(']'))) return false;
+  return finish(line, 0, c.at, stamp);
+}
+
+/// `Fri, 20 Nov 2026 15:54:21 +0000` (RFC 2822), `20 Nov 2026 15:54:21`, `20/Nov/2026:15:54:21`,
+/// `Nov 20, 2026 3:54:21 PM`, and journalctl's `Fri 2026-11-20 15:54:21 UTC host program:`.
+bool date_in_words(std::string_view line, RawStamp& stamp) {
+  Cursor c{line};
+  const bool bracket = c.take('[');
+  if (take_day_name(c)) {
+    c.take(',');
+    if (!c.take(' ')) return false;
+  }
+  Civil& d = stamp.civil;
+  if (scan_iso(c, d)) {
+    if (Cursor behind = c; take_program_host(behind, stamp.host)) {
+      stamp.cut_to = behind.at;
+      return true;
+    }
+    return finish(line, 0, c.at, stamp);
+  }
+  d = {};
+  if (take_month(c, d.month)) {
+    if (!c.take(' ') || !c.take_number(1, 2, d.day) || !c.take(", ") ||
+        !c.take_number(4, 4, d.year))
+      return false;
+  } else {
+    if (!c.take_number(1, 2, d.day)) return false;
+    const char between = c.peek();
+    if (between != ' ' && between != '/' && between != '-') return false;
+    ++c.at;
+    if (!take_month(c, d.month) || !c.take(between) || !c.take_number(4, 4, d.year)) return false;
+  }
+  if (!(c.take(' ') || c.take(':')) || !take_clock(c, d)) return false;
+  take_half_day(c, d);
+  if (c.take(" GMT")) d.zone_minutes = 0;
+  take_zone(c, d);
+  if (bracket && !c.take(']')) return false;
+  return finish(line, 0, c.at, stamp);
+}
+
+/// A web server's `10.0.0.3 - - [20/Nov/2026:15:54:21 +0000] "GET ..`: the text keeps it.
+bool access_log(std::string_view line, RawStamp& stamp) {
+  const std::size_t open = line.substr(0, 100).find(" [");
+  if (open == std::string_view::npos || !contains(line.substr(0, open), " - ")) return false;
+  RawStamp inner;
+  if (!date_in_words(line.substr(open + 1), inner)) return false;
+  stamp.civil = inner.civil;
+  return true;
+}
+
+/// `:::MLLOG {"namespace": "", "time_ms": 1743201441004, ...`. The number stays: Drain masks it.
+bool mllog(std::string_view line, RawStamp& stamp) {
+  if (!line.starts_with(":::MLL") && !line.starts_with(":::MLP")) return false;
+  constexpr std::string_view kKey = "\"time_ms\": ";
+  const std::size_t at = line.substr(0, 200).find(kKey);
+  if (at == std::string_view::npos) return false;
+  Cursor c{line, at + kKey.size()};
+  std::int64_t value = 0;
+  if (!c.take_number(12, 14, value)) return false;
+  stamp.epoch_ms = value;
+  return true;
+}
+
+/// JSON and logfmt records: the key of the time stands near the front and stays in the text.
+bool keyed(std::string_view line, RawStamp& stamp) {
+  constexpr std::array<std::string_view, 7> kKeys{
+      "\"time\"", "\"timestamp\"", "\"@timestamp\"", "\"ts\"", "\"asctime\"", "time=\"", "ts="};
+  const std::string_view head = line.substr(0, 200);
+  if (line[0] == '{' && !line.starts_with("{\"")) return false;
+  for (const auto key : kKeys) {
+    const std::size_t at = line[0] == '{' ? head.find(key) : head.starts_with(key) ? 0 : head.npos;
+    if (at == std::string_view::npos) continue;
+    Cursor c{head, at + key.size()};
+    c.take(':');
+    c.skip_blanks();
+    c.take('"');
+    if (!is_digit(c.peek()) || !scan_iso(c, stamp.civil)) continue;
+    stamp.level = level_of_key(head);
+    return true;
+  }
+  return false;
+}
+
+/// Lines that say a time in words: Megatron's `datetime: `, Slurm's `CANCELLED AT `, MLPerf's
+/// `STARTING TIMING RUN AT `. The text keeps it.
+bool spoken(std::string_view line, RawStamp& stamp) {
+  constexpr std::array<std::string_view, 5> kWords{"datetime: ", " AT ",
+                                                   " timestamp: ", "_AT=", ","};
+  const std::string_view head = line.substr(0, 200);
+  if (line[0] == 'R' && !line.starts_with("RESULT,")) return false;
+  if (line[0] == 's' && !line.starts_with("slurmstepd") && !line.starts_with("srun:")) return false;
+  if (line[0] == 'E' && !line.starts_with("END")) return false;
+  if (line[0] == 'S' && !line.starts_with("START")) return false;
+  for (const auto word : kWords) {
+    const std::size_t at = word == "," ? head.rfind(word) : head.find(word);
+    if (at == std::string_view::npos) continue;
+    Cursor c{line, at + word.size()};
+    c.skip_blanks();
+    if (!is_digit(c.peek()) || !scan_iso(c, stamp.civil)) continue;
+    take_half_day(c, stamp.civil);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace stamps
+}  // namespace l4::decode

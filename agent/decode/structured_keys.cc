@@ -1,0 +1,136 @@
+#include "agent/decode/structured_keys.h"
+
+#include <algorithm>
+#include <array>
+
+#include "agent/decode/scan.h"
+
+namespace l4::decode {
+namespace {
+
+// Parents: `record` and `extra` are loguru's, `fields` tracing's, `error` and `host` ECS's.
+constexpr std::array kKeys{
+    StructuredKey{"", "message", Role::message, 9},
+    StructuredKey{"record", "message", Role::message, 9},
+    StructuredKey{"fields", "message", Role::message, 9},
+    StructuredKey{"", "msg", Role::message, 8},
+    StructuredKey{"", "short_message", Role::message, 8},
+    StructuredKey{"", "textpayload", Role::message, 8},
+    StructuredKey{"", "@m", Role::message, 8},
+    StructuredKey{"", "event", Role::message, 7},
+    StructuredKey{"", "log", Role::message, 6},
+    StructuredKey{"", "body", Role::message, 5},
+    StructuredKey{"", "level", Role::level, 9},
+    StructuredKey{"", "levelname", Role::level, 9},
+    StructuredKey{"", "severity", Role::level, 9},
+    StructuredKey{"", "severity_text", Role::level, 9},
+    StructuredKey{"", "loglevel", Role::level, 9},
+    StructuredKey{"", "log_level", Role::level, 9},
+    StructuredKey{"", "lvl", Role::level, 9},
+    StructuredKey{"", "@l", Role::level, 9},
+    StructuredKey{"log", "level", Role::level, 9},
+    StructuredKey{"level", "name", Role::level, 9},
+    StructuredKey{"", "priority", Role::level, 5},
+    StructuredKey{"", "levelno", Role::level, 4},
+    StructuredKey{"", "@timestamp", Role::time, 9},
+    StructuredKey{"", "timestamp", Role::time, 9},
+    StructuredKey{"", "__realtime_timestamp", Role::time, 9},
+    StructuredKey{"time", "timestamp", Role::time, 9},
+    StructuredKey{"", "time", Role::time, 8},
+    StructuredKey{"", "ts", Role::time, 8},
+    StructuredKey{"", "@t", Role::time, 8},
+    StructuredKey{"", "asctime", Role::time, 8},
+    StructuredKey{"", "created", Role::time, 8},
+    StructuredKey{"", "datetime", Role::time, 7},
+    StructuredKey{"", "date", Role::time, 6},
+    StructuredKey{"", "t", Role::time, 6},
+    StructuredKey{"*", "rank", Role::rank, 5},
+    StructuredKey{"*", "global_rank", Role::rank, 9},
+    StructuredKey{"*", "_rank", Role::rank, 5},
+    StructuredKey{"*", "local_rank", Role::local_rank, 9},
+    StructuredKey{"", "host", Role::host, 8},
+    StructuredKey{"extra", "host", Role::host, 8},
+    StructuredKey{"", "hostname", Role::host, 9},
+    StructuredKey{"extra", "hostname", Role::host, 9},
+    StructuredKey{"", "_hostname", Role::host, 9},
+    StructuredKey{"host", "name", Role::host, 9},
+    StructuredKey{"host", "hostname", Role::host, 9},
+    StructuredKey{"", "node", Role::host, 7},
+    StructuredKey{"extra", "node", Role::host, 7},
+    StructuredKey{"", "node_name", Role::host, 7},
+    StructuredKey{"", "nodename", Role::host, 7},
+    StructuredKey{"kubernetes", "host", Role::host, 6},
+    StructuredKey{"kubernetes", "pod_name", Role::host, 4},
+    StructuredKey{"", "podname", Role::host, 4},
+    StructuredKey{"", "exc_info", Role::trace, 9},
+    StructuredKey{"", "exc_text", Role::trace, 9},
+    StructuredKey{"", "exception", Role::trace, 9},
+    StructuredKey{"", "traceback", Role::trace, 9},
+    StructuredKey{"", "stack_trace", Role::trace, 8},
+    StructuredKey{"error", "stack_trace", Role::trace, 8},
+    StructuredKey{"err", "stack", Role::trace, 8},
+    StructuredKey{"error", "type", Role::type, 9},
+    StructuredKey{"err", "type", Role::type, 9},
+    StructuredKey{"exception", "type", Role::type, 9},
+    StructuredKey{"error", "message", Role::reason, 9},
+    StructuredKey{"err", "message", Role::reason, 9},
+    StructuredKey{"exception", "value", Role::reason, 9},
+    StructuredKey{"", "error", Role::reason, 8},
+    StructuredKey{"", "err", Role::reason, 8},
+};
+
+/// Who logged where: nothing that tells one event from another.
+constexpr std::array<std::string_view, 44> kQuietKeys{
+    "name",       "logger",     "logger_name", "logname",   "module",          "function",
+    "func",       "funcname",   "filename",    "file",      "pathname",        "lineno",
+    "line",       "thread",     "threadname",  "thread_id", "process",         "processname",
+    "pid",        "tid",        "caller",      "source",    "target",          "v",
+    "version",    "stream",     "namespace",   "podname",   "containername",   "stack_info",
+    "stacktrace", "text",       "taskname",    "msecs",     "facility",        "tag",
+    "icon",       "no",         "insertid",    "args",      "relativecreated", "syslog_identifier",
+    "log.logger", "ecs.version"};
+constexpr std::array<std::string_view, 19> kQuietParents{
+    "labels", "kubernetes", "process",   "thread", "file",     "source", "elapsed",
+    "span",   "spans",      "log",       "ecs",    "agent",    "attrs",  "level",
+    "time",   "docker",     "container", "host",   "exception"};
+/// Parents that say nothing by themselves.
+constexpr std::array<std::string_view, 5> kPlainParents{"", "record", "extra", "fields", "context"};
+
+bool same(std::string_view text, std::string_view lower) {
+  return text.size() == lower.size() &&
+         std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) {
+           return (is_upper(a) ? static_cast<char>(a | 0x20) : a) == b;
+         });
+}
+
+template <std::size_t N>
+bool one_of(std::string_view text, const std::array<std::string_view, N>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return same(text, name); });
+}
+
+}  // namespace
+
+const StructuredKey* find_key(std::string_view parent, std::string_view name) {
+  const bool plain = same(parent, "") || same(parent, "record") || same(parent, "fields");
+  for (const StructuredKey& key : kKeys)
+    if (same(name, key.key) &&
+        (key.parent == "*" || same(parent, key.parent) || (plain && key.parent.empty())))
+      return &key;
+  return nullptr;
+}
+
+bool says_nothing(std::string_view parent, std::string_view key) {
+  return key.empty() || key[0] == '_' || one_of(key, kQuietKeys) || one_of(parent, kQuietParents) ||
+         contains(parent, "googleapis");
+}
+
+bool is_plain_parent(std::string_view parent) {
+  return one_of(parent, kPlainParents);
+}
+
+bool is_python_level(std::string_view key) {
+  return same(key, "levelno");
+}
+
+}  // namespace l4::decode

@@ -1,0 +1,37 @@
+// Takes gzip or zstd off a stream of bytes, told by its first bytes and not by a name.
+//
+// Place in the flow: inside FileReader, between the descriptor and the encoding. One per file, one
+// thread. Several members or frames in a row read as one stream; what follows the last one is
+// ignored, as gzip does. Memory: zlib's 40 KB, or zstd's window, of which more than 128 MB is
+// refused.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "common/base/error.h"
+
+namespace l4::discover {
+
+class Unpacker {
+ public:
+  virtual ~Unpacker() = default;
+
+  struct Step {
+    std::size_t used = 0;  ///< of the input
+    std::size_t made = 0;  ///< of the output
+  };
+  /// Error: what is wrong with the data; nothing more can be read then.
+  virtual std::expected<Step, std::string_view> step(std::span<const char> input,
+                                                     std::span<char> output) = 0;
+  /// True at the end of a member: the input may end here.
+  virtual bool complete() const = 0;
+  virtual std::string_view name() const = 0;
+};
+
+/// For a file that begins with `head`; null if that is neither gzip nor zstd, or no memory is left.
+std::unique_ptr<Unpacker> make_unpacker(std::span<const char> head);
+
+}  // namespace l4::discover

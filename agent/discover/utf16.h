@@ -1,0 +1,41 @@
+// UTF-16 to UTF-8 while a file is read: what PowerShell and some Windows tools write.
+//
+// Place in the flow: last stage of FileReader. Told by the byte order mark, else by NUL in every
+// second byte. Lone surrogates and a last odd byte become U+FFFD; the mark itself is dropped. One
+// per file, one thread; keeps at most three bytes between calls.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace l4::discover {
+
+enum class ByteOrder : std::uint8_t { little, big };
+
+/// The byte order if a file that begins with `head` is UTF-16.
+std::optional<ByteOrder> utf16_order(std::string_view head);
+
+class Utf16Decoder {
+ public:
+  explicit Utf16Decoder(ByteOrder order) : order_(order) {}
+
+  /// Appends the text of `bytes` to `out`.
+  void take(std::string_view bytes, std::string& out);
+  /// Appends what an unfinished last character stands for.
+  void finish(std::string& out);
+
+ private:
+  void unit(std::uint16_t value, std::string& out);
+
+  ByteOrder order_;
+  std::optional<unsigned char> half_;       // first byte of a unit
+  std::optional<std::uint16_t> surrogate_;  // waits for its second unit
+  bool first_ = true;
+};
+
+}  // namespace l4::discover

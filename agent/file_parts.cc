@@ -1,0 +1,59 @@
+#include "agent/file_parts.h"
+
+#include <algorithm>
+
+namespace l4::agent {
+namespace {
+
+constexpr std::size_t kChunkBytes = 256 * 1024;
+
+}  // namespace
+
+std::vector<FilePart> parts_of(const discover::LogFile& file) {
+  std::vector<FilePart> parts;
+  for (const discover::OlderFile& older : file.older)
+    parts.push_back({older.path, older.name, older.bytes, {}, 0});
+  parts.push_back({file.path, file.name, file.bytes, {}, 0});
+  return parts;
+}
+
+const FilePart& part_of_line(const std::vector<FilePart>& parts, std::uint64_t line) {
+  std::size_t at = parts.size() - 1;
+  while (at > 0 && parts[at].lines_before >= line) --at;
+  return parts[at];
+}
+
+bool PartsReader::go_to(std::size_t part, std::uint64_t offset) {
+  if (!reader_ || part != part_ || offset < at_) {
+    reader_.reset();
+    auto opened = discover::FileReader::open((*parts_)[part].path);
+    if (!opened) return false;
+    reader_.emplace(std::move(*opened));
+    part_ = part;
+    at_ = 0;
+  }
+  if (!reader_->skip(offset - at_)) return false;
+  at_ = offset;
+  return true;
+}
+
+void PartsReader::feed(wire::ByteRange range, decode::Decoder& decoder) {
+  chunk_.resize(kChunkBytes);
+  for (std::size_t part = 0; part < parts_->size(); ++part) {
+    const wire::ByteRange& own = (*parts_)[part].bytes;
+    const std::uint64_t from = std::max(range.from, own.from);
+    const std::uint64_t to = std::min(range.to, own.to);
+    if (from >= to || !go_to(part, from - own.from)) continue;
+    for (std::uint64_t left = to - from; left > 0;) {
+      const auto read =
+          reader_->read({chunk_.data(), std::min<std::uint64_t>(left, chunk_.size())});
+      if (!read || *read == 0) break;
+      decoder.feed({chunk_.data(), *read});
+      at_ += *read;
+      left -= *read;
+    }
+    if (to == own.to) decoder.end_part();
+  }
+}
+
+}  // namespace l4::agent
