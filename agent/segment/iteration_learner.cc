@@ -39,8 +39,8 @@ bool names_iteration(std::string_view word) {
 /// Numbers behind these words count or name other things, however they grow.
 bool names_another_thing(std::string_view word) {
   constexpr std::array<std::string_view, 20> kThings{
-      "process", "subprocess", "pid",    "port", "rank", "local_rank", "node",
-      "worker",  "thread",     "layer",  "gpu",  "npu",  "device",     "epoch",
+      "process", "subprocess", "pid",    "port", "rank",  "local_rank", "node",
+      "worker",  "thread",     "layer",  "gpu",  "npu",   "device",     "epoch",
       "seed",    "line",       "lineno", "time", "shard", "attempt"};
   return std::ranges::any_of(kThings, [&](std::string_view thing) {
     return std::ranges::equal(word, thing, is_same_letter);
@@ -51,9 +51,9 @@ bool names_another_thing(std::string_view word) {
 bool is_training_bar(std::string_view text) {
   constexpr std::array<std::string_view, 8> kWords{"oading", "Fetching", "Map", "okeniz",
                                                    "Filter", "shard",    "Val", "eval"};
-  return text.find("%|") != text.npos &&
-         std::ranges::none_of(
-             kWords, [&](std::string_view word) { return text.find(word) != text.npos; });
+  return text.find("%|") != text.npos && std::ranges::none_of(kWords, [&](std::string_view word) {
+           return text.find(word) != text.npos;
+         });
 }
 
 std::int64_t number_in(std::string_view text, std::size_t from, std::size_t to) {
@@ -139,13 +139,19 @@ IterationLearner::Watched& IterationLearner::watch(LocalTemplateId id) {
 
 void IterationLearner::count(Field& field, const Integer& number, bool seen,
                              std::optional<TimeMs> time) {
+  // A name may have other lines in between, of another shape; a bar is drawn when there is time.
+  constexpr std::int64_t kLeapMax = 8;
   const std::int64_t step = number.value - field.last;
   if (seen && step == 0 && number.looks != Looks::bare) return;  // said by several ranks
   const bool same_total = number.total == field.total;
-  const bool grows = step > 0 && (field.streak == 0 || step == field.step ||
-                                  (number.looks == Looks::of_total && same_total));
-  if (seen && grows && same_total) {
-    field.step = step;
+  const auto leaps = [](std::int64_t far, std::int64_t near) {
+    return near > 0 && far % near == 0 && far / near <= kLeapMax;
+  };
+  const bool steady =
+      step == field.step || number.looks == Looks::of_total ||
+      (number.looks == Looks::named && (leaps(step, field.step) || leaps(field.step, step)));
+  if (seen && same_total && step > 0 && (field.streak == 0 || steady)) {
+    field.step = field.streak == 0 ? step : std::min(field.step, step);
     ++field.streak;
   } else {
     field.streak = 0;
@@ -178,11 +184,16 @@ void IterationLearner::choose(const Watched& watched, std::size_t field) {
   marker_step_ = candidate.step;
 }
 
-std::optional<std::int64_t> IterationLearner::observe(LocalTemplateId id, std::string_view message,
-                                                      std::optional<TimeMs> time) {
+std::optional<Progress> IterationLearner::observe(LocalTemplateId id, std::string_view message,
+                                                  std::optional<TimeMs> time) {
   Integers numbers{};
   const std::size_t found = integers(message, numbers);
   if (found == 0) return std::nullopt;
+  // What a bar draws makes many templates of it; its total makes it one.
+  constexpr std::uint32_t kBars = 1u << 31;
+  for (std::size_t i = 0; i < found; ++i)
+    if (numbers[i].looks == Looks::of_total)
+      id = LocalTemplateId{kBars | static_cast<std::uint32_t>(numbers[i].total)};
   Watched& watched = watch(id);
   for (std::size_t i = 0; i < found; ++i) {
     Field& field = watched.fields[i];
@@ -191,12 +202,9 @@ std::optional<std::int64_t> IterationLearner::observe(LocalTemplateId id, std::s
     if (convinces(field, time)) choose(watched, i);
   }
   watched.seen = true;
-  if (marker_ == id && marker_field_ < found) return numbers[marker_field_].value;
-  return std::nullopt;
-}
-
-std::optional<LocalTemplateId> IterationLearner::marker() const {
-  return marker_;
+  if (marker_ != id || marker_field_ >= found) return std::nullopt;
+  const Integer& number = numbers[marker_field_];
+  return Progress{number.value, number.total > 0 ? std::optional(number.total) : std::nullopt};
 }
 
 }  // namespace l4::segment

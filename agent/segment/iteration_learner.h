@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/segment/rule_pack.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 
@@ -22,12 +23,10 @@ namespace l4::segment {
 
 class IterationLearner {
  public:
-  /// Number of the iteration if `message` is (now known to be) a marker line.
-  std::optional<std::int64_t> observe(LocalTemplateId id, std::string_view message,
-                                      std::optional<TimeMs> time);
-
-  /// Template of the marker in use, if one was found.
-  std::optional<LocalTemplateId> marker() const;
+  /// Number of the iteration, and the total if one stands behind it, if `message` is (now known to
+  /// be) a marker line.
+  std::optional<Progress> observe(LocalTemplateId id, std::string_view message,
+                                  std::optional<TimeMs> time);
 
   /// How sure a number is to be an iteration, by its looks alone.
   enum class Looks : std::uint8_t { bare, of_total, named };
@@ -64,8 +63,8 @@ class IterationLearner {
   void choose(const Watched& watched, std::size_t field);
 
   std::vector<Watched> watched_;
-  std::size_t oldest_ = 0;  ///< where the search for one to make way begins
-  std::optional<LocalTemplateId> marker_;
+  std::size_t oldest_ = 0;                 ///< where the search for one to make way begins
+  std::optional<LocalTemplateId> marker_;  ///< of a bar: a number made of its total
   std::size_t marker_field_ = 0;
   Looks marker_looks_ = Looks::bare;
   std::int64_t marker_step_ = 0;

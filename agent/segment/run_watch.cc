@@ -15,11 +15,9 @@ constexpr std::uint64_t kEchoRecords = 30;
 
 }  // namespace
 
-bool RunWatch::falls(std::size_t speaker, const TemplateTraits& traits,
-                     const IterationMark& mark) {
+bool RunWatch::falls(std::size_t speaker, const TemplateTraits& traits, const IterationMark& mark) {
   if (mark.counted) return false;
-  if (!leader_)
-    leader_ = Leader{speaker, traits.role.iteration, mark.iteration, mark.iteration, 1};
+  if (!leader_) leader_ = Leader{speaker, traits.role.iteration, mark.iteration, mark.iteration, 1};
   if (leader_->speaker != speaker || leader_->marker != traits.role.iteration) return false;
   const std::int64_t step = mark.iteration - leader_->last;
   const bool at_begin = mark.iteration <= leader_->first + leader_->stride;
