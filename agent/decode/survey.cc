@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "agent/decode/civil.h"
 #include "agent/decode/clean.h"
 #include "agent/decode/envelope.h"
 #include "agent/decode/scan.h"
@@ -44,6 +45,16 @@ bool certain_host(std::string_view name) {
   return digits_only ? dots == 3 : mark;
 }
 
+/// Labels may stand behind a stamp that something put before each line.
+bool take_iso_stamp(std::string_view& line) {
+  Civil ignored;
+  Cursor c{line};
+  if (line.size() < 22 || line[4] != '-' || !scan_iso(c, ignored)) return false;
+  c.take(' ');
+  line.remove_prefix(c.at);
+  return true;
+}
+
 }  // namespace
 
 void Survey::count(std::string_view line) {
@@ -60,7 +71,9 @@ void Survey::count(std::string_view line) {
     return;
   }
   if (!is_alnum(line[0]) && line[0] != ' ') return;
+  const bool stamped = take_iso_stamp(line);
   const auto label = count_label(line);
+  if (stamped) return;  // behind a stamp names are those of loggers
   if (!line.empty() && is_alnum(line[0])) count_front(line);
   if (label) compare_tag(line, *label);
 }

@@ -38,12 +38,14 @@ std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, Lo
 }
 
 /// Frameworks print more than one line per iteration, and some count other things by the same name.
-/// The first template leads; another one must agree with it about where the job is, unless the
-/// leader is not heard of any more.
-bool Segmenter::contradicts(const IterationMark& mark, LocalTemplateId id) {
+/// The first template leads, with those that the same rule of a pack knows; another one must agree
+/// with it about where the job is, unless the leader is not heard of any more.
+bool Segmenter::contradicts(const IterationMark& mark, LocalTemplateId id,
+                            const IterationMarker* rule) {
   constexpr int kPatience = 6;
-  const bool leads = !marker_template_ || *marker_template_ == id;
   const std::int64_t ahead = completed_ ? mark.iteration - completed_->value() : 0;
+  const bool same_rule = rule != nullptr && rule == marker_rule_ && ahead >= 0;
+  const bool leads = !marker_template_ || *marker_template_ == id || same_rule;
   if (leads || (ahead >= 0 && ahead <= 4 * std::max<std::int64_t>(stride_, 1))) {
     if (leads) contradictions_ = 0;
     return false;
@@ -51,6 +53,7 @@ bool Segmenter::contradicts(const IterationMark& mark, LocalTemplateId id) {
   if (++contradictions_ < kPatience) return true;
   contradictions_ = 0;
   marker_template_ = id;
+  marker_rule_ = rule;
   completed_.reset();
   stride_ = 0;
   return false;
@@ -73,7 +76,7 @@ bool Segmenter::slice_is_full(const decode::Record& record) const {
 void Segmenter::add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
                     std::optional<IterationMark> mark, Stage stack_stage) {
   if (mark && marks_counted_ && !mark->counted) forget_counted();
-  if (mark && contradicts(*mark, id)) mark.reset();
+  if (mark && contradicts(*mark, id, traits.role.iteration)) mark.reset();
   // Who trains does not start up again: libraries are set up and data is read on the way, too.
   const Stage stage = stack_stage != Stage::unknown ? stack_stage : traits.role.stage;
   const bool late = completed_ && has_number_ && is_startup(stage);
@@ -93,7 +96,10 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     has_marker_ = true;
     marks_counted_ = mark->counted;
     ++marks_;
-    if (!marker_template_) marker_template_ = id;
+    if (!marker_template_) {
+      marker_template_ = id;
+      marker_rule_ = traits.role.iteration;
+    }
     if (starts || (is_startup(stage_) || stage_ == Stage::unknown)) stage_ = Stage::training;
     open_.iteration = Iteration{mark->iteration};
     open_.counted = mark->counted;

@@ -63,7 +63,7 @@ class Segmenter {
  private:
   std::optional<IterationMark> pack_mark(const decode::Record& record,
                                          const IterationMarker& marker);
-  bool contradicts(const IterationMark& mark, LocalTemplateId id);
+  bool contradicts(const IterationMark& mark, LocalTemplateId id, const IterationMarker* rule);
   void append(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits);
   void forget_counted();
   void add_parameters(const decode::Record& record, LocalTemplateId id);
@@ -85,8 +85,9 @@ class Segmenter {
   int contradictions_ = 0;   ///< in a row, since the leading marker was last seen
   std::optional<std::int64_t> bar_total_;
   std::optional<LocalTemplateId> marker_template_;
-  bool has_pack_marker_ = false;  ///< a rule pack knows the marker of this source
-  bool has_number_ = false;       ///< the source prints iteration numbers
+  const IterationMarker* marker_rule_ = nullptr;  ///< of the leading template; null: learned
+  bool has_pack_marker_ = false;                  ///< a rule pack knows the marker of this source
+  bool has_number_ = false;                       ///< the source prints iteration numbers
   bool has_marker_ = false;
   bool marks_counted_ = false;  ///< the last mark was
   std::uint64_t marks_ = 0;
