@@ -23,9 +23,7 @@ class FileRuns {
   bool full() const { return runs_.size() >= kRunsMax; }
   void begin(std::uint64_t from_byte) { runs_.push_back({from_byte, {}}); }
 
-  std::optional<SourceId> source(std::size_t speaker) const {
-    return runs_.back().source(speaker);
-  }
+  std::optional<SourceId> source(std::size_t speaker) const { return runs_.back().source(speaker); }
   void add(std::size_t speaker, SourceId source) {
     auto& sources = runs_.back().sources;
     if (speaker >= sources.size()) sources.resize(speaker + 1);

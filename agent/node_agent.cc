@@ -54,6 +54,7 @@ struct NodeAgent::State {
   std::vector<std::unique_ptr<segment::Segmenter>> segmenters;  // by source
   std::map<SourceId, wire::SourceDefinition> sent_sources;      // of the run being read
   std::vector<segment::TemplateTraits> traits;                  // by template
+  std::set<std::string, std::less<>> known_packs;
   recall::SegmentIndex index;
   wire::Batch batch;
   std::size_t batch_events = 0;
@@ -244,6 +245,7 @@ segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
   segment::TemplateTraits& found = traits[id.value()];
   if (found.seen++ == 0) {
     found.role = packs->classify(record.text);
+    known_packs.insert(found.role.packs.begin(), found.role.packs.end());
     found.names_epoch = segment::epoch_in(record.text).has_value();
     for (const segment::Timer* timer : found.role.timers)
       found.timer_ids.push_back(
@@ -376,6 +378,10 @@ std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const
     }
   }
   return hits;
+}
+
+std::vector<std::string> NodeAgent::frameworks() const {
+  return {state_->known_packs.begin(), state_->known_packs.end()};
 }
 
 std::vector<FileFacts> NodeAgent::facts() const {

@@ -15,6 +15,7 @@ namespace l4::decode {
 namespace {
 
 constexpr std::size_t kNamesMax = 4096;
+constexpr std::uint64_t kStampedBlocks = 16;  // who labels behind stamps does so from the start
 
 /// `epoch3`, `layer12`, `gpu0`: counted things, not machines.
 bool counted_thing(std::string_view name) {
@@ -71,7 +72,7 @@ void Survey::count(std::string_view line) {
     return;
   }
   if (!is_alnum(line[0]) && line[0] != ' ') return;
-  const bool stamped = take_iso_stamp(line);
+  const bool stamped = (labels_ || blocks_ <= kStampedBlocks) && take_iso_stamp(line);
   const auto label = count_label(line);
   if (stamped) return;  // behind a stamp names are those of loggers
   if (!line.empty() && is_alnum(line[0])) count_front(line);
@@ -119,6 +120,7 @@ void Survey::compare_tag(std::string_view line, std::int32_t label) {
 
 void Survey::look_at(std::string_view block) {
   block_ = {};
+  ++blocks_;
   while (!block.empty()) {
     const auto* end = static_cast<const char*>(std::memchr(block.data(), '\n', block.size()));
     const std::size_t size =

@@ -28,8 +28,8 @@ std::string_view word_before(std::string_view text, std::size_t at) {
 }
 
 bool names_iteration(std::string_view word) {
-  constexpr std::array<std::string_view, 7> kTails{"step", "steps", "iter",  "iteration",
-                                                   "it",   "batch", "update"};
+  static constexpr std::array<std::string_view, 7> kTails{"step", "steps", "iter",  "iteration",
+                                                          "it",   "batch", "update"};
   return std::ranges::any_of(kTails, [&](std::string_view tail) {
     return word.size() >= tail.size() &&
            std::ranges::equal(word.substr(word.size() - tail.size()), tail, is_same_letter);
@@ -38,22 +38,25 @@ bool names_iteration(std::string_view word) {
 
 /// Numbers behind these words count or name other things, however they grow.
 bool names_another_thing(std::string_view word) {
-  constexpr std::array<std::string_view, 20> kThings{
+  static constexpr std::array<std::string_view, 21> kThings{
       "process", "subprocess", "pid",    "port", "rank",  "local_rank", "node",
       "worker",  "thread",     "layer",  "gpu",  "npu",   "device",     "epoch",
-      "seed",    "line",       "lineno", "time", "shard", "attempt"};
+      "seed",    "line",       "lineno", "time", "shard", "attempt",    "channel"};
   return std::ranges::any_of(kThings, [&](std::string_view thing) {
     return std::ranges::equal(word, thing, is_same_letter);
   });
 }
 
-/// The line is a bar, and not one of those that show something else than training.
-bool is_training_bar(std::string_view text) {
-  constexpr std::array<std::string_view, 8> kWords{"oading", "Fetching", "Map", "okeniz",
-                                                   "Filter", "shard",    "Val", "eval"};
-  return text.find("%|") != text.npos && std::ranges::none_of(kWords, [&](std::string_view word) {
-           return text.find(word) != text.npos;
-         });
+bool is_bar(std::string_view text) {
+  return text.find("%|") != text.npos;
+}
+
+/// A bar that shows something else than training.
+bool is_preparation(std::string_view bar) {
+  static constexpr std::array<std::string_view, 8> kWords{"oading", "Fetching", "Map", "okeniz",
+                                                          "Filter", "shard",    "Val", "eval"};
+  return std::ranges::any_of(kWords,
+                             [&](std::string_view word) { return bar.find(word) != bar.npos; });
 }
 
 std::int64_t number_in(std::string_view text, std::size_t from, std::size_t to) {
@@ -101,6 +104,8 @@ std::int64_t total_behind(std::string_view text, std::size_t at) {
 /// The standalone integers of a line that may be iterations.
 std::size_t integers(std::string_view text, IterationLearner::Integers& out) {
   constexpr std::size_t kDigitsMax = 12;
+  const bool bar = is_bar(text);
+  if (bar && is_preparation(text)) return 0;
   std::size_t found = 0;
   for (std::size_t i = 0; i < text.size() && found < out.size();) {
     if (!is_digit(text[i])) {
@@ -108,13 +113,13 @@ std::size_t integers(std::string_view text, IterationLearner::Integers& out) {
       continue;
     }
     const std::size_t end = digits_end(text, i);
-    const std::string_view word = word_before(text, i);
-    const bool named = names_iteration(word);
-    if (end - i <= kDigitsMax && !is_glued(text, i, end, named) && !names_another_thing(word)) {
+    const bool whole = !is_glued(text, i, end, false);
+    const bool maybe = end - i <= kDigitsMax && (whole || at_or_blank(text, end) == '.');
+    const std::string_view word = maybe ? word_before(text, i) : std::string_view();
+    const bool named = maybe && names_iteration(word);
+    if (maybe && (whole || !is_glued(text, i, end, named)) && !names_another_thing(word)) {
       const std::int64_t total = total_behind(text, end);
-      const Looks looks = named                                ? Looks::named
-                          : total > 0 && is_training_bar(text) ? Looks::of_total
-                                                               : Looks::bare;
+      const Looks looks = named ? Looks::named : total > 0 && bar ? Looks::of_total : Looks::bare;
       out[found++] = {number_in(text, i, end), total, looks};
     }
     i = end;
@@ -124,28 +129,49 @@ std::size_t integers(std::string_view text, IterationLearner::Integers& out) {
 
 }  // namespace
 
-IterationLearner::Watched& IterationLearner::watch(LocalTemplateId id) {
-  for (Watched& watched : watched_)
-    if (watched.id == id) return watched;
-  if (watched_.size() < kTemplatesMax) return watched_.emplace_back(Watched{id});
+bool IterationLearner::Watched::hopeless() const {
+  constexpr std::uint64_t kSeenEnough = 64;
+  return seen >= kSeenEnough && best_streak < kStreakNamed;
+}
+
+/// Place of a template among the watched. Where there are more templates than places, one in
+/// kRefusals gets the place of another, so that each stays long enough to be seen again.
+std::optional<std::size_t> IterationLearner::watch(LocalTemplateId id) {
   constexpr int kCounting = 2;
+  constexpr std::uint32_t kRefusals = 16;
+  const auto found = std::ranges::find(ids_, id);
+  if (found != ids_.end()) return static_cast<std::size_t>(found - ids_.begin());
+  if (ids_.size() < kTemplatesMax) {
+    ids_.push_back(id);
+    watched_.emplace_back();
+    return ids_.size() - 1;
+  }
+  if (++refused_ % kRefusals != 0) return std::nullopt;
   for (std::size_t tries = 0; tries < kTemplatesMax; ++tries) {
     oldest_ = (oldest_ + 1) % kTemplatesMax;
-    const Watched& watched = watched_[oldest_];
-    if (watched.best_streak < kCounting && watched.id != marker_) break;
+    if (watched_[oldest_].best_streak < kCounting && ids_[oldest_] != marker_) break;
   }
-  return watched_[oldest_] = Watched{id};
+  ids_[oldest_] = id;
+  watched_[oldest_] = {};
+  return oldest_;
 }
 
 void IterationLearner::count(Field& field, const Integer& number, bool seen,
                              std::optional<TimeMs> time) {
+  // A name may have other lines in between, of another shape; a bar is drawn when there is time.
+  constexpr std::int64_t kLeapMax = 8;
   const std::int64_t step = number.value - field.last;
   if (seen && step == 0 && number.looks != Looks::bare) return;  // said by several ranks
   const bool same_total = number.total == field.total;
-  const bool grows = step > 0 && (field.streak == 0 || step == field.step ||
-                                  (number.looks == Looks::of_total && same_total));
-  if (seen && grows && same_total) {
-    field.step = step;
+  const auto leaps = [](std::int64_t far, std::int64_t near) {
+    return near > 0 && far % near == 0 && far / near <= kLeapMax;
+  };
+  const bool steady =
+      step == field.step || number.looks == Looks::of_total ||
+      (number.looks == Looks::named && (leaps(step, field.step) || leaps(field.step, step)));
+  const bool can_convince = number.looks != Looks::bare || time;
+  if (seen && can_convince && same_total && step > 0 && (field.streak == 0 || steady)) {
+    field.step = field.streak == 0 ? step : std::min(field.step, step);
     ++field.streak;
   } else {
     field.streak = 0;
@@ -157,7 +183,6 @@ void IterationLearner::count(Field& field, const Integer& number, bool seen,
 }
 
 bool IterationLearner::convinces(const Field& field, std::optional<TimeMs> now) {
-  constexpr int kStreakNamed = 4;
   constexpr int kStreakOfTotal = 6;
   constexpr int kStreakBare = 12;
   constexpr Millis kPaceMin{20};
@@ -167,36 +192,44 @@ bool IterationLearner::convinces(const Field& field, std::optional<TimeMs> now) 
          *now - *field.since >= kPaceMin * field.streak;
 }
 
-void IterationLearner::choose(const Watched& watched, std::size_t field) {
+void IterationLearner::choose(LocalTemplateId id, const Watched& watched, std::size_t field) {
   const Field& candidate = watched.fields[field];
   const bool better = !marker_ || candidate.looks > marker_looks_ ||
                       (candidate.looks == marker_looks_ && candidate.step < marker_step_);
   if (!better) return;
-  marker_ = watched.id;
+  marker_ = id;
   marker_field_ = field;
   marker_looks_ = candidate.looks;
   marker_step_ = candidate.step;
 }
 
-std::optional<std::int64_t> IterationLearner::observe(LocalTemplateId id, std::string_view message,
-                                                      std::optional<TimeMs> time) {
+std::optional<Progress> IterationLearner::observe(LocalTemplateId id, std::string_view message,
+                                                  std::optional<TimeMs> time) {
+  std::optional<std::size_t> place = watch(id);
+  if (!place || watched_[*place].hopeless()) return std::nullopt;
   Integers numbers{};
   const std::size_t found = integers(message, numbers);
-  if (found == 0) return std::nullopt;
-  Watched& watched = watch(id);
+  // What a bar draws makes many templates of it; its total makes it one.
+  constexpr std::uint32_t kBars = 1u << 31;
+  for (std::size_t i = 0; i < found; ++i)
+    if (numbers[i].looks == Looks::of_total)
+      id = LocalTemplateId{kBars | static_cast<std::uint32_t>(numbers[i].total)};
+  if (id != ids_[*place]) {
+    ++watched_[*place].seen;
+    place = watch(id);
+    if (!place) return std::nullopt;
+  }
+  Watched& watched = watched_[*place];
   for (std::size_t i = 0; i < found; ++i) {
     Field& field = watched.fields[i];
-    count(field, numbers[i], watched.seen, time);
+    count(field, numbers[i], watched.seen > 0, time);
     watched.best_streak = std::max(watched.best_streak, field.streak);
-    if (convinces(field, time)) choose(watched, i);
+    if (convinces(field, time)) choose(id, watched, i);
   }
-  watched.seen = true;
-  if (marker_ == id && marker_field_ < found) return numbers[marker_field_].value;
-  return std::nullopt;
-}
-
-std::optional<LocalTemplateId> IterationLearner::marker() const {
-  return marker_;
+  ++watched.seen;
+  if (marker_ != id || marker_field_ >= found) return std::nullopt;
+  const Integer& number = numbers[marker_field_];
+  return Progress{number.value, number.total > 0 ? std::optional(number.total) : std::nullopt};
 }
 
 }  // namespace l4::segment

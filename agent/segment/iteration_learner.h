@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/segment/rule_pack.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 
@@ -22,12 +23,10 @@ namespace l4::segment {
 
 class IterationLearner {
  public:
-  /// Number of the iteration if `message` is (now known to be) a marker line.
-  std::optional<std::int64_t> observe(LocalTemplateId id, std::string_view message,
-                                      std::optional<TimeMs> time);
-
-  /// Template of the marker in use, if one was found.
-  std::optional<LocalTemplateId> marker() const;
+  /// Number of the iteration, and the total if one stands behind it, if `message` is (now known to
+  /// be) a marker line.
+  std::optional<Progress> observe(LocalTemplateId id, std::string_view message,
+                                  std::optional<TimeMs> time);
 
   /// How sure a number is to be an iteration, by its looks alone.
   enum class Looks : std::uint8_t { bare, of_total, named };
@@ -42,6 +41,7 @@ class IterationLearner {
 
  private:
   static constexpr std::size_t kTemplatesMax = 128;
+  static constexpr int kStreakNamed = 4;  ///< the fewest that convince
 
   struct Field {
     std::int64_t last = 0;
@@ -52,20 +52,23 @@ class IterationLearner {
     Looks looks = Looks::bare;
   };
   struct Watched {
-    LocalTemplateId id;
     std::array<Field, kFieldsMax> fields{};
     int best_streak = 0;
-    bool seen = false;
+    std::uint64_t seen = 0;
+    /// Enough was seen of it, and nothing grew: not looked at any more.
+    bool hopeless() const;
   };
 
-  Watched& watch(LocalTemplateId id);
+  std::optional<std::size_t> watch(LocalTemplateId id);
   static void count(Field& field, const Integer& number, bool seen, std::optional<TimeMs> time);
   static bool convinces(const Field& field, std::optional<TimeMs> now);
-  void choose(const Watched& watched, std::size_t field);
+  void choose(LocalTemplateId id, const Watched& watched, std::size_t field);
 
+  std::vector<LocalTemplateId> ids_;  // of watched_, close together: searched for every line
   std::vector<Watched> watched_;
-  std::size_t oldest_ = 0;  ///< where the search for one to make way begins
-  std::optional<LocalTemplateId> marker_;
+  std::size_t oldest_ = 0;                 ///< where the search for one to make way begins
+  std::uint32_t refused_ = 0;              ///< templates for which there was no place
+  std::optional<LocalTemplateId> marker_;  ///< of a bar: a number made of its total
   std::size_t marker_field_ = 0;
   Looks marker_looks_ = Looks::bare;
   std::int64_t marker_step_ = 0;

@@ -40,14 +40,24 @@ LiteralRule read_rule(ConfigTable& table) {
   rule.leading_number = table.flag_or("leading_number", false);
   if (std::ranges::any_of(rule.contains, &std::string::empty))
     table.refuse("contains", "an empty text would match every line");
+  for (const std::string& literal : rule.excludes)
+    if (literal.empty() || std::ranges::find(rule.contains, literal) != rule.contains.end())
+      table.refuse("excludes", "\"" + literal + "\" leaves no line to match");
   return rule;
+}
+
+std::string read_anchor(ConfigTable& table) {
+  std::string anchor = table.text("number_after");
+  if (table.has("number_after") && anchor.empty())
+    table.refuse("number_after", "an empty text stands before every number");
+  return anchor;
 }
 
 IterationMarker read_marker(ConfigTable& table, const std::string& pack) {
   IterationMarker marker;
   marker.pack = pack;
   marker.rule = read_rule(table);
-  marker.number_after = table.text("number_after");
+  marker.number_after = read_anchor(table);
   marker.bar = table.flag_or("bar", false);
   marker.boundary = table.choice("boundary", {"completed", "started"}) == 0
                         ? wire::Boundary::completed
@@ -82,7 +92,7 @@ Timer read_timer(ConfigTable& table) {
   Timer timer;
   timer.name = table.text("name");
   timer.rule = read_rule(table);
-  timer.number_after = table.text("number_after");
+  timer.number_after = read_anchor(table);
   timer.ms_per_unit = table.choice("unit", {"ms", "s"}) == 0 ? 1.0 : 1000.0;
   timer.role = static_cast<TimerRole>(table.choice("role", {"own", "wait", "mixed"}));
   return timer;
@@ -93,6 +103,7 @@ Result<RulePack> read_pack(const std::filesystem::path& file) {
   if (!root) return std::unexpected(root.error());
   RulePack pack;
   pack.name = root->text("name");
+  if (root->has("name") && pack.name.empty()) root->refuse("name", "must not be empty");
   pack.fallback = root->flag_or("fallback", false);
   for (auto& table : root->tables("iteration"))
     pack.iterations.push_back(read_marker(table, pack.name));
@@ -136,7 +147,7 @@ auto read_behind(std::string_view message, std::string_view after, Take take)
   for (auto at = message.find(after); at != std::string_view::npos;
        at = message.find(after, at + 1)) {
     std::string_view rest = message.substr(at + after.size());
-    rest.remove_prefix(std::min(rest.find_first_not_of(" \t:=["), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t:=[(."), rest.size()));
     if (auto taken = take(rest)) return taken;
   }
   return std::nullopt;
@@ -151,7 +162,7 @@ std::optional<std::int64_t> take_integer(std::string_view& text) {
   return value;
 }
 
-/// Each function adds what the pack knows to the role and says whether it knew anything.
+/// Each adds what the pack knows to the role; some say whether it knew anything.
 
 bool apply_marker(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
   const auto found = std::ranges::find_if(pack.iterations, [&](const IterationMarker& marker) {
@@ -162,17 +173,14 @@ bool apply_marker(const RulePack& pack, const LiteralSearch& search, TemplateRol
   return true;
 }
 
-bool apply_stages(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
-  bool known = false;
+void apply_stages(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
   for (const auto& rule : pack.stages) {
     const bool begins = accepts(rule.begin, search);
     const bool ends =
         std::ranges::any_of(rule.until, [&](const auto& text) { return search.holds(text); });
     if (begins && role.stage == Stage::unknown) role.stage = rule.stage;
     if (ends && role.stage_end == Stage::unknown) role.stage_end = rule.stage;
-    known |= begins || ends;
   }
-  return known;
 }
 
 bool apply_timers(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
@@ -187,8 +195,8 @@ bool apply_timers(const RulePack& pack, const LiteralSearch& search, TemplateRol
 }
 
 void apply(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+  apply_stages(pack, search, role);
   bool known = apply_marker(pack, search, role);
-  known |= apply_stages(pack, search, role);
   known |= apply_timers(pack, search, role);
   const LiteralRule* banner = first_of(pack.banners, search);
   if (role.banner == nullptr) role.banner = banner;
@@ -198,7 +206,8 @@ void apply(const RulePack& pack, const LiteralSearch& search, TemplateRole& role
   role.teardown |= teardown;
   role.finished |= finished;
   role.progress |= progress;
-  if (known || banner != nullptr || teardown || finished || progress)
+  if (pack.fallback ? role.iteration != nullptr && role.iteration->pack == pack.name
+                    : known || banner != nullptr || teardown || finished || progress)
     role.packs.push_back(pack.name);
 }
 

@@ -70,7 +70,9 @@ struct TemplateRole {
   bool teardown = false;  ///< noise of an ordinary end
   bool finished = false;  ///< the job, or this rank, ended well
   bool progress = false;  ///< proof of progress without an iteration number
-  std::vector<std::string_view> packs;  ///< names of those that know the line
+  /// Packs that know the line as their framework's own: by more than a stage, which many word
+  /// alike; a fallback only where it names the iteration.
+  std::vector<std::string_view> packs;
 };
 
 class RulePackSet {
@@ -105,8 +107,8 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
-/// Integer behind the first occurrence of `after` that an integer follows; blanks, `:`, `=` and
-/// `[` between them are skipped.
+/// Integer behind the first occurrence of `after` that an integer follows; blanks, `:`, `=`, `[`,
+/// `(` and dots that lead to it are skipped.
 std::optional<std::int64_t> read_number(std::string_view message, std::string_view after);
 /// As read_number, with the total behind a slash if there is one.
 std::optional<Progress> read_progress(std::string_view message, std::string_view after);

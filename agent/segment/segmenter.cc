@@ -19,18 +19,33 @@ std::optional<IterationMark> Segmenter::pack_mark(const decode::Record& record,
   return IterationMark{epochs_.count(progress->number, progress->total), false, marker.boundary};
 }
 
+/// Text landed on the line of a bar, and the decoder took the bar off. It is the training's if its
+/// total is, or if it is the first while training.
+std::optional<IterationMark> Segmenter::bar_mark(const decode::Record& record) {
+  const bool is_bar = record.text.find("%|") != std::string_view::npos;
+  if (!record.progress || !record.progress_total || is_bar) return std::nullopt;
+  if (!bar_total_ && stage_ == Stage::training) bar_total_ = record.progress_total;
+  if (!bar_total_ || record.progress_total != bar_total_) return std::nullopt;
+  has_number_ = true;
+  return IterationMark{epochs_.count(*record.progress, record.progress_total), false,
+                       wire::Boundary::completed, true};
+}
+
 std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, LocalTemplateId id,
                                                 const TemplateTraits& traits) {
   if (traits.names_epoch)
-    if (const auto epoch = epoch_in(record.text)) epochs_.enter(*epoch);
+    if (const auto epoch = epoch_in(record.text))
+      epochs_.enter(*epoch, traits.role.iteration != nullptr);
   if (traits.role.iteration != nullptr) return pack_mark(record, *traits.role.iteration);
+  if (const auto mark = bar_mark(record)) return mark;
   const bool ordinary = !record.folded && traits.level < Level::warning &&
                         traits.role.stage == Stage::unknown &&
                         traits.role.stage_end == Stage::unknown;
   if (!has_pack_marker_ && ordinary)
-    if (const auto number = learner_.observe(id, record.text, record.time)) {
+    if (const auto learned = learner_.observe(id, record.text, record.time)) {
       has_number_ = true;
-      return IterationMark{epochs_.count(*number, std::nullopt), false, wire::Boundary::completed};
+      return IterationMark{epochs_.count(learned->number, learned->total), false,
+                           wire::Boundary::completed};
     }
   if (!has_number_ && traits.role.progress)
     return IterationMark{++ticks_, true, wire::Boundary::completed};
@@ -96,7 +111,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     has_marker_ = true;
     marks_counted_ = mark->counted;
     ++marks_;
-    if (!marker_template_) {
+    if (!marker_template_ && !mark->beside) {
       marker_template_ = id;
       marker_rule_ = traits.role.iteration;
     }

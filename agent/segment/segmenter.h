@@ -28,6 +28,7 @@ struct IterationMark {
   std::int64_t iteration = 0;
   bool counted = false;  ///< here, for want of a printed number
   wire::Boundary boundary = wire::Boundary::completed;
+  bool beside = false;  ///< by a bar that the line's text landed on
 };
 
 class Segmenter {
@@ -63,6 +64,7 @@ class Segmenter {
  private:
   std::optional<IterationMark> pack_mark(const decode::Record& record,
                                          const IterationMarker& marker);
+  std::optional<IterationMark> bar_mark(const decode::Record& record);
   bool contradicts(const IterationMark& mark, LocalTemplateId id, const IterationMarker* rule);
   void append(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits);
   void forget_counted();

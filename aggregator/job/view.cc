@@ -20,7 +20,8 @@ std::map<std::string, std::int32_t> first_ranks(const JobState& state, const Att
   for (const auto& [name, agent] : state.agents())
     for (const auto& [id, stream] : agent.streams) {
       const wire::SourceDefinition& source = stream.source;
-      if (source.rank && source.local_rank && attempts.of(agent, stream).value_or(attempt) == attempt)
+      if (source.rank && source.local_rank &&
+          attempts.of(agent, stream).value_or(attempt) == attempt)
         base.try_emplace(source.node, source.rank->value() - *source.local_rank);
     }
   return base;

@@ -121,6 +121,12 @@ TEST_CASE("a line that only mentions an iteration is no marker") {
            "step:125/1490 val_loss:4.3 train_time:17907ms step_avg:143.2ms",
            "[Rank 0 / 8] [before iteration 10] Training TinyGPT unused_parameter_size=0",
            "Evaluating iter 3/10",
+           "[titan] root - INFO - validate step: 20  loss:  3.11  memory: 27.34GiB  tps: 9,012",
+           "step:0 - val-core/gsm8k/acc/mean@1:0.41",
+           "Sanity Checking DataLoader 0:  50%|█████     | 1/2 [00:00<00:00,  4.11it/s]",
+           "Val:  50%|█████     | 2/4 [00:02<00:02,  1.90it/s]",
+           "Train epoch [1/1]:  50%|█████     | 4/8 [00:02<00:02,  1.9it/s]",
+           "(min, max) time across ranks (ms):",
        }) {
     CAPTURE(line);
     CHECK(packs().classify(line).iteration == nullptr);
@@ -223,6 +229,7 @@ TEST_CASE("numbers stand behind the first anchor that has one") {
   CHECK(read_progress("iteration   10/    150 |", "iteration") == Progress{10, 150});
   CHECK(read_progress("step=7, skipped", "step=") == Progress{7, std::nullopt});
   CHECK(read_value("fwd: 1.5e2 |", "fwd:") == 150.0);
+  CHECK(read_value("    forward-compute .....: (12.50, 13.75)", "forward-compute ") == 12.5);
   CHECK_FALSE(read_value("grad norm: nan", "grad norm:").has_value());
 }
 
@@ -243,6 +250,15 @@ TEST_CASE("a bad pack names file, line and key") {
   CHECK(error_of("name = \"a\"\n[[stage]]\nstage = \"lunch\"\ncontains = [\"x\"]\n")
             .starts_with(file + ":3: stage: names no stage"));
   CHECK(error_of("name = \n").starts_with(file + ":1: no valid TOML"));
+  CHECK(error_of("name = \"a\"\n[[iteration]]\ncontains = [\"x\"]\nnumber_after = \"\"\n")
+            .starts_with(file + ":4: number_after: an empty text"));
+  CHECK(error_of("name = \"a\"\n[[banner]]\ncontains = [\"x\"]\nexcludes = [\"x\"]\n")
+            .starts_with(file + ":4: excludes: \"x\" leaves no line"));
+  CHECK(error_of("name = \"a\"\n[[banner]]\ncontains = [\"x\", \"\"]\n")
+            .starts_with(file + ":3: contains: an empty text"));
+  CHECK(error_of("name = \"\"\n").starts_with(file + ":1: name: must not be empty"));
+  CHECK(error_of("name = \"a\"\n[[banners]]\ncontains = [\"x\"]\n")
+            .starts_with(file + ":2: banners: unknown key"));
   CHECK(error_of("name = \"a\"\n") == "loaded");
   std::filesystem::remove_all(folder);
   CHECK(RulePackSet::load(folder).error().where == folder.string());
