@@ -36,6 +36,8 @@ class Segmenter {
            Stage stack_stage = Stage::unknown);
   void finish();
 
+  /// Templates that the open segment mentions.
+  const std::vector<wire::EventCount>& open_events() const { return open_.events; }
   /// Template whose lines marked iterations, if any did.
   std::optional<LocalTemplateId> marker() const { return marker_template_; }
 

@@ -34,7 +34,7 @@ std::string with_numbers(std::string_view text) {
 /// Packs of frameworks whose iteration lines are there.
 std::vector<std::string> frameworks_in(const OfflineJob& job, const segment::RulePackSet& packs) {
   std::set<std::string> names;
-  const job::TemplateTable& templates = job.state->templates();
+  job::TemplateTable& templates = job.state->templates();
   for (const TemplateId id : templates.all())
     if (const auto* marker = packs.classify(with_numbers(templates.text(id))).iteration;
         marker != nullptr)
@@ -85,6 +85,7 @@ int run_inspect(const InspectOptions& options) {
   offline.layout = options.layout;
   offline.private_folder = inputs->private_folder();
   offline.agent = settings->agent;
+  offline.shares = settings->shares;
   offline.threads = std::max(1u, std::thread::hardware_concurrency());
   auto job = read_job(*paths, *packs, templates, offline, progress);
   if (!job) return fail(job.error(), kNothingRead);
