@@ -6,10 +6,12 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "agent/discover/file_reader.h"
 #include "agent/file_parts.h"
 #include "agent/file_runs.h"
+#include "agent/forgotten_list.h"
 #include "agent/recall/segment_index.h"
 #include "agent/segment/run_watch.h"
 #include "agent/segment/segmenter.h"
@@ -51,10 +53,12 @@ struct NodeAgent::State {
   drain::TemplateMiner miner;
   std::deque<OpenFile> files;
   std::vector<std::size_t> file_of_source;
-  std::vector<std::unique_ptr<segment::Segmenter>> segmenters;  // by source
-  std::map<SourceId, wire::SourceDefinition> sent_sources;      // of the run being read
-  std::vector<segment::TemplateTraits> traits;                  // by template
+  std::vector<std::unique_ptr<segment::Segmenter>> segmenters;        // by source
+  std::map<SourceId, wire::SourceDefinition> sent_sources;            // of the run being read
+  std::unordered_map<std::uint32_t, segment::TemplateTraits> traits;  // by template
   std::set<std::string, std::less<>> known_packs;
+  ForgottenList forgotten;
+  std::uint64_t by_half = 0;  // of the lines, as told
   recall::SegmentIndex index;
   wire::Batch batch;
   std::size_t batch_events = 0;
@@ -74,6 +78,8 @@ struct NodeAgent::State {
   void on_segment(wire::Segment&& segment);
   void finish_file(OpenFile& open, const decode::Decoder& decoder);
   void flush();
+  void define_changed();
+  void take_forgotten();
 };
 
 NodeAgent::NodeAgent(std::string name, std::vector<discover::LogFile> files,
@@ -105,7 +111,8 @@ void NodeAgent::read_all(wire::Sender& sender, std::atomic<std::uint64_t>& bytes
     if (stop.stop_requested()) break;
     state_->read_file(open, bytes_done, stop);
   }
-  state_->flush();
+  do state_->flush();
+  while (!state_->forgotten.empty() && !stop.stop_requested());
   state_->sender = nullptr;
   state_->chunk.reset();
 }
@@ -118,6 +125,7 @@ void NodeAgent::freeze() {
   state.index.freeze();
   const auto drop = [](auto& list) { list = std::remove_reference_t<decltype(list)>(); };
   drop(state.traits);
+  drop(state.forgotten);
   drop(state.segmenters);
   drop(state.sent_sources);
   drop(state.timers);
@@ -241,7 +249,6 @@ void NodeAgent::State::finish_run(OpenFile& open, bool last) {
 
 segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
                                                      const decode::Record& record) {
-  if (id.value() >= traits.size()) traits.resize(id.value() + 1);
   segment::TemplateTraits& found = traits[id.value()];
   if (found.seen++ == 0) {
     found.role = packs->classify(record.text);
@@ -281,19 +288,36 @@ void NodeAgent::State::on_segment(wire::Segment&& segment) {
     flush();
 }
 
-void NodeAgent::State::flush() {
+void NodeAgent::State::define_changed() {
   for (const LocalTemplateId id : miner.take_changed()) {
     const drain::LogTemplate& found = miner.at(id);
     wire::TemplateDefinition definition;
     definition.id = id;
     definition.generation = found.generation;
     definition.text = found.text;
-    definition.level = traits[id.value()].level;
-    definition.marks = segment::marks_of(traits[id.value()].role);
+    const segment::TemplateTraits& known = traits[id.value()];
+    definition.level = known.level;
+    definition.marks = segment::marks_of(known.role);
     definition.skeletons = found.skeletons;
     definition.alias_of = found.alias_of;
     batch.templates.push_back(std::move(definition));
   }
+}
+
+/// Puts into the batch what the miner forgot, and lets go of what is known of it here.
+void NodeAgent::State::take_forgotten() {
+  const std::vector<LocalTemplateId> ids = miner.take_forgotten();
+  for (const LocalTemplateId id : ids) traits.erase(id.value());
+  forgotten.add(ids);
+  batch.forgotten = forgotten.take(segmenters, wire::kForgottenMax);
+  index.forget(batch.forgotten);
+}
+
+void NodeAgent::State::flush() {
+  define_changed();
+  take_forgotten();
+  batch.lines_by_half = miner.stats().by_half - by_half;
+  by_half += batch.lines_by_half;
   batch.agent = name;
   batch.sequence = sequence++;
   sender->send(wire::encode(batch));

@@ -122,4 +122,6 @@ struct Batch {
   segments @6 :List(Segment);
   coverage @7 :List(Coverage);
   warnings @8 :List(Warning);
+  forgotten @9 :List(UInt32);
+  linesByHalf @10 :UInt64;
 }

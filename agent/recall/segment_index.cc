@@ -46,7 +46,6 @@ void SegmentIndex::add(const wire::Segment& segment) {
   const auto place = static_cast<std::uint32_t>(spans_.size());
   spans_.push_back({segment.source, segment.bytes, segment.lines.first, segment.end});
   for (const wire::EventCount& event : segment.events) {
-    if (event.id.value() >= places_.size()) places_.resize(event.id.value() + 1);
     Places& places = places_[event.id.value()];
     if (places.size() >= kSpansMax) {
       halve(places);
@@ -55,6 +54,11 @@ void SegmentIndex::add(const wire::Segment& segment) {
     places.push_back(place);
   }
   if (joined_ && spans_.size() > std::max(kSweepMin, 2 * swept_size_)) sweep();
+}
+
+void SegmentIndex::forget(const std::vector<LocalTemplateId>& ids) {
+  for (const LocalTemplateId id : ids)
+    if (places_.erase(id.value()) > 0) joined_ = true;
 }
 
 /// Joins every second span of the same source with the one before it.
@@ -81,7 +85,7 @@ void SegmentIndex::halve(Places& places) {
 void SegmentIndex::sweep() {
   constexpr std::uint32_t kUnused = ~std::uint32_t{0};
   std::vector<std::uint32_t> moved(spans_.size(), kUnused);
-  for (const Places& places : places_)
+  for (const auto& [id, places] : places_)
     for (const std::uint32_t place : places) moved[place] = 0;
   std::uint32_t kept = 0;
   for (std::size_t i = 0; i < spans_.size(); ++i) {
@@ -90,7 +94,7 @@ void SegmentIndex::sweep() {
     moved[i] = kept++;
   }
   spans_.resize(kept);
-  for (Places& places : places_)
+  for (auto& [id, places] : places_)
     for (std::uint32_t& place : places) place = moved[place];
   swept_size_ = kept;
 }
@@ -102,9 +106,12 @@ void SegmentIndex::freeze() {
     put(packed_spans_, before, span);
     before = span;
   }
-  for (const Places& places : places_) {
+  for (const auto& [id, places] : places_) packed_ids_.push_back(id);
+  std::ranges::sort(packed_ids_);
+  packed_ids_.shrink_to_fit();
+  for (const std::uint32_t id : packed_ids_) {
     std::uint32_t last = 0;
-    for (const std::uint32_t place : places) {
+    for (const std::uint32_t place : places_.at(id)) {
       put_step(packed_places_, last, place);
       last = place;
     }
@@ -114,7 +121,7 @@ void SegmentIndex::freeze() {
   packed_places_.shrink_to_fit();
   place_ends_.shrink_to_fit();
   spans_ = std::vector<Span>();
-  places_ = std::vector<Places>();
+  places_ = std::unordered_map<std::uint32_t, Places>();
 }
 
 std::vector<Span> SegmentIndex::all_spans() const {
@@ -127,13 +134,15 @@ std::vector<Span> SegmentIndex::all_spans() const {
 
 std::vector<Span> SegmentIndex::spans(LocalTemplateId id) const {
   std::vector<Span> found;
-  if (id.value() < places_.size())
-    for (const std::uint32_t place : places_[id.value()]) found.push_back(spans_[place]);
-  if (id.value() >= place_ends_.size()) return found;
+  if (const auto places = places_.find(id.value()); places != places_.end())
+    for (const std::uint32_t place : places->second) found.push_back(spans_[place]);
+  const auto packed = std::ranges::lower_bound(packed_ids_, id.value());
+  if (packed == packed_ids_.end() || *packed != id.value()) return found;
   const std::vector<Span> all = all_spans();
-  const std::size_t from = id.value() == 0 ? 0 : place_ends_[id.value() - 1];
+  const auto number = static_cast<std::size_t>(packed - packed_ids_.begin());
+  const std::size_t from = number == 0 ? 0 : place_ends_[number - 1];
   const std::uint8_t* at = packed_places_.data() + from;
-  const std::uint8_t* const end = packed_places_.data() + place_ends_[id.value()];
+  const std::uint8_t* const end = packed_places_.data() + place_ends_[number];
   for (std::uint64_t place = 0; at != end;) {
     place = take_step(at, place);
     found.push_back(all[place]);

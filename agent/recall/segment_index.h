@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -32,6 +33,8 @@ class SegmentIndex {
   static constexpr std::size_t kSpansMax = 2048;
 
   void add(const wire::Segment& segment);
+  /// Nobody will ask for these any more.
+  void forget(const std::vector<LocalTemplateId>& ids);
   /// Spans that may hold `id`; empty if it was never seen.
   std::vector<Span> spans(LocalTemplateId id) const;
 
@@ -47,13 +50,14 @@ class SegmentIndex {
   std::vector<Span> all_spans() const;
 
   std::vector<Span> spans_;
-  std::vector<Places> places_;  // by template
-  std::size_t swept_size_ = 0;  // of spans_, after the last sweep
-  bool joined_ = false;         // some spans may be referred to no more
+  std::unordered_map<std::uint32_t, Places> places_;  // by template
+  std::size_t swept_size_ = 0;                        // of spans_, after the last sweep
+  bool joined_ = false;                               // some spans may be referred to no more
 
   Bytes packed_spans_;
   Bytes packed_places_;
-  std::vector<std::uint32_t> place_ends_;  // in packed_places_, by template
+  std::vector<std::uint32_t> packed_ids_;  // templates, ascending
+  std::vector<std::uint32_t> place_ends_;  // in packed_places_, by packed_ids_
 };
 
 }  // namespace l4::recall

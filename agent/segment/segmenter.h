@@ -56,6 +56,8 @@ class Segmenter {
   /// What the segmenter of the file's next run begins with; this one is done for.
   IterationLearner release_learner() { return std::move(learner_); }
 
+  /// Templates that the open segment mentions.
+  const std::vector<wire::EventCount>& open_events() const { return open_.events; }
   /// Template whose lines marked iterations, if any did.
   std::optional<LocalTemplateId> marker() const { return marker_template_; }
   /// Iterations marked; none for the file's marker where they were only counted.

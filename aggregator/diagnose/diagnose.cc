@@ -1,5 +1,7 @@
 #include "aggregator/diagnose/diagnose.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "aggregator/detect/slow/symptoms.h"
@@ -66,6 +68,25 @@ void adopt_suspects(Diagnosis& into, Diagnosis&& failed) {
   into.scopes = std::move(failed.scopes);
 }
 
+/// What is known of the input, and what was not kept of it.
+std::vector<wire::Warning> warnings_of(const job::JobState& state) {
+  std::vector<wire::Warning> warnings = state.warnings();
+  if (state.forgotten() > 0)
+    warnings.push_back({"forgotten", "",
+                        fmt::format("{} templates that were not seen for long were let go, with "
+                                    "their counts: more memory keeps them ([memory] "
+                                    "templates_max_total)",
+                                    state.forgotten()),
+                        0});
+  if (state.lines_by_half() > 0)
+    warnings.push_back({"flood", "",
+                        fmt::format("{} lines of a flood of ever new lines were grouped by half "
+                                    "of their words",
+                                    state.lines_by_half()),
+                        0});
+  return warnings;
+}
+
 Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, const Pool& pool,
                            const Options& options) {
   const job::JobView view = job::make_view(state, attempt, trust_mtimes(state, attempt, options));
@@ -119,7 +140,7 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
   if (report.verdict.stage == Stage::unknown && report.verdict.state == State::launch_failed)
     report.verdict.stage = Stage::init;
   report.pool = {pool.runs > 0, pool.runs, hints.events_dropped};
-  report.warnings = state.warnings();
+  report.warnings = warnings_of(state);
   std::ranges::stable_sort(report.warnings, {}, &wire::Warning::file);
   report.verdict.summary = summarise(report);
   if (waited_for_nodes(report)) report_attendance(view, report);

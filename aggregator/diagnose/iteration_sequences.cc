@@ -1,6 +1,7 @@
 #include "aggregator/diagnose/iteration_sequences.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 namespace l4::diagnose {
@@ -13,14 +14,15 @@ class EventNumbers {
  public:
   EventNumbers(const job::JobView& view, const job::Agent& agent) : view_(view), agent_(agent) {}
 
-  std::uint32_t of(std::uint32_t local) {
-    const auto [found, created] = known_.try_emplace(local, 0u);
+  /// None for a template that the agent let go.
+  std::optional<std::uint32_t> of(std::uint32_t local) {
+    const auto [found, created] = known_.try_emplace(local, std::nullopt);
     if (created) {
       const TemplateId id =
           view_.state->templates().resolve(agent_.node_index, LocalTemplateId{local});
-      found->second = static_cast<std::uint32_t>(
-          std::ranges::lower_bound(view_.events, id, {}, &job::EventView::id) -
-          view_.events.begin());
+      const auto event = std::ranges::lower_bound(view_.events, id, {}, &job::EventView::id);
+      if (event != view_.events.end() && event->id == id)
+        found->second = static_cast<std::uint32_t>(event - view_.events.begin());
     }
     return found->second;
   }
@@ -28,7 +30,7 @@ class EventNumbers {
  private:
   const job::JobView& view_;
   const job::Agent& agent_;
-  std::unordered_map<std::uint32_t, std::uint32_t> known_;
+  std::unordered_map<std::uint32_t, std::optional<std::uint32_t>> known_;
 };
 
 std::size_t iterations_per_stream(const job::JobView& view) {
@@ -57,7 +59,7 @@ IterationSequences collect_sequences(const job::JobView& view, const job::JobClo
       StreamIteration one;
       one.iteration = iteration.value();
       for (const std::uint32_t local : stream.agent->sequences.at(record.sequence))
-        one.events.push_back(events.of(local));
+        if (const auto event = events.of(local)) one.events.push_back(*event);
       list.push_back(std::move(one));
     }
     collected.job.streams.push_back(std::move(list));

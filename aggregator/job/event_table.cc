@@ -26,4 +26,14 @@ EventStats& EventTable::operator[](std::uint32_t local) {
   return entries_.back().stats;
 }
 
+void EventTable::erase(const std::vector<std::uint32_t>& locals) {
+  const auto dead = [&](const Entry& entry) {
+    return std::ranges::binary_search(locals, entry.local);
+  };
+  if (std::erase_if(entries_, dead) == 0) return;
+  places_.resize(entries_.size());
+  for (std::uint32_t i = 0; i < entries_.size(); ++i) places_[i] = {entries_[i].local, i};
+  std::ranges::sort(places_, {}, &Place::local);
+}
+
 }  // namespace l4::job

@@ -35,6 +35,9 @@ class EventTable {
   /// The entry of a template, a new one if there is none.
   EventStats& operator[](std::uint32_t local);
 
+  /// Drops the entries of these templates, ascending.
+  void erase(const std::vector<std::uint32_t>& locals);
+
   std::size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }
   /// In order of first appearance.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace l4::job {
 
 Agent& JobState::agent_of(const std::string& name) {
@@ -44,7 +46,21 @@ Result<void> JobState::apply(const wire::Batch& batch) {
   }
   if (agent.sequences.elements() > limits_.sequence_events)
     for (auto& [id, stream] : agent.streams) stream.forget_old_sequences(agent.sequences);
+  lines_by_half_ += batch.lines_by_half;
+  forget(agent, batch.forgotten);
   return {};
+}
+
+void JobState::forget(Agent& agent, const std::vector<LocalTemplateId>& ids) {
+  if (ids.empty()) return;
+  forgotten_ += ids.size();
+  std::vector<std::uint32_t> locals;
+  locals.reserve(ids.size());
+  for (const LocalTemplateId id : ids) locals.push_back(id.value());
+  std::ranges::sort(locals);
+  for (auto& [id, stream] : agent.streams) stream.forget(locals, tuples_);
+  for (const std::uint32_t local : locals) agent.marks.erase(local);
+  templates_.forget(agent.node_index, ids);
 }
 
 }  // namespace l4::job

@@ -2,7 +2,8 @@
 //
 // Place in the flow: aggregator/receive applies batches here; aggregator/job/view.h reads it.
 // Batches of different agents may come in any order: the state is the same. One thread (a job
-// belongs to one scoring thread). Memory is bounded by streams x templates, not by input.
+// belongs to one scoring thread). Memory is bounded by streams x templates that their
+// agents remember, not by input.
 #pragma once
 
 #include <cstdint>
@@ -51,11 +52,15 @@ class JobState {
   const std::map<std::string, Agent>& agents() const { return agents_; }
   const std::vector<wire::Coverage>& coverage() const { return coverage_; }
   const std::vector<wire::Warning>& warnings() const { return warnings_; }
+  /// Templates that the agents let go, and lines that they grouped by half in a flood.
+  std::uint64_t forgotten() const { return forgotten_; }
+  std::uint64_t lines_by_half() const { return lines_by_half_; }
   TemplateTable& templates() const { return templates_; }
   const TuplePool& tuples() const { return tuples_; }
 
  private:
   Agent& agent_of(const std::string& name);
+  void forget(Agent& agent, const std::vector<LocalTemplateId>& ids);
 
   std::string id_;
   std::uint32_t job_index_;
@@ -65,6 +70,7 @@ class JobState {
   TuplePool tuples_;
   std::vector<wire::Coverage> coverage_;
   std::vector<wire::Warning> warnings_;
+  std::uint64_t forgotten_ = 0, lines_by_half_ = 0;
 };
 
 }  // namespace l4::job

@@ -62,11 +62,22 @@ void Stream::apply_parameters(const wire::Segment& segment, TuplePool& tuples) {
     const auto seen =
         std::ranges::equal_range(parameters, tuple.id.value(), {}, &TupleCount::local);
     const auto same = std::ranges::find(seen, id, &TupleCount::tuple);
-    if (same != seen.end())
-      same->count += tuple.count;
-    else if (seen.size() < kTuplesMax)
+    if (same == seen.end() && seen.size() < kTuplesMax) {
       parameters.insert(seen.end(), {tuple.id.value(), id, tuple.count});
+      continue;
+    }
+    tuples.release(id);
+    if (same != seen.end()) same->count += tuple.count;
   }
+}
+
+void Stream::forget(const std::vector<std::uint32_t>& locals, TuplePool& tuples) {
+  events.erase(locals);
+  std::erase_if(parameters, [&](const TupleCount& seen) {
+    if (!std::ranges::binary_search(locals, seen.local)) return false;
+    tuples.release(seen.tuple);
+    return true;
+  });
 }
 
 IterationRecord& Stream::iteration(Iteration iteration) {

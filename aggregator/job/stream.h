@@ -69,6 +69,8 @@ struct Stream {
 
   void apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples);
 
+  /// Lets go of what is known of these templates, ascending; their lines stay counted.
+  void forget(const std::vector<std::uint32_t>& locals, TuplePool& tuples);
   /// Makes way for printed iterations where until now only signs of progress were counted.
   void forget_iterations(SequencePool& sequences);
   /// Lets go of the older half of the sequences; the iterations stay.

@@ -1,7 +1,8 @@
 // Parameter tuples of a job, each stored once: ranks of a job print the same few over and over.
 //
 // Flow: Stream::apply() interns what a segment brings and keeps ids; aggregator/job/view.h gives
-// the values back. Ids are dense from 0. One thread. Bounded by what the streams may refer to.
+// the values back. Ids are dense from 0; whoever keeps one holds a reference, and a tuple without
+// any gives its room away. One thread. Bounded by what the streams may refer to.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,22 @@ using Tuple = std::vector<wire::Parameter>;
 
 class TuplePool {
  public:
+  /// The caller gets a reference.
   TupleId intern(const Tuple& tuple);
-  const Tuple& at(TupleId id) const { return tuples_[id.value()]; }
+  void release(TupleId id);
+  const Tuple& at(TupleId id) const { return tuples_[id.value()].tuple; }
+  /// Tuples that somebody refers to.
+  std::size_t size() const { return tuples_.size() - free_.size(); }
 
  private:
-  std::vector<Tuple> tuples_;
+  struct Entry {
+    Tuple tuple;
+    std::uint64_t hash = 0;
+    std::uint32_t references = 0;
+  };
+
+  std::vector<Entry> tuples_;
+  std::vector<std::uint32_t> free_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
 };
 

@@ -11,6 +11,7 @@ namespace l4::job {
 namespace {
 
 constexpr std::size_t kRowsMax = 8'000'000;
+constexpr std::size_t kDeadMin = 256;  // before they are swept away
 
 std::uint64_t key_of(LocalTemplateId id) {
   return drain::placed(id.value(), 0);
@@ -30,33 +31,118 @@ std::uint64_t hash(const wire::TemplateDefinition& definition) {
 TemplateTable::TemplateTable() : grouping_({.rows_max = kRowsMax}) {}
 
 void TemplateTable::define(std::uint32_t node, const wire::TemplateDefinition& definition) {
+  if (definition.skeletons.empty() && !definition.alias_of) return;
   if (node >= locals_.size()) locals_.resize(node + 1);
-  if (!definition.skeletons.empty()) {
-    const Element element = element_of_text(definition);
-    if (const Element* known = locals_[node].find(key_of(definition.id)); known != nullptr) {
-      unite(*known, element);
-    } else {
-      locals_[node][key_of(definition.id)] = element;
-    }
+  Local& local = locals_[node][key_of(definition.id)];
+  const std::uint32_t generation = definition.generation & 0x7fffffffU;
+  if (!definition.skeletons.empty() && generation >= local.generation) {
+    local.generation = generation;
+    const SayingId before = std::exchange(local.saying, intern(definition));
+    if (before != kNone) release(before);
   }
-  if (definition.alias_of) {
-    const Element target = element_of_local(node, *definition.alias_of);
-    unite(element_of_local(node, definition.id), target);
-  }
+  if (definition.alias_of) local.alias_of = definition.alias_of->value();
+  local.fresh = fresh_ = true;
 }
 
-TemplateId TemplateTable::resolve(std::uint32_t node, LocalTemplateId id) const {
+void TemplateTable::forget(std::uint32_t node, const std::vector<LocalTemplateId>& ids) {
+  if (node >= locals_.size()) return;
+  for (const LocalTemplateId id : ids) {
+    const Local* local = locals_[node].find(key_of(id));
+    if (local == nullptr) continue;
+    if (local->saying != kNone) release(local->saying);
+    locals_[node].erase(key_of(id));
+  }
+  if (dead_ > kDeadMin + sayings() / 4) sweep();
+}
+
+/// The caller uses it from now on; nodes that say the same again cost one look-up.
+TemplateTable::SayingId TemplateTable::intern(const wire::TemplateDefinition& definition) {
+  const std::uint64_t key = hash(definition);
+  if (const SayingId* known = known_.find(key); known != nullptr) {
+    ++sayings_[*known].users;
+    return *known;
+  }
+  if (free_.empty()) {
+    free_.push_back(static_cast<SayingId>(sayings_.size()));
+    sayings_.emplace_back();
+  }
+  const SayingId id = free_.back();
+  free_.pop_back();
+  sayings_[id] = {key, 1, kNone, definition.level, definition.text, definition.skeletons};
+  return known_[key] = id;
+}
+
+void TemplateTable::release(SayingId id) {
+  Saying& saying = sayings_[id];
+  if (--saying.users > 0) return;
+  if (saying.element != kNone) ++dead_;
+  known_.erase(saying.key);
+  saying = {};
+  free_.push_back(id);
+}
+
+void TemplateTable::settle() {
+  if (!std::exchange(fresh_, false)) return;
+  for (drain::FlatTable<Local>& locals : locals_) settle(locals);
+}
+
+void TemplateTable::settle(drain::FlatTable<Local>& locals) {
+  std::vector<std::pair<Element, std::uint32_t>> aliases;
+  locals.for_each([&](Local& local) {
+    if (!local.fresh) return;
+    local.fresh = false;
+    const Element element = element_of(local);
+    if (local.alias_of != kNone) aliases.emplace_back(element, local.alias_of);
+  });
+  for (const auto& [element, target] : aliases)
+    unite(element, element_of(locals[key_of(LocalTemplateId(target))]));
+}
+
+TemplateTable::Element TemplateTable::element_of(Local& local) {
+  if (local.saying != kNone) {
+    const Element said = element_of(sayings_[local.saying]);
+    local.element = local.element == kNone ? said : unite(local.element, said);
+  }
+  if (local.element == kNone) local.element = new_element();
+  return local.element;
+}
+
+/// Drops the classes that no node remembers.
+void TemplateTable::sweep() {
+  dead_ = 0;
+  std::vector<bool> stands(parents_.size());
+  for (drain::FlatTable<Local>& locals : locals_)
+    locals.for_each([&](const Local& local) {
+      if (local.element != kNone) stands[root(local.element)] = true;
+    });
+  for (const Saying& saying : sayings_)
+    if (saying.element != kNone) stands[root(saying.element)] = true;
+  std::vector<drain::GroupId> groups;
+  std::erase_if(classes_, [&](const auto& entry) {
+    if (stands[entry.first]) return false;
+    groups.insert(groups.end(), entry.second.groups.begin(), entry.second.groups.end());
+    return true;
+  });
+  skeleton_elements_.keep_if([&](Element element) { return stands[root(element)]; });
+  for (const drain::GroupId group : groups) group_elements_.erase(group);
+  std::ranges::sort(groups);
+  grouping_.forget(groups);
+}
+
+TemplateId TemplateTable::resolve(std::uint32_t node, LocalTemplateId id) {
+  settle();
   if (node >= locals_.size()) return TemplateId(0);
-  const Element* element = locals_[node].find(key_of(id));
-  return element != nullptr ? classes_.at(root(*element)).id : TemplateId(0);
+  const Local* local = locals_[node].find(key_of(id));
+  if (local == nullptr || local->element == kNone) return TemplateId(0);
+  return classes_.at(root(local->element)).id;
 }
 
-TemplateId TemplateTable::canonical(TemplateId id) const {
+TemplateId TemplateTable::canonical(TemplateId id) {
   const Class* known = find(id);
   return known != nullptr ? known->id : id;
 }
 
-std::string TemplateTable::text(TemplateId id) const {
+std::string TemplateTable::text(TemplateId id) {
   const Class* known = find(id);
   if (known == nullptr) return {};
   std::string best;
@@ -73,12 +159,13 @@ std::string TemplateTable::text(TemplateId id) const {
   return best;
 }
 
-Level TemplateTable::level(TemplateId id) const {
+Level TemplateTable::level(TemplateId id) {
   const Class* known = find(id);
   return known != nullptr ? known->level : Level::unknown;
 }
 
-std::vector<TemplateId> TemplateTable::all() const {
+std::vector<TemplateId> TemplateTable::all() {
+  settle();
   std::vector<TemplateId> ids;
   for (const auto& [element, known] : classes_) {
     if (known.id != TemplateId(0)) ids.push_back(known.id);
@@ -87,15 +174,17 @@ std::vector<TemplateId> TemplateTable::all() const {
   return ids;
 }
 
-std::size_t TemplateTable::size() const {
+std::size_t TemplateTable::size() {
   return all().size();
 }
 
 std::vector<TemplateTable::Rename> TemplateTable::take_renames() {
+  settle();
   return std::exchange(renames_, {});
 }
 
-const TemplateTable::Class* TemplateTable::find(TemplateId id) const {
+const TemplateTable::Class* TemplateTable::find(TemplateId id) {
+  settle();
   const Element* element = skeleton_elements_.find(id.value());
   return element != nullptr ? &classes_.at(root(*element)) : nullptr;
 }
@@ -107,17 +196,29 @@ TemplateTable::Element TemplateTable::new_element() {
   return element;
 }
 
-TemplateTable::Element TemplateTable::element_of_local(std::uint32_t node, LocalTemplateId id) {
-  if (const Element* known = locals_[node].find(key_of(id)); known != nullptr) return *known;
-  return locals_[node][key_of(id)] = new_element();
+/// Element of a text and all its skeletons.
+TemplateTable::Element TemplateTable::element_of(Saying& saying) {
+  if (saying.element != kNone) return saying.element;
+  Element element = root(group_element(saying));
+  for (const Skeleton skeleton : saying.skeletons) {
+    const TemplateId id(skeleton.value());
+    if (const Element* known = skeleton_elements_.find(id.value()); known != nullptr) {
+      element = unite(element, *known);
+    } else {
+      skeleton_elements_[id.value()] = element;
+      give_id(classes_.at(element), id);
+    }
+  }
+  Class& defined = classes_.at(element);
+  defined.level = std::max(defined.level, saying.level);
+  saying.text = std::string();
+  saying.skeletons = std::vector<Skeleton>();
+  return saying.element = element;
 }
 
-/// Element of a text and all its skeletons; nodes that say the same again cost one look-up.
-TemplateTable::Element TemplateTable::element_of_text(const wire::TemplateDefinition& definition) {
-  const std::uint64_t key = hash(definition);
-  if (const Element* known = known_.find(key); known != nullptr) return *known;
-  const bool general = definition.skeletons.size() > 1;
-  const drain::GroupId group = grouping_.insert(drain::row_of_text(definition.text), general);
+TemplateTable::Element TemplateTable::group_element(const Saying& saying) {
+  const bool general = saying.skeletons.size() > 1;
+  const drain::GroupId group = grouping_.insert(drain::row_of_text(saying.text), general);
   for (const drain::Grouping::Merge& merge : grouping_.take_merges()) {
     const auto from = group_elements_.find(merge.from);
     if (from == group_elements_.end()) continue;
@@ -131,19 +232,7 @@ TemplateTable::Element TemplateTable::element_of_text(const wire::TemplateDefini
     at->second = new_element();
     classes_.at(at->second).groups.push_back(group);
   }
-  Element element = root(at->second);
-  for (const Skeleton skeleton : definition.skeletons) {
-    const TemplateId id(skeleton.value());
-    if (const Element* known = skeleton_elements_.find(id.value()); known != nullptr) {
-      element = unite(element, *known);
-    } else {
-      skeleton_elements_[id.value()] = element;
-      give_id(classes_.at(element), id);
-    }
-  }
-  Class& defined = classes_.at(element);
-  defined.level = std::max(defined.level, definition.level);
-  return known_[key] = element;
+  return at->second;
 }
 
 void TemplateTable::give_id(Class& known, TemplateId id) {

@@ -149,7 +149,7 @@ void merge(EventStats& into, const EventStats& other) {
 /// Numbers the events of a view: densely, in the order of their ids.
 class EventIndex {
  public:
-  EventIndex(JobView& view, const TemplateTable& templates) {
+  EventIndex(JobView& view, TemplateTable& templates) {
     for (const StreamView& stream : view.streams) {
       Locals& locals = locals_[stream.agent];
       for (const auto& [local, stats] : stream.state->events)
@@ -160,6 +160,8 @@ class EventIndex {
     number(view);
   }
 
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};  // counted, and never defined
+
   std::uint32_t at(const Agent* agent, std::uint32_t local) const {
     return locals_.at(agent).at(local);
   }
@@ -167,13 +169,13 @@ class EventIndex {
 
  private:
   using Locals = std::vector<std::uint32_t>;  // number of the event, by local template
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   void resolve(Locals& locals, const StreamView& stream, std::uint32_t local,
-               const TemplateTable& templates) {
+               TemplateTable& templates) {
     if (local >= locals.size()) locals.resize(local + 1, kNone);
     if (locals[local] != kNone) return;
     const TemplateId id = templates.resolve(stream.agent->node_index, LocalTemplateId{local});
+    if (id == TemplateId(0)) return;
     locals[local] =
         numbers_.try_emplace(id, static_cast<std::uint32_t>(numbers_.size())).first->second;
   }
@@ -216,6 +218,7 @@ void add_parameters(JobView& view, const EventIndex& index, const TuplePool& tup
   for (const StreamView& stream : view.streams)
     for (const TupleCount& seen : stream.state->parameters) {
       const std::uint32_t number = index.at(stream.agent, seen.local);
+      if (number == EventIndex::kNone) continue;
       EventView& event = view.events[number];
       const auto [place, created] =
           places[number].try_emplace(seen.tuple.value(), event.parameters.size());
@@ -225,18 +228,20 @@ void add_parameters(JobView& view, const EventIndex& index, const TuplePool& tup
 }
 
 void add_events(JobView& view, const JobState& state) {
-  const TemplateTable& templates = state.templates();
+  TemplateTable& templates = state.templates();
   const EventIndex index(view, templates);
   std::vector<std::uint32_t> sizes(view.events.size());
   for (const StreamView& stream : view.streams) {
     const auto& numbers = index.of(stream.agent);
-    for (const auto& [local, stats] : stream.state->events) ++sizes[numbers[local]];
+    for (const auto& [local, stats] : stream.state->events)
+      if (numbers[local] != EventIndex::kNone) ++sizes[numbers[local]];
   }
   for (std::size_t i = 0; i < sizes.size(); ++i) view.events[i].at.reserve(sizes[i]);
   for (std::uint32_t i = 0; i < view.streams.size(); ++i) {
     const StreamView& stream = view.streams[i];
     const auto& numbers = index.of(stream.agent);
     for (const auto& [local, stats] : stream.state->events) {
+      if (numbers[local] == EventIndex::kNone) continue;
       EventView& event = view.events[numbers[local]];
       if (const auto mark = stream.agent->marks.find(local); mark != stream.agent->marks.end())
         event.marks |= mark->second;

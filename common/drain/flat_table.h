@@ -1,8 +1,9 @@
 // Open-addressing hash table from 64-bit hashes to small values.
 //
 // Keys are hashes already, so the lower bits index it. One contiguous array, no allocation on a
-// look-up or on an insertion below the load limit. Not bounded by itself: the owner calls keep_if()
-// when size() reaches its limit. Pointers are valid until the next insertion or keep_if().
+// look-up or on an insertion below the load limit. Not bounded by itself: the owner calls erase()
+// or keep_if() when size() reaches its limit. Pointers are valid until the next of these or
+// insertion.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +41,23 @@ class FlatTable {
       ++size_;
     }
     return entry.value;
+  }
+
+  /// Drops the entry of a key; false if there is none.
+  bool erase(std::uint64_t key) {
+    if (entries_.empty()) return false;
+    std::size_t hole = index(entries_, stored(key));
+    if (entries_[hole].key == 0) return false;
+    const std::size_t mask = entries_.size() - 1;
+    // Later entries of the run move up, unless that would be before the place their key asks for.
+    for (std::size_t at = (hole + 1) & mask; entries_[at].key != 0; at = (at + 1) & mask) {
+      if (((at - entries_[at].key) & mask) < ((at - hole) & mask)) continue;
+      entries_[hole] = std::move(entries_[at]);
+      hole = at;
+    }
+    entries_[hole] = Entry{};
+    --size_;
+    return true;
   }
 
   template <class Visit>

@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::size_t kSkeletonsMax = 8;
 constexpr std::size_t kRowsPerTemplate = 20;  // about the tokens of a line
-constexpr std::size_t kTemplatesMin = 64;     // for the bound on rows
+constexpr std::size_t kFrozenMemoMin = 1'000;
+constexpr std::size_t kFrozenMemoPerTemplate = 16;
+constexpr std::size_t kTemplatesMin = 64;  // for the bound on rows
 constexpr std::size_t kTemplatesMax = 1'000'000;
 
 /// Keeps the smallest; true if the list changed.
@@ -34,11 +36,18 @@ struct TemplateMiner::State {
   struct Entry {
     LogTemplate log_template;
     std::uint64_t last_line = 0;
+    bool alert = false;  ///< one of its lines was
   };
   struct Known {
     Entry* entry = nullptr;
     std::uint64_t last_line : 63 = 0;
     bool in_flood : 1 = false;  ///< its halves are remembered
+  };
+
+  /// An alias that is known no more; whoever counts by it still needs its template.
+  struct DroppedAlias {
+    std::uint32_t id;
+    std::uint32_t alias_of;
   };
 
   explicit State(Options given)
@@ -78,7 +87,9 @@ struct TemplateMiner::State {
   Flood flood;
   std::unordered_map<std::uint32_t, Entry> entries;  // with aliases
   std::size_t aliases = 0;
-  std::set<std::uint32_t> changed;  // since take_changed()
+  std::set<std::uint32_t> changed;       // since take_changed()
+  std::vector<std::uint32_t> forgotten;  // since take_forgotten()
+  std::vector<DroppedAlias> dropped;     // of entries that are still there
   std::uint64_t changes = 0;
   Stats stats;
   LogTemplate evicted;
@@ -124,6 +135,7 @@ Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine
   }
   ++known.count;
   entry.last_line = stats.lines;
+  entry.alert = entry.alert || alert;
   const Match match{known.id, skeleton, created, changes != changes_before};
   if (memo.size() >= options.memo_entries_max) evict_memo();
   memo[skeleton.value()] = {&entry, stats.lines, flood.on()};
@@ -141,6 +153,7 @@ void TemplateMiner::State::apply_merges() {
     LogTemplate& source = from->second.log_template;
     target.log_template.count += std::exchange(source.count, 0);
     target.last_line = std::max(target.last_line, from->second.last_line);
+    target.alert = target.alert || from->second.alert;
     for (const Skeleton known : source.skeletons) absorb(target.log_template.skeletons, known);
     source.alias_of = target.log_template.id;
     ++aliases;
@@ -174,12 +187,15 @@ void TemplateMiner::State::evict_memo() {
 }
 
 /// Lets the least recently used sixteenth of the templates go, but at least one; a quarter in a
-/// flood, which fills the room again soon.
+/// flood, which fills the room again soon. What tells of a failure is rare: templates of alerts go
+/// only where they fill more than half of the room, and then only they.
 void TemplateMiner::State::evict_templates() {
-  std::vector<std::pair<std::uint64_t, GroupId>> ages;
-  for (const auto& [id, entry] : entries) {
-    if (!entry.log_template.alias_of) ages.emplace_back(entry.last_line, id);
-  }
+  using Ages = std::vector<std::pair<std::uint64_t, GroupId>>;
+  Ages alerts, others;
+  for (const auto& [id, entry] : entries)
+    if (!entry.log_template.alias_of)
+      (entry.alert ? alerts : others).emplace_back(entry.last_line, id);
+  Ages& ages = alerts.size() > others.size() ? alerts : others;
   const std::size_t count = std::max<std::size_t>(1, options.templates_max / (flood.on() ? 4 : 16));
   const auto last = ages.begin() + static_cast<std::ptrdiff_t>(std::min(count, ages.size() - 1));
   std::ranges::nth_element(ages, last);
@@ -194,7 +210,13 @@ void TemplateMiner::State::evict_templates() {
   for (const auto& [id, entry] : entries) {
     if (is_dead(entry)) gone.push_back(id);
   }
+  std::erase_if(dropped, [&](const DroppedAlias& alias) {
+    if (!is_dead(entries.at(alias.alias_of))) return false;
+    forgotten.push_back(alias.id);
+    return true;
+  });
   for (const std::uint32_t id : gone) forget_entry(id);
+  forgotten.insert(forgotten.end(), gone.begin(), gone.end());
   grouping.forget(dead);
   stats.evicted_templates += dead.size();
 }
@@ -210,7 +232,12 @@ void TemplateMiner::State::drop_aliases() {
   }
   std::ranges::sort(ids);
   ids.resize(ids.size() / 2);
-  for (const std::uint32_t id : ids) forget_entry(id);
+  for (DroppedAlias& alias : dropped)
+    alias.alias_of = canonical(entries.at(alias.alias_of)).log_template.id.value();
+  for (const std::uint32_t id : ids) {
+    dropped.push_back({id, entries.at(id).log_template.alias_of->value()});
+    forget_entry(id);
+  }
 }
 
 void TemplateMiner::State::forget_entry(std::uint32_t id) {
@@ -240,6 +267,7 @@ Match TemplateMiner::learn(std::string_view message, bool alert) {
   if (known->entry->log_template.alias_of) known->entry = &state.canonical(*known->entry);
   known->last_line = known->entry->last_line = state.stats.lines;
   ++known->entry->log_template.count;
+  known->entry->alert = known->entry->alert || alert;
   const LocalTemplateId id = known->entry->log_template.id;
   if (state.flood.on() && !known->in_flood) {
     known->in_flood = true;
@@ -266,6 +294,8 @@ std::optional<LocalTemplateId> TemplateMiner::find(std::string_view message) con
 
 void TemplateMiner::freeze() {
   State& state = *state_;
+  // What find() misses in the memo costs it a look into the tree.
+  while (state.memo.size() > kFrozenMemoMin + kFrozenMemoPerTemplate * size()) state.evict_memo();
   std::vector<std::pair<std::uint64_t, std::uint32_t>> memo;
   state.memo.for_each_entry([&](std::uint64_t key, const State::Known& known) {
     memo.emplace_back(key, state.canonical(std::as_const(*known.entry)).log_template.id.value());
@@ -282,6 +312,7 @@ void TemplateMiner::freeze() {
   state.memo = FlatTable<State::Known>();
   state.entries = std::unordered_map<std::uint32_t, State::Entry>();
   state.changed.clear();
+  state.dropped = std::vector<State::DroppedAlias>();
 }
 
 LocalTemplateId TemplateMiner::canonical(LocalTemplateId id) const {
@@ -303,6 +334,13 @@ std::vector<LocalTemplateId> TemplateMiner::take_changed() {
   std::vector<LocalTemplateId> ids;
   for (const std::uint32_t id : state_->changed) ids.emplace_back(id);
   state_->changed.clear();
+  return ids;
+}
+
+std::vector<LocalTemplateId> TemplateMiner::take_forgotten() {
+  std::ranges::sort(state_->forgotten);
+  std::vector<LocalTemplateId> ids(state_->forgotten.begin(), state_->forgotten.end());
+  state_->forgotten.clear();
   return ids;
 }
 

@@ -74,6 +74,9 @@ class TemplateMiner {
 
   /// Ids whose definition changed since the last call (aliases too), ascending.
   std::vector<LocalTemplateId> take_changed();
+  /// Ids that stand for nothing any more since the last call, ascending: evicted templates with all
+  /// their aliases. They are never given again.
+  std::vector<LocalTemplateId> take_forgotten();
   /// Templates that stand, aliases not counted.
   std::size_t size() const;
   Stats stats() const;

@@ -42,6 +42,8 @@ struct Batch {
   std::vector<Segment> segments;
   std::vector<Coverage> coverage;
   std::vector<Warning> warnings;
+  std::vector<LocalTemplateId> forgotten;  ///< after the segments; never used again
+  std::uint64_t lines_by_half = 0;  ///< lines of a flood that were grouped by half their words
   bool operator==(const Batch&) const = default;
 };
 

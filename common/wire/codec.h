@@ -22,6 +22,7 @@ inline constexpr std::size_t kTemplateTextBytesMax = 4096;
 inline constexpr std::size_t kSkeletonsMax = 8;
 inline constexpr std::size_t kOrderRunsMax = 4096;
 inline constexpr std::size_t kParameterBytesMax = 128;
+inline constexpr std::size_t kForgottenMax = 65'536;  ///< the sender splits
 
 using Bytes = std::vector<std::byte>;
 

@@ -141,6 +141,19 @@ class Decoder {
   Coverage coverage(schema::Coverage::Reader in);
   Warning warning(schema::Warning::Reader in);
 
+  std::vector<LocalTemplateId> template_ids(capnp::List<std::uint32_t>::Reader in) {
+    place_.field("forgotten");
+    const std::size_t words = (in.size() + 1) / 2;
+    require(in.size() <= kForgottenMax, "too many ids");
+    require(words <= elements_left_, "more elements than the message has words");
+    if (error_) return {};
+    elements_left_ -= words;
+    std::vector<LocalTemplateId> ids;
+    ids.reserve(in.size());
+    for (const std::uint32_t id : in) ids.emplace_back(id);
+    return ids;
+  }
+
   ByteRange range(schema::ByteRange::Reader in) {
     require(in.getFrom() <= in.getTo(), "range ends before it begins");
     return {in.getFrom(), in.getTo()};
@@ -283,6 +296,8 @@ void Decoder::batch(schema::Batch::Reader in, Batch& out) {
   each("segments", in, &In::getSegments, &Decoder::segment, out.segments);
   each("coverage", in, &In::getCoverage, &Decoder::coverage, out.coverage);
   each("warnings", in, &In::getWarnings, &Decoder::warning, out.warnings);
+  out.forgotten = template_ids(in.getForgotten());
+  out.lines_by_half = in.getLinesByHalf();
 }
 
 /// The message as words; copied only if it does not stand on a word boundary.

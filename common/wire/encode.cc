@@ -53,7 +53,8 @@ std::size_t words_of_batch(const Batch& batch) {
                       words_of_list<schema::TimerName>(batch.timers) +
                       words_of_list<schema::Segment>(batch.segments) +
                       words_of_list<schema::Coverage>(batch.coverage) +
-                      words_of_list<schema::Warning>(batch.warnings);
+                      words_of_list<schema::Warning>(batch.warnings) +
+                      (batch.forgotten.size() + 1) / 2;
   for (const auto& source : batch.sources)
     words += words_of_text(source.path) + words_of_text(source.node);
   for (const auto& definition : batch.templates)
@@ -266,6 +267,11 @@ Bytes encode(const Batch& batch) {
   put_list(batch.segments, [&](auto size) { return out.initSegments(size); });
   put_list(batch.coverage, [&](auto size) { return out.initCoverage(size); });
   put_list(batch.warnings, [&](auto size) { return out.initWarnings(size); });
+  if (!batch.forgotten.empty()) {
+    auto forgotten = out.initForgotten(static_cast<capnp::uint>(batch.forgotten.size()));
+    for (capnp::uint i = 0; i < forgotten.size(); ++i) forgotten.set(i, batch.forgotten[i].value());
+  }
+  out.setLinesByHalf(batch.lines_by_half);
   return builder.finish();
 }
 

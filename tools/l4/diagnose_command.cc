@@ -124,6 +124,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   offline.layout = options.layout;
   offline.private_folder = inputs->private_folder();
   offline.agent = settings->agent;
+  offline.shares = settings->shares;
   offline.agent.decode.zone = options.zone;
   offline.threads =
       options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());

@@ -66,6 +66,7 @@ int run_inspect(const InspectOptions& options) {
   offline.layout = options.layout;
   offline.private_folder = inputs->private_folder();
   offline.agent = settings->agent;
+  offline.shares = settings->shares;
   offline.threads = std::max(1u, std::thread::hardware_concurrency());
   auto job = read_job(*paths, *packs, templates, offline, progress);
   if (!job) return fail(job.error(), kNothingRead);

@@ -24,10 +24,21 @@ struct Progress {
   std::atomic<std::uint64_t> bytes_all{0};
 };
 
+/// Bounds over all agents of a job; each gets a part by the bytes it reads.
+struct Shares {
+  std::size_t templates_max = 120'000;
+  std::size_t sequence_events_max = 32'000'000;  ///< the same for each agent
+};
+
+/// Options of an agent that reads `bytes` of the `all` bytes of a job.
+agent::Options share_of(const agent::Options& options, const Shares& shares, std::uint64_t bytes,
+                        std::uint64_t all);
+
 struct OfflineOptions {
   std::string layout;
   std::filesystem::path private_folder;  ///< see discover::Options
   agent::Options agent;
+  Shares shares;
   unsigned threads = 1;
   std::uint32_t job_index = 0;  ///< different for each job that shares a TemplateTable
 };

@@ -48,10 +48,16 @@ Result<void> read_masks(const std::filesystem::path& masks, Settings& settings) 
 
 void read_numbers(ConfigTable& root, Settings& settings) {
   constexpr std::int64_t kTemplatesMax = 10'000'000, kMemoMax = 100'000'000;
+  constexpr std::int64_t kSequenceEventsMax = 10'000'000'000;
   constexpr std::int64_t kLineMax = 16 * 1024 * 1024, kDaySeconds = 86'400;
   for (ConfigTable& drain : root.tables("drain")) {
     read(drain, "templates_max", settings.agent.drain.templates_max, 100, kTemplatesMax);
     read(drain, "memo_entries_max", settings.agent.drain.memo_entries_max, 0, kMemoMax);
+  }
+  for (ConfigTable& memory : root.tables("memory")) {
+    read(memory, "templates_max_total", settings.shares.templates_max, 1'000, kTemplatesMax);
+    read(memory, "sequence_events_max_total", settings.shares.sequence_events_max, 20'000,
+         kSequenceEventsMax);
   }
   for (ConfigTable& decode : root.tables("decode"))
     read(decode, "line_bytes_max", settings.agent.decode.line_bytes_max, 256, kLineMax);

@@ -12,11 +12,13 @@
 #include "aggregator/detect/hang/silence.h"
 #include "common/base/error.h"
 #include "common/drain/codes.h"
+#include "tools/l4/offline.h"
 
 namespace l4::cli {
 
 struct Settings {
   agent::Options agent;
+  Shares shares;
   detect::hang::Options hang;
   std::uint64_t archive_bytes_max = 200'000'000'000;
   std::filesystem::path frameworks;              ///< folder of the rule packs

@@ -21,4 +21,19 @@ TEST_CASE("templates are found in any order and listed as they came") {
   }
 }
 
+TEST_CASE("templates leave, the others stay as they are") {
+  EventTable table;
+  for (const std::uint32_t local : {7U, 3U, 900U, 0U, 5U}) table[local].count = local + 1;
+  table.erase({3, 4, 900});
+  CHECK(table.size() == 3);
+  CHECK(+table[5].count == 6);
+  CHECK(+table[7].count == 8);
+  CHECK(+table[0].count == 1);
+  CHECK(+table[900].count == 0);
+  CHECK(table.size() == 4);
+  std::vector<std::uint32_t> order;
+  for (const auto& [local, stats] : table) order.push_back(local);
+  CHECK(order == std::vector<std::uint32_t>{7, 0, 5, 900});
+}
+
 }  // namespace l4::job

@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "aggregator/job/clock.h"
+#include "common/drain/template_miner.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::job {
@@ -204,6 +206,90 @@ TEST_CASE("warnings and coverage add up") {
   const JobView view = make_view(state, 0, false);
   CHECK(view.bytes == 180);
   CHECK(view.bytes_known == 200);
+}
+
+/// Feeds lines through a miner of `templates_max`, as an agent does; tells the texts it forgot.
+std::set<std::string> feed(JobState& state, const std::vector<std::string>& lines,
+                           std::size_t templates_max) {
+  drain::TemplateMiner miner({.templates_max = templates_max});
+  std::set<std::string> forgotten_texts;
+  std::map<LocalTemplateId, std::string> texts;
+  std::uint64_t line = 0;
+  const auto send = [&](wire::Batch& batch) {
+    batch.agent = "node-0";
+    for (const LocalTemplateId id : miner.take_changed()) {
+      const drain::LogTemplate& known = miner.at(id);
+      batch.templates.push_back(
+          {id, known.generation, known.text, Level::info, 0, known.skeletons, known.alias_of});
+      texts[id] = known.text;
+    }
+    batch.forgotten = miner.take_forgotten();
+    for (const LocalTemplateId id : batch.forgotten) forgotten_texts.insert(texts[id]);
+    REQUIRE(state.apply(batch).has_value());
+    batch = {};
+  };
+  wire::Batch batch;
+  batch.sources.resize(1);
+  batch.sources[0].path = "a.log";
+  batch.sources[0].node = "node-0";
+  for (const std::string& text : lines) {
+    wire::Segment segment;
+    const LocalTemplateId id = miner.learn(text).id;
+    segment.lines = {line, line};
+    segment.events = {{id, 1, line++, std::nullopt}};
+    segment.parameters = {{id, 1, {{wire::ParameterKind::code, std::to_string(line)}}}};
+    batch.segments.push_back(segment);
+    if (batch.segments.size() == 50) send(batch);
+  }
+  send(batch);
+  return forgotten_texts;
+}
+
+TEST_CASE("what is forgotten takes its counts along, and nothing else") {
+  const std::uint64_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  std::vector<std::string> lines;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string word = "word";
+    for (std::uint64_t rest = i; rest > 0; rest /= 26) word += static_cast<char>('a' + rest % 26);
+    const std::string usual(1, static_cast<char>('a' + random() % 9));
+    lines.push_back(i % 12 == 0 ? word + " came just once" : "usual line of kind " + usual + usual);
+  }
+  TemplateTable all_templates, few_templates;
+  JobState all("all", 0, all_templates), few("few", 0, few_templates);
+  feed(all, lines, 20'000);
+  const auto forgotten = feed(few, lines, 64);
+  CHECK(all.forgotten() == 0);
+  CHECK(few.forgotten() > 1'000);
+  const JobView view_all = make_view(all, 0, false);
+  const JobView view_few = make_view(few, 0, false);
+  CHECK(view_all.lines == lines.size());
+  CHECK(view_few.lines == lines.size());
+  std::map<std::string, std::uint64_t> counts;
+  for (const EventView& event : view_all.events) counts[event.text] = event.count;
+  CHECK(view_few.events.size() <= 64);
+  for (const EventView& event : view_few.events) {
+    if (!forgotten.contains(event.text)) CHECK(event.count == counts[event.text]);
+  }
+  const Stream& stream = few.agents().at("node-0").streams.at(0);
+  CHECK(stream.events.size() <= 128);
+  CHECK(stream.parameters.size() <= 128 * Stream::kTuplesMax);
+  CHECK(few.tuples().size() <= stream.parameters.size());
+}
+
+TEST_CASE("a template that is counted and was never defined is a line and no event") {
+  TemplateTable templates;
+  JobState state("made", 0, templates);
+  wire::Batch batch;
+  batch.agent = "node-0";
+  batch.sources.resize(1);
+  batch.segments.resize(1);
+  batch.segments[0].events = {{LocalTemplateId{5}, 3, 0, std::nullopt}};
+  CHECK(state.apply(batch).has_value());
+  const JobView view = make_view(state, 0, false);
+  CHECK(view.lines == 3);
+  CHECK(view.events.empty());
 }
 
 }  // namespace

@@ -284,5 +284,100 @@ TEST_CASE("a thousand nodes that define 5,000 texts are unified in time") {
   CHECK(ms < 1'000);  // a debug build on a busy machine; about a tenth in a release build
 }
 
+using Standing = std::map<std::pair<std::uint32_t, std::uint32_t>, wire::TemplateDefinition>;
+
+std::string random_text(std::mt19937& random) {
+  static constexpr const char* kWords[] = {"alpha", "beta", "gamma", "delta", "epsilon",
+                                           "zeta",  "eta",  "theta", "iota",  "kappa"};
+  std::string text = random() % 2 ? "begin" : "end";
+  for (int i = 0; i < 4; ++i) text += std::string(" ") + kWords[random() % std::size(kWords)];
+  return text;
+}
+
+/// Defines or forgets one template; ids are never used again.
+void step(TemplateTable& table, Standing& standing, std::uint32_t& next, std::mt19937& random) {
+  const bool grow = standing.size() < 40 || (standing.size() < 900 && random() % 2 == 0);
+  if (grow) {
+    const std::uint32_t node = random() % 5;
+    const std::string text = random_text(random);
+    auto made = definition(next++, text, {drain::skeleton_of(text).value()});
+    table.define(node, made);
+    standing[{node, made.id.value()}] = made;
+    return;
+  }
+  const auto at = std::next(standing.begin(), static_cast<long>(random() % standing.size()));
+  if (random() % 3 == 0) {
+    at->second.generation++;
+    at->second.skeletons.emplace_back(random() | 1U);
+    std::ranges::sort(at->second.skeletons);
+    if (at->second.skeletons.size() > 8) at->second.skeletons.pop_back();
+    table.define(at->first.first, at->second);
+  } else {
+    table.forget(at->first.first, {LocalTemplateId(at->first.second)});
+    standing.erase(at);
+  }
+}
+
+TEST_CASE("what is forgotten before somebody asks leaves no trace") {
+  const std::uint32_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  TemplateTable table;
+  Standing standing;
+  std::uint32_t next = 0;
+  for (int i = 0; i < 5'000; ++i) step(table, standing, next, random);
+  CHECK(table.sayings() <= standing.size());
+  TemplateTable naive;
+  for (const auto& [local, made] : standing) naive.define(local.first, made);
+  REQUIRE(table.all() == naive.all());
+  for (const TemplateId id : naive.all()) CHECK(table.text(id) == naive.text(id));
+  for (const auto& [local, made] : standing)
+    CHECK(table.resolve(local.first, made.id) == naive.resolve(local.first, made.id));
+}
+
+TEST_CASE("a table that is asked all the time stays small, and its ids stay") {
+  const std::uint32_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  TemplateTable table;
+  Standing standing;
+  std::uint32_t next = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    if (i % 500 == 0) {
+      std::map<std::pair<std::uint32_t, std::uint32_t>, TemplateId> before;
+      for (const auto& [local, made] : standing)
+        before[local] = table.resolve(local.first, made.id);
+      while (standing.size() > 100) {
+        const auto last = std::prev(standing.end())->first;
+        table.forget(last.first, {LocalTemplateId(last.second)});
+        standing.erase(last);
+      }
+      for (const auto& [local, made] : standing) {
+        const TemplateId id = table.resolve(local.first, made.id);
+        REQUIRE(id != TemplateId(0));
+        REQUIRE(id == before[local]);
+        REQUIRE_FALSE(table.text(id).empty());
+      }
+      CHECK(table.size() <= 2 * standing.size() + 400);
+    }
+    step(table, standing, next, random);
+    CHECK(table.sayings() <= standing.size());
+    if (random() % 8 == 0) table.resolve(0, LocalTemplateId(next));
+  }
+  CHECK(table.resolve(0, LocalTemplateId(next)) == TemplateId(0));
+}
+
+TEST_CASE("an alias stays as long as the node remembers it") {
+  TemplateTable table;
+  table.define(0, definition(3, "some text here", {70}));
+  wire::TemplateDefinition alias = definition(5, "other words there", {60});
+  alias.alias_of = LocalTemplateId(3);
+  table.define(0, alias);
+  CHECK(table.resolve(0, LocalTemplateId(5)) == TemplateId(60));
+  table.forget(0, {LocalTemplateId(5)});
+  CHECK(table.resolve(0, LocalTemplateId(5)) == TemplateId(0));
+  CHECK(table.resolve(0, LocalTemplateId(3)) == TemplateId(60));
+}
+
 }  // namespace
 }  // namespace l4::job

@@ -180,6 +180,33 @@ TEST_CASE("templates and memo are bounded, the least recently used go first") {
   CHECK(miner.at(LocalTemplateId(1)).text.empty());
 }
 
+TEST_CASE("what is forgotten is told once, with its aliases, and never comes again") {
+  const std::uint32_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  TemplateMiner miner({.templates_max = 70, .memo_entries_max = 500});
+  std::set<LocalTemplateId> given, gone;
+  for (int i = 0; i < 30'000; ++i) {
+    std::string line = "kind";
+    for (int k = 0; k < 2; ++k) line += static_cast<char>('a' + random() % 16);
+    for (int k = 0; k < 4; ++k)
+      line += std::string(" word") + static_cast<char>('a' + random() % 12);
+    const LocalTemplateId id = miner.learn(line).id;
+    REQUIRE_FALSE(gone.contains(id));
+    given.insert(id);
+    if (i % 100 != 0) continue;
+    const auto forgotten = miner.take_forgotten();
+    CHECK(std::ranges::is_sorted(forgotten));
+    for (const LocalTemplateId lost : forgotten) REQUIRE(gone.insert(lost).second);
+  }
+  for (const LocalTemplateId lost : miner.take_forgotten()) REQUIRE(gone.insert(lost).second);
+  CHECK(miner.stats().evicted_templates > 0);
+  CHECK(gone.size() >= miner.stats().evicted_templates);
+  for (const LocalTemplateId id : given) {
+    if (gone.contains(id)) CHECK(miner.at(id).text.empty());
+  }
+}
+
 TEST_CASE("long lines work and texts stay short") {
   TemplateMiner miner;
   std::string line;

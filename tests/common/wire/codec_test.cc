@@ -121,6 +121,12 @@ TEST_CASE("codec: an error names the field") {
   CHECK(refused(batch) == "templates[0].skeletons");
 }
 
+TEST_CASE("codec: a message may hold forgotten templates and little else") {
+  Batch batch;
+  for (std::uint32_t id = 0; id < 10'001; ++id) batch.forgotten.emplace_back(3 * id);
+  CHECK(decode(encode(batch)).value() == batch);
+}
+
 TEST_CASE("codec: negative ranks and iterations become none") {
   Batch batch;
   batch.sources.resize(1);
@@ -140,9 +146,9 @@ TEST_CASE("codec: a broken pointer is named") {
   Batch batch;
   batch.agent = "node-07";
   Bytes bytes = encode(batch);
-  // Words: header, root pointer, 2 of data, then the pointers; the first is `agent`.
+  // Words: header, root pointer, 3 of data, then the pointers; the first is `agent`.
   const std::uint64_t far_away = 0x7ffffff1;
-  std::memcpy(bytes.data() + 8 * 4, &far_away, sizeof far_away);
+  std::memcpy(bytes.data() + 8 * 5, &far_away, sizeof far_away);
   const auto decoded = decode(bytes);
   REQUIRE_FALSE(decoded.has_value());
   CHECK(decoded.error().where == "agent");

@@ -30,6 +30,9 @@ class RandomBatch {
     });
     fill(batch.warnings, 2,
          [&] { return Warning{text(9), text(60), text(200), number<std::uint64_t>()}; });
+    fill(batch.forgotten, below(20) == 0 ? 1000 : 9,
+         [&] { return LocalTemplateId{number<std::uint32_t>()}; });
+    batch.lines_by_half = number<std::uint64_t>();
     return batch;
   }
 

@@ -34,6 +34,8 @@ TEST_CASE("settings: the file that ships says what the defaults are") {
   const Settings plain;
   CHECK(shipped->agent.drain.templates_max == plain.agent.drain.templates_max);
   CHECK(shipped->agent.drain.memo_entries_max == plain.agent.drain.memo_entries_max);
+  CHECK(shipped->shares.templates_max == plain.shares.templates_max);
+  CHECK(shipped->shares.sequence_events_max == plain.shares.sequence_events_max);
   CHECK(shipped->agent.decode.line_bytes_max == plain.agent.decode.line_bytes_max);
   CHECK(shipped->hang.floor == plain.hang.floor);
   CHECK(shipped->hang.floor_min == plain.hang.floor_min);
@@ -45,11 +47,13 @@ TEST_CASE("settings: the file that ships says what the defaults are") {
 
 TEST_CASE("settings: values and paths are taken") {
   const File file(
-      "[drain]\ntemplates_max = 500\n[detect]\nhang_floor_s = 5\n"
+      "[drain]\ntemplates_max = 500\n[memory]\ntemplates_max_total = 7000\n[detect]\nhang_floor_s "
+      "= 5\n"
       "[paths]\nfaults = \"mine\"\n");
   const auto settings = load_settings(file.path());
   REQUIRE(settings);
   CHECK(settings->agent.drain.templates_max == 500);
+  CHECK(settings->shares.templates_max == 7000);
   CHECK(settings->hang.floor == Millis{5000});
   CHECK(settings->hang.floor_min == Millis{5000});
   CHECK(settings->faults == file.folder() / "mine");
