@@ -13,9 +13,6 @@
 namespace l4::faults {
 namespace {
 
-/// Findings in entries from before there was this test. Only ever lowered.
-constexpr std::size_t kFindingsKnown = 61;
-
 std::vector<Finding> findings_of(const std::filesystem::path& folder) {
   const auto library = Library::load(folder);
   REQUIRE_MESSAGE(library.has_value(), library.error().text());
@@ -24,9 +21,8 @@ std::vector<Finding> findings_of(const std::filesystem::path& folder) {
 
 TEST_CASE("self-test: the library that ships") {
   const auto findings = findings_of(L4_SOURCE_DIR "/config/faults");
-  CHECK(findings.size() <= kFindingsKnown);
-  if (findings.size() > kFindingsKnown)
-    for (const Finding& finding : findings) MESSAGE(finding.text());
+  CHECK(findings.empty());
+  for (const Finding& finding : findings) MESSAGE(finding.text());
 }
 
 /// Findings in one entry, as rows of `line: entry: key: reason`.
