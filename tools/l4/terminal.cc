@@ -24,7 +24,7 @@ std::size_t width_of_output() {
 
 int finish_output(std::string_view program) {
   constexpr int kReaderGone = 128 + SIGPIPE;
-  errno = 0;
+  if (std::cout) errno = 0;  // else it is why an earlier write failed
   std::cout << std::flush;
   if (std::cout) return kDone;
   const int code = errno;
