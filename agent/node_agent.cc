@@ -6,8 +6,10 @@
 #include <set>
 
 #include "agent/file_parts.h"
+#include "agent/file_runs.h"
 #include "agent/part_reading.h"
 #include "agent/recall/segment_index.h"
+#include "agent/segment/run_watch.h"
 #include "agent/segment/segmenter.h"
 #include "agent/speaker_table.h"
 
@@ -26,10 +28,13 @@ struct OpenFile {
   discover::LogFile file;
   std::vector<FilePart> parts;
   SpeakerTable speakers;
-  std::vector<SourceId> sources;  // by speaker
+  FileRuns runs;
+  segment::RunWatch watch;
+  std::vector<segment::IterationLearner> learners;  // by speaker, from the run before
   decode::Stats stats;
   std::string_view time_format;
-  std::optional<LocalTemplateId> marker;  // of iterations
+  std::optional<LocalTemplateId> marker;  // of iterations: the one that marked most
+  std::uint64_t marks = 0;
   std::string marker_text;
 };
 
@@ -44,8 +49,9 @@ struct NodeAgent::State {
   std::deque<OpenFile> files;
   std::vector<std::size_t> file_of_source;
   std::vector<std::unique_ptr<segment::Segmenter>> segmenters;  // by source
-  std::vector<wire::SourceDefinition> sent_sources;             // by speaker of the file being read
+  std::map<SourceId, wire::SourceDefinition> sent_sources;      // of the run being read
   std::vector<segment::TemplateTraits> traits;                  // by template
+  std::set<std::string, std::less<>> known_packs;
   recall::SegmentIndex index;
   wire::Batch batch;
   std::size_t batch_events = 0;
@@ -58,6 +64,8 @@ struct NodeAgent::State {
   void on_record(OpenFile& open, const decode::Record& record);
   segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);
   SourceId add_source(OpenFile& open, std::size_t speaker);
+  void begin_run(OpenFile& open, std::uint64_t from_byte);
+  void finish_run(OpenFile& open, bool last);
   void on_segment(wire::Segment&& segment);
   void finish_file(OpenFile& open, const decode::Decoder& decoder);
   void flush();
@@ -137,17 +145,8 @@ void NodeAgent::State::read_file(OpenFile& open, std::atomic<std::uint64_t>& byt
 }
 
 void NodeAgent::State::finish_file(OpenFile& open, const decode::Decoder& decoder) {
-  for (const SourceId source : open.sources) {
-    segmenters[source.value()]->finish();
-    if (const auto marker = segmenters[source.value()]->marker()) open.marker = marker;
-  }
-  for (std::size_t speaker = 0; speaker < open.sources.size(); ++speaker) {
-    wire::SourceDefinition source = open.speakers.definition(speaker);
-    source.id = open.sources[speaker];
-    if (source != sent_sources[speaker]) batch.sources.push_back(std::move(source));
-    segmenters[open.sources[speaker].value()].reset();
-  }
-  sent_sources.clear();
+  finish_run(open, true);
+  open.learners.clear();
   open.stats = decoder.stats();
   open.time_format = decoder.time_format();
   note_left_out(open.stats, options.decode, open.file.name, batch.warnings);
@@ -158,14 +157,45 @@ SourceId NodeAgent::State::add_source(OpenFile& open, std::size_t speaker) {
   file_of_source.push_back(static_cast<std::size_t>(
       std::ranges::find_if(files, [&](const OpenFile& file) { return &file == &open; }) -
       files.begin()));
+  segment::IterationLearner learner;
+  if (speaker < open.learners.size()) learner = std::move(open.learners[speaker]);
   segmenters.push_back(std::make_unique<segment::Segmenter>(
-      id, [this](wire::Segment&& segment) { on_segment(std::move(segment)); }));
-  open.sources.push_back(id);
+      id, [this](wire::Segment&& segment) { on_segment(std::move(segment)); }, std::move(learner)));
+  open.runs.add(speaker, id);
   wire::SourceDefinition source = open.speakers.definition(speaker);
   source.id = id;
-  sent_sources.push_back(source);
+  source.run = open.runs.current();
+  sent_sources.emplace(id, source);
   batch.sources.push_back(std::move(source));
   return id;
+}
+
+/// The lines from here on are a new run's, whoever says them.
+void NodeAgent::State::begin_run(OpenFile& open, std::uint64_t from_byte) {
+  finish_run(open, false);
+  open.runs.begin(from_byte);
+}
+
+/// Ships what the run's segmenters hold, and its sources again if more is known of them now.
+void NodeAgent::State::finish_run(OpenFile& open, bool last) {
+  open.runs.each([&](std::size_t speaker, SourceId id) {
+    auto& segmenter = segmenters[id.value()];
+    segmenter->finish();
+    if (const auto marker = segmenter->marker();
+        marker && (!open.marker || segmenter->marks() > open.marks)) {
+      open.marker = marker;
+      open.marks = segmenter->marks();
+    }
+    wire::SourceDefinition source = open.speakers.definition(speaker);
+    source.id = id;
+    source.run = open.runs.current();
+    if (!last) source.modified.reset();  // the file went on after it
+    if (source != sent_sources.at(id)) batch.sources.push_back(std::move(source));
+    if (speaker >= open.learners.size()) open.learners.resize(speaker + 1);
+    open.learners[speaker] = segmenter->release_learner();
+    segmenter.reset();
+  });
+  sent_sources.clear();
 }
 
 segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
@@ -174,6 +204,8 @@ segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
   segment::TemplateTraits& found = traits[id.value()];
   if (found.seen++ == 0) {
     found.role = packs->classify(record.text);
+    known_packs.insert(found.role.packs.begin(), found.role.packs.end());
+    found.names_epoch = segment::epoch_in(record.text).has_value();
     for (const segment::Timer* timer : found.role.timers)
       found.timer_ids.push_back(
           static_cast<std::uint16_t>(std::ranges::find(timers, timer) - timers.begin()));
@@ -183,13 +215,20 @@ segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
 }
 
 void NodeAgent::State::on_record(OpenFile& open, const decode::Record& record) {
-  const auto found = open.speakers.find(record.speaker);
-  const SourceId source =
-      found.created ? add_source(open, found.speaker) : open.sources[found.speaker];
+  const std::size_t speaker = open.speakers.find(record.speaker).speaker;
+  const auto segmenter = [&]() -> segment::Segmenter& {
+    const auto source = open.runs.source(speaker);
+    return *segmenters[(source ? *source : add_source(open, speaker)).value()];
+  };
   const drain::Match match = miner.learn(record.text, record.level >= Level::warning);
   const segment::TemplateTraits& known = traits_of(match.id, record);
+  auto mark = segmenter().mark_of(record, match.id, known);
+  if (open.watch.begins(speaker, known, record.level, mark) && !open.runs.full()) {
+    begin_run(open, record.bytes.from);
+    mark = segmenter().mark_of(record, match.id, known);
+  }
   const Stage stage = record.stack.empty() ? Stage::unknown : packs->stage_of(record.stack);
-  segmenters[source.value()]->add(record, match.id, known, stage);
+  segmenter().add(record, match.id, known, mark, stage);
 }
 
 void NodeAgent::State::on_segment(wire::Segment&& segment) {
@@ -269,14 +308,15 @@ std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const
       const auto want = wants.find(state_->miner.canonical(*id));
       if (want == wants.end()) return;
       const recall::Wanted& wanted = *want->second.wanted;
-      const std::size_t speaker = open.speakers.lookup(record.speaker);
-      if (speaker >= open.sources.size() || !asks_source(wanted, open.sources[speaker])) return;
+      const auto source =
+          open.runs.source_at(open.speakers.lookup(record.speaker), record.bytes.from);
+      if (!source || !asks_source(wanted, *source)) return;
       if (wanted.from && record.time && *record.time < *wanted.from) return;
       if (request.lines_per_template_max > 0 &&
           want->second.hits++ >= request.lines_per_template_max)
         return;
-      append_hits(hits, {want->first, open.sources[speaker], {}, {}, record.time, {}}, open.parts,
-                  record, request.text_bytes_max);
+      append_hits(hits, {want->first, *source, {}, {}, record.time, {}}, open.parts, record,
+                  request.text_bytes_max);
     };
     for (std::size_t i = 0; i < spans.size();) {
       wire::ByteRange bytes = spans[i].bytes;
@@ -299,6 +339,10 @@ std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const
   return hits;
 }
 
+std::vector<std::string> NodeAgent::frameworks() const {
+  return {state_->known_packs.begin(), state_->known_packs.end()};
+}
+
 std::vector<FileFacts> NodeAgent::facts() const {
   std::vector<FileFacts> facts;
   for (const OpenFile& open : state_->files) {
@@ -313,7 +357,7 @@ std::vector<FileFacts> NodeAgent::facts() const {
                    {},
                    {}};
     std::set<Rank> ranks;
-    for (std::size_t speaker = 0; speaker < open.sources.size(); ++speaker)
+    for (std::size_t speaker = 0; speaker < open.speakers.size(); ++speaker)
       if (const auto rank = open.speakers.definition(speaker).rank) ranks.insert(*rank);
     fact.ranks.assign(ranks.begin(), ranks.end());
     fact.iteration_marker = open.marker_text;

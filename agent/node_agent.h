@@ -58,6 +58,8 @@ class NodeAgent {
 
   const std::string& name() const;
   std::vector<FileFacts> facts() const;
+  /// Rule packs that knew a line of these files.
+  std::vector<std::string> frameworks() const;
 
  private:
   struct State;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,16 +20,18 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/time.h"
-
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::size_t kStampBytes = 19;  // 2026-05-28 17:03:11
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0;
+}
 
 bool is_stamp(std::string_view text) {
   constexpr std::string_view kForm = "0000-00-00 00:00:00";
@@ -60,8 +63,9 @@ void append_stamp(std::string& out, std::int64_t seconds, char between) {
   const std::int64_t rest = seconds % 86400;
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%04d-%02u-%02u%c%02d:%02d:%02d", int{date.year()},
-                unsigned{date.month()}, unsigned{date.day()}, between, static_cast<int>(rest / 3600),
-                static_cast<int>(rest / 60 % 60), static_cast<int>(rest % 60));
+                unsigned{date.month()}, unsigned{date.day()}, between,
+                static_cast<int>(rest / 3600), static_cast<int>(rest / 60 % 60),
+                static_cast<int>(rest % 60));
   out += text.data();
 }
 

@@ -28,6 +28,7 @@ struct SourceDefinition {
   localRank @6 :Int32 = -1;
   attempt @7 :Int32;
   modified @8 :Int64 = -9223372036854775808;
+  run @9 :UInt32;
 }
 
 struct TemplateDefinition {

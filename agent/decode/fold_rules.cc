@@ -125,7 +125,7 @@ bool is_python_warning(std::string_view text) {
 }
 
 Shape shape_by_opening(std::string_view text) {
-  constexpr auto kFirst = first_characters(kOpenings);
+  static constexpr auto kFirst = first_characters(kOpenings);
   if (!kFirst[static_cast<unsigned char>(text[0])]) return Shape::plain;
   for (const Opening& opening : kOpenings)
     if (opening.text[0] == text[0] && text.starts_with(opening.text)) return opening.shape;

@@ -103,7 +103,7 @@ const Word* class_end(std::string_view name) {
 }  // namespace
 
 Level level_of_word(std::string_view word) {
-  constexpr unsigned kFirstLetters = [] {
+  static constexpr unsigned kFirstLetters = [] {
     unsigned letters = 0;
     for (const Word& known : kWords) letters |= 1U << (known.text[0] - 'A');
     return letters;
@@ -223,7 +223,7 @@ Level level_anywhere(std::string_view head) {
 
 Level level_of_message(std::string_view text) {
   if (text.empty()) return Level::unknown;
-  constexpr auto kFirst = first_characters(kOpenings);
+  static constexpr auto kFirst = first_characters(kOpenings);
   if (kFirst[static_cast<unsigned char>(text[0])])
     for (const Word& word : kOpenings)
       if (word.text[0] == text[0] && text.starts_with(word.text)) return word.level;

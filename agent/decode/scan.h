@@ -75,7 +75,8 @@ inline std::string_view trim(std::string_view text) {
 }
 
 inline bool contains(std::string_view text, std::string_view word) {
-  return ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
+  return text.size() >= word.size() &&
+         ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
 }
 
 /// Reads along a text; every take_* leaves the cursor alone if it fails.

@@ -330,7 +330,8 @@ std::string_view without_repeat_note(std::string_view text) {
   while (begin > 0 && is_digit(text[begin - 1])) --begin;
   const std::string_view front = text.substr(0, begin);
   if (begin == at || !front.ends_with("[repeated ")) return text;
-  return trim_right(front.substr(0, front.size() - 10));
+  const std::string_view said = trim_right(front.substr(0, front.size() - 10));
+  return said.empty() ? text : said;
 }
 
 }  // namespace l4::decode

@@ -236,9 +236,9 @@ void StructuredLine::append_exception() {
     scratch_.insert(0, ": ");
     scratch_.insert(0, parts_[kType]);
   }
-  if (scratch_.empty()) return;
-  text_.append(" | ").append(scratch_);
   if (level == Level::unknown && !trace.empty()) level = Level::error;
+  if (scratch_.empty() || contains(text_, scratch_)) return;
+  text_.append(" | ").append(scratch_);
 }
 
 void StructuredLine::finish() {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "agent/decode/civil.h"
 #include "agent/decode/clean.h"
 #include "agent/decode/envelope.h"
 #include "agent/decode/scan.h"
@@ -14,6 +15,7 @@ namespace l4::decode {
 namespace {
 
 constexpr std::size_t kNamesMax = 4096;
+constexpr std::uint64_t kStampedBlocks = 16;  // who labels behind stamps does so from the start
 
 /// `epoch3`, `layer12`, `gpu0`: counted things, not machines.
 bool counted_thing(std::string_view name) {
@@ -44,6 +46,16 @@ bool certain_host(std::string_view name) {
   return digits_only ? dots == 3 : mark;
 }
 
+/// Labels may stand behind a stamp that something put before each line.
+bool take_iso_stamp(std::string_view& line) {
+  Civil ignored;
+  Cursor c{line};
+  if (line.size() < 22 || line[4] != '-' || !scan_iso(c, ignored)) return false;
+  c.take(' ');
+  line.remove_prefix(c.at);
+  return true;
+}
+
 }  // namespace
 
 void Survey::count(std::string_view line) {
@@ -60,7 +72,9 @@ void Survey::count(std::string_view line) {
     return;
   }
   if (!is_alnum(line[0]) && line[0] != ' ') return;
+  const bool stamped = (labels_ || blocks_ <= kStampedBlocks) && take_iso_stamp(line);
   const auto label = count_label(line);
+  if (stamped) return;  // behind a stamp names are those of loggers
   if (!line.empty() && is_alnum(line[0])) count_front(line);
   if (label) compare_tag(line, *label);
 }
@@ -106,6 +120,7 @@ void Survey::compare_tag(std::string_view line, std::int32_t label) {
 
 void Survey::look_at(std::string_view block) {
   block_ = {};
+  ++blocks_;
   while (!block.empty()) {
     const auto* end = static_cast<const char*>(std::memchr(block.data(), '\n', block.size()));
     const std::size_t size =

@@ -40,6 +40,7 @@ class Survey {
   void judge_fronts();
 
   Count block_;
+  std::uint64_t blocks_ = 0;
   bool labels_ = false;
   bool labels_are_nodes_ = false;
   bool bracket_labels_ = false;

@@ -6,10 +6,7 @@
 namespace l4::segment {
 namespace {
 
-struct Integer {
-  std::int64_t value = 0;
-  bool named = false;
-};
+using Looks = IterationLearner::Looks;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -17,50 +14,113 @@ bool is_digit(char c) {
 bool is_alpha(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
+bool is_same_letter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == b;
+}
 
-/// Last word before position `at`, skipping `=`, `:`, blanks and brackets.
+/// Last word before position `at`, skipping what stands between a name and its number.
 std::string_view word_before(std::string_view text, std::size_t at) {
-  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '=' || text[at - 1] == ':' ||
-                    text[at - 1] == '[' || text[at - 1] == '(' || text[at - 1] == '#' ||
-                    text[at - 1] == '\'' || text[at - 1] == '"'))
-    --at;
+  constexpr std::string_view kBetween = " =:[(#'\"";
+  while (at > 0 && kBetween.find(text[at - 1]) != kBetween.npos) --at;
   std::size_t begin = at;
   while (begin > 0 && is_alpha(text[begin - 1])) --begin;
   return text.substr(begin, at - begin);
 }
 
 bool names_iteration(std::string_view word) {
-  auto ends_with = [&](std::string_view tail) {
-    if (word.size() < tail.size()) return false;
-    return std::equal(tail.rbegin(), tail.rend(), word.rbegin(), [](char a, char b) {
-      return a == std::tolower(static_cast<unsigned char>(b));
-    });
-  };
-  return ends_with("step") || ends_with("steps") || ends_with("iter") || ends_with("iteration") ||
-         ends_with("it") || ends_with("batch") || ends_with("update");
+  static constexpr std::array<std::string_view, 7> kTails{"step", "steps", "iter",  "iteration",
+                                                          "it",   "batch", "update"};
+  return std::ranges::any_of(kTails, [&](std::string_view tail) {
+    return word.size() >= tail.size() &&
+           std::ranges::equal(word.substr(word.size() - tail.size()), tail, is_same_letter);
+  });
 }
 
-/// The standalone integers of a line: no part of a decimal, a word, an address or a date.
-std::size_t integers(std::string_view text, std::array<Integer, 4>& out) {
+/// Numbers behind these words count or name other things, however they grow.
+bool names_another_thing(std::string_view word) {
+  static constexpr std::array<std::string_view, 21> kThings{
+      "process", "subprocess", "pid",    "port", "rank",  "local_rank", "node",
+      "worker",  "thread",     "layer",  "gpu",  "npu",   "device",     "epoch",
+      "seed",    "line",       "lineno", "time", "shard", "attempt",    "channel"};
+  return std::ranges::any_of(kThings, [&](std::string_view thing) {
+    return std::ranges::equal(word, thing, is_same_letter);
+  });
+}
+
+bool is_bar(std::string_view text) {
+  return text.find("%|") != text.npos;
+}
+
+/// A bar that shows something else than training.
+bool is_preparation(std::string_view bar) {
+  static constexpr std::array<std::string_view, 8> kWords{"oading", "Fetching", "Map", "okeniz",
+                                                          "Filter", "shard",    "Val", "eval"};
+  return std::ranges::any_of(kWords,
+                             [&](std::string_view word) { return bar.find(word) != bar.npos; });
+}
+
+std::int64_t number_in(std::string_view text, std::size_t from, std::size_t to) {
+  std::int64_t value = 0;
+  for (std::size_t k = from; k < to; ++k) value = value * 10 + (text[k] - '0');
+  return value;
+}
+
+/// First position from `at` on that is no digit.
+std::size_t digits_end(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_digit(text[at])) ++at;
+  return at;
+}
+
+char at_or_blank(std::string_view text, std::size_t at) {
+  return at < text.size() ? text[at] : ' ';
+}
+
+/// The digits are part of a decimal, a word, an address, a date, a share.
+bool is_glued(std::string_view text, std::size_t begin, std::size_t end, bool named) {
+  const char before = begin == 0 ? ' ' : text[begin - 1];
+  const char after = at_or_blank(text, end);
+  const bool in_clock = before == ':' && begin > 1 && is_digit(text[begin - 2]);  // 15:04:05
+  const bool clock_goes_on = after == ':' && is_digit(at_or_blank(text, end + 1));
+  if (in_clock || clock_goes_on || is_alpha(before) || is_alpha(after)) return true;
+  if (before == '.' || before == '-' || before == '/' || after == '-' || after == '%') return true;
+  if (after != '.' || !is_digit(at_or_blank(text, end + 1))) return false;
+  // "step": 31.0 is an iteration that somebody kept in a float.
+  std::size_t zeros = end + 1;
+  while (at_or_blank(text, zeros) == '0') ++zeros;
+  return !named || is_digit(at_or_blank(text, zeros)) || is_alpha(at_or_blank(text, zeros));
+}
+
+/// The total behind "6/120" and "6 / 120"; 0 if there is none.
+std::int64_t total_behind(std::string_view text, std::size_t at) {
+  constexpr std::size_t kDigitsMax = 12;
+  while (at_or_blank(text, at) == ' ' && at < text.size()) ++at;
+  if (at_or_blank(text, at) != '/') return 0;
+  ++at;
+  while (at_or_blank(text, at) == ' ' && at < text.size()) ++at;
+  const std::size_t end = digits_end(text, at);
+  return end - at <= kDigitsMax ? number_in(text, at, end) : 0;
+}
+
+/// The standalone integers of a line that may be iterations.
+std::size_t integers(std::string_view text, IterationLearner::Integers& out) {
+  constexpr std::size_t kDigitsMax = 12;
+  const bool bar = is_bar(text);
+  if (bar && is_preparation(text)) return 0;
   std::size_t found = 0;
   for (std::size_t i = 0; i < text.size() && found < out.size();) {
     if (!is_digit(text[i])) {
       ++i;
       continue;
     }
-    std::size_t end = i;
-    while (end < text.size() && is_digit(text[end])) ++end;
-    const char before = i == 0 ? ' ' : text[i - 1];
-    const char after = end == text.size() ? ' ' : text[end];
-    const bool in_clock = before == ':' && i > 1 && is_digit(text[i - 2]);  // 15:04:05
-    const bool glued =
-        in_clock || is_alpha(before) || before == '.' || before == '-' || before == '/' ||
-        is_alpha(after) || (after == '.' && end + 1 < text.size() && is_digit(text[end + 1])) ||
-        (after == ':' && end + 1 < text.size() && is_digit(text[end + 1])) || after == '-';
-    if (!glued && end - i <= 12) {
-      std::int64_t value = 0;
-      for (std::size_t k = i; k < end; ++k) value = value * 10 + (text[k] - '0');
-      out[found++] = {value, names_iteration(word_before(text, i))};
+    const std::size_t end = digits_end(text, i);
+    const bool whole = !is_glued(text, i, end, false);
+    const bool maybe = end - i <= kDigitsMax && (whole || at_or_blank(text, end) == '.');
+    const std::string_view word = maybe ? word_before(text, i) : std::string_view();
+    const bool named = maybe && names_iteration(word);
+    if (maybe && (whole || !is_glued(text, i, end, named)) && !names_another_thing(word)) {
+      const std::int64_t total = total_behind(text, end);
+      const Looks looks = named ? Looks::named : total > 0 && bar ? Looks::of_total : Looks::bare;
+      out[found++] = {number_in(text, i, end), total, looks};
     }
     i = end;
   }
@@ -69,59 +129,107 @@ std::size_t integers(std::string_view text, std::array<Integer, 4>& out) {
 
 }  // namespace
 
-IterationLearner::Watched* IterationLearner::watch(LocalTemplateId id) {
-  for (Watched& watched : watched_)
-    if (watched.id == id) return &watched;
-  if (watched_.size() == kTemplatesMax) return nullptr;
-  watched_.push_back({id, {}, false});
-  return &watched_.back();
+bool IterationLearner::Watched::hopeless() const {
+  constexpr std::uint64_t kSeenEnough = 64;
+  return seen >= kSeenEnough && best_streak < kStreakNamed;
 }
 
-void IterationLearner::choose(const Watched& watched, std::size_t field) {
-  const Field& candidate = watched.fields[field];
-  const bool better = !marker_ || (candidate.named && !marker_named_) ||
-                      (candidate.named == marker_named_ && candidate.step < marker_step_);
-  if (!better) return;
-  marker_ = watched.id;
-  marker_field_ = field;
-  marker_named_ = candidate.named;
-  marker_step_ = candidate.step;
+/// Place of a template among the watched. Where there are more templates than places, one in
+/// kRefusals gets the place of another, so that each stays long enough to be seen again.
+std::optional<std::size_t> IterationLearner::watch(LocalTemplateId id) {
+  constexpr int kCounting = 2;
+  constexpr std::uint32_t kRefusals = 16;
+  const auto found = std::ranges::find(ids_, id);
+  if (found != ids_.end()) return static_cast<std::size_t>(found - ids_.begin());
+  if (ids_.size() < kTemplatesMax) {
+    ids_.push_back(id);
+    watched_.emplace_back();
+    return ids_.size() - 1;
+  }
+  if (++refused_ % kRefusals != 0) return std::nullopt;
+  for (std::size_t tries = 0; tries < kTemplatesMax; ++tries) {
+    oldest_ = (oldest_ + 1) % kTemplatesMax;
+    if (watched_[oldest_].best_streak < kCounting && ids_[oldest_] != marker_) break;
+  }
+  ids_[oldest_] = id;
+  watched_[oldest_] = {};
+  return oldest_;
 }
 
-bool IterationLearner::convinces(const Field& field, std::optional<TimeMs> now) const {
+void IterationLearner::count(Field& field, const Integer& number, bool seen,
+                             std::optional<TimeMs> time) {
+  // A name may have other lines in between, of another shape; a bar is drawn when there is time.
+  constexpr std::int64_t kLeapMax = 8;
+  const std::int64_t step = number.value - field.last;
+  if (seen && step == 0 && number.looks != Looks::bare) return;  // said by several ranks
+  const bool same_total = number.total == field.total;
+  const auto leaps = [](std::int64_t far, std::int64_t near) {
+    return near > 0 && far % near == 0 && far / near <= kLeapMax;
+  };
+  const bool steady =
+      step == field.step || number.looks == Looks::of_total ||
+      (number.looks == Looks::named && (leaps(step, field.step) || leaps(field.step, step)));
+  const bool can_convince = number.looks != Looks::bare || time;
+  if (seen && can_convince && same_total && step > 0 && (field.streak == 0 || steady)) {
+    field.step = field.streak == 0 ? step : std::min(field.step, step);
+    ++field.streak;
+  } else {
+    field.streak = 0;
+    field.since = time;
+  }
+  field.last = number.value;
+  field.total = number.total;
+  field.looks = number.looks;
+}
+
+bool IterationLearner::convinces(const Field& field, std::optional<TimeMs> now) {
+  constexpr int kStreakOfTotal = 6;
+  constexpr int kStreakBare = 12;
   constexpr Millis kPaceMin{20};
-  if (field.named) return field.streak >= kStreakNamed;
+  if (field.looks == Looks::named) return field.streak >= kStreakNamed;
+  if (field.looks == Looks::of_total) return field.streak >= kStreakOfTotal;
   return field.streak >= kStreakBare && now && field.since &&
          *now - *field.since >= kPaceMin * field.streak;
 }
 
-std::optional<std::int64_t> IterationLearner::observe(LocalTemplateId id, std::string_view message,
-                                                      std::optional<TimeMs> time) {
-  Watched* watched = watch(id);
-  if (watched == nullptr) return std::nullopt;
-  std::array<Integer, kFieldsMax> numbers{};
-  const std::size_t count = integers(message, numbers);
-  for (std::size_t i = 0; i < count; ++i) {
-    Field& field = watched->fields[i];
-    const std::int64_t step = numbers[i].value - field.last;
-    if (watched->seen && step > 0 && (field.streak == 0 || step == field.step)) {
-      field.step = step;
-      ++field.streak;
-    } else {
-      field.streak = 0;
-      field.since = time;
-    }
-    field.last = numbers[i].value;
-    field.named = numbers[i].named;
-    if (convinces(field, time)) choose(*watched, i);
-  }
-  watched->seen = true;
-  if (marker_ == id && marker_field_ < count) return numbers[marker_field_].value;
-  return std::nullopt;
+void IterationLearner::choose(LocalTemplateId id, const Watched& watched, std::size_t field) {
+  const Field& candidate = watched.fields[field];
+  const bool better = !marker_ || candidate.looks > marker_looks_ ||
+                      (candidate.looks == marker_looks_ && candidate.step < marker_step_);
+  if (!better) return;
+  marker_ = id;
+  marker_field_ = field;
+  marker_looks_ = candidate.looks;
+  marker_step_ = candidate.step;
 }
 
-std::optional<LocalTemplateId> IterationLearner::marker() const {
-  return marker_;
+std::optional<Progress> IterationLearner::observe(LocalTemplateId id, std::string_view message,
+                                                  std::optional<TimeMs> time) {
+  std::optional<std::size_t> place = watch(id);
+  if (!place || watched_[*place].hopeless()) return std::nullopt;
+  Integers numbers{};
+  const std::size_t found = integers(message, numbers);
+  // What a bar draws makes many templates of it; its total makes it one.
+  constexpr std::uint32_t kBars = 1u << 31;
+  for (std::size_t i = 0; i < found; ++i)
+    if (numbers[i].looks == Looks::of_total)
+      id = LocalTemplateId{kBars | static_cast<std::uint32_t>(numbers[i].total)};
+  if (id != ids_[*place]) {
+    ++watched_[*place].seen;
+    place = watch(id);
+    if (!place) return std::nullopt;
+  }
+  Watched& watched = watched_[*place];
+  for (std::size_t i = 0; i < found; ++i) {
+    Field& field = watched.fields[i];
+    count(field, numbers[i], watched.seen > 0, time);
+    watched.best_streak = std::max(watched.best_streak, field.streak);
+    if (convinces(field, time)) choose(id, watched, i);
+  }
+  ++watched.seen;
+  if (marker_ != id || marker_field_ >= found) return std::nullopt;
+  const Integer& number = numbers[marker_field_];
+  return Progress{number.value, number.total > 0 ? std::optional(number.total) : std::nullopt};
 }
 
 }  // namespace l4::segment

@@ -30,7 +30,7 @@ struct RulePack {
   std::vector<StageRule> stages;
   std::vector<StackRule> stacks;
   std::vector<Timer> timers;
-  std::vector<LiteralRule> teardown, finished, progress;
+  std::vector<LiteralRule> banners, teardown, finished, progress;
 };
 
 LiteralRule read_rule(ConfigTable& table) {
@@ -40,14 +40,24 @@ LiteralRule read_rule(ConfigTable& table) {
   rule.leading_number = table.flag_or("leading_number", false);
   if (std::ranges::any_of(rule.contains, &std::string::empty))
     table.refuse("contains", "an empty text would match every line");
+  for (const std::string& literal : rule.excludes)
+    if (literal.empty() || std::ranges::find(rule.contains, literal) != rule.contains.end())
+      table.refuse("excludes", "\"" + literal + "\" leaves no line to match");
   return rule;
+}
+
+std::string read_anchor(ConfigTable& table) {
+  std::string anchor = table.text("number_after");
+  if (table.has("number_after") && anchor.empty())
+    table.refuse("number_after", "an empty text stands before every number");
+  return anchor;
 }
 
 IterationMarker read_marker(ConfigTable& table, const std::string& pack) {
   IterationMarker marker;
   marker.pack = pack;
   marker.rule = read_rule(table);
-  marker.number_after = table.text("number_after");
+  marker.number_after = read_anchor(table);
   marker.bar = table.flag_or("bar", false);
   marker.boundary = table.choice("boundary", {"completed", "started"}) == 0
                         ? wire::Boundary::completed
@@ -82,7 +92,7 @@ Timer read_timer(ConfigTable& table) {
   Timer timer;
   timer.name = table.text("name");
   timer.rule = read_rule(table);
-  timer.number_after = table.text("number_after");
+  timer.number_after = read_anchor(table);
   timer.ms_per_unit = table.choice("unit", {"ms", "s"}) == 0 ? 1.0 : 1000.0;
   timer.role = static_cast<TimerRole>(table.choice("role", {"own", "wait", "mixed"}));
   return timer;
@@ -93,12 +103,14 @@ Result<RulePack> read_pack(const std::filesystem::path& file) {
   if (!root) return std::unexpected(root.error());
   RulePack pack;
   pack.name = root->text("name");
+  if (root->has("name") && pack.name.empty()) root->refuse("name", "must not be empty");
   pack.fallback = root->flag_or("fallback", false);
   for (auto& table : root->tables("iteration"))
     pack.iterations.push_back(read_marker(table, pack.name));
   for (auto& table : root->tables("stage")) pack.stages.push_back(read_stage(table));
   for (auto& table : root->tables("stack")) pack.stacks.push_back(read_stack(table));
   for (auto& table : root->tables("timer")) pack.timers.push_back(read_timer(table));
+  for (auto& table : root->tables("banner")) pack.banners.push_back(read_rule(table));
   for (auto& table : root->tables("teardown")) pack.teardown.push_back(read_rule(table));
   for (auto& table : root->tables("finished")) pack.finished.push_back(read_rule(table));
   for (auto& table : root->tables("progress")) pack.progress.push_back(read_rule(table));
@@ -122,8 +134,10 @@ bool accepts(const LiteralRule& rule, const LiteralSearch& search) {
          (!rule.leading_number || begins_with_number(search.message()));
 }
 
-bool any_accepts(const std::vector<LiteralRule>& rules, const LiteralSearch& search) {
-  return std::ranges::any_of(rules, [&](const auto& rule) { return accepts(rule, search); });
+/// The first rule that accepts the message.
+const LiteralRule* first_of(const std::vector<LiteralRule>& rules, const LiteralSearch& search) {
+  const auto found = std::ranges::find_if(rules, [&](const auto& r) { return accepts(r, search); });
+  return found == rules.end() ? nullptr : &*found;
 }
 
 /// The text behind each occurrence of `after`, offered to `take` until it takes one.
@@ -133,7 +147,7 @@ auto read_behind(std::string_view message, std::string_view after, Take take)
   for (auto at = message.find(after); at != std::string_view::npos;
        at = message.find(after, at + 1)) {
     std::string_view rest = message.substr(at + after.size());
-    rest.remove_prefix(std::min(rest.find_first_not_of(" \t:=["), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t:=[(."), rest.size()));
     if (auto taken = take(rest)) return taken;
   }
   return std::nullopt;
@@ -148,27 +162,53 @@ std::optional<std::int64_t> take_integer(std::string_view& text) {
   return value;
 }
 
-void apply(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
-  const std::string_view message = search.message();
-  for (const auto& marker : pack.iterations)
-    if (role.iteration == nullptr && accepts(marker.rule, search) &&
-        read_number(message, marker.number_after))
-      role.iteration = &marker;
+/// Each adds what the pack knows to the role; some say whether it knew anything.
+
+bool apply_marker(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+  const auto found = std::ranges::find_if(pack.iterations, [&](const IterationMarker& marker) {
+    return accepts(marker.rule, search) && read_number(search.message(), marker.number_after);
+  });
+  if (found == pack.iterations.end()) return false;
+  if (role.iteration == nullptr) role.iteration = &*found;
+  return true;
+}
+
+void apply_stages(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
   for (const auto& rule : pack.stages) {
-    if (role.stage == Stage::unknown && accepts(rule.begin, search)) role.stage = rule.stage;
+    const bool begins = accepts(rule.begin, search);
     const bool ends =
         std::ranges::any_of(rule.until, [&](const auto& text) { return search.holds(text); });
-    if (role.stage_end == Stage::unknown && ends) role.stage_end = rule.stage;
+    if (begins && role.stage == Stage::unknown) role.stage = rule.stage;
+    if (ends && role.stage_end == Stage::unknown) role.stage_end = rule.stage;
   }
+}
+
+bool apply_timers(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+  bool known = false;
   for (const auto& timer : pack.timers) {
-    const bool known = std::ranges::any_of(
-        role.timers, [&](const Timer* other) { return other->number_after == timer.number_after; });
-    if (!known && accepts(timer.rule, search) && read_value(message, timer.number_after))
-      role.timers.push_back(&timer);
+    if (!accepts(timer.rule, search) || !read_value(search.message(), timer.number_after)) continue;
+    known = true;
+    const auto same = [&](const Timer* t) { return t->number_after == timer.number_after; };
+    if (std::ranges::none_of(role.timers, same)) role.timers.push_back(&timer);
   }
-  role.teardown |= any_accepts(pack.teardown, search);
-  role.finished |= any_accepts(pack.finished, search);
-  role.progress |= any_accepts(pack.progress, search);
+  return known;
+}
+
+void apply(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+  apply_stages(pack, search, role);
+  bool known = apply_marker(pack, search, role);
+  known |= apply_timers(pack, search, role);
+  const LiteralRule* banner = first_of(pack.banners, search);
+  if (role.banner == nullptr) role.banner = banner;
+  const bool teardown = first_of(pack.teardown, search) != nullptr;
+  const bool finished = first_of(pack.finished, search) != nullptr;
+  const bool progress = first_of(pack.progress, search) != nullptr;
+  role.teardown |= teardown;
+  role.finished |= finished;
+  role.progress |= progress;
+  if (pack.fallback ? role.iteration != nullptr && role.iteration->pack == pack.name
+                    : known || banner != nullptr || teardown || finished || progress)
+    role.packs.push_back(pack.name);
 }
 
 }  // namespace

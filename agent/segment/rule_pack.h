@@ -1,5 +1,5 @@
-// What is known of a training framework's own lines: which mark an iteration, begin or end a
-// stage, carry phase times, belong to teardown, or say that the job ended well.
+// What is known of a training framework's own lines: which mark an iteration, begin a run, begin or
+// end a stage, carry phase times, belong to teardown, or say that the job ended well.
 //
 // Flow: config/frameworks/*.toml -> RulePackSet; agent/segment asks `classify` once per template,
 // with the first message seen of it, and keeps the answer. Per line only `read_number` and
@@ -7,6 +7,7 @@
 // may read; pointers in a TemplateRole live as long as the set and survive its moves.
 // Packs apply in order of name, those with `fallback = true` last; the first that matches names
 // the iteration marker and the stage. A line that only mentions an iteration is no marker.
+// How to write one: docs/FRAMEWORKS.md.
 #pragma once
 
 #include <cstdint>
@@ -64,9 +65,14 @@ struct TemplateRole {
   Stage stage = Stage::unknown;      ///< begins with this line
   Stage stage_end = Stage::unknown;  ///< ends with this line
   std::vector<const Timer*> timers;
+  /// Begins a run: said once in it, by one speaker. Equal for the lines of one rule.
+  const LiteralRule* banner = nullptr;
   bool teardown = false;  ///< noise of an ordinary end
   bool finished = false;  ///< the job, or this rank, ended well
   bool progress = false;  ///< proof of progress without an iteration number
+  /// Packs that know the line as their framework's own: by more than a stage, which many word
+  /// alike; a fallback only where it names the iteration.
+  std::vector<std::string_view> packs;
 };
 
 class RulePackSet {
@@ -101,8 +107,8 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
-/// Integer behind the first occurrence of `after` that an integer follows; blanks, `:`, `=` and
-/// `[` between them are skipped.
+/// Integer behind the first occurrence of `after` that an integer follows; blanks, `:`, `=`, `[`,
+/// `(` and dots that lead to it are skipped.
 std::optional<std::int64_t> read_number(std::string_view message, std::string_view after);
 /// As read_number, with the total behind a slash if there is one.
 std::optional<Progress> read_progress(std::string_view message, std::string_view after);

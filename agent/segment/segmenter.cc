@@ -6,8 +6,8 @@
 
 namespace l4::segment {
 
-std::optional<Segmenter::Marker> Segmenter::pack_marker(const decode::Record& record,
-                                                        const IterationMarker& marker) {
+std::optional<IterationMark> Segmenter::pack_mark(const decode::Record& record,
+                                                  const IterationMarker& marker) {
   const auto progress = read_progress(record.text, marker.number_after);
   if (!progress) return std::nullopt;
   if (marker.bar) {
@@ -16,33 +16,51 @@ std::optional<Segmenter::Marker> Segmenter::pack_marker(const decode::Record& re
     if (progress->total != bar_total_) return std::nullopt;
   }
   has_pack_marker_ = has_number_ = true;
-  return Marker{progress->number, false, marker.boundary};
+  return IterationMark{epochs_.count(progress->number, progress->total), false, marker.boundary};
 }
 
-std::optional<Segmenter::Marker> Segmenter::marker_of(const decode::Record& record,
-                                                      LocalTemplateId id,
-                                                      const TemplateTraits& traits) {
-  if (traits.role.iteration != nullptr) return pack_marker(record, *traits.role.iteration);
+/// Text landed on the line of a bar, and the decoder took the bar off. It is the training's if its
+/// total is, or if it is the first while training.
+std::optional<IterationMark> Segmenter::bar_mark(const decode::Record& record) {
+  const bool is_bar = record.text.find("%|") != std::string_view::npos;
+  if (!record.progress || !record.progress_total || is_bar) return std::nullopt;
+  if (!bar_total_ && stage_ == Stage::training) bar_total_ = record.progress_total;
+  if (!bar_total_ || record.progress_total != bar_total_) return std::nullopt;
+  has_number_ = true;
+  return IterationMark{epochs_.count(*record.progress, record.progress_total), false,
+                       wire::Boundary::completed, true};
+}
+
+std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, LocalTemplateId id,
+                                                const TemplateTraits& traits) {
+  if (traits.names_epoch)
+    if (const auto epoch = epoch_in(record.text))
+      epochs_.enter(*epoch, traits.role.iteration != nullptr);
+  if (traits.role.iteration != nullptr) return pack_mark(record, *traits.role.iteration);
+  if (const auto mark = bar_mark(record)) return mark;
   const bool ordinary = !record.folded && traits.level < Level::warning &&
                         traits.role.stage == Stage::unknown &&
                         traits.role.stage_end == Stage::unknown;
   if (!has_pack_marker_ && ordinary)
-    if (const auto number = learner_.observe(id, record.text, record.time)) {
+    if (const auto learned = learner_.observe(id, record.text, record.time)) {
       has_number_ = true;
-      return Marker{*number, false, wire::Boundary::completed};
+      return IterationMark{epochs_.count(learned->number, learned->total), false,
+                           wire::Boundary::completed};
     }
   if (!has_number_ && traits.role.progress)
-    return Marker{++ticks_, true, wire::Boundary::completed};
+    return IterationMark{++ticks_, true, wire::Boundary::completed};
   return std::nullopt;
 }
 
 /// Frameworks print more than one line per iteration, and some count other things by the same name.
-/// The first template leads; another one must agree with it about where the job is, unless the
-/// leader is not heard of any more.
-bool Segmenter::contradicts(const Marker& marker, LocalTemplateId id) {
+/// The first template leads, with those that the same rule of a pack knows; another one must agree
+/// with it about where the job is, unless the leader is not heard of any more.
+bool Segmenter::contradicts(const IterationMark& mark, LocalTemplateId id,
+                            const IterationMarker* rule) {
   constexpr int kPatience = 6;
-  const bool leads = !marker_template_ || *marker_template_ == id;
-  const std::int64_t ahead = completed_ ? marker.iteration - completed_->value() : 0;
+  const std::int64_t ahead = completed_ ? mark.iteration - completed_->value() : 0;
+  const bool same_rule = rule != nullptr && rule == marker_rule_ && ahead >= 0;
+  const bool leads = !marker_template_ || *marker_template_ == id || same_rule;
   if (leads || (ahead >= 0 && ahead <= 4 * std::max<std::int64_t>(stride_, 1))) {
     if (leads) contradictions_ = 0;
     return false;
@@ -50,9 +68,18 @@ bool Segmenter::contradicts(const Marker& marker, LocalTemplateId id) {
   if (++contradictions_ < kPatience) return true;
   contradictions_ = 0;
   marker_template_ = id;
+  marker_rule_ = rule;
   completed_.reset();
   stride_ = 0;
   return false;
+}
+
+/// Printed numbers take over from signs that were counted.
+void Segmenter::forget_counted() {
+  marker_template_.reset();
+  completed_.reset();
+  stride_ = 0;
+  marks_ = 0;
 }
 
 bool Segmenter::slice_is_full(const decode::Record& record) const {
@@ -62,17 +89,17 @@ bool Segmenter::slice_is_full(const decode::Record& record) const {
 }
 
 void Segmenter::add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
-                    Stage stack_stage) {
-  auto marker = marker_of(record, id, traits);
-  if (marker && contradicts(*marker, id)) marker.reset();
-  // Once iterations were completed, a stack from a start-up is noise.
-  const bool stack_counts =
-      stack_stage != Stage::unknown && !(completed_ && is_startup(stack_stage));
-  const Stage stage = stack_counts ? stack_stage : traits.role.stage;
-  if (stack_counts && stage_ == Stage::unknown) open_.stage = stage_ = stage;  // since its begin
-  const bool begins_stage = stage != Stage::unknown && stage != stage_;
-  const bool starts = marker && marker->boundary == wire::Boundary::started &&
-                      open_.iteration != Iteration{marker->iteration};
+                    std::optional<IterationMark> mark, Stage stack_stage) {
+  if (mark && marks_counted_ && !mark->counted) forget_counted();
+  if (mark && contradicts(*mark, id, traits.role.iteration)) mark.reset();
+  // Who trains does not start up again: libraries are set up and data is read on the way, too.
+  const Stage stage = stack_stage != Stage::unknown ? stack_stage : traits.role.stage;
+  const bool late = completed_ && has_number_ && is_startup(stage);
+  if (stack_stage != Stage::unknown && stage_ == Stage::unknown && !late)
+    open_.stage = stage_ = stage;  // since it began
+  const bool begins_stage = stage != Stage::unknown && stage != stage_ && !late;
+  const bool starts = mark && mark->boundary == wire::Boundary::started &&
+                      open_.iteration != Iteration{mark->iteration};
   if (starts || begins_stage || slice_is_full(record))
     close(starts ? wire::Boundary::started : wire::Boundary::none);
 
@@ -80,12 +107,17 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     stage_before_ = stage_;
     stage_ = stage;
   }
-  if (marker) {
+  if (mark) {
     has_marker_ = true;
-    if (!marker_template_) marker_template_ = id;
+    marks_counted_ = mark->counted;
+    ++marks_;
+    if (!marker_template_ && !mark->beside) {
+      marker_template_ = id;
+      marker_rule_ = traits.role.iteration;
+    }
     if (starts || (is_startup(stage_) || stage_ == Stage::unknown)) stage_ = Stage::training;
-    open_.iteration = Iteration{marker->iteration};
-    open_.counted = marker->counted;
+    open_.iteration = Iteration{mark->iteration};
+    open_.counted = mark->counted;
   }
   if (open_.events.empty()) open_.stage = stage_;
   append(record, id, traits);
@@ -94,10 +126,10 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     close(wire::Boundary::none);
     stage_ = completed_ ? Stage::training : stage_before_;
   }
-  if (marker && marker->boundary == wire::Boundary::completed) {
-    if (completed_ && marker->iteration > completed_->value())
-      stride_ = marker->iteration - completed_->value();
-    completed_ = Iteration{marker->iteration};
+  if (mark && mark->boundary == wire::Boundary::completed) {
+    if (completed_ && mark->iteration > completed_->value())
+      stride_ = mark->iteration - completed_->value();
+    completed_ = Iteration{mark->iteration};
     open_.stage = Stage::training;
     close(wire::Boundary::completed);
     stage_ = Stage::training;

@@ -3,7 +3,8 @@
 // Place in the flow: Drain -> here -> batch (design.md 3 "segment"). A line that completes
 // iteration k ends the segment of k; a line that starts k begins one; a line that a rule pack ties
 // to a stage begins one too. Where only signs of progress are printed and no number, they are
-// counted instead. One per source, one thread; the open segment is all it owns.
+// counted instead. One per source, one thread; the open segment is all it owns. What begins a new
+// run of the same file gets a new segmenter that goes on with what the old one has learned.
 // Bounds: 4,096 runs of order and 8 parameter tuples per template in a segment; a source without
 // markers closes its segment when its time has moved on by `slice_ms`.
 #pragma once
@@ -15,11 +16,20 @@
 #include <vector>
 
 #include "agent/decode/record.h"
+#include "agent/segment/epoch_counter.h"
 #include "agent/segment/iteration_learner.h"
 #include "agent/segment/template_traits.h"
 #include "common/wire/batch.h"
 
 namespace l4::segment {
+
+/// A record marks an iteration.
+struct IterationMark {
+  std::int64_t iteration = 0;
+  bool counted = false;  ///< here, for want of a printed number
+  wire::Boundary boundary = wire::Boundary::completed;
+  bool beside = false;  ///< by a bar that the line's text landed on
+};
 
 class Segmenter {
  public:
@@ -29,27 +39,35 @@ class Segmenter {
   static constexpr std::uint64_t kSegmentBytesMax = 4u << 20;
   static constexpr Millis kSlice{1000};
 
-  Segmenter(SourceId source, Sink sink) : source_(source), sink_(std::move(sink)) {}
+  Segmenter(SourceId source, Sink sink, IterationLearner learner = {})
+      : source_(source), sink_(std::move(sink)), learner_(std::move(learner)) {}
 
+  /// What the record marks. Learns: asked once for each record, and before add().
+  std::optional<IterationMark> mark_of(const decode::Record& record, LocalTemplateId id,
+                                       const TemplateTraits& traits);
   /// `stack_stage`: where the record is a traceback, the stage that its functions belong to.
   void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
-           Stage stack_stage = Stage::unknown);
+           std::optional<IterationMark> mark, Stage stack_stage = Stage::unknown);
+  void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits) {
+    add(record, id, traits, mark_of(record, id, traits));
+  }
   void finish();
+
+  /// What the segmenter of the file's next run begins with; this one is done for.
+  IterationLearner release_learner() { return std::move(learner_); }
 
   /// Template whose lines marked iterations, if any did.
   std::optional<LocalTemplateId> marker() const { return marker_template_; }
+  /// Iterations marked; none for the file's marker where they were only counted.
+  std::uint64_t marks() const { return marks_counted_ ? 0 : marks_; }
 
  private:
-  struct Marker {
-    std::int64_t iteration = 0;
-    bool counted = false;
-    wire::Boundary boundary = wire::Boundary::completed;
-  };
-
-  std::optional<Marker> pack_marker(const decode::Record& record, const IterationMarker& marker);
-  bool contradicts(const Marker& marker, LocalTemplateId id);
-  std::optional<Marker> marker_of(const decode::Record&, LocalTemplateId, const TemplateTraits&);
+  std::optional<IterationMark> pack_mark(const decode::Record& record,
+                                         const IterationMarker& marker);
+  std::optional<IterationMark> bar_mark(const decode::Record& record);
+  bool contradicts(const IterationMark& mark, LocalTemplateId id, const IterationMarker* rule);
   void append(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits);
+  void forget_counted();
   void add_parameters(const decode::Record& record, LocalTemplateId id);
   void add_timers(const decode::Record& record, const TemplateTraits& traits);
   wire::EventCount& event_of(LocalTemplateId id);
@@ -59,6 +77,7 @@ class Segmenter {
   SourceId source_;
   Sink sink_;
   IterationLearner learner_;
+  EpochCounter epochs_;
   wire::Segment open_;
   std::unordered_map<std::uint32_t, std::uint32_t> index_;  // template -> place in open_.events
   Stage stage_ = Stage::unknown;
@@ -68,9 +87,12 @@ class Segmenter {
   int contradictions_ = 0;   ///< in a row, since the leading marker was last seen
   std::optional<std::int64_t> bar_total_;
   std::optional<LocalTemplateId> marker_template_;
-  bool has_pack_marker_ = false;  ///< a rule pack knows the marker of this source
-  bool has_number_ = false;       ///< the source prints iteration numbers
+  const IterationMarker* marker_rule_ = nullptr;  ///< of the leading template; null: learned
+  bool has_pack_marker_ = false;                  ///< a rule pack knows the marker of this source
+  bool has_number_ = false;                       ///< the source prints iteration numbers
   bool has_marker_ = false;
+  bool marks_counted_ = false;  ///< the last mark was
+  std::uint64_t marks_ = 0;
   std::vector<wire::Parameter> values_;  ///< of the record at hand
   std::int64_t ticks_ = 0;               ///< signs of progress counted where no number is printed
 };

@@ -16,6 +16,7 @@ struct TemplateTraits {
   TemplateRole role;
   std::vector<std::uint16_t> timer_ids;  ///< of role.timers, as sent in batches
   Level level = Level::unknown;
+  bool names_epoch = false;  ///< its lines say which epoch it is
   std::uint64_t seen = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "aggregator/diagnose/report_builder.h"
 #include "aggregator/diagnose/summary.h"
 #include "aggregator/diagnose/verdict.h"
+#include "aggregator/job/attempts.h"
 
 namespace l4::diagnose {
 namespace {
@@ -136,7 +137,10 @@ Diagnosis diagnose(const job::JobState& state,
   Diagnosis last;
   std::optional<Diagnosis> failed;
   std::vector<AttemptSummary> attempts;
-  for (const std::int32_t attempt : job::attempts_of(state)) {
+  const job::Attempts numbered(state);
+  for (const std::int32_t attempt : numbered.numbers()) {
+    // Who ran the job again by hand, into the same files, wants to know about the last run alone.
+    if (numbered.is_rerun(attempt)) failed.reset();
     last = diagnose_attempt(state, attempt, pool, options);
     const Verdict& verdict = last.report.verdict;
     attempts.push_back({attempt, verdict.state, verdict.since, verdict.iteration});

@@ -12,9 +12,10 @@ constexpr std::string_view kNumber = R"((?:(?:<\*>|[-+]?[0-9])[0-9A-Za-z.:,_<*>-
 constexpr std::string_view kWord = R"((?:[^\s]+))";
 constexpr std::string_view kWild = R"(<\*>)";
 constexpr std::string_view kEdge = "\\b";
-constexpr std::string_view kJoins = ".,:-/_+*#@~";         // between two values: one value
+constexpr std::string_view kJoins = ".,:-/_+*#@~";  // between two values: one value
+constexpr std::string_view kCloses = ":,;)]}\"'";
 constexpr std::string_view kMarks = ":,;#=<>/-\"'%&@!~_";  // stand for themselves in RE2
-constexpr std::size_t kNameDigitsMax = 2;
+constexpr std::size_t kNameDigitsMax = 3;
 /// Units that masking takes in behind a blank (common/drain/token_masker.cc).
 constexpr std::array<std::string_view, 16> kUnits{"B",   "KB",  "MB",  "GB",  "TB", "KiB",
                                                   "MiB", "GiB", "TiB", "kB",  "ns", "us",
@@ -107,9 +108,21 @@ void append_unit(std::string& out, std::string_view source, std::size_t& at) {
   out.append("(?: +").append(source.substr(begin, at - begin)).append(")?");
 }
 
+/// `.*:`, `.*\)` and the like: what `.*` ends with may have been a value, and its marks with it.
+bool anything_and_marks(std::string_view source) {
+  if (source.size() < 3 || !source.starts_with(".*")) return false;
+  source.remove_prefix(2);
+  return std::ranges::all_of(source,
+                             [](char c) { return c == '\\' || kCloses.find(c) != kCloses.npos; });
+}
+
 /// `source` has no blanks but before a unit.
 Word read_word(std::string_view source) {
   Word word;
+  if (anything_and_marks(source)) {
+    word.text.append("(?:").append(source).append("|.*").append(kWild).append(")");
+    return word;
+  }
   bool values = false, other = false;
   for (std::size_t at = 0; at < source.size();) {
     const char c = source[at];

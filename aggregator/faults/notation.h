@@ -7,7 +7,8 @@
 //   `XFS \({w}\): error`    such a word in parentheses may be missing
 //   `status\({n},{n}\)`     numbers that a mark joins may be one
 //   `after {n} ms`          a unit belongs to its number
-//   `EXT4-fs`, `mlx5_core`  one or two digits in a name may be `<*>`
+//   `on .*: Invalid`        so may be what `.*` ends with, and its marks
+//   `EXT4-fs`, `mlx5_core`  up to three digits in a name may be `<*>`
 // Digits that stand for themselves must be there: a number that masking hides cannot be asked for,
 // but as a code (fault.h, Condition). Pure.
 #pragma once

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "aggregator/job/attempts.h"
+
 namespace l4::job {
 namespace {
 
@@ -17,13 +19,15 @@ constexpr Millis kDriftMax = std::chrono::minutes(10);
 /// Ranks by attempt and number, each with one file on every node that has it.
 using Claims = std::map<std::pair<std::int32_t, std::int32_t>, std::map<std::string, std::string>>;
 
-void tell_claims(const JobState& state, std::vector<wire::Warning>& warnings) {
+void tell_claims(const JobState& state, const Attempts& attempts,
+                 std::vector<wire::Warning>& warnings) {
   Claims claims;
   for (const auto& [name, agent] : state.agents())
     for (const auto& [id, stream] : agent.streams) {
       const wire::SourceDefinition& source = stream.source;
       if (source.rank && source.rank_source == RankSource::env)
-        claims[{source.attempt, source.rank->value()}].try_emplace(source.node, source.path);
+        claims[{attempts.of(agent, stream).value_or(0), source.rank->value()}].try_emplace(
+            source.node, source.path);
     }
   std::size_t told = 0;
   for (const auto& [rank, nodes] : claims) {
@@ -49,21 +53,23 @@ std::optional<TimeMs> completed_at(const Iterations& iterations, Iteration wante
 }
 
 /// One stream of each node and attempt that counts iterations: the first.
-std::map<std::int32_t, std::map<std::string, Reached>> reached_by_attempt(const JobState& state) {
+std::map<std::int32_t, std::map<std::string, Reached>> reached_by_attempt(
+    const JobState& state, const Attempts& attempt_of) {
   std::map<std::int32_t, std::map<std::string, Reached>> attempts;
   for (const auto& [name, agent] : state.agents())
     for (const auto& [id, stream] : agent.streams)
       if (stream.last_completed && !stream.counted)
-        attempts[stream.source.attempt].try_emplace(
+        attempts[attempt_of.of(agent, stream).value_or(0)].try_emplace(
             stream.source.node,
             Reached{&stream.source, *stream.last_completed, &stream.iterations});
   return attempts;
 }
 
-void tell_clocks(const JobState& state, std::vector<wire::Warning>& warnings) {
+void tell_clocks(const JobState& state, const Attempts& attempts,
+                 std::vector<wire::Warning>& warnings) {
   constexpr std::size_t kNodesMin = 3;  // of two nobody knows which one is wrong
   std::size_t told = 0;
-  for (const auto& [attempt, nodes] : reached_by_attempt(state)) {
+  for (const auto& [attempt, nodes] : reached_by_attempt(state, attempts)) {
     if (nodes.size() < kNodesMin) continue;
     const Iteration common = std::ranges::min_element(nodes, {}, [](const auto& node) {
                                return node.second.last;
@@ -93,8 +99,9 @@ void tell_clocks(const JobState& state, std::vector<wire::Warning>& warnings) {
 
 std::vector<wire::Warning> doubts(const JobState& state) {
   std::vector<wire::Warning> warnings;
-  tell_claims(state, warnings);
-  tell_clocks(state, warnings);
+  const Attempts attempts(state);
+  tell_claims(state, attempts, warnings);
+  tell_clocks(state, attempts, warnings);
   return warnings;
 }
 

@@ -6,18 +6,22 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "aggregator/job/attempts.h"
+
 namespace l4::job {
 namespace {
 
 using RankKey = std::tuple<std::string, bool, std::int32_t, std::int32_t, std::string>;
 
 /// Ranks of one node whose number is known give the number of the others (rank - local rank).
-std::map<std::string, std::int32_t> first_ranks(const JobState& state, std::int32_t attempt) {
+std::map<std::string, std::int32_t> first_ranks(const JobState& state, const Attempts& attempts,
+                                                std::int32_t attempt) {
   std::map<std::string, std::int32_t> base;
   for (const auto& [name, agent] : state.agents())
     for (const auto& [id, stream] : agent.streams) {
       const wire::SourceDefinition& source = stream.source;
-      if (source.attempt == attempt && source.rank && source.local_rank)
+      if (source.rank && source.local_rank &&
+          attempts.of(agent, stream).value_or(attempt) == attempt)
         base.try_emplace(source.node, source.rank->value() - *source.local_rank);
     }
   return base;
@@ -68,7 +72,8 @@ void add_stream(JobView& view, const Agent& agent, const Stream& stream, std::ui
 }
 
 void add_streams(JobView& view, const JobState& state, bool trust_mtimes) {
-  const auto base = first_ranks(state, view.attempt);
+  const Attempts attempts(state);
+  const auto base = first_ranks(state, attempts, view.attempt);
   struct Entry {
     const Agent* agent;
     const Stream* stream;
@@ -79,8 +84,7 @@ void add_streams(JobView& view, const JobState& state, bool trust_mtimes) {
   for (const auto& [name, agent] : state.agents()) {
     for (const auto& [id, stream] : agent.streams) {
       const wire::SourceDefinition& source = stream.source;
-      const bool launcher = source.kind != wire::SourceKind::rank;
-      if (source.attempt != view.attempt && !launcher) continue;
+      if (attempts.of(agent, stream).value_or(view.attempt) != view.attempt) continue;
       const Identity identity = identify(source, base);
       // A rank is one however many files it writes; what has no number is told apart by its file.
       const bool numbered = identity.rank || source.local_rank;
@@ -256,12 +260,7 @@ std::size_t JobView::training_ranks() const {
 }
 
 std::vector<std::int32_t> attempts_of(const JobState& state) {
-  std::set<std::int32_t> attempts;
-  for (const auto& [name, agent] : state.agents())
-    for (const auto& [id, stream] : agent.streams)
-      if (stream.source.kind == wire::SourceKind::rank) attempts.insert(stream.source.attempt);
-  if (attempts.empty()) attempts.insert(0);
-  return {attempts.begin(), attempts.end()};
+  return Attempts(state).numbers();
 }
 
 JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes) {

@@ -83,7 +83,7 @@ struct JobView {
   std::size_t training_ranks() const;
 };
 
-/// Attempts seen, ascending; at least {0}.
+/// Attempts seen, ascending; at least {0} (aggregator/job/attempts.h).
 std::vector<std::int32_t> attempts_of(const JobState& state);
 
 /// `trust_mtimes`: file times are real (design.md 6.2), so they say when a file last grew.

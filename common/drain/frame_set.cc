@@ -35,16 +35,6 @@ const FramePattern* first_covering(const std::vector<FramePattern>& patterns, co
 
 }  // namespace
 
-Signature::Signature(const Row& row) {
-  constexpr std::size_t kPlaces = 8;
-  const std::size_t places = std::min(kPlaces, row.size());
-  for (std::size_t k = 0; k < places; ++k) {
-    const Token& token = row[k * row.size() / places];
-    bits |= (token.id >> 56) << (8 * k);
-    if (!is_general(token)) literal |= std::uint64_t{0xff} << (8 * k);
-  }
-}
-
 ClassId FrameSet::insert(const Row& row, bool pattern) {
   if (const Node* node = nodes_.find(hash(row)); node != nullptr && node->row_class != kNone) {
     if (!pattern || node->fired) return root(node->row_class);

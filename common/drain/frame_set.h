@@ -17,6 +17,7 @@
 
 #include "common/drain/flat_table.h"
 #include "common/drain/row.h"
+#include "common/drain/signature.h"
 #include "common/drain/sorted_table.h"
 
 namespace l4::drain {
@@ -26,20 +27,6 @@ using ClassId = std::uint32_t;
 struct FrameSetOptions {
   std::size_t rows_max = 400'000;  ///< rows and rows with a hole
   unsigned values_min = 5;         ///< distinct values before a position is generalised
-};
-
-/// Eight places of a row, a byte each: most rows that a pattern does not cover differ from it in
-/// one of them. Rows of one leaf have one length, so their places are the same.
-struct Signature {
-  Signature() = default;
-  explicit Signature(const Row& row);
-  bool may_cover(const Signature& row) const { return ((bits ^ row.bits) & literal) == 0; }
-  bool may_meet(const Signature& other) const {
-    return ((bits ^ other.bits) & literal & other.literal) == 0;
-  }
-
-  std::uint64_t bits = 0;
-  std::uint64_t literal = 0;  ///< bytes of tokens that cover nothing but themselves
 };
 
 struct FramePattern {

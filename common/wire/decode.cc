@@ -163,6 +163,7 @@ SourceDefinition Decoder::source(schema::SourceDefinition::Reader in) {
   out.local_rank = number("local_rank", in.getLocalRank());
   out.attempt = in.getAttempt();
   out.modified = time(in.getModified());
+  out.run = in.getRun();
   return out;
 }
 

@@ -31,7 +31,8 @@ struct LineRange {
 
 enum class SourceKind : std::uint8_t { rank, launcher, merged, kernel, other };
 
-/// One speaker of one file. A file in which several ranks speak gives one source per speaker.
+/// One speaker of one file, in one of its runs: a file in which several ranks speak gives one
+/// source per speaker, and each run that a file holds gives its own.
 struct SourceDefinition {
   SourceId id;
   std::string path;  ///< relative to the folder given by the user; shared by all its speakers
@@ -40,8 +41,9 @@ struct SourceDefinition {
   std::optional<Rank> rank;
   RankSource rank_source = RankSource::none;
   std::optional<std::int32_t> local_rank;
-  std::int32_t attempt = 0;
-  std::optional<TimeMs> modified;  ///< mtime, only if it can be trusted (design.md 6.2)
+  std::int32_t attempt = 0;        ///< as the path says: an elastic launcher's restarts
+  std::uint32_t run = 0;           ///< of its file, which may hold several
+  std::optional<TimeMs> modified;  ///< mtime of the file, if this run is its last one
   bool operator==(const SourceDefinition&) const = default;
 };
 

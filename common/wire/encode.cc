@@ -161,6 +161,7 @@ void put(schema::SourceDefinition::Builder out, const SourceDefinition& source) 
   out.setLocalRank(or_none(source.local_rank));
   out.setAttempt(source.attempt);
   out.setModified(time_of(source.modified));
+  out.setRun(source.run);
 }
 
 void put(schema::TemplateDefinition::Builder out, const TemplateDefinition& definition) {

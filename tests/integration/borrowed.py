@@ -35,7 +35,9 @@ def runs_of(line, windows):
         while end + RUN <= len(line) and line[end:end + RUN] in windows:
             end += 1
         if end > begin:
-            yield line[begin:end + RUN - 1]
+            run = line[begin:end + RUN - 1]
+            if sum(char.isalnum() for char in run) > RUN // 4:  # a ruler is no text
+                yield run
         begin = max(end, begin) + 1
 
 

@@ -19,7 +19,7 @@ inline constexpr auto kFooter = R"(Examples:
 inline constexpr auto kDiagnoseFooter = R"(What a PATH may hold:
   NODE/rankK.log, torchrun's log folders, Slurm's output, worker-K.log, NeMo's and
   MPI's rank files, Ascend's plog, Kubernetes pod logs, NCCL debug files, dmesg, and
-  any other text, also compressed with gzip. Where the node and rank are not
+  any other text, also packed (gzip, zstd). Where the node and rank are not
   recognised, --layout says how paths name them; 'l4 inspect' shows how they are read.
 
 Examples:

@@ -20,29 +20,7 @@
 namespace l4::cli {
 namespace {
 
-/// `text` with a number for each variable part: packs read numbers.
-std::string with_numbers(std::string_view text) {
-  constexpr std::string_view kVariable = "<*>";
-  std::string result;
-  for (std::size_t at = text.find(kVariable); at != text.npos; at = text.find(kVariable)) {
-    result.append(text.substr(0, at)).push_back('1');
-    text.remove_prefix(at + kVariable.size());
-  }
-  return result.append(text);
-}
-
-/// Packs of frameworks whose iteration lines are there.
-std::vector<std::string> frameworks_in(const OfflineJob& job, const segment::RulePackSet& packs) {
-  std::set<std::string> names;
-  const job::TemplateTable& templates = job.state->templates();
-  for (const TemplateId id : templates.all())
-    if (const auto* marker = packs.classify(with_numbers(templates.text(id))).iteration;
-        marker != nullptr)
-      names.insert(marker->pack);
-  return {names.begin(), names.end()};
-}
-
-Survey survey_of(const OfflineJob& job, const segment::RulePackSet& packs) {
+Survey survey_of(const OfflineJob& job) {
   std::map<std::string, wire::SourceKind> kinds;
   for (const auto& [name, agent] : job.state->agents())
     for (const auto& [id, stream] : agent.streams)
@@ -56,7 +34,10 @@ Survey survey_of(const OfflineJob& job, const segment::RulePackSet& packs) {
           {std::move(facts), kind == kinds.end() ? wire::SourceKind::other : kind->second});
     }
   std::ranges::sort(survey.files, {}, [](const SurveyedFile& file) { return file.facts.name; });
-  survey.frameworks = frameworks_in(job, packs);
+  std::set<std::string> frameworks;
+  for (const auto& agent : job.agents)
+    for (std::string& name : agent->frameworks()) frameworks.insert(std::move(name));
+  survey.frameworks.assign(frameworks.begin(), frameworks.end());
   survey.warnings = job.state->warnings();
   return survey;
 }
@@ -85,7 +66,7 @@ int run_inspect(const InspectOptions& options) {
   if (!job) return fail(job.error(), kNothingRead);
   line.stop();
   job->state->note(std::move(warnings));
-  const Survey survey = survey_of(*job, *packs);
+  const Survey survey = survey_of(*job);
   std::cout << (options.format == "json" ? to_json(survey) : to_text(survey, width_of_output()));
   return finish_output("l4");
 }

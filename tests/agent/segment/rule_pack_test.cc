@@ -72,10 +72,10 @@ const std::vector<MarkerRow> kMarkers{
     {"[titan] 2025-06-04 08:51:58,557 - root - INFO - step: 10  loss: 10.7069  memory: "
      "30.99GiB(32.62%)  tps: 7,034  tflops: 407.35  mfu: 41.19%",
      "torchtitan", 10, kDone, kAll},
-    {"step:1468/1490 train_time:209667ms step_avg:143.80ms", "plain", 1468, kDone, kOne},
-    {"step 00109 (0.00%) | loss: nan | lrm: 1.00 | dt: 4.95ms | tok/sec: 25,858", "plain", 109,
+    {"step:1468/1490 train_time:209667ms step_avg:143.80ms", "nanogpt", 1468, kDone, kOne},
+    {"step 00109 (0.00%) | loss: nan | lrm: 1.00 | dt: 4.95ms | tok/sec: 25,858", "nanogpt", 109,
      kDone, kOne},
-    {"iter 250: loss 2.4018, time 135.33ms, mfu 17.20%", "plain", 250, kDone, kOne},
+    {"iter 250: loss 2.4018, time 135.33ms, mfu 17.20%", "nanogpt", 250, kDone, kOne},
     {":::MLLOG {\"namespace\": \"\", \"time_ms\": 1759, \"event_type\": \"POINT_IN_TIME\", "
      "\"key\": \"tracked_stats\", \"value\": {\"train_step_time\": 4.2, \"reduced_train_loss\": "
      "6.1}, \"metadata\": {\"file\": \"callbacks.py\", \"lineno\": 7, \"step\": 31.0, "
@@ -87,10 +87,10 @@ const std::vector<MarkerRow> kMarkers{
     {"Training epoch 0, iteration 19/999 | lr: 1.9e-06 | global_batch_size: 64 | global_step: 19 "
      "| reduced_train_loss: 9.87 | train_step_timing in s: 3.41",
      "nemo", 19, kDone, kOne},
-    {"step:7 - global_seqlen/min:4055.000 - actor/kl_loss:0.001 - actor/lr:0.0", "plain", 7, kDone,
+    {"step:7 - global_seqlen/min:4055.000 - actor/kl_loss:0.001 - actor/lr:0.0", "verl", 7, kDone,
      kOne},
-    {"completed step: 120, seconds: 3.412, TFLOP/s/device: 210.1, loss: 4.1", "plain", 120, kDone,
-     kOne},
+    {"completed step: 120, seconds: 3.412, TFLOP/s/device: 210.1, loss: 4.1", "maxtext", 120, kDone,
+     kAll},
 };
 
 TEST_CASE("a framework's step line marks its iteration") {
@@ -121,6 +121,12 @@ TEST_CASE("a line that only mentions an iteration is no marker") {
            "step:125/1490 val_loss:4.3 train_time:17907ms step_avg:143.2ms",
            "[Rank 0 / 8] [before iteration 10] Training TinyGPT unused_parameter_size=0",
            "Evaluating iter 3/10",
+           "[titan] root - INFO - validate step: 20  loss:  3.11  memory: 27.34GiB  tps: 9,012",
+           "step:0 - val-core/gsm8k/acc/mean@1:0.41",
+           "Sanity Checking DataLoader 0:  50%|█████     | 1/2 [00:00<00:00,  4.11it/s]",
+           "Val:  50%|█████     | 2/4 [00:02<00:02,  1.90it/s]",
+           "Train epoch [1/1]:  50%|█████     | 4/8 [00:02<00:02,  1.9it/s]",
+           "(min, max) time across ranks (ms):",
        }) {
     CAPTURE(line);
     CHECK(packs().classify(line).iteration == nullptr);
@@ -223,6 +229,7 @@ TEST_CASE("numbers stand behind the first anchor that has one") {
   CHECK(read_progress("iteration   10/    150 |", "iteration") == Progress{10, 150});
   CHECK(read_progress("step=7, skipped", "step=") == Progress{7, std::nullopt});
   CHECK(read_value("fwd: 1.5e2 |", "fwd:") == 150.0);
+  CHECK(read_value("    forward-compute .....: (12.50, 13.75)", "forward-compute ") == 12.5);
   CHECK_FALSE(read_value("grad norm: nan", "grad norm:").has_value());
 }
 
@@ -243,6 +250,15 @@ TEST_CASE("a bad pack names file, line and key") {
   CHECK(error_of("name = \"a\"\n[[stage]]\nstage = \"lunch\"\ncontains = [\"x\"]\n")
             .starts_with(file + ":3: stage: names no stage"));
   CHECK(error_of("name = \n").starts_with(file + ":1: no valid TOML"));
+  CHECK(error_of("name = \"a\"\n[[iteration]]\ncontains = [\"x\"]\nnumber_after = \"\"\n")
+            .starts_with(file + ":4: number_after: an empty text"));
+  CHECK(error_of("name = \"a\"\n[[banner]]\ncontains = [\"x\"]\nexcludes = [\"x\"]\n")
+            .starts_with(file + ":4: excludes: \"x\" leaves no line"));
+  CHECK(error_of("name = \"a\"\n[[banner]]\ncontains = [\"x\", \"\"]\n")
+            .starts_with(file + ":3: contains: an empty text"));
+  CHECK(error_of("name = \"\"\n").starts_with(file + ":1: name: must not be empty"));
+  CHECK(error_of("name = \"a\"\n[[banners]]\ncontains = [\"x\"]\n")
+            .starts_with(file + ":2: banners: unknown key"));
   CHECK(error_of("name = \"a\"\n") == "loaded");
   std::filesystem::remove_all(folder);
   CHECK(RulePackSet::load(folder).error().where == folder.string());

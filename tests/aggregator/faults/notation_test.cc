@@ -50,6 +50,9 @@ TEST_CASE("notation: one pattern for a line and its template") {
       {"received SIGUSR1\\b", "rank 3: received SIGUSR1"},
       {"size {n}\\b.* of \\b{n}", "size 12 out of 20"},
       {" error {n} ", "an error 5 here"},
+      {"on .*: Invalid", "Exception on (GPC 2, TPC 0, SM 0): Invalid Address"},
+      {"call .*\\) failed", "call (f, 12) failed"},
+      {"tls: .* x509: certificate", "tls: failed to verify certificate: x509: certificate signed"},
       {"x[ ]{1,3}y", "x  y"},
   };
   for (const Row& row : rows) {

@@ -4,9 +4,11 @@
 #include <doctest/doctest.h>
 #include <re2/re2.h>
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "aggregator/faults/library.h"
@@ -66,6 +68,21 @@ TEST_CASE("a library of 1,500 entries knows each of its lines, and no other") {
     }
   for (const std::string& text : made.harmless(1000))
     CHECK_MESSAGE(library->match(text).empty(), text);
+}
+
+TEST_CASE("a library is asked by many threads at once") {
+  MadeLibrary made(std::filesystem::temp_directory_path() / "l4_threads_library_test", 100);
+  const auto library = Library::load(made.folder());
+  REQUIRE(library.has_value());
+  std::atomic<std::size_t> found = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        for (const std::string& line : made.lines()) found += library->match(line).size();
+      });
+  }
+  CHECK(found == 4 * made.lines().size());
 }
 
 TEST_CASE("pattern: one that needs too much memory is refused, not silent") {

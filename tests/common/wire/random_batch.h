@@ -102,6 +102,7 @@ class RandomBatch {
     source.rank_source = word(RankSource::derived);
     if (below(2)) source.local_rank = number<std::int32_t>();
     source.attempt = number<std::int32_t>() * (below(2) ? 1 : -1);
+    source.run = number<std::uint32_t>();
     source.modified = time();
     return source;
   }

@@ -1,0 +1,44 @@
+// Makes one growing number of iterations that are counted anew in each epoch.
+//
+// Place in the flow: the segmenter passes every record that names an epoch, and every iteration
+// number. A number that falls when the epoch has grown (by one, if it stands on a line of its own)
+// goes on from where the last epoch ended; one that falls otherwise is a restart, and none of this
+// class's business.
+// One per source, one thread, no allocation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace l4::segment {
+
+/// Number of the epoch that a message names ("Epoch:[ 2/ 3]", "epoch 2"); not "epochs", not 0.4.
+std::optional<std::int64_t> epoch_in(std::string_view message);
+
+class EpochCounter {
+ public:
+  /// A record that names its epoch; a marker line that does is passed here first, as such.
+  void enter(std::int64_t epoch, bool with_number) {
+    epoch_ = epoch;
+    with_number_ = with_number;
+  }
+
+  /// The iteration since the first epoch of the run; `total` of an epoch, where it is printed.
+  std::int64_t count(std::int64_t number, std::optional<std::int64_t> total) {
+    const std::int64_t grown = epoch_ && counted_in_ ? *epoch_ - *counted_in_ : 0;
+    const bool next = grown == 1 || (grown > 1 && with_number_);
+    if (number < last_ && next) before_ += total.value_or(last_);
+    last_ = number;
+    counted_in_ = epoch_;
+    return before_ + number;
+  }
+
+ private:
+  std::optional<std::int64_t> epoch_, counted_in_;
+  bool with_number_ = false;
+  std::int64_t last_ = 0;
+  std::int64_t before_ = 0;  ///< iterations of earlier epochs
+};
+
+}  // namespace l4::segment

@@ -1,0 +1,79 @@
+#include "aggregator/job/attempts.h"
+
+#include <algorithm>
+
+namespace l4::job {
+namespace {
+
+bool is_rank(const Stream& stream) {
+  return stream.source.kind == wire::SourceKind::rank;
+}
+
+template <class Visit>
+void each_stream(const JobState& state, Visit visit) {
+  for (const auto& [name, agent] : state.agents())
+    for (const auto& [id, stream] : agent.streams) visit(agent, stream);
+}
+
+}  // namespace
+
+Attempts::Attempts(const JobState& state) {
+  each_stream(state, [&](const Agent& agent, const Stream& stream) {
+    File& file = files_[{agent.name, stream.source.path}];
+    file.runs = std::max(file.runs, stream.source.run + 1);
+    file.has_ranks |= is_rank(stream);
+    if (is_rank(stream)) attempts_[stream.source.attempt];
+  });
+  const bool ranks_known = !attempts_.empty();
+  if (!ranks_known) attempts_[0];
+  for (auto& [key, file] : files_) file.counts = file.has_ranks || !ranks_known;
+
+  each_stream(state, [&](const Agent& agent, const Stream& stream) {
+    const auto attempt = attempts_.find(stream.source.attempt);
+    const File& file = file_of(agent, stream);
+    if (attempt == attempts_.end() || !file.counts) return;
+    auto& begins = attempt->second.begins;
+    if (begins.size() > file.runs) return;
+    if (begins.size() < file.runs) begins.assign(file.runs, std::nullopt);
+    auto& begin = begins[stream.source.run];
+    if (stream.begin && (!begin || *stream.begin < *begin)) begin = stream.begin;
+  });
+  std::int32_t more = 0;
+  for (auto& [number, attempt] : attempts_) {
+    attempt.first = number + more;
+    more += static_cast<std::int32_t>(attempt.begins.size()) - 1;
+  }
+}
+
+const Attempts::File& Attempts::file_of(const Agent& agent, const Stream& stream) const {
+  return files_.at({agent.name, stream.source.path});
+}
+
+std::vector<std::int32_t> Attempts::numbers() const {
+  std::vector<std::int32_t> all;
+  for (const auto& [number, attempt] : attempts_)
+    for (std::size_t run = 0; run < attempt.begins.size(); ++run)
+      all.push_back(attempt.first + static_cast<std::int32_t>(run));
+  return all;
+}
+
+std::optional<std::int32_t> Attempts::of(const Agent& agent, const Stream& stream) const {
+  const auto found = attempts_.find(stream.source.attempt);
+  const File& file = file_of(agent, stream);
+  const bool one_run = found == attempts_.end() || found->second.begins.size() == 1;
+  if (!is_rank(stream) && (one_run || !file.counts)) return std::nullopt;
+  const PathAttempt& attempt = found->second;  // known: it is a rank's, or has several runs
+  const auto all = static_cast<std::uint32_t>(attempt.begins.size());
+  std::uint32_t run = all - file.runs + stream.source.run;  // without times: the last is the last
+  if (file.runs < all && stream.end)
+    for (run = all - 1; run > 0; --run)
+      if (attempt.begins[run] && *attempt.begins[run] <= *stream.end) break;
+  return attempt.first + static_cast<std::int32_t>(run);
+}
+
+bool Attempts::is_rerun(std::int32_t number) const {
+  return std::ranges::none_of(attempts_,
+                              [&](const auto& entry) { return entry.second.first == number; });
+}
+
+}  // namespace l4::job

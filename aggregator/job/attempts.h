@@ -1,0 +1,50 @@
+// The attempts of a job, numbered: those that paths name (torchrun's attempt_A), and within one the
+// runs that its files hold one after another.
+//
+// Place in the flow: aggregator/job/view.h asks which streams belong to the attempt it shows; who
+// wants a verdict asks for all numbers. An attempt of one run keeps the number of its path; further
+// runs count on from there. A file with fewer runs than others is placed by time: it belongs to the
+// newest run that had begun when it last spoke. Pure; built from a JobState, which must outlive it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aggregator/job/job_state.h"
+
+namespace l4::job {
+
+class Attempts {
+ public:
+  explicit Attempts(const JobState& state);
+
+  /// Ascending; at least {0}.
+  std::vector<std::int32_t> numbers() const;
+
+  /// The attempt of a stream; none for a launcher's that speaks in all of them.
+  std::optional<std::int32_t> of(const Agent& agent, const Stream& stream) const;
+
+  /// The attempt goes on in the files of the one before, which is over: nobody restarted that one.
+  bool is_rerun(std::int32_t number) const;
+
+ private:
+  struct File {
+    std::uint32_t runs = 0;
+    bool has_ranks = false;
+    bool counts = false;  ///< its runs are attempts: it holds ranks, or nobody's file does
+  };
+  struct PathAttempt {
+    std::int32_t first = 0;                        ///< number of its first run
+    std::vector<std::optional<TimeMs>> begins{1};  ///< of each run, in files that hold them all
+  };
+  const File& file_of(const Agent& agent, const Stream& stream) const;
+
+  std::map<std::pair<std::string, std::string>, File> files_;  // by agent and path
+  std::map<std::int32_t, PathAttempt> attempts_;               // by the number in the path
+};
+
+}  // namespace l4::job

@@ -1,0 +1,137 @@
+// Where a new run begins in a file that holds several, and where it only looks like one.
+#include "agent/segment/run_watch.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "agent/segment/epoch_counter.h"
+
+namespace l4::segment {
+namespace {
+
+/// Feeds lines to a watch and remembers in which of them a run began.
+class Feed {
+ public:
+  void mark(std::int64_t iteration, std::size_t speaker = 0) {
+    TemplateTraits traits;
+    traits.role.iteration = &marker_;
+    add(traits, IterationMark{iteration}, speaker);
+  }
+  void banner(std::size_t speaker = 0) {
+    TemplateTraits traits;
+    traits.role.banner = &banner_;
+    add(traits, {}, speaker);
+  }
+  void words(int count, Level level = Level::info) {
+    for (int i = 0; i < count; ++i) add({}, {}, 0, level);
+  }
+
+  std::vector<int> begun;
+
+ private:
+  void add(const TemplateTraits& traits, std::optional<IterationMark> mark, std::size_t speaker,
+           Level level = Level::info) {
+    ++line_;
+    if (watch_.begins(speaker, traits, level, mark)) begun.push_back(line_);
+  }
+  RunWatch watch_;
+  IterationMarker marker_;
+  LiteralRule banner_;
+  int line_ = 0;
+};
+
+TEST_CASE("a number that is back where the run began is a new run") {
+  Feed feed;
+  for (const int i : {1, 10, 20, 30, 1, 10, 20}) feed.mark(i);
+  CHECK(feed.begun == std::vector<int>{5});
+}
+
+TEST_CASE("a number far behind the last is a new run, from a checkpoint") {
+  Feed feed;
+  for (int i = 1; i <= 130; ++i) feed.mark(i);
+  for (int i = 101; i <= 120; ++i) feed.mark(i);
+  CHECK(feed.begun == std::vector<int>{131});
+}
+
+TEST_CASE("numbers that go back a little are the same run") {
+  Feed feed;
+  for (int i = 1; i <= 60; ++i) {
+    feed.mark(i);
+    if (i > 20) feed.mark(i - 4);  // said late
+  }
+  feed.mark(1, 7);  // another speaker counts for itself
+  CHECK(feed.begun.empty());
+}
+
+TEST_CASE("a banner said again after the run came to something is a new run") {
+  Feed feed;
+  feed.banner();
+  feed.words(40);
+  feed.words(1, Level::error);
+  feed.banner();
+  feed.words(40);
+  feed.mark(1);
+  feed.mark(2);
+  feed.banner();
+  CHECK(feed.begun == std::vector<int>{43, 86});
+}
+
+TEST_CASE("a banner of several speakers is one") {
+  Feed feed;
+  for (int rank = 0; rank < 40; ++rank) {
+    feed.banner();  // who cannot be told apart
+    feed.words(5, Level::error);
+  }
+  for (std::size_t rank = 1; rank < 40; ++rank) feed.banner(rank);
+  CHECK(feed.begun.empty());
+}
+
+TEST_CASE("a banner said again in a start that has come to nothing yet is the same run") {
+  Feed feed;
+  feed.banner();
+  feed.words(500);
+  feed.banner();
+  CHECK(feed.begun.empty());
+}
+
+TEST_CASE("the epoch that a line names") {
+  CHECK(epoch_in("{ Epoch:[  2/  3], step:[    1/   19], loss") == 2);
+  CHECK(epoch_in("epoch: 4 step: 10, loss is 2.3") == 4);
+  CHECK(epoch_in("Training Epoch: 1/3, step 0/79") == 1);
+  CHECK(epoch_in("[step=10/1000,epoch=1,eta=0:00:10]") == 1);
+  CHECK(epoch_in("'epoch': 3}") == 3);
+  CHECK_FALSE(epoch_in("{'loss': 1.9, 'epoch': 0.4}").has_value());
+  CHECK_FALSE(epoch_in("num_train_epochs = 3").has_value());
+  CHECK_FALSE(epoch_in("lr_warmup_epoch: 3").has_value());
+  CHECK_FALSE(epoch_in("epoch time: 8000").has_value());
+  CHECK_FALSE(epoch_in("epoch").has_value());
+}
+
+TEST_CASE("iterations go on over epochs") {
+  EpochCounter counter;
+  std::vector<std::int64_t> seen;
+  for (std::int64_t epoch = 1; epoch <= 3; ++epoch)
+    for (std::int64_t step = 1; step <= 3; ++step) {
+      counter.enter(epoch, true);
+      seen.push_back(counter.count(step, 3));
+    }
+  CHECK(seen == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9});
+}
+
+TEST_CASE("a number that falls within an epoch, or when epochs begin anew, is left alone") {
+  EpochCounter counter;
+  counter.enter(1, false);
+  CHECK(counter.count(50, std::nullopt) == 50);
+  CHECK(counter.count(30, std::nullopt) == 30);
+  counter.enter(7, false);  // on a line of its own, which may speak of anything
+  CHECK(counter.count(1, std::nullopt) == 1);
+  counter.enter(9, true);
+  CHECK(counter.count(2, std::nullopt) == 2);
+  counter.enter(12, true);  // a hole in the log
+  CHECK(counter.count(1, std::nullopt) == 3);
+}
+
+}  // namespace
+}  // namespace l4::segment

@@ -1,0 +1,73 @@
+// Which attempt a stream belongs to: by its path, and by the run of its file.
+#include "aggregator/job/attempts.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "aggregator/job/view.h"
+#include "tests/aggregator/job/made_job.h"
+
+namespace l4::job {
+namespace {
+
+using test::after;
+using test::MadeJob;
+
+/// A further run in the file of a rank: its source.
+SourceId next_run(MadeJob& job, int rank, std::uint32_t run) {
+  const wire::SourceDefinition first = job.source_of(rank);
+  wire::SourceDefinition& added = job.add_source(rank);
+  const SourceId id = added.id;
+  added = first;
+  added.id = id;
+  added.run = run;
+  return id;
+}
+
+TEST_CASE("runs of a file are attempts, one after another") {
+  MadeJob job(2);
+  job.iterate_all(1, 3);
+  for (const int rank : {0, 1}) job.say_on(rank, next_run(job, rank, 1), {"here again"}, 60'000);
+  CHECK(attempts_of(job.state()) == std::vector<std::int32_t>{0, 1});
+  CHECK(job.view(0).end == after(3000));
+  CHECK(job.view(1).begin == after(60'000));
+  CHECK(job.view(1).training_ranks() == 2);
+  CHECK_FALSE(job.view(1).ranks[0].completed.has_value());
+  CHECK_FALSE(Attempts(job.state()).is_rerun(0));
+  CHECK(Attempts(job.state()).is_rerun(1));
+}
+
+TEST_CASE("further runs count on from the attempt of the path") {
+  MadeJob job(2);
+  job.source_of(1).attempt = 1;
+  job.iterate_all(1, 3);
+  job.say_on(0, next_run(job, 0, 1), {"here again"}, 60'000);
+  CHECK(attempts_of(job.state()) == std::vector<std::int32_t>{0, 1, 2});
+  CHECK_FALSE(Attempts(job.state()).is_rerun(2));
+  CHECK(job.view(2).ranks[0].rank == Rank{1});
+}
+
+TEST_CASE("a file in which no run is seen to begin belongs to the last that it lived to see") {
+  MadeJob job(3);
+  job.iterate_all(1, 3);
+  job.say_on(0, next_run(job, 0, 1), {"here again"}, 60'000);
+  job.iterate(1, 4, 90'000);  // rank 1 goes on in one piece; rank 2 is not heard of any more
+  const JobView last = job.view(1);
+  CHECK(last.training_ranks() == 2);
+  CHECK(last.ranks[1].rank == Rank{1});
+  CHECK(job.view(0).training_ranks() == 2);
+}
+
+TEST_CASE("a launcher's file without runs speaks in all of them") {
+  MadeJob job(1);
+  job.iterate_all(1, 3);
+  const SourceId launcher = job.add_source(0).id;
+  job.say_on(0, launcher, {"starting workers"}, 0);
+  job.say_on(0, next_run(job, 0, 1), {"here again"}, 60'000);
+  CHECK(job.view(0).ranks.size() == 2);
+  CHECK(job.view(1).ranks.size() == 2);
+}
+
+}  // namespace
+}  // namespace l4::job
