@@ -7,13 +7,18 @@ namespace {
 
 constexpr std::size_t kChunkBytes = 256 * 1024;
 
+template <class File>
+discover::OnDisk on_disk(const File& file) {
+  return {file.bytes, file.device, file.inode, file.modified};
+}
+
 }  // namespace
 
 std::vector<FilePart> parts_of(const discover::LogFile& file) {
   std::vector<FilePart> parts;
   for (const discover::OlderFile& older : file.older)
-    parts.push_back({older.path, older.name, older.bytes, {}, 0});
-  parts.push_back({file.path, file.name, file.bytes, {}, 0});
+    parts.push_back({older.path, older.name, on_disk(older), {}, 0});
+  parts.push_back({file.path, file.name, on_disk(file), {}, 0});
   return parts;
 }
 

@@ -19,7 +19,7 @@ namespace l4::agent {
 struct FilePart {
   std::filesystem::path path;
   std::string name;
-  std::uint64_t bytes_on_disk = 0;
+  discover::OnDisk found;          ///< as it was when it was found
   wire::ByteRange bytes;           ///< of the joined text; known once it was read
   std::uint64_t lines_before = 0;  ///< lines of the parts before it
 };

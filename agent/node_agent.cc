@@ -1,17 +1,15 @@
 #include "agent/node_agent.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
 #include <unordered_map>
 
-#include "agent/discover/file_reader.h"
 #include "agent/file_parts.h"
 #include "agent/file_runs.h"
 #include "agent/forgotten_list.h"
+#include "agent/part_reading.h"
 #include "agent/recall/segment_index.h"
 #include "agent/segment/run_watch.h"
 #include "agent/segment/segmenter.h"
@@ -21,7 +19,6 @@ namespace l4::agent {
 namespace {
 
 constexpr std::size_t kChunkBytes = 256 * 1024;
-constexpr double kBinaryShare = 0.3;
 
 /// A file and the sources (speakers) found in it.
 struct OpenFile {
@@ -68,8 +65,6 @@ struct NodeAgent::State {
 
   void read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done,
                  const std::stop_token& stop);
-  bool read_part(const FilePart& part, decode::Decoder& decoder,
-                 std::atomic<std::uint64_t>& bytes_done, const std::stop_token& stop);
   void on_record(OpenFile& open, const decode::Record& record);
   segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);
   SourceId add_source(OpenFile& open, std::size_t speaker);
@@ -140,47 +135,21 @@ void NodeAgent::State::read_file(OpenFile& open, std::atomic<std::uint64_t>& byt
         open.file.older.empty() ? open.file.modified : open.file.older.front().modified;
   decode::Decoder decoder(decode_options,
                           [&](const decode::Record& record) { on_record(open, record); });
+  PartReading reading{{chunk.get(), kChunkBytes}, bytes_done, stop, batch.warnings};
   for (FilePart& part : open.parts) {
     part.bytes.from = decoder.stats().bytes;
     part.lines_before = decoder.stats().lines;
-    const bool plain = read_part(part, decoder, bytes_done, stop);
+    const std::uint64_t bytes_expected = read_part(part, decoder, reading);
     decoder.end_part();
     part.bytes.to = decoder.stats().bytes;
     const std::uint64_t bytes = part.bytes.to - part.bytes.from;
     batch.coverage.push_back({part.name,
                               {0, bytes},
                               decoder.stats().lines - part.lines_before,
-                              plain ? std::max(bytes, part.bytes_on_disk) : bytes});
+                              std::max(bytes, bytes_expected)});
   }
   decoder.finish();
   finish_file(open, decoder);
-}
-
-/// False if the bytes on disk are not those of the text.
-bool NodeAgent::State::read_part(const FilePart& part, decode::Decoder& decoder,
-                                 std::atomic<std::uint64_t>& bytes_done,
-                                 const std::stop_token& stop) {
-  auto reader = discover::FileReader::open(part.path);
-  if (!reader) {
-    batch.warnings.push_back({"unreadable", part.name, reader.error().reason, part.bytes_on_disk});
-    return true;
-  }
-  std::uint64_t bytes = 0;
-  while (!stop.stop_requested()) {
-    const auto read = reader->read({chunk.get(), kChunkBytes});
-    if (!read) {
-      batch.warnings.push_back({"unreadable", part.name, read.error().reason, 0});
-      break;
-    }
-    if (*read == 0) break;
-    decoder.feed({chunk.get(), *read});
-    bytes += *read;
-    bytes_done.fetch_add(*read, std::memory_order_relaxed);
-  }
-  if (reader->plain() && bytes < part.bytes_on_disk)
-    batch.warnings.push_back({"incomplete", part.name, "not read to the end it had when found",
-                              part.bytes_on_disk - bytes});
-  return reader->plain();
 }
 
 void NodeAgent::State::finish_file(OpenFile& open, const decode::Decoder& decoder) {
@@ -188,17 +157,7 @@ void NodeAgent::State::finish_file(OpenFile& open, const decode::Decoder& decode
   open.learners.clear();
   open.stats = decoder.stats();
   open.time_format = decoder.time_format();
-  const auto bytes = open.stats.bytes;
-  if (bytes > 0 &&
-      static_cast<double>(open.stats.binary_bytes) > kBinaryShare * static_cast<double>(bytes))
-    batch.warnings.push_back(
-        {"binary", open.file.name, "most of it is not text", open.stats.binary_bytes});
-  if (open.stats.cut_lines > 0)
-    batch.warnings.push_back(
-        {"cut", open.file.name,
-         fmt::format("{} lines are longer than {} bytes; what follows was not parsed",
-                     open.stats.cut_lines, options.decode.line_bytes_max),
-         0});
+  note_left_out(open.stats, options.decode, open.file.name, batch.warnings);
 }
 
 SourceId NodeAgent::State::add_source(OpenFile& open, std::size_t speaker) {

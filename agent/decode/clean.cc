@@ -1,5 +1,6 @@
 #include "agent/decode/clean.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "agent/decode/scan.h"
@@ -140,8 +141,9 @@ std::size_t rewrite(std::string_view text, std::string& out, Dirt& dirt) {
     out.append("\xEF\xBF\xBD");
     return 1;
   }
-  if (byte == 0) ++dirt.nul_bytes;
-  if (byte == '\v' || byte == '\f' || byte == '\r') {
+  if (byte == 0) {
+    ++dirt.nul_bytes;
+  } else if (byte == '\v' || byte == '\f' || byte == '\r') {
     out.push_back(' ');
   } else if (byte != '\b' && byte != '\a') {
     ++dirt.control_bytes;
@@ -168,6 +170,14 @@ std::string_view clean(std::string_view line, std::string& scratch, Dirt& dirt) 
     if (colour < at) colour = find_lost_colour(line, at, line.size());
   }
   return scratch;
+}
+
+bool is_no_text(std::size_t bytes, const Dirt& dirt) {
+  constexpr std::uint64_t kControlsMin = 4;  // of a short line a few prove nothing
+  if (dirt.control_bytes == 0) return false;
+  const std::uint64_t left = bytes - std::min<std::uint64_t>(bytes, dirt.nul_bytes);
+  if (dirt.control_bytes >= kControlsMin) return dirt.control_bytes * 20 > left;
+  return (dirt.control_bytes + dirt.invalid_utf8) * 3 > left;
 }
 
 }  // namespace l4::decode

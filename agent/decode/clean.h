@@ -6,6 +6,7 @@
 // capacity. No state, thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,5 +18,10 @@ struct Dirt {
 };
 
 std::string_view clean(std::string_view line, std::string& scratch, Dirt& dirt);
+
+/// True of a line of `bytes` that is binary data: of random bytes every tenth is a control
+/// character. NUL does not count, crashed writers leave it in logs; nor do bytes that are no UTF-8
+/// alone, as of text in another encoding.
+bool is_no_text(std::size_t bytes, const Dirt& dirt);
 
 }  // namespace l4::decode

@@ -152,6 +152,7 @@ void Decoder::State::line(RawLine& raw) {
   ++stats.lines;
   stats.updates += raw.updates;
   if (raw.cut) ++stats.cut_lines;
+  stats.cut_bytes += raw.cut_bytes;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (!raw.head.empty() && raw.head[0] == kByteOrderMark[0] &&
       raw.head.starts_with(kByteOrderMark)) {  // of a file, also of each rotated one
@@ -183,6 +184,7 @@ void Decoder::State::join_partials(const RawLine& raw, const Envelope& envelope)
   const std::size_t room =
       options.line_bytes_max - std::min(options.line_bytes_max, partial.content.size());
   if (text.size() > room) ++stats.cut_lines;
+  stats.cut_bytes += text.size() - std::min(text.size(), room);
   partial.content.append(text.substr(0, room));
   partial.lines.push_back(raw.number);
   partial.bytes.to = raw.bytes.to;
@@ -263,10 +265,16 @@ bool Decoder::State::open_fields(std::string_view& text, Message& message, Prefi
 void Decoder::State::content(std::string_view text, const RawLine& raw,
                              std::span<const std::uint64_t> lines, const Envelope* envelope) {
   Dirt dirt;
+  const std::size_t size = text.size();
   text = clean(text, clean_scratch, dirt);
   stats.invalid_utf8 += dirt.invalid_utf8;
   stats.nul_bytes += dirt.nul_bytes;
   stats.binary_bytes += dirt.invalid_utf8 + dirt.nul_bytes + dirt.control_bytes;
+  if (is_no_text(size, dirt)) {
+    stats.lines_not_text += lines.size();
+    stats.bytes_not_text += raw.bytes.to - raw.bytes.from;
+    return;
+  }
 
   Prefixes prefixes;
   take_prefixes(text, trust, prefixes);
@@ -311,7 +319,10 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
     message.voice ^= stream;
     message.outer_voice ^= stream;
   }
-  if (record.time) stats.lines_with_time += lines.size();
+  if (record.time) {
+    stats.lines_with_time += lines.size();
+    stats.clock.note(*record.time, lines.front());
+  }
   if (record.speaker.rank) stats.lines_with_rank += lines.size();
   folder.take(message);
 }

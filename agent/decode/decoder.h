@@ -4,10 +4,10 @@
 // Flow: agent/pipeline feeds chunks of a (decompressed) file. One decoder per file, one thread.
 // Every byte given is accounted for in exactly one record or in `Stats` (blank lines are counted
 // as lines but give no record). Bounds: a line longer than `line_bytes_max` is cut and counted, a
-// folded record holds at most `fold_lines_max` lines. Input never breaks it: NUL bytes, invalid
-// UTF-8 and binary garbage are replaced and counted. Hot path: no allocation per line, no regex.
-// Records of one voice come in file order; one that waits for further lines (warnings, errors,
-// tracebacks) may come after later lines of other voices.
+// folded record holds at most `fold_lines_max` lines. Input never breaks it: NUL bytes and invalid
+// UTF-8 are replaced, lines of binary garbage left out, all counted. Hot path: no allocation per
+// line, no regex. Records of one voice come in file order; one that waits for further lines
+// (warnings, errors, tracebacks) may come after later lines of other voices.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "agent/decode/clock_steps.h"
 #include "agent/decode/record.h"
 
 namespace l4::decode {
@@ -36,6 +37,10 @@ struct Stats {
   std::uint64_t lines_with_rank = 0, cut_lines = 0, invalid_utf8 = 0, nul_bytes = 0, updates = 0;
   /// Share of bytes that are neither text nor white space decides "binary".
   std::uint64_t binary_bytes = 0;
+  /// Lines that are no text (see clean.h) give no record.
+  std::uint64_t lines_not_text = 0, bytes_not_text = 0;
+  std::uint64_t cut_bytes = 0;  ///< of the cut lines
+  ClockSteps clock;
 };
 
 class Decoder {

@@ -77,6 +77,7 @@ void LineFramer::close(RawLine& line, std::uint64_t bytes) {
   gathered_bytes_ = 0;
   updates_ = 0;
   has_head_ = after_cr_ = cut_ = false;
+  dropped_ = 0;
 }
 
 void LineFramer::emit_view(std::string_view view, RawLine& line) {
@@ -92,17 +93,20 @@ void LineFramer::emit_view(std::string_view view, RawLine& line) {
   line.bar = {};
   line.updates = 0;
   line.cut = line.head.size() < text.size();
+  line.cut_bytes = text.size() - line.head.size();
 }
 
 void LineFramer::emit_gathered(RawLine& line) {
   emitted_gathered_ = true;
   const bool use_previous = current_.blank && !previous_.blank;
   const auto limited = [this](const std::string& text) { return cut_text(text, line_bytes_max_); };
-  line.last = limited(use_previous ? previous_.text : current_.text);
+  const std::string& kept = use_previous ? previous_.text : current_.text;
+  line.last = limited(kept);
   line.bar = use_previous || previous_.blank ? std::string_view{} : limited(previous_.text);
   line.head = has_head_ ? limited(head_) : line.last;
   line.updates = updates_;
   line.cut = cut_;
+  line.cut_bytes = dropped_ + kept.size() - line.last.size();
 }
 
 void LineFramer::absorb(std::string_view part) {
@@ -130,6 +134,7 @@ void LineFramer::append(std::string_view piece) {
   const std::size_t room =
       line_bytes_max_ + 1 - std::min(current_.text.size(), line_bytes_max_ + 1);
   current_.text.append(piece.substr(0, room));
+  dropped_ += piece.size() - std::min(piece.size(), room);
   if (current_.text.size() > line_bytes_max_) cut_ = true;
   if (was_blank) current_.blank = all_blank(piece);
   if (was_blank && !current_.blank && has_head_) ++updates_;

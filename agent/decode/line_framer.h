@@ -24,6 +24,7 @@ struct RawLine {
   wire::ByteRange bytes;
   std::uint32_t updates = 0;  ///< CR states that followed the first
   bool cut = false;
+  std::uint64_t cut_bytes = 0;  ///< that were left out where it was cut
 };
 
 class LineFramer {
@@ -62,6 +63,7 @@ class LineFramer {
   bool has_head_ = false;  // a CR state follows the head
   bool after_cr_ = false;
   bool cut_ = false;
+  std::uint64_t dropped_ = 0;  // bytes beyond the limit
 };
 
 }  // namespace l4::decode

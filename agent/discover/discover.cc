@@ -127,7 +127,7 @@ void Search::fill(LogFile& file, const Found& found, const std::vector<std::stri
 void Search::add(const Found& found, const std::string& prefix,
                  const std::vector<std::string>& above, bool asked_for) {
   const std::string name = prefix.empty() ? found.relative : prefix + "/" + found.relative;
-  if (!seen_.emplace(found.device, found.inode).second) {
+  if (!seen_.emplace(found.on_disk.device, found.on_disk.inode).second) {
     warn("duplicate", name, "the same file under another name");
     return;
   }
@@ -136,23 +136,25 @@ void Search::add(const Found& found, const std::string& prefix,
       !holds_json_log(found.path)) {
     auto& skipped = skipped_[fs::path{found.relative}.extension().string()];
     ++skipped.first;
-    skipped.second += found.bytes;
+    skipped.second += found.on_disk.bytes;
     return;
   }
   const auto content = content_of(found.path);
   if (!content) {
-    warn("unreadable", name, content.error().reason, found.bytes);
+    warn("unreadable", name, content.error().reason, found.on_disk.bytes);
     return;
   }
   if (*content == Content::binary) {
-    warn("binary", name, "its first 4 KiB are not text", found.bytes);
+    warn("binary", name, "its first 4 KiB are not text", found.on_disk.bytes);
     return;
   }
   LogFile file;
   file.path = found.path;
   file.name = name;
-  file.bytes = found.bytes;
-  file.modified = found.modified;
+  file.bytes = found.on_disk.bytes;
+  file.modified = found.on_disk.modified;
+  file.device = found.on_disk.device;
+  file.inode = found.on_disk.inode;
   fill(file, found, above);
   out_.files.push_back(std::move(file));
 }

@@ -23,6 +23,7 @@ struct OlderFile {
   std::string name;
   std::uint64_t bytes = 0;
   std::optional<TimeMs> modified;
+  std::uint64_t device = 0, inode = 0;  ///< 0: not known
 };
 
 struct LogFile {
@@ -36,7 +37,8 @@ struct LogFile {
   std::int32_t attempt = 0;
   std::uint64_t bytes = 0;  ///< on disk; packed size for .gz and .zst
   std::optional<TimeMs> modified;
-  std::vector<OlderFile> older;  ///< oldest first, read before this one as one log with it
+  std::uint64_t device = 0, inode = 0;  ///< 0: not known
+  std::vector<OlderFile> older;         ///< oldest first, read before this one as one log with it
 
   std::uint64_t bytes_with_older() const;
 };

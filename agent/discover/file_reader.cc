@@ -26,6 +26,8 @@ constexpr std::size_t kWideBytes = 16384;  // decoded at once
 struct FileReader::State {
   std::string name;
   int descriptor = -1;
+  OnDisk disk;
+  std::uint64_t bytes_read = 0;        // from disk
   std::unique_ptr<Unpacker> unpacker;  // null: not packed
   std::optional<Utf16Decoder> wide;
   std::uint64_t room = 0;        // one more than may still be unpacked
@@ -51,7 +53,10 @@ struct FileReader::State {
   Result<std::size_t> read_raw(void* out, std::size_t size) {
     for (;;) {
       const ssize_t n = ::read(descriptor, out, size);
-      if (n >= 0) return static_cast<std::size_t>(n);
+      if (n >= 0) {
+        bytes_read += static_cast<std::uint64_t>(n);
+        return static_cast<std::size_t>(n);
+      }
       if (errno != EINTR)
         return std::unexpected(error(std::string("cannot be read: ") + std::strerror(errno)));
     }
@@ -155,14 +160,13 @@ Result<FileReader> FileReader::open(const std::filesystem::path& path) {
   state->descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (state->descriptor < 0)
     return std::unexpected(state->error(std::string("cannot be opened: ") + std::strerror(errno)));
+  struct stat status{};
+  if (::fstat(state->descriptor, &status) == 0) state->disk = on_disk_of(status);
   const auto head = state->read_raw(state->input.data(), state->input.size());
   if (!head) return std::unexpected(head.error());
   state->input_to = *head;
   state->unpacker = make_unpacker({state->input.data(), *head});
-  struct stat status{};
-  const bool sized = ::fstat(state->descriptor, &status) == 0 && status.st_size > 0;
-  const std::uint64_t size = sized ? static_cast<std::uint64_t>(status.st_size) : 0;
-  state->room = std::max(kUnpackedFree, size * kUnpackedShare) + 1;
+  state->room = std::max(kUnpackedFree, state->disk.bytes * kUnpackedShare) + 1;
   state->tell_encoding();
   return FileReader{std::move(state)};
 }
@@ -193,6 +197,19 @@ Result<void> FileReader::skip(std::uint64_t bytes) {
 
 bool FileReader::plain() const {
   return !state_->unpacker && !state_->wide;
+}
+
+const OnDisk& FileReader::on_disk() const {
+  return state_->disk;
+}
+
+std::uint64_t FileReader::unused() const {
+  const std::uint64_t used = state_->bytes_read - (state_->input_to - state_->input_from);
+  return state_->disk.bytes - std::min(state_->disk.bytes, used);
+}
+
+std::uint64_t FileReader::left_out() const {
+  return state_->unpacker ? state_->unpacker->left_out() : 0;
 }
 
 }  // namespace l4::discover

@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 
+#include "agent/discover/on_disk.h"
 #include "common/base/error.h"
 
 namespace l4::discover {
@@ -33,6 +34,13 @@ class FileReader {
   Result<void> skip(std::uint64_t bytes);
   /// What read() gives are the bytes of the file: neither packed nor in another encoding.
   bool plain() const;
+
+  /// The file as it was when it was opened.
+  const OnDisk& on_disk() const;
+  /// Bytes on disk that have not been used: what is lost where reading breaks off.
+  std::uint64_t unused() const;
+  /// Bytes behind packed text that are not packed text and were left out.
+  std::uint64_t left_out() const;
 
  private:
   struct State;

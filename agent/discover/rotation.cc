@@ -219,9 +219,11 @@ std::vector<LogFile> join_rotated(std::vector<LogFile> files) {
   for (auto& [key, members] : families) {
     if (plausible(members) && put_in_order(members)) {
       LogFile newest = std::move(members.back().file);
-      for (std::size_t i = 0; i + 1 < members.size(); ++i)
-        newest.older.push_back({members[i].file.path, members[i].file.name, members[i].file.bytes,
-                                members[i].file.modified});
+      for (std::size_t i = 0; i + 1 < members.size(); ++i) {
+        const LogFile& file = members[i].file;
+        newest.older.push_back(
+            {file.path, file.name, file.bytes, file.modified, file.device, file.inode});
+      }
       result.push_back(std::move(newest));
       continue;
     }

@@ -21,9 +21,9 @@ class Gzip final : public Unpacker {
   Gzip& operator=(const Gzip&) = delete;
 
   Outcome step(std::span<const char> input, std::span<char> output) override {
-    if (done_) {  // behind a member: another one, or padding that is ignored
+    if (done_) {  // behind a member: another one, or padding
       if (input.front() != kFirst || inflateReset2(&stream_, kWindow) != Z_OK)
-        return Step{input.size(), 0};
+        return leave_out(input);
       done_ = false;
     }
     const std::size_t in = std::min(input.size(), kStepMax);
@@ -65,7 +65,7 @@ class Zstd final : public Unpacker {
     const bool behind_frame = done_ && any_;
     const std::size_t left = ZSTD_decompressStream(stream_.get(), &out, &in);
     if (ZSTD_isError(left) != 0) {
-      if (behind_frame) return Step{input.size(), 0};
+      if (behind_frame) return leave_out(input);
       if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
         return std::unexpected(std::string_view{"needs a window of more than 128 MB"});
       return std::unexpected(std::string_view{"is damaged"});

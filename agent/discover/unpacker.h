@@ -2,11 +2,13 @@
 //
 // Place in the flow: inside FileReader, between the descriptor and the encoding. One per file, one
 // thread. Several members or frames in a row read as one stream; what follows the last one is
-// ignored, as gzip does. Memory: zlib's 40 KB, or zstd's window, of which more than 128 MB is
-// refused.
+// left out, as gzip does, and counted if it is no padding. Memory: zlib's 40 KB, or zstd's window,
+// of which more than 128 MB is refused.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -29,6 +31,17 @@ class Unpacker {
   /// True at the end of a member: the input may end here.
   virtual bool complete() const = 0;
   virtual std::string_view name() const = 0;
+  /// Bytes behind the last member that are neither another one nor NUL.
+  std::uint64_t left_out() const { return left_out_; }
+
+ protected:
+  Step leave_out(std::span<const char> input) {
+    left_out_ += input.size() - static_cast<std::size_t>(std::ranges::count(input, '\0'));
+    return {input.size(), 0};
+  }
+
+ private:
+  std::uint64_t left_out_ = 0;
 };
 
 /// For a file that begins with `head`; null if that is neither gzip nor zstd, or no memory is left.

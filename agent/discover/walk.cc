@@ -118,12 +118,7 @@ std::optional<Found> look_at(const fs::path& path, std::string relative) {
   Found found;
   found.path = path;
   found.relative = std::move(relative);
-  found.bytes = static_cast<std::uint64_t>(status.st_size);
-  if (status.st_mtim.tv_sec > 0)
-    found.modified = TimeMs{Millis{static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1000 +
-                                   status.st_mtim.tv_nsec / 1'000'000}};
-  found.device = status.st_dev;
-  found.inode = status.st_ino;
+  found.on_disk = on_disk_of(status);
   return found;
 }
 

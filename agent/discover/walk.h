@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/time.h"
+#include "agent/discover/on_disk.h"
 #include "common/wire/batch.h"
 
 namespace l4::discover {
@@ -21,9 +21,7 @@ namespace l4::discover {
 struct Found {
   std::filesystem::path path;
   std::string relative;  ///< to the folder, with `/`
-  std::uint64_t bytes = 0;
-  std::optional<TimeMs> modified;
-  std::uint64_t device = 0, inode = 0;
+  OnDisk on_disk;
 };
 
 /// Size, time and identity of a file; empty if it is gone or not a regular file.

@@ -98,6 +98,7 @@ Result<std::vector<Fault>> read_file(const std::filesystem::path& file) {
     entries.push_back(read_entry(table));
     entries.back().family = file.stem();
   }
+  if (!root->has("fault")) root->refuse("fault", "missing: at least one [[fault]] is needed");
   if (auto error = root->finish()) return std::unexpected(*error);
   return entries;
 }

@@ -1,6 +1,8 @@
 #include "common/base/config_table.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -49,18 +51,35 @@ ConfigTable::ConfigTable(std::shared_ptr<File> file, std::shared_ptr<Node> node)
     : file_(std::move(file)), node_(std::move(node)) {}
 
 Result<ConfigTable> ConfigTable::load(const std::filesystem::path& file) {
+  constexpr std::uintmax_t kBytesMax = 64 << 20;
+  const auto refused = [&](std::string reason) {
+    return std::unexpected(Error{file.string(), std::move(reason)});
+  };
+  std::error_code code;
+  const auto status = std::filesystem::status(file, code);
+  if (std::filesystem::is_directory(status)) return refused("is a folder");
+  if (!std::filesystem::exists(status)) return refused("cannot be opened: " + code.message());
+  if (!std::filesystem::is_regular_file(status)) return refused("is no file");  // a FIFO never ends
+  if (std::filesystem::file_size(file, code) > kBytesMax)
+    return refused("is larger than 64 MiB, which no settings are");
+  errno = 0;
   std::ifstream input(file, std::ios::binary);
-  if (!input) return std::unexpected(Error{file.string(), "cannot be opened"});
   std::ostringstream content;
-  content << input.rdbuf();
+  if (input.peek() != std::ifstream::traits_type::eof()) content << input.rdbuf();
+  if (!input.is_open() || input.bad())
+    return refused(std::string("cannot be read: ") + std::strerror(errno));
+  return parse(content.view(), file.string());
+}
+
+Result<ConfigTable> ConfigTable::parse(std::string_view text, const std::string& name) {
   auto shared = std::make_shared<File>();
-  shared->name = file.string();
+  shared->name = name;
   try {
-    shared->root = toml::parse(content.str(), file.string());
+    shared->root = toml::parse(text, name);
   } catch (const toml::parse_error& error) {
     const auto line = std::to_string(error.source().begin.line);
     return std::unexpected(
-        Error{file.string() + ":" + line, "no valid TOML: " + std::string(error.description())});
+        Error{name + ":" + line, "no valid TOML: " + std::string(error.description())});
   }
   auto node = std::make_shared<Node>();
   node->table = &shared->root;

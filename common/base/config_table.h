@@ -21,8 +21,11 @@ namespace l4 {
 
 class ConfigTable {
  public:
-  /// Fails if the file cannot be read or is no TOML.
+  /// Fails if the file is none, larger than any settings are (64 MiB), cannot be read, or is no
+  /// TOML.
   static Result<ConfigTable> load(const std::filesystem::path& file);
+  /// The same for text that is at hand; `name` stands for the file in errors.
+  static Result<ConfigTable> parse(std::string_view text, const std::string& name);
 
   bool has(std::string_view key) const;
 

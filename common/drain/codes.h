@@ -10,7 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <iosfwd>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,7 +68,9 @@ class CodeList {
 /// The list that is compiled in.
 const CodeList& default_codes();
 
-/// Reads a list in the form of config/masks.toml; `name` is used in errors.
-Result<CodeList> read_codes(std::istream& in, const std::string& name);
+/// Reads a list in the form of config/masks.toml; an Error names file, line and key.
+Result<CodeList> read_codes(const std::filesystem::path& file);
+/// The same for text that is at hand; `name` stands for the file in errors.
+Result<CodeList> parse_codes(std::string_view text, const std::string& name);
 
 }  // namespace l4::drain

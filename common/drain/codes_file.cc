@@ -1,105 +1,66 @@
-#include <istream>
-#include <optional>
 #include <utility>
 
-// toml++ asserts on some malformed keys before it reports them: a report is what we want.
-#define TOML_ASSERT(expression) static_cast<void>(0)
-#include <toml++/toml.h>
-
+#include "common/base/config_table.h"
 #include "common/drain/codes.h"
 
 namespace l4::drain {
 namespace {
 
-Error at(const toml::node& node, const std::string& name, std::string reason) {
-  return {name + ":" + std::to_string(node.source().begin.line), std::move(reason)};
-}
-
-Result<std::vector<std::string>> read_words(const toml::table& table, const char* key,
-                                            const std::string& name) {
-  const toml::array* array = table[key].as_array();
-  if (array == nullptr || array->empty()) {
-    return std::unexpected(at(table, name, std::string(key) + " must be a list of words"));
-  }
-  std::vector<std::string> words;
-  for (const toml::node& node : *array) {
-    const auto word = node.value<std::string>();
-    if (!word || word->empty()) {
-      return std::unexpected(at(node, name, std::string(key) + " must hold non-empty words"));
-    }
-    words.push_back(*word);
-  }
+std::vector<std::string> read_words(ConfigTable& table, std::string_view key) {
+  std::vector<std::string> words = table.texts(key);
+  for (const std::string& word : words)
+    if (word.empty()) table.refuse(key, "must hold non-empty words");
   return words;
 }
 
 /// A count of digits; 0 if the key may be missing and is.
-Result<std::size_t> read_digits(const toml::table& table, bool needed, const std::string& name) {
-  if (!needed && !table.contains("digits")) return std::size_t{0};
-  const auto digits = table["digits"].value<std::int64_t>();
-  if (!digits || *digits < 1 || *digits > 16) {
-    return std::unexpected(at(table, name, "digits must be a number from 1 to 16"));
-  }
-  return static_cast<std::size_t>(*digits);
+std::size_t read_digits(ConfigTable& table, bool needed) {
+  constexpr std::int64_t kDigitsMax = 16;
+  const std::int64_t digits = table.integer_or("digits", 0);
+  if (digits >= 1 && digits <= kDigitsMax) return static_cast<std::size_t>(digits);
+  if (needed || table.has("digits")) table.refuse("digits", "must be a number from 1 to 16");
+  return 0;
 }
 
-Result<CodeRule> read_rule(const toml::table& table, const std::string& name) {
-  auto words = read_words(table, "after", name);
-  if (!words) return std::unexpected(words.error());
-  const bool hex = table["hex"].value_or(false);
-  const auto digits = read_digits(table, hex, name);
-  if (!digits) return std::unexpected(digits.error());
-  Result<std::vector<std::string>> begins;
-  if (table.contains("begins")) begins = read_words(table, "begins", name);
-  if (!begins) return std::unexpected(begins.error());
-  return CodeRule{table["kind"].value_or(std::string()),
-                  std::move(*words),
-                  table["across_group"].value_or(false),
-                  hex,
-                  *digits,
-                  std::move(*begins)};
+CodeRule read_rule(ConfigTable& table) {
+  CodeRule rule;
+  rule.kind = table.text_or("kind", "");
+  rule.after = read_words(table, "after");
+  rule.across_group = table.flag_or("across_group", false);
+  rule.hex = table.flag_or("hex", false);
+  rule.digits = read_digits(table, rule.hex);
+  if (table.has("begins")) rule.begins = read_words(table, "begins");
+  return rule;
 }
 
-Result<PrefixedCode> read_prefixed(const toml::table& table, const std::string& name) {
-  auto words = read_words(table, "prefixes", name);
-  if (!words) return std::unexpected(words.error());
-  const auto digits = read_digits(table, true, name);
-  if (!digits) return std::unexpected(digits.error());
-  return PrefixedCode{table["kind"].value_or(std::string()), std::move(*words), *digits};
+PrefixedCode read_prefixed(ConfigTable& table) {
+  PrefixedCode code;
+  code.kind = table.text_or("kind", "");
+  code.prefixes = read_words(table, "prefixes");
+  code.digits = read_digits(table, true);
+  return code;
 }
 
-Result<CodeList> read_tables(const toml::table& file, const std::string& name) {
+Result<CodeList> read_list(Result<ConfigTable> root) {
+  if (!root) return std::unexpected(root.error());
   std::vector<CodeRule> rules;
   std::vector<PrefixedCode> prefixed;
-  for (const auto& [key, value] : file) {
-    const toml::array* tables = value.as_array();
-    if (tables == nullptr || (key != "code" && key != "prefixed_code")) {
-      return std::unexpected(at(value, name, "unknown key " + std::string(key.str())));
-    }
-    for (const toml::node& node : *tables) {
-      if (!node.is_table()) return std::unexpected(at(node, name, "must be a table"));
-      if (key == "code") {
-        auto rule = read_rule(*node.as_table(), name);
-        if (!rule) return std::unexpected(rule.error());
-        rules.push_back(std::move(*rule));
-      } else {
-        auto code = read_prefixed(*node.as_table(), name);
-        if (!code) return std::unexpected(code.error());
-        prefixed.push_back(std::move(*code));
-      }
-    }
-  }
+  for (ConfigTable& table : root->tables("code")) rules.push_back(read_rule(table));
+  for (ConfigTable& table : root->tables("prefixed_code")) prefixed.push_back(read_prefixed(table));
+  if (const auto error = root->finish()) return std::unexpected(*error);
+  if (rules.empty()) root->refuse("code", "missing: at least one [[code]] is needed");
+  if (const auto error = root->finish()) return std::unexpected(*error);
   return CodeList(std::move(rules), std::move(prefixed));
 }
 
 }  // namespace
 
-Result<CodeList> read_codes(std::istream& in, const std::string& name) {
-  try {
-    return read_tables(toml::parse(in, name), name);
-  } catch (const toml::parse_error& error) {
-    return std::unexpected(Error{name + ":" + std::to_string(error.source().begin.line),
-                                 std::string(error.description())});
-  }
+Result<CodeList> read_codes(const std::filesystem::path& file) {
+  return read_list(ConfigTable::load(file));
+}
+
+Result<CodeList> parse_codes(std::string_view text, const std::string& name) {
+  return read_list(ConfigTable::parse(text, name));
 }
 
 }  // namespace l4::drain

@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
 """Bad input, wrong use, and what stands beside them: exit codes, messages, memory.
 
-usage: robustness.py L4      L4_HUGE_LINE_MB=N for another length of the huge line (default 200)
+usage: robustness.py L4      L4_HUGE_LINE_MB=N for another length of the huge line (default 200);
+limits.py has more such sizes. The parts that are long have files of their own.
 """
+import json
 import os
 import pathlib
 import random
 import shutil
+import socket
+import subprocess
 import sys
 import tarfile
 import tempfile
 
+import broken_config
+import changing_files
+import limits
+import odd_contents
 import support
 from made_job import MadeJob
 
@@ -37,12 +45,36 @@ def gz_cut_short(path):
     path.write_bytes(data[:len(data) // 2])
 
 
+def mutual_links(folder):
+    (folder / f"{BAD_NAME}-a").symlink_to(f"{BAD_NAME}-b")
+    (folder / f"{BAD_NAME}-b").symlink_to(f"{BAD_NAME}-a")
+
+
+def unix_socket(path):
+    before = os.getcwd()
+    os.chdir(path.parent)  # the address of a socket is short
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(path.name)
+    os.chdir(before)
+
+
 # Name, how to make it in a folder, whether the program has to name it (what holds no log may pass).
 BAD_FILES = [
+    ("link to its parent", lambda d: (d / BAD_NAME).symlink_to("../node-01"), True),
+    ("links to each other", lambda d: mutual_links(d), True),
+    ("link out of the folder", lambda d: (d / f"{BAD_NAME}.log").symlink_to("/etc/passwd"), True),
+    ("socket", lambda d: unix_socket(d / f"{BAD_NAME}.log"), True),
+    ("link to a device", lambda d: (d / f"{BAD_NAME}.log").symlink_to("/dev/zero"), True),
+    ("line without an end", lambda d: (d / f"{BAD_NAME}.log").write_bytes(b"INFO hello"), False),
+    ("CR alone", lambda d: (d / f"{BAD_NAME}.log").write_bytes(b"INFO beat 7\r" * 100_000), False),
+    ("two million tiny lines",
+     lambda d: (d / f"{BAD_NAME}.log").write_bytes(b"a\n" * 2_000_000), False),
+    ("lines of 90 KB", lambda d: (d / f"{BAD_NAME}.log").write_bytes(
+        (b"INFO value 7 " * 7000 + b"\n") * 50), True),
     ("dangling symlink", lambda d: (d / f"{BAD_NAME}.log").symlink_to("nowhere.log"), True),
     ("link to itself", lambda d: (d / f"{BAD_NAME}.log").symlink_to(f"{BAD_NAME}.log"), True),
     ("folder that holds itself", lambda d: (d / BAD_NAME).symlink_to(".."), False),
-    ("FIFO", lambda d: os.mkfifo(d / f"{BAD_NAME}.log"), False),
+    ("FIFO", lambda d: os.mkfifo(d / f"{BAD_NAME}.log"), True),
     ("empty file", lambda d: (d / f"{BAD_NAME}.log").touch(), False),
     ("10 MB of garbage", lambda d: garbage(d / f"{BAD_NAME}.bin", 10_000_000), False),
     ("10 MB of garbage as .log", lambda d: garbage(d / f"{BAD_NAME}.log", 10_000_000), False),
@@ -174,9 +206,50 @@ def ways_in(l4, expect, folder):
     expect.equal(done.status, 0, "--exit-code of a healthy job")
 
 
+def forbidden(l4, expect, folder):
+    """What may not be read is told, the rest diagnosed. Root may read all, so it steps down."""
+    nobody = 65534
+    who = {"user": nobody, "group": nobody, "extra_groups": []} if os.geteuid() == 0 else {}
+    folder.chmod(0o755)
+    job = folder / "job"
+    shutil.copytree(support.SAMPLE, job)
+    (job / "node-01" / "locked").mkdir()
+    (job / "node-01" / "locked" / "a.log").write_text("INFO hello\n")
+    (job / "node-01" / "secret.log").write_text("INFO hello\n")
+    (job / "node-01" / "locked").chmod(0)
+    (job / "node-01" / "secret.log").chmod(0)
+    try:
+        if subprocess.run([l4.binary, "--version"], check=False, capture_output=True,
+                          **who).returncode:
+            raise PermissionError
+    except PermissionError:
+        print("the program is in nobody's reach: files without permission are not tested")
+        return
+    _, clean = l4.report(support.SAMPLE)
+    done = subprocess.run([l4.binary, "diagnose", str(job), "--format", "json"], check=False,
+                          capture_output=True, timeout=TIMEOUT_S, **who)
+    if expect.equal(done.returncode, 0, "files without permission: exit"):
+        report = json.loads(done.stdout)
+        same_verdict(expect, report, clean, "files without permission")
+        told = {w["file"] for w in report["warnings"] if "denied" in w["reason"]}
+        expect.equal(told, {"node-01/locked", "node-01/secret.log"}, "files without permission")
+    for path in ("secret.log", "locked", "locked/a.log"):
+        done = subprocess.run([l4.binary, "diagnose", str(job / "node-01" / path)], check=False,
+                              capture_output=True, timeout=TIMEOUT_S, **who)
+        expect.that(done.returncode == 3 and b"denied" in done.stderr and
+                    path.encode() in done.stderr, f"{path} without permission alone: exit 3, told",
+                    (done.returncode, done.stderr))
+    (job / "node-01" / "locked").chmod(0o700)
+
+
+def changing(l4, expect, folder):
+    changing_files.run(l4, expect, folder, same_verdict)
+
+
 def main():
     l4, expect = support.start(sys.argv, "robustness")
-    for part in (wrong_use, ways_in, alone, beside, hostile_lines):
+    for part in (wrong_use, ways_in, alone, beside, forbidden, hostile_lines, changing,
+                 broken_config.run, odd_contents.run, limits.run):
         with tempfile.TemporaryDirectory(prefix="l4-robust-") as folder:
             part(l4, expect, pathlib.Path(folder))
     return expect.end()

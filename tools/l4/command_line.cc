@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/discover/layout_pattern.h"
+#include "aggregator/serve/utf8.h"
 #include "tools/l4/faults_options.h"
 #include "tools/l4/help_text.h"
 #include "tools/l4/nearest.h"
@@ -89,7 +90,7 @@ std::string squeezed(std::string text) {
 
 CommandLine wrong_use(const std::string& what, const std::string& command = {}) {
   const std::string program = command.empty() ? "l4" : "l4 " + command;
-  std::cerr << fmt::format("{}: {}\nTry '{} --help'.\n", program, what, program);
+  std::cerr << fmt::format("{}: {}\nTry '{} --help'.\n", program, serve::harmless(what), program);
   CommandLine line;
   line.exit = kWrongUse;
   return line;

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <thread>
@@ -19,14 +21,10 @@
 #include "tools/l4/offline.h"
 #include "tools/l4/progress_line.h"
 #include "tools/l4/settings.h"
+#include "tools/l4/terminal.h"
 
 namespace l4::cli {
 namespace {
-
-int fail(const Error& error, int exit) {
-  std::cerr << "l4: " << error.text() << '\n';
-  return exit;
-}
 
 Result<faults::Library> load_faults(const DiagnoseOptions& options, const Settings& settings) {
   if (options.no_faults) return faults::Library();
@@ -46,17 +44,19 @@ std::string render(const diagnose::Report& report, const DiagnoseOptions& option
   return serve::to_text(report, style);
 }
 
-Result<void> write(const std::string& text, const std::filesystem::path& out) {
+/// To `out`, or to standard output; the exit status.
+int write(const std::string& text, const std::filesystem::path& out) {
   if (out.empty()) {
-    std::cout << text << std::flush;
-    if (!std::cout) return std::unexpected(Error{"standard output", "cannot write the report"});
-    return {};
+    std::cout << text;
+    return finish_output("l4");
   }
+  errno = 0;
   std::ofstream file(out, std::ios::binary);
   file << text;
   file.close();
-  if (!file) return std::unexpected(Error{out.string(), "cannot write the report"});
-  return {};
+  if (file) return kDone;
+  return fail({out.string(), std::string("cannot write the report: ") + std::strerror(errno)},
+              kWrongUse);
 }
 
 bool is_failure(State state) {
@@ -70,7 +70,9 @@ void tell(const std::vector<wire::Warning>& warnings, const DiagnoseOptions& opt
   const std::size_t told = std::min(kToldMax, warnings.size());
   for (std::size_t i = 0; i < told; ++i)
     std::cerr << "l4: warning: "
-              << serve::harmless(Error{warnings[i].file, warnings[i].reason}.text()) << '\n';
+              << serve::harmless(Error{warnings[i].file, warnings[i].reason}.text())
+              << (warnings[i].bytes > 0 ? fmt::format(" ({} bytes)", warnings[i].bytes) : "")
+              << '\n';
   if (warnings.size() > told)
     std::cerr << fmt::format("l4: and {} more warnings, all in the report\n",
                              warnings.size() - told);
@@ -147,8 +149,8 @@ int run_diagnose(const DiagnoseOptions& options) {
   diagnosis.report.version = L4_VERSION;
   add_examples(diagnosis, *job);
   tell(diagnosis.report.warnings, options);
-  if (const auto written = write(render(diagnosis.report, options), options.out); !written)
-    return fail(written.error(), kWrongUse);
+  if (const int written = write(render(diagnosis.report, options), options.out); written != kDone)
+    return written;
   if (!options.lines.empty())
     if (const auto written = write_lines(diagnosis, *job, options.lines); !written)
       return fail(written.error(), kWrongUse);

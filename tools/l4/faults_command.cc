@@ -1,23 +1,16 @@
 #include "tools/l4/faults_command.h"
 
-#include <iostream>
-
 #include "tools/l4/diagnose_command.h"
+#include "tools/l4/terminal.h"
 
 namespace l4::cli {
 
 int run_faults(const FaultsOptions& options) {
   const auto settings = load_settings(options.config);
-  if (!settings) {
-    std::cerr << "l4 faults: " << settings.error().text() << '\n';
-    return kWrongUse;
-  }
+  if (!settings) return fail(settings.error(), kWrongUse, "l4 faults");
   const auto library =
       faults::Library::load(options.faults.empty() ? settings->faults : options.faults);
-  if (!library) {
-    std::cerr << "l4 faults: " << library.error().text() << '\n';
-    return kWrongUse;
-  }
+  if (!library) return fail(library.error(), kWrongUse, "l4 faults");
   switch (options.action) {
     case FaultsOptions::Action::list:
       return list_faults(options, *library);

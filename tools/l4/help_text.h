@@ -31,7 +31,7 @@ Examples:
 
 Exit status:
   0   diagnosed; warnings tell of input that could not be read
-  2   wrong use
+  2   wrong use, or output that cannot be written
   3   nothing could be read
   10  with --exit-code: a failure was found
 

@@ -42,11 +42,6 @@ Survey survey_of(const OfflineJob& job) {
   return survey;
 }
 
-int fail(const Error& error, int exit) {
-  std::cerr << "l4: " << error.text() << '\n';
-  return exit;
-}
-
 }  // namespace
 
 int run_inspect(const InspectOptions& options) {
@@ -73,9 +68,8 @@ int run_inspect(const InspectOptions& options) {
   line.stop();
   job->state->note(std::move(warnings));
   const Survey survey = survey_of(*job);
-  std::cout << (options.format == "json" ? to_json(survey) : to_text(survey, width_of_output()))
-            << std::flush;
-  return std::cout ? kDone : fail({"standard output", "cannot be written"}, kWrongUse);
+  std::cout << (options.format == "json" ? to_json(survey) : to_text(survey, width_of_output()));
+  return finish_output("l4");
 }
 
 }  // namespace l4::cli

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <set>
@@ -79,11 +81,14 @@ Result<void> write_lines(const diagnose::Diagnosis& diagnosis, const OfflineJob&
           rows.push_back({hit.file, line, to_string(scope.id), scope.score});
     }
   std::ranges::sort(rows, {}, &Flagged::key);
+  errno = 0;
   std::ofstream file(out, std::ios::binary);
   for (const Flagged& row : rows)
     file << fmt::format("{}\t{}\t{}\t{:.4f}\n", row.file, row.line, row.id, row.score);
   file.close();
-  if (!file) return std::unexpected(Error{out.string(), "cannot write the lines file"});
+  if (!file)
+    return std::unexpected(
+        Error{out.string(), std::string("cannot write the lines file: ") + std::strerror(errno)});
   return {};
 }
 

@@ -3,9 +3,11 @@
 #include <iostream>
 
 #include "tools/l4/command_line.h"
+#include "tools/l4/process.h"
 
 int main(int argc, char** argv) {
   using namespace l4::cli;
+  prepare_process();
   const CommandLine line = read_command_line(argc, argv);
   switch (line.command) {
     case CommandLine::Command::diagnose:

@@ -1,10 +1,16 @@
 #include "tools/l4/offline.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <system_error>
 #include <thread>
 
+#include "aggregator/job/doubts.h"
 #include "aggregator/receive/receiver.h"
 #include "common/wire/memory_transport.h"
 
@@ -12,6 +18,15 @@ namespace l4::cli {
 namespace {
 
 constexpr std::size_t kQueueMessages = 64;
+
+/// As many as asked for; fewer where address space is limited (`ulimit -v`), as each needs some.
+std::size_t workers_for(std::size_t asked, std::size_t nodes) {
+  constexpr rlim_t kSpace = 64 << 20;
+  rlimit space{};
+  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    asked = std::min<std::size_t>(asked, space.rlim_cur / kSpace);
+  return std::clamp<std::size_t>(asked, 1, std::max<std::size_t>(nodes, 1));
+}
 
 using FilesByNode = std::vector<std::pair<std::string, std::vector<discover::LogFile>>>;
 
@@ -47,6 +62,33 @@ job::Limits limits_of(const Shares& shares, std::size_t agents) {
   return {.sequence_events = std::clamp(part, kEventsMin, job::Limits{}.sequence_events)};
 }
 
+/// What was unpacked to the private folder is called as it was given: `stdin`, `logs`.
+Error as_given(Error error, const std::filesystem::path& folder) {
+  if (folder.empty()) return error;
+  const std::string front = folder.string() + "/";
+  for (auto at = error.where.find(front); at != std::string::npos; at = error.where.find(front, at))
+    error.where.erase(at, front.size());
+  return error;
+}
+
+/// Why there is nothing to diagnose, although files were found: the first few, with their reasons.
+std::optional<Error> nothing_read(const std::vector<std::filesystem::path>& paths,
+                                  const job::JobState& state) {
+  constexpr std::size_t kNamedMax = 3;
+  const auto has_text = [](const wire::Coverage& part) { return part.bytes.to > part.bytes.from; };
+  if (std::ranges::any_of(state.coverage(), has_text)) return std::nullopt;
+  std::string reason = "nothing could be read: ";
+  const auto& warnings = state.warnings();
+  for (std::size_t i = 0; i < std::min(kNamedMax, warnings.size()); ++i)
+    reason += (i > 0 ? ", " : "") + warnings[i].file + " (" + warnings[i].reason + ")";
+  if (warnings.size() > kNamedMax)
+    reason += " and " + std::to_string(warnings.size() - kNamedMax) + " more";
+  if (warnings.empty()) reason += state.coverage().size() > 1 ? "all files are empty" : "is empty";
+  std::string where;
+  for (const auto& path : paths) where += (where.empty() ? "" : ", ") + path.string();
+  return Error{where, reason};
+}
+
 }  // namespace
 
 agent::Options share_of(const agent::Options& options, const Shares& shares, std::uint64_t bytes,
@@ -64,7 +106,7 @@ Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
                             const OfflineOptions& options, Progress& progress) {
   auto found = discover::discover(
       paths, {.layout = options.layout, .private_folder = options.private_folder});
-  if (!found) return std::unexpected(found.error());
+  if (!found) return std::unexpected(as_given(found.error(), options.private_folder));
   OfflineJob result;
   FilesByNode nodes = group(std::move(found->files));
   const std::vector<std::uint64_t> bytes = bytes_of(nodes);
@@ -76,8 +118,7 @@ Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
   result.mtimes_equal = found->mtimes_equal;
   result.state->note(std::move(found->warnings));
   result.agents.resize(nodes.size());
-  const std::size_t workers =
-      std::clamp<std::size_t>(options.threads, 1, std::max<std::size_t>(nodes.size(), 1));
+  const std::size_t workers = workers_for(options.threads, nodes.size());
   wire::MemoryLink link = wire::make_memory_link(workers, kQueueMessages);
   std::atomic<std::size_t> next{0};
   auto work = [&](std::unique_ptr<wire::Sender> sender) {
@@ -94,11 +135,19 @@ Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
   {
     std::vector<std::jthread> threads;
     threads.reserve(workers);
-    for (std::size_t i = 0; i < workers; ++i)
-      threads.emplace_back(work, std::move(link.senders[i]));
+    try {
+      for (std::size_t i = 0; i < workers; ++i)
+        threads.emplace_back(work, std::move(link.senders[i]));
+    } catch (const std::system_error& error) {  // a limit of processes or of memory: do with fewer
+      if (threads.empty())
+        return std::unexpected(Error{"", std::string("cannot start a thread: ") + error.what()});
+    }
     link.senders.clear();
     receive::receive_all(*link.receiver, *result.state, result.rejected);
   }
+  result.state->note(job::doubts(*result.state));
+  if (const auto nothing = nothing_read(paths, *result.state))
+    return std::unexpected(as_given(*nothing, options.private_folder));
   return result;
 }
 

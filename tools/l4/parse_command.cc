@@ -10,6 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "aggregator/serve/utf8.h"
+#include "tools/l4/terminal.h"
+
 namespace l4::cli {
 namespace {
 
@@ -25,14 +28,15 @@ bool parse_file(const std::filesystem::path& file, drain::TemplateMiner& miner,
                 std::vector<LocalTemplateId>& ids, std::ostream& err) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) {
-    err << "l4 parse: cannot read " << file.string() << ": Is a directory\n";
+    err << "l4 parse: cannot read " << serve::harmless(file.string()) << ": Is a directory\n";
     return false;
   }
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   if (in) parse_lines(in, miner, ids);
   if (!in.is_open() || in.bad()) {
-    err << "l4 parse: cannot read " << file.string() << ": " << std::strerror(errno) << '\n';
+    err << "l4 parse: cannot read " << serve::harmless(file.string()) << ": "
+        << std::strerror(errno) << '\n';
     return false;
   }
   return true;
@@ -46,7 +50,8 @@ bool write_file(const std::filesystem::path& file, std::ostream& err, Write writ
   if (out) write(out);
   out.close();
   if (out) return true;
-  err << "l4 parse: cannot write " << file.string() << ": " << std::strerror(errno) << '\n';
+  err << "l4 parse: cannot write " << serve::harmless(file.string()) << ": " << std::strerror(errno)
+      << '\n';
   return false;
 }
 
@@ -103,6 +108,8 @@ int run_parse(const ParseOptions& options, std::ostream& err) {
         write_file(*options.out, err, [&](std::ostream& out) { write_rows(out, miner, ids); });
   } else {
     write_rows(std::cout, miner, ids);
+    if (const int written_out = finish_output("l4 parse"); written_out != kParsed)
+      return written_out;
   }
   if (options.templates) {
     written = write_file(*options.templates, err,

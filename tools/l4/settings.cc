@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -37,9 +36,7 @@ void read(ConfigTable& table, std::string_view key, const std::filesystem::path&
 }
 
 Result<void> read_masks(const std::filesystem::path& masks, Settings& settings) {
-  std::ifstream in(masks);
-  if (!in) return std::unexpected(Error{masks.string(), "cannot be opened"});
-  auto codes = drain::read_codes(in, masks.string());
+  auto codes = drain::read_codes(masks);
   if (!codes) return std::unexpected(codes.error());
   settings.codes = std::make_unique<const drain::CodeList>(std::move(*codes));
   settings.agent.drain.codes = settings.codes.get();
@@ -78,9 +75,6 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
   Settings settings;
   std::filesystem::path masks;
   if (!file.empty()) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(file, ignored))
-      return std::unexpected(Error{"--config: " + file.string(), "is a folder"});
     auto root = ConfigTable::load(file);
     if (!root)
       return std::unexpected(Error{"--config: " + root.error().where, root.error().reason});
@@ -90,7 +84,8 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
       read(paths, "faults", file, settings.faults);
       read(paths, "masks", file, masks);
     }
-    if (const auto error = root->finish()) return std::unexpected(*error);
+    if (const auto error = root->finish())
+      return std::unexpected(Error{"--config: " + error->where, error->reason});
   }
   if (!masks.empty())
     if (const auto read = read_masks(masks, settings); !read) return std::unexpected(read.error());

@@ -1,10 +1,16 @@
 #include "tools/l4/terminal.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <iostream>
+#include <string>
 
+#include "aggregator/serve/utf8.h"
 #include "tools/l4/diagnose_command.h"
 
 namespace l4::cli {
@@ -16,11 +22,21 @@ std::size_t width_of_output() {
   return size.ws_col;
 }
 
-int finish_output(const char* program) {
+int finish_output(std::string_view program) {
+  constexpr int kReaderGone = 128 + SIGPIPE;
+  if (std::cout) errno = 0;  // else it is why an earlier write failed
   std::cout << std::flush;
   if (std::cout) return kDone;
-  std::cerr << program << ": standard output: cannot be written\n";
-  return kWrongUse;
+  const int code = errno;
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  if (::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0) return kReaderGone;
+  const std::string reason = code != 0 ? std::string(": ") + std::strerror(code) : "";
+  return fail({"standard output", "cannot be written" + reason}, kWrongUse, program);
+}
+
+int fail(const Error& error, int exit, std::string_view program) {
+  std::cerr << program << ": " << serve::harmless(error.text()) << '\n';
+  return exit;
 }
 
 }  // namespace l4::cli

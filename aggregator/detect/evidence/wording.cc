@@ -8,7 +8,7 @@ namespace l4::detect {
 namespace {
 
 /// Lower-case stems; a phrase counts where a word begins with its first letter.
-constexpr std::array kFatal{
+constexpr auto kFatal = std::to_array<std::string_view>({
     "traceback",
     "fatal",
     "core dumped",
@@ -41,8 +41,8 @@ constexpr std::array kFatal{
     "illegal memory access",
     "heartbeat lost",
     "cancelled at",
-};
-constexpr std::array kFailure{
+});
+constexpr auto kFailure = std::to_array<std::string_view>({
     "error",     "exception",      "failed",      "failure",
     "failing",   "timed out",      "timeout",     "refused",
     "reset by",  "broken pipe",    "closed by",   "corrupt",
@@ -54,14 +54,38 @@ constexpr std::array kFailure{
     "stuck",     "unavailable",    "unexpected",  "violation",
     "overflow",  "assert",         "crash",       "abort",
     "nan",       "expired",
-};
-constexpr std::array kNotice{
-    "warn", "retry", "retries", "slow", "not found", "no such", "missing", "deprecat", "skipp",
-};
+});
+constexpr auto kNotice = std::to_array<std::string_view>({
+    "warn",
+    "retry",
+    "retries",
+    "slow",
+    "not found",
+    "no such",
+    "missing",
+    "deprecat",
+    "skipp",
+});
 
-char lower(char c) {
-  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+constexpr char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
+
+/// Which letters phrases begin with: most words of a line begin with another one.
+template <std::size_t N>
+consteval std::uint32_t initials_of(const std::array<std::string_view, N>& phrases) {
+  std::uint32_t letters = 0;
+  for (const std::string_view phrase : phrases) letters |= 1U << (phrase.front() - 'a');
+  return letters;
+}
+constexpr std::uint32_t kInitials =
+    initials_of(kFatal) | initials_of(kFailure) | initials_of(kNotice);
+
+bool may_begin_phrase(char c) {
+  const int letter = lower(c) - 'a';
+  return letter >= 0 && letter < 26 && (kInitials >> letter & 1) != 0;
+}
+
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
@@ -78,7 +102,7 @@ bool is_whole(std::string_view text, std::string_view phrase) {
 }
 
 template <std::size_t N>
-bool any_at(std::string_view text, const std::array<const char*, N>& phrases) {
+bool any_at(std::string_view text, const std::array<std::string_view, N>& phrases) {
   return std::ranges::any_of(phrases, [&](std::string_view phrase) {
     return starts_with(text, phrase) && is_whole(text, phrase);
   });
@@ -107,7 +131,7 @@ bool names_exception(std::string_view text) {
 Severity by_words(std::string_view text) {
   Severity worst = Severity::none;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i > 0 && is_word(text[i - 1])) continue;
+    if (!may_begin_phrase(text[i]) || (i > 0 && is_word(text[i - 1]))) continue;
     const std::string_view rest = text.substr(i);
     if (any_at(rest, kFatal)) return Severity::fatal;
     if (worst < Severity::failure && any_at(rest, kFailure) && !only_mentions(text, i))

@@ -46,7 +46,27 @@ TEST_CASE("clean: what was wrong is counted") {
   clean("\xff\0\0\x01\x02 \xfe"s, scratch, dirt);
   CHECK(dirt.invalid_utf8 == 2);
   CHECK(dirt.nul_bytes == 2);
-  CHECK(dirt.control_bytes == 4);
+  CHECK(dirt.control_bytes == 2);
+}
+
+TEST_CASE("clean: binary data are no text, broken text is") {
+  const auto no_text = [](std::string_view line) {
+    std::string scratch;
+    Dirt dirt;
+    clean(line, scratch, dirt);
+    return is_no_text(line.size(), dirt);
+  };
+  std::string random;
+  for (std::uint32_t state = 1; random.size() < 300; state = state * 1664525 + 1013904223)
+    random += static_cast<char>(state >> 24);
+  CHECK(no_text(random));
+  CHECK(no_text("\x01\xff\x02"));
+  CHECK_FALSE(no_text(""));
+  CHECK_FALSE(no_text("loss \xff\xfe\xc3( nan \xed\xa0\x80"));
+  CHECK_FALSE(no_text("\xb4\xed\xce\xf3\xa3\xba\xc4\xda\xb4\xe6\xb2\xbb\xd7\xe3"));  // GBK
+  CHECK_FALSE(no_text("\x1b[1mdone\x1b(B\x1b[m\x0f"));
+  CHECK_FALSE(no_text(std::string(4096, '\0') + "2026-11-20T15:54:00Z ERROR late"));
+  CHECK_FALSE(no_text("step 7\x01 of 9, and all is well"));
 }
 
 }  // namespace

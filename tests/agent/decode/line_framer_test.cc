@@ -12,6 +12,7 @@ struct Line {
   std::string head, last, bar;
   std::uint32_t updates;
   bool cut;
+  std::uint64_t cut_bytes = 0;
   bool operator==(const Line&) const = default;
 };
 
@@ -23,8 +24,8 @@ std::vector<Line> frame(std::string_view text, std::size_t chunk, std::size_t li
     CHECK(raw.number == lines.size() + 1);
     CHECK(raw.bytes.from == offset);
     offset = raw.bytes.to;
-    lines.push_back(
-        {std::string{raw.head}, std::string{raw.last}, std::string{raw.bar}, raw.updates, raw.cut});
+    lines.push_back({std::string{raw.head}, std::string{raw.last}, std::string{raw.bar},
+                     raw.updates, raw.cut, raw.cut_bytes});
   };
   RawLine raw;
   for (std::size_t at = 0; at < text.size(); at += chunk) {
@@ -68,6 +69,8 @@ TEST_CASE("line framer: long lines are cut, not inside a UTF-8 sequence") {
     REQUIRE(lines.size() == 2);
     CHECK(lines[0].last == std::string(99, 'a'));
     CHECK(lines[0].cut);
+    CHECK(lines[0].cut_bytes == 5002);
+    CHECK(lines[1].cut_bytes == 0);
     CHECK(lines[1].last == "next");
   }
 }

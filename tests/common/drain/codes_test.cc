@@ -2,22 +2,17 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 namespace l4::drain {
 namespace {
 
 Result<CodeList> read(const std::string& text) {
-  std::istringstream in(text);
-  return read_codes(in, "masks.toml");
+  return parse_codes(text, "masks.toml");
 }
 
 TEST_CASE("config/masks.toml is the list that is compiled in") {
-  std::ifstream in(std::string(L4_SOURCE_DIR) + "/config/masks.toml");
-  REQUIRE(in);
-  const auto list = read_codes(in, "config/masks.toml");
+  const auto list = read_codes(std::string(L4_SOURCE_DIR) + "/config/masks.toml");
   REQUIRE(list);
   CHECK(list->rules() == default_codes().rules());
   CHECK(list->prefixed() == default_codes().prefixed());
@@ -76,12 +71,16 @@ TEST_CASE("errors name file, line and key") {
     const char* text;
     const char* where;
   } const rows[] = {
-      {"[[code]]\nkind = \"x\"\n", "masks.toml:1"},
-      {"[[code]]\nafter = [\n  \"a\",\n  3]\n", "masks.toml:4"},
-      {"\n[[codes]]\nafter = [\"a\"]\n", "masks.toml:2"},
-      {"[[prefixed_code]]\nprefixes = [\"E\"]\ndigits = 0\n", "masks.toml:1"},
-      {"[[code]]\nafter = [\"a\"]\nhex = true\n", "masks.toml:1"},
-      {"[[code]]\nafter = [\"a\"]\nbegins = 3\n", "masks.toml:1"},
+      {"[[code]]\nkind = \"x\"\n", "masks.toml:1: after"},
+      {"[[code]]\nafter = [\n  \"a\",\n  3]\n", "masks.toml:4: after"},
+      {"[[code]]\nafter = [\"\"]\n", "masks.toml:2: after"},
+      {"[[code]]\nafter = [\"a\"]\nkind = 3\n", "masks.toml:3: kind"},
+      {"[[code]]\nafter = [\"a\"]\nkinds = \"x\"\n", "masks.toml:3: kinds"},
+      {"\n[[codes]]\nafter = [\"a\"]\n", "masks.toml:2: codes"},
+      {"[[prefixed_code]]\nprefixes = [\"E\"]\ndigits = 0\n", "masks.toml:3: digits"},
+      {"[[code]]\nafter = [\"a\"]\nhex = true\n", "masks.toml:1: digits"},
+      {"[[code]]\nafter = [\"a\"]\nbegins = 3\n", "masks.toml:3: begins"},
+      {"# nothing\n", "masks.toml:1: code"},
       {"[[code]\n", "masks.toml:1"},
   };
   for (const auto& row : rows) {
