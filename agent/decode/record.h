@@ -36,7 +36,7 @@ struct Record {
   /// Count and total of the progress bar on this line, also where text behind the bar is `text`.
   std::optional<std::int64_t> progress, progress_total;
   std::string_view stack;  ///< of a Python traceback, see agent/decode/stack.h; else empty
-  bool folded = false;  ///< several lines: traceback, stack, banner table
+  bool folded = false;     ///< several lines: traceback, stack, banner table
 };
 
 }  // namespace l4::decode
