@@ -15,37 +15,15 @@ std::uint64_t hash_of(const Sequence& sequence) {
 
 }  // namespace
 
-/// The caller gets a reference.
-SequenceId SequencePool::intern(const Sequence& sequence) {
-  if (sequence.empty()) return SequenceId{0};
-  const std::uint64_t hash = hash_of(sequence);
-  const auto [from, to] = by_hash_.equal_range(hash);
-  for (auto found = from; found != to; ++found) {
-    if (entries_[found->second].sequence != sequence) continue;
-    ++entries_[found->second].references;
-    return SequenceId{found->second};
-  }
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(entries_.size()));
-    entries_.emplace_back();
-  }
-  const std::uint32_t id = free_.back();
-  free_.pop_back();
-  entries_[id] = {sequence, hash, 1};
-  elements_ += sequence.size();
-  by_hash_.emplace(hash, id);
-  return SequenceId{id};
+/// The pool itself refers to the empty sequence, so that it stays 0.
+SequencePool::SequencePool() {
+  sequences_.intern({}, hash_of({}));
 }
 
 void SequencePool::release(SequenceId id) {
-  Entry& entry = entries_[id.value()];
-  if (id == SequenceId{0} || --entry.references > 0) return;
-  auto [found, to] = by_hash_.equal_range(entry.hash);
-  while (found != to && found->second != id.value()) ++found;
-  by_hash_.erase(found);
-  elements_ -= entry.sequence.size();
-  entry = {};
-  free_.push_back(id.value());
+  if (id == SequenceId{0}) return;
+  const std::size_t size = at(id).size();
+  if (sequences_.release(id.value())) elements_ -= size;
 }
 
 SequenceId SequencePool::append(SequenceId head, std::span<const wire::Run> tail) {
@@ -57,9 +35,10 @@ SequenceId SequencePool::append(SequenceId head, std::span<const wire::Run> tail
       joined_.erase(joined_.begin() + static_cast<std::ptrdiff_t>(kLengthMax / 2));
     joined_.push_back(run.id.value());
   }
-  const SequenceId joined = intern(joined_);
+  const auto [id, created] = sequences_.intern(joined_, hash_of(joined_));
+  if (created) elements_ += joined_.size();
   release(head);
-  return joined;
+  return SequenceId{id};
 }
 
 }  // namespace l4::job

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "aggregator/job/shared_pool.h"
 #include "common/base/ids.h"
 #include "common/wire/segment.h"
 
@@ -23,33 +23,23 @@ class SequencePool {
  public:
   static constexpr std::size_t kLengthMax = 512;
 
-  SequencePool() : entries_(1) {}
+  SequencePool();
 
   /// Takes the caller's reference to `head` and gives one to `head` followed by `tail`, collapsed
   /// where they meet.
   SequenceId append(SequenceId head, std::span<const wire::Run> tail);
   void release(SequenceId id);
 
-  const Sequence& at(SequenceId id) const { return entries_[id.value()].sequence; }
+  const Sequence& at(SequenceId id) const { return sequences_.at(id.value()); }
   /// Distinct sequences, the empty one too.
-  std::size_t size() const { return entries_.size() - free_.size(); }
+  std::size_t size() const { return sequences_.size(); }
   /// Events in all of them together: what they cost is four bytes each.
   std::size_t elements() const { return elements_; }
 
  private:
-  struct Entry {
-    Sequence sequence;
-    std::uint64_t hash = 0;
-    std::uint32_t references = 0;
-  };
-
-  SequenceId intern(const Sequence& sequence);
-
-  std::vector<Entry> entries_;
-  std::vector<std::uint32_t> free_;
+  SharedPool<Sequence> sequences_;
   std::size_t elements_ = 0;
   Sequence joined_;  // of the last append()
-  std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
 };
 
 }  // namespace l4::job

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
+#include "aggregator/job/shared_pool.h"
 #include "common/base/ids.h"
 #include "common/wire/batch.h"
 
@@ -21,21 +21,13 @@ class TuplePool {
  public:
   /// The caller gets a reference.
   TupleId intern(const Tuple& tuple);
-  void release(TupleId id);
-  const Tuple& at(TupleId id) const { return tuples_[id.value()].tuple; }
+  void release(TupleId id) { tuples_.release(id.value()); }
+  const Tuple& at(TupleId id) const { return tuples_.at(id.value()); }
   /// Tuples that somebody refers to.
-  std::size_t size() const { return tuples_.size() - free_.size(); }
+  std::size_t size() const { return tuples_.size(); }
 
  private:
-  struct Entry {
-    Tuple tuple;
-    std::uint64_t hash = 0;
-    std::uint32_t references = 0;
-  };
-
-  std::vector<Entry> tuples_;
-  std::vector<std::uint32_t> free_;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
+  SharedPool<Tuple> tuples_;
 };
 
 }  // namespace l4::job

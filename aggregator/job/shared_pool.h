@@ -1,0 +1,70 @@
+// Values of which many are equal, each stored once and counted: what the pools of sequences and of
+// parameter tuples are made of.
+//
+// Ids are dense from 0. Whoever keeps an id holds a reference; a value without any gives its room
+// and its id away. The caller brings the hash; equal hashes of different values are told apart. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace l4::job {
+
+template <class Value>
+class SharedPool {
+ public:
+  struct Interned {
+    std::uint32_t id = 0;
+    bool created = false;
+  };
+
+  /// The caller gets a reference.
+  Interned intern(const Value& value, std::uint64_t hash) {
+    const auto [from, to] = by_hash_.equal_range(hash);
+    for (auto found = from; found != to; ++found) {
+      if (entries_[found->second].value != value) continue;
+      ++entries_[found->second].references;
+      return {found->second, false};
+    }
+    if (free_.empty()) {
+      free_.push_back(static_cast<std::uint32_t>(entries_.size()));
+      entries_.emplace_back();
+    }
+    const std::uint32_t id = free_.back();
+    free_.pop_back();
+    entries_[id] = {value, hash, 1};
+    by_hash_.emplace(hash, id);
+    return {id, true};
+  }
+
+  /// True if nobody refers to it any more: the value is gone.
+  bool release(std::uint32_t id) {
+    Entry& entry = entries_[id];
+    if (--entry.references > 0) return false;
+    auto [found, to] = by_hash_.equal_range(entry.hash);
+    while (found != to && found->second != id) ++found;
+    by_hash_.erase(found);
+    entry = {};
+    free_.push_back(id);
+    return true;
+  }
+
+  const Value& at(std::uint32_t id) const { return entries_[id].value; }
+  /// Values that somebody refers to.
+  std::size_t size() const { return entries_.size() - free_.size(); }
+
+ private:
+  struct Entry {
+    Value value;
+    std::uint64_t hash = 0;
+    std::uint32_t references = 0;
+  };
+
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> free_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
+};
+
+}  // namespace l4::job
