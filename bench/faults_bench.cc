@@ -27,7 +27,7 @@ constexpr std::size_t kEntries = 1500;
 
 struct Subject {
   Subject()
-      : made(std::filesystem::temp_directory_path() / "l4_faults_bench", kEntries),
+      : made(kEntries),
         folder(std::getenv("L4_BENCH_FAULTS") != nullptr ? std::getenv("L4_BENCH_FAULTS")
                                                          : made.folder().string()),
         nothing(made.harmless(2000)) {

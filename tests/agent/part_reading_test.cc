@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agent/discover/walk.h"
-#include "tests/agent/discover/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace l4::agent {
 namespace {
@@ -39,7 +39,7 @@ Outcome read(const FilePart& part) {
 }
 
 TEST_CASE("part reading: a file that did not change says nothing") {
-  const discover::test::TempFolder folder;
+  const l4::test::TempFolder folder;
   const auto outcome = read(found(folder.file("a.log", "one\ntwo\n")));
   CHECK(outcome.bytes == 8);
   CHECK(outcome.expected == 8);
@@ -57,7 +57,7 @@ TEST_CASE("part reading: gone, replaced, shorter and longer files are told apart
        {Row{"vanished", nullptr, false, 8, 0}, Row{"replaced", "new\n", true, 8, 4},
         Row{"incomplete", "one\n", false, 4, 4}, Row{"grew", "one\ntwo\nthree\n", false, 0, 14}}) {
     CAPTURE(row.kind);
-    const discover::test::TempFolder folder;
+    const l4::test::TempFolder folder;
     const auto path = folder.file("a.log", "one\ntwo\n");
     const FilePart part = found(path);
     if (row.now == nullptr) {

@@ -10,13 +10,13 @@
 #include <fstream>
 
 #include "aggregator/serve/report_text.h"
-#include "tests/agent/discover/temp_folder.h"
 #include "tests/scenarios/play.h"
+#include "tests/temp_folder.h"
 
 namespace l4::scenario {
 namespace {
 
-using discover::test::TempFolder;
+using l4::test::TempFolder;
 
 std::vector<std::filesystem::path> scenario_files() {
   std::vector<std::filesystem::path> files;

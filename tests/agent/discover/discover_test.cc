@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tests/agent/discover/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace l4::discover {
 namespace {
@@ -24,7 +24,7 @@ bool warned(const Discovery& found, const std::string& kind) {
 }
 
 TEST_CASE("discover: a torchrun tree with its launchers") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   for (const std::string node : {"node-00", "node-01"}) {
     folder.file(node + "/agent.log");
     for (const std::string local : {"0", "1"}) {
@@ -52,7 +52,7 @@ TEST_CASE("discover: a torchrun tree with its launchers") {
 }
 
 TEST_CASE("discover: a part of a torchrun tree still knows its place") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   const auto file = folder.file("node-03/job-7_abcdefgh/attempt_1/5/stderr.log");
   for (const auto& given : {file, folder.path() / "node-03/job-7_abcdefgh"}) {
     const auto found = discover({given});
@@ -67,7 +67,7 @@ TEST_CASE("discover: a part of a torchrun tree still knows its place") {
 }
 
 TEST_CASE("discover: what is data is left out and counted") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   folder.file("n1/rank0.log");
   folder.file("n1/progress.csv");
   folder.file("n1/model.pt");
@@ -81,7 +81,7 @@ TEST_CASE("discover: what is data is left out and counted") {
 }
 
 TEST_CASE("discover: JSON is a log if a logger wrote its first line") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   folder.file("n1/rank0.jsonl", "{\"level\": \"info\", \"msg\": \"ready\"}\n");
   folder.file("n1/train.json", "{\"timestamp\": \"2026-11-20T15:54:21Z\", \"message\": \"a\"}\n");
   folder.file("n1/data.jsonl", "{\"text\": \"once upon a time\", \"meta\": {\"level\": 3}}\n");
@@ -94,8 +94,8 @@ TEST_CASE("discover: JSON is a log if a logger wrote its first line") {
 }
 
 TEST_CASE("discover: links") {
-  const test::TempFolder folder;
-  const test::TempFolder other;
+  const l4::test::TempFolder folder;
+  const l4::test::TempFolder other;
   other.file("secret.log");
   folder.file("n1/rank0.log");
   fs::create_directory_symlink(folder.path(), folder.path() / "n1/loop");
@@ -112,7 +112,7 @@ TEST_CASE("discover: links") {
 }
 
 TEST_CASE("discover: single files, stand-ins for the node") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   const auto file = folder.file("run1/train-4711.out");
   folder.file("run1/rank0.log");
   const auto single = discover({file});
@@ -132,7 +132,7 @@ TEST_CASE("discover: single files, stand-ins for the node") {
 }
 
 TEST_CASE("discover: errors and partial failures") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   const auto missing = discover({folder.path() / "nowhere"});
   REQUIRE_FALSE(missing);
   CHECK(missing.error().where.ends_with("nowhere"));
@@ -148,7 +148,7 @@ TEST_CASE("discover: errors and partial failures") {
 }
 
 TEST_CASE("discover: layout and spread of mtimes") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   folder.file("x/h17.r3");
   const auto late = folder.file("x/h18.r4");
   fs::last_write_time(late, fs::last_write_time(late) + std::chrono::seconds{30});
@@ -162,7 +162,7 @@ TEST_CASE("discover: layout and spread of mtimes") {
 }
 
 TEST_CASE("discover: UTF-16 is text, packed or random data is none") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   std::string wide = "\xff\xfe", no_mark, noise;
   for (const char c : std::string("2026-11-20 a line of text\n")) {
     wide.append({c, '\0'});
@@ -179,7 +179,7 @@ TEST_CASE("discover: UTF-16 is text, packed or random data is none") {
 }
 
 TEST_CASE("discover: the private folder and what is above it names nothing") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   folder.file("node-17/l4-x/job/rank0.log");
   Options options;
   options.private_folder = folder.path() / "node-17/l4-x";
@@ -190,7 +190,7 @@ TEST_CASE("discover: the private folder and what is above it names nothing") {
 }
 
 TEST_CASE("discover: two folders of one name stay apart in names") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   folder.file("a/logs/rank0.log");
   folder.file("b/logs/rank1.log");
   const auto found = discover({folder.path() / "a/logs", folder.path() / "b/logs"});

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/agent/discover/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace l4::discover {
 namespace {
@@ -59,7 +59,7 @@ Whole read_all(const std::filesystem::path& path, std::size_t chunk) {
 TEST_CASE("file reader: plain and gzip give the same bytes, whatever the name") {
   std::string text;
   for (int i = 0; i < 40'000; ++i) text += "line " + std::to_string(i * 7919 % 10007) + "\n";
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   const auto plain = folder.file("a.gz", text);
   const auto packed = folder.file("b.log", gzip(text));
   const auto members = folder.file("c.gz", gzip("first\n") + gzip(text) + std::string(8, '\0'));
@@ -74,7 +74,7 @@ TEST_CASE("file reader: truncated and damaged gzip deliver what is whole") {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += "line " + std::to_string(i * 7919 % 10007) + "\n";
   const std::string packed = gzip(text);
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   const Whole cut = read_all(folder.file("cut.gz", packed.substr(0, packed.size() / 2)), 4096);
   CHECK(cut.failed);
   CHECK(cut.text.size() > 1000);
@@ -90,7 +90,7 @@ TEST_CASE("file reader: zstd, its frames, its damage") {
   for (int i = 0; i < 100'000; ++i) text += "line " + std::to_string(random()) + "\n";
   const std::string packed = zstd(text);
   const std::string skipped{"\x50\x2a\x4d\x18\x04\0\0\0skip", 12};
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   for (const std::size_t chunk : {std::size_t{1000}, std::size_t{1} << 20}) {
     CHECK(read_all(folder.file("a.log", packed), chunk).text == text);
     CHECK(read_all(folder.file("b.zst", skipped + zstd("first\n") + packed), chunk).text ==
@@ -118,7 +118,7 @@ std::string bomb(std::size_t times) {
 }
 
 TEST_CASE("file reader: a bomb ends where gzip could not make more, and says so") {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   const auto path = folder.file("bomb.zst", bomb(12));  // 384 MB
   auto reader = FileReader::open(path);
   REQUIRE(reader);
@@ -142,7 +142,7 @@ TEST_CASE("file reader: skipping gives the place that reading gives") {
   for (int i = 0; i < 50'000; ++i) text += "line " + std::to_string(i * 7919 % 10007) + "\n";
   std::string wide = "\xff\xfe";
   for (const char c : text) wide.append({c, '\0'});
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   for (const auto& path : {folder.file("a.log", text), folder.file("b.gz", gzip(text)),
                            folder.file("c.zst", zstd(text)), folder.file("d.log", wide),
                            folder.file("e.zst", zstd(wide))}) {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/agent/discover/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace l4::discover {
 namespace {
@@ -60,7 +60,7 @@ std::string line_at(int minute) {
 /// Names of the files that were made one, oldest first, under the name of the newest.
 Names joined(const std::vector<std::pair<std::string, std::string>>& files,
              const std::string& newest) {
-  const test::TempFolder folder;
+  const l4::test::TempFolder folder;
   for (const auto& [name, text] : files) folder.file("n1/" + name, text);
   const auto found = discover({folder.path()});
   REQUIRE(found);

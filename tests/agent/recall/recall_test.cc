@@ -15,7 +15,7 @@
 
 #include "agent/node_agent.h"
 #include "common/wire/codec.h"
-#include "tests/agent/discover/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace l4::recall {
 namespace {
@@ -157,7 +157,7 @@ TEST_CASE("a recall finds each line that a full scan finds") {
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   for (int round = 0; round < 20; ++round) {
-    const discover::test::TempFolder folder;
+    const l4::test::TempFolder folder;
     std::map<std::string, Lines> expected;
     for (const std::string file : {"a/rank0.log", "a/rank1.log", "a/all.log"}) {
       const MadeLog log = made_log(random, file == "a/all.log");
@@ -177,7 +177,7 @@ TEST_CASE("a recall finds each line that a full scan finds") {
 
 TEST_CASE("several templates at once give what each gives alone") {
   std::mt19937_64 random(5);
-  const discover::test::TempFolder folder;
+  const l4::test::TempFolder folder;
   folder.file("a/rank0.log", made_log(random, false).text);
   const ReadFolder read(folder.path());
   Lines alone;
@@ -194,7 +194,7 @@ TEST_CASE("several templates at once give what each gives alone") {
 }
 
 TEST_CASE("a traceback comes with all its lines") {
-  const discover::test::TempFolder folder;
+  const l4::test::TempFolder folder;
   folder.file("a/rank0.log", stamp(0) + "INFO ready\n" + "Traceback (most recent call last):\n" +
                                  "  File \"/opt/train.py\", line 3, in <module>\n    main()\n" +
                                  "ValueError: birch is no tree\n" + stamp(900) + "INFO ready\n");
@@ -205,7 +205,7 @@ TEST_CASE("a traceback comes with all its lines") {
 }
 
 TEST_CASE("a recall reads the asked spans and nothing else") {
-  const discover::test::TempFolder folder;
+  const l4::test::TempFolder folder;
   std::string text;
   std::vector<std::size_t> starts;
   for (int i = 0; i < 3000; ++i) {
@@ -229,7 +229,7 @@ TEST_CASE("a recall reads the asked spans and nothing else") {
 }
 
 TEST_CASE("limits, sources, times and text are kept to") {
-  const discover::test::TempFolder folder;
+  const l4::test::TempFolder folder;
   for (const char* file : {"a/rank0.log", "a/rank1.log"}) {
     std::string text;
     for (int i = 0; i < 50; ++i) text += stamp(i * 1000) + fmt::format("INFO birch number {}\n", i);
@@ -255,7 +255,7 @@ TEST_CASE("limits, sources, times and text are kept to") {
 
 TEST_CASE("lines of a rotated log are those of its physical files") {
   std::mt19937_64 random(7);
-  const discover::test::TempFolder folder;
+  const l4::test::TempFolder folder;
   std::map<std::string, Lines> expected;
   const std::vector<std::string> files{"a/rank0.log.2", "a/rank0.log.1", "a/rank0.log"};
   std::string offset;
@@ -282,7 +282,7 @@ TEST_CASE("lines of a rotated log are those of its physical files") {
 }
 
 TEST_CASE("a traceback that was rotated in the middle has lines in both files") {
-  const discover::test::TempFolder folder;
+  const l4::test::TempFolder folder;
   folder.file("a/rank0.log.1", stamp(0) + "INFO ready\nTraceback (most recent call last):\n");
   folder.file("a/rank0.log",
               "  File \"/opt/train.py\", line 3, in <module>\nValueError: birch is no tree\n");
@@ -292,7 +292,7 @@ TEST_CASE("a traceback that was rotated in the middle has lines in both files") 
 }
 
 TEST_CASE("nothing asked, nothing known, nothing left") {
-  const discover::test::TempFolder folder;
+  const l4::test::TempFolder folder;
   const auto path = folder.file("a/rank0.log", "birch one\nbirch two\n");
   const ReadFolder read(folder.path());
   CHECK(read.recall(Request{}).empty());
@@ -304,7 +304,7 @@ TEST_CASE("nothing asked, nothing known, nothing left") {
 }
 
 TEST_CASE("a recall learns nothing") {
-  const discover::test::TempFolder folder;
+  const l4::test::TempFolder folder;
   folder.file("a/rank0.log", "birch one\nalder two\nbirch three\n");
   const ReadFolder read(folder.path());
   const auto first = read.recall("birch");

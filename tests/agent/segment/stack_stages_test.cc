@@ -3,12 +3,11 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "agent/decode/stack.h"
 #include "agent/segment/rule_pack.h"
+#include "tests/temp_folder.h"
 
 namespace l4::segment {
 namespace {
@@ -52,18 +51,16 @@ TEST_CASE("rule packs name the functions, and a bad row is refused by file, line
   CHECK(shipped->stage_of("torch/optim/adamw.py:x\noptim/adamw.py:step\n") == Stage::training);
   CHECK(shipped->stage_of("a/b.py:init_process_group\n") == Stage::init);
 
-  const auto folder = std::filesystem::temp_directory_path() / "l4_stack_stages_test";
-  std::filesystem::create_directories(folder);
-  const std::string file = (folder / "bad.toml").string();
+  const l4::test::TempFolder folder;
+  std::string file;
   const auto refusal = [&](const char* rows) {
-    std::ofstream(file) << "name = \"bad\"\n[[stack]]\n" << rows;
-    auto loaded = RulePackSet::load(folder);
+    file = folder.file("bad.toml", std::string("name = \"bad\"\n[[stack]]\n") + rows).string();
+    auto loaded = RulePackSet::load(folder.path());
     return loaded ? std::string("loaded") : loaded.error().text();
   };
   CHECK(refusal("stage = \"init\"\nfunctions = [\"f\"]\n") == "loaded");
   CHECK(refusal("stage = \"nap\"\nfunctions = [\"f\"]\n").starts_with(file + ":3: stage: "));
   CHECK(refusal("stage = \"init\"\nfunctions = [\"\"]\n").starts_with(file + ":4: functions: "));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/wire/parameters.h"
+#include "tests/temp_folder.h"
 
 namespace l4::faults {
 namespace {
@@ -82,23 +83,6 @@ constexpr const char* kEntry =
     "action = \"d\"\nmatches = ['x1y']\nrejects = ['xy']\n";
 
 /// A folder of one's own.
-class Folder {
- public:
-  Folder() { std::filesystem::create_directories(path_); }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name) << content;
-    return (path_ / name).string();
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_ = std::filesystem::temp_directory_path() / "l4_fault_library_test";
-};
-
 std::string with(std::string content, std::string_view from, std::string_view to) {
   if (const auto at = content.find(from); at != std::string::npos)
     content.replace(at, from.size(), to);
@@ -106,11 +90,11 @@ std::string with(std::string content, std::string_view from, std::string_view to
 }
 
 TEST_CASE("a bad entry names file, line and key") {
-  const Folder folder;
+  const l4::test::TempFolder folder;
   const std::string entry = kEntry;
   std::string file;
   const auto load = [&](const std::string& content) {
-    file = folder.write("bad.toml", content);
+    file = folder.file("bad.toml", content).string();
     auto loaded = Library::load(folder.path());
     return loaded ? std::string("loaded") : loaded.error().text();
   };
@@ -130,27 +114,27 @@ TEST_CASE("a bad entry names file, line and key") {
   CHECK(load_with("cause = \"c\"", "cause = 3").starts_with(file + ":9: cause: must be a text"));
   CHECK(load_with("cause", "wit = 1\ncause").starts_with(file + ":9: wit: unknown key"));
   CHECK(load(entry + entry).starts_with(file + ":15: id: a stands twice"));
-  folder.write("also.toml", entry);
+  folder.file("also.toml", entry);
   CHECK(load(entry).starts_with(file + ":2: id: a stands twice"));
   std::filesystem::remove_all(folder.path());
   CHECK_FALSE(Library::load(folder.path()).has_value());
 }
 
 TEST_CASE("answers come most telling first") {
-  const Folder folder;
+  const l4::test::TempFolder folder;
   const std::string entry = kEntry;
   const auto named = [&](const char* id, const char* pattern, const char* more) {
     return with(with(entry, "\"a\"", '"' + std::string(id) + '"'), "['x{n}y']",
                 std::string(pattern) + "\n" + more);
   };
-  folder.write("ordered.toml",
-               named("echo", "['link of mlx5_0 went down with errno {n}']", "consequence = true") +
-                   named("later", "['link .* down']", "") + named("same", "['link .* down']", "") +
-                   named("specific", "['went down', 'link of {w} went down']", "") +
-                   named("coded", "['errno {n}']", "parameters = { errno = [\"19\"] }") +
-                   with(named("grave", "['went .* with']", ""), "\"error\"", "\"fatal\"") +
-                   named("forbidden", "['link']", "unless = ['mlx5_{n} went']") +
-                   named("other_code", "['errno {n}']", "parameters = { errno = [\"2\"] }"));
+  folder.file("ordered.toml",
+              named("echo", "['link of mlx5_0 went down with errno {n}']", "consequence = true") +
+                  named("later", "['link .* down']", "") + named("same", "['link .* down']", "") +
+                  named("specific", "['went down', 'link of {w} went down']", "") +
+                  named("coded", "['errno {n}']", "parameters = { errno = [\"19\"] }") +
+                  with(named("grave", "['went .* with']", ""), "\"error\"", "\"fatal\"") +
+                  named("forbidden", "['link']", "unless = ['mlx5_{n} went']") +
+                  named("other_code", "['errno {n}']", "parameters = { errno = [\"2\"] }"));
   const auto loaded = Library::load(folder.path());
   REQUIRE_MESSAGE(loaded.has_value(), loaded.error().text());
   std::vector<std::string> ids;

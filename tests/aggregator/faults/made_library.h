@@ -11,25 +11,22 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/temp_folder.h"
+
 namespace l4::faults {
 
 class MadeLibrary {
  public:
-  /// Writes `entries` entries, some three patterns each, into files of fifty under `folder`, which
-  /// is made, and removed at the end.
-  MadeLibrary(std::filesystem::path folder, std::size_t entries) : folder_(std::move(folder)) {
-    std::filesystem::create_directories(folder_);
+  /// Writes `entries` entries, some three patterns each, into files of fifty.
+  explicit MadeLibrary(std::size_t entries) {
     for (std::size_t i = 0; i < entries; ++i) {
-      std::ofstream out(folder_ / ("family" + std::to_string(i / 50) + ".toml"),
+      std::ofstream out(folder() / ("family" + std::to_string(i / 50) + ".toml"),
                         i % 50 == 0 ? std::ios::trunc : std::ios::app);
       out << entry(i);
     }
   }
-  ~MadeLibrary() { std::filesystem::remove_all(folder_); }
-  MadeLibrary(const MadeLibrary&) = delete;
-  MadeLibrary& operator=(const MadeLibrary&) = delete;
 
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return folder_.path(); }
   /// By entry: a line that it matches.
   const std::vector<std::string>& lines() const { return lines_; }
   const std::vector<std::string>& patterns() const { return patterns_; }
@@ -122,7 +119,7 @@ class MadeLibrary {
            sentence + "'\nmatches = [" + lines + "]\nrejects = ['" + sentence + "']\n\n";
   }
 
-  std::filesystem::path folder_;
+  l4::test::TempFolder folder_;
   std::mt19937 random_{11};
   std::vector<std::string> lines_, patterns_;
 };

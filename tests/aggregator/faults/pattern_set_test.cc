@@ -33,7 +33,7 @@ TEST_CASE("literal index: each literal is found wherever it stands") {
 }
 
 TEST_CASE("pattern set: the same answers as one regexp after the other") {
-  MadeLibrary made(std::filesystem::temp_directory_path() / "l4_pattern_set_test", 300);
+  MadeLibrary made(300);
   PatternSet set;
   std::vector<std::unique_ptr<re2::RE2>> regexps;
   for (const std::string& pattern : made.patterns())
@@ -56,7 +56,7 @@ TEST_CASE("pattern set: the same answers as one regexp after the other") {
 }
 
 TEST_CASE("a library of 1,500 entries knows each of its lines, and no other") {
-  MadeLibrary made(std::filesystem::temp_directory_path() / "l4_made_library_test", 1500);
+  MadeLibrary made(1500);
   const auto library = Library::load(made.folder());
   REQUIRE_MESSAGE(library.has_value(), library.error().text());
   CHECK(library->faults().size() == 1500);
@@ -71,7 +71,7 @@ TEST_CASE("a library of 1,500 entries knows each of its lines, and no other") {
 }
 
 TEST_CASE("a library is asked by many threads at once") {
-  MadeLibrary made(std::filesystem::temp_directory_path() / "l4_threads_library_test", 100);
+  MadeLibrary made(100);
   const auto library = Library::load(made.folder());
   REQUIRE(library.has_value());
   std::atomic<std::size_t> found = 0;

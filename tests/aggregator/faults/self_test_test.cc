@@ -1,5 +1,6 @@
 // The test of the library: what it finds in a bad one, and that the library that ships keeps it.
 #include "aggregator/faults/self_test.h"
+#include "tests/temp_folder.h"
 
 #include <doctest/doctest.h>
 
@@ -28,14 +29,9 @@ TEST_CASE("self-test: the library that ships") {
 /// Findings in one entry, as rows of `line: entry: key: reason`.
 class BadLibrary {
  public:
-  BadLibrary() { std::filesystem::create_directories(folder_); }
-  ~BadLibrary() { std::filesystem::remove_all(folder_); }
-  BadLibrary(const BadLibrary&) = delete;
-  BadLibrary& operator=(const BadLibrary&) = delete;
-
   void add(const std::string& id, const std::string& title, const std::string& lists,
            const std::string& cause = {}) {
-    std::ofstream(folder_ / "bad.toml", std::ios::app)
+    std::ofstream(folder_.path() / "bad.toml", std::ios::app)
         << "[[fault]]\nid = '" << id << "'\ntitle = '" << title
         << "'\ncategory = 'user'\nsubcategory = 'config'\nscope = 'rank'\nseverity = 'error'\n"
         << "cause = '" << (cause.empty() ? "Because of " + id : cause) << "'\nfix = 'Mend " << id
@@ -44,8 +40,8 @@ class BadLibrary {
   }
   std::vector<std::string> rows() const {
     std::vector<std::string> rows;
-    for (const Finding& finding : findings_of(folder_)) {
-      CHECK(finding.file == (folder_ / "bad.toml").string());
+    for (const Finding& finding : findings_of(folder_.path())) {
+      CHECK(finding.file == (folder_.path() / "bad.toml").string());
       rows.push_back(std::to_string(finding.line) + ": " + finding.entry + ": " + finding.key +
                      ": " + finding.reason);
     }
@@ -53,7 +49,7 @@ class BadLibrary {
   }
 
  private:
-  std::filesystem::path folder_ = std::filesystem::temp_directory_path() / "l4_self_test_test";
+  l4::test::TempFolder folder_;
 };
 
 using Rows = std::vector<std::string>;

@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 
-namespace l4::discover::test {
+namespace l4::test {
 
 class TempFolder {
  public:
   TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "l4_discover_XXXXXX").string();
+    std::string pattern = (std::filesystem::temp_directory_path() / "l4_test_XXXXXX").string();
     path_ = ::mkdtemp(pattern.data());
   }
   ~TempFolder() {
@@ -35,4 +35,4 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace l4::discover::test
+}  // namespace l4::test
