@@ -2,11 +2,10 @@
 // characters, extreme numbers. For property tests; one engine, one thread.
 #pragma once
 
+#include <cstdint>
 #include <random>
-#include <string>
 
 #include "common/wire/batch.h"
-#include "common/wire/codec.h"
 
 namespace l4::wire {
 
@@ -15,152 +14,9 @@ class RandomBatch {
   explicit RandomBatch(std::uint64_t seed) : random_(seed) {}
   std::mt19937_64& engine() { return random_; }
 
-  Batch batch() {
-    Batch batch;
-    batch.agent = text(40);
-    batch.incarnation = number<std::uint64_t>();
-    batch.sequence = number<std::uint64_t>();
-    fill(batch.sources, 5, [&] { return source(); });
-    fill(batch.templates, 9, [&] { return definition(); });
-    fill(batch.timers, 3,
-         [&] { return TimerName{number<std::uint16_t>(), text(20), word(TimerKind::mixed)}; });
-    fill(batch.segments, 6, [&] { return segment(); });
-    fill(batch.coverage, 3, [&] {
-      return Coverage{text(60), range(), number<std::uint64_t>(), number<std::uint64_t>()};
-    });
-    fill(batch.warnings, 2,
-         [&] { return Warning{text(9), text(60), text(200), number<std::uint64_t>()}; });
-    fill(batch.forgotten, below(20) == 0 ? 1000 : 9,
-         [&] { return LocalTemplateId{number<std::uint32_t>()}; });
-    batch.lines_by_half = number<std::uint64_t>();
-    return batch;
-  }
+  Batch batch();
 
  private:
-  std::size_t below(std::size_t n) { return random_() % n; }
-
-  template <class T, class Make>
-  void fill(std::vector<T>& list, std::size_t most, Make make) {
-    const std::size_t n = below(3) == 0 ? 0 : below(most + 1);
-    for (std::size_t i = 0; i < n; ++i) list.push_back(make());
-  }
-
-  template <class T>
-  T number() {
-    switch (below(4)) {
-      case 0:
-        return T{0};
-      case 1:
-        return std::numeric_limits<T>::max();
-      case 2:
-        return static_cast<T>(below(1000));
-      default:
-        return static_cast<T>(random_() &
-                              static_cast<std::uint64_t>(std::numeric_limits<T>::max()));
-    }
-  }
-
-  template <class Enum>
-  Enum word(Enum last) {
-    return static_cast<Enum>(below(static_cast<std::size_t>(last) + 1));
-  }
-
-  std::string text(std::size_t most) {
-    static constexpr std::string_view kPieces[] = {"rank ", "<*>",  "\n",       "\t",   "\x1b[31m",
-                                                   "é",     "迭代", "\xff\xfe", "\x7f", "a"};
-    std::string out;
-    if (below(5) == 0) return out;
-    while (out.size() < most && below(12) != 0)
-      out +=
-          below(15) == 0 ? std::string(1, '\0') : std::string(kPieces[below(std::size(kPieces))]);
-    out.resize(std::min(out.size(), most));
-    return out;
-  }
-
-  std::optional<TimeMs> time() {
-    switch (below(5)) {
-      case 0:
-        return std::nullopt;
-      case 1:
-        return TimeMs{Millis{std::numeric_limits<std::int64_t>::max()}};
-      case 2:
-        return TimeMs{Millis{std::numeric_limits<std::int64_t>::min() + 1}};
-      default:
-        return TimeMs{Millis{static_cast<std::int64_t>(random_() % 4'000'000'000'000)}};
-    }
-  }
-
-  ByteRange range() {
-    const auto [from, to] = std::minmax({number<std::uint64_t>(), number<std::uint64_t>()});
-    return {from, to};
-  }
-
-  SourceDefinition source() {
-    SourceDefinition source;
-    source.id = SourceId{number<std::uint32_t>()};
-    source.path = text(80);
-    source.node = text(20);
-    source.kind = word(SourceKind::other);
-    if (below(2)) source.rank = Rank{number<std::int32_t>()};
-    source.rank_source = word(RankSource::derived);
-    if (below(2)) source.local_rank = number<std::int32_t>();
-    source.attempt = number<std::int32_t>() * (below(2) ? 1 : -1);
-    source.run = number<std::uint32_t>();
-    source.modified = time();
-    return source;
-  }
-
-  TemplateDefinition definition() {
-    TemplateDefinition definition;
-    definition.id = LocalTemplateId{number<std::uint32_t>()};
-    definition.generation = number<std::uint32_t>();
-    definition.text = text(below(10) == 0 ? kTemplateTextBytesMax : 120);
-    definition.level = word(Level::fatal);
-    definition.marks = number<std::uint8_t>();
-    fill(definition.skeletons, kSkeletonsMax, [&] { return Skeleton{random_()}; });
-    if (below(4) == 0) definition.alias_of = LocalTemplateId{number<std::uint32_t>()};
-    return definition;
-  }
-
-  ParameterTuple tuple() {
-    ParameterTuple tuple{LocalTemplateId{number<std::uint32_t>()}, number<std::uint32_t>(), {}};
-    fill(tuple.values, 4,
-         [&] { return Parameter{word(ParameterKind::duration_ms), text(kParameterBytesMax)}; });
-    return tuple;
-  }
-
-  Segment segment() {
-    Segment segment;
-    segment.source = SourceId{number<std::uint32_t>()};
-    segment.stage = word(Stage::exit);
-    if (below(2)) segment.iteration = Iteration{number<std::int64_t>()};
-    segment.boundary = word(Boundary::completed);
-    segment.begin = time();
-    segment.end = time();
-    segment.arrival_begin = time();
-    segment.arrival_end = time();
-    segment.bytes = range();
-    const auto [first, last] = std::minmax({number<std::uint64_t>(), number<std::uint64_t>()});
-    segment.lines = {first, last};
-    segment.counted = number<std::uint8_t>() % 2 == 0;
-    segment.timed_last_line = number<std::uint64_t>();
-    segment.updates = number<std::uint32_t>();
-    segment.order_cut = below(2) == 0;
-    fill(segment.events, 20, [&] {
-      return EventCount{LocalTemplateId{number<std::uint32_t>()}, number<std::uint32_t>(),
-                        number<std::uint64_t>(), time()};
-    });
-    fill(segment.order, below(20) == 0 ? kOrderRunsMax : 30,
-         [&] { return Run{LocalTemplateId{number<std::uint32_t>()}, number<std::uint32_t>()}; });
-    fill(segment.parameters, 4, [&] { return tuple(); });
-    fill(segment.timers, 3, [&] {
-      return TimerTotal{number<std::uint16_t>(), number<std::uint32_t>(),
-                        static_cast<double>(random_() % 1'000'000'007) / 64.0,
-                        below(2) ? std::numeric_limits<double>::max() : -0.5};
-    });
-    return segment;
-  }
-
   std::mt19937_64 random_;
 };
 
