@@ -1,0 +1,64 @@
+// What scanner, reader and tailer share within one Tailer: table, time, alarms, the sink.
+//
+// Private to agent/tail; one thread. `sink` is set during a turn only. Alarms may be early or
+// stale: who is woken looks for himself. At most one alarm is noted per part, log and folder, so
+// their number is bounded by what they are for (stale ones are dropped when they are due).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <queue>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/tail/log_table.h"
+#include "agent/tail/tailer.h"
+
+namespace l4::tail {
+
+struct Alarm {
+  enum class Of : std::uint8_t { part, log, quiet, folder, poll };
+  Millis at{0};
+  Of of = Of::part;
+  std::uint64_t key = 0;  ///< of the part, or the log's id
+  std::string folder = {};
+  bool operator>(const Alarm& other) const { return at > other.at; }
+};
+
+struct Context {
+  Context(Options given, FileSystem& system)
+      : options(std::move(given)), files(system), table(options.seed) {}
+
+  Options options;
+  FileSystem& files;
+  LogTable table;
+  Counters counters = {};
+  Now now = {};
+  Sink* sink = nullptr;
+  std::priority_queue<Alarm, std::vector<Alarm>, std::greater<>> alarms = {};
+  std::deque<LogId> ready = {};
+  std::vector<Part*> open = {};
+  std::vector<std::uint64_t> resumed = {};  ///< parts of positions that may be found yet
+
+  /// Something of the log may be readable.
+  void wake(Log& log);
+  void touch(Part& part);
+  void set_alarm(Part& part, Millis at);
+  void warn(std::string_view kind, const std::string& file, std::string reason,
+            std::uint64_t bytes = 0);
+
+  Place place(const Part& part, std::uint64_t offset) const;
+  void announce(Log& log);
+  void give(Part& part, std::string_view bytes);
+  /// What stands between part.read and `to` will not come.
+  void missing(Part& part, std::uint64_t to, Missing why);
+  /// Lets go of a closed part that is committed, and ends a log of which nothing is left to read.
+  /// True if the part is gone.
+  bool settle(Part& part);
+  void end_if_over(Log& log);
+  void keep_open(Part& part, std::unique_ptr<TextFile> file);
+  void close_file(Part& part);
+};
+
+}  // namespace l4::tail

@@ -1,0 +1,351 @@
+// The half of Scanner that tells which part a file is.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "agent/discover/file_kind.h"
+#include "agent/tail/scanner.h"
+
+namespace l4::tail {
+namespace {
+
+constexpr std::size_t kJsonLineMax = 64 * 1024;
+
+std::string join(const std::string& folder, const std::string& name) {
+  return folder.ends_with('/') ? folder + name : folder + "/" + name;
+}
+
+}  // namespace
+
+/// A file of a known part: it may have been renamed, or written to.
+void Scanner::follow(Folder& folder, const Seen& seen, Part& part) {
+  const std::string path = join(folder.path, seen.name);
+  const bool elsewhere = !part.named || part.path != path;
+  if (part.named && part.path != path) {
+    const auto before = context_.files.status(part.path, true);
+    if (before && before->device == part.id.device && before->inode == part.id.inode)
+      return;  // one more name of it
+    forget_name(part);
+    ++context_.counters.rotations;
+  }
+  // An empty file that was rotated is not written to again; this is what has its inode now.
+  const bool filled =
+      seen.name != seen.base && part.id.fingerprint_bytes == 0 && seen.status.bytes > 0;
+  if ((elsewhere || filled) && !part.file) {  // the inode may have been used again
+    Newcomer file{folder, seen};
+    Look look;
+    const bool opened = look_into(file, look);
+    part.told = part.resumed && !opened;  // it may be readable later
+    if (opened && same_text(part, file)) return take_place(part, file);
+    if (opened && part.resumed)  // of texts that stood in one file one after the other
+      for (Part* other : context_.table.relatives(folder.path, seen.base))
+        if (other->resumed && other->id.inode == part.id.inode &&
+            other->id.device == part.id.device && same_text(*other, file)) {
+          context_.table.drop_file(part);
+          return take_place(*other, file);
+        }
+    if (opened) context_.table.drop_file(part);
+    if (part.named) lose_name(part);
+    return;
+  }
+  if (elsewhere) take_place(part, folder, seen);
+  if (part.raw != seen.status.bytes || part.modified != seen.status.modified) context_.touch(part);
+}
+
+void Scanner::take_place(Part& part, Folder& folder, const Seen& seen) {
+  if (part.id.device != seen.status.device || part.id.inode != seen.status.inode) {
+    context_.close_file(part);
+    part.complete = false;
+  }
+  context_.table.set_file(part, seen.status.device, seen.status.inode);
+  part.named = true;
+  part.give_up = Millis{0};
+  part.path = join(folder.path, seen.name);
+  Log* log = part.log;
+  if (!part.started && log->base != seen.base) log = &context_.table.log_of(folder.path, seen.base);
+  if (log != part.log) {
+    context_.table.move(part, *log);
+  } else {
+    context_.table.set_name(part, std::string(part.path));
+  }
+  part.resumed = false;
+  if (log->root.empty()) log->root = sources_.root_of(log->path);
+  Part*& holder = folder.parts[seen.name];
+  if (holder != nullptr && holder != &part) folder.displaced.push_back(holder);
+  holder = &part;
+  folder.looks.erase(seen.name);
+  context_.table.arrange(*log);
+  context_.touch(part);
+}
+
+void Scanner::take_place(Part& part, const Newcomer& file) {
+  take_place(part, file.folder, file.seen);
+  part.packed = file.text->packed();
+}
+
+/// Its name may lead to another part by now.
+void Scanner::forget_name(const Part& part) {
+  const auto [place, name] = split_folder(part.path);
+  const auto at = folders_.find(place);
+  if (at == folders_.end()) return;
+  auto& parts = at->second->parts;
+  if (const auto own = parts.find(name); own != parts.end() && own->second == &part)
+    parts.erase(own);
+}
+
+void Scanner::lose_name(Part& part) {
+  forget_name(part);
+  part.named = false;
+  const Millis now = context_.now.steady;
+  if (!part.file && adopt_copy(part)) return;
+  part.give_up = now + (part.file ? context_.options.deleted_hold : context_.options.search);
+  context_.set_alarm(part, std::min(part.give_up, now + context_.options.blind_poll));
+  context_.touch(part);
+}
+
+bool Scanner::adopt_copy(Part& part) {
+  while (!part.copies.empty()) {
+    const Copy copy = part.copies.back();
+    context_.table.drop_copy(copy.device, copy.inode);
+    const auto [place, name] = split_folder(copy.path);
+    const auto at = folders_.find(place);
+    if (at == folders_.end()) continue;
+    const auto status = context_.files.status(copy.path, false);
+    if (!status || status->device != copy.device || status->inode != copy.inode) {
+      mark(*at->second);
+      continue;
+    }
+    const Seen seen{name, *status, part.log->base};
+    Newcomer file{*at->second, seen};
+    Look look;
+    if (look_into(file, look) && match(part, file) == Match::yes) {
+      take_place(part, file);
+      ++context_.counters.copies_found;
+      return true;
+    }
+    mark(*at->second);
+  }
+  return false;
+}
+
+void Scanner::give_up(Part& part, Missing why) {
+  context_.close_file(part);
+  if (adopt_copy(part)) return;
+  context_.missing(part, part.known, part.truncated ? Missing::truncated : why);
+  part.closed = true;
+  part.resumed = false;
+  context_.table.drop_file(part);
+  context_.wake(*part.log);
+}
+
+/// The text of the part stands no longer in its file.
+void Scanner::lose_file(Part& part) {
+  ++context_.counters.truncations;
+  context_.close_file(part);
+  context_.table.drop_file(part);
+  forget_name(part);
+  part.named = false;
+  part.truncated = true;
+  if (!part.log->told_truncated)
+    context_.warn("truncated", part.log->path,
+                  "it is truncated while it is written; more may be missing than is counted");
+  part.log->told_truncated = true;
+  part.give_up = context_.now.steady + context_.options.search;
+  context_.set_alarm(part, part.give_up);
+  context_.touch(part);
+}
+
+void Scanner::replaced(Part& part) {
+  lose_file(part);
+  if (const auto at = folders_.find(split_folder(part.path).first); at != folders_.end())
+    scan(*at->second);
+  if (!part.placed()) adopt_copy(part);
+}
+
+/// A file turned up that may be what another held before it was truncated. Which parts have lost
+/// their text must be known before that can be told.
+void Scanner::verify_relatives(Folder& folder, const Seen& seen) {
+  if (seen.name == seen.base || folder.verified.contains(seen.base) ||
+      context_.table.by_file(seen.status.device, seen.status.inode).part != nullptr)
+    return;
+  folder.verified.insert(seen.base);
+  for (Part* part : context_.table.relatives(folder.path, seen.base)) {
+    if (!part->named || part->packed || part->closed || part->id.fingerprint_bytes == 0) continue;
+    const auto head = text_of(*part, 0, part->id.fingerprint_bytes);
+    if (!head) continue;
+    const auto status = context_.files.status(part->path, true);
+    const bool shorter = status && status->inode == part->id.inode &&
+                         status->device == part->id.device && status->bytes < part->read;
+    if (shorter || fingerprint_of(*head) != part->id.fingerprint) lose_file(*part);
+  }
+}
+
+void Scanner::newcomer(Folder& folder, const Seen& seen, bool first_round) {
+  const Holder holder = context_.table.by_file(seen.status.device, seen.status.inode);
+  if (holder.part != nullptr) {
+    if (!holder.copy) return;
+    const std::string path = join(folder.path, seen.name);
+    const bool same = std::ranges::any_of(holder.part->copies, [&](const Copy& copy) {
+      return copy.path == path && copy.inode == seen.status.inode &&
+             copy.bytes == seen.status.bytes && copy.modified == seen.status.modified;
+    });
+    if (same && (holder.part->placed() || holder.part->closed)) return;
+    if (same && adopt_copy(*holder.part)) return;
+    context_.table.drop_copy(seen.status.device, seen.status.inode);
+  }
+  const Status& status = seen.status;
+  Look& look = folder.looks[seen.name];
+  const bool file = look.inode == status.inode;
+  const bool same = file && look.bytes == status.bytes && look.modified == status.modified;
+  const bool seen_enough = look.decided && look.bytes >= kHeadBytes && status.bytes >= look.bytes;
+  if (file && (seen_enough || (same && look.decided))) return;
+  if (file && look.retry > context_.now.steady) return;
+  if (!file) look = {};
+  if (!same) look.since = context_.now.steady;
+  look.inode = status.inode;
+  look.bytes = status.bytes;
+  look.modified = status.modified;
+  look.decided = false;
+  Newcomer made{folder, seen};
+  if (look_into(made, look)) place_newcomer(made, look, first_round);
+}
+
+/// Opens it and reads its first bytes. False if there is nothing to be done with it now.
+bool Scanner::look_into(Newcomer& file, Look& look) {
+  file.path = join(file.folder.path, file.seen.name);
+  auto opened = open_file(file.path);
+  if (!opened) {
+    not_opened(file, look, opened.error());
+    return false;
+  }
+  const auto status = (*opened)->status();
+  if (!status || status->inode != file.seen.status.inode ||
+      status->device != file.seen.status.device) {
+    mark(file.folder);
+    return false;
+  }
+  auto text = TextFile::make(std::move(*opened));
+  if (!text) {
+    not_opened(file, look, text.error());
+    return false;
+  }
+  file.text = std::make_unique<TextFile>(std::move(*text));
+  auto head = file.text->head(kHeadBytes);
+  if (!head) {
+    not_opened(file, look, head.error());
+    return false;
+  }
+  file.head = std::move(*head);
+  look.told = false;
+  return true;
+}
+
+void Scanner::not_opened(Newcomer& file, Look& look, int error) {
+  if (error == ENOENT) return;
+  ++context_.counters.read_errors;
+  const bool scarce = error == EMFILE || error == ENFILE;
+  if (!look.told && !scarce)
+    context_.warn("unreadable", file.path, std::strerror(error), file.seen.status.bytes);
+  look.told = look.told || !scarce;
+  const Millis most = scarce ? Millis{1'000} : context_.options.retry_max;
+  look.backoff = std::clamp(2 * look.backoff, Millis{1'000}, std::max(most, Millis{1'000}));
+  look.retry = context_.now.steady + look.backoff;
+  set_alarm(file.folder, look.retry);
+}
+
+/// By its first bytes; says once what is left out.
+bool Scanner::is_log(const Newcomer& file, Look& look) {
+  if (discover::content_of_head(file.head) == discover::Content::binary) {
+    look.decided = true;
+    ++context_.counters.left_out;
+    context_.warn("binary", file.path, "its first 4 KiB are not text", file.seen.status.bytes);
+    return false;
+  }
+  const bool asked =
+      sources_.wanted(file.folder.path, file.seen.base, file.seen.name) == Wanted::by_name;
+  if (asked || !discover::has_json_extension(file.seen.name)) return true;
+  const auto line = file.text->head(kJsonLineMax);
+  if (!line) return false;
+  const std::size_t end = line->find('\n');
+  if (end == std::string::npos && line->size() < kJsonLineMax) return false;  // not written yet
+  if (discover::is_json_log_line(std::string_view(*line).substr(0, end))) return true;
+  look.decided = true;
+  ++context_.counters.left_out;
+  return false;
+}
+
+void Scanner::place_newcomer(Newcomer& file, Look& look, bool first_round) {
+  // An empty one that looks rotated is about to be filled with a copy.
+  if (file.head.empty() && (file.rotated() || file.text->packed())) return;
+  if (!is_log(file, look)) return;
+  Part* copied = nullptr;
+  bool maybe = false;
+  for (Part* part : context_.table.relatives(file.folder.path, file.seen.base)) {
+    const Match found = match(*part, file);
+    maybe = maybe || found == Match::maybe;
+    if (found == Match::yes && (copied == nullptr || copied->placed())) copied = part;
+  }
+  if (copied != nullptr && copied->id.fingerprint_bytes == 0) {
+    // Nothing of it was read yet; from now on it would be noticed if it had another text.
+    const std::string head = text_of(*copied, 0, kHeadBytes).value_or("");
+    copied->id.fingerprint_bytes = static_cast<std::uint32_t>(head.size());
+    copied->id.fingerprint = fingerprint_of(head);
+  }
+  if (first_round && (copied == nullptr || copied->placed())) return;
+  if (copied != nullptr && copied->placed()) {
+    const Status& status = file.seen.status;
+    context_.table.add_copy(
+        *copied, {file.path, status.device, status.inode, status.bytes, status.modified});
+    file.folder.looks.erase(file.seen.name);
+  } else if (copied != nullptr) {
+    ++context_.counters.copies_found;
+    take_place(*copied, file);
+  } else if (maybe && context_.now.steady - look.since < context_.options.search) {
+    file.folder.waiting = true;
+    // What follows it in the log waits with it.
+    Log& log = context_.table.log_of(file.folder.path, file.seen.base);
+    log.hold = context_.now.steady + 4 * context_.options.pause;
+    context_.alarms.push({log.hold, Alarm::Of::log, log.id.value()});
+  } else {
+    add_part(file);
+  }
+}
+
+void Scanner::add_part(Newcomer& file) {
+  if (context_.table.parts() >= context_.options.files_max) {
+    if (!told_files_)
+      context_.warn("too_many_files", file.folder.path, "files beyond the limit are left out");
+    told_files_ = true;
+    return;
+  }
+  const Status& status = file.seen.status;
+  Log& log = context_.table.log_of(file.folder.path, file.seen.base);
+  if (log.parts.empty() && !log.announced) {
+    const auto link = file.folder.only.find(file.seen.base);
+    if (link != file.folder.only.end()) log.path = link->second;
+    log.root = sources_.root_of(log.path);
+  }
+  wire::FileId id;
+  id.device = status.device;
+  id.inode = status.inode;
+  id.fingerprint_bytes = static_cast<std::uint32_t>(file.head.size());
+  id.fingerprint = fingerprint_of(file.head);
+  Part& part = context_.table.add(log, id, file.path);
+  part.modified = status.modified;
+  context_.table.put_before_newer(part);
+  context_.table.set_file(part, status.device, status.inode);
+  part.named = true;
+  part.first_scan = scan_;
+  part.packed = file.text->packed();
+  part.known = part.packed ? 0 : status.bytes;
+  part.skip_old = context_.now.wall - status.modified > context_.options.old_after;
+  if (context_.open.size() < context_.options.descriptors_max)
+    context_.keep_open(part, std::move(file.text));
+  file.folder.parts[file.seen.name] = &part;
+  file.folder.looks.erase(file.seen.name);
+  context_.table.arrange(log);
+  context_.touch(part);
+}
+
+}  // namespace l4::tail

@@ -1,0 +1,221 @@
+#include "agent/tail/log_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+namespace l4::tail {
+namespace {
+
+/// Order of names: the oldest first, the current one last.
+auto age_of(const Part& part) {
+  using Kind = discover::RotatedName::Kind;
+  return std::tuple(part.name.kind == Kind::current, part.name.kind, part.name.order);
+}
+
+}  // namespace
+
+void Ending::add(std::string_view text) {
+  if (text.size() >= kMost) {
+    std::memcpy(bytes.data(), text.data() + text.size() - kMost, kMost);
+    size = kMost;
+    return;
+  }
+  const std::size_t keep = std::min<std::size_t>(size, kMost - text.size());
+  std::memmove(bytes.data(), bytes.data() + size - keep, keep);
+  std::memcpy(bytes.data() + keep, text.data(), text.size());
+  size = static_cast<std::uint8_t>(keep + text.size());
+}
+
+std::pair<std::string, std::string> split_folder(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return {"", std::string(path)};
+  return {std::string(path.substr(0, std::max<std::size_t>(slash, 1))),
+          std::string(path.substr(slash + 1))};
+}
+
+std::size_t LogTable::FileHash::operator()(const FileKey& key) const {
+  return static_cast<std::size_t>(key.first * 0x9e3779b97f4a7c15 ^ key.second);
+}
+
+LogTable::LogTable(std::uint64_t seed) : random_(seed) {}
+
+std::uint64_t LogTable::draw_key() {
+  for (;;) {
+    const std::uint64_t key = random_();
+    if (key != 0 && !parts_.contains(key)) return key;
+  }
+}
+
+Log* LogTable::find_log(const std::string& folder, const std::string& base) {
+  const auto at = names_.find({folder, base});
+  return at == names_.end() ? nullptr : at->second;
+}
+
+Log* LogTable::find_log(LogId id) {
+  const auto at = logs_.find(id);
+  return at == logs_.end() ? nullptr : at->second.get();
+}
+
+Log& LogTable::log_of(const std::string& folder, const std::string& base) {
+  Log*& log = names_[{folder, base}];
+  if (log == nullptr) {
+    auto made = std::make_unique<Log>();
+    made->id = LogId{next_log_++};
+    made->folder = folder;
+    made->base = base;
+    made->path = folder + (folder.ends_with('/') ? "" : "/") + base;
+    log = made.get();
+    families_[{folder, discover::rotated_name(base).base}].push_back(log);
+    logs_.emplace(log->id, std::move(made));
+  }
+  return *log;
+}
+
+std::vector<Part*> LogTable::relatives(const std::string& folder, const std::string& base) const {
+  std::vector<Part*> parts;
+  const auto at = families_.find({folder, discover::rotated_name(base).base});
+  if (at == families_.end()) return parts;
+  for (const Log* log : at->second) parts.insert(parts.end(), log->parts.begin(), log->parts.end());
+  return parts;
+}
+
+Part& LogTable::add(Log& log, wire::FileId id, const std::string& path) {
+  if (id.key == 0 || parts_.contains(id.key)) id.key = draw_key();
+  auto made = std::make_unique<Part>();
+  Part& part = *made;
+  part.id = id;
+  part.log = &log;
+  set_name(part, path);
+  log.parts.push_back(&part);
+  parts_.emplace(id.key, std::move(made));
+  return part;
+}
+
+Part* LogTable::by_key(std::uint64_t key) {
+  const auto at = parts_.find(key);
+  return at == parts_.end() ? nullptr : at->second.get();
+}
+
+Holder LogTable::by_file(std::uint64_t device, std::uint64_t inode) const {
+  const auto at = files_.find({device, inode});
+  return at == files_.end() ? Holder{} : at->second;
+}
+
+void LogTable::drop_file(Part& part) {
+  const auto at = files_.find({part.id.device, part.id.inode});
+  if (at != files_.end() && at->second.part == &part && !at->second.copy) files_.erase(at);
+}
+
+void LogTable::set_file(Part& part, std::uint64_t device, std::uint64_t inode) {
+  drop_file(part);
+  const Holder before = by_file(device, inode);
+  if (before.part != nullptr && before.copy) drop_copy(device, inode);
+  part.id.device = device;
+  part.id.inode = inode;
+  files_[{device, inode}] = {&part, false};
+}
+
+void LogTable::add_copy(Part& part, Copy copy) {
+  files_[{copy.device, copy.inode}] = {&part, true};
+  part.copies.push_back(std::move(copy));
+}
+
+void LogTable::drop_copy(std::uint64_t device, std::uint64_t inode) {
+  const auto at = files_.find({device, inode});
+  if (at == files_.end() || !at->second.copy) return;
+  std::erase_if(at->second.part->copies,
+                [&](const Copy& copy) { return copy.device == device && copy.inode == inode; });
+  files_.erase(at);
+}
+
+void LogTable::set_key(Part& part, std::uint64_t key) {
+  auto node = parts_.extract(part.id.key);
+  if (part.log->at_key == part.id.key) part.log->at_key = 0;
+  part.id.key = key;
+  node.key() = key;
+  parts_.insert(std::move(node));
+}
+
+void LogTable::set_name(Part& part, const std::string& path) {
+  part.path = path;
+  part.name = discover::rotated_name(split_folder(path).second);
+  if (part.log != nullptr && part.name.base != part.log->base) {
+    // Its own name, whatever it looks like: a file that no other was rotated into.
+    part.name = {};
+  } else if (part.log != nullptr && part.name.kind == discover::RotatedName::Kind::current &&
+             split_folder(path).second != part.log->base) {
+    part.name.kind = discover::RotatedName::Kind::old;  // X.log.gz beside X.log
+  }
+}
+
+void LogTable::move(Part& part, Log& log) {
+  Log& before = *part.log;
+  std::erase(before.parts, &part);
+  part.log = &log;
+  erase_if_empty(before);
+  log.parts.push_back(&part);
+  set_name(part, std::string(part.path));
+  arrange(log);
+}
+
+void LogTable::put_before_newer(Part& part) {
+  using Kind = discover::RotatedName::Kind;
+  if (part.name.kind == Kind::current) return;
+  auto& parts = part.log->parts;
+  std::erase(parts, &part);
+  const auto newer = std::ranges::find_if(parts, [&](const Part* other) {
+    return other->named ? age_of(*other) > age_of(part) : other->modified > part.modified;
+  });
+  parts.insert(newer, &part);
+}
+
+void LogTable::arrange(Log& log) {
+  std::vector<Part*> named, result;
+  for (Part* part : log.parts)
+    if (part->named) named.push_back(part);
+  std::ranges::stable_sort(named,
+                           [](const Part* a, const Part* b) { return age_of(*a) < age_of(*b); });
+  result = named;
+  // From the back, so that what stood side by side stays so.
+  Part* follower = nullptr;
+  for (auto at = log.parts.rbegin(); at != log.parts.rend(); ++at) {
+    if (!(*at)->named)
+      result.insert(follower == nullptr ? result.end() : std::ranges::find(result, follower), *at);
+    follower = *at;
+  }
+  log.parts = std::move(result);
+}
+
+void LogTable::renumber(Log& log) {
+  auto node = logs_.extract(log.id);
+  log.id = LogId{next_log_++};
+  log.announced = false;
+  log.at_key = 0;
+  log.queued = log.quiet_alarm = false;  // both were noted by the id
+  node.key() = log.id;
+  logs_.insert(std::move(node));
+}
+
+void LogTable::erase(Part& part) {
+  Log& log = *part.log;
+  drop_file(part);
+  while (!part.copies.empty()) drop_copy(part.copies.back().device, part.copies.back().inode);
+  std::erase(log.parts, &part);
+  parts_.erase(part.id.key);
+  erase_if_empty(log);
+}
+
+void LogTable::erase_if_empty(Log& log) {
+  if (!log.parts.empty() || log.announced) return;
+  names_.erase({log.folder, log.base});
+  const auto family = families_.find({log.folder, discover::rotated_name(log.base).base});
+  if (std::erase(family->second, &log) > 0 && family->second.empty()) families_.erase(family);
+  logs_.erase(log.id);
+}
+
+void LogTable::each(const std::function<void(Part&)>& visit) {
+  for (auto& [key, part] : parts_) visit(*part);
+}
+
+}  // namespace l4::tail

@@ -1,0 +1,86 @@
+// All logs and parts, found by key, by file and by name.
+//
+// Place in the flow: the memory of the tailer. Owns every Log and Part; pointers to them hold until
+// they are erased here. One thread. Bounded by the number of files (Options::files_max) and of
+// positions that were resumed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "agent/tail/part.h"
+
+namespace l4::tail {
+
+/// Who has a device and inode: a part, or a copy of its text.
+struct Holder {
+  Part* part = nullptr;
+  bool copy = false;
+};
+
+class LogTable {
+ public:
+  explicit LogTable(std::uint64_t seed);
+
+  /// Made if there is none.
+  Log& log_of(const std::string& folder, const std::string& base);
+  Log* find_log(const std::string& folder, const std::string& base);
+  Log* find_log(LogId id);
+  /// Parts of all logs that may have been one: X.log, and X.log.1 that was found without it.
+  std::vector<Part*> relatives(const std::string& folder, const std::string& base) const;
+
+  /// Behind the others of the log; with a key of its own unless `id` has one.
+  Part& add(Log& log, wire::FileId id, const std::string& path);
+  Part* by_key(std::uint64_t key);
+  Holder by_file(std::uint64_t device, std::uint64_t inode) const;
+
+  /// Whose file it is from now on; what the part had before is no longer its own.
+  void set_file(Part& part, std::uint64_t device, std::uint64_t inode);
+  void drop_file(Part& part);
+  void add_copy(Part& part, Copy copy);
+  void drop_copy(std::uint64_t device, std::uint64_t inode);
+  void set_key(Part& part, std::uint64_t key);
+  void set_name(Part& part, const std::string& path);
+  void move(Part& part, Log& log);
+  /// Before those without a name that were written to later: names say nothing of their order.
+  void put_before_newer(Part& part);
+  /// Oldest first, by the names that parts have now; those without stay before what followed them.
+  void arrange(Log& log);
+  /// What follows under its name is another log: it gets a new id.
+  void renumber(Log& log);
+  /// The log goes with its last part, unless the sink knows it still.
+  void erase(Part& part);
+  void erase_if_empty(Log& log);
+
+  void each(const std::function<void(Part&)>& visit);
+  std::size_t parts() const { return parts_.size(); }
+  std::size_t logs() const { return logs_.size(); }
+
+ private:
+  using FileKey = std::pair<std::uint64_t, std::uint64_t>;
+  struct FileHash {
+    std::size_t operator()(const FileKey& key) const;
+  };
+  std::uint64_t draw_key();
+
+  std::mt19937_64 random_;
+  std::uint32_t next_log_ = 1;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Part>> parts_;
+  std::unordered_map<LogId, std::unique_ptr<Log>> logs_;
+  std::map<std::pair<std::string, std::string>, Log*> names_;
+  std::map<std::pair<std::string, std::string>, std::vector<Log*>> families_;
+  std::unordered_map<FileKey, Holder, FileHash> files_;
+};
+
+/// `/a/b` and `c` of `/a/b/c`.
+std::pair<std::string, std::string> split_folder(std::string_view path);
+
+}  // namespace l4::tail

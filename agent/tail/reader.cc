@@ -1,0 +1,275 @@
+#include "agent/tail/reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace l4::tail {
+namespace {
+
+constexpr int kChangesMax = 16;           // of the list of parts within one visit
+constexpr Millis kUnfinishedMax{10'000};  // packed text that is still being written
+
+}  // namespace
+
+Reader::Reader(Context& context, Scanner& scanner)
+    : context_(context),
+      scanner_(scanner),
+      buffer_(context.options.bytes_per_file + Ending::kMost) {}
+
+Reader::Visit Reader::visit(Log& log, std::size_t budget) {
+  Visit visit;
+  if (context_.now.steady < log.hold) return visit;
+  budget = std::min(budget, context_.options.bytes_per_file);
+  int changes = 0;
+  for (std::size_t i = 0; i < log.parts.size();) {
+    Part& part = *log.parts[i];
+    if (part.closed) {
+      const std::size_t before = log.parts.size();
+      context_.missing(part, part.known, part.truncated ? Missing::truncated : Missing::gone);
+      if (before == 1 && part.committed >= part.read) {
+        context_.settle(part);  // the log may be gone with it
+        return visit;
+      }
+      if (!context_.settle(part)) ++i;
+      continue;
+    }
+    if (!part.dirty && !part.unread()) {
+      ++i;
+      continue;
+    }
+    // What was written to a file before it was rotated stands before what the next one begins with.
+    Part* before = i > 0 ? log.parts[i - 1] : nullptr;
+    if (before != nullptr && before->placed() && !before->followed && !before->closed) {
+      before->followed = true;
+      before->dirty = true;
+      i = 0;
+      continue;
+    }
+    const std::uint64_t from = part.read;
+    const Step step = this->step(part, budget - visit.bytes);
+    if (step == Step::gave) visit.bytes += part.read - from;
+    if (step == Step::wait) return visit;
+    if (step == Step::changed) {
+      visit.more = ++changes > kChangesMax;
+      if (visit.more) return visit;
+      i = 0;
+      continue;
+    }
+    if (visit.bytes >= budget) {
+      visit.more = true;
+      return visit;
+    }
+    if (step == Step::idle) ++i;
+  }
+  return visit;
+}
+
+Reader::Step Reader::unplaced(Part& part) {
+  if (part.resumed && part.told) return at_end(part);
+  if (part.resumed && part.give_up == Millis{0}) return Step::wait;  // not looked for yet
+  if (context_.now.steady < part.give_up) {
+    context_.set_alarm(part, part.give_up);
+    if (part.unread()) return Step::wait;
+    part.dirty = false;
+    return Step::idle;
+  }
+  scanner_.give_up(part, part.resumed ? Missing::gone : Missing::deleted);
+  return Step::changed;
+}
+
+Reader::Step Reader::step(Part& part, std::size_t budget) {
+  part.used = ++visits_;
+  if (!part.placed()) return unplaced(part);
+  if (part.packed && part.skip_old) part.complete = true;
+  const Millis now = context_.now.steady;
+  if (!part.named) {
+    const bool over = now >= part.give_up && !part.unread();
+    if (over || now >= part.give_up + context_.options.deleted_hold) {
+      if (const auto status = part.file->status(); status && !part.packed)
+        part.known = std::max(part.known, status->bytes);
+      scanner_.give_up(part, Missing::held);
+      return Step::changed;
+    }
+    context_.set_alarm(
+        part, std::min(now + context_.options.blind_poll, std::max(part.give_up, now + Millis{1})));
+  }
+  if (!part.file) {
+    if (now < part.retry) {
+      context_.set_alarm(part, part.retry);
+      return Step::idle;
+    }
+    Step otherwise = Step::idle;
+    if (!open(part, otherwise)) return otherwise;
+  }
+  return part.packed ? read_packed(part, budget) : read_plain(part, budget);
+}
+
+Reader::Step Reader::failed(Part& part, int error) {
+  ++context_.counters.read_errors;
+  context_.close_file(part);
+  if (!part.told)
+    context_.warn("unreadable", part.path, std::strerror(error),
+                  part.known - std::min(part.known, part.read));
+  part.told = true;
+  part.backoff = std::clamp(2 * part.backoff, Millis{1'000},
+                            std::max(context_.options.retry_max, Millis{1'000}));
+  part.retry = context_.now.steady + part.backoff;
+  context_.set_alarm(part, part.retry);
+  return Step::idle;  // the parts behind it do not wait for it
+}
+
+bool Reader::open(Part& part, Step& otherwise) {
+  auto opened = scanner_.open_file(part.path);
+  if (!opened && (opened.error() == ENOENT || opened.error() == ENOTDIR)) {
+    scanner_.lose_name(part);
+    scanner_.changed(part.path);
+    otherwise = Step::changed;
+    return false;
+  }
+  if (!opened) {
+    otherwise = failed(part, opened.error());
+    return false;
+  }
+  const auto status = (*opened)->status();
+  if (status && (status->device != part.id.device || status->inode != part.id.inode)) {
+    scanner_.lose_name(part);
+    scanner_.changed(part.path);
+    otherwise = Step::changed;
+    return false;
+  }
+  auto text = TextFile::make(std::move(*opened));
+  if (!text) {
+    otherwise = failed(part, text.error());
+    return false;
+  }
+  part.packed = text->packed();
+  context_.keep_open(part, std::make_unique<TextFile>(std::move(*text)));
+  part.told = false;
+  part.backoff = Millis{0};
+  return true;
+}
+
+/// The first bytes are those that are known, of which there are more as the file grows.
+bool Reader::same_head(Part& part, std::uint64_t bytes) {
+  const auto head = part.file->head(std::min<std::uint64_t>(kHeadBytes, bytes));
+  if (!head) return true;  // the next read will say so
+  wire::FileId& id = part.id;
+  if (head->size() < id.fingerprint_bytes ||
+      fingerprint_of({head->data(), id.fingerprint_bytes}) != id.fingerprint)
+    return false;
+  if (head->size() > id.fingerprint_bytes) {
+    id.fingerprint_bytes = static_cast<std::uint32_t>(head->size());
+    id.fingerprint = fingerprint_of(*head);
+  }
+  return true;
+}
+
+Outcome<bool> Reader::fill(Part& part, std::size_t budget, TextFile::Piece& piece,
+                           std::string_view& text) {
+  const std::size_t before = part.ending.size;
+  auto got = part.file->read(part.read - before, std::span(buffer_).first(before + budget));
+  if (!got) return std::unexpected(got.error());
+  piece = std::move(*got);
+  const std::string_view all{buffer_.data(), piece.bytes};
+  if (all.size() < before) return piece.unfinished || !piece.damage.empty();
+  if (all.substr(0, before) != part.ending.view()) return false;
+  text = all.substr(before);
+  return true;
+}
+
+/// Looked at, and nothing more there.
+Reader::Step Reader::at_end(Part& part) {
+  part.dirty = false;
+  return Step::idle;
+}
+
+Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
+  const auto status = part.file->status();
+  if (!status) return failed(part, status.error());
+  part.raw = status->bytes;
+  part.modified = status->modified;
+  if (status->bytes < part.read || !same_head(part, status->bytes)) {
+    scanner_.replaced(part);
+    return Step::changed;
+  }
+  // A copy may hold less than what was seen before the file was truncated.
+  part.known = part.truncated ? std::max(part.known, status->bytes) : status->bytes;
+  if (part.skip_old && !part.started) context_.missing(part, part.known, Missing::old);
+  part.started = true;
+  if (!part.unread()) return at_end(part);
+  TextFile::Piece piece;
+  std::string_view text;
+  const auto same =
+      fill(part, std::min<std::uint64_t>(budget, part.known - part.read), piece, text);
+  if (!same) return failed(part, same.error());
+  // It may have been truncated, and written to, while it was read.
+  if (!*same || !same_head(part, std::max<std::uint64_t>(part.id.fingerprint_bytes, 1))) {
+    scanner_.replaced(part);
+    return Step::changed;
+  }
+  if (text.empty()) {
+    if (part.truncated) context_.missing(part, part.known, Missing::truncated);
+    return at_end(part);
+  }
+  context_.give(part, text);
+  part.known = std::max(part.known, part.read);
+  return Step::gave;
+}
+
+Reader::Step Reader::read_packed(Part& part, std::size_t budget) {
+  const auto status = part.file->status();
+  if (!status) return failed(part, status.error());
+  if (part.complete && part.raw == status->bytes) {
+    context_.close_file(part);
+    return at_end(part);
+  }
+  part.raw = status->bytes;
+  part.modified = status->modified;
+  part.complete = false;
+  if (!part.verified && !same_head(part, kHeadBytes)) {
+    scanner_.replaced(part);
+    return Step::changed;
+  }
+  part.verified = true;
+  const auto claimed = part.file->claimed_bytes();
+  const bool read_all = claimed && *claimed && part.read > 0 && part.known <= part.read &&
+                        **claimed == static_cast<std::uint32_t>(part.read);
+  TextFile::Piece piece;
+  std::string_view text;
+  if (!read_all) {
+    const auto same = fill(part, budget, piece, text);
+    if (!same) return failed(part, same.error());
+    if (!*same) {
+      scanner_.replaced(part);
+      return Step::changed;
+    }
+  }
+  if (!text.empty()) {
+    part.raw = 0;  // not looked through yet
+    context_.give(part, text);
+    part.known = std::max(part.known, part.read);
+    return Step::gave;
+  }
+  const Millis now = context_.now.steady;
+  if (piece.unfinished && part.unfinished_since == Millis{0}) part.unfinished_since = now;
+  if (piece.unfinished && now - part.unfinished_since < kUnfinishedMax) {
+    part.raw = 0;
+    context_.set_alarm(part, now + context_.options.blind_poll);
+    return Step::wait;
+  }
+  if (piece.unfinished) piece.damage = "packed data ends before its end mark";
+  if (!piece.damage.empty()) context_.warn("unreadable", part.path, piece.damage);
+  context_.missing(part, part.known,
+                   !piece.damage.empty() ? Missing::damaged
+                   : part.truncated      ? Missing::truncated
+                                         : Missing::gone);
+  part.unfinished_since = Millis{0};
+  part.complete = true;
+  context_.close_file(part);
+  return at_end(part);
+}
+
+}  // namespace l4::tail

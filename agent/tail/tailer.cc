@@ -1,0 +1,249 @@
+#include "agent/tail/tailer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/tail/context.h"
+#include "agent/tail/reader.h"
+#include "agent/tail/scanner.h"
+
+namespace l4::tail {
+
+struct Tailer::State {
+  State(Options options, FileSystem& files, Sources sources, std::unique_ptr<Watcher> watcher)
+      : context(std::move(options), files),
+        scanner(context, std::move(sources), std::move(watcher)),
+        reader(context, scanner) {}
+
+  void run_alarms();
+  void run(const Alarm& alarm);
+  bool read_ready();
+  Part* taken_by(const Position& position);
+
+  Context context;
+  Scanner scanner;
+  Reader reader;
+  bool started = false;
+  bool folders_left = false;
+  Millis cool_until{0};
+};
+
+void Tailer::State::run(const Alarm& alarm) {
+  Log* log = context.table.find_log(LogId{static_cast<std::uint32_t>(alarm.key)});
+  switch (alarm.of) {
+    case Alarm::Of::part:
+      if (Part* part = context.table.by_key(alarm.key)) {
+        if (part->alarm == alarm.at) part->alarm = Millis{0};
+        context.touch(*part);
+      }
+      return;
+    case Alarm::Of::log:
+      if (log == nullptr) return;
+      if (log->parts.empty())
+        context.table.erase_if_empty(*log);
+      else
+        context.wake(*log);
+      return;
+    case Alarm::Of::quiet: {
+      if (log == nullptr) return;
+      const Millis at = log->last_bytes + context.options.quiet_after;
+      log->quiet_alarm = at > context.now.steady;
+      if (log->quiet_alarm) {
+        context.alarms.push({at, Alarm::Of::quiet, alarm.key});
+      } else if (!log->offered && log->announced) {
+        log->offered = true;
+        context.sink->quiet(log->id);
+      }
+      return;
+    }
+    case Alarm::Of::folder:
+      scanner.folder_due(alarm.folder);
+      return;
+    case Alarm::Of::poll:
+      scanner.poll(alarm.key);
+      return;
+  }
+}
+
+void Tailer::State::run_alarms() {
+  while (!context.alarms.empty() && context.alarms.top().at <= context.now.steady) {
+    const Alarm alarm = context.alarms.top();
+    context.alarms.pop();
+    run(alarm);
+  }
+}
+
+/// Logs in turn, so that one that is written to very much does not hold up the others.
+bool Tailer::State::read_ready() {
+  std::size_t budget = context.options.bytes_per_turn;
+  for (std::size_t left = context.ready.size(); budget > 0 && !context.ready.empty();) {
+    const LogId id = context.ready.front();
+    context.ready.pop_front();
+    Log* log = context.table.find_log(id);
+    if (log != nullptr) {
+      log->queued = false;
+      const Reader::Visit visit = reader.visit(*log, budget);
+      budget -= std::min(budget, visit.bytes);
+      if (visit.bytes > 0) cool_until = context.now.steady + context.options.pause;
+      // The log may have ended, and be gone, with its last part.
+      if (visit.more) log = context.table.find_log(id);
+      if (visit.more && log != nullptr) context.wake(*log);
+      if (visit.more && visit.bytes == 0 && left <= 1) break;
+    }
+    if (left > 0) --left;
+  }
+  return !context.ready.empty();
+}
+
+/// A part that was given a key of its own before its position was known.
+Part* Tailer::State::taken_by(const Position& position) {
+  const wire::FileId& id = position.file;
+  const Holder holder = context.table.by_file(id.device, id.inode);
+  if (holder.part == nullptr || holder.copy || holder.part->resumed) return nullptr;
+  Part& part = *holder.part;
+  if (part.committed > 0 || !part.named || part.packed) return nullptr;
+  auto opened = context.files.open(part.path);
+  if (!opened) return nullptr;
+  auto text = TextFile::make(std::move(*opened));
+  if (!text) return nullptr;
+  const auto status = text->status();
+  const auto head = text->head(id.fingerprint_bytes);
+  const bool same = status && head && status->inode == id.inode && status->device == id.device &&
+                    status->bytes >= position.offset && head->size() == id.fingerprint_bytes &&
+                    fingerprint_of(*head) == id.fingerprint;
+  return same ? &part : nullptr;
+}
+
+Tailer::Tailer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Tailer::~Tailer() = default;
+Tailer::Tailer(Tailer&&) noexcept = default;
+Tailer& Tailer::operator=(Tailer&&) noexcept = default;
+
+Result<Tailer> Tailer::make(Options options, FileSystem& files, std::unique_ptr<Watcher> watcher) {
+  auto sources = Sources::compile(options.sources, options.excludes);
+  if (!sources) return std::unexpected(sources.error());
+  options.bytes_per_file = std::max<std::size_t>(options.bytes_per_file, 1);
+  options.bytes_per_turn = std::max(options.bytes_per_turn, options.bytes_per_file);
+  options.descriptors_max = std::max<std::size_t>(options.descriptors_max, 4);
+  return Tailer{
+      std::make_unique<State>(std::move(options), files, std::move(*sources), std::move(watcher))};
+}
+
+std::vector<LogId> Tailer::resume(std::span<const Position> positions) {
+  Context& context = state_->context;
+  std::vector<LogId> again;
+  for (const Position& position : positions) {
+    Part* part = position.file.key == 0 ? nullptr : context.table.by_key(position.file.key);
+    if (position.file.key == 0 || position.file.fingerprint_bytes > kHeadBytes) continue;
+    if (part != nullptr) {
+      if (position.offset > part->read) {  // counted by somebody: not to be read again
+        part->read = position.offset;
+        part->ending.clear();
+        part->started = true;
+        part->known = std::max(part->known, part->read);
+        context.touch(*part);
+      }
+      commit(position.file.key, position.offset, position.lines);
+      continue;
+    }
+    part = state_->taken_by(position);
+    if (part != nullptr) {
+      context.table.set_key(*part, position.file.key);
+      again.push_back(part->log->id);
+    } else if (position.offset > 0 && context.table.parts() < context.options.files_max) {
+      const auto [folder, name] = split_folder(position.path);
+      Log& log = context.table.log_of(folder, state_->scanner.base_of(folder, name));
+      part = &context.table.add(log, position.file, position.path);
+      part->resumed = true;
+      const Holder holder = context.table.by_file(position.file.device, position.file.inode);
+      if (holder.part == nullptr || holder.copy)
+        context.table.set_file(*part, position.file.device, position.file.inode);
+      context.resumed.push_back(position.file.key);
+      part->read = position.offset;
+      state_->scanner.changed(position.path);
+    } else {
+      continue;
+    }
+    part->committed = position.offset;
+    part->lines = position.lines;
+    part->known = std::max({part->known, position.known, position.offset});
+  }
+  for (const LogId log : again) rewind(log);
+  return again;
+}
+
+bool Tailer::turn(Sink& sink, Now now) {
+  State& state = *state_;
+  Context& context = state.context;
+  context.now = now;
+  context.sink = &sink;
+  ++context.counters.turns;
+  if (!state.started) state.scanner.poll(0);
+  state.started = true;
+  if (now.steady >= state.cool_until && state.scanner.read_notices())
+    state.cool_until = now.steady + context.options.pause;
+  state.run_alarms();
+  state.folders_left = state.scanner.work();
+  const bool more = state.read_ready() || state.folders_left;
+  context.counters.files = context.table.parts();
+  context.counters.logs = context.table.logs();
+  context.sink = nullptr;
+  return more;
+}
+
+Wait Tailer::wait(Now now) const {
+  const State& state = *state_;
+  if (!state.started || state.folders_left || !state.context.ready.empty()) return {-1, Millis{0}};
+  Wait wait;
+  if (!state.context.alarms.empty())
+    wait.at_most = std::max(Millis{0}, state.context.alarms.top().at - now.steady);
+  if (now.steady >= state.cool_until) {
+    wait.fd = state.scanner.fd();
+  } else if (state.scanner.fd() >= 0) {
+    const Millis cool = state.cool_until - now.steady;
+    wait.at_most = std::min(cool, wait.at_most.value_or(cool));
+  }
+  return wait;
+}
+
+void Tailer::commit(std::uint64_t key, std::uint64_t offset, std::uint64_t lines) {
+  Part* part = state_->context.table.by_key(key);
+  if (part == nullptr || offset < part->committed) return;
+  part->committed = offset;
+  part->lines = lines;
+  if (part->closed) state_->context.wake(*part->log);
+}
+
+void Tailer::rewind(LogId id) {
+  Context& context = state_->context;
+  Log* log = context.table.find_log(id);
+  if (log == nullptr) return;
+  log->at_key = 0;
+  for (Part* part : log->parts) {
+    if (part->read <= part->committed) continue;
+    part->known = std::max(part->known, part->read);
+    part->read = part->committed;
+    part->ending.clear();
+    part->complete = false;
+    part->raw = 0;
+    context.touch(*part);
+  }
+  context.wake(*log);
+}
+
+std::vector<Position> Tailer::positions() const {
+  std::vector<Position> positions;
+  state_->context.table.each([&](Part& part) {
+    positions.push_back({part.id, part.path, part.committed, part.lines, part.known});
+  });
+  std::ranges::sort(positions, {}, [](const Position& position) {
+    return std::pair(std::string_view(position.path), position.file.key);
+  });
+  return positions;
+}
+
+const Counters& Tailer::counters() const {
+  return state_->context.counters;
+}
+
+}  // namespace l4::tail

@@ -1,0 +1,122 @@
+// What the tailer costs when nothing happens, and what it does where the system sets limits.
+#include <doctest/doctest.h>
+#include <poll.h>
+
+#include <filesystem>
+
+#include "agent/tail/tailer.h"
+#include "tests/agent/tail/collector.h"
+#include "tests/agent/tail/world.h"
+#include "tests/temp_folder.h"
+
+namespace l4::tail {
+namespace {
+
+bool readable(int fd) {
+  pollfd wanted{fd, POLLIN, 0};
+  return fd >= 0 && ::poll(&wanted, 1, 0) > 0;
+}
+
+TEST_CASE("tailer limits: idle is a look every slow poll and nothing else") {
+  test::TempFolder folder;
+  for (int i = 0; i < 8; ++i) folder.file("rank" + std::to_string(i) + ".log", "begin\nunfinished");
+  Options options;
+  options.sources = {folder.path()};
+  auto tailer = Tailer::make(options, real_file_system(), std::move(*make_inotify_watcher()));
+  REQUIRE(tailer);
+  tailer->resume({});
+  Collector sink;
+  const TimeMs wall = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+  Millis now{1'000};
+  std::uint64_t turns = 0;
+  for (const Millis end{611'000}; now < end;) {
+    while (tailer->turn(sink, {now, wall})) {
+    }
+    if (now >= Millis{11'000}) ++turns;  // what comes after the first look has settled
+    const Wait wait = tailer->wait({now, wall});
+    REQUIRE(wait.at_most);
+    if (!readable(wait.fd)) now += std::max(*wait.at_most, Millis{1});
+  }
+  CHECK(turns <= 61);
+  CHECK(sink.quiets.size() == 8);
+}
+
+struct Played {
+  explicit Played(Options given = {}) {
+    given.sources = {"/logs"};
+    tailer.emplace(std::move(*Tailer::make(given, disk, disk.watcher())));
+    tailer->resume({});
+  }
+  void turn(Millis step = Millis{200}) {
+    now += step;
+    for (int i = 0; i < 5000 && tailer->turn(sink, {now, disk.now}); ++i) {
+    }
+  }
+  FakeDisk disk;
+  Collector sink;
+  std::optional<Tailer> tailer;
+  Millis now{1'000};
+};
+
+TEST_CASE(
+    "tailer limits: no descriptors are left: some are closed for others, and it is said once") {
+  Played played;
+  played.disk.open_most = 20;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 100; ++i)
+      played.disk.append("/logs/rank" + std::to_string(i) + ".log", "a line\n");
+    for (int i = 0; i < 20; ++i) played.turn();
+    CHECK(played.tailer->counters().bytes == 700U * (static_cast<unsigned>(round) + 1));
+  }
+  CHECK(played.sink.warned("descriptors") <= 1);
+  CHECK(played.sink.lost == 0);
+}
+
+TEST_CASE("tailer limits: a file that is written to very much does not hold up the others") {
+  Options options;
+  options.bytes_per_file = 100;
+  options.bytes_per_turn = 300;
+  Played played(options);
+  played.disk.append("/logs/big.log", std::string(10'000, 'x'));
+  for (int i = 0; i < 50; ++i) played.disk.append("/logs/s" + std::to_string(i) + ".log", "a\n");
+  std::size_t turns = 0;
+  while (played.sink.logs.size() < 51 && ++turns < 100)
+    played.tailer->turn(played.sink, {played.now, {}});
+  CHECK(turns <= 5);
+}
+
+TEST_CASE("tailer limits: overflow and a missing folder are said once, and nothing is missed") {
+  Played played;
+  played.disk.append("/logs/a.log", "one\n");
+  played.turn();
+  for (int i = 0; i < 3; ++i) {
+    played.disk.notes.clear();
+    played.disk.append("/logs/a.log", "more\n");
+    played.disk.notes.clear();
+    played.disk.overflow = true;
+    played.turn();
+  }
+  CHECK(played.sink.text_of_all() == "one\nmore\nmore\nmore\n");
+  CHECK(played.sink.warned("polling") == 1);
+  CHECK(played.tailer->counters().overflows == 3);
+}
+
+TEST_CASE("tailer limits: 2,000 files that are rotated are all read") {
+  Played played;
+  for (int i = 0; i < 2000; ++i)
+    played.disk.append("/logs/rank" + std::to_string(i) + ".log",
+                       "first " + std::to_string(i) + "\n");
+  played.turn();
+  const std::uint64_t first = played.tailer->counters().bytes;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string path = "/logs/rank" + std::to_string(i) + ".log";
+    played.disk.rename(path, path + ".1");
+    played.disk.append(path, "later " + std::to_string(i) + "\n");
+  }
+  for (int i = 0; i < 10; ++i) played.turn();
+  CHECK(played.tailer->counters().bytes == 2 * first);
+  CHECK(played.tailer->counters().open_files <= 256);
+}
+
+}  // namespace
+}  // namespace l4::tail
