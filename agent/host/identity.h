@@ -1,0 +1,75 @@
+// Who a process is in its training job, without configuration: job, start, node, rank, sizes.
+//
+// Flow: environment of the process, else what the paths of its log files say (agent/discover), else
+// the configuration; `rank_rules` and its like in identity_rules.cc are one table, the first row
+// that applies wins. Every field says where it came from. Pure; values are checked and bounded:
+// a number that is none, or a rank beyond its world size, counts as not said.
+//
+// A launcher inside a scheduler's task inherits the numbers of that task: torchrun under srun has
+// SLURM_PROCID, which is no rank. `rule` says by which row a rank was found, stronger ones being
+// smaller, and roles.h compares it along the process tree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/discover/path_facts.h"
+#include "agent/host/environment.h"
+#include "agent/host/facts.h"
+
+namespace l4::host {
+
+enum class Origin : std::uint8_t { none, env, derived, path, config };
+
+template <class T>
+struct Known {
+  std::optional<T> value;
+  Origin origin = Origin::none;
+  std::string_view from;  ///< key of the environment, "path", "config"; static text
+
+  explicit operator bool() const { return value.has_value(); }
+  const T& operator*() const { return *value; }
+  const T* operator->() const { return &*value; }
+};
+
+/// Two that should agree and do not; the first was believed.
+struct Conflict {
+  std::string_view field;
+  std::string believed, other;  ///< "RANK=3"
+};
+
+struct Identity {
+  Known<std::string> job, node;
+  Known<Rank> rank;
+  Known<std::int32_t> local_rank, world_size;
+  Known<std::int32_t> local_world_size, node_rank;
+  Known<AttemptKey> attempt;          ///< counts of scheduler and launcher
+  Known<std::int32_t> path_attempt;   ///< attempt_N of a path
+  std::size_t rule = ~std::size_t{};  ///< row of the table that gave the rank
+  std::vector<Conflict> conflicts;    ///< at most 8
+};
+
+/// What the caller knows otherwise.
+struct IdentityHints {
+  std::vector<discover::PathFacts> paths;  ///< of the log files that the process writes
+  std::string node;                        ///< of the group of files; counts as a path
+  std::string config_job, config_node;
+  std::optional<Rank> config_rank;
+  std::optional<std::int32_t> config_world_size;
+};
+
+Identity identify(const Environment& environment, const IdentityHints& hints);
+
+RankSource rank_source(Origin origin);
+std::string_view name(Origin origin);
+
+/// "1,021 of 1,024 ranks mapped"; without an expected number "12 ranks mapped".
+struct RankCoverage {
+  std::size_t mapped = 0, expected = 0;
+};
+std::string text(const RankCoverage& coverage);
+
+}  // namespace l4::host

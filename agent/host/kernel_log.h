@@ -1,0 +1,88 @@
+// The kernel's messages from /dev/kmsg, as records with a time, a level and a text.
+//
+// Flow: the agent calls `poll` when `descriptor` is readable; records go as lines (`as_lines`) down
+// the same way as those of files, as a source of kind kernel, and as evidence (kernel_evidence.h)
+// beside it. A record's sequence number, counted by the kernel from boot on, is its position: with
+// FileId.key made of the boot id, [from, to) of sequences is what a batch covers, a restarted agent
+// goes on at `Options::next`, and records that the kernel overwrote unread are a gap, counted.
+// Times: the kernel stamps with a clock that may drift from the one that counts since boot, so a
+// record that was not there at the last poll is taken to be no older than that poll.
+// Messages from before `fence` are counted and left out. One thread; never waits. Bounds: records
+// of 8 KiB, `records_per_poll`. What may not be opened is said once and tried again every 30 s.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/host/host_time.h"
+#include "agent/host/notices.h"
+#include "common/base/vocabulary.h"
+
+namespace l4::host {
+
+struct KernelRecord {
+  std::uint64_t sequence = 0;
+  SinceBoot since_boot{0};
+  TimeMs time;
+  Level level = Level::unknown;
+  std::uint8_t priority = 6;  ///< syslog's, 0 to 7
+  bool kernel = true;         ///< said by the kernel, not through it
+  std::string text;           ///< may hold several lines
+};
+
+class KernelLog {
+ public:
+  struct Options {
+    std::string path = "/dev/kmsg";
+    /// Sequence to go on at, of this boot; without it `from_end` or the oldest there is.
+    std::optional<std::uint64_t> next = {};
+    bool from_end = false;
+    std::size_t records_per_poll = 4096;
+    Millis retry{30'000};
+  };
+  struct Stats {
+    std::uint64_t records = 0, lost = 0, fenced = 0, seen_before = 0, malformed = 0;
+  };
+  using Sink = std::function<void(const KernelRecord&)>;
+
+  explicit KernelLog(Options options);
+  ~KernelLog();
+  KernelLog(const KernelLog&) = delete;
+  KernelLog& operator=(const KernelLog&) = delete;
+
+  /// Gives what has come since; true if there may be more at once.
+  bool poll(const HostTime& now, const Sink& sink);
+  /// Messages stamped earlier are left out: the begin of the oldest job that runs.
+  void fence(SinceBoot begin) { fence_ = begin; }
+
+  int descriptor() const { return fd_; }                 ///< -1 while it is not open
+  std::uint64_t next_sequence() const { return next_; }  ///< all before were given or counted
+  const Stats& stats() const { return stats_; }
+  std::vector<Notice> take_notices() { return notices_.take(); }
+
+ private:
+  bool open(const HostTime& now);
+  void cut(const HostTime& now, const Sink& sink);
+  void header(std::string_view line, const HostTime& now, const Sink& sink);
+
+  Options options_;
+  int fd_ = -1;
+  std::optional<SinceBoot> retry_at_;
+  std::string pending_;  // a FIFO or file may end within a record
+  bool skipping_ = false;
+  std::uint64_t next_ = 0;
+  bool started_ = false;
+  SinceBoot fence_{0};
+  std::optional<SinceBoot> drained_;  // when there was nothing more to read
+  Stats stats_;
+  Notices notices_;
+};
+
+/// `kern  :err   : 2026-11-20T15:54:42,123000+00:00 text`, a line for each line of the text, as
+/// `dmesg -x --time-format iso` prints it and agent/decode reads it.
+std::string as_lines(const KernelRecord& record);
+
+}  // namespace l4::host

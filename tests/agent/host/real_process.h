@@ -1,0 +1,116 @@
+// Real processes for tests: started, stopped, told to go on and ended, each time waited for.
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace l4::host::test {
+
+/// What a process is started with; a descriptor of -1 is /dev/null.
+struct Start {
+  std::vector<std::string> words;
+  std::vector<std::string> environment = {};
+  int in = -1, out = -1;
+};
+
+/// Starts a program; when this returns it is running that program. It outlives nobody: the caller
+/// ends it.
+inline pid_t spawn(const Start& start) {
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  if (start.in < 0)
+    ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  else
+    ::posix_spawn_file_actions_adddup2(&actions, start.in, 0);
+  for (const int fd : {1, 2}) {
+    if (start.out < 0)
+      ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
+    else
+      ::posix_spawn_file_actions_adddup2(&actions, start.out, fd);
+  }
+  std::vector<std::string> words = start.words, environment = start.environment;
+  std::vector<char*> argv, envp;
+  for (auto& word : words) argv.push_back(word.data());
+  for (auto& entry : environment) envp.push_back(entry.data());
+  argv.push_back(nullptr);
+  envp.push_back(nullptr);
+  pid_t pid = -1;
+  if (::posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), envp.data()) != 0) pid = -1;
+  ::posix_spawn_file_actions_destroy(&actions);
+  // The call returns when the old program is left; the new one is there when it has an environment.
+  char first = 0;
+  for (bool there = start.environment.empty() || pid < 0; !there; std::this_thread::yield()) {
+    const int fd =
+        ::open(("/proc/" + std::to_string(pid) + "/environ").c_str(), O_RDONLY | O_CLOEXEC);
+    there = fd < 0 || ::read(fd, &first, 1) == 1;
+    if (fd >= 0) ::close(fd);
+  }
+  return pid;
+}
+
+/// A child that is killed and collected at the end.
+class Child {
+ public:
+  explicit Child(const Start& start) : pid_(spawn(start)) {}
+  ~Child() { end(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  pid_t pid() const { return pid_; }
+  /// Nobody is signalled if it could not be started: -1 would be everybody.
+  void signal(int number) const {
+    if (pid_ > 0) ::kill(pid_, number);
+  }
+  void stop() const { signal_and_wait(SIGSTOP, WUNTRACED); }
+  void go_on() const { signal_and_wait(SIGCONT, WCONTINUED); }
+  void end() {
+    if (pid_ <= 0) return;
+    signal(SIGKILL);
+    ::waitpid(std::exchange(pid_, -1), nullptr, 0);
+  }
+
+ private:
+  void signal_and_wait(int number, int options) const {
+    if (pid_ <= 0) return;
+    signal(number);
+    ::waitpid(pid_, nullptr, options);
+  }
+  pid_t pid_;
+};
+
+struct Pipe {
+  Pipe() {
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC) == 0) read = ends[0], write = ends[1];
+  }
+  ~Pipe() {
+    close_read();
+    close_write();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  void close_read() {
+    if (read >= 0) ::close(std::exchange(read, -1));
+  }
+  void close_write() {
+    if (write >= 0) ::close(std::exchange(write, -1));
+  }
+  int read = -1, write = -1;
+};
+
+/// Waits until a descriptor is readable; false after a minute.
+inline bool readable(int fd) {
+  pollfd one{fd, POLLIN, 0};
+  return ::poll(&one, 1, 60'000) == 1;
+}
+
+}  // namespace l4::host::test
