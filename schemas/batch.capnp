@@ -98,11 +98,20 @@ struct Segment {
   counted @17 :Bool;
 }
 
+struct FileId {
+  key @0 :UInt64;
+  device @1 :UInt64;
+  inode @2 :UInt64;
+  fingerprint @3 :UInt64;
+  fingerprintBytes @4 :UInt32;
+}
+
 struct Coverage {
   path @0 :Text;
   bytes @1 :ByteRange;
   lines @2 :UInt64;
   bytesKnown @3 :UInt64;
+  file @4 :FileId;
 }
 
 struct Warning {
@@ -124,4 +133,5 @@ struct Batch {
   warnings @8 :List(Warning);
   forgotten @9 :List(UInt32);
   linesByHalf @10 :UInt64;
+  job @11 :Text;
 }

@@ -1,8 +1,8 @@
-// Takes messages from the transport, decodes them and applies them to a job.
+// Takes batches from the transport and applies them to a job.
 //
 // Place in the flow: transport -> here -> aggregator/job. Runs on the aggregator's receive thread
-// until every sender has closed. A message that cannot be decoded or applied is counted and kept
-// as a warning; the rest goes on.
+// until every sender has closed. A batch that cannot be applied is counted and kept as a warning;
+// the rest goes on.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 namespace l4::receive {
 
 struct Stats {
-  std::uint64_t messages = 0, bytes = 0, rejected = 0;
+  std::uint64_t batches = 0, rejected = 0;
 };
 
-/// Drains `receiver` into `state`. `errors` receives one text per rejected message (at most 16).
+/// Drains `receiver` into `state`. `errors` receives one text per rejected batch (at most 16).
 Stats receive_all(wire::Receiver& receiver, job::JobState& state, std::vector<std::string>& errors);
 
 }  // namespace l4::receive

@@ -14,12 +14,24 @@
 
 namespace l4::wire {
 
+/// One physical file on the agent's host, through renames. `key` is drawn when the agent first sees
+/// it and stays; the rest is what it is found again by after the agent has lost its memory.
+struct FileId {
+  std::uint64_t key = 0;  ///< 0 offline: files are told apart by path
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t fingerprint = 0;  ///< hash of the first `fingerprint_bytes` bytes
+  std::uint32_t fingerprint_bytes = 0;
+  bool operator==(const FileId&) const = default;
+};
+
 /// Bytes of one file that this batch accounts for (design.md 3, "positions are the sequence").
 struct Coverage {
   std::string path;
   ByteRange bytes;
   std::uint64_t lines = 0;
   std::uint64_t bytes_known = 0;  ///< size of the file as far as known
+  FileId file = {};
   bool operator==(const Coverage&) const = default;
 };
 
@@ -34,6 +46,7 @@ struct Warning {
 
 struct Batch {
   std::string agent;  ///< the node's name; key of the connection
+  std::string job;    ///< as the agent knows it: an agent has a tree and batches for each job
   std::uint64_t incarnation = 0;
   std::uint64_t sequence = 0;
   std::vector<SourceDefinition> sources;

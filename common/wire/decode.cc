@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
@@ -15,12 +14,12 @@
 #include <vector>
 
 #include "common/wire/codec.h"
+#include "common/wire/words.h"
 #include "schemas/batch.capnp.h"
 
 namespace l4::wire {
 namespace {
 
-constexpr std::size_t kWordBytes = sizeof(capnp::word);
 constexpr int kNestingMax = 8;
 
 /// Where in the message decoding stands, so that an error can name the field.
@@ -129,11 +128,22 @@ class Decoder {
     return out;
   }
 
+  /// As each(), for elements in which nothing can be wrong: most of what a message holds.
+  template <class Out, class In, class List, class Make>
+  void each_plain(std::string_view field, const In& in, List (In::*get)() const, Make make,
+                  std::vector<Out>& out) {
+    const auto [elements, size] = list(field, in, get);
+    out.clear();
+    if (error_) return;
+    out.reserve(size);
+    for (capnp::uint i = 0; i < size; ++i) out.push_back(make(elements[i]));
+  }
+
   SourceDefinition source(schema::SourceDefinition::Reader in);
   TemplateDefinition definition(schema::TemplateDefinition::Reader in);
   TimerName timer_name(schema::TimerName::Reader in);
-  EventCount event(schema::EventCount::Reader in);
-  Run run(schema::Run::Reader in);
+  static EventCount event(schema::EventCount::Reader in);
+  static Run run(schema::Run::Reader in);
   Parameter parameter(schema::Parameter::Reader in);
   ParameterTuple tuple(schema::ParameterTuple::Reader in);
   TimerTotal timer_total(schema::TimerTotal::Reader in);
@@ -256,12 +266,12 @@ Segment Decoder::segment(schema::Segment::Reader in) {
   out.timed_last_line = in.getTimedLastLine();
   out.counted = in.getCounted();
   out.updates = in.getUpdates();
-  out.events = each<EventCount>("events", in, &In::getEvents, &Decoder::event);
-  out.order = each<Run>("order", in, &In::getOrder, &Decoder::run);
+  each_plain("events", in, &In::getEvents, event, out.events);
+  each_plain("order", in, &In::getOrder, run, out.order);
   require(out.order.size() <= kOrderRunsMax, "too many runs");
   out.order_cut = in.getOrderCut();
-  out.parameters = each<ParameterTuple>("parameters", in, &In::getParameters, &Decoder::tuple);
-  out.timers = each<TimerTotal>("timers", in, &In::getTimers, &Decoder::timer_total);
+  each("parameters", in, &In::getParameters, &Decoder::tuple, out.parameters);
+  each("timers", in, &In::getTimers, &Decoder::timer_total, out.timers);
   return out;
 }
 
@@ -272,6 +282,9 @@ Coverage Decoder::coverage(schema::Coverage::Reader in) {
   out.bytes = range(in.getBytes());
   out.lines = in.getLines();
   out.bytes_known = in.getBytesKnown();
+  const auto file = in.getFile();
+  out.file = {file.getKey(), file.getDevice(), file.getInode(), file.getFingerprint(),
+              file.getFingerprintBytes()};
   return out;
 }
 
@@ -288,6 +301,7 @@ Warning Decoder::warning(schema::Warning::Reader in) {
 void Decoder::batch(schema::Batch::Reader in, Batch& out) {
   using In = schema::Batch::Reader;
   out.agent = text("agent", in, &In::getAgent);
+  out.job = text("job", in, &In::getJob);
   out.incarnation = in.getIncarnation();
   out.sequence = in.getSequence();
   each("sources", in, &In::getSources, &Decoder::source, out.sources);
@@ -299,26 +313,6 @@ void Decoder::batch(schema::Batch::Reader in, Batch& out) {
   out.forgotten = template_ids(in.getForgotten());
   out.lines_by_half = in.getLinesByHalf();
 }
-
-/// The message as words; copied only if it does not stand on a word boundary.
-class Words {
- public:
-  explicit Words(std::span<const std::byte> message) : size_(message.size() / kWordBytes) {
-    if (reinterpret_cast<std::uintptr_t>(message.data()) % alignof(capnp::word) == 0) {
-      begin_ = reinterpret_cast<const capnp::word*>(message.data());
-      return;
-    }
-    copy_ = kj::heapArray<capnp::word>(size_);
-    std::memcpy(copy_.begin(), message.data(), size_ * kWordBytes);
-    begin_ = copy_.begin();
-  }
-  kj::ArrayPtr<const capnp::word> view() const { return {begin_, size_}; }
-
- private:
-  std::size_t size_;
-  kj::Array<capnp::word> copy_;
-  const capnp::word* begin_ = nullptr;
-};
 
 }  // namespace
 

@@ -47,14 +47,14 @@ std::size_t words_of_segment(const Segment& segment) {
 
 /// Exact, so that the message becomes one segment and is built where it stays.
 std::size_t words_of_batch(const Batch& batch) {
-  std::size_t words = 1 + words_of<schema::Batch>() + words_of_text(batch.agent) +
-                      words_of_list<schema::SourceDefinition>(batch.sources) +
-                      words_of_list<schema::TemplateDefinition>(batch.templates) +
-                      words_of_list<schema::TimerName>(batch.timers) +
-                      words_of_list<schema::Segment>(batch.segments) +
-                      words_of_list<schema::Coverage>(batch.coverage) +
-                      words_of_list<schema::Warning>(batch.warnings) +
-                      (batch.forgotten.size() + 1) / 2;
+  std::size_t words =
+      1 + words_of<schema::Batch>() + words_of_text(batch.agent) + words_of_text(batch.job) +
+      words_of_list<schema::SourceDefinition>(batch.sources) +
+      words_of_list<schema::TemplateDefinition>(batch.templates) +
+      words_of_list<schema::TimerName>(batch.timers) +
+      words_of_list<schema::Segment>(batch.segments) +
+      words_of_list<schema::Coverage>(batch.coverage) +
+      words_of_list<schema::Warning>(batch.warnings) + (batch.forgotten.size() + 1) / 2;
   for (const auto& source : batch.sources)
     words += words_of_text(source.path) + words_of_text(source.node);
   for (const auto& definition : batch.templates)
@@ -62,7 +62,8 @@ std::size_t words_of_batch(const Batch& batch) {
   for (const auto& timer : batch.timers) words += words_of_text(timer.name);
   for (const auto& segment : batch.segments) words += words_of_segment(segment);
   for (const auto& coverage : batch.coverage)
-    words += words_of_text(coverage.path) + words_of<schema::ByteRange>();
+    words += words_of_text(coverage.path) + words_of<schema::ByteRange>() +
+             (coverage.file != FileId{} ? words_of<schema::FileId>() : 0);
   for (const auto& warning : batch.warnings)
     words +=
         words_of_text(warning.kind) + words_of_text(warning.file) + words_of_text(warning.reason);
@@ -238,11 +239,20 @@ void put(schema::Segment::Builder out, const Segment& segment) {
   put_list(segment.timers, [&](auto size) { return out.initTimers(size); });
 }
 
+void put(schema::FileId::Builder out, const FileId& file) {
+  out.setKey(file.key);
+  out.setDevice(file.device);
+  out.setInode(file.inode);
+  out.setFingerprint(file.fingerprint);
+  out.setFingerprintBytes(file.fingerprint_bytes);
+}
+
 void put(schema::Coverage::Builder out, const Coverage& coverage) {
   put_text(out, &schema::Coverage::Builder::setPath, coverage.path);
   put(out.initBytes(), coverage.bytes);
   out.setLines(coverage.lines);
   out.setBytesKnown(coverage.bytes_known);
+  if (coverage.file != FileId{}) put(out.initFile(), coverage.file);
 }
 
 void put(schema::Warning::Builder out, const Warning& warning) {
@@ -259,6 +269,7 @@ Bytes encode(const Batch& batch) {
   FlatBuilder builder(words_of_batch(batch));
   auto out = builder.initRoot<schema::Batch>();
   put_text(out, &schema::Batch::Builder::setAgent, batch.agent);
+  put_text(out, &schema::Batch::Builder::setJob, batch.job);
   out.setIncarnation(batch.incarnation);
   out.setSequence(batch.sequence);
   put_list(batch.sources, [&](auto size) { return out.initSources(size); });

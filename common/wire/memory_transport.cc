@@ -10,7 +10,7 @@ namespace {
 
 struct Channel {
   Channel(std::size_t senders, std::size_t capacity) : queue(capacity), senders_open(senders) {}
-  BoundedQueue<Bytes> queue;
+  BoundedQueue<Batch> queue;
   std::atomic<std::size_t> senders_open;
 };
 
@@ -22,7 +22,7 @@ class MemorySender final : public Sender {
   ~MemorySender() override {
     if (channel_->senders_open.fetch_sub(1) == 1) channel_->queue.close();
   }
-  bool send(Bytes message) override { return channel_->queue.push(std::move(message)); }
+  bool send(Batch batch) override { return channel_->queue.push(std::move(batch)); }
 
  private:
   std::shared_ptr<Channel> channel_;
@@ -34,7 +34,7 @@ class MemoryReceiver final : public Receiver {
   MemoryReceiver(const MemoryReceiver&) = delete;
   MemoryReceiver& operator=(const MemoryReceiver&) = delete;
   ~MemoryReceiver() override { channel_->queue.abandon(); }
-  std::optional<Bytes> receive() override { return channel_->queue.pop(); }
+  std::optional<Batch> receive() override { return channel_->queue.pop(); }
 
  private:
   std::shared_ptr<Channel> channel_;
@@ -42,8 +42,8 @@ class MemoryReceiver final : public Receiver {
 
 }  // namespace
 
-MemoryLink make_memory_link(std::size_t senders, std::size_t capacity_messages) {
-  const auto channel = std::make_shared<Channel>(senders, capacity_messages);
+MemoryLink make_memory_link(std::size_t senders, std::size_t capacity_batches) {
+  const auto channel = std::make_shared<Channel>(senders, capacity_batches);
   if (senders == 0) channel->queue.close();
   MemoryLink link;
   link.senders.reserve(senders);

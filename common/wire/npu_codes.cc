@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "common/base/by_first_letter.h"
 #include "common/wire/parameter_words.h"
 
 namespace l4::wire {
@@ -19,26 +20,27 @@ struct Phrase {
 };
 
 // Longer ones first where one begins another.
-constexpr std::array<Phrase, 20> kPhrases{{{"alarmid", ""},
-                                           {"assembledfaultcode", ""},
-                                           {"cqe error status", "CQE "},
-                                           {"cqe err status", "CQE "},
-                                           {"hdc recv msg err ret", "HDC "},
-                                           {"error code is", "error "},
-                                           {"error code", ""},
-                                           {"error_code", ""},
-                                           {"errorcode", ""},
-                                           {"errcode", ""},
-                                           {"errno", ""},
-                                           {"event code", ""},
-                                           {"event id", ""},
-                                           {"event_id", ""},
-                                           {"eventid", ""},
-                                           {"fault code", ""},
-                                           {"fault_code", ""},
-                                           {"faultcode", ""},
-                                           {"ret", ""},
-                                           {"result", ""}}};
+constexpr std::array<Phrase, 20> kPhraseList{{{"alarmid", ""},
+                                              {"assembledfaultcode", ""},
+                                              {"cqe error status", "CQE "},
+                                              {"cqe err status", "CQE "},
+                                              {"hdc recv msg err ret", "HDC "},
+                                              {"error code is", "error "},
+                                              {"error code", ""},
+                                              {"error_code", ""},
+                                              {"errorcode", ""},
+                                              {"errcode", ""},
+                                              {"errno", ""},
+                                              {"event code", ""},
+                                              {"event id", ""},
+                                              {"event_id", ""},
+                                              {"eventid", ""},
+                                              {"fault code", ""},
+                                              {"fault_code", ""},
+                                              {"faultcode", ""},
+                                              {"ret", ""},
+                                              {"result", ""}}};
+constexpr ByFirstLetter kPhrases(kPhraseList);
 
 constexpr std::array<std::string_view, 5> kRuntime{"1070", "2070", "5070", "5078", "5079"};
 constexpr std::array<std::string_view, 5> kNpu{"80", "81", "8C", "40F", "4C1F"};
@@ -96,7 +98,8 @@ NpuCode number_at(std::string_view text, std::size_t from, std::string_view any)
 }  // namespace
 
 NpuCode npu_code_after_phrase(std::string_view text) {
-  for (const Phrase& phrase : kPhrases) {
+  if (text.empty()) return {};
+  for (const Phrase& phrase : kPhrases.of(text.front())) {
     if (!begins(text, phrase.low)) continue;
     if (auto found = number_at(text, phrase.low.size(), phrase.any); found.size != 0) return found;
   }

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "common/wire/npu_codes.h"
+#include "common/wire/parameter_forms.h"
+#include "common/wire/parameter_keywords.h"
 #include "common/wire/parameter_words.h"
 
 namespace l4::wire {
@@ -31,10 +33,7 @@ class Scanner {
       const char before = at_ == 0 ? ' ' : text_[at_ - 1];
       const bool at_start = !is_word(before);
       std::size_t used = at_start ? recognise(before) : 0;
-      if (used == 0 && at_start && is_letter(text_[at_])) {
-        earlier_ = std::exchange(previous_, front_while(rest(), is_word));
-        used = previous_.size();
-      }
+      if (used == 0 && at_start && is_letter(c)) used = plain(front_while(rest(), is_word));
       at_ += std::max<std::size_t>(used, 1);
     }
   }
@@ -52,7 +51,8 @@ class Scanner {
   std::size_t recognise(char before) {
     const char c = text_[at_];
     if (c == '/') return path(before);
-    if (is_letter(c) && is_bare_word()) return bare_word(c);
+    if (is_letter(c))
+      if (const auto word = bare_word(); !word.empty()) return bare(word);
     if (is_digit(c) && is_bare_number()) return duration(before);
     if (c == '0')
       if (const auto used = npu(npu_code_in_table(rest(), text_.substr(0, at_)))) return used;
@@ -62,31 +62,31 @@ class Scanner {
       if (const auto used = address(before)) return used;
     if (is_digit(c)) return duration(before);
     if (!is_letter(c)) return 0;
-    std::size_t used = may_be_keyword(c) ? keyword() : 0;
+    std::size_t used =
+        keyword(front_while(rest(), [](char l) { return is_letter(l) || l == '_'; }));
     if (used == 0 && (c == 'E' || c == 'W')) used = code();
     if (used == 0 && c == 'S') used = signal_name();
-    if (used == 0 && may_be_device(c)) used = device_name();
+    if (used == 0) used = device_name();
     return used != 0 ? used : host();
   }
 
-  /// First letters of the words of keyword().
-  static bool may_be_keyword(char c) {
-    return std::string_view("argxshtcndef").find(lower(c)) != std::string_view::npos;
-  }
-  /// First letters of the stems of device_name().
-  static bool may_be_device(char c) {
-    return std::string_view("eibnmh").find(c) != std::string_view::npos;
+  /// A word that says nothing by itself.
+  std::size_t plain(std::string_view word) {
+    earlier_ = std::exchange(previous_, word);
+    return word.size();
   }
 
-  /// Letters alone, as most words: no address, device or host can begin here.
-  bool is_bare_word() const {
-    std::size_t end = at_;
-    while (end < text_.size() && is_letter(text_[end])) ++end;
-    return end == text_.size() || !(has(text_[end], kWord | kHost) || text_[end] == ':');
+  /// Letters alone, as most words: no address, device or host can begin here. Empty if it is more.
+  std::string_view bare_word() const {
+    const auto word = front_while(rest(), is_letter);
+    const std::size_t end = at_ + word.size();
+    const bool more = end < text_.size() && (has(text_[end], kWord | kHost) || text_[end] == ':');
+    return more ? std::string_view() : word;
   }
-  std::size_t bare_word(char c) {
-    const std::size_t used = may_be_keyword(c) ? keyword() : 0;
-    return used == 0 && c == 'S' ? signal_name() : used;
+  std::size_t bare(std::string_view word) {
+    std::size_t used = keyword(word);
+    if (used == 0 && word.front() == 'S') used = signal_name();
+    return used != 0 ? used : plain(word);
   }
 
   /// Digits with at most two points: no address can begin here.
@@ -133,11 +133,10 @@ class Scanner {
   }
 
   std::size_t address(char before) {
-    const auto four = [](std::string_view text) { return ipv4(text); };
-    if (const auto size = four(rest()); size != 0 && before != '.' && before != '-') {
+    if (const auto size = ipv4_size(rest()); size != 0 && before != '.' && before != '-') {
       const std::string_view found = rest().substr(0, size);
       if (found != "0.0.0.0") add(ParameterKind::address, std::string(found));
-      return size + port(rest().substr(size));
+      return size + port_size(rest().substr(size));
     }
     const std::string_view found =
         front_while(rest(), [](char c) { return is_hex(c) || c == ':' || c == '.'; });
@@ -148,30 +147,11 @@ class Scanner {
     const char behind = found.size() < rest().size() ? rest()[found.size()] : ' ';
     if (is_word(behind)) return 0;  // c10::Error, a::b
     constexpr std::string_view kMapped = "::ffff:";
-    if (found.starts_with(kMapped) && four(found.substr(kMapped.size())) != 0)
+    if (found.starts_with(kMapped) && ipv4_size(found.substr(kMapped.size())) != 0)
       add(ParameterKind::address, std::string(found.substr(kMapped.size())));
     else
       add(ParameterKind::address, std::string(found));
     return found.size();
-  }
-
-  static std::size_t ipv4(std::string_view text) {
-    std::size_t size = 0;
-    for (int part = 0; part < 4; ++part) {
-      if (part > 0 && (size >= text.size() || text[size++] != '.')) return 0;
-      const auto digits = front_while(text.substr(std::min(size, text.size())), is_digit);
-      if (digits.empty() || digits.size() > 3 || (digits.size() == 3 && digits > "255")) return 0;
-      size += digits.size();
-    }
-    const char behind = size < text.size() ? text[size] : ' ';
-    const bool more = behind == '.' && size + 1 < text.size() && is_digit(text[size + 1]);
-    return is_word(behind) || more ? 0 : size;
-  }
-
-  /// ":29400" or "<33092>" behind an address.
-  static std::size_t port(std::string_view text) {
-    if (text.empty() || (text.front() != ':' && text.front() != '<')) return 0;
-    return 1 + front_while(text.substr(1), is_digit).size();
   }
 
   std::size_t duration(char before) {
@@ -212,44 +192,55 @@ class Scanner {
     return Number{text.substr(start, sign + digits.size()), start + sign + digits.size()};
   }
 
-  std::size_t npu(NpuCode code) {
+  std::size_t npu(NpuCode&& code) {
+    if (code.size == 0) return 0;
     add(ParameterKind::code, std::move(code.value));
     return code.size;
   }
 
-  std::size_t keyword() {
+  /// `word` is what stands here, up to what is no letter.
+  std::size_t keyword(std::string_view word) {
     if (const auto used = npu(npu_code_after_phrase(rest()))) return used;
-    const auto letters = front_while(rest(), [](char c) { return is_letter(c) || c == '_'; });
-    const std::size_t size = letters.size();
-    if (size < 3 || size > 11) return 0;
-    const auto is = [&](std::string_view low) { return same(letters, low); };
-    if (is("rank") || is("ranks") || is("global_rank") || is("rankid")) return rank(size);
-    if (is("xid")) return xid(size, "Xid ");
-    if (is("sxid")) return xid(size, "SXid ");
-    if (is("http")) return http(size);
-    if (is("timeout") && rest().substr(size).starts_with("(ms)=")) {
-      const auto found = number(size + 5, " ");
-      if (found) add_duration(found->digits, 1);
-      return found ? found->end : 0;
-    }
-    if (is("cuda")) return indexed(size, ":", "cuda:");
-    if (is("npu")) return indexed(size, ":", "npu:");
-    if (is("gpu")) return indexed(size, " :#", "GPU ");
-    if (is("device") || is("device_id") || is("deviceid")) return indexed(size, " :=[#", "device ");
-    if (is("errno") || (is("error") && same(previous_, "os")))
-      return simple(size, ParameterKind::errno_value, "");
-    if (is("signal")) return signal_number(size);
-    if (is("error") && same(previous_, "with")) return simple(size, ParameterKind::code, "error ");
-    if (is_exit_word(letters)) return simple(size, ParameterKind::exit_code, "");
-    if (is("code") && same(previous_, "status")) return simple(size, ParameterKind::code, "HTTP ");
-    return 0;
+    const std::size_t size = word.size();
+    const Keyword found = keyword_of(word);
+    if (found == Keyword::none) return 0;
+    if (found == Keyword::rank) return rank(size);
+    if (found == Keyword::xid) return xid(size, "Xid ");
+    if (found == Keyword::sxid) return xid(size, "SXid ");
+    if (found == Keyword::http) return http(size);
+    if (found == Keyword::timeout) return timeout(size);
+    if (found == Keyword::cuda) return indexed(size, ":", "cuda:");
+    if (found == Keyword::npu) return indexed(size, ":", "npu:");
+    if (found == Keyword::gpu) return indexed(size, " :#", "GPU ");
+    if (found == Keyword::device) return indexed(size, " :=[#", "device ");
+    if (found == Keyword::errno_value) return simple(size, ParameterKind::errno_value, "");
+    if (found == Keyword::error) return error(size);
+    if (found == Keyword::signal) return signal_number(size);
+    if (found == Keyword::exit_code) return simple(size, ParameterKind::exit_code, "");
+    return code_or_status(size, found);
   }
 
-  bool is_exit_word(std::string_view word) const {
-    if (same(word, "exitcode") || same(word, "exit_code") || same(word, "returncode")) return true;
-    const bool code = same(word, "code");
-    if (code && same(previous_, "with")) return same(earlier_, "exited") || same(earlier_, "exits");
-    return (code || same(word, "status")) && (same(previous_, "exit") || same(previous_, "return"));
+  std::size_t timeout(std::size_t size) {
+    if (!rest().substr(size).starts_with("(ms)=")) return 0;
+    const auto found = number(size + 5, " ");
+    if (found) add_duration(found->digits, 1);
+    return found ? found->end : 0;
+  }
+
+  std::size_t error(std::size_t size) {
+    if (same(previous_, "os")) return simple(size, ParameterKind::errno_value, "");
+    return same(previous_, "with") ? simple(size, ParameterKind::code, "error ") : 0;
+  }
+
+  /// "exit code 1", "exited with code 1", "return status 1"; "status code 503".
+  std::size_t code_or_status(std::size_t size, Keyword word) {
+    const bool code = word == Keyword::code;
+    const bool exited =
+        code && same(previous_, "with") && (same(earlier_, "exited") || same(earlier_, "exits"));
+    if (exited || same(previous_, "exit") || same(previous_, "return"))
+      return simple(size, ParameterKind::exit_code, "");
+    const bool http = code && same(previous_, "status");
+    return http ? simple(size, ParameterKind::code, "HTTP ") : 0;
   }
 
   std::size_t simple(std::size_t size, ParameterKind kind, const char* prefix) {
@@ -322,8 +313,8 @@ class Scanner {
   }
 
   std::size_t signal_name() {
+    if (!rest().starts_with("SIG")) return 0;
     const auto name = front_while(rest(), [](char c) { return is_upper(c) || is_digit(c); });
-    if (!name.starts_with("SIG")) return 0;
     const bool known = std::ranges::any_of(kSignals, [&](auto& s) { return s.second == name; });
     if (known) add(ParameterKind::signal, std::string(name));
     return known ? name.size() : 0;
@@ -374,12 +365,6 @@ class Scanner {
     if (!named && !infix && !introduced) return 0;
     add(ParameterKind::host, std::string(word));
     return word.size();
-  }
-
-  static bool has_node_infix(std::string_view word) {
-    for (auto at = word.find('-'); at != std::string_view::npos; at = word.find('-', at + 1))
-      if (begins(word.substr(at), "-node")) return true;
-    return false;
   }
 
   std::string_view text_;

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <cstring>
 #include <latch>
 #include <thread>
 
@@ -11,11 +10,11 @@ using namespace l4::wire;
 
 namespace {
 
-Bytes message(std::uint32_t sender, std::uint32_t number) {
-  Bytes bytes(8);
-  std::memcpy(bytes.data(), &sender, 4);
-  std::memcpy(bytes.data() + 4, &number, 4);
-  return bytes;
+Batch message(std::uint32_t sender, std::uint32_t number) {
+  Batch batch;
+  batch.incarnation = sender;
+  batch.sequence = number;
+  return batch;
 }
 
 }  // namespace
@@ -30,12 +29,10 @@ TEST_CASE("memory transport: four senders lose nothing and keep their order") {
     });
   std::uint32_t next[kSenders] = {};
   bool ordered = true;
-  while (const auto bytes = link.receiver->receive()) {
-    std::uint32_t sender = 0, number = 0;
-    std::memcpy(&sender, bytes->data(), 4);
-    std::memcpy(&number, bytes->data() + 4, 4);
-    ordered = ordered && number == next[sender];
-    ++next[sender];
+  while (const auto batch = link.receiver->receive()) {
+    std::uint32_t& expected = next[batch->incarnation];
+    ordered = ordered && batch->sequence == expected;
+    ++expected;
   }
   CHECK(ordered);
   for (const std::uint32_t count : next) CHECK(count == kMessages);

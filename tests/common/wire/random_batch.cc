@@ -20,6 +20,7 @@ class Maker {
   Batch batch() {
     Batch batch;
     batch.agent = text(40);
+    batch.job = text(40);
     batch.incarnation = number<std::uint64_t>();
     batch.sequence = number<std::uint64_t>();
     fill(batch.sources, 5, [&] { return source(); });
@@ -28,7 +29,10 @@ class Maker {
          [&] { return TimerName{number<std::uint16_t>(), text(20), word(TimerKind::mixed)}; });
     fill(batch.segments, 6, [&] { return segment(); });
     fill(batch.coverage, 3, [&] {
-      return Coverage{text(60), range(), number<std::uint64_t>(), number<std::uint64_t>()};
+      const FileId file{number<std::uint64_t>(), number<std::uint64_t>(), number<std::uint64_t>(),
+                        number<std::uint64_t>(), number<std::uint32_t>()};
+      return Coverage{text(60), range(), number<std::uint64_t>(), number<std::uint64_t>(),
+                      below(2) ? file : FileId{}};
     });
     fill(batch.warnings, 2,
          [&] { return Warning{text(9), text(60), text(200), number<std::uint64_t>()}; });

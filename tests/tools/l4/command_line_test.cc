@@ -38,6 +38,17 @@ TEST_CASE("command line: faults has commands of its own") {
   CHECK(read({"faults", "list"}).faults.action == FaultsOptions::Action::list);
 }
 
+TEST_CASE("command line: keys has commands of its own") {
+  const auto add = read({"keys", "add", "a", "b", "--from", "f", "--dir", "d", "--fleet"});
+  REQUIRE(add.command == CommandLine::Command::keys);
+  CHECK(add.keys.action == KeysOptions::Action::add);
+  CHECK(add.keys.names == std::vector<std::string>{"a", "b"});
+  CHECK(add.keys.from.size() == 1);
+  CHECK(add.keys.folder == "d");
+  CHECK(add.keys.fleet);
+  CHECK(read({"keys", "list"}).keys.action == KeysOptions::Action::list);
+}
+
 TEST_CASE("command line: wrong use ends with 2") {
   const std::vector<std::vector<const char*>> wrong{
       {},
@@ -52,6 +63,9 @@ TEST_CASE("command line: wrong use ends with 2") {
       {"faults"},
       {"faults", "lst"},
       {"faults", "show"},
+      {"keys"},
+      {"keys", "add"},
+      {"keys", "revoke"},
       {"faults", "match", "--all"},
       {"faults", "list", "--family"}};
   for (const auto& words : wrong) {

@@ -1,0 +1,34 @@
+// What the link needs of the rest of the agent. Implemented by whoever composes `l4-agent`.
+//
+// Called by ship::Session from within `step`, on its thread; calls must not come back into the
+// session. Positions are the aggregator's (docs/WIRE.md, "Positions are the sequence").
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "common/wire/batch.h"
+#include "common/wire/control.h"
+
+namespace l4::ship {
+
+class Pipeline {
+ public:
+  virtual ~Pipeline() = default;
+
+  /// After the first WELCOME, and whenever what the aggregator has does not fit to what was offered
+  /// (it lost its store, the spool was damaged): read every file on from here, files that are not
+  /// named from their beginning. Nothing that was offered before is kept, also no definition in it:
+  /// define again whatever is used.
+  virtual void read_from(const std::vector<wire::Position>& committed) = 0;
+  /// These bytes are counted for good.
+  virtual void committed(const std::vector<wire::Coverage>& coverage) = 0;
+  /// Templates of a job that the aggregator does not know: define them with the next batch.
+  virtual void define_again(const std::string& job,
+                            const std::vector<LocalTemplateId>& templates) = 0;
+  virtual void asked(const wire::Ask& question) = 0;
+  /// For the agent's log: connected, refused and why. The same is not said twice in a row.
+  virtual void said(std::string_view what) = 0;
+};
+
+}  // namespace l4::ship

@@ -1,0 +1,315 @@
+// What AgentServer does with each message of an agent.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "aggregator/receive/agent_server_state.h"
+#include "common/wire/control_codec.h"
+
+namespace l4::receive {
+namespace {
+
+using wire::Refusal;
+using wire::RefuseReason;
+
+constexpr std::size_t kPageBytesMax = wire::kWireMessageBytesMax - 8192;
+constexpr std::uint32_t kComeBackMs = 5'000;
+
+}  // namespace
+
+void AgentServer::State::receive(const wire::Incoming& in) {
+  ++stats_.messages;
+  stats_.bytes += in.message.size();
+  if (in.message.size() > wire::kWireMessageBytesMax) {
+    refuse(in, 0, Refusal::too_long,
+           {RefuseReason::too_long, fmt::format("a message of {} bytes", in.message.size()), 0, 0});
+    return;
+  }
+  const auto envelope = wire::decode_control(in.message);
+  if (!envelope) {
+    refuse(in, 0, Refusal::malformed, {RefuseReason::malformed, envelope.error().text(), 0, 0});
+    return;
+  }
+  if (const auto* says_hello = std::get_if<wire::Hello>(&envelope->message)) {
+    hello(in, envelope->session, *says_hello);
+    return;
+  }
+  const auto peer = peers_.find(in.peer);
+  AgentState* agent = peer == peers_.end() ? nullptr : &agents_.at(peer->second);
+  if (agent == nullptr || agent->session != envelope->session || !agent->open) {
+    ++stats_.unknown_sessions;
+    if (agent != nullptr && !agent->open) return;  // its WELCOME is due
+    if (std::holds_alternative<wire::Bye>(envelope->message)) return;
+    const wire::Refuse answer{RefuseReason::say_hello, "say hello first", 0, 0};
+    port_.send(in.peer, wire::encode(wire::Envelope{envelope->session, answer}));
+    return;
+  }
+  heard(*agent);
+  on(*agent, in, envelope->message);
+}
+
+void AgentServer::State::heard(AgentState& agent) {
+  agent.heard = now_;
+  liveness_.heard(agent.name, now_.steady);
+  if (agent.contender.empty()) return;
+  tell(AgentEvent::Kind::name_twice, agent.name, agent.address,
+       "also asked for from " + agent.contender + " while this one lives");
+  agent.contender.clear();
+}
+
+void AgentServer::State::on(AgentState& agent, const wire::Incoming& in,
+                            const wire::Control& message) {
+  if (const auto* frame = std::get_if<wire::BatchFrame>(&message)) {
+    batch(agent, in, *frame);
+  } else if (const auto* beat = std::get_if<wire::Heartbeat>(&message)) {
+    heartbeat(agent, *beat);
+  } else if (const auto* more = std::get_if<wire::MorePositions>(&message)) {
+    send(agent, agent.positions.page(more->after, kPageBytesMax));
+  } else if (const auto* answer = std::get_if<wire::Answer>(&message)) {
+    observer_.answered(agent.name, *answer);
+  } else if (const auto* bye = std::get_if<wire::Bye>(&message)) {
+    tell(AgentEvent::Kind::left, agent.name, agent.address, bye->reason);
+    liveness_.left(agent.name);
+    drop(agent);
+  } else {
+    note(Refusal::unknown_kind, agent.address, agent.name);
+  }
+}
+
+/// Whether key, version and room allow this agent at all.
+bool AgentServer::State::may_have(const wire::Incoming& in, std::uint64_t session,
+                                  const wire::Hello& hello) {
+  if (in.key_name != wire::kFleetKeyName && in.key_name != hello.agent) {
+    refuse(in, session, Refusal::wrong_name,
+           {RefuseReason::wrong_name,
+            fmt::format("the key of {} may not speak for {}", in.key_name, hello.agent), 0, 0});
+    return false;
+  }
+  if (hello.version_max < options_.version_min || hello.version_min > options_.version_max) {
+    refuse(in, session, Refusal::version,
+           {RefuseReason::version,
+            fmt::format("{} speaks protocol versions {} to {}, this aggregator {} to {}",
+                        hello.agent, hello.version_min, hello.version_max, options_.version_min,
+                        options_.version_max),
+            0, 0});
+    return false;
+  }
+  if (agents_.size() >= options_.agents_max && !agents_.contains(hello.agent)) {
+    refuse(in, session, Refusal::too_many,
+           {RefuseReason::busy, fmt::format("there are {} agents already", agents_.size()),
+            kComeBackMs, 0});
+    return false;
+  }
+  return true;
+}
+
+/// A name belongs to whoever has it as long as it is heard, unless the same agent or host comes.
+bool AgentServer::State::name_is_free(const wire::Incoming& in, std::uint64_t session,
+                                      const wire::Hello& hello) {
+  const auto found = agents_.find(hello.agent);
+  if (found == agents_.end() || found->second.peer.empty()) return true;
+  AgentState& holder = found->second;
+  const bool same = holder.peer == in.peer || holder.address == in.address ||
+                    (holder.incarnation == hello.incarnation && hello.incarnation != 0);
+  if (same || now_.steady - holder.heard.steady >= options_.takeover_after) return true;
+  holder.contender = in.address;
+  refuse(in, session, Refusal::name_taken,
+         {RefuseReason::name_taken,
+          fmt::format("{} is connected from {}", hello.agent, holder.address), kComeBackMs, 0});
+  return false;
+}
+
+void AgentServer::State::hello(const wire::Incoming& in, std::uint64_t session,
+                               const wire::Hello& hello) {
+  ++stats_.hellos;
+  if (!may_have(in, session, hello) || !name_is_free(in, session, hello)) return;
+  // One connection is one agent: a second name on it takes the place of the first.
+  if (const auto other = peers_.find(in.peer);
+      other != peers_.end() && other->second != hello.agent)
+    drop(agents_.at(other->second));
+  AgentState& agent = agents_[hello.agent];
+  agent.name = hello.agent;
+  const bool again =
+      agent.peer == in.peer && agent.session == session && agent.incarnation == hello.incarnation;
+  if (!again && agent.peer == in.peer && agent.incarnation == hello.incarnation &&
+      session < agent.session)
+    return;     // overtaken by a later one
+  if (again) {  // the WELCOME was lost, or this is a copy
+    if (agent.open && agent.received == 0) welcome(agent);
+    return;
+  }
+  if (!agent.peer.empty()) drop(agent);
+  if (!agent.loaded) {
+    const AgentRecord record = ledger_.load(agent.name);
+    agent.positions.load(record.positions);
+    agent.incarnation = record.incarnation;
+    agent.sequence_applied = agent.sequence_committed = record.last_sequence;
+    agent.loaded = true;
+  }
+  if (agent.incarnation != hello.incarnation) agent.sequence_applied = agent.sequence_committed = 0;
+  agent.peer = in.peer;
+  agent.address = in.address;
+  agent.fleet_key = in.key_name == wire::kFleetKeyName;
+  agent.session = session;
+  agent.incarnation = hello.incarnation;
+  agent.boot_id = hello.boot_id;
+  agent.software = hello.software;
+  agent.version = std::min(hello.version_max, options_.version_max);
+  agent.features = hello.features & options_.features;
+  agent.received = agent.committed = 0;
+  agent.gap_told = false;
+  agent.contender.clear();
+  peers_[in.peer] = agent.name;
+  heard(agent);
+  tell(AgentEvent::Kind::hello, agent.name, agent.address, agent.software);
+  agent.welcome_due = true;
+  if (agent.in_flight.empty()) welcome(agent);
+}
+
+void AgentServer::State::welcome(AgentState& agent) {
+  wire::Welcome welcome;
+  welcome.version = agent.version;
+  welcome.features = agent.features;
+  welcome.incarnation = options_.incarnation;
+  welcome.software = options_.software;
+  welcome.window = window();
+  welcome.heartbeat_ms = static_cast<std::uint32_t>(options_.heartbeat.count());
+  welcome.message_bytes_max = wire::kWireMessageBytesMax;
+  welcome.last_sequence = agent.sequence_committed;
+  welcome.page = agent.positions.page(0, kPageBytesMax);
+  agent.welcome_due = false;
+  agent.open = true;
+  ++stats_.welcomes;
+  send(agent, std::move(welcome));
+}
+
+std::uint32_t AgentServer::State::window() const {
+  return tickets_.size() < options_.in_flight_max ? options_.window : 1;
+}
+
+void AgentServer::State::heartbeat(AgentState& agent, const wire::Heartbeat& beat) {
+  ++stats_.heartbeats;
+  if (beat.number > agent.last_beat.number || beat.number == 1) agent.last_beat = beat;
+  agent.last_beat.released.clear();
+  if (const auto released = agent.positions.release(beat.released); !released.empty())
+    ledger_.release(agent.name, released);
+  send(agent, wire::HeartbeatReply{beat.number, now_.wall, now_.wall, agent.received,
+                                   agent.committed, window()});
+}
+
+/// Batches are taken in the order of their numbers; positions decide what they count.
+void AgentServer::State::batch(AgentState& agent, const wire::Incoming& in,
+                               const wire::BatchFrame& frame) {
+  if (frame.number <= agent.received) {
+    ++stats_.batches_repeated;
+    if (frame.number <= agent.committed) send(agent, wire::Ack{agent.committed, window()});
+    return;
+  }
+  if (frame.number > agent.received + 1) {
+    ++stats_.batches_early;
+    if (agent.gap_told) return;
+    agent.gap_told = true;
+    ++stats_.wants;
+    send(agent, wire::Want{agent.received + 1, {}, {}, {}});
+    return;
+  }
+  if (agent.in_flight.size() >= options_.window) {
+    note(Refusal::over_window, agent.address, agent.name);
+    return;
+  }
+  auto decoded = wire::decode(frame.body);
+  std::string wrong = decoded ? std::string() : decoded.error().text();
+  if (decoded && (decoded->agent != agent.name || decoded->incarnation != agent.incarnation))
+    wrong = "the batch is of another agent";
+  if (decoded && std::ranges::any_of(decoded->coverage, [](const wire::Coverage& part) {
+        return part.file.key == 0 || part.path.size() > wire::kPathBytesMax;
+      }))
+    wrong = "coverage: no file key, or a path that is too long";
+  if (!wrong.empty()) {
+    refuse(in, agent.session, Refusal::malformed,
+           {RefuseReason::malformed, wrong, 0, frame.number});
+    return;
+  }
+  apply(agent, in, frame, std::move(*decoded));
+}
+
+void AgentServer::State::apply(AgentState& agent, const wire::Incoming& in,
+                               const wire::BatchFrame& frame, wire::Batch batch) {
+  using Verdict = PositionTable::Verdict;
+  Verdict verdict = agent.positions.check(batch.coverage);
+  if (verdict == Verdict::nothing)
+    verdict = batch.sequence <= agent.sequence_applied ? Verdict::seen : Verdict::apply;
+  if (verdict == Verdict::too_many) {
+    refuse(in, agent.session, Refusal::malformed,
+           {RefuseReason::busy, "more files than are kept of one agent", kComeBackMs, 0});
+    return;
+  }
+  if (verdict == Verdict::gap) {
+    ++stats_.wants;
+    send(agent, wire::Want{frame.number, agent.positions.wanted(batch.coverage), {}, {}});
+    return;
+  }
+  agent.received = frame.number;
+  agent.gap_told = false;
+  InFlight flight{
+      0, agent.session, frame.number, agent.incarnation, batch.sequence, batch.coverage, true};
+  if (verdict == Verdict::seen) {
+    ++stats_.batches_seen;
+    agent.in_flight.push_back(std::move(flight));
+    advance(agent);
+    return;
+  }
+  ++stats_.batches_applied;
+  agent.positions.apply(batch.coverage);
+  agent.sequence_applied = std::max(agent.sequence_applied, batch.sequence);
+  flight.done = false;
+  flight.ticket = ++tickets_made_;
+  tickets_[flight.ticket] = agent.name;
+  agent.in_flight.push_back(std::move(flight));
+  ledger_.apply(tickets_made_, std::move(batch), frame.body);
+}
+
+void AgentServer::State::done(Ticket ticket, bool durable) {
+  const auto named = tickets_.find(ticket);
+  if (named == tickets_.end()) return;
+  AgentState& agent = agents_.at(named->second);
+  tickets_.erase(named);
+  const auto flight = std::ranges::find(agent.in_flight, ticket, &InFlight::ticket);
+  if (flight == agent.in_flight.end()) return;
+  if (durable) {
+    flight->done = true;
+    ++stats_.batches_committed;
+    advance(agent);
+    return;
+  }
+  // What was applied and is not durable did not happen: the agent starts from what is.
+  ++stats_.batches_failed;
+  for (const InFlight& lost : agent.in_flight) tickets_.erase(lost.ticket);
+  agent.in_flight.clear();
+  agent.loaded = false;
+  if (agent.peer.empty()) return;
+  send(agent, wire::Refuse{RefuseReason::say_hello, "a batch could not be stored", 0, 0});
+  if (!agent.peer.empty()) drop(agent);
+}
+
+/// Acknowledges what is committed without a hole before it.
+void AgentServer::State::advance(AgentState& agent) {
+  const std::uint64_t before = agent.committed;
+  while (!agent.in_flight.empty() && agent.in_flight.front().done) {
+    const InFlight& first = agent.in_flight.front();
+    agent.positions.commit(first.coverage);
+    if (first.incarnation == agent.incarnation)
+      agent.sequence_committed = std::max(agent.sequence_committed, first.sequence);
+    if (first.session == agent.session) agent.committed = std::max(agent.committed, first.number);
+    agent.in_flight.pop_front();
+  }
+  if (agent.peer.empty()) return;
+  if (agent.welcome_due && agent.in_flight.empty())
+    welcome(agent);
+  else if (agent.open && agent.committed > before)
+    send(agent, wire::Ack{agent.committed, window()});
+}
+
+}  // namespace l4::receive

@@ -1,0 +1,95 @@
+// The aggregator's end of the links: who is there, what of theirs is counted, who is silent.
+//
+// Flow: ServerPort -> here -> Ledger (batches, exactly once) and Observer (agents). A pure state
+// machine: it reads no clock and starts no thread; its owner calls `step` when the port has
+// something and when the time it returned is over, and `committed` for what the ledger has made
+// durable, all on one thread. Bounds: `agents_max`, 8 batches under way per agent, positions as
+// PositionTable says. Nothing an agent sends is believed; what is wrong is refused, counted, and
+// told once (notices.h). docs/WIRE.md has the protocol.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aggregator/receive/ledger.h"
+#include "aggregator/receive/liveness.h"
+#include "aggregator/receive/observer.h"
+#include "common/wire/instant.h"
+#include "common/wire/port.h"
+
+namespace l4::receive {
+
+struct ServerOptions {
+  std::uint64_t incarnation = 0;  ///< drawn at random at the start
+  std::string software;
+  std::uint64_t features = 0;
+  std::uint16_t version_min = wire::kVersionMin, version_max = wire::kVersionMax;
+  std::uint32_t window = 8;          ///< batches under way per agent
+  std::size_t in_flight_max = 8192;  ///< of all agents; beyond it the window is 1
+  std::size_t agents_max = 20'000;
+  std::size_t messages_per_step = 512;
+  Millis heartbeat{3'000};
+  Millis takeover_after{7'000};  ///< a name may be taken from another address after such a silence
+  Millis unread_most{10'000};    ///< an agent that takes no answers so long is dropped
+  Millis forget_after{3'600'000};  ///< an agent that is away so long leaves memory, not the store
+  LivenessOptions liveness;
+};
+
+struct ServerStats {
+  std::array<std::uint64_t, wire::kRefusals> refused{};
+  std::uint64_t messages = 0, bytes = 0, hellos = 0, welcomes = 0, heartbeats = 0;
+  std::uint64_t batches_applied = 0, batches_seen = 0, batches_repeated = 0, batches_early = 0;
+  std::uint64_t batches_committed = 0, batches_failed = 0, wants = 0, unknown_sessions = 0;
+  std::uint64_t answers_full = 0;  ///< messages to agents that found no room
+};
+
+/// One agent, for `/api/v1/agents`.
+struct AgentView {
+  std::string agent, address, software, boot_id;
+  bool connected = false, lost = false, fleet_key = false;
+  std::uint64_t incarnation = 0, files = 0, batches_in_flight = 0;
+  std::uint64_t batches_held = 0, bytes_held = 0;  ///< by the agent, as it last said
+  wire::Shedding shedding = wire::Shedding::nothing;
+  TimeMs heard{};
+  bool offset_known = false;
+  Millis offset{0}, delay{0};  ///< to add to its clock to get ours
+};
+
+class AgentServer {
+ public:
+  AgentServer(ServerOptions options, wire::ServerPort& port, Ledger& ledger, Observer& observer,
+              wire::Instant start);
+  AgentServer(const AgentServer&) = delete;
+  AgentServer& operator=(const AgentServer&) = delete;
+  ~AgentServer();
+
+  /// Takes what has arrived, at most `messages_per_step`, and sends what is due. Returns how long
+  /// the owner may wait at most.
+  Millis step(wire::Instant now);
+
+  /// The ledger has made this batch durable, or never will: then the agent sends it again.
+  void committed(Ticket ticket);
+  void failed(Ticket ticket);
+
+  /// An agent that was there before a restart: it is called lost if it does not come back.
+  void expect(const std::string& agent);
+  /// False if it is not connected, or takes nothing now.
+  bool ask(const std::string& agent, wire::Ask question);
+  bool want_templates(const std::string& agent, const std::string& job,
+                      std::vector<LocalTemplateId> templates);
+  /// Tells all agents that the aggregator stops; they come back later.
+  void stop();
+
+  std::vector<AgentView> agents() const;
+  ServerStats stats() const;
+  bool is_blind() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace l4::receive

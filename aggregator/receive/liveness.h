@@ -1,0 +1,67 @@
+// Which agents are alive, by when they were last heard; and when the silence is our own.
+//
+// Flow: AgentServer tells what it hears and calls `step`; the changes become events. Rules:
+// - silent for `lost_after`: lost;
+// - more than half of the living (of at least three) overdue at once: blind, and nobody is lost;
+//   until `grace` after most are heard again; who stays silent for `blind_most` is left out;
+// - for `grace` after the start nobody is lost;
+// - time in which `step` was not called does not count as anybody's silence.
+// Pure, no clock. Cost of a step: the number of agents, at most four times a second.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+
+namespace l4::receive {
+
+struct LivenessOptions {
+  Millis lost_after{11'000};
+  Millis overdue_after{5'000};  ///< more than a heartbeat
+  Millis grace{60'000};
+  Millis blind_most{600'000};
+  Millis looked_away{2'000};  ///< a longer pause between two steps was ours
+};
+
+class Liveness {
+ public:
+  struct Change {
+    enum class Kind : std::uint8_t { lost, back, blind, sighted };
+    Kind kind = Kind::lost;
+    std::string agent;
+    Millis silent{0};
+    std::size_t overdue = 0, living = 0;  ///< blind and sighted
+  };
+
+  Liveness(LivenessOptions options, Millis start);
+
+  /// Known from before a restart: lost if it is not heard within the grace.
+  void expect(const std::string& agent);
+  void heard(const std::string& agent, Millis now);
+  /// Said goodbye: neither alive nor lost.
+  void left(const std::string& agent);
+  std::vector<Change> step(Millis now);
+
+  bool is_blind() const { return blind_; }
+  bool is_lost(const std::string& agent) const;
+  std::size_t living() const;
+
+ private:
+  struct Agent {
+    Millis heard{0};
+    bool lost = false;
+  };
+  void look(Millis now, std::vector<Change>& changes);
+
+  LivenessOptions options_;
+  Millis start_, stepped_, looked_, quiet_until_;
+  Millis blind_since_{0};
+  bool blind_ = false;
+  std::map<std::string, Agent> agents_;
+  std::vector<Change> back_;
+};
+
+}  // namespace l4::receive

@@ -1,0 +1,40 @@
+// What AgentServer tells the rest of the aggregator of its agents.
+//
+// Called on the server's thread from within `step`. `notice` is for the log and already limited to
+// one line per kind and address in ten minutes; everything is counted in ServerStats besides.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/time.h"
+#include "common/wire/control.h"
+
+namespace l4::receive {
+
+struct AgentEvent {
+  enum class Kind : std::uint8_t {
+    hello,       ///< connected, or connected again
+    left,        ///< said goodbye: it was stopped, the node is not lost
+    lost,        ///< silent for too long
+    back,        ///< heard again after it was lost
+    blind,       ///< more than half of the agents fell silent at once: it is us, not they
+    sighted,     ///< most are heard again
+    name_twice,  ///< an alert: one name from two addresses, both alive
+  };
+  Kind kind = Kind::hello;
+  std::string agent;  ///< empty for blind and sighted
+  std::string address;
+  std::string detail;
+  TimeMs at{};
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void event(const AgentEvent& event) = 0;
+  virtual void notice(const std::string& text) = 0;
+  virtual void answered(const std::string& agent, const wire::Answer& answer) = 0;
+};
+
+}  // namespace l4::receive

@@ -1,0 +1,35 @@
+// How far the agent's wall clock is from the aggregator's: NTP's four times, and of the last eight
+// measurements the one with the shortest round trip.
+//
+// Fed by agent/ship with each heartbeat's reply. A round trip is measured with the steady clock; if
+// the wall clock was set meanwhile (it moved against the steady one by more than a second), what
+// was measured before is forgotten. Not thread-safe, no clock of its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "common/wire/instant.h"
+
+namespace l4::wire {
+
+class ClockFilter {
+ public:
+  struct Estimate {
+    Millis offset{0};  ///< to add to our clock to get theirs
+    Millis delay{0};   ///< of the round trip: the offset is right within half of it
+  };
+
+  /// `received` and `replied` are the other end's clock.
+  void measured(Instant sent, TimeMs received, TimeMs replied, Instant back);
+  std::optional<Estimate> estimate() const;
+
+ private:
+  static constexpr std::size_t kSamples = 8;
+  std::array<Estimate, kSamples> samples_;
+  std::size_t count_ = 0;          ///< of all that were taken since the clock was set
+  Millis wall_against_steady_{0};  ///< when the last sample was taken
+};
+
+}  // namespace l4::wire

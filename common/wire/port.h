@@ -1,0 +1,111 @@
+// The two ends of the live wire: whole messages, both ways, without a word about what they say.
+//
+// Flow: agent/ship <-> ClientPort ~~~ ServerPort <-> aggregator/receive. Implementations:
+// common/wire/zmq (CURVE over TCP) and common/wire/simulation (in memory, seeded, with loss). A
+// port belongs to one thread; only `wake` may be called from others. Nothing but `wait` waits, and
+// a full queue is an answer (`Sent::full`). Messages longer
+// than kWireMessageBytesMax are refused at both ends. A message may be lost, also after
+// `Sent::yes`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/time.h"
+#include "common/wire/codec.h"
+
+namespace l4::wire {
+
+/// Longest message on the live wire, envelope included.
+inline constexpr std::size_t kWireMessageBytesMax = 1u << 20;
+/// Messages that wait per connection and direction before `Sent::full`.
+inline constexpr int kHighWaterMark = 16;
+
+enum class Sent : std::uint8_t { yes, full, gone, too_long };
+
+/// What became of the connection itself.
+struct LinkNews {
+  enum class Kind : std::uint8_t {
+    connected,  ///< and authenticated
+    lost,
+    refused,  ///< the other end does not want us; `reason` says why as far as known
+  };
+  Kind kind = Kind::lost;
+  std::string reason;
+};
+
+class ClientPort {
+ public:
+  virtual ~ClientPort() = default;
+
+  /// Begins a new connection; what was under way on a former one is gone. News follow.
+  virtual void connect() = 0;
+  virtual void disconnect() = 0;
+  virtual Sent send(Bytes message) = 0;
+  virtual std::optional<Bytes> receive() = 0;
+  virtual std::optional<LinkNews> news() = 0;
+  /// Until `receive` or `news` may have something, somebody calls `wake`, or the time is over.
+  virtual void wait(Millis timeout) = 0;
+  /// The same for an event loop: readable; then call both until they are empty. -1 if there is
+  /// none.
+  virtual int wait_fd() const = 0;
+  /// From any thread: a `wait`, or the next one, returns at once.
+  virtual void wake() = 0;
+};
+
+/// One connection of one client, as long as it lasts; never used again.
+using PeerId = std::string;
+
+/// Name in place of a node's where a key is shared by a fleet: its holder may call itself anything.
+inline constexpr auto kFleetKeyName = "*";
+
+struct Incoming {
+  PeerId peer;
+  std::string key_name;  ///< whose key it is; kFleetKeyName if it is shared
+  std::string address;   ///< without port; empty if unknown
+  Bytes message;
+};
+
+/// Why somebody or something was turned away; a closed list, one counter each.
+enum class Refusal : std::uint8_t {
+  no_handshake,       ///< connected and spoke no or another protocol: scanners, random bytes
+  wrong_key,          ///< not in the allow list
+  revoked_key,        ///< was in it when the connection was made
+  too_long,           ///< message over the limit
+  several_parts,      ///< message in several frames
+  malformed,          ///< no control message, or a batch that breaks a rule
+  unknown_kind,       ///< a kind of message that this version does not know
+  version,            ///< no protocol version in common
+  wrong_name,         ///< calls itself by another name than its key
+  name_taken,         ///< the name is in use from another address
+  too_many,           ///< more agents than there may be
+  never_reads,        ///< takes no answers
+  over_window,        ///< more batches under way than allowed
+  no_file_descriptor  ///< we have none left for the connection
+};
+inline constexpr std::size_t kRefusals = 14;
+/// "wrong_key": for metrics and logs.
+std::string_view to_string(Refusal refusal);
+
+struct Refused {
+  Refusal kind = Refusal::malformed;
+  std::string address;  ///< empty if unknown: it was gone at once
+  std::string detail;
+};
+
+class ServerPort {
+ public:
+  virtual ~ServerPort() = default;
+
+  virtual std::optional<Incoming> receive() = 0;
+  virtual Sent send(const PeerId& peer, Bytes message) = 0;
+  /// Next connection that was turned away before it could say anything.
+  virtual std::optional<Refused> refused() = 0;
+  virtual void wait(Millis timeout) = 0;
+  virtual int wait_fd() const = 0;
+  virtual void wake() = 0;
+};
+
+}  // namespace l4::wire

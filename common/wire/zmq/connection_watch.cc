@@ -1,0 +1,139 @@
+#include "common/wire/zmq/connection_watch.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <zmq.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "common/wire/zmq/socket.h"
+
+namespace l4::wire {
+namespace {
+
+constexpr std::size_t kRefusedMax = 65'536;
+constexpr int kEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED |
+                        ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+
+std::string address_of(int file) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  if (::getpeername(file, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return {};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (peer.ss_family == AF_INET) {
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&peer);
+    ::inet_ntop(AF_INET, &v4->sin_addr, text.data(), text.size());
+  } else if (peer.ss_family == AF_INET6) {
+    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&peer);
+    ::inet_ntop(AF_INET6, &v6->sin6_addr, text.data(), text.size());
+  }
+  return plain_address(text.data());
+}
+
+std::string failure_of(std::uint16_t kind, std::int32_t value) {
+  if (kind == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+    return fmt::format("it broke the rules of the handshake ({:#x})", value);
+  return "it did not complete a handshake";
+}
+
+}  // namespace
+
+bool ConnectionWatch::open(void* context, void* router) {
+  const std::string endpoint = fmt::format("inproc://l4-connections-{}", router);
+  if (zmq_socket_monitor(router, endpoint.c_str(), kEvents) != 0) return false;
+  socket_ = zmq_socket(context, ZMQ_PAIR);
+  if (socket_ == nullptr) return false;
+  const int none = 0;
+  zmq_setsockopt(socket_, ZMQ_RCVHWM, &none, sizeof none);
+  zmq_setsockopt(socket_, ZMQ_LINGER, &none, sizeof none);
+  return zmq_connect(socket_, endpoint.c_str()) == 0;
+}
+
+void ConnectionWatch::close(void* router) {
+  if (router != nullptr) zmq_socket_monitor(router, nullptr, 0);
+  if (socket_ != nullptr) zmq_close(socket_);
+  socket_ = nullptr;
+}
+
+std::vector<ConnectionWatch::Event> ConnectionWatch::read() {
+  std::vector<Event> events;
+  std::array<char, 64> frame{};
+  for (int size = 0; events.size() < 4096;) {
+    size = zmq_recv(socket_, frame.data(), frame.size(), ZMQ_DONTWAIT);
+    if (size < 0) break;
+    Event event;
+    if (size >= 6) {
+      std::memcpy(&event.kind, frame.data(), 2);
+      std::memcpy(&event.value, frame.data() + 2, 4);
+      events.push_back(event);
+    }
+    std::array<char, 8> rest{};
+    zmq_recv(socket_, rest.data(), rest.size(), ZMQ_DONTWAIT);  // the endpoint: our own
+  }
+  return events;
+}
+
+void ConnectionWatch::drain() {
+  const std::vector<Event> events = read();
+  // From behind: a descriptor that is closed later in the same lot may be another's by now.
+  std::unordered_map<int, bool> closed;
+  std::vector<bool> gone(events.size());
+  for (std::size_t i = events.size(); i-- > 0;) {
+    if (events[i].kind == ZMQ_EVENT_DISCONNECTED) closed[events[i].value] = true;
+    if (events[i].kind == ZMQ_EVENT_ACCEPTED) gone[i] = closed[events[i].value];
+  }
+  for (std::size_t i = 0; i < events.size(); ++i) take(events[i], gone[i]);
+}
+
+void ConnectionWatch::take(const Event& event, bool gone_already) {
+  switch (event.kind) {
+    case ZMQ_EVENT_ACCEPTED:
+      addresses_[event.value] = gone_already ? std::string() : address_of(event.value);
+      break;
+    case ZMQ_EVENT_ACCEPT_FAILED:
+      refuse({event.value == EMFILE || event.value == ENFILE ? Refusal::no_file_descriptor
+                                                             : Refusal::no_handshake,
+              {},
+              std::generic_category().message(event.value)});
+      break;
+    case ZMQ_EVENT_DISCONNECTED: {
+      auto known = addresses_.extract(event.value);
+      const std::string address = known ? known.mapped() : std::string();
+      const auto failure = std::exchange(failure_, std::nullopt);
+      if (failure || !was_judged(address))
+        refuse({Refusal::no_handshake, address,
+                failure.value_or("it spoke another protocol, or an old one")});
+      break;
+    }
+    default:
+      failure_ = failure_of(event.kind, event.value);
+  }
+}
+
+bool ConnectionWatch::was_judged(const std::string& address) {
+  if (address.empty() && refused_keys_ > 0) return refused_keys_-- > 0;
+  const auto judged = judged_.find(address);
+  if (judged == judged_.end()) return false;
+  if (--judged->second == 0) judged_.erase(judged);
+  return true;
+}
+
+std::optional<Refused> ConnectionWatch::refused() {
+  if (refused_.empty()) return std::nullopt;
+  Refused first = std::move(refused_.front());
+  refused_.pop_front();
+  return first;
+}
+
+void ConnectionWatch::refuse(Refused refused) {
+  if (refused_.size() >= kRefusedMax) refused_.pop_front();
+  refused_.push_back(std::move(refused));
+}
+
+}  // namespace l4::wire

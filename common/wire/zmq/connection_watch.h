@@ -1,0 +1,58 @@
+// What libzmq's socket monitor tells of a server's connections: which were turned away, and from
+// where.
+//
+// Used by ZmqServer. Events come from the I/O thread in order, one connection's failure directly
+// before its end, so the failure belongs to the file descriptor that is named next. Some ends come
+// without a failure (other protocols, old versions of ZMTP): they are failures where no connection
+// of that address was judged by its key before, and could be the one that ended. The address is
+// asked of the descriptor; a connection that is gone before we look has none. The queue of events
+// has no high-water mark, since libzmq's I/O thread would wait for us otherwise. Bounds: as many
+// entries as there are descriptors, 65,536 refusals not yet fetched.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/wire/port.h"
+
+namespace l4::wire {
+
+class ConnectionWatch {
+ public:
+  /// `router`: libzmq's socket. Fails if libzmq has no monitor.
+  bool open(void* context, void* router);
+  /// Before the router is closed.
+  void close(void* router);
+  void* socket() const { return socket_; }
+
+  void drain();
+  /// A connection from there was authenticated, or refused for its key: its end is no news.
+  void judged(const std::string& address, bool allowed) {
+    ++judged_[address];
+    refused_keys_ += !allowed;
+  }
+  std::optional<Refused> refused();
+  void refuse(Refused refused);
+
+ private:
+  struct Event {
+    std::uint16_t kind = 0;
+    std::int32_t value = 0;
+  };
+  std::vector<Event> read();
+  void take(const Event& event, bool gone_already);
+  bool was_judged(const std::string& address);
+
+  void* socket_ = nullptr;
+  std::unordered_map<int, std::string> addresses_;         ///< by file descriptor
+  std::unordered_map<std::string, std::uint64_t> judged_;  ///< that have not ended, by address
+  std::uint64_t refused_keys_ = 0;      ///< whose ends may come without an address
+  std::optional<std::string> failure_;  ///< of the connection that ends next
+  std::deque<Refused> refused_;
+};
+
+}  // namespace l4::wire

@@ -1,0 +1,80 @@
+// One libzmq socket with an owner, and what both ends do alike. Private to this room.
+//
+// libzmq's own types stay out of headers: a socket is a pointer to nobody knows what. One thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/base/error.h"
+#include "common/wire/port.h"
+#include "common/wire/zmq/context.h"
+
+namespace l4::wire {
+
+/// Room beyond 1 MiB for what CURVE adds, and so that a message which is a little too long can be
+/// refused with an explanation; anything longer ends the connection.
+inline constexpr std::int64_t kSlackBytes = 4096;
+
+class Socket {
+ public:
+  Socket() = default;
+  /// `type`: ZMQ_ROUTER and so on.
+  Socket(const ZmqContext& context, int type);
+
+  explicit operator bool() const { return socket_ != nullptr; }
+  void* handle() const { return socket_.get(); }
+  void close() { socket_.reset(); }
+
+  bool set(int option, int value);
+  bool set(int option, std::int64_t value);
+  bool set(int option, const std::string& value);
+  /// The limits of the wire and ZMTP heartbeats.
+  void set_limits(Millis heartbeat, Millis timeout);
+  int file() const;  ///< ZMQ_FD
+
+  Sent send(const std::string* peer, Bytes message);
+
+ private:
+  struct Close {
+    void operator()(void* socket) const;
+  };
+  std::unique_ptr<void, Close> socket_;
+};
+
+/// A file descriptor that becomes readable when somebody calls `ring`, from any thread.
+class Bell {
+ public:
+  Bell();
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+  ~Bell();
+  void ring();
+  void quiet();
+  int file() const { return file_; }
+
+ private:
+  int file_;
+};
+
+/// A descriptor that is readable when one of several is.
+class AnyOf {
+ public:
+  AnyOf();
+  AnyOf(const AnyOf&) = delete;
+  AnyOf& operator=(const AnyOf&) = delete;
+  ~AnyOf();
+  void add(int file);
+  int file() const { return file_; }
+
+ private:
+  int file_;
+};
+
+std::string last_error();  ///< libzmq's words
+
+/// An IPv4 address that arrives over IPv6 is written as what it is.
+std::string plain_address(std::string address);
+
+}  // namespace l4::wire

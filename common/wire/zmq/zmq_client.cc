@@ -1,0 +1,167 @@
+#include "common/wire/zmq/zmq_client.h"
+
+#include <zmq.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "common/wire/zmq/curve_key.h"
+#include "common/wire/zmq/socket.h"
+
+namespace l4::wire {
+namespace {
+
+constexpr Millis kWaitMost{1'000};
+constexpr Millis kHeartbeat{5'000}, kHeartbeatTimeout{15'000};
+constexpr int kConnectMostMs = 10'000, kLingerMs = 250;
+constexpr int kEvents = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                        ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED;
+
+class Client final : public ClientPort {
+ public:
+  Client(std::shared_ptr<ZmqContext> context, ZmqClientOptions options)
+      : context_(std::move(context)), options_(std::move(options)) {
+    any_.add(bell_.file());
+  }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  ~Client() override { disconnect(); }
+
+  Result<void> open();
+  void connect() override;
+  void disconnect() override;
+  Sent send(Bytes message) override {
+    return dealer_ ? dealer_.send(nullptr, std::move(message)) : Sent::gone;
+  }
+  std::optional<Bytes> receive() override;
+  std::optional<LinkNews> news() override;
+  void wait(Millis timeout) override;
+  int wait_fd() const override { return any_.file(); }
+  void wake() override { bell_.ring(); }
+
+ private:
+  Result<void> begin();
+
+  std::shared_ptr<ZmqContext> context_;
+  ZmqClientOptions options_;
+  Socket dealer_, events_;
+  Bell bell_;
+  AnyOf any_;
+  std::optional<LinkNews> failure_;  ///< that no event will tell
+};
+
+Result<void> Client::begin() {
+  dealer_ = Socket(*context_, ZMQ_DEALER);
+  events_ = Socket(*context_, ZMQ_PAIR);
+  if (!dealer_ || !events_) return std::unexpected(Error{"ZeroMQ", last_error()});
+  dealer_.set_limits(kHeartbeat, kHeartbeatTimeout);
+  dealer_.set(ZMQ_LINGER, kLingerMs);
+  dealer_.set(ZMQ_IMMEDIATE, 1);       // nothing queues for a connection that does not stand
+  dealer_.set(ZMQ_RECONNECT_IVL, -1);  // the session decides when
+  dealer_.set(ZMQ_CONNECT_TIMEOUT, kConnectMostMs);
+  if (!dealer_.set(ZMQ_CURVE_SERVERKEY, options_.key.server_key) ||
+      !dealer_.set(ZMQ_CURVE_PUBLICKEY, options_.key.public_key) ||
+      !dealer_.set(ZMQ_CURVE_SECRETKEY, options_.key.secret_key))
+    return std::unexpected(Error{"CURVE", last_error()});
+  const std::string events =
+      "inproc://l4-link-" + std::to_string(reinterpret_cast<std::uintptr_t>(dealer_.handle()));
+  events_.set(ZMQ_RCVHWM, 0);
+  events_.set(ZMQ_LINGER, 0);
+  if (zmq_socket_monitor(dealer_.handle(), events.c_str(), kEvents) != 0 ||
+      zmq_connect(events_.handle(), events.c_str()) != 0)
+    return std::unexpected(Error{"socket monitor", last_error()});
+  if (zmq_connect(dealer_.handle(), options_.endpoint.c_str()) != 0)
+    return std::unexpected(Error{options_.endpoint, last_error()});
+  return {};
+}
+
+Result<void> Client::open() {
+  auto begun = begin();
+  disconnect();
+  return begun;
+}
+
+void Client::connect() {
+  disconnect();
+  failure_.reset();
+  if (const auto begun = begin(); !begun) {
+    disconnect();
+    failure_ = LinkNews{LinkNews::Kind::lost, begun.error().text()};
+    bell_.ring();
+    return;
+  }
+  any_.add(dealer_.file());
+  any_.add(events_.file());
+}
+
+void Client::disconnect() {
+  if (dealer_) zmq_socket_monitor(dealer_.handle(), nullptr, 0);
+  events_.close();
+  dealer_.close();
+}
+
+std::optional<Bytes> Client::receive() {
+  bell_.quiet();
+  if (!dealer_) return std::nullopt;
+  std::optional<Bytes> message;
+  zmq_msg_t frame;
+  zmq_msg_init(&frame);
+  if (zmq_msg_recv(&frame, dealer_.handle(), ZMQ_DONTWAIT) >= 0) {
+    const auto* data = static_cast<const std::byte*>(zmq_msg_data(&frame));
+    message.emplace(data, data + zmq_msg_size(&frame));
+    while (zmq_msg_more(&frame) != 0)  // the aggregator sends single frames
+      if (zmq_msg_recv(&frame, dealer_.handle(), ZMQ_DONTWAIT) < 0) break;
+  }
+  zmq_msg_close(&frame);
+  return message;
+}
+
+std::optional<LinkNews> Client::news() {
+  using Kind = LinkNews::Kind;
+  if (failure_) return std::exchange(failure_, std::nullopt);
+  if (!events_) return std::nullopt;
+  std::array<char, 64> frame{};
+  while (zmq_recv(events_.handle(), frame.data(), frame.size(), ZMQ_DONTWAIT) >= 0) {
+    std::uint16_t event = 0;
+    std::memcpy(&event, frame.data(), 2);
+    std::array<char, 8> endpoint{};
+    zmq_recv(events_.handle(), endpoint.data(), endpoint.size(), ZMQ_DONTWAIT);
+    if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) return LinkNews{Kind::connected, {}};
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+      return LinkNews{Kind::refused, "this node's key is not in its allow list"};
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+      return LinkNews{Kind::refused, "no handshake; is it an aggregator, and is its key right?"};
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
+      return LinkNews{Kind::refused,
+                      "it ended the handshake; is it an aggregator, and is its key right?"};
+    if (event == ZMQ_EVENT_DISCONNECTED) return LinkNews{Kind::lost, "the connection broke"};
+    if (event == ZMQ_EVENT_CLOSED)
+      return LinkNews{Kind::lost, "nobody listens at " + options_.endpoint};
+  }
+  return std::nullopt;
+}
+
+void Client::wait(Millis timeout) {
+  std::array<zmq_pollitem_t, 3> items{{{nullptr, bell_.file(), ZMQ_POLLIN, 0},
+                                       {dealer_.handle(), 0, ZMQ_POLLIN, 0},
+                                       {events_.handle(), 0, ZMQ_POLLIN, 0}}};
+  zmq_poll(items.data(), dealer_ ? 3 : 1,
+           static_cast<long>(std::clamp(timeout, Millis{0}, kWaitMost).count()));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ClientPort>> make_zmq_client(std::shared_ptr<ZmqContext> context,
+                                                    ZmqClientOptions options) {
+  for (const std::string* key :
+       {&options.key.server_key, &options.key.public_key, &options.key.secret_key})
+    if (!is_curve_key(*key)) return std::unexpected(Error{*key, "no CURVE key"});
+  auto client = std::make_unique<Client>(std::move(context), std::move(options));
+  if (auto opened = client->open(); !opened) return std::unexpected(opened.error());
+  return client;
+}
+
+}  // namespace l4::wire

@@ -1,0 +1,27 @@
+// The agent's end of the wire over ZeroMQ: a DEALER with CURVE.
+//
+// Every `connect` is a new socket, so that nothing of a former connection can come out of a queue;
+// libzmq's own reconnecting is off, ship::Session decides when. High-water marks 16, messages up to
+// 1 MiB, ZMTP heartbeats. One thread; only `wake` from others. Errors of the address or of a key
+// come out of `make`, later ones as news.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/base/error.h"
+#include "common/wire/port.h"
+#include "common/wire/zmq/context.h"
+#include "common/wire/zmq/key_file.h"
+
+namespace l4::wire {
+
+struct ZmqClientOptions {
+  std::string endpoint;  ///< tcp://aggregator:4750
+  NodeKey key;
+};
+
+Result<std::unique_ptr<ClientPort>> make_zmq_client(std::shared_ptr<ZmqContext> context,
+                                                    ZmqClientOptions options);
+
+}  // namespace l4::wire

@@ -1,0 +1,194 @@
+#include "common/wire/zmq/zmq_server.h"
+
+#include <zmq.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "common/wire/zmq/authenticator.h"
+#include "common/wire/zmq/connection_watch.h"
+#include "common/wire/zmq/socket.h"
+
+namespace l4::wire {
+namespace {
+
+constexpr int kServeEvery = 32;  ///< messages
+constexpr Millis kWaitMost{1'000};
+constexpr int kBacklog = 1024;
+
+Millis steady_now() {
+  return std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+/// A message on its way through libzmq's hands.
+class Frame {
+ public:
+  Frame() { zmq_msg_init(&message_); }
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  ~Frame() { zmq_msg_close(&message_); }
+
+  bool receive(void* socket) { return zmq_msg_recv(&message_, socket, ZMQ_DONTWAIT) >= 0; }
+  bool more() const { return zmq_msg_more(&message_) != 0; }
+  std::size_t size() const { return zmq_msg_size(&message_); }
+  const std::byte* data() { return static_cast<const std::byte*>(zmq_msg_data(&message_)); }
+  std::string text() { return {static_cast<const char*>(zmq_msg_data(&message_)), size()}; }
+  std::string property(const char* name) const {
+    const char* value = zmq_msg_gets(&message_, name);
+    return value == nullptr ? std::string() : value;
+  }
+
+ private:
+  zmq_msg_t message_;
+};
+
+class Server final : public ZmqServer {
+ public:
+  Server(std::shared_ptr<ZmqContext> context, WatchedAllowList list)
+      : context_(std::move(context)), list_(std::move(list)) {}
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server() override {
+    watch_.close(router_.handle());
+    router_.close();
+    authenticator_.close();
+  }
+
+  Result<void> open(const ZmqServerOptions& options);
+
+  std::optional<Incoming> receive() override;
+  Sent send(const PeerId& peer, Bytes message) override {
+    return router_.send(&peer, std::move(message));
+  }
+  std::optional<Refused> refused() override {
+    serve();
+    return watch_.refused();
+  }
+  void wait(Millis timeout) override;
+  int wait_fd() const override { return any_.file(); }
+  void wake() override { bell_.ring(); }
+  std::string endpoint() const override { return endpoint_; }
+  std::optional<std::string> notice() override { return std::exchange(notice_, std::nullopt); }
+
+ private:
+  void serve();
+  std::optional<Incoming> read();
+
+  std::shared_ptr<ZmqContext> context_;
+  WatchedAllowList list_;
+  Authenticator authenticator_;
+  Socket router_;
+  ConnectionWatch watch_;
+  Bell bell_;
+  AnyOf any_;
+  std::string endpoint_;
+  std::optional<std::string> notice_;
+  int taken_ = 0;
+};
+
+Result<void> Server::open(const ZmqServerOptions& options) {
+  const auto failed = [](const std::string& what) {
+    return std::unexpected(Error{what, last_error()});
+  };
+  if (auto opened = authenticator_.open(*context_); !opened) return opened;
+  router_ = Socket(*context_, ZMQ_ROUTER);
+  if (!router_) return failed("ZeroMQ");
+  router_.set_limits(options.heartbeat, options.heartbeat_timeout);
+  router_.set(ZMQ_LINGER, 0);
+  router_.set(ZMQ_BACKLOG, kBacklog);
+  router_.set(ZMQ_ROUTER_MANDATORY, 1);
+  router_.set(ZMQ_HANDSHAKE_IVL, static_cast<int>(options.handshake_most.count()));
+  if (!router_.set(ZMQ_CURVE_SERVER, 1) ||
+      !router_.set(ZMQ_CURVE_SECRETKEY, options.key.secret_key) ||
+      !router_.set(ZMQ_ZAP_DOMAIN, std::string(kZapDomain)))
+    return failed("CURVE");
+  if (!watch_.open(context_->handle(), router_.handle())) return failed("socket monitor");
+  if (zmq_bind(router_.handle(), options.endpoint.c_str()) != 0) return failed(options.endpoint);
+  std::array<char, 256> bound{};
+  std::size_t size = bound.size();
+  if (zmq_getsockopt(router_.handle(), ZMQ_LAST_ENDPOINT, bound.data(), &size) == 0)
+    endpoint_ = bound.data();
+  any_.add(router_.file());
+  any_.add(authenticator_.file());
+  any_.add(bell_.file());
+  int watch_file = -1;
+  size = sizeof watch_file;
+  if (zmq_getsockopt(watch_.socket(), ZMQ_FD, &watch_file, &size) == 0) any_.add(watch_file);
+  return {};
+}
+
+/// Everything but messages.
+void Server::serve() {
+  taken_ = 0;
+  if (auto said = list_.refresh(steady_now())) notice_ = std::move(said);
+  authenticator_.serve(
+      list_.list(), [&](Refused refused) { watch_.refuse(std::move(refused)); },
+      [&](const std::string& address, bool allowed) { watch_.judged(address, allowed); });
+  watch_.drain();
+}
+
+std::optional<Incoming> Server::receive() {
+  bell_.quiet();
+  if (++taken_ >= kServeEvery) serve();
+  while (true) {
+    auto in = read();
+    if (!in) break;
+    if (!in->peer.empty()) return in;
+  }
+  serve();
+  return std::nullopt;
+}
+
+/// The next message; one without a peer was refused.
+std::optional<Incoming> Server::read() {
+  Frame frame;
+  if (!frame.receive(router_.handle())) return std::nullopt;
+  Incoming in;
+  in.peer = frame.text();
+  std::size_t parts = 0;
+  while (frame.more()) {
+    if (!frame.receive(router_.handle())) break;
+    if (++parts > 1) continue;
+    in.address = plain_address(frame.property("Peer-Address"));
+    const std::string user = frame.property("User-Id");
+    const auto blank = user.find(' ');
+    in.key_name = user.substr(0, blank);
+    const std::string key = blank == user.npos ? std::string() : user.substr(blank + 1);
+    const std::string* name = list_.list().name_of(key);
+    if (name == nullptr || *name != in.key_name) {
+      watch_.refuse({Refusal::revoked_key, in.address, in.key_name});
+      in.peer.clear();
+    } else {
+      in.message.assign(frame.data(), frame.data() + frame.size());
+    }
+  }
+  if (parts != 1 && !in.peer.empty()) {
+    watch_.refuse({Refusal::several_parts, in.address, in.key_name});
+    in.peer.clear();
+  }
+  return in;
+}
+
+void Server::wait(Millis timeout) {
+  std::array<zmq_pollitem_t, 4> items{{{router_.handle(), 0, ZMQ_POLLIN, 0},
+                                       {authenticator_.socket(), 0, ZMQ_POLLIN, 0},
+                                       {watch_.socket(), 0, ZMQ_POLLIN, 0},
+                                       {nullptr, bell_.file(), ZMQ_POLLIN, 0}}};
+  zmq_poll(items.data(), items.size(),
+           static_cast<long>(std::clamp(timeout, Millis{0}, kWaitMost).count()));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ZmqServer>> ZmqServer::make(std::shared_ptr<ZmqContext> context,
+                                                   const ZmqServerOptions& options) {
+  auto list = WatchedAllowList::open(options.allow_list);
+  if (!list) return std::unexpected(list.error());
+  auto server = std::make_unique<Server>(std::move(context), std::move(*list));
+  if (auto opened = server->open(options); !opened) return std::unexpected(opened.error());
+  return server;
+}
+
+}  // namespace l4::wire

@@ -1,0 +1,42 @@
+// The aggregator's end of the wire over ZeroMQ: a ROUTER with CURVE and an allow list.
+//
+// One thread serves the messages, libzmq's questions whether a key is allowed (ZAP), and what the
+// socket monitor tells of connections that were turned away; only `wake` may come from others. The
+// allow list is read again when it changes: a key that left it is refused from its next message on.
+// ROUTER_HANDOVER stays off: connections have names that we give, so none can take another's
+// place; one node's name from two addresses is AgentServer's to judge. Bounds: 16 messages a
+// connection and direction, 1 MiB a message, 10 s a handshake, file descriptors.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/base/error.h"
+#include "common/wire/port.h"
+#include "common/wire/zmq/context.h"
+#include "common/wire/zmq/key_file.h"
+
+namespace l4::wire {
+
+struct ZmqServerOptions {
+  std::string endpoint = "tcp://*:4750";  ///< port * : any free one
+  ServerKey key;
+  std::filesystem::path allow_list;
+  Millis handshake_most{10'000};
+  Millis heartbeat{5'000}, heartbeat_timeout{15'000};  ///< ZMTP's own
+};
+
+class ZmqServer : public ServerPort {
+ public:
+  /// One for a context: libzmq asks one place whether a key is allowed.
+  static Result<std::unique_ptr<ZmqServer>> make(std::shared_ptr<ZmqContext> context,
+                                                 const ZmqServerOptions& options);
+  /// Where it listens.
+  virtual std::string endpoint() const = 0;
+  /// For the log: the allow list was read again, or could not be.
+  virtual std::optional<std::string> notice() = 0;
+};
+
+}  // namespace l4::wire

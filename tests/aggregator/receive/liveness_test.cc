@@ -1,0 +1,140 @@
+#include "aggregator/receive/liveness.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+namespace l4::receive {
+namespace {
+
+using Kind = Liveness::Change::Kind;
+
+/// Agents that beat every three seconds, each at its own moment, unless they are silent.
+struct Fleet {
+  explicit Fleet(int size, LivenessOptions options = {}) : agents(size), liveness(options, now) {}
+
+  static std::string name(int i) { return "node-" + std::to_string(i); }
+  void run(Millis span) {
+    for (Millis gone{0}; gone < span; gone += Millis{100}) {
+      now += Millis{100};
+      for (int i = 0; i < agents; ++i)
+        if (!silent.contains(i) && (now.count() / 100 + i * 7) % 30 == 0)
+          liveness.heard(name(i), now);
+      for (auto& change : liveness.step(now)) changes.push_back(change);
+    }
+  }
+  std::size_t count(Kind kind) const {
+    std::size_t found = 0;
+    for (const auto& change : changes) found += change.kind == kind;
+    return found;
+  }
+
+  int agents;
+  Millis now{1'000'000};
+  Liveness liveness;
+  std::set<int> silent;
+  std::vector<Liveness::Change> changes;
+};
+
+TEST_CASE("liveness: a silent node is lost within 15 s and comes back") {
+  Fleet fleet(100);
+  fleet.run(Millis{70'000});
+  CHECK(fleet.changes.empty());
+  fleet.silent = {17};
+  fleet.run(Millis{8'000});
+  CHECK(fleet.changes.empty());
+  fleet.run(Millis{7'000});
+  REQUIRE(fleet.changes.size() == 1);
+  CHECK(fleet.changes[0].kind == Kind::lost);
+  CHECK(fleet.changes[0].agent == "node-17");
+  CHECK(fleet.liveness.is_lost("node-17"));
+  CHECK(fleet.liveness.living() == 99);
+  fleet.run(Millis{100'000});
+  CHECK(fleet.changes.size() == 1);
+  fleet.silent = {};
+  fleet.run(Millis{4'000});
+  REQUIRE(fleet.changes.size() == 2);
+  CHECK(fleet.changes[1].kind == Kind::back);
+}
+
+TEST_CASE("liveness: when most fall silent at once it is us, and nobody is lost") {
+  Fleet fleet(100);
+  fleet.run(Millis{70'000});
+  for (int i = 0; i < 60; ++i) fleet.silent.insert(i);
+  fleet.run(Millis{60'000});
+  REQUIRE(fleet.changes.size() == 1);
+  CHECK(fleet.changes[0].kind == Kind::blind);
+  CHECK(fleet.changes[0].overdue > 50);
+  CHECK(fleet.liveness.is_blind());
+  // Most come back within their back-off; three stay away, and are lost after the grace.
+  fleet.silent = {1, 2, 3};
+  fleet.run(Millis{30'000});
+  CHECK(fleet.count(Kind::sighted) == 1);
+  CHECK(fleet.count(Kind::lost) == 0);
+  fleet.run(Millis{60'000});
+  CHECK(fleet.count(Kind::lost) == 3);
+}
+
+TEST_CASE("liveness: just under half at once are lost") {
+  Fleet fleet(100);
+  fleet.run(Millis{70'000});
+  for (int i = 0; i < 49; ++i) fleet.silent.insert(i);
+  fleet.run(Millis{16'000});
+  CHECK(fleet.count(Kind::lost) == 49);
+  CHECK(fleet.count(Kind::blind) == 0);
+}
+
+TEST_CASE("liveness: of one or two agents nobody can tell, so they are lost") {
+  Fleet fleet(2);
+  fleet.run(Millis{70'000});
+  fleet.silent = {0, 1};
+  fleet.run(Millis{16'000});
+  CHECK(fleet.count(Kind::lost) == 2);
+}
+
+TEST_CASE("liveness: after a start nobody is lost for a minute, then those who did not come") {
+  Fleet fleet(100);
+  for (int i = 0; i < 110; ++i) fleet.liveness.expect(Fleet::name(i));
+  for (int i = 0; i < 100; ++i) fleet.silent.insert(i);
+  fleet.run(Millis{40'000});
+  fleet.silent = {};
+  fleet.run(Millis{19'000});
+  CHECK(fleet.changes.empty());
+  fleet.run(Millis{5'000});
+  CHECK(fleet.count(Kind::lost) == 10);
+  CHECK(fleet.count(Kind::blind) == 0);
+}
+
+TEST_CASE("liveness: time in which nobody looked is not their silence") {
+  Fleet fleet(100);
+  fleet.run(Millis{70'000});
+  fleet.now += Millis{300'000};  // the machine slept
+  fleet.run(Millis{60'000});
+  CHECK(fleet.changes.empty());
+}
+
+TEST_CASE("liveness: who said goodbye is not lost") {
+  Fleet fleet(100);
+  fleet.run(Millis{70'000});
+  fleet.silent = {5};
+  fleet.liveness.left("node-5");
+  fleet.run(Millis{60'000});
+  CHECK(fleet.changes.empty());
+}
+
+TEST_CASE("liveness: who stays away through a long blindness is left out of the count") {
+  Fleet fleet(100);
+  fleet.run(Millis{70'000});
+  for (int i = 0; i < 60; ++i) fleet.silent.insert(i);
+  fleet.run(Millis{700'000});
+  CHECK(fleet.count(Kind::blind) == 1);
+  CHECK(fleet.count(Kind::sighted) == 1);
+  CHECK(fleet.count(Kind::lost) == 0);
+  CHECK(fleet.liveness.living() == 40);
+  fleet.silent.insert(99);
+  fleet.run(Millis{80'000});
+  CHECK(fleet.count(Kind::lost) == 1);
+}
+
+}  // namespace
+}  // namespace l4::receive
