@@ -1,0 +1,232 @@
+#include "aggregator/store/checkpoints.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/byte_stream.h"
+
+namespace l4::store {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x0a3154504b43344cU;  // "L4CKPT1\n"
+constexpr std::string_view kSuffix = ".l4c", kUnfinished = ".new";
+constexpr std::size_t kHeadBytesMax = 512;
+constexpr std::size_t kNameMax = 256;  // in the head; jobs have shorter names
+constexpr std::size_t kSliceBytes = 1 << 20;
+
+std::uint32_t crc(std::uint32_t sum, std::span<const std::byte> bytes) {
+  const auto* at = reinterpret_cast<const Bytef*>(bytes.data());  // NOLINT: zlib's byte
+  return static_cast<std::uint32_t>(::crc32_z(sum, at, bytes.size()));
+}
+
+/// Names hold any character, files do not.
+std::string file_of(const CheckpointHead& head) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : head.name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return fmt::format("{:016x}-{:016x}{}", hash, head.position.value(), kSuffix);
+}
+
+void put_head(ByteWriter& out, const CheckpointHead& head, std::size_t body) {
+  ByteWriter fields;
+  fields.text(head.name);
+  fields.number(head.position.value());
+  fields.number(head.floor.value());
+  fields.signed_number(head.time.time_since_epoch().count());
+  fields.byte(head.closed ? 1 : 0);
+  fields.number(body);
+  out.word(kMagic);
+  out.word(crc(0, fields.bytes()));
+  out.word(fields.size());
+  out.raw(fields.bytes());
+}
+
+struct Headed {
+  CheckpointHead head;
+  std::uint64_t body = 0;  ///< bytes
+  std::uint64_t from = 0;  ///< where they begin
+};
+
+std::optional<Headed> head_of(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  if (in.word() != kMagic) return std::nullopt;
+  const std::uint64_t sum = in.word();
+  const std::uint64_t size = in.word();
+  const auto head = in.raw(size);
+  if (!in.ok() || crc(0, head) != sum) return std::nullopt;
+  ByteReader fields(head);
+  Headed headed;
+  headed.head.name = fields.text();
+  headed.head.position = Seq{fields.number()};
+  headed.head.floor = Seq{fields.number()};
+  headed.head.time = TimeMs{Millis{fields.signed_number()}};
+  headed.head.closed = fields.byte() != 0;
+  headed.body = fields.number();
+  headed.from = 3 * sizeof(std::uint64_t) + size;
+  if (!fields.ok() || fields.left() > 0) return std::nullopt;
+  return headed;
+}
+
+}  // namespace
+
+Result<Checkpoints> Checkpoints::open(Files& files, const Path& folder, CheckpointOptions options) {
+  Checkpoints checkpoints(files, folder, options);
+  const auto names = files.list(folder);
+  if (!names) return std::unexpected(names.error());
+  for (const std::string& name : *names) {
+    if (name.ends_with(kUnfinished)) static_cast<void>(files.remove(folder / name));
+    if (!name.ends_with(kSuffix)) continue;
+    const Path path = folder / name;
+    auto file = files.open(path, false);
+    if (!file) return std::unexpected(file.error());
+    const auto size = (*file)->size();
+    Bytes front(kHeadBytesMax);
+    const auto read = (*file)->read(0, front);
+    if (!read || !size) return std::unexpected(read ? size.error() : read.error());
+    checkpoints.bytes_ += *size;
+    const auto headed = head_of(std::span(front).first(*read));
+    if (!headed) {
+      ++checkpoints.damaged_;
+      checkpoints.say(path.string() + ": no checkpoint, or its head is damaged");
+      if (files.rename(path, Path(path) += ".bad")) checkpoints.bytes_ -= *size;
+      continue;
+    }
+    const CheckpointHead& known = headed->head;
+    checkpoints.stored_[known.name].push_back({path, known.position, known.time, *size});
+  }
+  for (auto& [name, stored] : checkpoints.stored_) std::ranges::sort(stored, {}, &Stored::position);
+  return checkpoints;
+}
+
+std::vector<std::string> Checkpoints::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, stored] : stored_) names.push_back(name);
+  return names;
+}
+
+Result<Checkpoint> Checkpoints::read(const Path& path) const {
+  auto bytes = read_whole(*files_, path, options_.one_bytes_max + kHeadBytesMax + kNameMax);
+  if (!bytes) return std::unexpected(bytes.error());
+  const auto damaged = [&](const char* reason) {
+    return std::unexpected(Error{path.string(), reason});
+  };
+  auto headed = head_of(*bytes);
+  if (!headed) return damaged("the head of the checkpoint is damaged");
+  const std::uint64_t sum_at = headed->from + headed->body;
+  if (headed->body > bytes->size() || bytes->size() != sum_at + sizeof(std::uint64_t))
+    return damaged("the checkpoint is cut");
+  const auto summed = std::span(*bytes).first(sum_at);
+  if (ByteReader(std::span(*bytes).subspan(sum_at)).word() != crc(0, summed))
+    return damaged("the checkpoint is damaged");
+  bytes->resize(sum_at);
+  bytes->erase(bytes->begin(), bytes->begin() + static_cast<std::ptrdiff_t>(headed->from));
+  return Checkpoint{std::move(headed->head), *std::move(bytes)};
+}
+
+std::optional<Checkpoint> Checkpoints::load(const std::string& name) {
+  const auto found = stored_.find(name);
+  if (found == stored_.end()) return std::nullopt;
+  for (auto at = found->second.rbegin(); at != found->second.rend(); ++at) {
+    auto checkpoint = read(at->path);
+    if (checkpoint && checkpoint->head.name == name) return *std::move(checkpoint);
+    ++damaged_;
+    say(checkpoint ? at->path.string() + ": another name" : checkpoint.error().text());
+  }
+  return std::nullopt;
+}
+
+Result<void> Checkpoints::write_file(const Path& path, const CheckpointHead& head,
+                                     std::span<const std::byte> bytes) {
+  auto file = files_->create(path);
+  if (!file) return std::unexpected(file.error());
+  ByteWriter front;
+  put_head(front, head, bytes.size());
+  std::uint32_t sum = crc(0, front.bytes());
+  if (auto done = (*file)->append(front.bytes()); !done) return done;
+  while (!bytes.empty()) {
+    const auto slice = bytes.first(std::min(bytes.size(), kSliceBytes));
+    sum = crc(sum, slice);
+    if (auto done = (*file)->append(slice); !done) return done;
+    bytes = bytes.subspan(slice.size());
+  }
+  ByteWriter tail;
+  tail.word(sum);
+  if (auto done = (*file)->append(tail.bytes()); !done) return done;
+  return (*file)->sync();
+}
+
+Result<void> Checkpoints::put_in_place(const Path& path, const CheckpointHead& head,
+                                       std::span<const std::byte> bytes) {
+  const Path unfinished = Path(path) += kUnfinished;
+  auto done = write_file(unfinished, head, bytes);
+  if (done) done = files_->rename(unfinished, path);
+  if (!done) static_cast<void>(files_->remove(unfinished));
+  return done;
+}
+
+Result<void> Checkpoints::write(const CheckpointHead& head, std::span<const std::byte> bytes) {
+  const std::uint64_t size = bytes.size() + kHeadBytesMax;
+  if (head.name.size() > kNameMax || bytes.size() > options_.one_bytes_max ||
+      bytes_ + size > options_.bytes_max)
+    return std::unexpected(
+        Error{head.name, fmt::format("a checkpoint of {} bytes is beyond the limit; there are {}",
+                                     bytes.size(), bytes_)});
+  const Path path = folder_ / file_of(head);
+  if (auto done = put_in_place(path, head, bytes); !done) return done;
+  std::vector<Stored>& stored = stored_[head.name];
+  for (const Stored& old : stored)  // written again for the same number
+    if (old.path == path) bytes_ -= std::min(bytes_, old.bytes);
+  std::erase_if(stored, [&](const Stored& old) { return old.path == path; });
+  const auto at = std::ranges::upper_bound(stored, head.position, {}, &Stored::position);
+  stored.insert(at, {path, head.position, head.time, size});
+  bytes_ += size;
+  if (auto done = files_->sync_folder(folder_); !done) return done;
+  if (const auto again = read(path); !again) return std::unexpected(again.error());
+  if (stored.back().path == path) drop(stored, stored.size() - 1);
+  return {};
+}
+
+/// Removes the oldest ones; what cannot be removed stays known.
+void Checkpoints::drop(std::vector<Stored>& stored, std::size_t count) {
+  std::vector<Stored> kept;
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    if (i < count && files_->remove(stored[i].path))
+      bytes_ -= std::min(bytes_, stored[i].bytes);
+    else
+      kept.push_back(std::move(stored[i]));
+  }
+  stored = std::move(kept);
+}
+
+Result<void> Checkpoints::remove(const std::string& name) {
+  const auto found = stored_.find(name);
+  if (found == stored_.end()) return {};
+  drop(found->second, found->second.size());
+  if (!found->second.empty())
+    return std::unexpected(Error{found->second.front().path.string(), "cannot be removed"});
+  stored_.erase(found);
+  return {};
+}
+
+std::size_t Checkpoints::expire(TimeMs before,
+                                const std::function<bool(const std::string&)>& needed) {
+  std::size_t gone = 0;
+  for (const std::string& name : names()) {
+    if (stored_[name].back().time >= before || needed(name)) continue;
+    if (remove(name)) ++gone;
+  }
+  return gone;
+}
+
+void Checkpoints::say(std::string text) {
+  constexpr std::size_t kToldMax = 16;
+  if (trouble_.size() < kToldMax) trouble_.push_back(std::move(text));
+}
+
+std::vector<std::string> Checkpoints::take_trouble() {
+  return std::exchange(trouble_, {});
+}
+
+}  // namespace l4::store

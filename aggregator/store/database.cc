@@ -1,0 +1,188 @@
+#include "aggregator/store/database.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "aggregator/store/database_impl.h"
+#include "aggregator/store/schema.h"
+
+namespace l4::store {
+
+Database::Database(const Path& path, DatabaseOptions options) : impl_(std::make_unique<Impl>()) {
+  impl_->path = path;
+  impl_->options = std::move(options);
+}
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+Database::~Database() = default;
+
+/// One writer and no other reader: no shared memory, whose pages a full disk could take away.
+Result<void> Database::Impl::prepare(SqlConnection& fresh) const {
+  if (auto done = fresh.run("PRAGMA locking_mode = EXCLUSIVE"); !done) return done;
+  if (const auto check = fresh.text("PRAGMA quick_check(1)"); !check || *check != "ok") {
+    if (!check) return std::unexpected(check.error());
+    return std::unexpected(Error{path.string(), "damaged: " + *check});
+  }
+  if (auto done = fresh.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                            "PRAGMA journal_size_limit = 16777216;");
+      !done)
+    return done;
+  const auto page = fresh.number("PRAGMA page_size");
+  if (!page) return std::unexpected(page.error());
+  const std::string most =
+      fmt::format("PRAGMA max_page_count = {}",
+                  options.bytes_max / static_cast<std::uint64_t>(std::max<std::int64_t>(*page, 1)));
+  if (auto done = fresh.run(most.c_str()); !done) return done;
+  return migrate(fresh);
+}
+
+Result<void> Database::Impl::connect() {
+  if (connection) return {};
+  for (int tries = 0;; ++tries) {
+    auto fresh = SqlConnection::open(path, options.vfs);
+    if (!fresh) return std::unexpected(fresh.error());
+    const auto done = prepare(*fresh);
+    if (done) {
+      connection = *std::move(fresh);
+      return {};
+    }
+    const bool damaged = fresh->last_trouble() == SqlTrouble::damaged ||
+                         done.error().reason.starts_with("damaged: ");
+    if (!damaged || tries > 0) return done;
+    connection = *std::move(fresh);
+    put_aside(done.error());
+  }
+}
+
+/// The files stay for whoever wants to look, those of the last time only.
+void Database::Impl::put_aside(const Error& why) {
+  constexpr std::size_t kToldMax = 16;
+  connection.reset();
+  const std::string aside = path.string() + ".corrupt";
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    std::error_code error;
+    std::filesystem::remove(aside + suffix, error);
+    std::filesystem::rename(path.string() + suffix, aside + suffix, error);
+  }
+  if (trouble.size() < kToldMax)
+    trouble.push_back(why.text() + "; it is kept as " + aside + " and a new one is begun");
+}
+
+Result<void> Database::ready() {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->connect();
+}
+
+std::vector<std::string> Database::take_trouble() {
+  const std::lock_guard lock(impl_->mutex);
+  return std::exchange(impl_->trouble, {});
+}
+
+namespace {
+
+/// Offsets and keys use all 64 bits, SQLite's numbers have a sign: the bits are the same.
+std::int64_t bits(std::uint64_t value) {
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+Result<void> Database::mirror(const OffsetTable& offsets, Seq position) {
+  return impl_->call<void>([&](SqlConnection& connection) -> Result<void> {
+    SqlTransaction transaction(connection);
+    if (!transaction.begun()) return transaction.begun();
+    if (auto done = connection.run("DELETE FROM offsets"); !done) return done;
+    SqlStatement insert(connection, "INSERT INTO offsets VALUES (?,?,?,?,?,?,?,?,?,?)");
+    for (const std::string& agent : offsets.agents())
+      for (const Position& at : offsets.positions(agent)) {
+        insert.again();
+        insert.bind(agent).bind(bits(at.file.key)).bind(at.path).bind(bits(at.file.device));
+        insert.bind(bits(at.file.inode)).bind(bits(at.file.fingerprint));
+        insert.bind(std::int64_t{at.file.fingerprint_bytes}).bind(bits(at.offset));
+        insert.bind(bits(at.lines)).bind(ms(at.used));
+        if (auto done = insert.done(); !done) return done;
+      }
+    SqlStatement counted(connection, "INSERT OR REPLACE INTO mirror VALUES (1, ?)");
+    counted.bind(bits(position.value()));
+    if (auto done = counted.done(); !done) return done;
+    return transaction.commit();
+  });
+}
+
+Result<std::vector<Position>> Database::mirrored(const std::string& agent) {
+  return impl_->call<std::vector<Position>>([&](SqlConnection& connection) {
+    SqlStatement select(connection,
+                        "SELECT file, device, inode, fingerprint, fingerprint_bytes, path, offset, "
+                        "lines, used FROM offsets WHERE agent = ? ORDER BY file, path");
+    select.bind(agent);
+    return impl_->rows<Position>(select, [](SqlStatement& row) {
+      Position position;
+      position.file.key = static_cast<std::uint64_t>(row.number(0));
+      position.file.device = static_cast<std::uint64_t>(row.number(1));
+      position.file.inode = static_cast<std::uint64_t>(row.number(2));
+      position.file.fingerprint = static_cast<std::uint64_t>(row.number(3));
+      position.file.fingerprint_bytes = static_cast<std::uint32_t>(row.number(4));
+      position.path = row.text(5);
+      position.offset = static_cast<std::uint64_t>(row.number(6));
+      position.lines = static_cast<std::uint64_t>(row.number(7));
+      position.used = time_of(row.number(8));
+      return position;
+    });
+  });
+}
+
+Result<Seq> Database::mirrored_position() {
+  return impl_->call<Seq>([](SqlConnection& connection) -> Result<Seq> {
+    const auto position = connection.number("SELECT position FROM mirror");
+    if (!position) return std::unexpected(position.error());
+    return Seq{static_cast<std::uint64_t>(*position)};
+  });
+}
+
+Result<std::uint64_t> Database::retain(TimeMs now) {
+  const DatabaseOptions& options = impl_->options;
+  const std::int64_t old = ms(now - options.age), old_alert = ms(now - options.alert_age);
+  struct Rule {
+    const char* sql;
+    std::int64_t value;
+  };
+  const auto most = [](std::size_t count) { return static_cast<std::int64_t>(count); };
+  const std::array rules{
+      Rule{"DELETE FROM incidents WHERE updated < ?", old},
+      Rule{"DELETE FROM incidents WHERE id IN (SELECT id FROM incidents ORDER BY opened DESC, id "
+           "DESC LIMIT -1 OFFSET ?)",
+           most(options.incidents)},
+      Rule{"DELETE FROM jobs WHERE updated < ?", old},
+      Rule{"DELETE FROM jobs WHERE id IN (SELECT id FROM jobs ORDER BY begin DESC, id DESC LIMIT "
+           "-1 OFFSET ?)",
+           most(options.jobs)},
+      Rule{"DELETE FROM pool WHERE ended < ?", old},
+      Rule{"DELETE FROM pool WHERE (kind, job) IN (SELECT kind, job FROM (SELECT kind, job, "
+           "row_number() OVER (PARTITION BY kind ORDER BY ended DESC, job DESC) AS place FROM "
+           "pool) WHERE place > ?)",
+           most(options.pool_runs_per_kind)},
+      Rule{"DELETE FROM pool WHERE kind IN (SELECT kind FROM pool GROUP BY kind ORDER BY "
+           "max(ended) DESC, kind LIMIT -1 OFFSET ?)",
+           most(options.pool_kinds)},
+      Rule{"DELETE FROM alerts WHERE created < ?", old_alert},
+      Rule{"DELETE FROM alerts WHERE id IN (SELECT id FROM alerts ORDER BY id DESC LIMIT -1 "
+           "OFFSET ?)",
+           most(options.alerts)},
+  };
+  return impl_->call<std::uint64_t>([&](SqlConnection& connection) -> Result<std::uint64_t> {
+    std::uint64_t gone = 0;
+    SqlTransaction transaction(connection);
+    if (!transaction.begun()) return std::unexpected(transaction.begun().error());
+    for (const Rule& rule : rules) {
+      SqlStatement statement(connection, rule.sql);
+      statement.bind(rule.value);
+      if (auto done = statement.done(); !done) return std::unexpected(done.error());
+      gone += static_cast<std::uint64_t>(connection.changes());
+    }
+    if (auto done = transaction.commit(); !done) return std::unexpected(done.error());
+    return gone;
+  });
+}
+
+}  // namespace l4::store

@@ -1,0 +1,166 @@
+// The rows of the database: what is written and read of each kind.
+#include <fmt/format.h>
+
+#include "aggregator/store/database_impl.h"
+
+namespace l4::store {
+namespace {
+
+constexpr const char* kIncidentColumns =
+    "id, job, attempt, state, opened, updated, resolved, report, evidence";
+
+Incident incident_of(SqlStatement& row) {
+  Incident incident{row.text(0), row.text(1), row.number(2), row.text(3), {}, {}, {}, {}, {}};
+  incident.opened = time_of(row.number(4));
+  incident.updated = time_of(row.number(5));
+  if (const auto resolved = row.maybe_number(6)) incident.resolved = time_of(*resolved);
+  incident.report = row.text(7);
+  incident.evidence = row.text(8);
+  return incident;
+}
+
+JobRow job_of(SqlStatement& row) {
+  JobRow job;
+  job.id = row.text(0);
+  job.kind = row.text(1);
+  job.begin = time_of(row.number(2));
+  job.updated = time_of(row.number(3));
+  if (const auto end = row.maybe_number(4)) job.end = time_of(*end);
+  job.outcome = row.text(5);
+  job.attempts = row.number(6);
+  job.nodes = row.number(7);
+  job.ranks = row.number(8);
+  job.lines = row.number(9);
+  job.bytes = row.number(10);
+  return job;
+}
+
+PoolRun run_of(SqlStatement& row) {
+  return {row.text(0), row.text(1), time_of(row.number(2)), row.number(3), row.text(4)};
+}
+
+Alert alert_of(SqlStatement& row) {
+  return {row.number(0),          row.text(1),  row.text(2), row.text(3), time_of(row.number(4)),
+          time_of(row.number(5)), row.number(6)};
+}
+
+std::int64_t most(std::size_t count) {
+  return static_cast<std::int64_t>(count);
+}
+
+}  // namespace
+
+Result<void> Database::put(const Incident& incident) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement insert(connection, "INSERT OR REPLACE INTO incidents VALUES (?,?,?,?,?,?,?,?,?)");
+    insert.bind(incident.id).bind(incident.job).bind(incident.attempt).bind(incident.state);
+    insert.bind(ms(incident.opened)).bind(ms(incident.updated)).bind(ms(incident.resolved));
+    insert.bind(incident.report).bind(incident.evidence);
+    return insert.done();
+  });
+}
+
+Result<std::optional<Incident>> Database::incident(const std::string& id) {
+  return impl_->call<std::optional<Incident>>(
+      [&](SqlConnection& connection) -> Result<std::optional<Incident>> {
+        SqlStatement select(connection,
+                            fmt::format("SELECT {} FROM incidents WHERE id = ?", kIncidentColumns));
+        select.bind(id);
+        const auto row = select.step();
+        if (!row) return std::unexpected(row.error());
+        return *row ? std::optional(incident_of(select)) : std::nullopt;
+      });
+}
+
+Result<std::vector<Incident>> Database::incidents(const IncidentQuery& query) {
+  return impl_->call<std::vector<Incident>>([&](SqlConnection& connection) {
+    SqlStatement select(
+        connection,
+        fmt::format("SELECT {} FROM incidents WHERE (?1 = '' OR job = ?1) AND (?2 = 0 OR resolved "
+                    "IS NULL) ORDER BY opened DESC, id DESC LIMIT ?3",
+                    kIncidentColumns));
+    select.bind(query.job).bind(std::int64_t{query.open_only ? 1 : 0}).bind(most(query.count));
+    return impl_->rows<Incident>(select, incident_of);
+  });
+}
+
+Result<void> Database::put(const JobRow& job) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement insert(connection, "INSERT OR REPLACE INTO jobs VALUES (?,?,?,?,?,?,?,?,?,?,?)");
+    insert.bind(job.id).bind(job.kind).bind(ms(job.begin)).bind(ms(job.updated));
+    insert.bind(ms(job.end)).bind(job.outcome).bind(job.attempts).bind(job.nodes);
+    insert.bind(job.ranks).bind(job.lines).bind(job.bytes);
+    return insert.done();
+  });
+}
+
+Result<std::vector<JobRow>> Database::jobs(std::size_t count) {
+  return impl_->call<std::vector<JobRow>>([&](SqlConnection& connection) {
+    SqlStatement select(
+        connection,
+        "SELECT id, kind, begin, updated, \"end\", outcome, attempts, nodes, ranks, "
+        "lines, bytes FROM jobs ORDER BY begin DESC, id DESC LIMIT ?");
+    select.bind(most(count));
+    return impl_->rows<JobRow>(select, job_of);
+  });
+}
+
+Result<void> Database::put(const PoolRun& run) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement insert(connection, "INSERT OR REPLACE INTO pool VALUES (?,?,?,?,?)");
+    insert.bind(run.kind).bind(run.job).bind(ms(run.ended)).bind(run.events);
+    insert.bind_bytes(std::as_bytes(std::span(run.content)));
+    return insert.done();
+  });
+}
+
+Result<std::vector<PoolRun>> Database::pool(const std::string& kind) {
+  return impl_->call<std::vector<PoolRun>>([&](SqlConnection& connection) {
+    SqlStatement select(connection,
+                        "SELECT kind, job, ended, events, content FROM pool WHERE kind = ? ORDER "
+                        "BY ended DESC, job DESC");
+    select.bind(kind);
+    return impl_->rows<PoolRun>(select, run_of);
+  });
+}
+
+Result<std::int64_t> Database::enqueue(const Alert& alert) {
+  return impl_->call<std::int64_t>([&](SqlConnection& connection) -> Result<std::int64_t> {
+    SqlStatement insert(connection,
+                        "INSERT INTO alerts (sink, incident, content, created, due, tries) VALUES "
+                        "(?,?,?,?,?,0) RETURNING id");
+    insert.bind(alert.sink).bind(alert.incident).bind(alert.content);
+    insert.bind(ms(alert.created)).bind(ms(alert.due));
+    const auto row = insert.step();
+    if (!row) return std::unexpected(row.error());
+    const std::int64_t id = insert.number(0);
+    if (auto done = insert.done(); !done) return std::unexpected(done.error());
+    return id;
+  });
+}
+
+Result<std::vector<Alert>> Database::due(TimeMs now, std::size_t count) {
+  return impl_->call<std::vector<Alert>>([&](SqlConnection& connection) {
+    SqlStatement select(connection,
+                        "SELECT id, sink, incident, content, created, due, tries FROM alerts WHERE "
+                        "due <= ? ORDER BY due, id LIMIT ?");
+    select.bind(ms(now)).bind(most(count));
+    return impl_->rows<Alert>(select, alert_of);
+  });
+}
+
+Result<void> Database::sent(std::int64_t id) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement remove(connection, "DELETE FROM alerts WHERE id = ?");
+    return remove.bind(id).done();
+  });
+}
+
+Result<void> Database::failed(std::int64_t id, TimeMs again) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement update(connection, "UPDATE alerts SET tries = tries + 1, due = ? WHERE id = ?");
+    return update.bind(ms(again)).bind(id).done();
+  });
+}
+
+}  // namespace l4::store

@@ -1,0 +1,56 @@
+// The file system as the store sees it: the seam where tests let it fail, or lose its power.
+//
+// Flow: journal and checkpoints do all their input and output here; system_files() is the real one.
+// What is written is safe only after sync() of the file, and its name only after sync_folder().
+// Every call says why it failed; none retries. After a failed sync() nothing may be believed of
+// the file: the kernel has dropped what it could not write, and a second sync() would succeed.
+// A File belongs to one thread, Files may be used by several.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/error.h"
+
+namespace l4::store {
+
+using Path = std::filesystem::path;
+using Bytes = std::vector<std::byte>;
+
+class File {
+ public:
+  virtual ~File() = default;
+  /// Behind what is there. After an error some of it may be there.
+  virtual Result<void> append(std::span<const std::byte> bytes) = 0;
+  /// As many bytes from `offset` on as there are and fit; fewer only at the end.
+  virtual Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) = 0;
+  virtual Result<void> sync() = 0;
+  virtual Result<void> truncate(std::uint64_t bytes) = 0;
+  virtual Result<std::uint64_t> size() = 0;
+};
+
+class Files {
+ public:
+  virtual ~Files() = default;
+  /// A new, empty file to append to; one of that name is an error.
+  virtual Result<std::unique_ptr<File>> create(const Path& path) = 0;
+  virtual Result<std::unique_ptr<File>> open(const Path& path, bool writable) = 0;
+  virtual Result<void> rename(const Path& from, const Path& to) = 0;
+  virtual Result<void> remove(const Path& path) = 0;
+  virtual Result<void> make_folder(const Path& folder) = 0;
+  virtual Result<void> sync_folder(const Path& folder) = 0;
+  /// Names of the regular files in a folder, sorted.
+  virtual Result<std::vector<std::string>> list(const Path& folder) = 0;
+};
+
+Files& system_files();
+
+/// All of a file; an error if it is longer than `bytes_max`.
+Result<Bytes> read_whole(Files& files, const Path& path, std::uint64_t bytes_max);
+
+}  // namespace l4::store

@@ -1,0 +1,63 @@
+#include "aggregator/store/schema.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace l4::store {
+namespace {
+
+/// PRAGMA user_version counts how many were taken. Times are milliseconds since the epoch.
+constexpr std::array kSteps{
+    R"sql(
+    CREATE TABLE incidents (
+      id TEXT PRIMARY KEY, job TEXT NOT NULL, attempt INTEGER NOT NULL, state TEXT NOT NULL,
+      opened INTEGER NOT NULL, updated INTEGER NOT NULL, resolved INTEGER,
+      report TEXT NOT NULL, evidence TEXT NOT NULL) WITHOUT ROWID;
+    CREATE INDEX incidents_by_time ON incidents (opened);
+    CREATE INDEX incidents_by_job ON incidents (job, opened);
+    CREATE TABLE jobs (
+      id TEXT PRIMARY KEY, kind TEXT NOT NULL, begin INTEGER NOT NULL, updated INTEGER NOT NULL,
+      "end" INTEGER, outcome TEXT NOT NULL, attempts INTEGER NOT NULL, nodes INTEGER NOT NULL,
+      ranks INTEGER NOT NULL, lines INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE INDEX jobs_by_time ON jobs (begin);
+    CREATE TABLE offsets (
+      agent TEXT NOT NULL, file INTEGER NOT NULL, path TEXT NOT NULL, device INTEGER NOT NULL,
+      inode INTEGER NOT NULL, fingerprint INTEGER NOT NULL, fingerprint_bytes INTEGER NOT NULL,
+      offset INTEGER NOT NULL, lines INTEGER NOT NULL, used INTEGER NOT NULL,
+      PRIMARY KEY (agent, file, path)) WITHOUT ROWID;
+    CREATE TABLE mirror (one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER NOT NULL);
+    CREATE TABLE pool (
+      kind TEXT NOT NULL, job TEXT NOT NULL, ended INTEGER NOT NULL, events INTEGER NOT NULL,
+      content BLOB NOT NULL, PRIMARY KEY (kind, job)) WITHOUT ROWID;
+    )sql",
+    R"sql(
+    CREATE TABLE alerts (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, sink TEXT NOT NULL, incident TEXT NOT NULL,
+      content TEXT NOT NULL, created INTEGER NOT NULL, due INTEGER NOT NULL,
+      tries INTEGER NOT NULL);
+    CREATE INDEX alerts_by_due ON alerts (due);
+    )sql",
+};
+
+}  // namespace
+
+Result<void> migrate(SqlConnection& connection) {
+  const auto version = connection.number("PRAGMA user_version");
+  if (!version) return std::unexpected(version.error());
+  if (*version < 0 || *version > static_cast<std::int64_t>(kSteps.size()))
+    return std::unexpected(Error{
+        "",
+        fmt::format("the database has schema {}, this program knows {}", *version, kSteps.size())});
+  for (auto step = static_cast<std::size_t>(*version); step < kSteps.size(); ++step) {
+    SqlTransaction transaction(connection);
+    if (!transaction.begun()) return transaction.begun();
+    if (auto done = connection.run(kSteps[step]); !done) return done;
+    const std::string counted = fmt::format("PRAGMA user_version = {}", step + 1);
+    if (auto done = connection.run(counted.c_str()); !done) return done;
+    if (auto done = transaction.commit(); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace l4::store

@@ -1,0 +1,289 @@
+#include "aggregator/store/store.h"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "aggregator/store/lock.h"
+#include "aggregator/store/needs.h"
+
+namespace l4::store {
+namespace {
+
+constexpr std::string_view kJobPrefix = "job/";
+
+struct Job {
+  CheckpointHead head;
+  ByteWriter bytes;
+};
+
+}  // namespace
+
+struct Store::Impl {
+  Impl(FolderLock held, StoreOptions limits, StoreEvents listeners, std::function<TimeMs()> clock,
+       Files& file_system, Checkpoints known, Journal opened)
+      : lock(std::move(held)),
+        options(std::move(limits)),
+        events(std::move(listeners)),
+        now(std::move(clock)),
+        files(file_system),
+        checkpoints(std::move(known)),
+        database(options.folder / "state.db", options.database),
+        journal(std::move(opened)) {}
+
+  void start();
+  void run(const std::stop_token& stop);
+  Result<void> write(const Job& job);
+  void note(const Job& job, const Result<void>& done);
+  void say(const std::string& text) const {
+    if (events.say) events.say(text);
+  }
+  bool enqueue(CheckpointHead head, ByteWriter bytes);
+
+  FolderLock lock;
+  StoreOptions options;
+  StoreEvents events;
+  std::function<TimeMs()> now;
+  Files& files;
+  Checkpoints checkpoints;  // of the writing thread, once that runs
+  Database database;
+  std::optional<Journal> journal;  // until recovered
+  std::unique_ptr<GroupCommit> commit;
+
+  mutable std::mutex mutex;
+  std::condition_variable_any changed, idle;
+  std::deque<Job> waiting;
+  bool writing = false, in_trouble = false;
+  Needs needs;
+  std::map<std::string, Seq> tombstones;  // closed jobs whose records the journal still has
+  StoreStats counts;
+  std::jthread writer;
+};
+
+Result<std::unique_ptr<Store>> Store::open(StoreOptions options, StoreEvents events,
+                                           std::function<TimeMs()> now, Files& files) {
+  const Path folder = options.folder, journal = folder / "journal",
+             checkpoints = folder / "checkpoints";
+  for (const Path& needed : {folder, journal, checkpoints})
+    if (auto made = files.make_folder(needed); !made) return std::unexpected(made.error());
+  if (auto synced = files.sync_folder(folder); !synced) return std::unexpected(synced.error());
+  auto lock = FolderLock::take(folder, options.holder);
+  if (!lock) return std::unexpected(lock.error());
+  auto known = Checkpoints::open(files, checkpoints, options.checkpoints);
+  if (!known) return std::unexpected(known.error());
+  Seq at_least;
+  for (const std::string& name : known->names())
+    at_least = std::max(at_least, known->newest(name).position);
+  auto opened = Journal::open(files, journal, options.journal, at_least);
+  if (!opened) return std::unexpected(opened.error());
+  auto impl = std::make_unique<Impl>(*std::move(lock), std::move(options), std::move(events),
+                                     std::move(now), files, *std::move(known), *std::move(opened));
+  return std::unique_ptr<Store>(new Store(std::move(impl)));
+}
+
+Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Store::~Store() {
+  if (impl_->writer.joinable()) drain();
+  impl_->writer = {};  // stops and joins before what it uses goes
+  impl_->commit.reset();
+}
+
+Replayed Store::recover(Recoverer& recoverer) {
+  Impl& impl = *impl_;
+  std::map<std::string, Seq, std::less<>> held;  // what the checkpoints hold, by job
+  Seq offsets, floor;
+  bool whole = true;
+  for (const std::string& name : impl.checkpoints.names()) {
+    const auto checkpoint = impl.checkpoints.load(name);
+    whole =
+        whole && checkpoint && checkpoint->head.position == impl.checkpoints.newest(name).position;
+    if (!checkpoint) continue;
+    const CheckpointHead& head = checkpoint->head;
+    bool used = head.closed;
+    if (name == kOffsets) {
+      recoverer.offsets(checkpoint->bytes);
+      offsets = head.position;
+      used = true;
+    } else if (!used && name.starts_with(kJobPrefix)) {
+      used = recoverer.job(name.substr(kJobPrefix.size()), checkpoint->bytes);
+    }
+    whole = whole && used;
+    if (!used) continue;
+    if (name != kOffsets) held[name.substr(kJobPrefix.size())] = head.position;
+    if (head.closed) impl.tombstones[name] = head.position;
+    if (!head.closed) impl.needs.saved(name, head.position);
+    floor = std::max(floor, head.floor);
+  }
+  for (const std::string& text : impl.checkpoints.take_trouble()) impl.say(text);
+  // A job without a checkpoint has nothing but the journal. Nobody needs what is below the floor,
+  // unless a checkpoint that it was counted on is of no use.
+  const Seq after = whole ? floor : Seq{};
+  Replayed replayed = impl.journal->replay(after, [&](const Record& record) {
+    const auto job = held.find(record.job);
+    const bool new_to_job = job == held.end() || record.seq > job->second;
+    const bool new_to_offsets = record.seq > offsets;
+    if (new_to_job) impl.needs.appended(job_name(std::string(record.job)), record.seq);
+    if (new_to_offsets) impl.needs.appended(kOffsets, record.seq);
+    if (new_to_job || new_to_offsets) recoverer.record(record, new_to_job, new_to_offsets);
+  });
+  for (const std::string& text : replayed.trouble) impl.say(text);
+  if (replayed.lost_records > 0)
+    impl.say(fmt::format("{}: {} records are lost", (impl.options.folder / "journal").string(),
+                         replayed.lost_records));
+  impl.start();
+  return replayed;
+}
+
+void Store::Impl::start() {
+  counts.torn_bytes = journal->torn_bytes();
+  if (counts.torn_bytes > 0)
+    say(fmt::format("{}: {} bytes at the end were never finished and are cut off",
+                    (options.folder / "journal").string(), counts.torn_bytes));
+  GroupCommitEvents heard;
+  heard.durable = [this](Seq through) {
+    changed.notify_all();
+    if (events.durable) events.durable(through);
+  };
+  heard.refusing = [this](const Error& error) {
+    say(error.text() + "; nothing is accepted until that is over");
+    changed.notify_all();
+    if (events.accepting) events.accepting(false);
+  };
+  heard.accepting = [this] {
+    say((options.folder / "journal").string() + ": can be written again");
+    if (events.accepting) events.accepting(true);
+  };
+  commit = std::make_unique<GroupCommit>(*std::exchange(journal, std::nullopt), options.commit,
+                                         std::move(heard), now);
+  writer = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void Store::Impl::run(const std::stop_token& stop) {
+  std::unique_lock guard(mutex);
+  while (changed.wait(guard, stop, [&] { return !waiting.empty(); })) {
+    Job job = std::move(waiting.front());
+    waiting.pop_front();
+    writing = true;
+    job.head.floor = needs.floor(commit->durable());
+    guard.unlock();
+    const auto done = write(job);
+    guard.lock();
+    note(job, done);
+    writing = false;
+    if (waiting.empty()) idle.notify_all();
+  }
+}
+
+Result<void> Store::Impl::write(const Job& job) {
+  // Not before the journal has it: a checkpoint of what a crash then takes would count it twice.
+  if (commit->durable() < job.head.position)
+    if (auto flushed = commit->flush(); !flushed) return flushed;
+  return checkpoints.write(job.head, job.bytes.bytes());
+}
+
+void Store::Impl::note(const Job& job, const Result<void>& done) {
+  if (!done) {
+    ++counts.checkpoint_failures;
+    if (!std::exchange(in_trouble, true))
+      say(done.error().text() + "; the checkpoint before it stays");
+    return;
+  }
+  if (std::exchange(in_trouble, false)) say("checkpoints can be written again");
+  ++counts.checkpoints;
+  counts.checkpoint_bytes += job.bytes.size();
+  if (job.head.closed) {
+    needs.closed(job.head.name, job.head.position);
+    tombstones[job.head.name] = job.head.position;
+  } else {
+    needs.saved(job.head.name, job.head.position);
+    tombstones.erase(job.head.name);
+  }
+  counts.floor = needs.floor(commit->durable());
+  std::erase_if(tombstones, [&](const auto& entry) {
+    return entry.second <= job.head.floor && checkpoints.remove(entry.first);
+  });
+  checkpoints.expire(job.head.time - options.checkpoint_age, [&](const std::string& name) {
+    return needs.has(name) || tombstones.contains(name);
+  });
+  counts.checkpoint_bytes_kept = checkpoints.bytes();
+  commit->set_floor(counts.floor);
+}
+
+bool Store::Impl::enqueue(CheckpointHead head, ByteWriter bytes) {
+  const std::lock_guard guard(mutex);
+  head.time = now();
+  std::uint64_t held = bytes.size();
+  Job* same = nullptr;
+  for (Job& job : waiting) {
+    if (job.head.name == head.name)
+      same = &job;
+    else
+      held += job.bytes.size();
+  }
+  if (same != nullptr) {
+    *same = {std::move(head), std::move(bytes)};
+    return true;
+  }
+  const bool full = waiting.size() >= options.waiting_max || held > options.waiting_bytes_max;
+  if (full && !waiting.empty()) {
+    ++counts.checkpoints_dropped;
+    return false;
+  }
+  waiting.push_back({std::move(head), std::move(bytes)});
+  changed.notify_all();
+  return true;
+}
+
+Result<Seq> Store::append(std::string_view job, std::string_view agent,
+                          std::span<const std::byte> batch) {
+  const std::lock_guard guard(impl_->mutex);
+  const auto seq = impl_->commit->append(job, agent, batch);
+  if (!seq) return seq;
+  impl_->needs.appended(job_name(std::string(job)), *seq);
+  impl_->needs.appended(kOffsets, *seq);
+  return seq;
+}
+
+Seq Store::durable() const {
+  return impl_->commit->durable();
+}
+
+Result<void> Store::flush() {
+  return impl_->commit->flush();
+}
+
+bool Store::checkpoint(const std::string& name, Seq position, ByteWriter bytes) {
+  return impl_->enqueue({name, position, {}, {}, false}, std::move(bytes));
+}
+
+bool Store::close_job(const std::string& id, Seq position) {
+  return impl_->enqueue({job_name(id), position, {}, {}, true}, {});
+}
+
+void Store::drain() {
+  std::unique_lock guard(impl_->mutex);
+  impl_->idle.wait(guard, [&] { return impl_->waiting.empty() && !impl_->writing; });
+}
+
+Replayed Store::read_past(const PastQuery& query, const std::function<bool(const Record&)>& visit) {
+  return store::read_past(impl_->files, impl_->commit->segments(), query, visit);
+}
+
+Database& Store::database() {
+  return impl_->database;
+}
+
+StoreStats Store::stats() const {
+  const std::lock_guard guard(impl_->mutex);
+  StoreStats counts = impl_->counts;
+  counts.commit = impl_->commit->stats();
+  return counts;
+}
+
+}  // namespace l4::store

@@ -1,0 +1,74 @@
+// Values as bytes and back, for state that is kept on disk: numbers as varints, text by its length.
+//
+// A writer owns one growing buffer. A reader looks at bytes that stay somebody else's; it never
+// reads past their end: the first value that is not there makes it fail, every later one is 0 or
+// empty, and the caller asks ok() once. It checks form, not meaning: who reads indices checks their
+// range. Little endian hosts. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace l4 {
+
+class ByteWriter {
+ public:
+  void byte(std::uint8_t value) { *room(1) = std::byte{value}, ++size_; }
+  /// 7 bits a byte: small numbers are short.
+  void number(std::uint64_t value);
+  void signed_number(std::int64_t value) {
+    number(static_cast<std::uint64_t>(value) << 1U ^ static_cast<std::uint64_t>(value >> 63));
+  }
+  void word(std::uint64_t value);  ///< 8 bytes, whatever it is: hashes
+  void real(double value);
+  void text(std::string_view value);  ///< with its length
+  void raw(std::span<const std::byte> bytes);
+
+  std::span<const std::byte> bytes() const { return {buffer_.get(), size_}; }
+  std::size_t size() const { return size_; }
+  void clear() { size_ = 0; }
+
+ private:
+  std::byte* room(std::size_t more) {
+    if (capacity_ - size_ < more) grow(more);
+    return buffer_.get() + size_;
+  }
+  void grow(std::size_t more);
+
+  std::unique_ptr<std::byte[]> buffer_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const std::byte> bytes) : left_(bytes) {}
+
+  std::uint8_t byte();
+  std::uint64_t number();
+  /// A number that must fit; the reader fails if it does not.
+  std::uint32_t number32();
+  std::int64_t signed_number() {
+    const std::uint64_t folded = number();
+    return static_cast<std::int64_t>(folded >> 1U) ^ -static_cast<std::int64_t>(folded & 1U);
+  }
+  /// How many elements follow, each of at least `bytes_each` bytes: never more than can be there.
+  std::size_t count(std::size_t bytes_each = 1);
+  std::uint64_t word();
+  double real();
+  std::string text();
+  std::span<const std::byte> raw(std::size_t size);
+
+  bool ok() const { return ok_; }
+  std::size_t left() const { return left_.size(); }
+  void fail();
+
+ private:
+  std::span<const std::byte> left_;
+  bool ok_ = true;
+};
+
+}  // namespace l4

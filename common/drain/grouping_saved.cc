@@ -1,0 +1,166 @@
+// Grouping and FrameSet as bytes and back: every container as it stands, between two calls.
+#include <utility>
+
+#include "common/drain/grouping.h"
+#include "common/drain/row_saved.h"
+
+namespace l4::drain {
+
+void save(ByteWriter& out, const Row& row) {
+  out.number(row.size());
+  for (const Token& token : row) out.text(token.bytes);
+}
+
+Row load_row(ByteReader& in) {
+  Row row;
+  const std::size_t size = in.count();
+  row.reserve(size);
+  for (std::size_t i = 0; i < size; ++i) row.emplace_back(in.text());
+  return row;
+}
+
+void FrameSet::save(ByteWriter& out) const {
+  drain::save(out, nodes_, [](ByteWriter& to, const Node& node) {
+    to.number(node.row_class + 1U);  // kNone becomes 0
+    to.number(node.first + 1U);
+    to.number(node.weight);
+    to.byte(static_cast<std::uint8_t>((node.fired ? 1 : 0) | (node.absorbed ? 2 : 0)));
+  });
+  out.number(values_.size());
+  for (const Value& value : values_) {
+    out.number(value.value);
+    out.number(value.owner);
+    out.number(value.next + 1U);
+  }
+  out.number(free_value_ + 1U);
+  out.number(classes_.size());
+  for (const auto& [id, known] : classes_) {
+    out.number(id);
+    drain::save(out, known.joined);
+    out.byte(known.pattern ? 1 : 0);
+  }
+  out.number(parents_.size());
+  for (const auto& [id, parent] : parents_) {
+    out.number(id);
+    out.number(parent);
+  }
+  out.number(leaves_.size());
+  for (const auto& [key, leaf] : leaves_) {
+    out.word(key);
+    out.number(leaf.patterns.size());
+    for (const FramePattern& pattern : leaf.patterns) {
+      drain::save(out, pattern.row);
+      out.number(pattern.owner);
+    }
+    out.number(leaf.literals.size());
+    for (const Literal& literal : leaf.literals) {
+      out.word(literal.signature.bits);
+      out.word(literal.signature.literal);
+      out.number(literal.id);
+    }
+  }
+  out.number(next_);
+  out.number(dropped_rows_);
+}
+
+void FrameSet::load(ByteReader& in) {
+  *this = FrameSet(options_);
+  drain::load(in, nodes_, [](ByteReader& from) {
+    Node node;
+    node.row_class = from.number32() - 1U;
+    node.first = from.number32() - 1U;
+    node.weight = static_cast<std::uint16_t>(from.number32());
+    const std::uint8_t flags = from.byte();
+    node.fired = (flags & 1) != 0;
+    node.absorbed = (flags & 2) != 0;
+    return node;
+  });
+  const std::size_t values = in.count(3);
+  values_.reserve(values);
+  for (std::size_t i = 0; i < values; ++i) {
+    const std::uint32_t value = in.number32(), owner = in.number32();
+    values_.push_back({value, owner, in.number32() - 1U});
+  }
+  free_value_ = in.number32() - 1U;
+  for (std::size_t left = in.count(3); left > 0; --left) {
+    const ClassId id = in.number32();
+    Row joined = load_row(in);
+    classes_.insert_or_assign(id, Class{std::move(joined), in.byte() != 0});
+  }
+  for (std::size_t left = in.count(2); left > 0; --left) {
+    const ClassId id = in.number32();
+    parents_[id] = in.number32();
+  }
+  for (std::size_t left = in.count(10); left > 0; --left) {
+    Leaf& leaf = leaves_[in.word()];
+    for (std::size_t patterns = in.count(2); patterns > 0; --patterns) {
+      Row row = load_row(in);
+      const Signature signature(row);
+      leaf.patterns.push_back({std::move(row), in.number32(), signature});
+    }
+    for (std::size_t literals = in.count(17); literals > 0; --literals) {
+      Literal& literal = leaf.literals.emplace_back();
+      literal.signature.bits = in.word();
+      literal.signature.literal = in.word();
+      literal.id = in.number32();
+    }
+  }
+  next_ = in.number32();
+  dropped_rows_ = in.number();
+}
+
+void Grouping::save(ByteWriter& out) const {
+  frames_.save(out);
+  out.number(variants_.size());
+  for (const auto& [owner, known] : variants_) {
+    out.number(owner);
+    out.number(known.positions.size());
+    for (const Position& position : known.positions) {
+      out.byte(position.open ? 1 : 0);
+      out.number(position.weight);
+      out.word(position.first);
+      out.number(position.others.size());
+      for (const std::uint64_t other : position.others) out.word(other);
+    }
+    out.number(known.groups.size());
+    for (const auto& [projection, id] : known.groups) {
+      out.word(projection);
+      out.number(id);
+    }
+  }
+  out.number(groups_.size());
+  for (const auto& [id, group] : groups_) {
+    out.number(id);
+    drain::save(out, group.row);
+    out.number(group.owner);
+  }
+  out.number(next_);
+}
+
+void Grouping::load(ByteReader& in) {
+  *this = Grouping(options_);
+  frames_.load(in);
+  for (std::size_t left = in.count(3); left > 0; --left) {
+    Variants& known = variants_[in.number32()];
+    known.positions.resize(in.count(11));
+    for (Position& position : known.positions) {
+      position.open = in.byte() != 0;
+      position.weight = in.number32();
+      position.first = in.word();
+      position.others.resize(in.count(sizeof(std::uint64_t)));
+      for (std::uint64_t& other : position.others) other = in.word();
+    }
+    for (std::size_t groups = in.count(9); groups > 0; --groups) {
+      const std::uint64_t projection = in.word();
+      known.groups[projection] = in.number32();
+    }
+  }
+  for (std::size_t left = in.count(3); left > 0; --left) {
+    const GroupId id = in.number32();
+    Row row = load_row(in);
+    groups_.insert_or_assign(id, Group{std::move(row), in.number32()});
+  }
+  next_ = in.number32();
+}
+
+}  // namespace l4::drain

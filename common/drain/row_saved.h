@@ -1,0 +1,34 @@
+// Rows and tables of hashes as bytes and back, for whoever keeps a Grouping (drain/grouping.h).
+//
+// No state. A reader that fails gives an empty row; the caller asks it once at the end.
+#pragma once
+
+#include "common/base/byte_stream.h"
+#include "common/drain/flat_table.h"
+#include "common/drain/row.h"
+
+namespace l4::drain {
+
+void save(ByteWriter& out, const Row& row);
+Row load_row(ByteReader& in);
+
+/// `put(out, value)` writes one value.
+template <class Value, class Put>
+void save(ByteWriter& out, const FlatTable<Value>& table, Put put) {
+  out.number(table.size());
+  table.for_each_entry([&](std::uint64_t key, const Value& value) {
+    out.word(key);
+    put(out, value);
+  });
+}
+
+/// `get(in)` reads one value.
+template <class Value, class Get>
+void load(ByteReader& in, FlatTable<Value>& table, Get get) {
+  for (std::size_t left = in.count(sizeof(std::uint64_t)); left > 0 && in.ok(); --left) {
+    const std::uint64_t key = in.word();
+    table[key] = get(in);
+  }
+}
+
+}  // namespace l4::drain

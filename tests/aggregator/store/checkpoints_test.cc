@@ -1,0 +1,115 @@
+#include "aggregator/store/checkpoints.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/aggregator/store/model_files.h"
+#include "tests/aggregator/store/numbered.h"
+
+using namespace l4;
+using namespace l4::store;
+using namespace l4::store::test;
+
+namespace {
+
+const Path kFolder = "/state/checkpoints";
+
+Checkpoints opened(ModelFiles& files, CheckpointOptions options = {}) {
+  return *Checkpoints::open(files, kFolder, options);
+}
+
+CheckpointHead head(const std::string& name, std::uint64_t position) {
+  return {name, Seq{position}, Seq{position / 2}, at_ms(static_cast<std::int64_t>(position)),
+          false};
+}
+
+}  // namespace
+
+TEST_CASE("checkpoints: the newest comes back, the older goes once it is verified") {
+  ModelFiles files;
+  Checkpoints checkpoints = opened(files);
+  CHECK(checkpoints.write(head("job/a b/c", 10), bytes_of("ten")));
+  CHECK(checkpoints.write(head("offsets", 11), bytes_of("eleven")));
+  CHECK(checkpoints.write(head("job/a b/c", 20), bytes_of("twenty")));
+  CHECK(files.list(kFolder)->size() == 2);
+  files.power_cut();
+  Checkpoints again = opened(files);
+  CHECK(again.names() == std::vector<std::string>{"job/a b/c", "offsets"});
+  const auto found = again.load("job/a b/c");
+  REQUIRE(found);
+  CHECK(text_of(found->bytes) == "twenty");
+  CHECK(found->head.position == Seq{20});
+  CHECK(found->head.floor == Seq{10});
+  CHECK(found->head.time == at_ms(20));
+  CHECK_FALSE(found->head.closed);
+  CHECK_FALSE(again.load("job/b"));
+}
+
+TEST_CASE("checkpoints: any one failure leaves a valid one; power cut or not") {
+  for (std::uint64_t n = 1; n < 14; ++n) {
+    for (const bool cut : {false, true}) {
+      INFO("call ", n, " cut ", cut);
+      ModelFiles files(n);
+      Checkpoints checkpoints = opened(files);
+      REQUIRE(checkpoints.write(head("offsets", 10), bytes_of("ten")));
+      files.fail(n, 1);
+      const bool done = checkpoints.write(head("offsets", 20), bytes_of("twenty")).has_value();
+      files.heal();
+      if (cut) files.power_cut();
+      const auto found = opened(files).load("offsets");
+      REQUIRE(found);
+      CHECK((text_of(found->bytes) == "twenty" || (!done && text_of(found->bytes) == "ten")));
+      Checkpoints again = opened(files);
+      CHECK(again.write(head("offsets", 30), bytes_of("thirty")));
+      CHECK(files.list(kFolder)->size() == 1);
+    }
+  }
+}
+
+TEST_CASE("checkpoints: a damaged one is said and the older one taken") {
+  ModelFiles files;
+  Checkpoints checkpoints = opened(files);
+  CHECK(checkpoints.write(head("offsets", 10), bytes_of("ten")));
+  const std::string older = files.list(kFolder)->front();
+  const Bytes kept = files.content(kFolder / older);
+  CHECK(checkpoints.write(head("offsets", 20), bytes_of("twenty")));
+  const std::string newer = files.list(kFolder)->front();
+  static_cast<void>(*files.create(kFolder / older));
+  files.content(kFolder / older) = kept;
+  for (std::size_t at = 0; at < files.content(kFolder / newer).size(); ++at) {
+    ModelFiles damaged(1);
+    for (const std::string& name : {older, newer}) {
+      static_cast<void>(*damaged.create(kFolder / name));
+      damaged.content(kFolder / name) = files.content(kFolder / name);
+    }
+    damaged.content(kFolder / newer)[at] ^= std::byte{0x40};
+    Checkpoints again = opened(damaged);
+    const auto found = again.load("offsets");
+    REQUIRE(found);
+    CHECK(text_of(found->bytes) == "ten");
+    CHECK(again.damaged() == 1);
+    REQUIRE(again.take_trouble().size() == 1);
+  }
+}
+
+TEST_CASE("checkpoints: leftovers go, sizes and ages are bounded") {
+  ModelFiles files;
+  CheckpointOptions options;
+  options.bytes_max = 4000;
+  options.one_bytes_max = 2000;
+  Checkpoints checkpoints = opened(files, options);
+  CHECK_FALSE(checkpoints.write(head("a", 1), Bytes(2001)));
+  CHECK(checkpoints.write(head("a", 1), Bytes(1500)));
+  CHECK(checkpoints.write(head("b", 2), Bytes(1200)));
+  CHECK_FALSE(checkpoints.write(head("c", 3), Bytes(1500)));
+  static_cast<void>(*files.create(kFolder / "x.l4c.new"));
+  static_cast<void>(*files.create(kFolder / "y.l4c"));
+  Checkpoints again = opened(files, options);
+  CHECK(again.names() == std::vector<std::string>{"a", "b"});
+  CHECK_FALSE(files.has(kFolder / "x.l4c.new"));
+  CHECK(files.has(kFolder / "y.l4c.bad"));
+  CHECK(again.expire(at_ms(2), [](const std::string& name) { return name == "a"; }) == 0);
+  CHECK(again.expire(at_ms(2), [](const std::string&) { return false; }) == 1);
+  CHECK(again.names() == std::vector<std::string>{"b"});
+  CHECK(again.remove("b"));
+  CHECK(again.bytes() == 0);
+}

@@ -1,0 +1,224 @@
+#include "aggregator/store/database.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "aggregator/store/schema.h"
+#include "tests/aggregator/store/failing_vfs.h"
+#include "tests/aggregator/store/numbered.h"
+#include "tests/temp_folder.h"
+
+using namespace l4;
+using namespace l4::store;
+using namespace l4::store::test;
+
+namespace {
+
+Incident incident(int number, std::optional<TimeMs> resolved = std::nullopt) {
+  return {"job-" + std::to_string(number) + "/0",
+          "job-" + std::to_string(number % 3),
+          number,
+          "hung",
+          at_ms(number * 1000),
+          at_ms(number * 1000 + 1),
+          resolved,
+          "{\"a\": \"" + std::string(1, '\0') + "\xff\"}",
+          "[]"};
+}
+
+wire::Batch batch(std::uint64_t key, std::uint64_t to) {
+  wire::Batch made;
+  made.agent = "node-1";
+  made.coverage.push_back({"x.log", {0, to}, 3, to, {key, 1, ~std::uint64_t{0}, key * 7, 256}});
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("database: incidents, jobs, pool and alerts come back from disk") {
+  const l4::test::TempFolder folder;
+  const Path path = folder.path() / "state.db";
+  JobRow job{"job-1", "llama", at_ms(5), at_ms(6), std::nullopt, "", 1, 2000, 16000, 77, 88};
+  PoolRun run{"llama", "job-0", at_ms(9), 3, std::string("\0\1\2", 3)};
+  std::int64_t alert = 0;
+  {
+    Database database(path, {});
+    CHECK(database.ready());
+    for (int i = 1; i <= 5; ++i) CHECK(database.put(incident(i)));
+    Incident updated = incident(2, at_ms(9000));
+    updated.state = "crashed";
+    CHECK(database.put(updated));
+    CHECK(database.put(job));
+    job.end = at_ms(8);
+    job.outcome = "finished";
+    CHECK(database.put(job));
+    CHECK(database.put(run));
+    alert = *database.enqueue({0, "webhook", "job-1/0", "{}", at_ms(1), at_ms(50), 0});
+    CHECK(*database.enqueue({0, "webhook", "job-1/0", "{}", at_ms(1), at_ms(60), 0}) == alert + 1);
+  }
+  Database database(path, {});
+  CHECK(**database.incident("job-2/0") == [] {
+    Incident updated = incident(2, at_ms(9000));
+    updated.state = "crashed";
+    return updated;
+  }());
+  CHECK_FALSE(database.incident("none")->has_value());
+  CHECK(database.incidents({})->front() == incident(5));
+  CHECK(database.incidents({"job-2", false, 100})->size() == 2);
+  CHECK(database.incidents({"", true, 100})->size() == 4);
+  CHECK(database.incidents({"", false, 2})->size() == 2);
+  CHECK(*database.jobs(10) == std::vector<JobRow>{job});
+  CHECK(*database.pool("llama") == std::vector<PoolRun>{run});
+  CHECK(database.due(at_ms(49), 9)->empty());
+  CHECK(database.due(at_ms(50), 9)->size() == 1);
+  CHECK(database.failed(alert, at_ms(100)));
+  CHECK(database.due(at_ms(60), 9)->front().id == alert + 1);
+  CHECK(database.sent(alert + 1));
+  REQUIRE(database.due(at_ms(100), 9)->size() == 1);
+  CHECK(database.due(at_ms(100), 9)->front().tries == 1);
+}
+
+TEST_CASE("database: the mirror of the offsets is replaced as a whole") {
+  const l4::test::TempFolder folder;
+  Database database(folder.path() / "state.db", {});
+  OffsetTable offsets;
+  offsets.commit(batch(~std::uint64_t{0}, 10), at_ms(1));
+  offsets.commit(batch(2, 20), at_ms(2));
+  CHECK(database.mirror(offsets, Seq{7}));
+  CHECK(*database.mirrored_position() == Seq{7});
+  auto mirrored = *database.mirrored("node-1");
+  std::ranges::sort(mirrored, {}, [](const Position& at) { return at.file.key; });
+  CHECK(mirrored == offsets.positions("node-1"));
+  OffsetTable fewer;
+  fewer.commit(batch(2, 30), at_ms(3));
+  CHECK(database.mirror(fewer, Seq{8}));
+  CHECK(*database.mirrored("node-1") == fewer.positions("node-1"));
+}
+
+TEST_CASE("database: an older schema is brought up to date, a newer one left alone") {
+  const l4::test::TempFolder folder;
+  const Path path = folder.path() / "state.db";
+  {
+    Database database(path, {});
+    CHECK(database.put(incident(1)));
+  }
+  {
+    auto connection = SqlConnection::open(path, "");
+    CHECK(connection->run("DROP TABLE alerts; PRAGMA user_version = 1;"));
+  }
+  {
+    Database database(path, {});
+    CHECK(database.enqueue({0, "log", "job-1/0", "{}", at_ms(1), at_ms(1), 0}));
+    CHECK(database.incidents({})->size() == 1);
+  }
+  {
+    auto connection = SqlConnection::open(path, "");
+    CHECK(connection->run("PRAGMA user_version = 99"));
+  }
+  Database database(path, {});
+  const auto refused = database.ready();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().reason.find("schema 99") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(path.string() + ".corrupt"));
+}
+
+TEST_CASE("database: a damaged file is put aside, said, and a new one begun") {
+  const l4::test::TempFolder folder;
+  const Path path = folder.path() / "state.db";
+  {
+    Database database(path, {});
+    for (int i = 0; i < 200; ++i) CHECK(database.put(incident(i)));
+  }
+  SUBCASE("no database at all") {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << std::string(9000, 'x');
+  }
+  SUBCASE("pages overwritten") {
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    for (int page = 1; page < 12; ++page) {
+      file.seekp(page * 4096);
+      file << std::string(512, '\xa5');
+    }
+  }
+  Database database(path, {});
+  CHECK(database.put(incident(1)));
+  CHECK(database.incidents({})->size() == 1);
+  REQUIRE(database.take_trouble().size() == 1);
+  CHECK(database.take_trouble().empty());
+  CHECK(std::filesystem::exists(path.string() + ".corrupt"));
+}
+
+TEST_CASE("database: rows and ages are bounded") {
+  const l4::test::TempFolder folder;
+  DatabaseOptions options;
+  options.incidents = 10;
+  options.jobs = 5;
+  options.alerts = 4;
+  options.pool_runs_per_kind = 2;
+  options.pool_kinds = 3;
+  options.age = Millis{1'000'000};
+  options.alert_age = Millis{500'000};
+  Database database(folder.path() / "state.db", options);
+  for (int i = 0; i < 30; ++i) {
+    CHECK(database.put(incident(i)));
+    const std::string id = std::to_string(i);
+    const TimeMs at = at_ms(i * 1000);
+    CHECK(database.put(JobRow{id, "k", at, at, at, "finished", 1, 1, 1, 1, 1}));
+    CHECK(database.put(PoolRun{"kind-" + std::to_string(i % 5), id, at, 1, "x"}));
+    CHECK(database.enqueue({0, "log", id, "{}", at, at, 0}));
+  }
+  CHECK(*database.retain(at_ms(30'000)) > 0);
+  CHECK(database.incidents({})->size() == 10);
+  CHECK(database.incidents({})->back() == incident(20));
+  CHECK(database.jobs(100)->size() == 5);
+  CHECK(database.due(at_ms(99'000), 100)->size() == 4);
+  CHECK(database.pool("kind-4")->size() == 2);
+  CHECK(database.pool("kind-0")->empty());
+  CHECK(*database.retain(at_ms(530'000)) == 4);
+  CHECK(*database.retain(at_ms(1'100'000)) == 10 + 5 + 6);
+}
+
+TEST_CASE("database: the file has a largest size; what is there can still be read") {
+  const l4::test::TempFolder folder;
+  DatabaseOptions options;
+  options.bytes_max = 400'000;
+  Database database(folder.path() / "state.db", options);
+  Incident large = incident(1);
+  large.report.assign(50'000, 'x');
+  int number = 0;
+  for (; number < 100; ++number) {
+    large.id = std::to_string(number);
+    if (!database.put(large)) break;
+  }
+  CHECK(number > 3);
+  CHECK(number < 10);
+  CHECK(database.incidents({})->size() == static_cast<std::size_t>(number));
+}
+
+TEST_CASE("database: any failing call to the disk is an error, and afterwards all is well") {
+  FailingVfs vfs;
+  for (const int count : {1, 1'000'000}) {
+    for (int n = 1; n < 60; ++n) {
+      INFO("call ", n, " count ", count);
+      const l4::test::TempFolder folder;
+      const Path path = folder.path() / "state.db";
+      DatabaseOptions options;
+      options.vfs = vfs.name();
+      std::vector<std::string> done;
+      {
+        Database database(path, options);
+        vfs.fail(n, count);
+        for (int i = 0; i < 6; ++i)
+          if (database.put(incident(i))) done.push_back(incident(i).id);
+        vfs.heal();
+        CHECK(database.put(incident(100)));
+        for (const std::string& id : done) CHECK(database.incident(id)->has_value());
+        CHECK(database.take_trouble().empty());
+      }
+      Database again(path, {});
+      for (const std::string& id : done) CHECK(again.incident(id)->has_value());
+      CHECK(again.incident(incident(100).id)->has_value());
+    }
+  }
+}
