@@ -6,6 +6,7 @@ namespace l4::agent {
 namespace {
 
 constexpr std::size_t kChunkBytes = 256 * 1024;
+constexpr std::uint64_t kContextBytes = 16 * 1024;
 
 template <class File>
 discover::OnDisk on_disk(const File& file) {
@@ -42,20 +43,36 @@ bool PartsReader::go_to(std::size_t part, std::uint64_t offset) {
   return true;
 }
 
+std::string_view PartsReader::read(std::uint64_t bytes_max) {
+  const auto read =
+      reader_->read({chunk_.data(), std::min<std::uint64_t>(bytes_max, chunk_.size())});
+  if (!read) return {};
+  at_ += *read;
+  return {chunk_.data(), *read};
+}
+
+/// Goes to a place in the part and lets the decoder see what stands right before it, as far as that
+/// was not read already.
+bool PartsReader::go_to(std::size_t part, std::uint64_t offset, decode::Decoder& decoder) {
+  const std::uint64_t passed = reader_ && part == part_ && at_ <= offset ? at_ : 0;
+  const std::uint64_t from = std::max(passed, offset - std::min(offset, kContextBytes));
+  if (!go_to(part, from)) return false;
+  if (from < offset) decoder.get_used_to(read(offset - from));
+  return at_ == offset;
+}
+
 void PartsReader::feed(wire::ByteRange range, decode::Decoder& decoder) {
   chunk_.resize(kChunkBytes);
   for (std::size_t part = 0; part < parts_->size(); ++part) {
     const wire::ByteRange& own = (*parts_)[part].bytes;
     const std::uint64_t from = std::max(range.from, own.from);
     const std::uint64_t to = std::min(range.to, own.to);
-    if (from >= to || !go_to(part, from - own.from)) continue;
+    if (from >= to || !go_to(part, from - own.from, decoder)) continue;
     for (std::uint64_t left = to - from; left > 0;) {
-      const auto read =
-          reader_->read({chunk_.data(), std::min<std::uint64_t>(left, chunk_.size())});
-      if (!read || *read == 0) break;
-      decoder.feed({chunk_.data(), *read});
-      at_ += *read;
-      left -= *read;
+      const std::string_view text = read(left);
+      if (text.empty()) break;
+      decoder.feed(text);
+      left -= text.size();
     }
     if (to == own.to) decoder.end_part();
   }

@@ -41,6 +41,8 @@ class PartsReader {
 
  private:
   bool go_to(std::size_t part, std::uint64_t offset);
+  bool go_to(std::size_t part, std::uint64_t offset, decode::Decoder& decoder);
+  std::string_view read(std::uint64_t bytes_max);
 
   const std::vector<FilePart>* parts_;
   std::optional<discover::FileReader> reader_;

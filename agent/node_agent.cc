@@ -1,81 +1,19 @@
 #include "agent/node_agent.h"
 
 #include <algorithm>
-#include <deque>
-#include <map>
 #include <set>
-#include <unordered_map>
+#include <utility>
 
-#include "agent/file_parts.h"
-#include "agent/file_runs.h"
-#include "agent/forgotten_list.h"
+#include "agent/node_state.h"
 #include "agent/part_reading.h"
-#include "agent/recall/segment_index.h"
-#include "agent/segment/run_watch.h"
-#include "agent/segment/segmenter.h"
-#include "agent/speaker_table.h"
+#include "common/wire/codec.h"
 
 namespace l4::agent {
 namespace {
 
 constexpr std::size_t kChunkBytes = 256 * 1024;
 
-/// A file and the sources (speakers) found in it.
-struct OpenFile {
-  explicit OpenFile(discover::LogFile given)
-      : file(std::move(given)), parts(parts_of(file)), speakers(file) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  discover::LogFile file;
-  std::vector<FilePart> parts;
-  SpeakerTable speakers;
-  FileRuns runs;
-  segment::RunWatch watch;
-  std::vector<segment::IterationLearner> learners;  // by speaker, from the run before
-  decode::Stats stats;
-  std::string_view time_format;
-  std::optional<LocalTemplateId> marker;  // of iterations: the one that marked most
-  std::uint64_t marks = 0;
-  std::string marker_text;
-};
-
 }  // namespace
-
-struct NodeAgent::State {
-  std::string name;
-  const segment::RulePackSet* packs;
-  Options options;
-  wire::Sender* sender = nullptr;  // only while read_all() runs
-  drain::TemplateMiner miner;
-  std::deque<OpenFile> files;
-  std::vector<std::size_t> file_of_source;
-  std::vector<std::unique_ptr<segment::Segmenter>> segmenters;        // by source
-  std::map<SourceId, wire::SourceDefinition> sent_sources;            // of the run being read
-  std::unordered_map<std::uint32_t, segment::TemplateTraits> traits;  // by template
-  std::set<std::string, std::less<>> known_packs;
-  ForgottenList forgotten;
-  std::uint64_t by_half = 0;  // of the lines, as told
-  recall::SegmentIndex index;
-  wire::Batch batch;
-  std::size_t batch_events = 0;
-  std::vector<const segment::Timer*> timers;  // by the id used on the wire
-  std::uint64_t sequence = 0;
-  std::unique_ptr<char[]> chunk;  // while read_all() runs
-
-  void read_file(OpenFile& open, std::atomic<std::uint64_t>& bytes_done,
-                 const std::stop_token& stop);
-  void on_record(OpenFile& open, const decode::Record& record);
-  segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);
-  SourceId add_source(OpenFile& open, std::size_t speaker);
-  void begin_run(OpenFile& open, std::uint64_t from_byte);
-  void finish_run(OpenFile& open, bool last);
-  void on_segment(wire::Segment&& segment);
-  void finish_file(OpenFile& open, const decode::Decoder& decoder);
-  void flush();
-  void define_changed();
-  void take_forgotten();
-};
 
 NodeAgent::NodeAgent(std::string name, std::vector<discover::LogFile> files,
                      const segment::RulePackSet& packs, Options options)
@@ -168,7 +106,11 @@ SourceId NodeAgent::State::add_source(OpenFile& open, std::size_t speaker) {
   segment::IterationLearner learner;
   if (speaker < open.learners.size()) learner = std::move(open.learners[speaker]);
   segmenters.push_back(std::make_unique<segment::Segmenter>(
-      id, [this](wire::Segment&& segment) { on_segment(std::move(segment)); }, std::move(learner)));
+      id,
+      [this](wire::Segment&& segment, std::span<const wire::ByteRange> where) {
+        on_segment(std::move(segment), where);
+      },
+      std::move(learner)));
   open.runs.add(speaker, id);
   wire::SourceDefinition source = open.speakers.definition(speaker);
   source.id = id;
@@ -208,7 +150,7 @@ void NodeAgent::State::finish_run(OpenFile& open, bool last) {
 
 segment::TemplateTraits& NodeAgent::State::traits_of(LocalTemplateId id,
                                                      const decode::Record& record) {
-  segment::TemplateTraits& found = traits[id.value()];
+  segment::TemplateTraits& found = traits[id];
   if (found.seen++ == 0) {
     found.role = packs->classify(record.text);
     known_packs.insert(found.role.packs.begin(), found.role.packs.end());
@@ -228,18 +170,20 @@ void NodeAgent::State::on_record(OpenFile& open, const decode::Record& record) {
     return *segmenters[(source ? *source : add_source(open, speaker)).value()];
   };
   const drain::Match match = miner.learn(record.text, record.level >= Level::warning);
-  const segment::TemplateTraits& known = traits_of(match.id, record);
+  segment::TemplateTraits& known = traits_of(match.id, record);
   auto mark = segmenter().mark_of(record, match.id, known);
   if (open.watch.begins(speaker, known, record.level, mark) && !open.runs.full()) {
     begin_run(open, record.bytes.from);
     mark = segmenter().mark_of(record, match.id, known);
   }
   const Stage stage = record.stack.empty() ? Stage::unknown : packs->stage_of(record.stack);
-  segmenter().add(record, match.id, known, mark, stage);
+  segment::Segmenter& own = segmenter();
+  own.add(record, match.id, known, mark, stage, match.literal && known.silent == match.skeleton);
+  if (match.literal && own.was_silent()) known.silent = match.skeleton;
 }
 
-void NodeAgent::State::on_segment(wire::Segment&& segment) {
-  index.add(segment);
+void NodeAgent::State::on_segment(wire::Segment&& segment, std::span<const wire::ByteRange> where) {
+  index.add(segment, where);
   batch_events += segment.events.size() + segment.order.size();
   batch.segments.push_back(std::move(segment));
   if (batch.segments.size() >= options.segments_per_batch ||
@@ -254,7 +198,7 @@ void NodeAgent::State::define_changed() {
     definition.id = id;
     definition.generation = found.generation;
     definition.text = found.text;
-    const segment::TemplateTraits& known = traits[id.value()];
+    const segment::TemplateTraits& known = traits[id];
     definition.level = known.level;
     definition.marks = segment::marks_of(known.role);
     definition.skeletons = found.skeletons;
@@ -266,7 +210,7 @@ void NodeAgent::State::define_changed() {
 /// Puts into the batch what the miner forgot, and lets go of what is known of it here.
 void NodeAgent::State::take_forgotten() {
   const std::vector<LocalTemplateId> ids = miner.take_forgotten();
-  for (const LocalTemplateId id : ids) traits.erase(id.value());
+  for (const LocalTemplateId id : ids) traits.erase(id);
   forgotten.add(ids);
   batch.forgotten = forgotten.take(segmenters, wire::kForgottenMax);
   index.forget(batch.forgotten);
@@ -279,88 +223,8 @@ void NodeAgent::State::flush() {
   by_half += batch.lines_by_half;
   batch.agent = name;
   batch.sequence = sequence++;
-  sender->send(wire::encode(batch));
-  batch = {};
+  sender->send(std::exchange(batch, {}));
   batch_events = 0;
-}
-
-namespace {
-
-/// A hit for each physical file that a record has lines in: one, but for folds over a rotation.
-void append_hits(std::vector<recall::Hit>& hits, const recall::Hit& like,
-                 const std::vector<FilePart>& parts, const decode::Record& record,
-                 std::size_t text_bytes_max) {
-  for (auto line = record.lines.begin(); line != record.lines.end();) {
-    const FilePart& part = part_of_line(parts, *line);
-    recall::Hit& hit = hits.emplace_back(like);
-    hit.file = part.name;
-    hit.text = record.text.substr(0, text_bytes_max);
-    for (; line != record.lines.end() && &part_of_line(parts, *line) == &part; ++line)
-      hit.lines.push_back(*line - part.lines_before);
-  }
-}
-
-}  // namespace
-
-std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const {
-  struct Want {
-    const recall::Wanted* wanted = nullptr;
-    std::size_t hits = 0;
-  };
-  std::map<LocalTemplateId, Want> wants;
-  std::map<std::size_t, std::vector<recall::Span>> spans_of_file;
-  auto asks_source = [](const recall::Wanted& wanted, SourceId source) {
-    return wanted.sources.empty() || std::ranges::binary_search(wanted.sources, source);
-  };
-  for (const recall::Wanted& wanted : request.wanted) {
-    wants[state_->miner.canonical(wanted.id)] = {&wanted, 0};
-    for (const recall::Span& span : state_->index.spans(wanted.id)) {
-      if (!asks_source(wanted, span.source)) continue;
-      if (wanted.from && span.end && *span.end < *wanted.from) continue;
-      spans_of_file[state_->file_of_source[span.source.value()]].push_back(span);
-    }
-  }
-  std::vector<recall::Hit> hits;
-  for (auto& [file, spans] : spans_of_file) {
-    std::ranges::sort(spans, {}, [](const recall::Span& span) { return span.bytes.from; });
-    const OpenFile& open = state_->files[file];
-    PartsReader reader(open.parts);
-    decode::Options decode_options = state_->options.decode;
-    auto on_record = [&](const decode::Record& record) {
-      const auto id = state_->miner.find(record.text);
-      if (!id) return;
-      const auto want = wants.find(state_->miner.canonical(*id));
-      if (want == wants.end()) return;
-      const recall::Wanted& wanted = *want->second.wanted;
-      const auto source =
-          open.runs.source_at(open.speakers.lookup(record.speaker), record.bytes.from);
-      if (!source || !asks_source(wanted, *source)) return;
-      if (wanted.from && record.time && *record.time < *wanted.from) return;
-      if (request.lines_per_template_max > 0 &&
-          want->second.hits++ >= request.lines_per_template_max)
-        return;
-      append_hits(hits, {want->first, *source, {}, {}, record.time, {}}, open.parts, record,
-                  request.text_bytes_max);
-    };
-    for (std::size_t i = 0; i < spans.size();) {
-      wire::ByteRange bytes = spans[i].bytes;
-      const std::uint64_t first_line = spans[i].first_line;
-      std::optional<TimeMs> newest;
-      if (spans[i].end) newest = *spans[i].end;
-      for (++i; i < spans.size() && spans[i].bytes.from <= bytes.to; ++i) {
-        bytes.to = std::max(bytes.to, spans[i].bytes.to);
-      }
-      // Of a stamp without a date the day is that of the span, and of one without a year the year.
-      decode_options.year_hint = state_->options.decode.year_hint;
-      if (!decode_options.year_hint) decode_options.year_hint = newest;
-      if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
-      decode::Decoder decoder(decode_options, on_record);
-      decoder.start_at(first_line, bytes.from);
-      reader.feed(bytes, decoder);
-      decoder.finish();
-    }
-  }
-  return hits;
 }
 
 std::vector<std::string> NodeAgent::frameworks() const {

@@ -1,13 +1,16 @@
 #include "agent/decode/civil.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
 namespace l4::decode {
 namespace {
 
-constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+constexpr std::array kMonths{first_three("Jan"), first_three("Feb"), first_three("Mar"),
+                             first_three("Apr"), first_three("May"), first_three("Jun"),
+                             first_three("Jul"), first_three("Aug"), first_three("Sep"),
+                             first_three("Oct"), first_three("Nov"), first_three("Dec")};
 
 }  // namespace
 
@@ -51,12 +54,11 @@ bool take_clock(Cursor& c, Civil& civil) {
 }
 
 bool take_month(Cursor& c, int& month) {
-  for (std::size_t i = 0; i < kMonths.size(); ++i) {
-    if (!c.take(kMonths[i])) continue;
-    month = static_cast<int>(i) + 1;
-    return true;
-  }
-  return false;
+  const auto found = std::find(kMonths.begin(), kMonths.end(), first_three(c.rest()));
+  if (found == kMonths.end()) return false;
+  month = static_cast<int>(found - kMonths.begin()) + 1;
+  c.at += 3;
+  return true;
 }
 
 bool Civil::valid_clock() const {

@@ -1,32 +1,14 @@
 #include "agent/decode/clean.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "agent/decode/find_bytes.h"
 #include "agent/decode/scan.h"
 
 namespace l4::decode {
 namespace {
 
 constexpr char kEscape = '\x1b';
-
-/// First byte below 0x20 or from 0x7f on (tab included: the caller looks closer).
-std::size_t find_unplain(std::string_view text, std::size_t at) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
-  constexpr std::uint64_t kHigh = 0x8080808080808080ULL;
-  for (; at + 8 <= text.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, text.data() + at, 8);
-    const std::uint64_t low = (word - kOnes * 0x20) & ~word;
-    const std::uint64_t del = word + kOnes;  // 0x7f becomes 0x80
-    if (((low | word | del) & kHigh) != 0) break;
-  }
-  for (; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte < 0x20 || byte >= 0x7f) return at;
-  }
-  return text.size();
-}
 
 /// Length of a colour sequence that lost its ESC, `[93m`, `[1;31m` or `[38;5;208m`; 0 if it is
 /// none.
@@ -65,16 +47,20 @@ void drop_spelled_escape(std::string& out) {
     }
 }
 
-std::size_t find_lost_colour(std::string_view text, std::size_t at, std::size_t end) {
-  while (at < end) {
-    const auto* hit = static_cast<const char*>(std::memchr(text.data() + at, '[', end - at));
-    if (hit == nullptr) return end;
-    at = static_cast<std::size_t>(hit - text.data());
-    if (at + 2 < text.size() && is_digit(text[at + 1]) && lost_colour(text.substr(at)) > 0)
+/// First byte that cannot stay as it is: below 0x20 but for tabs, from 0x7f on, or the bracket of a
+/// lost colour.
+std::size_t find_dirt(std::string_view text, std::size_t at) {
+  const auto suspect = [](auto byte) { return (byte < 0x20) | (byte == 0x7f) | (byte == '['); };
+  for (;; ++at) {
+    at = find_kind(text, at, suspect);
+    if (at == text.size()) return at;
+    if (text[at] == '[') {
+      if (at + 2 < text.size() && is_digit(text[at + 1]) && lost_colour(text.substr(at)) > 0)
+        return at;
+    } else if (text[at] != '\t') {
       return at;
-    ++at;
+    }
   }
-  return end;
 }
 
 /// Length of the sequence that begins with ESC.
@@ -119,13 +105,9 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
-/// Handles the unplain byte at the start of `text`; returns how many bytes it used.
+/// Handles the byte that cannot stay at the start of `text`; returns how many bytes it used.
 std::size_t rewrite(std::string_view text, std::string& out, Dirt& dirt) {
   const auto byte = static_cast<unsigned char>(text[0]);
-  if (byte == '\t') {
-    out.push_back('\t');
-    return 1;
-  }
   if (byte == '[') {
     drop_spelled_escape(out);
     return lost_colour(text);
@@ -154,22 +136,16 @@ std::size_t rewrite(std::string_view text, std::string& out, Dirt& dirt) {
 }  // namespace
 
 std::string_view clean(std::string_view line, std::string& scratch, Dirt& dirt) {
-  std::size_t unplain = find_unplain(line, 0);
-  while (unplain < line.size() && line[unplain] == '\t') unplain = find_unplain(line, unplain + 1);
-  std::size_t colour = find_lost_colour(line, 0, line.size());
-  if (unplain == line.size() && colour == line.size()) return line;
+  std::size_t dirt_at = find_dirt(line, 0);
+  if (dirt_at == line.size()) return line;
   scratch.clear();
   std::size_t at = 0;
-  while (at < line.size()) {
-    const std::size_t stop = std::min(unplain, colour);
-    scratch.append(line.substr(at, stop - at));
-    at = stop;
-    if (at >= line.size()) break;
-    at += rewrite(line.substr(at), scratch, dirt);
-    if (unplain < at) unplain = find_unplain(line, at);
-    if (colour < at) colour = find_lost_colour(line, at, line.size());
+  while (dirt_at < line.size()) {
+    scratch.append(line.substr(at, dirt_at - at));
+    at = dirt_at + rewrite(line.substr(dirt_at), scratch, dirt);
+    dirt_at = find_dirt(line, at);
   }
-  return scratch;
+  return scratch.append(line.substr(at));
 }
 
 bool is_no_text(std::size_t bytes, const Dirt& dirt) {

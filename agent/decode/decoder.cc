@@ -72,7 +72,7 @@ bool may_hold_fields(std::string_view text) {
 }
 
 bool may_be_logfmt(std::string_view text) {
-  constexpr std::array<std::string_view, 6> kFronts{
+  static constexpr std::array<std::string_view, 6> kFronts{
       "time=", "ts=", "level=", "t=", "timestamp=", "lvl="};
   if (text.empty() || (text[0] != 't' && text[0] != 'l')) return false;
   return std::any_of(kFronts.begin(), kFronts.end(),
@@ -117,7 +117,9 @@ struct Decoder::State {
   Folder folder;
   std::string pending;  // the block that is not full yet
   StructuredLine fields;
-  std::string envelope_scratch, clean_scratch, cut_scratch, fields_scratch;
+  std::string envelope_scratch, clean_scratch, fields_scratch;
+  std::array<std::string, 2> cut_scratch;
+  std::size_t cut_turn = 0;
   std::array<Partial, 3> partials;
   PrefixTrust trust;
 };
@@ -159,7 +161,8 @@ void Decoder::State::line(RawLine& raw) {
     if (raw.last.data() == raw.head.data()) raw.last.remove_prefix(kByteOrderMark.size());
     raw.head.remove_prefix(kByteOrderMark.size());
   }
-  const auto envelope = open_envelope(raw.head, envelope_scratch);
+  std::optional<Envelope> envelope;
+  if (may_be_wrapped(raw.head)) envelope = open_envelope(raw.head, envelope_scratch);
   if (!envelope) {
     content(raw.last, raw, {&raw.number, 1}, nullptr);
     return;
@@ -207,8 +210,10 @@ void Decoder::State::end_partial(Stream stream) {
 std::string_view Decoder::State::cut_stamp(std::string_view text, const Stamp& stamp) {
   if (stamp.cut_to == stamp.cut_from) return text;
   if (all_blank(text.substr(0, stamp.cut_from))) return text.substr(stamp.cut_to);
-  cut_scratch.assign(text.substr(0, stamp.cut_from)).append(text.substr(stamp.cut_to));
-  return cut_scratch;
+  cut_turn ^= 1;  // the text may stand in what the stamp before this one was cut out of
+  std::string& rest = cut_scratch[cut_turn];
+  rest.assign(text.substr(0, stamp.cut_from)).append(text.substr(stamp.cut_to));
+  return rest;
 }
 
 /// A bar gives its count; text behind it is the line, with prefixes and a stamp of its own.
@@ -335,6 +340,10 @@ Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
 void Decoder::start_at(std::uint64_t line, std::uint64_t offset) {
   state_->framer.start_at(line, offset);
+}
+
+void Decoder::get_used_to(std::string_view text) {
+  state_->survey.look_at(text);
 }
 
 void Decoder::feed(std::string_view chunk) {

@@ -54,6 +54,8 @@ class Decoder {
 
   /// Begin in the middle of a file: line number and byte offset of the next byte fed.
   void start_at(std::uint64_t line, std::uint64_t offset);
+  /// Learns from text that stands before what will be fed how lines begin there; gives no records.
+  void get_used_to(std::string_view text);
   void feed(std::string_view chunk);
   /// Decodes what has been fed but waits for its block (64 KiB) to fill: for a live file that is
   /// quiet. An unfinished line stays open.

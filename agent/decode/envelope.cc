@@ -70,10 +70,8 @@ std::optional<Envelope> open_docker(std::string_view line, std::string& scratch)
 }  // namespace
 
 std::optional<Envelope> open_envelope(std::string_view line, std::string& scratch) {
-  if (line.empty()) return std::nullopt;
-  if (line[0] == '2' || line[0] == '1') return open_cri(line);
-  if (line[0] == '{') return open_docker(line, scratch);
-  return std::nullopt;
+  if (!may_be_wrapped(line)) return std::nullopt;
+  return line[0] == '{' ? open_docker(line, scratch) : open_cri(line);
 }
 
 }  // namespace l4::decode

@@ -27,4 +27,9 @@ struct Envelope {
 /// Empty if the line is not wrapped.
 std::optional<Envelope> open_envelope(std::string_view line, std::string& scratch);
 
+/// Spares most lines the attempt.
+inline bool may_be_wrapped(std::string_view line) {
+  return !line.empty() && (line[0] == '1' || line[0] == '2' || line[0] == '{');
+}
+
 }  // namespace l4::decode

@@ -31,14 +31,20 @@ bool Folder::stamped(const Fold& fold, const Message& message) {
 
 /// The open fold of the message's voice. Pieces of a native stack also go to the fold that grew
 /// last among those whose head had torch's prefix while its stack has none.
-Folder::Fold* Folder::find(const Message& message, Shape shape) {
-  const bool piece = shape == Shape::frame || shape == Shape::raised || shape == Shape::note;
-  Fold* best = nullptr;
-  for (Fold& fold : open_) {
-    const bool own = fold.voice == message.voice;
-    if (!own && !(piece && fold.outer_voice == message.voice)) continue;
-    if (!piece) return &fold;
-    if (best == nullptr || fold.last_line > best->last_line) best = &fold;
+std::optional<std::size_t> Folder::find(const Message& message, Shape shape) const {
+  if (shape == Shape::frame || shape == Shape::raised || shape == Shape::note)
+    return find_last(message.voice);
+  if (voices_by_byte_[message.voice % voices_by_byte_.size()] == 0) return std::nullopt;
+  const auto found = std::find(voices_.begin(), voices_.end(), message.voice);
+  if (found == voices_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - voices_.begin());
+}
+
+std::optional<std::size_t> Folder::find_last(std::uint64_t voice) const {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    if (voices_[i] != voice && open_[i]->outer_voice != voice) continue;
+    if (!best || open_[i]->last_line > open_[*best]->last_line) best = i;
   }
   return best;
 }
@@ -48,15 +54,17 @@ void Folder::take(const Message& message) {
   if (!open_.empty()) {
     const std::uint64_t line = message.record.lines.front();
     if (line >= swept_at_ + 64) end_silent(line);
-    if (Fold* fold = find(message, shape)) {
-      const Verdict verdict = judge(*fold, message, shape);
-      const auto index = static_cast<std::size_t>(fold - open_.data());
+    if (const auto index = find(message, shape)) {
+      Fold* const fold = open_[*index].get();
+      // What joins may itself be a message that a container cut into parts.
+      const bool fits = fold->lines.size() + message.record.lines.size() <= fold_lines_max_;
+      const Verdict verdict = fits ? judge(*fold, message, shape) : Verdict::end;
       if (verdict != Verdict::pass && verdict != Verdict::end) {
         join(*fold, message);
         if (shape == Shape::file_frame) append_frame(message.body, fold->stack);
         fold->after_colon = shape == Shape::note && trim_right(message.body).ends_with(':');
-        if (verdict == Verdict::join_and_end || fold->lines.size() >= fold_lines_max_) {
-          end(index);
+        if (verdict == Verdict::join_and_end || fold->lines.size() == fold_lines_max_) {
+          end(*index);
         } else if (verdict == Verdict::join_and_split) {
           emit(*fold);
           fold->lines.clear();
@@ -69,42 +77,45 @@ void Folder::take(const Message& message) {
         sink_(message.record);
         return;
       }
-      end(index);
+      end(*index);
     }
   }
-  if (!begin(message, shape)) sink_(message.record);
+  if (const auto kind = kind_begun_by(message, shape))
+    begin(message, shape, *kind);
+  else
+    sink_(message.record);
 }
 
-bool Folder::begin(const Message& message, Shape shape) {
-  Kind kind = Kind::held;
+std::optional<Folder::Kind> Folder::kind_begun_by(const Message& message, Shape shape) {
   switch (shape) {
     case Shape::traceback:
     case Shape::file_frame:  // the head is missing
-      kind = Kind::traceback;
-      break;
+      return Kind::traceback;
     case Shape::terminate:
     case Shape::what:
     case Shape::raised:
     case Shape::frame:
     case Shape::fatal:
     case Shape::thread:
-      kind = Kind::native;
-      break;
+      return Kind::native;
     case Shape::warning:
-      kind = Kind::warning;
-      break;
+      return Kind::warning;
     case Shape::usage:
-      kind = Kind::usage;
-      break;
+      return Kind::usage;
     default:
-      if (message.record.level < Level::warning) return false;
+      if (message.record.level < Level::warning) return std::nullopt;
+      return Kind::held;
   }
+}
+
+void Folder::begin(const Message& message, Shape shape, Kind kind) {
   if (open_.size() >= kOpenMax) end(0);
-  if (spare_.empty()) spare_.emplace_back();
+  if (spare_.empty()) spare_.push_back(std::make_unique<Fold>());
   open_.push_back(std::move(spare_.back()));
   spare_.pop_back();
-  Fold& fold = open_.back();
-  fold.voice = message.voice;
+  voices_.push_back(message.voice);
+  ++voices_by_byte_[message.voice % voices_by_byte_.size()];
+  Fold& fold = *open_.back();
   fold.outer_voice = message.outer_voice;
   fold.kind = kind;
   fold.phase = Phase::frames;
@@ -132,7 +143,6 @@ bool Folder::begin(const Message& message, Shape shape) {
   if (kind == Kind::traceback) fold.record.level = Level::error;
   if (shape == Shape::fatal && fold.record.level < Level::error) fold.record.level = Level::error;
   if (swept_at_ == 0 || open_.size() == 1) swept_at_ = message.record.lines.front();
-  return true;
 }
 
 Folder::Verdict Folder::judge(Fold& fold, const Message& message, Shape shape) {
@@ -320,16 +330,18 @@ void Folder::emit(Fold& fold) {
 }
 
 void Folder::end(std::size_t index) {
-  Fold& fold = open_[index];
-  emit(fold);
-  spare_.push_back(std::move(fold));
-  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(index));
+  const auto at = static_cast<std::ptrdiff_t>(index);
+  emit(*open_[index]);
+  spare_.push_back(std::move(open_[index]));
+  --voices_by_byte_[voices_[index] % voices_by_byte_.size()];
+  open_.erase(open_.begin() + at);
+  voices_.erase(voices_.begin() + at);
 }
 
 void Folder::end_silent(std::uint64_t line) {
   swept_at_ = line;
   for (std::size_t i = 0; i < open_.size();) {
-    const Fold& fold = open_[i];
+    const Fold& fold = *open_[i];
     const bool waits = fold.kind == Kind::traceback && fold.phase != Phase::message;
     const std::uint64_t limit = waits ? kSilentLines : kSilentHeldLines;
     if (line > fold.last_line + limit)
@@ -340,9 +352,13 @@ void Folder::end_silent(std::uint64_t line) {
 }
 
 void Folder::finish() {
-  std::sort(open_.begin(), open_.end(),
-            [](const Fold& a, const Fold& b) { return a.record.bytes.from < b.record.bytes.from; });
-  while (!open_.empty()) end(0);
+  std::sort(open_.begin(), open_.end(), [](const auto& a, const auto& b) {
+    return a->record.bytes.from < b->record.bytes.from;
+  });
+  for (const auto& fold : open_) emit(*fold);
+  open_.clear();
+  voices_.clear();
+  voices_by_byte_.fill(0);
 }
 
 }  // namespace l4::decode

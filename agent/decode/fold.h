@@ -8,9 +8,12 @@
 // Records of one voice keep their order except that healthy lines overtake an open traceback.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,8 @@
 namespace l4::decode {
 
 struct Message {
+  Message() {}  // not `= default`, see Record
+
   Record record;                  ///< complete but for `folded`
   std::string_view body;          ///< the message with its indentation, without glog's origin
   std::uint64_t voice = 0;        ///< 0: no prefix
@@ -48,7 +53,7 @@ class Folder {
   enum class Verdict : std::uint8_t { join, join_and_end, join_and_split, pass, end };
 
   struct Fold {
-    std::uint64_t voice = 0, outer_voice = 0;
+    std::uint64_t outer_voice = 0;
     Kind kind = Kind::held;
     Phase phase = Phase::frames;
     Record record;
@@ -64,7 +69,8 @@ class Folder {
     bool carried = false;  ///< stamped by what carries the lines, so each of them is
   };
 
-  bool begin(const Message& message, Shape shape);
+  static std::optional<Kind> kind_begun_by(const Message& message, Shape shape);
+  void begin(const Message& message, Shape shape, Kind kind);
   Verdict judge(Fold& fold, const Message& message, Shape shape);
   void take_group_line(Fold& fold, std::string_view body);
   Verdict judge_frames(Fold& fold, const Message& message, Shape shape);
@@ -77,11 +83,14 @@ class Folder {
   static bool adjacent(const Fold& fold, const Message& message);
   static bool stamped(const Fold& fold, const Message& message);
   void end_silent(std::uint64_t line);
-  Fold* find(const Message& message, Shape shape);
+  std::optional<std::size_t> find(const Message& message, Shape shape) const;
+  std::optional<std::size_t> find_last(std::uint64_t voice) const;
 
   std::size_t fold_lines_max_;
   Sink sink_;
-  std::vector<Fold> open_, spare_;
+  std::vector<std::unique_ptr<Fold>> open_, spare_;
+  std::vector<std::uint64_t> voices_;  // of open_, close together for every line to be looked up
+  std::array<std::uint16_t, 256> voices_by_byte_{};  // how many of them; spares most look-ups
   std::uint64_t swept_at_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "agent/decode/level.h"
+#include "agent/decode/rows_by_first.h"
 #include "agent/decode/scan.h"
 
 namespace l4::decode {
@@ -125,10 +126,9 @@ bool is_python_warning(std::string_view text) {
 }
 
 Shape shape_by_opening(std::string_view text) {
-  static constexpr auto kFirst = first_characters(kOpenings);
-  if (!kFirst[static_cast<unsigned char>(text[0])]) return Shape::plain;
-  for (const Opening& opening : kOpenings)
-    if (opening.text[0] == text[0] && text.starts_with(opening.text)) return opening.shape;
+  static constexpr RowsByFirst kByFirst{kOpenings, &Opening::text};
+  for (const Opening& opening : kByFirst.of(text[0]))
+    if (text.starts_with(opening.text)) return opening.shape;
   return Shape::plain;
 }
 

@@ -10,8 +10,8 @@ namespace l4::decode {
 namespace {
 
 bool is_source_file(std::string_view name) {
-  constexpr std::array<std::string_view, 12> kEnds{".py", ".cc",  ".cpp", ".c",  ".h",   ".cu",
-                                                   ".go", ".hpp", ".rs",  ".js", ".pyx", ".sh"};
+  static constexpr std::array<std::string_view, 12> kEnds{
+      ".py", ".cc", ".cpp", ".c", ".h", ".cu", ".go", ".hpp", ".rs", ".js", ".pyx", ".sh"};
   if (name.substr(name.size() - std::min<std::size_t>(name.size(), 4)).find('.') == name.npos)
     return false;
   return std::any_of(kEnds.begin(), kEnds.end(),

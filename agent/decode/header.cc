@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agent/decode/find_bytes.h"
 #include "agent/decode/level.h"
 #include "agent/decode/scan.h"
 
@@ -72,6 +73,20 @@ Level letter_in_group(std::string_view group) {
   return level_of_letter(group[0]);
 }
 
+/// Behind a level that ends at `at`: `: `, ` - `, ` | `, `] ` with what else is in the bracket.
+std::size_t behind_level(std::string_view text, std::size_t at) {
+  Cursor c{text, at};
+  if (c.take(':') || c.take(']')) {
+    c.take(' ');
+    return c.at;
+  }
+  c.skip_blanks();
+  if (c.take("- ") || c.take("| ")) return c.at;
+  c.at = at;
+  c.take(' ');
+  return c.at;
+}
+
 struct Walk {
   std::string_view text;
   bool stamped;
@@ -105,49 +120,76 @@ struct Walk {
     return after_mark;
   }
 
-  /// `at`: where the token begins.
-  void word(std::string_view token, std::size_t at) {
-    const std::size_t colon = token.find(':');
-    const std::string_view front = token.substr(0, colon);
-    const bool known =
-        previous == "NCCL" || previous == "UCX" || previous == "RCCL" || previous == "PMIX";
-    if (header.level == Level::unknown && (bare == 0 || after_mark || stamped || known))
-      header.level = level_of_word(front);
-    if (header.level == Level::unknown && colon != std::string_view::npos && bare == 0)
-      header.level = level_of_spelled_word(front);
+  /// Of a token that begins at `at`.
+  Level level_of_token(std::string_view token, std::size_t at) const {
+    const std::string_view front = token.substr(0, token.find(':'));
+    if (bare == 0 || after_mark || stamped || behind_library())
+      if (const Level level = level_of_word(front); level != Level::unknown) return level;
+    if (bare == 0 && front.size() < token.size())
+      if (const Level level = level_of_spelled_word(front); level != Level::unknown) return level;
     // TensorFlow: `W tensorflow/core/x.cc:3] text`.
-    if (header.level == Level::unknown && token.size() == 1 && bare == 0 && stamped &&
-        contains(text.substr(0, at + 48), ".cc:"))
-      header.level = level_of_letter(token[0]);
-    if (header.level == Level::unknown && front.size() > 4 && front.starts_with("|CCL_"))
-      header.level = level_of_word(front.substr(5, front.find('|', 5) - 5));
-    if (!header.rank && bare <= 2) {
-      if (token.starts_with("rank=")) header.rank = rank_number(token, 5);
-      if (token.starts_with("global_rank=")) header.rank = rank_number(token, 12);
-    }
+    if (bare == 0 && stamped && token.size() == 1 && contains(text.substr(0, at + 48), ".cc:"))
+      return level_of_letter(token[0]);
+    if (!front.starts_with("|CCL_")) return Level::unknown;
+    return level_of_word(front.substr(5, front.find('|', 5) - 5));
+  }
+
+  /// Libraries name themselves before the level.
+  bool behind_library() const {
+    return previous == "NCCL" || previous == "UCX" || previous == "RCCL" || previous == "PMIX";
+  }
+
+  std::optional<Rank> rank_of_token(std::string_view token, std::size_t end) const {
     constexpr std::string_view kPhrase = " rank: ";
-    const std::size_t end = at + token.size();
-    if (!header.rank && token.ends_with("Process") && text.substr(end).starts_with(kPhrase))
-      header.rank = rank_number(text, end + kPhrase.size());
+    const std::size_t value = bare > 2                            ? 0
+                              : token.starts_with("rank=")        ? 5
+                              : token.starts_with("global_rank=") ? 12
+                                                                  : 0;
+    if (value > 0)
+      if (const auto rank = rank_number(token, value)) return rank;
+    if (token.back() == 's' && token.ends_with("Process") && text.substr(end).starts_with(kPhrase))
+      return rank_number(text, end + kPhrase.size());
+    return std::nullopt;
+  }
+
+  /// Whether a token may be or begin with a level at all: most are not looked at closer.
+  bool may_be_level(std::string_view token) const {
+    if (token.size() > 1 && is_upper(token[0]) && is_upper(token[1])) return true;
+    return bare == 0 || token[0] == '|';
+  }
+
+  /// Returns where the word that begins at `at` ends.
+  std::size_t word(std::size_t at) {
+    const auto blank = [](auto byte) { return (byte == ' ') | (byte == '\t'); };
+    const std::size_t end = find_kind(text, at, blank);
+    const std::string_view token = text.substr(at, end - at);
+    if (header.level == Level::unknown && may_be_level(token)) {
+      header.level = level_of_token(token, at);
+      if (header.level != Level::unknown)
+        header.end = behind_level(text, at + std::min(token.find(':'), token.size()));
+    }
+    if (!header.rank) header.rank = rank_of_token(token, end);
     previous = token;
     after_mark = false;
     ++bare;
+    return end;
+  }
+
+  /// Returns where the text goes on behind the group that `close` ends.
+  std::size_t group(std::size_t at, std::size_t close) {
+    const bool known = header.level != Level::unknown;
+    group(text.substr(at + 1, close - at - 1));
+    if (!known && header.level != Level::unknown) header.end = behind_level(text, close);
+    return close + (close + 1 < text.size() && text[close + 1] == ':' ? 2 : 1);
+  }
+
+  /// A sign that stands apart: `-`, `|`, `::`.
+  bool mark(std::size_t at) const {
+    const char c = text[at];
+    return (c == '-' || c == '|' || c == ':' || c == '>') &&
+           (at + 1 == text.size() || is_blank(text[at + 1]) || text[at + 1] == c);
   }
 };
-
-/// Behind a level that ends at `at`: `: `, ` - `, ` | `, `] ` with what else is in the bracket.
-std::size_t behind_level(std::string_view text, std::size_t at) {
-  Cursor c{text, at};
-  if (c.take(':') || c.take(']')) {
-    c.take(' ');
-    return c.at;
-  }
-  c.skip_blanks();
-  if (c.take("- ") || c.take("| ")) return c.at;
-  c.at = at;
-  c.take(' ');
-  return c.at;
-}
 
 }  // namespace
 
@@ -160,31 +202,21 @@ Header scan_header(std::string_view text, bool stamped) {
     const char c = text[at];
     if (is_blank(c)) {
       ++at;
+    } else if (is_alnum(c)) {
+      at = walk.word(at);
     } else if (c == '[') {
       const std::size_t close = text.find(']', at);
       if (close == std::string_view::npos) break;
-      const bool known = walk.header.level != Level::unknown;
-      walk.group(text.substr(at + 1, close - at - 1));
-      at = close + 1;
-      if (!known && walk.header.level != Level::unknown)
-        walk.header.end = behind_level(text, close);
-      if (at < text.size() && text[at] == ':') ++at;
+      at = walk.group(at, close);
     } else if ((c == '(' || c == '<') && walk.bare == 0 &&
                walk.level_in(at, c == '(' ? ')' : '>')) {
       at = text.find(c == '(' ? ')' : '>', at) + 1;
-    } else if ((c == '-' || c == '|' || c == ':' || c == '>') &&
-               (at + 1 == text.size() || is_blank(text[at + 1]) || text[at + 1] == c)) {
+    } else if (walk.mark(at)) {
       walk.after_mark = true;
       ++at;
+      while (at + 1 < text.size() && text[at] == c && text[at + 1] == c) ++at;  // a rule of them
     } else {
-      std::size_t end = at;
-      while (end < text.size() && text[end] != ' ' && text[end] != '\t') ++end;
-      const bool known = walk.header.level != Level::unknown;
-      const std::string_view token = text.substr(at, end - at);
-      walk.word(token, at);
-      if (!known && walk.header.level != Level::unknown)
-        walk.header.end = behind_level(text, at + std::min(token.find(':'), token.size()));
-      at = end;
+      at = walk.word(at);
     }
   }
   return walk.header;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "agent/decode/rows_by_first.h"
 #include "agent/decode/scan.h"
 
 namespace l4::decode {
@@ -79,10 +80,9 @@ constexpr std::array kClassEnds{
     Word{"Interrupt", Level::error},      Word{"Failure", Level::error},
 };
 
-template <std::size_t N>
-Level look_up(const std::array<Word, N>& words, std::string_view text) {
+Level look_up(std::span<const Word> words, std::string_view text) {
   for (const Word& word : words)
-    if (word.text[0] == text[0] && word.text == text) return word.level;
+    if (word.text == text) return word.level;
   return Level::unknown;
 }
 
@@ -103,22 +103,17 @@ const Word* class_end(std::string_view name) {
 }  // namespace
 
 Level level_of_word(std::string_view word) {
-  static constexpr unsigned kFirstLetters = [] {
-    unsigned letters = 0;
-    for (const Word& known : kWords) letters |= 1U << (known.text[0] - 'A');
-    return letters;
-  }();
-  if (word.size() < 3 || word.size() > 9 || !is_upper(word[0]) || !is_upper(word[1]) ||
-      (kFirstLetters >> (word[0] - 'A') & 1) == 0)
-    return Level::unknown;
-  return look_up(kWords, word);
+  static constexpr RowsByFirst kByFirst{kWords, &Word::text};
+  if (word.size() < 3 || word.size() > 9 || !is_upper(word[1])) return Level::unknown;
+  return look_up(kByFirst.of(word[0]), word);
 }
 
 Level level_of_spelled_word(std::string_view word) {
+  static constexpr RowsByFirst kByFirst{kLowerWords, &Word::text};
   if (word.size() < 4 || word.size() > 8) return Level::unknown;
   const auto lower = [](char c) { return static_cast<char>(c | 0x20); };
-  for (const Word& known : kLowerWords)
-    if (known.text.size() == word.size() && known.text[0] == lower(word[0]) &&
+  for (const Word& known : kByFirst.of(lower(word[0])))
+    if (known.text.size() == word.size() &&
         std::equal(word.begin(), word.end(), known.text.begin(),
                    [&](char a, char b) { return lower(a) == b; }))
       return known.level;
@@ -209,12 +204,21 @@ NamedClass find_exception_class(std::string_view text) {
 
 namespace {
 
+/// `x.cu:3: error: text`, `gcc: fatal error: text`.
+bool holds_error(std::string_view head) {
+  for (std::size_t at = head.find(':'); at < head.size(); at = head.find(':', at + 1)) {
+    const std::string_view front = head.substr(0, at);
+    if (front.ends_with("error") && head.substr(at).starts_with(": ") &&
+        (front.ends_with(": error") || front.ends_with(": fatal error")))
+      return true;
+  }
+  return false;
+}
+
 /// Words that count wherever they stand. find() is quick where the first byte is rare.
 Level level_anywhere(std::string_view head) {
   constexpr auto kNone = std::string_view::npos;
-  if (contains(head, "error: ") &&
-      (contains(head, ": error: ") || contains(head, ": fatal error: ")))
-    return Level::error;
+  if (holds_error(head)) return Level::error;
   const bool fatal = head.find("FATAL") != kNone || head.find("(core dumped)") != kNone;
   return fatal ? Level::fatal : Level::unknown;
 }
@@ -223,10 +227,9 @@ Level level_anywhere(std::string_view head) {
 
 Level level_of_message(std::string_view text) {
   if (text.empty()) return Level::unknown;
-  static constexpr auto kFirst = first_characters(kOpenings);
-  if (kFirst[static_cast<unsigned char>(text[0])])
-    for (const Word& word : kOpenings)
-      if (word.text[0] == text[0] && text.starts_with(word.text)) return word.level;
+  static constexpr RowsByFirst kByFirst{kOpenings, &Word::text};
+  for (const Word& word : kByFirst.of(text[0]))
+    if (text.starts_with(word.text)) return word.level;
   if (ascend_code(text)) return Level::error;
   const NamedClass named = find_exception_class(text);
   if (named.level != Level::unknown) return named.level;

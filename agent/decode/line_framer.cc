@@ -31,6 +31,7 @@ void LineFramer::start_at(std::uint64_t line, std::uint64_t offset) {
 
 void LineFramer::give(std::string_view chunk) {
   rest_ = chunk;
+  holds_cr_ = chunk.find('\r') != std::string_view::npos;
 }
 
 bool LineFramer::next(RawLine& line) {
@@ -83,11 +84,13 @@ void LineFramer::close(RawLine& line, std::uint64_t bytes) {
 void LineFramer::emit_view(std::string_view view, RawLine& line) {
   gathered_bytes_ = view.size();
   std::string_view text = view;
-  while (!text.empty() && text.back() == '\r') text.remove_suffix(1);
-  if (!text.empty() && std::memchr(text.data(), '\r', text.size()) != nullptr) {
-    absorb(text);
-    emit_gathered(line);
-    return;
+  if (holds_cr_) {
+    while (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+    if (text.find('\r') != std::string_view::npos) {
+      absorb(text);
+      emit_gathered(line);
+      return;
+    }
   }
   line.head = line.last = cut_text(text, line_bytes_max_);
   line.bar = {};

@@ -52,6 +52,7 @@ class LineFramer {
 
   std::size_t line_bytes_max_;
   std::string_view rest_;
+  bool holds_cr_ = false;  // what was given
   std::uint64_t number_ = 1;
   std::uint64_t offset_ = 0;
   bool emitted_gathered_ = false;

@@ -24,6 +24,10 @@ struct Speaker {
 };
 
 struct Record {
+  /// Not `= default`: one of them is made for each line, and where all members are constants GCC
+  /// clears the whole with `rep stos`, which takes several times as long as storing them.
+  Record() {}
+
   /// Message without envelope, prefixes, time stamp and ANSI. For a folded traceback the line that
   /// names the exception.
   std::string_view text;

@@ -22,46 +22,44 @@ inline bool is_lower(char c) {
   return static_cast<unsigned char>(c - 'a') < 26;
 }
 inline bool is_alpha(char c) {
-  return is_upper(c) || is_lower(c);
-}
-inline bool is_alnum(char c) {
-  return is_alpha(c) || is_digit(c);
+  return static_cast<unsigned char>((c | 0x20) - 'a') < 26;
 }
 inline bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
-inline bool is_word(char c) {
-  return is_alnum(c) || c == '_';
+
+/// One look-up a character: nearly every line is asked for words and hosts at its front.
+using CharacterSet = std::array<bool, 256>;
+consteval CharacterSet letters_digits_and(std::string_view others) {
+  CharacterSet set{};
+  for (unsigned char c = '0'; c <= '9'; ++c) set[c] = true;
+  for (unsigned char c = 'A'; c <= 'Z'; ++c) set[c] = set[c | 0x20] = true;
+  for (const char c : others) set[static_cast<unsigned char>(c)] = true;
+  return set;
 }
-/// Characters of host names, also of addresses and of Kubernetes names: one look-up a character,
-/// for nearly every line is asked whether a host stands at its front.
-inline constexpr auto kHostCharacters = [] {
-  std::array<bool, 256> table{};
-  for (int c = 0; c < 256; ++c)
-    table[static_cast<std::size_t>(c)] = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-                                         (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';
-  return table;
-}();
+inline constexpr CharacterSet kAlnumCharacters = letters_digits_and("");
+inline constexpr CharacterSet kWordCharacters = letters_digits_and("_");
+/// Of host names, also of addresses and of Kubernetes names.
+inline constexpr CharacterSet kHostCharacters = letters_digits_and("-._");
+
+inline bool is_alnum(char c) {
+  return kAlnumCharacters[static_cast<unsigned char>(c)];
+}
+inline bool is_word(char c) {
+  return kWordCharacters[static_cast<unsigned char>(c)];
+}
 inline bool is_host(char c) {
   return kHostCharacters[static_cast<unsigned char>(c)];
-}
-
-/// Which characters the texts of a table begin with, to leave it alone for most lines.
-template <class Table>
-constexpr std::array<bool, 256> first_characters(const Table& table) {
-  std::array<bool, 256> found{};
-  for (const auto& row : table) found[static_cast<unsigned char>(row.text[0])] = true;
-  return found;
-}
-
-inline bool all_blank(std::string_view text) {
-  return text.find_first_not_of(" \t") == std::string_view::npos;
 }
 
 inline std::string_view trim_left(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size() && is_blank(text[i])) ++i;
   return text.substr(i);
+}
+
+inline bool all_blank(std::string_view text) {
+  return trim_left(text).empty();
 }
 
 inline std::string_view trim_right(std::string_view text) {
@@ -72,6 +70,16 @@ inline std::string_view trim_right(std::string_view text) {
 
 inline std::string_view trim(std::string_view text) {
   return trim_right(trim_left(text));
+}
+
+/// The first three characters as one number, to look a short name up without calls to memcmp; 0 if
+/// there are fewer.
+constexpr std::uint32_t first_three(std::string_view text) {
+  if (text.size() < 3) return 0;
+  const auto byte = [&](std::size_t i) {
+    return std::uint32_t{static_cast<unsigned char>(text[i])};
+  };
+  return byte(0) << 16 | byte(1) << 8 | byte(2);
 }
 
 inline bool contains(std::string_view text, std::string_view word) {

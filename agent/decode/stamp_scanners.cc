@@ -9,7 +9,9 @@ namespace l4::decode {
 namespace stamps {
 namespace {
 
-constexpr std::array<std::string_view, 7> kDays{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+constexpr std::array kDays{first_three("Mon"), first_three("Tue"), first_three("Wed"),
+                           first_three("Thu"), first_three("Fri"), first_three("Sat"),
+                           first_three("Sun")};
 
 }  // namespace
 
@@ -43,8 +45,9 @@ void take_half_day(Cursor& c, Civil& civil) {
 }
 
 bool take_day_name(Cursor& c) {
-  return std::any_of(kDays.begin(), kDays.end(),
-                     [&](std::string_view name) { return c.take(name); });
+  const bool found = std::find(kDays.begin(), kDays.end(), first_three(c.rest())) != kDays.end();
+  c.at += found ? 3 : 0;
+  return found;
 }
 
 }  // namespace stamps

@@ -7,6 +7,15 @@
 
 namespace l4::decode {
 namespace stamps {
+namespace {
+
+/// `INFO`, `TITAN`, `warning`; also none.
+bool is_tag(std::string_view word) {
+  return (word.size() <= 8 && std::all_of(word.begin(), word.end(), is_upper)) ||
+         level_of_spelled_word(word) != Level::unknown;
+}
+
+}  // namespace
 
 bool iso(std::string_view line, RawStamp& stamp) {
   Cursor c{line};
@@ -51,6 +60,7 @@ bool bracket_iso(std::string_view line, RawStamp& stamp) {
 /// `[INFO|trainer.py:1284] 2026-..`, `[titan] 2026-..`, `INFO:2026-..`, `INFO 2026-..`.
 bool tagged_iso(std::string_view line, RawStamp& stamp) {
   Cursor c{line};
+  std::string_view word;
   if (line[0] == '[') {
     const std::size_t close = line.substr(0, 64).find(']');
     if (close == std::string_view::npos) return false;
@@ -58,14 +68,12 @@ bool tagged_iso(std::string_view line, RawStamp& stamp) {
   } else {
     while (is_word(c.peek()) || c.peek() == '.') ++c.at;
     if (c.at == 0 || c.at > 32) return false;
-    const std::string_view word = line.substr(0, c.at);
-    const bool capitals = word.size() <= 8 && std::all_of(word.begin(), word.end(), is_upper);
-    if (!capitals && level_of_spelled_word(word) == Level::unknown) return false;
+    word = line.substr(0, c.at);
   }
   c.take(':');
   c.skip_blanks();
   const std::size_t from = c.at;
-  if (!is_digit(c.peek()) || !scan_iso(c, stamp.civil)) return false;
+  if (!is_digit(c.peek()) || !is_tag(word) || !scan_iso(c, stamp.civil)) return false;
   if (line[from - 1] == ':') c.take(':');  // Python's `INFO:time:text`
   return finish(line, from, c.at, stamp);
 }
@@ -124,9 +132,12 @@ bool month_day(std::string_view line, RawStamp& stamp) {
   const bool bracket = c.take('[');
   if (!bracket && is_upper(c.peek())) {
     while (is_upper(c.peek())) ++c.at;
-    stamp.level = level_of_word(line.substr(0, c.at));
-    if (stamp.level == Level::unknown || !c.take(' ')) return false;
+    const std::string_view word = line.substr(0, c.at);
+    if (!c.take(' ')) return false;
     c.skip_blanks();
+    if (!is_digit(c.peek())) return false;
+    stamp.level = level_of_word(word);
+    if (stamp.level == Level::unknown) return false;
   }
   const std::size_t from = bracket ? 0 : c.at;
   Civil& d = stamp.civil;

@@ -91,7 +91,7 @@ bool mllog(std::string_view line, RawStamp& stamp) {
 
 /// JSON and logfmt records: the key of the time stands near the front and stays in the text.
 bool keyed(std::string_view line, RawStamp& stamp) {
-  constexpr std::array<std::string_view, 7> kKeys{
+  static constexpr std::array<std::string_view, 7> kKeys{
       "\"time\"", "\"timestamp\"", "\"@timestamp\"", "\"ts\"", "\"asctime\"", "time=\"", "ts="};
   const std::string_view head = line.substr(0, 200);
   if (line[0] == '{' && !line.starts_with("{\"")) return false;
@@ -109,16 +109,32 @@ bool keyed(std::string_view line, RawStamp& stamp) {
   return false;
 }
 
+/// Whether a number of four digits or more stands before a `-` or `.`: of a year each fourth
+/// character hits one.
+bool may_hold_date(std::string_view text) {
+  for (std::size_t i = 3; i < text.size(); i += 4) {
+    if (!is_digit(text[i])) continue;
+    std::size_t from = i;
+    std::size_t to = i + 1;
+    while (from > 0 && is_digit(text[from - 1])) --from;
+    while (to < text.size() && is_digit(text[to])) ++to;
+    if (to - from >= 4 && to < text.size() && (text[to] == '-' || text[to] == '.')) return true;
+    i = to;
+  }
+  return false;
+}
+
 /// Lines that say a time in words: Megatron's `datetime: `, Slurm's `CANCELLED AT `, MLPerf's
 /// `STARTING TIMING RUN AT `. The text keeps it.
 bool spoken(std::string_view line, RawStamp& stamp) {
-  constexpr std::array<std::string_view, 5> kWords{"datetime: ", " AT ",
-                                                   " timestamp: ", "_AT=", ","};
+  static constexpr std::array<std::string_view, 5> kWords{"datetime: ", " AT ",
+                                                          " timestamp: ", "_AT=", ","};
   const std::string_view head = line.substr(0, 200);
   if (line[0] == 'R' && !line.starts_with("RESULT,")) return false;
   if (line[0] == 's' && !line.starts_with("slurmstepd") && !line.starts_with("srun:")) return false;
   if (line[0] == 'E' && !line.starts_with("END")) return false;
   if (line[0] == 'S' && !line.starts_with("START")) return false;
+  if (head.size() == line.size() && !may_hold_date(line)) return false;
   for (const auto word : kWords) {
     const std::size_t at = word == "," ? head.rfind(word) : head.find(word);
     if (at == std::string_view::npos) continue;

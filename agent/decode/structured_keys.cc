@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agent/decode/rows_by_first.h"
 #include "agent/decode/scan.h"
 
 namespace l4::decode {
@@ -96,11 +97,13 @@ constexpr std::array<std::string_view, 19> kQuietParents{
 /// Parents that say nothing by themselves.
 constexpr std::array<std::string_view, 5> kPlainParents{"", "record", "extra", "fields", "context"};
 
+char to_lower(char c) {
+  return is_upper(c) ? static_cast<char>(c | 0x20) : c;
+}
+
 bool same(std::string_view text, std::string_view lower) {
-  return text.size() == lower.size() &&
-         std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) {
-           return (is_upper(a) ? static_cast<char>(a | 0x20) : a) == b;
-         });
+  return text.size() == lower.size() && std::equal(text.begin(), text.end(), lower.begin(),
+                                                   [](char a, char b) { return to_lower(a) == b; });
 }
 
 template <std::size_t N>
@@ -112,8 +115,10 @@ bool one_of(std::string_view text, const std::array<std::string_view, N>& names)
 }  // namespace
 
 const StructuredKey* find_key(std::string_view parent, std::string_view name) {
+  static constexpr RowsByFirst kByFirst{kKeys, &StructuredKey::key};
+  if (name.empty()) return nullptr;
   const bool plain = same(parent, "") || same(parent, "record") || same(parent, "fields");
-  for (const StructuredKey& key : kKeys)
+  for (const StructuredKey& key : kByFirst.of(to_lower(name[0])))
     if (same(name, key.key) &&
         (key.parent == "*" || same(parent, key.parent) || (plain && key.parent.empty())))
       return &key;

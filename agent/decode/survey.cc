@@ -19,7 +19,7 @@ constexpr std::uint64_t kStampedBlocks = 16;  // who labels behind stamps does s
 
 /// `epoch3`, `layer12`, `gpu0`: counted things, not machines.
 bool counted_thing(std::string_view name) {
-  constexpr std::array<std::string_view, 26> kThings{
+  static constexpr std::array<std::string_view, 26> kThings{
       "epoch", "step",  "iter",   "iteration", "layer", "gpu",    "cuda",  "rank",  "block",
       "stage", "batch", "device", "shard",     "phase", "expert", "eval",  "train", "val",
       "test",  "trial", "run",    "level",     "line",  "bucket", "model", "group"};
@@ -61,8 +61,6 @@ bool take_iso_stamp(std::string_view& line) {
 void Survey::count(std::string_view line) {
   if (line.empty() || all_blank(line)) return;
   ++block_.lines;
-  block_.lines_since_label += block_.labels > 0;
-  for (std::size_t i = 0; i < kFronts; ++i) block_.lines_since_front[i] += block_.fronts[i] > 0;
   std::size_t length = 0;
   if (line[0] == '[') {
     if (const auto label = bracket_label_of(line, length)) {
@@ -71,7 +69,8 @@ void Survey::count(std::string_view line) {
     }
     return;
   }
-  if (!is_alnum(line[0]) && line[0] != ' ') return;
+  if (is_alpha(line[0])) return count_front(line);
+  if (!is_digit(line[0]) && line[0] != ' ') return;
   const bool stamped = (labels_ || blocks_ <= kStampedBlocks) && take_iso_stamp(line);
   const auto label = count_label(line);
   if (stamped) return;  // behind a stamp names are those of loggers
@@ -83,7 +82,7 @@ std::optional<std::int32_t> Survey::count_label(std::string_view& line) {
   std::size_t length = 0;
   const auto label = label_of(line, length);
   if (!label) return label;
-  if (++block_.labels == 1) block_.lines_since_label = 1;
+  if (++block_.labels == 1) block_.lines_before_label = block_.lines - 1;
   const auto slot = static_cast<std::size_t>(*label) % block_.seen_labels.size();
   block_.repeated_labels += line[0] == ' ' || block_.seen_labels.test(slot);
   block_.seen_labels.set(slot);
@@ -95,7 +94,7 @@ void Survey::count_front(std::string_view& line) {
   const FrontName front = front_name_of(line);
   if (front.name.empty() || !certain_host(front.name)) return;
   const auto kind = static_cast<std::size_t>(front.front);
-  if (++block_.fronts[kind] == 1) block_.lines_since_front[kind] = 1;
+  if (++block_.fronts[kind] == 1) block_.lines_before_front[kind] = block_.lines - 1;
   const auto known = names_.find(front.name);
   if (known != names_.end())
     ++known->second;
@@ -126,7 +125,8 @@ void Survey::look_at(std::string_view block) {
     const std::size_t size =
         end == nullptr ? block.size() : static_cast<std::size_t>(end - block.data());
     std::string_view line = block.substr(0, size);
-    if (const auto envelope = open_envelope(line, scratch_)) line = envelope->content;
+    if (may_be_wrapped(line))
+      if (const auto envelope = open_envelope(line, scratch_)) line = envelope->content;
     if (!line.empty() && line[0] == '\x1b') {
       Dirt ignored;
       line = clean(line, clean_scratch_, ignored);
@@ -141,7 +141,7 @@ void Survey::look_at(std::string_view block) {
 void Survey::judge_labels() {
   if (!labels_)
     labels_ = block_.labels >= 4 && block_.repeated_labels > 0 &&
-              block_.labels * 10 >= block_.lines_since_label * 6;
+              block_.labels * 10 >= (block_.lines - block_.lines_before_label) * 6;
   else if (block_.lines >= 50 && block_.labels * 20 < block_.lines)
     labels_ = false;
   if (!bracket_labels_)
@@ -157,8 +157,8 @@ void Survey::judge_labels() {
 void Survey::judge_fronts() {
   for (std::size_t i = 0; i < kFronts; ++i) {
     if (!fronts_[i])
-      fronts_[i] =
-          block_.fronts[i] >= 3 && block_.fronts[i] * 10 >= block_.lines_since_front[i] * 6;
+      fronts_[i] = block_.fronts[i] >= 3 &&
+                   block_.fronts[i] * 10 >= (block_.lines - block_.lines_before_front[i]) * 6;
     else if (block_.lines >= 50 && block_.fronts[i] * 20 < block_.lines)
       fronts_[i] = false;
   }

@@ -25,12 +25,12 @@ class Survey {
  private:
   struct Count {
     std::uint64_t lines = 0, labels = 0, local_tags = 0, rank_mismatches = 0;
-    std::uint64_t lines_since_label = 0;
+    std::uint64_t lines_before_label = 0;
     std::uint64_t repeated_labels = 0;  ///< or padded ones: no enumeration
     std::bitset<4096> seen_labels;
     std::uint64_t bracket_labels = 0, descents = 0;  ///< steps only go up, ranks up and down
     std::int32_t last_bracket_label = 0;
-    std::array<std::uint64_t, kFronts> fronts{}, lines_since_front{};
+    std::array<std::uint64_t, kFronts> fronts{}, lines_before_front{};
   };
   void count(std::string_view line);
   std::optional<std::int32_t> count_label(std::string_view& line);

@@ -4,33 +4,15 @@
 #include <chrono>
 
 namespace l4::decode {
-namespace {
-
-/// For each first character the rows that may begin with it.
-std::array<std::uint64_t, 256> rows_by_character() {
-  std::array<std::uint64_t, 256> rows{};
-  const auto formats = stamp_formats();
-  for (std::size_t row = 0; row < formats.size(); ++row)
-    for (const char c : formats[row].first)
-      rows[static_cast<unsigned char>(c)] |= std::uint64_t{1} << row;
-  return rows;
-}
-
-const std::array<std::uint64_t, 256>& rows_of() {
-  static const std::array<std::uint64_t, 256> kRows = rows_by_character();
-  return kRows;
-}
-
-}  // namespace
 
 TimestampReader::TimestampReader(Millis zone, std::optional<TimeMs> year_hint)
     : zone_(zone), near_(year_hint) {}
 
 std::optional<Stamp> TimestampReader::read(std::string_view line) {
-  const std::size_t indent = line.find_first_not_of(" \t");
-  if (indent == std::string_view::npos) return std::nullopt;
-  const std::string_view text = line.substr(indent);
-  std::uint64_t rows = rows_of()[static_cast<unsigned char>(text[0])];
+  const std::string_view text = trim_left(line);
+  std::uint64_t rows = stamp_rows(text);
+  if (rows == 0) return std::nullopt;
+  const std::size_t indent = line.size() - text.size();
   const auto formats = stamp_formats();
   const auto attempt = [&](std::size_t row) -> std::optional<Stamp> {
     RawStamp raw;

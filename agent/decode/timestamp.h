@@ -1,7 +1,7 @@
 // Reads the time stamp of a line by a format that is learned per source.
 //
 // The format that hit last is tried first, then every row of kStampFormats (timestamp_formats.h)
-// whose first character fits. Years that are not printed come from the last full stamp of the
+// whose first two characters fit. Years that are not printed come from the last full stamp of the
 // source, else from the hint, else the line has no time; so do dates, of which the first is the
 // last that agrees with the hint. Local times are shifted by the zone. One reader per file, one
 // thread, no allocation.

@@ -8,45 +8,73 @@ namespace l4::decode {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view kDigitsUppers = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr std::string_view kInNames = "acehopru";  // second letters of months and days, and ...
+constexpr std::string_view kInDates = "0123456789 /-MTWFSJAONDacehopru";  // ... of their numbers
+constexpr std::string_view kAny = {};
 
 // In this order: a row that is more special stands before one that would take its lines too.
 constexpr std::array kFormats{
-    StampFormat{"mllog", ":", stamps::mllog},
-    StampFormat{"python", "12", stamps::python},
-    StampFormat{"ascend", "[12", stamps::ascend},
-    StampFormat{"syslog_iso", "12", stamps::syslog_iso},
-    StampFormat{"iso", "12", stamps::iso},
-    StampFormat{"bracket_iso", "[(", stamps::bracket_iso},
-    StampFormat{"nemo", "[", stamps::nemo},
-    StampFormat{"glog", "[IWEFDVC", stamps::glog},
-    StampFormat{"tornado", "[", stamps::tornado},
-    StampFormat{"month_day", "[01TDINWECFS", stamps::month_day},
-    StampFormat{"tagged_iso", "[TDINWECFtdinwecf", stamps::tagged_iso},
-    StampFormat{"bracket_epoch", "[", stamps::bracket_epoch},
-    StampFormat{"epoch", "12", stamps::epoch},
-    StampFormat{"us_slash", kDigits, stamps::us_slash},
-    StampFormat{"slash", kDigits, stamps::slash},
-    StampFormat{"bracket_slash", "[", stamps::bracket_slash},
-    StampFormat{"iso_basic", "12", stamps::iso_basic},
-    StampFormat{"clock", "[012", stamps::clock_only},
-    StampFormat{"one_ccl", "12", stamps::one_ccl},
-    StampFormat{"ctime", "[MTWFS", stamps::ctime_like},
-    StampFormat{"date_in_words", "[0123456789MTWFSJAOND", stamps::date_in_words},
-    StampFormat{"syslog", "JFMASOND", stamps::syslog},
-    StampFormat{"syslog_priority", "<", stamps::syslog_priority},
-    StampFormat{"uptime", "[", stamps::uptime},
-    StampFormat{"kmsg", kDigits, stamps::kmsg},
-    StampFormat{"dmesg_decoded", "kusdalnmf", stamps::dmesg_decoded},
-    StampFormat{"access_log", "123456789", stamps::access_log},
-    StampFormat{"keyed", "{t", stamps::keyed},
-    StampFormat{"spoken", "[sSER", stamps::spoken},
+    StampFormat{"mllog", ":", ":", stamps::mllog},
+    StampFormat{"python", "12", kDigits, stamps::python},
+    StampFormat{"ascend", "[12", kAny, stamps::ascend},
+    StampFormat{"syslog_iso", "12", kDigits, stamps::syslog_iso},
+    StampFormat{"iso", "12", kDigits, stamps::iso},
+    StampFormat{"bracket_iso", "[(", kDigits, stamps::bracket_iso},
+    StampFormat{"nemo", "[", kLetters, stamps::nemo},
+    StampFormat{"glog", "[IWEFDVC", "0123456789IWEFDVC", stamps::glog},
+    StampFormat{"tornado", "[", "IWEFDVC", stamps::tornado},
+    StampFormat{"month_day", "[01TDINWECFS", kDigitsUppers, stamps::month_day},
+    StampFormat{"tagged_iso", "[TDINWECFtdinwecf", kAny, stamps::tagged_iso},
+    StampFormat{"bracket_epoch", "[", kDigits, stamps::bracket_epoch},
+    StampFormat{"epoch", "12", kDigits, stamps::epoch},
+    StampFormat{"us_slash", kDigits, "0123456789/", stamps::us_slash},
+    StampFormat{"slash", kDigits, kDigits, stamps::slash},
+    StampFormat{"bracket_slash", "[", kDigits, stamps::bracket_slash},
+    StampFormat{"iso_basic", "12", kDigits, stamps::iso_basic},
+    StampFormat{"clock", "[012", "0123456789:", stamps::clock_only},
+    StampFormat{"one_ccl", "12", kDigits, stamps::one_ccl},
+    StampFormat{"ctime", "[MTWFS", "MTWFSaehoru", stamps::ctime_like},
+    StampFormat{"date_in_words", "[0123456789MTWFSJAOND", kInDates, stamps::date_in_words},
+    StampFormat{"syslog", "JFMASOND", kInNames, stamps::syslog},
+    StampFormat{"syslog_priority", "<", kDigits, stamps::syslog_priority},
+    StampFormat{"uptime", "[", " \t0123456789", stamps::uptime},
+    StampFormat{"kmsg", kDigits, "0123456789,", stamps::kmsg},
+    StampFormat{"dmesg_decoded", "kusdalnmf", kAny, stamps::dmesg_decoded},
+    StampFormat{"access_log", "123456789", kAny, stamps::access_log},
+    StampFormat{"keyed", "{t", "\"is", stamps::keyed},
+    StampFormat{"spoken", "[sSER", kAny, stamps::spoken},
 };
 static_assert(kFormats.size() <= kStampFormatsMax);
+
+/// For each character the rows that may have it at one place.
+using RowsByCharacter = std::array<std::uint64_t, 256>;
+
+constexpr RowsByCharacter rows_by(std::string_view StampFormat::* place) {
+  RowsByCharacter rows{};
+  for (std::size_t row = 0; row < kFormats.size(); ++row) {
+    const std::uint64_t bit = std::uint64_t{1} << row;
+    for (const char c : kFormats[row].*place) rows[static_cast<unsigned char>(c)] |= bit;
+    if ((kFormats[row].*place).empty())
+      for (std::uint64_t& any : rows) any |= bit;
+  }
+  return rows;
+}
+
+constexpr RowsByCharacter kByFirst = rows_by(&StampFormat::first);
+constexpr RowsByCharacter kBySecond = rows_by(&StampFormat::second);
 
 }  // namespace
 
 std::span<const StampFormat> stamp_formats() {
   return kFormats;
+}
+
+std::uint64_t stamp_rows(std::string_view line) {
+  if (line.size() < 2) return 0;
+  return kByFirst[static_cast<unsigned char>(line[0])] &
+         kBySecond[static_cast<unsigned char>(line[1])];
 }
 
 }  // namespace l4::decode

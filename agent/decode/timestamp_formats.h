@@ -1,8 +1,8 @@
 // The table of time stamp formats: one row each.
 //
-// A row says with which characters its lines begin, so that lines without a stamp cost few tries,
-// and has a scanner that fills a RawStamp or gives up. Scanners look at the first 200 bytes at
-// most and neither allocate nor throw. To add a format: a scanner (stamp_scanners.h), a row, a
+// A row says which two characters its lines begin with, so that lines without a stamp cost few
+// tries, and has a scanner that fills a RawStamp or gives up. Scanners look at the first 200 bytes
+// at most and neither allocate nor throw. To add a format: a scanner (stamp_scanners.h), a row, a
 // golden file in tests/agent/decode/golden.
 #pragma once
 
@@ -18,6 +18,8 @@
 namespace l4::decode {
 
 struct RawStamp {
+  RawStamp() {}  // not `= default`, see Record
+
   Civil civil;
   std::optional<std::int64_t> epoch_ms;  ///< instead of `civil`
   std::size_t cut_from = 0, cut_to = 0;
@@ -30,12 +32,15 @@ struct RawStamp {
 
 struct StampFormat {
   std::string_view name;
-  std::string_view first;  ///< characters a line may begin with
+  std::string_view first;   ///< characters a line may begin with
+  std::string_view second;  ///< ... and go on with; empty: any
   bool (*scan)(std::string_view line, RawStamp& stamp);
 };
 
 inline constexpr std::size_t kStampFormatsMax = 64;
 
 std::span<const StampFormat> stamp_formats();
+/// The rows whose first two characters are those of `line`, a bit for each.
+std::uint64_t stamp_rows(std::string_view line);
 
 }  // namespace l4::decode

@@ -62,10 +62,21 @@ bool has_data_extension(std::string_view file_name) {
          kDataExtensions.end();
 }
 
+bool has_json_extension(std::string_view file_name) {
+  const std::string_view name = plain_name(file_name);
+  return name.ends_with(".json") || name.ends_with(".jsonl");
+}
+
+bool is_json_log_line(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  decode::StructuredLine fields;
+  return fields.read_json(line) && !fields.text().empty() &&
+         (fields.stamp || fields.level != Level::unknown);
+}
+
 bool holds_json_log(const std::filesystem::path& path) {
   constexpr std::size_t kLineBytesMax = 64 * 1024;
-  const std::string_view name = plain_name(path.native());
-  if (!name.ends_with(".json") && !name.ends_with(".jsonl")) return false;
+  if (!has_json_extension(path.native())) return false;
   auto reader = FileReader::open(path);
   if (!reader) return false;
   std::string line(kLineBytesMax, '\0');
@@ -76,10 +87,20 @@ bool holds_json_log(const std::filesystem::path& path) {
     size += *n;
   }
   line.resize(std::min(line.find('\n'), size));
-  if (line.ends_with('\r')) line.pop_back();
-  decode::StructuredLine fields;
-  return fields.read_json(line) && !fields.text().empty() &&
-         (fields.stamp || fields.level != Level::unknown);
+  return is_json_log_line(line);
+}
+
+Content content_of_head(std::string_view head) {
+  std::size_t nul = 0;
+  std::size_t odd = 0;
+  for (const char c : head) {
+    const auto byte = static_cast<unsigned char>(c);
+    nul += byte == 0;
+    odd += is_odd(byte);
+  }
+  // Crashed writers leave holes of NUL in logs; a table of numbers has NUL all over. Of random
+  // bytes, as compressed data are, every tenth is a control character.
+  return nul * 10 <= head.size() * 3 && odd * 20 <= head.size() ? Content::text : Content::binary;
 }
 
 Result<Content> content_of(const std::filesystem::path& path) {
@@ -93,16 +114,7 @@ Result<Content> content_of(const std::filesystem::path& path) {
     if (!n || *n == 0) break;
     size += *n;
   }
-  std::size_t nul = 0;
-  std::size_t odd = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    const auto byte = static_cast<unsigned char>(head[i]);
-    nul += byte == 0;
-    odd += is_odd(byte);
-  }
-  // Crashed writers leave holes of NUL in logs; a table of numbers has NUL all over. Of random
-  // bytes, as compressed data are, every tenth is a control character.
-  return nul * 10 <= size * 3 && odd * 20 <= size ? Content::text : Content::binary;
+  return content_of_head({head.data(), size});
 }
 
 }  // namespace l4::discover

@@ -19,11 +19,17 @@ std::string_view plain_name(std::string_view file_name);
 
 bool has_data_extension(std::string_view file_name);
 
+/// `.json` or `.jsonl`: whether it is a log, its first line says.
+bool has_json_extension(std::string_view file_name);
+/// A line that a structured logger wrote, not data.
+bool is_json_log_line(std::string_view line);
 /// A file called .json or .jsonl whose first line a structured logger wrote, not data.
 bool holds_json_log(const std::filesystem::path& path);
 
 enum class Content : std::uint8_t { text, binary };
 
+/// What the first bytes of a text look like.
+Content content_of_head(std::string_view head);
 /// What the head looks like; an empty file is text. Error if it cannot be read.
 Result<Content> content_of(const std::filesystem::path& path);
 

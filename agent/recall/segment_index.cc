@@ -1,6 +1,7 @@
 #include "agent/recall/segment_index.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "agent/recall/varint.h"
 
@@ -8,6 +9,7 @@ namespace l4::recall {
 namespace {
 
 constexpr std::size_t kSweepMin = 4096;
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 void join(Span& into, const Span& other) {
   into.bytes.from = std::min(into.bytes.from, other.bytes.from);
@@ -42,16 +44,43 @@ Span take_span(const std::uint8_t*& at, const Span& before) {
 
 }  // namespace
 
-void SegmentIndex::add(const wire::Segment& segment) {
-  const auto place = static_cast<std::uint32_t>(spans_.size());
-  spans_.push_back({segment.source, segment.bytes, segment.lines.first, segment.end});
-  for (const wire::EventCount& event : segment.events) {
-    Places& places = places_[event.id.value()];
-    if (places.size() >= kSpansMax) {
-      halve(places);
-      joined_ = true;
+/// The place of the source's last span, if the segment fits into it, or of a new one.
+std::uint32_t SegmentIndex::place_of(const wire::Segment& segment) {
+  const std::size_t source = segment.source.value();
+  if (source >= last_.size()) last_.resize(source + 1, kNone);
+  const Span own{segment.source, segment.bytes, segment.lines.first, segment.end};
+  if (std::uint32_t last = last_[source]; last != kNone) {
+    const wire::ByteRange known = spans_[last].bytes;
+    if (known.from <= own.bytes.from && own.bytes.to <= known.from + kSpanBytes) {
+      join(spans_[last], own);
+      return last;
     }
-    places.push_back(place);
+  }
+  last_[source] = static_cast<std::uint32_t>(spans_.size());
+  spans_.push_back(own);
+  return last_[source];
+}
+
+void SegmentIndex::add_place(LocalTemplateId id, std::uint32_t place) {
+  Places& places = places_[id.value()];
+  if (!places.empty() && places.back() == place) return;
+  if (places.size() >= kSpansMax) halve(places);
+  places.push_back(place);
+}
+
+void SegmentIndex::add(const wire::Segment& segment, std::span<const wire::ByteRange> where) {
+  const std::uint32_t place = place_of(segment);
+  const bool is_long = segment.bytes.to - segment.bytes.from > kSpanBytes;
+  for (std::size_t i = 0; i < segment.events.size(); ++i) {
+    const wire::EventCount& event = segment.events[i];
+    if (!is_long || event.count > 1) {
+      add_place(event.id, place);
+      continue;
+    }
+    const auto own = static_cast<std::uint32_t>(spans_.size());
+    spans_.push_back({segment.source, where[i], event.first_line,
+                      event.first_time ? event.first_time : segment.end});
+    add_place(event.id, own);
   }
   if (joined_ && spans_.size() > std::max(kSweepMin, 2 * swept_size_)) sweep();
 }
@@ -61,8 +90,21 @@ void SegmentIndex::forget(const std::vector<LocalTemplateId>& ids) {
     if (places_.erase(id.value()) > 0) joined_ = true;
 }
 
+/// In the order of sources and bytes, each once.
+void SegmentIndex::put_in_order(Places& places) const {
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(spans_[a].source, spans_[a].bytes.from, a) <
+           std::tuple(spans_[b].source, spans_[b].bytes.from, b);
+  };
+  if (!std::ranges::is_sorted(places, before)) std::ranges::sort(places, before);
+  const auto repeated = std::ranges::unique(places);
+  places.erase(repeated.begin(), repeated.end());
+}
+
 /// Joins every second span of the same source with the one before it.
 void SegmentIndex::halve(Places& places) {
+  put_in_order(places);
+  if (places.size() <= kSpansMax / 2) return;
   Places kept;
   kept.reserve(kSpansMax);
   bool joined_last = true;
@@ -79,27 +121,30 @@ void SegmentIndex::halve(Places& places) {
     }
   }
   places = std::move(kept);
+  joined_ = true;
 }
 
 /// Lets the spans go that no template refers to any more.
 void SegmentIndex::sweep() {
-  constexpr std::uint32_t kUnused = ~std::uint32_t{0};
-  std::vector<std::uint32_t> moved(spans_.size(), kUnused);
+  std::vector<std::uint32_t> moved(spans_.size(), kNone);
   for (const auto& [id, places] : places_)
     for (const std::uint32_t place : places) moved[place] = 0;
   std::uint32_t kept = 0;
   for (std::size_t i = 0; i < spans_.size(); ++i) {
-    if (moved[i] == kUnused) continue;
+    if (moved[i] == kNone) continue;
     spans_[kept] = spans_[i];
     moved[i] = kept++;
   }
   spans_.resize(kept);
   for (auto& [id, places] : places_)
     for (std::uint32_t& place : places) place = moved[place];
+  for (std::uint32_t& place : last_)
+    if (place != kNone) place = moved[place];
   swept_size_ = kept;
 }
 
 void SegmentIndex::freeze() {
+  for (auto& [id, places] : places_) put_in_order(places);
   if (joined_) sweep();
   Span before;
   for (const Span& span : spans_) {
@@ -121,6 +166,7 @@ void SegmentIndex::freeze() {
   packed_places_.shrink_to_fit();
   place_ends_.shrink_to_fit();
   spans_ = std::vector<Span>();
+  last_ = std::vector<std::uint32_t>();
   places_ = std::unordered_map<std::uint32_t, Places>();
 }
 
@@ -134,8 +180,11 @@ std::vector<Span> SegmentIndex::all_spans() const {
 
 std::vector<Span> SegmentIndex::spans(LocalTemplateId id) const {
   std::vector<Span> found;
-  if (const auto places = places_.find(id.value()); places != places_.end())
-    for (const std::uint32_t place : places->second) found.push_back(spans_[place]);
+  if (const auto known = places_.find(id.value()); known != places_.end()) {
+    Places places = known->second;
+    put_in_order(places);
+    for (const std::uint32_t place : places) found.push_back(spans_[place]);
+  }
   const auto packed = std::ranges::lower_bound(packed_ids_, id.value());
   if (packed == packed_ids_.end() || *packed != id.value()) return found;
   const std::vector<Span> all = all_spans();

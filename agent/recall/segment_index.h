@@ -3,14 +3,16 @@
 // Place in the flow: filled by the agent as segments close; read when somebody asks for the lines
 // of a template (agent/recall/recall.h). One per agent; no locks (written by the agent's thread,
 // read after it has stopped or from the same thread).
-// A segment's span is kept once, a template refers to it by number; freeze() packs both to some
-// ten bytes a span and one or two a reference (128 nodes of 8 ranks: 5 KB a node).
+// Segments of a source that follow each other share a span of up to kSpanBytes, which is kept once;
+// a template refers to it by number. freeze() packs both to some ten bytes a span and one or two a
+// reference.
 // Bound: a template remembers at most kSpansMax spans; past that neighbouring spans are joined,
 // so the index stays small and recall reads more bytes than it needs, never fewer.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -31,8 +33,11 @@ struct Span {
 class SegmentIndex {
  public:
   static constexpr std::size_t kSpansMax = 2048;
+  static constexpr std::uint64_t kSpanBytes = 64 * 1024;  ///< a longer segment has one of its own
 
-  void add(const wire::Segment& segment);
+  /// `where`: for each event of the segment the bytes from its first to its last record. What
+  /// stands once in a segment that is longer than a span is known to the record.
+  void add(const wire::Segment& segment, std::span<const wire::ByteRange> where);
   /// Nobody will ask for these any more.
   void forget(const std::vector<LocalTemplateId>& ids);
   /// Spans that may hold `id`; empty if it was never seen.
@@ -45,12 +50,16 @@ class SegmentIndex {
   using Places = std::vector<std::uint32_t>;  // in spans_
   using Bytes = std::vector<std::uint8_t>;
 
+  std::uint32_t place_of(const wire::Segment& segment);
+  void add_place(LocalTemplateId id, std::uint32_t place);
+  void put_in_order(Places& places) const;
   void halve(Places& places);
   void sweep();
   std::vector<Span> all_spans() const;
 
   std::vector<Span> spans_;
   std::unordered_map<std::uint32_t, Places> places_;  // by template
+  std::vector<std::uint32_t> last_;                   // place of its last span, by source
   std::size_t swept_size_ = 0;                        // of spans_, after the last sweep
   bool joined_ = false;                               // some spans may be referred to no more
 

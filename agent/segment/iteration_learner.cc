@@ -1,7 +1,9 @@
 #include "agent/segment/iteration_learner.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "agent/segment/template_traits.h"
+#include "common/base/by_first_letter.h"
 
 namespace l4::segment {
 namespace {
@@ -14,14 +16,19 @@ bool is_digit(char c) {
 bool is_alpha(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
+/// `b` is no upper case letter.
 bool is_same_letter(char a, char b) {
-  return std::tolower(static_cast<unsigned char>(a)) == b;
+  return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+}
+/// Stands between a name and its number.
+bool is_between(char c) {
+  constexpr std::string_view kBetween = " =:[(#'\"";
+  return std::ranges::find(kBetween, c) != kBetween.end();
 }
 
 /// Last word before position `at`, skipping what stands between a name and its number.
 std::string_view word_before(std::string_view text, std::size_t at) {
-  constexpr std::string_view kBetween = " =:[(#'\"";
-  while (at > 0 && kBetween.find(text[at - 1]) != kBetween.npos) --at;
+  while (at > 0 && is_between(text[at - 1])) --at;
   std::size_t begin = at;
   while (begin > 0 && is_alpha(text[begin - 1])) --begin;
   return text.substr(begin, at - begin);
@@ -31,19 +38,24 @@ bool names_iteration(std::string_view word) {
   static constexpr std::array<std::string_view, 7> kTails{"step", "steps", "iter",  "iteration",
                                                           "it",   "batch", "update"};
   return std::ranges::any_of(kTails, [&](std::string_view tail) {
-    return word.size() >= tail.size() &&
+    return word.size() >= tail.size() && is_same_letter(word.back(), tail.back()) &&
            std::ranges::equal(word.substr(word.size() - tail.size()), tail, is_same_letter);
   });
 }
 
+struct Thing {
+  std::string_view low;
+};
+constexpr std::array<Thing, 21> kThingList{
+    {{"process"}, {"subprocess"}, {"pid"},    {"port"}, {"rank"},  {"local_rank"}, {"node"},
+     {"worker"},  {"thread"},     {"layer"},  {"gpu"},  {"npu"},   {"device"},     {"epoch"},
+     {"seed"},    {"line"},       {"lineno"}, {"time"}, {"shard"}, {"attempt"},    {"channel"}}};
+constexpr ByFirstLetter kThings(kThingList);
+
 /// Numbers behind these words count or name other things, however they grow.
 bool names_another_thing(std::string_view word) {
-  static constexpr std::array<std::string_view, 21> kThings{
-      "process", "subprocess", "pid",    "port", "rank",  "local_rank", "node",
-      "worker",  "thread",     "layer",  "gpu",  "npu",   "device",     "epoch",
-      "seed",    "line",       "lineno", "time", "shard", "attempt",    "channel"};
-  return std::ranges::any_of(kThings, [&](std::string_view thing) {
-    return std::ranges::equal(word, thing, is_same_letter);
+  return !word.empty() && std::ranges::any_of(kThings.of(word.front()), [&](const Thing& thing) {
+    return std::ranges::equal(word, thing.low, is_same_letter);
   });
 }
 
@@ -139,20 +151,20 @@ bool IterationLearner::Watched::hopeless() const {
 std::optional<std::size_t> IterationLearner::watch(LocalTemplateId id) {
   constexpr int kCounting = 2;
   constexpr std::uint32_t kRefusals = 16;
-  const auto found = std::ranges::find(ids_, id);
-  if (found != ids_.end()) return static_cast<std::size_t>(found - ids_.begin());
-  if (ids_.size() < kTemplatesMax) {
-    ids_.push_back(id);
-    watched_.emplace_back();
-    return ids_.size() - 1;
+  if (const std::uint8_t* place = places_.find(key_of(id)); place != nullptr) return *place;
+  if (watched_.size() < kTemplatesMax) {
+    places_[key_of(id)] = static_cast<std::uint8_t>(watched_.size());
+    watched_.push_back({.id = id});
+    return watched_.size() - 1;
   }
   if (++refused_ % kRefusals != 0) return std::nullopt;
   for (std::size_t tries = 0; tries < kTemplatesMax; ++tries) {
     oldest_ = (oldest_ + 1) % kTemplatesMax;
-    if (watched_[oldest_].best_streak < kCounting && ids_[oldest_] != marker_) break;
+    if (watched_[oldest_].best_streak < kCounting && watched_[oldest_].id != marker_) break;
   }
-  ids_[oldest_] = id;
-  watched_[oldest_] = {};
+  places_.erase(key_of(watched_[oldest_].id));
+  places_[key_of(id)] = static_cast<std::uint8_t>(oldest_);
+  watched_[oldest_] = {.id = id};
   return oldest_;
 }
 
@@ -214,7 +226,7 @@ std::optional<Progress> IterationLearner::observe(LocalTemplateId id, std::strin
   for (std::size_t i = 0; i < found; ++i)
     if (numbers[i].looks == Looks::of_total)
       id = LocalTemplateId{kBars | static_cast<std::uint32_t>(numbers[i].total)};
-  if (id != ids_[*place]) {
+  if (id != watched_[*place].id) {
     ++watched_[*place].seen;
     place = watch(id);
     if (!place) return std::nullopt;

@@ -18,6 +18,7 @@
 #include "agent/segment/rule_pack.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/drain/flat_table.h"
 
 namespace l4::segment {
 
@@ -40,8 +41,8 @@ class IterationLearner {
   using Integers = std::array<Integer, kFieldsMax>;
 
  private:
-  static constexpr std::size_t kTemplatesMax = 128;
-  static constexpr int kStreakNamed = 4;  ///< the fewest that convince
+  static constexpr std::size_t kTemplatesMax = 128;  ///< a place is a byte
+  static constexpr int kStreakNamed = 4;             ///< the fewest that convince
 
   struct Field {
     std::int64_t last = 0;
@@ -52,6 +53,7 @@ class IterationLearner {
     Looks looks = Looks::bare;
   };
   struct Watched {
+    LocalTemplateId id;
     std::array<Field, kFieldsMax> fields{};
     int best_streak = 0;
     std::uint64_t seen = 0;
@@ -64,8 +66,8 @@ class IterationLearner {
   static bool convinces(const Field& field, std::optional<TimeMs> now);
   void choose(LocalTemplateId id, const Watched& watched, std::size_t field);
 
-  std::vector<LocalTemplateId> ids_;  // of watched_, close together: searched for every line
   std::vector<Watched> watched_;
+  drain::FlatTable<std::uint8_t> places_;  // in watched_, by template: looked up for every line
   std::size_t oldest_ = 0;                 ///< where the search for one to make way begins
   std::uint32_t refused_ = 0;              ///< templates for which there was no place
   std::optional<LocalTemplateId> marker_;  ///< of a bar: a number made of its total

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "agent/segment/literal_search.h"
+#include "agent/segment/literal_index.h"
 #include "agent/segment/stack_stages.h"
 #include "common/base/config_table.h"
 
@@ -15,7 +15,7 @@ namespace {
 struct StageRule {
   Stage stage = Stage::unknown;
   LiteralRule begin;
-  std::vector<std::string> until;  ///< any of them ends the stage
+  std::vector<LiteralRule> until;  ///< any of them ends the stage
 };
 
 struct StackRule {
@@ -31,6 +31,7 @@ struct RulePack {
   std::vector<StackRule> stacks;
   std::vector<Timer> timers;
   std::vector<LiteralRule> banners, teardown, finished, progress;
+  std::uint32_t literals_from = 0, literals_to = 0;  ///< LiteralRule::literal of its rules
 };
 
 LiteralRule read_rule(ConfigTable& table) {
@@ -84,7 +85,8 @@ StageRule read_stage(ConfigTable& table) {
   StageRule rule;
   rule.stage = read_stage_name(table);
   rule.begin = read_rule(table);
-  rule.until = table.texts_or_none("until");
+  for (std::string& text : table.texts_or_none("until"))
+    rule.until.emplace_back().contains.push_back(std::move(text));
   return rule;
 }
 
@@ -118,6 +120,27 @@ Result<RulePack> read_pack(const std::filesystem::path& file) {
   return pack;
 }
 
+template <class Visit>
+void each_rule(RulePack& pack, Visit visit) {
+  for (IterationMarker& marker : pack.iterations) visit(marker.rule);
+  for (Timer& timer : pack.timers) visit(timer.rule);
+  for (StageRule& stage : pack.stages) {
+    visit(stage.begin);
+    std::ranges::for_each(stage.until, visit);
+  }
+  for (auto* rules : {&pack.banners, &pack.teardown, &pack.finished, &pack.progress})
+    std::ranges::for_each(*rules, visit);
+}
+
+void file(RulePack& pack, LiteralIndex& literals) {
+  pack.literals_from = literals.size();
+  each_rule(pack, [&](LiteralRule& rule) {
+    const auto longest = std::ranges::max_element(rule.contains, {}, &std::string::size);
+    rule.literal = literals.add(longest == rule.contains.end() ? std::string_view() : *longest);
+  });
+  pack.literals_to = literals.size();
+}
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -127,16 +150,23 @@ bool begins_with_number(std::string_view message) {
   return first != std::string_view::npos && is_digit(message[first]);
 }
 
-bool accepts(const LiteralRule& rule, const LiteralSearch& search) {
-  const auto within = [&](const auto& literal) { return search.holds(literal); };
+/// A message that every rule of every pack is asked about.
+struct Asked {
+  std::string_view message;
+  std::vector<bool> literals;  ///< by LiteralRule::literal: whether the message may hold it
+};
+
+bool accepts(const LiteralRule& rule, const Asked& asked) {
+  if (!asked.literals[rule.literal]) return false;
+  const auto within = [&](const auto& literal) { return asked.message.contains(literal); };
   return std::ranges::all_of(rule.contains, within) &&
          std::ranges::none_of(rule.excludes, within) &&
-         (!rule.leading_number || begins_with_number(search.message()));
+         (!rule.leading_number || begins_with_number(asked.message));
 }
 
 /// The first rule that accepts the message.
-const LiteralRule* first_of(const std::vector<LiteralRule>& rules, const LiteralSearch& search) {
-  const auto found = std::ranges::find_if(rules, [&](const auto& r) { return accepts(r, search); });
+const LiteralRule* first_of(const std::vector<LiteralRule>& rules, const Asked& asked) {
+  const auto found = std::ranges::find_if(rules, [&](const auto& r) { return accepts(r, asked); });
   return found == rules.end() ? nullptr : &*found;
 }
 
@@ -164,29 +194,28 @@ std::optional<std::int64_t> take_integer(std::string_view& text) {
 
 /// Each adds what the pack knows to the role; some say whether it knew anything.
 
-bool apply_marker(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+bool apply_marker(const RulePack& pack, const Asked& asked, TemplateRole& role) {
   const auto found = std::ranges::find_if(pack.iterations, [&](const IterationMarker& marker) {
-    return accepts(marker.rule, search) && read_number(search.message(), marker.number_after);
+    return accepts(marker.rule, asked) && read_number(asked.message, marker.number_after);
   });
   if (found == pack.iterations.end()) return false;
   if (role.iteration == nullptr) role.iteration = &*found;
   return true;
 }
 
-void apply_stages(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+void apply_stages(const RulePack& pack, const Asked& asked, TemplateRole& role) {
   for (const auto& rule : pack.stages) {
-    const bool begins = accepts(rule.begin, search);
-    const bool ends =
-        std::ranges::any_of(rule.until, [&](const auto& text) { return search.holds(text); });
+    const bool begins = accepts(rule.begin, asked);
+    const bool ends = first_of(rule.until, asked) != nullptr;
     if (begins && role.stage == Stage::unknown) role.stage = rule.stage;
     if (ends && role.stage_end == Stage::unknown) role.stage_end = rule.stage;
   }
 }
 
-bool apply_timers(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
+bool apply_timers(const RulePack& pack, const Asked& asked, TemplateRole& role) {
   bool known = false;
   for (const auto& timer : pack.timers) {
-    if (!accepts(timer.rule, search) || !read_value(search.message(), timer.number_after)) continue;
+    if (!accepts(timer.rule, asked) || !read_value(asked.message, timer.number_after)) continue;
     known = true;
     const auto same = [&](const Timer* t) { return t->number_after == timer.number_after; };
     if (std::ranges::none_of(role.timers, same)) role.timers.push_back(&timer);
@@ -194,15 +223,22 @@ bool apply_timers(const RulePack& pack, const LiteralSearch& search, TemplateRol
   return known;
 }
 
-void apply(const RulePack& pack, const LiteralSearch& search, TemplateRole& role) {
-  apply_stages(pack, search, role);
-  bool known = apply_marker(pack, search, role);
-  known |= apply_timers(pack, search, role);
-  const LiteralRule* banner = first_of(pack.banners, search);
+/// False for most packs: no rule of theirs accepts the message.
+bool may_know(const RulePack& pack, const Asked& asked) {
+  const auto begin = asked.literals.begin();
+  const auto end = begin + pack.literals_to;
+  return std::find(begin + pack.literals_from, end, true) != end;
+}
+
+void apply(const RulePack& pack, const Asked& asked, TemplateRole& role) {
+  apply_stages(pack, asked, role);
+  bool known = apply_marker(pack, asked, role);
+  known |= apply_timers(pack, asked, role);
+  const LiteralRule* banner = first_of(pack.banners, asked);
   if (role.banner == nullptr) role.banner = banner;
-  const bool teardown = first_of(pack.teardown, search) != nullptr;
-  const bool finished = first_of(pack.finished, search) != nullptr;
-  const bool progress = first_of(pack.progress, search) != nullptr;
+  const bool teardown = first_of(pack.teardown, asked) != nullptr;
+  const bool finished = first_of(pack.finished, asked) != nullptr;
+  const bool progress = first_of(pack.progress, asked) != nullptr;
   role.teardown |= teardown;
   role.finished |= finished;
   role.progress |= progress;
@@ -215,12 +251,9 @@ void apply(const RulePack& pack, const LiteralSearch& search, TemplateRole& role
 
 struct RulePackSet::State {
   std::vector<RulePack> packs;
+  LiteralIndex literals;
   StackStages stacks;
 };
-
-bool LiteralRule::accepts(std::string_view message) const {
-  return segment::accepts(*this, LiteralSearch(message));
-}
 
 RulePackSet::RulePackSet(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RulePackSet::RulePackSet(RulePackSet&&) noexcept = default;
@@ -245,13 +278,17 @@ Result<RulePackSet> RulePackSet::load(const std::filesystem::path& folder) {
   for (const RulePack& pack : state->packs)
     for (const StackRule& rule : pack.stacks)
       for (const std::string& function : rule.functions) state->stacks.add(function, rule.stage);
+  for (RulePack& pack : state->packs) file(pack, state->literals);
+  state->literals.build();
   return RulePackSet(std::move(state));
 }
 
 TemplateRole RulePackSet::classify(std::string_view first_message_of_template) const {
-  const LiteralSearch search(first_message_of_template);
+  const Asked asked{first_message_of_template,
+                    state_->literals.may_hold(first_message_of_template)};
   TemplateRole role;
-  for (const auto& pack : state_->packs) apply(pack, search, role);
+  for (const auto& pack : state_->packs)
+    if (may_know(pack, asked)) apply(pack, asked, role);
   return role;
 }
 

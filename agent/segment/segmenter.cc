@@ -22,8 +22,8 @@ std::optional<IterationMark> Segmenter::pack_mark(const decode::Record& record,
 /// Text landed on the line of a bar, and the decoder took the bar off. It is the training's if its
 /// total is, or if it is the first while training.
 std::optional<IterationMark> Segmenter::bar_mark(const decode::Record& record) {
-  const bool is_bar = record.text.find("%|") != std::string_view::npos;
-  if (!record.progress || !record.progress_total || is_bar) return std::nullopt;
+  if (!record.progress || !record.progress_total) return std::nullopt;
+  if (record.text.find("%|") != std::string_view::npos) return std::nullopt;  // is still a bar
   if (!bar_total_ && stage_ == Stage::training) bar_total_ = record.progress_total;
   if (!bar_total_ || record.progress_total != bar_total_) return std::nullopt;
   has_number_ = true;
@@ -89,7 +89,7 @@ bool Segmenter::slice_is_full(const decode::Record& record) const {
 }
 
 void Segmenter::add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
-                    std::optional<IterationMark> mark, Stage stack_stage) {
+                    std::optional<IterationMark> mark, Stage stack_stage, bool silent) {
   if (mark && marks_counted_ && !mark->counted) forget_counted();
   if (mark && contradicts(*mark, id, traits.role.iteration)) mark.reset();
   // Who trains does not start up again: libraries are set up and data is read on the way, too.
@@ -120,7 +120,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
     open_.counted = mark->counted;
   }
   if (open_.events.empty()) open_.stage = stage_;
-  append(record, id, traits);
+  append(record, id, traits, silent);
 
   if (traits.role.stage_end != Stage::unknown && traits.role.stage_end == stage_) {
     close(wire::Boundary::none);
@@ -138,23 +138,33 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
 
 wire::EventCount& Segmenter::event_of(LocalTemplateId id) {
   constexpr std::size_t kLinear = 16;
-  if (open_.events.size() <= kLinear) {
+  const auto size = static_cast<std::uint32_t>(open_.events.size());
+  if (size <= kLinear) {
     for (wire::EventCount& event : open_.events)
       if (event.id == id) return event;
   } else {
-    if (index_.empty())
-      for (std::uint32_t i = 0; i < open_.events.size(); ++i)
-        index_.emplace(open_.events[i].id.value(), i);
-    if (const auto found = index_.find(id.value()); found != index_.end())
-      return open_.events[found->second];
-    index_.emplace(id.value(), static_cast<std::uint32_t>(open_.events.size()));
+    if (places_.size() == 0)
+      for (std::uint32_t i = 0; i < size; ++i) places_[key_of(open_.events[i].id)] = i;
+    if (const std::uint32_t* place = places_.find(key_of(id)); place != nullptr)
+      return open_.events[*place];
+    places_[key_of(id)] = size;
   }
-  open_.events.push_back({id, 0, 0, std::nullopt});
-  return open_.events.back();
+  return open_.events.emplace_back(id, 0, 0, std::nullopt);
+}
+
+void Segmenter::note_where(std::size_t event, const decode::Record& record) {
+  if (event == where_.size()) where_.push_back(record.bytes);
+  wire::ByteRange& where = where_[event];
+  where = {std::min(where.from, record.bytes.from), std::max(where.to, record.bytes.to)};
+  // A traceback that other lines stand between ends after records that began behind it.
+  if (open_.lines.first == 0 || record.bytes.from < open_.bytes.from) {
+    open_.lines.first = record.lines.front();
+    open_.bytes.from = record.bytes.from;
+  }
 }
 
 void Segmenter::append(const decode::Record& record, LocalTemplateId id,
-                       const TemplateTraits& traits) {
+                       const TemplateTraits& traits, bool silent) {
   constexpr std::size_t kUsualRoom = 4;  // an iteration is a few events
   if (open_.events.empty()) {
     open_.events.reserve(kUsualRoom);
@@ -165,10 +175,7 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
     event.first_line = record.lines.front();
     event.first_time = record.time;
   }
-  if (open_.lines.first == 0) {
-    open_.lines.first = record.lines.front();
-    open_.bytes.from = record.bytes.from;
-  }
+  note_where(static_cast<std::size_t>(&event - open_.events.data()), record);
   open_.lines.last = std::max(open_.lines.last, record.lines.back());
   open_.bytes.to = std::max(open_.bytes.to, record.bytes.to);
   open_.updates += record.updates;
@@ -184,24 +191,25 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
   } else {
     open_.order_cut = true;
   }
-  if (is_speaking(traits)) add_parameters(record, id);
+  was_silent_ = false;
+  if (!silent && is_speaking(traits) && event.count <= kTupleRecordsMax) add_parameters(record, id);
   if (!traits.role.timers.empty()) add_timers(record, traits);
 }
 
 void Segmenter::add_parameters(const decode::Record& record, LocalTemplateId id) {
-  std::vector<wire::Parameter> values;
-  wire::extract_parameters(record.text, values);
-  if (values.empty()) return;
+  wire::extract_parameters(record.text, values_);
+  was_silent_ = values_.empty();
+  if (was_silent_) return;
   std::size_t tuples = 0;
   for (wire::ParameterTuple& tuple : open_.parameters) {
     if (tuple.id != id) continue;
-    if (tuple.values == values) {
+    if (tuple.values == values_) {
       ++tuple.count;
       return;
     }
     ++tuples;
   }
-  if (tuples < kTuplesMax) open_.parameters.push_back({id, 1, std::move(values)});
+  if (tuples < kTuplesMax) open_.parameters.push_back({id, 1, values_});
 }
 
 void Segmenter::add_timers(const decode::Record& record, const TemplateTraits& traits) {
@@ -229,10 +237,11 @@ void Segmenter::close(wire::Boundary boundary) {
     }
     open_.source = source_;
     open_.boundary = boundary;
-    sink_(std::move(open_));
+    sink_(std::move(open_), where_);
   }
   open_ = {};
-  if (!index_.empty()) index_.clear();
+  where_.clear();
+  if (places_.size() > 0) places_ = {};
   open_.stage = stage_;
 }
 

@@ -5,20 +5,21 @@
 // to a stage begins one too. Where only signs of progress are printed and no number, they are
 // counted instead. One per source, one thread; the open segment is all it owns. What begins a new
 // run of the same file gets a new segmenter that goes on with what the old one has learned.
-// Bounds: 4,096 runs of order and 8 parameter tuples per template in a segment; a source without
-// markers closes its segment when its time has moved on by `slice_ms`.
+// Bounds of a segment: 4,096 runs of order; 8 parameter tuples per template, of its first 64
+// records. A source without markers closes its segment when its time has moved on by `slice_ms`.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 #include "agent/decode/record.h"
 #include "agent/segment/epoch_counter.h"
 #include "agent/segment/iteration_learner.h"
 #include "agent/segment/template_traits.h"
+#include "common/drain/flat_table.h"
 #include "common/wire/batch.h"
 
 namespace l4::segment {
@@ -33,9 +34,11 @@ struct IterationMark {
 
 class Segmenter {
  public:
-  using Sink = std::function<void(wire::Segment&&)>;
+  /// `where`: for each of the segment's events the bytes from its first to its last record.
+  using Sink = std::function<void(wire::Segment&&, std::span<const wire::ByteRange> where)>;
   static constexpr std::size_t kRunsMax = 4096;
   static constexpr std::size_t kTuplesMax = 8;
+  static constexpr std::uint32_t kTupleRecordsMax = 64;  ///< of a template that are looked at
   static constexpr std::uint64_t kSegmentBytesMax = 4u << 20;
   static constexpr Millis kSlice{1000};
 
@@ -46,11 +49,15 @@ class Segmenter {
   std::optional<IterationMark> mark_of(const decode::Record& record, LocalTemplateId id,
                                        const TemplateTraits& traits);
   /// `stack_stage`: where the record is a traceback, the stage that its functions belong to.
+  /// `silent`: the record is known to have no parameters.
   void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
-           std::optional<IterationMark> mark, Stage stack_stage = Stage::unknown);
+           std::optional<IterationMark> mark, Stage stack_stage = Stage::unknown,
+           bool silent = false);
   void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits) {
     add(record, id, traits, mark_of(record, id, traits));
   }
+  /// The last record was looked at and has no parameters.
+  bool was_silent() const { return was_silent_; }
   void finish();
 
   /// What the segmenter of the file's next run begins with; this one is done for.
@@ -68,11 +75,13 @@ class Segmenter {
                                          const IterationMarker& marker);
   std::optional<IterationMark> bar_mark(const decode::Record& record);
   bool contradicts(const IterationMark& mark, LocalTemplateId id, const IterationMarker* rule);
-  void append(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits);
+  void append(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
+              bool silent);
   void forget_counted();
   void add_parameters(const decode::Record& record, LocalTemplateId id);
   void add_timers(const decode::Record& record, const TemplateTraits& traits);
   wire::EventCount& event_of(LocalTemplateId id);
+  void note_where(std::size_t event, const decode::Record& record);
   bool slice_is_full(const decode::Record& record) const;
   void close(wire::Boundary boundary);
 
@@ -81,7 +90,8 @@ class Segmenter {
   IterationLearner learner_;
   EpochCounter epochs_;
   wire::Segment open_;
-  std::unordered_map<std::uint32_t, std::uint32_t> index_;  // template -> place in open_.events
+  std::vector<wire::ByteRange> where_;      // of open_.events
+  drain::FlatTable<std::uint32_t> places_;  // in open_.events, by template; if there are many
   Stage stage_ = Stage::unknown;
   Stage stage_before_ = Stage::unknown;
   std::optional<Iteration> completed_;
@@ -96,7 +106,8 @@ class Segmenter {
   bool marks_counted_ = false;  ///< the last mark was
   std::uint64_t marks_ = 0;
   std::vector<wire::Parameter> values_;  ///< of the record at hand
-  std::int64_t ticks_ = 0;               ///< signs of progress counted where no number is printed
+  bool was_silent_ = false;
+  std::int64_t ticks_ = 0;  ///< signs of progress counted where no number is printed
 };
 
 }  // namespace l4::segment

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "agent/segment/rule_pack.h"
+#include "common/base/ids.h"
 #include "common/base/vocabulary.h"
 
 namespace l4::segment {
@@ -18,7 +20,13 @@ struct TemplateTraits {
   Level level = Level::unknown;
   bool names_epoch = false;  ///< its lines say which epoch it is
   std::uint64_t seen = 0;
+  std::optional<Skeleton> silent;  ///< lines of this skeleton have no parameters
 };
+
+/// Key of a template in a FlatTable: never 0, which would be the key of 1.
+inline std::uint64_t key_of(LocalTemplateId id) {
+  return std::uint64_t{id.value()} + 1;
+}
 
 /// Mark bits of a role as they go over the wire.
 inline std::uint8_t marks_of(const TemplateRole& role) {

@@ -43,11 +43,11 @@ bool is_just_before(const job::JobState& state, TimeMs as_of) {
 }
 
 /// File times are real unless they are all alike and long after the last line: then it is a copy.
-bool trust_mtimes(const job::JobState& state, std::int32_t attempt, const Options& options) {
+bool trust_mtimes(const job::Attempts& attempts, std::int32_t attempt, const Options& options) {
   if (!options.mtimes_equal) return true;
   constexpr std::chrono::hours kCopyAge{1};
-  if (options.as_of && is_just_before(state, *options.as_of)) return true;
-  const job::JobView view = job::make_view(state, attempt, false);
+  if (options.as_of && is_just_before(attempts.state(), *options.as_of)) return true;
+  const job::JobView view = job::make_view(attempts, attempt, false);
   for (const job::StreamView& stream : view.streams)
     if (stream.state->source.modified && view.end &&
         *stream.state->source.modified - *view.end < kCopyAge)
@@ -87,9 +87,11 @@ std::vector<wire::Warning> warnings_of(const job::JobState& state) {
   return warnings;
 }
 
-Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, const Pool& pool,
+Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, const Pool& pool,
                            const Options& options) {
-  const job::JobView view = job::make_view(state, attempt, trust_mtimes(state, attempt, options));
+  const job::JobState& state = attempts.state();
+  const job::JobView view =
+      job::make_view(attempts, attempt, trust_mtimes(attempts, attempt, options));
   const job::JobClock clock = job::make_clock(view);
   const bool as_published = options.scoring == Scoring::paper;
   const Hints hints =
@@ -152,9 +154,11 @@ Diagnosis diagnose_attempt(const job::JobState& state, std::int32_t attempt, con
 Diagnosis diagnose(const job::JobState& state,
                    const std::vector<const job::JobState*>& healthy_runs, const Options& options) {
   Pool pool;
-  for (const job::JobState* run : healthy_runs)
-    for (const std::int32_t attempt : job::attempts_of(*run))
-      add_run(pool, job::make_view(*run, attempt, false));
+  for (const job::JobState* run : healthy_runs) {
+    const job::Attempts attempts(*run);
+    for (const std::int32_t attempt : attempts.numbers())
+      add_run(pool, job::make_view(attempts, attempt, false));
+  }
   Diagnosis last;
   std::optional<Diagnosis> failed;
   std::vector<AttemptSummary> attempts;
@@ -162,7 +166,7 @@ Diagnosis diagnose(const job::JobState& state,
   for (const std::int32_t attempt : numbered.numbers()) {
     // Who ran the job again by hand, into the same files, wants to know about the last run alone.
     if (numbered.is_rerun(attempt)) failed.reset();
-    last = diagnose_attempt(state, attempt, pool, options);
+    last = diagnose_attempt(numbered, attempt, pool, options);
     const Verdict& verdict = last.report.verdict;
     attempts.push_back({attempt, verdict.state, verdict.since, verdict.iteration});
     if (has_suspects(verdict.state)) failed = last;

@@ -17,7 +17,7 @@ void each_stream(const JobState& state, Visit visit) {
 
 }  // namespace
 
-Attempts::Attempts(const JobState& state) {
+Attempts::Attempts(const JobState& state) : state_(&state) {
   each_stream(state, [&](const Agent& agent, const Stream& stream) {
     File& file = files_[{agent.name, stream.source.path}];
     file.runs = std::max(file.runs, stream.source.run + 1);
@@ -43,6 +43,23 @@ Attempts::Attempts(const JobState& state) {
     attempt.first = number + more;
     more += static_cast<std::int32_t>(attempt.begins.size()) - 1;
   }
+  std::size_t order = 0;
+  each_stream(state, [&](const Agent& agent, const Stream& stream) {
+    const auto number = of(agent, stream);
+    (number ? speakers_[*number] : in_all_).push_back({order++, {&agent, &stream}});
+  });
+}
+
+std::vector<Attempts::Speaker> Attempts::speakers(std::int32_t number) const {
+  std::vector<Placed> placed = in_all_;
+  if (const auto own = speakers_.find(number); own != speakers_.end())
+    placed.insert(placed.end(), own->second.begin(), own->second.end());
+  std::ranges::inplace_merge(placed, placed.begin() + static_cast<std::ptrdiff_t>(in_all_.size()),
+                             {}, &Placed::order);
+  std::vector<Speaker> speakers;
+  speakers.reserve(placed.size());
+  for (const Placed& each : placed) speakers.push_back(each.speaker);
+  return speakers;
 }
 
 const Attempts::File& Attempts::file_of(const Agent& agent, const Stream& stream) const {

@@ -20,13 +20,23 @@ namespace l4::job {
 
 class Attempts {
  public:
+  /// A stream, and whose it is.
+  struct Speaker {
+    const Agent* agent;
+    const Stream* stream;
+  };
+
   explicit Attempts(const JobState& state);
+
+  const JobState& state() const { return *state_; }
 
   /// Ascending; at least {0}.
   std::vector<std::int32_t> numbers() const;
 
   /// The attempt of a stream; none for a launcher's that speaks in all of them.
   std::optional<std::int32_t> of(const Agent& agent, const Stream& stream) const;
+  /// Who speaks in an attempt, by agent and source; those that speak in all of them, too.
+  std::vector<Speaker> speakers(std::int32_t number) const;
 
   /// The attempt goes on in the files of the one before, which is over: nobody restarted that one.
   bool is_rerun(std::int32_t number) const;
@@ -41,10 +51,17 @@ class Attempts {
     std::int32_t first = 0;                        ///< number of its first run
     std::vector<std::optional<TimeMs>> begins{1};  ///< of each run, in files that hold them all
   };
+  struct Placed {
+    std::size_t order;  ///< among all streams of the job
+    Speaker speaker;
+  };
   const File& file_of(const Agent& agent, const Stream& stream) const;
 
+  const JobState* state_;
   std::map<std::pair<std::string, std::string>, File> files_;  // by agent and path
   std::map<std::int32_t, PathAttempt> attempts_;               // by the number in the path
+  std::map<std::int32_t, std::vector<Placed>> speakers_;
+  std::vector<Placed> in_all_;
 };
 
 }  // namespace l4::job

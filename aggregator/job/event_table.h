@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/base/byte_stream.h"
 #include "common/base/slim_optional.h"
 #include "common/base/vocabulary.h"
 
@@ -37,6 +38,9 @@ class EventTable {
 
   /// Drops the entries of these templates, ascending.
   void erase(const std::vector<std::uint32_t>& locals);
+
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   std::size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }

@@ -22,6 +22,19 @@ void JobState::note(std::vector<wire::Warning> warnings) {
                    std::make_move_iterator(warnings.end()));
 }
 
+/// A live agent covers the same file a thousand times over: one entry a file, whatever it reads.
+void JobState::cover(Agent& agent, const wire::Coverage& coverage) {
+  if (coverage.file.key == 0) return coverage_.push_back(coverage);
+  const auto [at, created] = agent.files.try_emplace(coverage.file.key, coverage_.size());
+  if (created) return coverage_.push_back(coverage);
+  wire::Coverage& whole = coverage_[at->second];
+  const std::uint64_t read = whole.bytes.to - whole.bytes.from;
+  const std::uint64_t lines = whole.lines;
+  whole = coverage;
+  whole.bytes.from -= std::min(read, whole.bytes.from);  // after a gap: as if it lay before
+  whole.lines += lines;
+}
+
 Result<void> JobState::apply(const wire::Batch& batch) {
   Agent& agent = agent_of(batch.agent);
   for (const wire::TimerName& timer : batch.timers) {
@@ -34,7 +47,7 @@ Result<void> JobState::apply(const wire::Batch& batch) {
   }
   for (const wire::SourceDefinition& source : batch.sources)
     agent.streams[source.id.value()].source = source;
-  coverage_.insert(coverage_.end(), batch.coverage.begin(), batch.coverage.end());
+  for (const wire::Coverage& coverage : batch.coverage) cover(agent, coverage);
   warnings_.insert(warnings_.end(), batch.warnings.begin(), batch.warnings.end());
   for (const wire::Segment& segment : batch.segments) {
     const auto stream = agent.streams.find(segment.source.value());

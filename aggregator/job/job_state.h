@@ -26,7 +26,8 @@ struct Agent {
   std::map<std::uint32_t, Stream> streams;
   std::map<std::uint32_t, std::uint8_t> marks;  // by local template
   SequencePool sequences;
-  std::vector<wire::TimerName> timers;  // by id
+  std::vector<wire::TimerName> timers;         // by id
+  std::map<std::uint64_t, std::size_t> files;  ///< index into coverage(), by FileId::key
 };
 
 /// What one agent's part of a job may cost. Beyond it the oldest goes first.
@@ -50,6 +51,8 @@ class JobState {
 
   const std::string& id() const { return id_; }
   const std::map<std::string, Agent>& agents() const { return agents_; }
+  /// What was read. Of a file with a key all of it is one, as long as what was read; its offset is
+  /// where its end is.
   const std::vector<wire::Coverage>& coverage() const { return coverage_; }
   const std::vector<wire::Warning>& warnings() const { return warnings_; }
   /// Templates that the agents let go, and lines that they grouped by half in a flood.
@@ -58,8 +61,14 @@ class JobState {
   TemplateTable& templates() const { return templates_; }
   const TuplePool& tuples() const { return tuples_; }
 
+  /// All of it but the limits and the templates, which are saved beside it
+  /// (aggregator/job/saved_job.h).
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+
  private:
   Agent& agent_of(const std::string& name);
+  void cover(Agent& agent, const wire::Coverage& coverage);
   void forget(Agent& agent, const std::vector<LocalTemplateId>& ids);
 
   std::string id_;

@@ -45,6 +45,16 @@ bool scaled(double value, std::uint8_t& scale, std::uint32_t& digits) {
   return false;
 }
 
+/// Bytes of the timer that begins at `left`; 0 if it is cut.
+std::size_t size_of_timer(std::span<const std::uint8_t> left) {
+  constexpr std::size_t kHead = sizeof(std::uint16_t) + 1;
+  if (left.size() < kHead) return 0;
+  const std::uint8_t form = left[kHead - 1];
+  std::size_t size = kHead + ((form & kPlain) != 0 ? sizeof(double) : sizeof(std::uint32_t));
+  if ((form & kSeveral) != 0) size += sizeof(std::uint32_t) + sizeof(double);
+  return size <= left.size() ? size : 0;
+}
+
 void put_timer(std::vector<std::uint8_t>& out, const wire::TimerTotal& timer) {
   const bool several = timer.count != 1 || timer.max_ms != timer.sum_ms;
   std::uint8_t scale = 0;
@@ -73,6 +83,33 @@ void PackedTimers::assign(std::span<const wire::TimerTotal> timers) {
   for (const wire::TimerTotal& timer : timers) put_timer(packed, timer);
   bytes_ = std::make_unique_for_overwrite<std::uint8_t[]>(packed.size());
   std::ranges::copy(packed, bytes_.get());
+}
+
+std::span<const std::uint8_t> PackedTimers::packed() const {
+  if (empty()) return {};
+  const std::uint8_t* at = bytes_.get();
+  constexpr std::size_t kTimerMax = 2 + 1 + sizeof(double) + sizeof(std::uint32_t) + sizeof(double);
+  std::size_t size = sizeof(std::uint16_t);
+  for (auto left = take<std::uint16_t>(at); left > 0; --left)
+    size += size_of_timer({bytes_.get() + size, kTimerMax});
+  return {bytes_.get(), size};
+}
+
+bool PackedTimers::assign_packed(std::span<const std::uint8_t> packed) {
+  clear();
+  if (packed.empty()) return true;
+  if (packed.size() < sizeof(std::uint16_t)) return false;
+  const std::uint8_t* at = packed.data();
+  auto rest = packed.subspan(sizeof(std::uint16_t));
+  for (auto left = take<std::uint16_t>(at); left > 0; --left) {
+    const std::size_t size = size_of_timer(rest);
+    if (size == 0) return false;
+    rest = rest.subspan(size);
+  }
+  if (!rest.empty() || packed.size() == sizeof(std::uint16_t)) return false;
+  bytes_ = std::make_unique_for_overwrite<std::uint8_t[]>(packed.size());
+  std::ranges::copy(packed, bytes_.get());
+  return true;
 }
 
 PackedTimers::Iterator PackedTimers::begin() const {

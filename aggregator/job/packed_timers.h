@@ -46,6 +46,11 @@ class PackedTimers {
   Iterator begin() const;
   Iterator end() const { return {}; }
 
+  /// As they are kept; empty if there are none.
+  std::span<const std::uint8_t> packed() const;
+  /// What packed() gave; false, and none, if it is something else.
+  bool assign_packed(std::span<const std::uint8_t> packed);
+
  private:
   std::unique_ptr<std::uint8_t[]> bytes_;  ///< number of timers, then each of them
 };

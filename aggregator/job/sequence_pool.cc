@@ -1,14 +1,29 @@
 #include "aggregator/job/sequence_pool.h"
 
+#include <utility>
+
 namespace l4::job {
 namespace {
 
+/// Of a long sequence its beginning, its end and some of what is between: whoever looks it up
+/// compares the rest.
 std::uint64_t hash_of(const Sequence& sequence) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15ULL;
-  for (const std::uint32_t id : sequence) {
-    hash ^= id + 1;
-    hash *= 0xff51afd7ed558ccdULL;
-    hash ^= hash >> 32;
+  constexpr std::size_t kWhole = 32;
+  const std::size_t size = sequence.size();
+  std::uint64_t hash = 0x9e3779b97f4a7c15ULL + size;
+  const auto add = [&](std::size_t from, std::size_t to, std::size_t step) {
+    for (std::size_t i = from; i < to; i += step) {
+      hash ^= sequence[i] + 1;
+      hash *= 0xff51afd7ed558ccdULL;
+      hash ^= hash >> 32;
+    }
+  };
+  if (size <= 3 * kWhole) {
+    add(0, size, 1);
+  } else {
+    add(0, kWhole / 2, 1);
+    add(kWhole / 2, size - kWhole, (size - kWhole) / kWhole + 1);
+    add(size - kWhole, size, 1);
   }
   return hash;
 }
@@ -17,7 +32,7 @@ std::uint64_t hash_of(const Sequence& sequence) {
 
 /// The pool itself refers to the empty sequence, so that it stays 0.
 SequencePool::SequencePool() {
-  sequences_.intern({}, hash_of({}));
+  sequences_.intern(Sequence{}, hash_of({}));
 }
 
 void SequencePool::release(SequenceId id) {
@@ -26,19 +41,45 @@ void SequencePool::release(SequenceId id) {
   if (sequences_.release(id.value())) elements_ -= size;
 }
 
+/// The sequence of an iteration under way is nobody else's: it grows where it is.
 SequenceId SequencePool::append(SequenceId head, std::span<const wire::Run> tail) {
   if (tail.empty()) return head;
-  joined_ = at(head);
+  joined_.clear();
+  if (head != SequenceId{0}) {
+    const std::size_t size = at(head).size();
+    if (sequences_.take(head.value(), joined_)) elements_ -= size;
+  }
   for (const wire::Run& run : tail) {
     if (!joined_.empty() && joined_.back() == run.id.value()) continue;
     if (joined_.size() == kLengthMax)
       joined_.erase(joined_.begin() + static_cast<std::ptrdiff_t>(kLengthMax / 2));
     joined_.push_back(run.id.value());
   }
-  const auto [id, created] = sequences_.intern(joined_, hash_of(joined_));
-  if (created) elements_ += joined_.size();
-  release(head);
+  const std::size_t size = joined_.size();
+  const std::uint64_t hash = hash_of(joined_);
+  const auto [id, created] = sequences_.intern(std::move(joined_), hash);
+  if (created) elements_ += size;
   return SequenceId{id};
+}
+
+void SequencePool::save(ByteWriter& out) const {
+  sequences_.save(out, [](ByteWriter& to, const Sequence& sequence) {
+    to.number(sequence.size());
+    for (const std::uint32_t id : sequence) to.number(id);
+  });
+}
+
+void SequencePool::load(ByteReader& in) {
+  elements_ = 0;
+  const auto get = [&](ByteReader& from) {
+    Sequence sequence(from.count());
+    for (std::uint32_t& id : sequence) id = from.number32();
+    elements_ += sequence.size();
+    return sequence;
+  };
+  sequences_.load(in, get, hash_of);
+  if (sequences_.ids() == 0 || !at(SequenceId{0}).empty()) in.fail();
+  if (!in.ok()) *this = SequencePool();
 }
 
 }  // namespace l4::job

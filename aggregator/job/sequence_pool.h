@@ -35,6 +35,10 @@ class SequencePool {
   std::size_t size() const { return sequences_.size(); }
   /// Events in all of them together: what they cost is four bytes each.
   std::size_t elements() const { return elements_; }
+  bool has(SequenceId id) const { return id.value() < sequences_.ids(); }
+
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);  ///< ids stay
 
  private:
   SharedPool<Sequence> sequences_;

@@ -8,7 +8,10 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
+
+#include "common/base/byte_stream.h"
 
 namespace l4::job {
 
@@ -21,7 +24,8 @@ class SharedPool {
   };
 
   /// The caller gets a reference.
-  Interned intern(const Value& value, std::uint64_t hash) {
+  template <class Given>
+  Interned intern(Given&& value, std::uint64_t hash) {
     const auto [from, to] = by_hash_.equal_range(hash);
     for (auto found = from; found != to; ++found) {
       if (entries_[found->second].value != value) continue;
@@ -34,7 +38,7 @@ class SharedPool {
     }
     const std::uint32_t id = free_.back();
     free_.pop_back();
-    entries_[id] = {value, hash, 1};
+    entries_[id] = {std::forward<Given>(value), hash, 1};
     by_hash_.emplace(hash, id);
     return {id, true};
   }
@@ -51,9 +55,54 @@ class SharedPool {
     return true;
   }
 
+  /// Takes the caller's reference and puts the value into `out`. True if nobody else refers to it
+  /// and it was moved there.
+  bool take(std::uint32_t id, Value& out) {
+    Entry& entry = entries_[id];
+    if (entry.references > 1) {
+      out = entry.value;
+    } else {
+      std::swap(out, entry.value);
+    }
+    return release(id);
+  }
+
   const Value& at(std::uint32_t id) const { return entries_[id].value; }
   /// Values that somebody refers to.
   std::size_t size() const { return entries_.size() - free_.size(); }
+  /// Ids are below this.
+  std::size_t ids() const { return entries_.size(); }
+
+  /// Ids stay. `put(out, value)` writes one value, `get(in)` reads it, `hash(value)` is the hash
+  /// that intern() was given.
+  template <class Put>
+  void save(ByteWriter& out, Put put) const {
+    out.number(entries_.size());
+    for (const Entry& entry : entries_) {
+      out.number(entry.references);
+      if (entry.references > 0) put(out, entry.value);
+    }
+    out.number(free_.size());
+    for (const std::uint32_t id : free_) out.number(id);
+  }
+  template <class Get, class Hash>
+  void load(ByteReader& in, Get get, Hash hash) {
+    *this = SharedPool();
+    entries_.resize(in.count());
+    for (std::uint32_t id = 0; id < entries_.size() && in.ok(); ++id) {
+      Entry& entry = entries_[id];
+      entry.references = in.number32();
+      if (entry.references == 0) continue;
+      entry.value = get(in);
+      entry.hash = hash(entry.value);
+      by_hash_.emplace(entry.hash, id);
+    }
+    free_.resize(in.count());
+    for (std::uint32_t& id : free_) {
+      id = in.number32();
+      if (id >= entries_.size() || entries_[id].references > 0) return in.fail();
+    }
+  }
 
  private:
   struct Entry {

@@ -76,6 +76,10 @@ struct Stream {
   /// Lets go of the older half of the sequences; the iterations stay.
   void forget_old_sequences(SequencePool& sequences);
 
+  /// Ids of sequences and tuples are those of the pools, which are saved beside it.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in, const SequencePool& sequences, const TuplePool& tuples);
+
  private:
   void apply_events(const wire::Segment& segment);
   void apply_parameters(const wire::Segment& segment, TuplePool& tuples);

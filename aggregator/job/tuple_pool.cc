@@ -22,4 +22,27 @@ TupleId TuplePool::intern(const Tuple& tuple) {
   return TupleId{tuples_.intern(tuple, hash_of(tuple)).id};
 }
 
+void TuplePool::save(ByteWriter& out) const {
+  tuples_.save(out, [](ByteWriter& to, const Tuple& tuple) {
+    to.number(tuple.size());
+    for (const wire::Parameter& parameter : tuple) {
+      to.byte(static_cast<std::uint8_t>(parameter.kind));
+      to.text(parameter.value);
+    }
+  });
+}
+
+void TuplePool::load(ByteReader& in) {
+  const auto get = [](ByteReader& from) {
+    Tuple tuple(from.count(2));
+    for (wire::Parameter& parameter : tuple) {
+      parameter.kind = static_cast<wire::ParameterKind>(from.byte());
+      if (parameter.kind > wire::ParameterKind::duration_ms) from.fail();
+      parameter.value = from.text();
+    }
+    return tuple;
+  };
+  tuples_.load(in, get, hash_of);
+}
+
 }  // namespace l4::job

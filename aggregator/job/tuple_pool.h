@@ -25,6 +25,10 @@ class TuplePool {
   const Tuple& at(TupleId id) const { return tuples_.at(id.value()); }
   /// Tuples that somebody refers to.
   std::size_t size() const { return tuples_.size(); }
+  bool has(TupleId id) const { return id.value() < tuples_.ids(); }
+
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);  ///< ids stay
 
  private:
   SharedPool<Tuple> tuples_;

@@ -64,6 +64,10 @@ class TemplateTable {
   /// Distinct definitions that nodes stand by.
   std::size_t sayings() const { return sayings_.size() - free_.size(); }
 
+  /// All of it: a table that loads it goes on as this one would (saved_templates.cc).
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+
  private:
   using Element = std::uint32_t;
   using SayingId = std::uint32_t;
@@ -104,6 +108,9 @@ class TemplateTable {
   Element element_of(Saying& saying);
   Element group_element(const Saying& saying);
   const Class* find(TemplateId id);
+  void save_classes(ByteWriter& out) const;
+  void load_classes(ByteReader& in);
+  bool is_whole();
 
   std::vector<drain::FlatTable<Local>> locals_;  // by node
   std::vector<Saying> sayings_;

@@ -14,16 +14,13 @@ namespace {
 using RankKey = std::tuple<std::string, bool, std::int32_t, std::int32_t, std::string>;
 
 /// Ranks of one node whose number is known give the number of the others (rank - local rank).
-std::map<std::string, std::int32_t> first_ranks(const JobState& state, const Attempts& attempts,
-                                                std::int32_t attempt) {
+std::map<std::string, std::int32_t> first_ranks(const std::vector<Attempts::Speaker>& speakers) {
   std::map<std::string, std::int32_t> base;
-  for (const auto& [name, agent] : state.agents())
-    for (const auto& [id, stream] : agent.streams) {
-      const wire::SourceDefinition& source = stream.source;
-      if (source.rank && source.local_rank &&
-          attempts.of(agent, stream).value_or(attempt) == attempt)
-        base.try_emplace(source.node, source.rank->value() - *source.local_rank);
-    }
+  for (const auto& [agent, stream] : speakers) {
+    const wire::SourceDefinition& source = stream->source;
+    if (source.rank && source.local_rank)
+      base.try_emplace(source.node, source.rank->value() - *source.local_rank);
+  }
   return base;
 }
 
@@ -71,9 +68,9 @@ void add_stream(JobView& view, const Agent& agent, const Stream& stream, std::ui
   view.streams.push_back(added);
 }
 
-void add_streams(JobView& view, const JobState& state, bool trust_mtimes) {
-  const Attempts attempts(state);
-  const auto base = first_ranks(state, attempts, view.attempt);
+void add_streams(JobView& view, const Attempts& attempts, bool trust_mtimes) {
+  const std::vector<Attempts::Speaker> speakers = attempts.speakers(view.attempt);
+  const auto base = first_ranks(speakers);
   struct Entry {
     const Agent* agent;
     const Stream* stream;
@@ -81,19 +78,16 @@ void add_streams(JobView& view, const JobState& state, bool trust_mtimes) {
   };
   std::map<RankKey, std::vector<Entry>> grouped;
   std::set<std::string> node_names;
-  for (const auto& [name, agent] : state.agents()) {
-    for (const auto& [id, stream] : agent.streams) {
-      const wire::SourceDefinition& source = stream.source;
-      if (attempts.of(agent, stream).value_or(view.attempt) != view.attempt) continue;
-      const Identity identity = identify(source, base);
-      // A rank is one however many files it writes; what has no number is told apart by its file.
-      const bool numbered = identity.rank || source.local_rank;
-      node_names.insert(source.node);
-      grouped[{source.node, identity.launcher, identity.rank ? identity.rank->value() : -1,
-               source.local_rank && !identity.rank ? *source.local_rank : -1,
-               numbered ? std::string() : source.path}]
-          .push_back({&agent, &stream, identity});
-    }
+  for (const auto& [agent, stream] : speakers) {
+    const wire::SourceDefinition& source = stream->source;
+    const Identity identity = identify(source, base);
+    // A rank is one however many files it writes; what has no number is told apart by its file.
+    const bool numbered = identity.rank || source.local_rank;
+    node_names.insert(source.node);
+    grouped[{source.node, identity.launcher, identity.rank ? identity.rank->value() : -1,
+             source.local_rank && !identity.rank ? *source.local_rank : -1,
+             numbered ? std::string() : source.path}]
+        .push_back({agent, stream, identity});
   }
   for (const std::string& name : node_names) view.nodes.push_back({name, {}, {}, {}});
   const auto number_of = [&](const std::string& name) {
@@ -269,10 +263,15 @@ std::vector<std::int32_t> attempts_of(const JobState& state) {
 }
 
 JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes) {
+  return make_view(Attempts(state), attempt, trust_mtimes);
+}
+
+JobView make_view(const Attempts& attempts, std::int32_t attempt, bool trust_mtimes) {
+  const JobState& state = attempts.state();
   JobView view;
   view.state = &state;
   view.attempt = attempt;
-  add_streams(view, state, trust_mtimes);
+  add_streams(view, attempts, trust_mtimes);
   for (const wire::Coverage& coverage : state.coverage()) {
     view.bytes += coverage.bytes.to - coverage.bytes.from;
     view.bytes_known += coverage.bytes_known;

@@ -17,6 +17,8 @@
 
 namespace l4::job {
 
+class Attempts;
+
 /// An event on one stream.
 struct Occurrence {
   std::uint32_t stream = 0;  ///< index into JobView::streams
@@ -88,5 +90,7 @@ std::vector<std::int32_t> attempts_of(const JobState& state);
 
 /// `trust_mtimes`: file times are real (design.md 6.2), so they say when a file last grew.
 JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes);
+/// For several attempts of one job, which are told apart once.
+JobView make_view(const Attempts& attempts, std::int32_t attempt, bool trust_mtimes);
 
 }  // namespace l4::job

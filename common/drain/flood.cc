@@ -5,7 +5,8 @@
 namespace l4::drain {
 namespace {
 
-constexpr std::uint32_t kFreshShare = 10;  // one line in so many
+constexpr std::uint32_t kFreshShare = 32;  // one line in so many begins a flood
+constexpr std::uint32_t kCalmShare = 128;  // and ends it
 constexpr std::uint32_t kWordsMin = 2;     // that a half must have
 
 /// Both halves of a line that say enough, as keys.
@@ -21,8 +22,12 @@ void each_half(const MaskedLine& line, Take take) {
 }  // namespace
 
 void Flood::judge() {
-  const bool hot = fresh_ * kFreshShare >= kWindow;
-  hot_windows_ = hot ? std::min(hot_windows_ + 1, kWindowsMin) : 0;
+  const bool other = on_ ? fresh_ * kCalmShare < kWindow : fresh_ * kFreshShare >= kWindow;
+  windows_ = other ? windows_ + 1 : 0;
+  if (windows_ == kWindowsMin) {
+    on_ = !on_;
+    windows_ = 0;
+  }
   lines_ = fresh_ = 0;
 }
 

@@ -1,10 +1,11 @@
 // What a miner falls back on while its input is a flood of lines that never repeat.
 //
-// Learning a row is for lines that come again. Where for some time more than a tenth of all lines
-// had a skeleton that nobody has seen, a new line that agrees with a known one at every even or at
-// every odd place is taken for the same event: Drain's similarity of one half, at the price of two
-// look-ups. Such lines teach nothing and are counted. A line of warning or above only ever joins
-// another such. Bounded by `entries_max`; one thread.
+// Learning a row is for lines that come again. Where for some time one line in 32 had a skeleton
+// that nobody has seen, a new line that agrees with a known one in all values and in every other
+// word is taken for the same event: Drain's similarity of one half, at the price of two look-ups.
+// Such lines teach nothing and are counted. A line of warning or above only ever joins another
+// such. It ends when for as long fewer than one in 128 are new. Bounded by `entries_max`; one
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ class Flood {
     fresh_ += repeated ? 0 : 1;
     if (++lines_ == kWindow) judge();
   }
-  bool on() const { return hot_windows_ >= kWindowsMin; }
+  bool on() const { return on_; }
 
   /// Lines that agree with this one by half belong to `id` from now on. A half that is taken stays
   /// so unless `replace`: who took it is gone.
@@ -51,7 +52,8 @@ class Flood {
   std::size_t entries_max_;
   FlatTable<Half> halves_;
   std::uint32_t lines_ = 0, fresh_ = 0;  // of the window
-  std::uint32_t hot_windows_ = 0;        // in a row
+  std::uint32_t windows_ = 0;            // in a row that speak for a change
+  bool on_ = false;
 };
 
 }  // namespace l4::drain

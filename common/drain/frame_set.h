@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/base/byte_stream.h"
 #include "common/drain/flat_table.h"
 #include "common/drain/row.h"
 #include "common/drain/signature.h"
@@ -71,6 +72,8 @@ class FrameSet {
   void forget(const std::vector<ClassId>& sorted_roots);
   /// Hands out what find() needs; the set is empty afterwards.
   FrozenFrames freeze();
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);  ///< what save() wrote; nothing stays of what was
 
   std::uint64_t dropped_rows() const { return dropped_rows_; }
 

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/base/byte_stream.h"
 #include "common/drain/frame_set.h"
 #include "common/drain/frozen_groups.h"
 #include "common/drain/row.h"
@@ -46,6 +47,11 @@ class Grouping {
 
   /// Hands out what find() needs; the grouping is empty afterwards.
   FrozenGroups freeze();
+
+  /// All of it, but for merges and changes that nobody has taken: a Grouping that loads it goes on
+  /// as this one would.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   std::uint64_t dropped_rows() const { return frames_.dropped_rows(); }
 

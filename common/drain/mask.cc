@@ -15,17 +15,25 @@ namespace {
 class HashSink {
  public:
   void token(const char* bytes, std::size_t size) {
-    MaskedLine::Half& half = line_.halves[line_.tokens % 2];
-    half.sum += placed(hash_token(bytes, size), line_.tokens++);
-    half.words += size > 1 || bytes[0] != kWild ? 1 : 0;
+    const std::uint64_t hash = placed(hash_token(bytes, size), line_.tokens++);
+    if (size == 1 && bytes[0] == kWild) {
+      values_ += hash;
+      return;
+    }
+    MaskedLine::Half& half = line_.halves[words_++ % 2];
+    half.sum += hash;
+    ++half.words;
   }
   MaskedLine take() {
-    line_.skeleton = Skeleton(kRowSeed + line_.halves[0].sum + line_.halves[1].sum);
+    line_.skeleton = Skeleton(kRowSeed + line_.halves[0].sum + line_.halves[1].sum + values_);
+    for (MaskedLine::Half& half : line_.halves) half.sum += values_;
     return line_;
   }
 
  private:
   MaskedLine line_;
+  std::uint32_t words_ = 0;
+  std::uint64_t values_ = 0;
 };
 
 class RowSink {
@@ -83,6 +91,7 @@ class LineMasker {
         common &= bits;
       }
       if ((common & kPlain) && masker_.plain(begin, at_)) {
+        literal_ = false;
         if (!after_value_) emit(&kWild, 1, true);
       } else if (seen & kSuspect) {
         masked(begin);
@@ -92,8 +101,12 @@ class LineMasker {
     }
   }
 
+  /// True if nothing was masked and nothing left out.
+  bool is_literal() const { return literal_; }
+
  private:
   void masked(const char* begin) {
+    literal_ = false;
     at_ = masker_.mask(begin, at_);
     const char* bytes = masker_.bytes();
     const std::size_t size = masker_.size();
@@ -109,6 +122,7 @@ class LineMasker {
       return;
     }
     if (size <= 4 && size >= 3 && is_date_word({begin, size}, {at_, end_}, after_value_)) {
+      literal_ = false;
       if (!after_value_) emit(&kWild, 1, true);
       return;
     }
@@ -117,6 +131,7 @@ class LineMasker {
 
   void emit(const char* bytes, std::size_t size, bool value) {
     shown_ += size + 3;
+    if (shown_ > kTextMax || size == kTokenMax) literal_ = false;
     if (shown_ > kTextMax) return;
     sink_.token(bytes, size);
     after_value_ = value;
@@ -128,14 +143,18 @@ class LineMasker {
   Sink& sink_;
   std::size_t shown_ = 0;
   bool after_value_ = false;
+  bool literal_ = true;
 };
 
 }  // namespace
 
 MaskedLine masked_line(std::string_view message, const CodeList& codes) {
   HashSink sink;
-  LineMasker<HashSink>(message, codes, sink).run();
-  return sink.take();
+  LineMasker<HashSink> masker(message, codes, sink);
+  masker.run();
+  MaskedLine line = sink.take();
+  line.literal = masker.is_literal();
+  return line;
 }
 
 Skeleton masked_skeleton(std::string_view message, const CodeList& codes) {

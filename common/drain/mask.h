@@ -22,7 +22,8 @@ namespace l4::drain {
 inline constexpr std::size_t kTextMax = 4096;   ///< masked text, blanks included
 inline constexpr std::size_t kTokenMax = 1024;  ///< bytes of one masked token; the rest is dropped
 
-/// The masked row of a message as hashes. Halves are its tokens at even and at odd places.
+/// The masked row of a message as hashes. Halves are every other word of it, each with all `<*>`:
+/// where words and values take turns, as in `rank <*> nranks <*>`, both halves hold words.
 struct MaskedLine {
   struct Half {
     std::uint64_t sum = 0;
@@ -32,6 +33,7 @@ struct MaskedLine {
   Skeleton skeleton{0};
   std::array<Half, 2> halves;
   std::uint32_t tokens = 0;
+  bool literal = true;  ///< nothing was masked: lines of this skeleton say the same
 };
 MaskedLine masked_line(std::string_view message, const CodeList& codes);
 

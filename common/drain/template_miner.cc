@@ -113,7 +113,7 @@ std::optional<Match> TemplateMiner::State::by_half(const MaskedLine& line, bool 
   ++entry.log_template.count;
   entry.last_line = stats.lines;
   ++stats.by_half;
-  return Match{entry.log_template.id, line.skeleton};
+  return Match{entry.log_template.id, line.skeleton, false, false, line.literal};
 }
 
 Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine& line,
@@ -136,7 +136,7 @@ Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine
   ++known.count;
   entry.last_line = stats.lines;
   entry.alert = entry.alert || alert;
-  const Match match{known.id, skeleton, created, changes != changes_before};
+  const Match match{known.id, skeleton, created, changes != changes_before, line.literal};
   if (memo.size() >= options.memo_entries_max) evict_memo();
   memo[skeleton.value()] = {&entry, stats.lines, flood.on()};
   if (flood.on()) flood.remember(line, id, alert, true);
@@ -273,7 +273,7 @@ Match TemplateMiner::learn(std::string_view message, bool alert) {
     known->in_flood = true;
     state.flood.remember(line, id.value(), alert);
   }
-  return {id, line.skeleton};
+  return {id, line.skeleton, false, false, line.literal};
 }
 
 std::optional<LocalTemplateId> TemplateMiner::find(std::string_view message) const {

@@ -126,5 +126,21 @@ TEST_CASE("timestamp: zone, year and what cannot be known") {
         "2025-12-31T00:00:19.600Z");
 }
 
+TEST_CASE("rows of the table name every second character that their lines go on with") {
+  const auto formats = stamp_formats();
+  for (const Row& row : kRows) {
+    std::string line = row.line;
+    for (std::size_t i = 0; i < formats.size(); ++i)
+      for (const char first : formats[i].first)
+        for (char second = '\t'; second < '\x7f'; ++second) {
+          line[0] = first;
+          line[1] = second;
+          RawStamp stamp;
+          if ((stamp_rows(line) >> i & 1) == 0 && formats[i].scan(line, stamp))
+            FAIL(formats[i].name << " takes " << line);
+        }
+  }
+}
+
 }  // namespace
 }  // namespace l4::decode

@@ -34,11 +34,9 @@ const segment::RulePackSet& packs() {
 /// Keeps what an agent ships.
 class Kept : public wire::Sender {
  public:
-  bool send(wire::Bytes message) override {
-    auto batch = wire::decode(message);
-    REQUIRE(batch.has_value());
-    for (const auto& definition : batch->templates) texts[definition.id] = definition.text;
-    for (const auto& source : batch->sources) sources.insert_or_assign(source.id, source);
+  bool send(wire::Batch batch) override {
+    for (const auto& definition : batch.templates) texts[definition.id] = definition.text;
+    for (const auto& source : batch.sources) sources.insert_or_assign(source.id, source);
     return true;
   }
   std::map<LocalTemplateId, std::string> texts;
@@ -208,24 +206,24 @@ TEST_CASE("a recall reads the asked spans and nothing else") {
   const l4::test::TempFolder folder;
   std::string text;
   std::vector<std::size_t> starts;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 9000; ++i) {
     starts.push_back(text.size());
-    text += stamp(i * 100) + (i == 2000 ? "INFO a birch fell upon the wire 00\n"
+    text += stamp(i * 100) + (i == 4000 ? "INFO a birch fell upon the wire 00\n"
                                         : "INFO an alder grew by the river 00\n");
   }
   const auto path = folder.file("a/rank0.log", text);
   const ReadFolder read(folder.path());
-  // Whoever looks outside the second around line 2001 now would find more of them.
-  for (const std::size_t line : {100U, 1000U, 1900U, 2100U, 2900U})
+  // Whoever looks outside the span of line 4001 now would find more of them.
+  for (const std::size_t line : {100U, 1000U, 2000U, 7000U, 8900U})
     text.replace(
         starts[line], 58,
         stamp(static_cast<std::int64_t>(line) * 100) + "INFO a birch fell upon the wire 00");
   {
     std::ofstream(path, std::ios::binary) << text;
   }
-  CHECK(read.lines_of(read.recall("birch")) == Lines{{"a/rank0.log", 2001}});
+  CHECK(read.lines_of(read.recall("birch")) == Lines{{"a/rank0.log", 4001}});
   // Asked for what stands there, it does look.
-  CHECK(read.recall("alder").size() == 2999 - 5);
+  CHECK(read.recall("alder").size() == 8999 - 5);
 }
 
 TEST_CASE("limits, sources, times and text are kept to") {

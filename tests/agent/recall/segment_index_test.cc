@@ -11,12 +11,16 @@ namespace {
 wire::Segment segment(std::uint32_t number, std::vector<std::uint32_t> templates) {
   wire::Segment made;
   made.source = SourceId{number / 7000};
-  made.bytes = {number * 100, number * 100 + 90};
+  made.bytes = {number * 10'000, number * 10'000 + 9'000};  // no two in a span
   made.lines = {number * 10 + 1, number * 10 + 9};
   if (number % 4 != 0) made.end = TimeMs{Millis{1'700'000'000'000 - number}};
   for (const std::uint32_t id : templates)
     made.events.push_back({LocalTemplateId{id}, 1, made.lines.first, {}});
   return made;
+}
+
+void add(SegmentIndex& index, const wire::Segment& segment) {
+  index.add(segment, std::vector<wire::ByteRange>(segment.events.size(), segment.bytes));
 }
 
 bool equal(const std::vector<Span>& a, const std::vector<Span>& b) {
@@ -31,7 +35,7 @@ bool equal(const std::vector<Span>& a, const std::vector<Span>& b) {
 TEST_CASE("a frozen index answers as before") {
   SegmentIndex index;
   for (std::uint32_t i = 0; i < 20'000; ++i)
-    index.add(segment(i, i % 50 == 0 ? std::vector{1u, i % 9 + 4} : std::vector{1u}));
+    add(index, segment(i, i % 50 == 0 ? std::vector{1u, i % 9 + 4} : std::vector{1u}));
   std::vector<std::vector<Span>> before;
   for (std::uint32_t id = 0; id < 20; ++id) before.push_back(index.spans(LocalTemplateId{id}));
   CHECK(before[0].empty());
@@ -48,14 +52,50 @@ TEST_CASE("joined spans cover every segment") {
   for (std::uint32_t i = 0; i < kSegments; ++i) {
     wire::Segment one = segment(i, {0});
     one.source = SourceId{0};
-    index.add(one);
+    add(index, one);
   }
   std::uint64_t covered_to = 0;
   for (const Span& span : index.spans(LocalTemplateId{0})) {
-    CHECK(span.bytes.from <= covered_to + 10);
+    CHECK(span.bytes.from <= covered_to + 1'000);
     covered_to = span.bytes.to;
   }
-  CHECK(covered_to == (kSegments - 1) * 100 + 90);
+  CHECK(covered_to == (kSegments - 1) * 10'000 + 9'000);
+}
+
+TEST_CASE("short segments of a source share a span") {
+  SegmentIndex index;
+  constexpr std::uint32_t kSegments = 1000;
+  for (std::uint32_t i = 0; i < kSegments; ++i) {
+    wire::Segment one = segment(0, i == 500 ? std::vector{1u, 2u} : std::vector{1u});
+    one.source = SourceId{i % 2};  // two speakers take turns
+    one.bytes = {i * 100, i * 100 + 90};
+    one.lines = {i + 1, i + 1};
+    add(index, one);
+  }
+  const std::vector<Span> all = index.spans(LocalTemplateId{1});
+  CHECK(all.size() <= 2 * (kSegments * 100 / SegmentIndex::kSpanBytes + 1));
+  const std::vector<Span> one = index.spans(LocalTemplateId{2});
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].source == SourceId{0});
+  CHECK(one[0].bytes.from <= 500 * 100);
+  CHECK(one[0].bytes.to >= 500 * 100 + 90);
+  CHECK(one[0].first_line == one[0].bytes.from / 100 + 1);
+}
+
+TEST_CASE("what stands once in a long segment is known to the record") {
+  SegmentIndex index;
+  wire::Segment one = segment(0, {1, 2});
+  one.bytes = {0, 4'000'000};
+  one.events[0].count = 90'000;
+  one.events[1].first_line = 47'001;
+  index.add(one, std::vector<wire::ByteRange>{{0, 4'000'000}, {2'000'000, 2'000'080}});
+  const std::vector<Span> rare = index.spans(LocalTemplateId{2});
+  REQUIRE(rare.size() == 1);
+  CHECK(rare[0].bytes == wire::ByteRange{2'000'000, 2'000'080});
+  CHECK(rare[0].first_line == 47'001);
+  const std::vector<Span> common = index.spans(LocalTemplateId{1});
+  REQUIRE(common.size() == 1);
+  CHECK(common[0].bytes == one.bytes);
 }
 
 }  // namespace l4::recall

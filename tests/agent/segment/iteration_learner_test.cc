@@ -30,7 +30,7 @@ struct Learned {
 Learned learn(const std::vector<std::string>& lines, Millis pace = Millis{1000}) {
   Learned learned;
   drain::TemplateMiner miner;
-  Segmenter segmenter(SourceId{0}, [&](wire::Segment&& segment) {
+  Segmenter segmenter(SourceId{0}, [&](wire::Segment&& segment, std::span<const wire::ByteRange>) {
     if (segment.boundary == wire::Boundary::completed && segment.iteration)
       learned.completed.push_back(segment.iteration->value());
   });

@@ -13,6 +13,7 @@
 
 #include "agent/discover/discover.h"
 #include "agent/node_agent.h"
+#include "common/wire/codec.h"
 
 namespace l4::segment::test {
 namespace {
@@ -20,10 +21,11 @@ namespace {
 /// Keeps what an agent ships.
 class Collector final : public wire::Sender {
  public:
-  bool send(wire::Bytes message) override {
-    auto batch = wire::decode(message);
-    if (!batch) throw std::runtime_error(batch.error().text());
-    batches.push_back(std::move(*batch));
+  bool send(wire::Batch batch) override {
+    // Over the wire, as from a node far away.
+    auto decoded = wire::decode(wire::encode(batch));
+    if (!decoded) throw std::runtime_error(decoded.error().text());
+    batches.push_back(std::move(*decoded));
     return true;
   }
   std::vector<wire::Batch> batches;

@@ -30,7 +30,8 @@ constexpr auto kDone = wire::Boundary::completed;
 class Feed {
  public:
   Feed()
-      : segmenter_(SourceId{3}, [this](wire::Segment&& s) { segments.push_back(std::move(s)); }) {}
+      : segmenter_(SourceId{3},
+                   [this](wire::Segment&& s, auto) { segments.push_back(std::move(s)); }) {}
 
   LocalTemplateId line(const std::string& text, std::optional<std::int64_t> ms = std::nullopt,
                        Level level = Level::info) {

@@ -1,0 +1,41 @@
+// Tables of words that most lines do not begin with: only the rows with the line's first character
+// are compared, and they stand side by side.
+//
+// Made of the array that lists the rows, at compile time; their texts are not empty. Constant, no
+// state.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace l4::decode {
+
+template <class Row, std::size_t N>
+class RowsByFirst {
+  static_assert(N < 256);
+
+ public:
+  consteval RowsByFirst(const std::array<Row, N>& rows, std::string_view Row::* text) {
+    std::uint8_t n = 0;
+    for (std::size_t c = 0; c < 256; ++c) {
+      begins_[c] = n;
+      for (const Row& row : rows)
+        if (static_cast<unsigned char>((row.*text)[0]) == c) rows_[n++] = row;
+    }
+    begins_[256] = n;
+  }
+  /// Rows whose texts begin with `first`, in the order of the array.
+  std::span<const Row> of(char first) const {
+    const auto c = static_cast<unsigned char>(first);
+    return {rows_.data() + begins_[c], rows_.data() + begins_[c + 1]};
+  }
+
+ private:
+  std::array<Row, N> rows_{};
+  std::array<std::uint8_t, 257> begins_{};
+};
+
+}  // namespace l4::decode
