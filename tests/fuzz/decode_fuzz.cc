@@ -20,8 +20,7 @@ void check_lines(const Decoded& decoded, const Options& options) {
   for (const auto& record : decoded.records) {
     require(!record.lines.empty(), "a record has lines");
     require(std::ranges::is_sorted(record.lines), "lines of a record ascend");
-    // What joins a fold may itself be a message that a container cut into parts.
-    require(record.lines.size() < 2 * options.fold_lines_max, "a fold is bounded");
+    require(record.lines.size() <= options.fold_lines_max, "a fold is bounded");
     require(record.bytes.from < record.bytes.to, "a record covers bytes");
     seen.insert(seen.end(), record.lines.begin(), record.lines.end());
   }

@@ -199,6 +199,7 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   add_parse(app, line.parse);
   add_inspect(app, line.inspect);
   add_faults(app, line.faults);
+  add_keys(app, line.keys);
   const std::vector<std::string> commands = names_of(app);
   if (argc < 2) return wrong_use("say what to do: " + join(commands));
   const std::string first = argv[1];
@@ -229,6 +230,9 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   } else if (app.got_subcommand("diagnose")) {
     line.command = diagnose;
     checked = complete(line.diagnose, words);
+  } else if (app.got_subcommand("keys")) {
+    line.command = keys;
+    checked = check(line.keys);
   } else {
     line.command = faults;
     checked = check(line.faults);

@@ -10,13 +10,14 @@
 #include "tools/l4/diagnose_command.h"
 #include "tools/l4/faults_command.h"
 #include "tools/l4/inspect_command.h"
+#include "tools/l4/keys_command.h"
 #include "tools/l4/parse_command.h"
 
 namespace l4::cli {
 
 struct CommandLine {
   /// `done`: help or version was printed, or the use was wrong and said so; end with `exit`.
-  enum class Command { done, diagnose, parse, inspect, faults };
+  enum class Command { done, diagnose, parse, inspect, faults, keys };
 
   Command command = Command::done;
   int exit = kDone;
@@ -24,6 +25,7 @@ struct CommandLine {
   ParseOptions parse;
   InspectOptions inspect;
   FaultsOptions faults;
+  KeysOptions keys;
 };
 
 CommandLine read_command_line(int argc, const char* const* argv);

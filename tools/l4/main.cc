@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
       return run_inspect(line.inspect);
     case CommandLine::Command::faults:
       return run_faults(line.faults);
+    case CommandLine::Command::keys:
+      return run_keys(line.keys);
     case CommandLine::Command::done:
       break;
   }

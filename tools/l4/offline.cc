@@ -17,7 +17,7 @@
 namespace l4::cli {
 namespace {
 
-constexpr std::size_t kQueueMessages = 64;
+constexpr std::size_t kQueueBatches = 32;
 
 /// As many as asked for; fewer where address space is limited (`ulimit -v`), as each needs some.
 std::size_t workers_for(std::size_t asked, std::size_t nodes) {
@@ -119,7 +119,7 @@ Result<OfflineJob> read_job(const std::vector<std::filesystem::path>& paths,
   result.state->note(std::move(found->warnings));
   result.agents.resize(nodes.size());
   const std::size_t workers = workers_for(options.threads, nodes.size());
-  wire::MemoryLink link = wire::make_memory_link(workers, kQueueMessages);
+  wire::MemoryLink link = wire::make_memory_link(workers, kQueueBatches);
   std::atomic<std::size_t> next{0};
   auto work = [&](std::unique_ptr<wire::Sender> sender) {
     for (std::size_t i = next++; i < order.size(); i = next++) {
