@@ -61,8 +61,8 @@ ALLOWED = {
 }
 # Headers that cost seconds a file: in none of ours, and in at most so many sources, tests aside.
 HEAVY = {
-    "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 3, "prometheus/": 2,
-    "zmq": 6, "toml++/": 2, "CLI/": 3, "sqlite3.h": 1,
+    "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 4, "prometheus/": 2,
+    "zmq": 6, "toml++/": 2, "CLI/": 4, "sqlite3.h": 1,
 }
 HEADER_LINES, SOURCE_LINES, TEST_LINES, FUNCTION_LINES, COLUMNS = 150, 400, 600, 70, 100
 # Folders of one machine; the one neighbour that the repository may name is ../shared.
