@@ -63,7 +63,7 @@ def main():
            f"openapi.yaml and routes.h differ in {sorted(served.keys() ^ described.keys())}")
     for key in served.keys() & described.keys():
         operation, item = described[key], document["paths"][key[1]]
-        expect(operation["operationId"] == served[key][0], f"{key}: operationId is the route's name")
+        expect(operation["operationId"] == served[key][0], f"{key}: operationId names the route")
         expect(operation["summary"] == served[key][1], f"{key}: summary is the route's")
         expect("200" in operation["responses"], f"{key}: says what 200 answers")
         named = {p["name"] for p in item.get("parameters", []) if p["in"] == "path"}

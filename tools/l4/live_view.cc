@@ -24,6 +24,7 @@ struct Column {
   std::string_view head;
   bool to_the_right = false;
   bool may_shrink = false;  ///< names: cut in their middle where the page is too narrow
+  int spare = 0;            ///< where that is not enough, the highest go first; 0 stays
 };
 
 using Row = std::vector<Span>;
@@ -44,6 +45,15 @@ std::vector<std::size_t> fit(const std::vector<Column>& columns, const std::vect
     const std::size_t less = std::min(widths[i] - kNameMin, all - width - kGap);
     widths[i] -= less;
     all -= less;
+  }
+  while (all > width + kGap) {
+    std::size_t least = columns.size();
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (widths[i] > 0 && columns[i].spare > (least < columns.size() ? columns[least].spare : 0))
+        least = i;
+    if (least == columns.size()) break;
+    all -= widths[least] + kGap;
+    widths[least] = 0;
   }
   return widths;
 }
@@ -201,14 +211,14 @@ std::string to_text(const JobList& list, TimeMs now, const serve::TextStyle& sty
   put_table(page,
             {{"state"},
              {"job", false, true},
-             {"attempt", true},
+             {"attempt", true, false, 4},
              {"since", true},
              {"stage"},
-             {"iteration", true},
-             {"nodes", true},
-             {"ranks", true},
-             {"lines", true},
-             {"read", true},
+             {"iteration", true, false, 2},
+             {"nodes", true, false, 5},
+             {"ranks", true, false, 3},
+             {"lines", true, false, 6},
+             {"read", true, false, 1},
              {"last line", true}},
             std::move(rows), style.width);
   page.gap();
@@ -240,14 +250,14 @@ std::string to_text(const AgentList& list, TimeMs now, const serve::TextStyle& s
             {{"state"},
              {"agent", false, true},
              {"address", false, true},
-             {"key"},
-             {"version", false, true},
-             {"files", true},
-             {"sent", true},
-             {"held", true},
-             {"left out"},
-             {"clock", true},
-             {"delay", true},
+             {"key", false, false, 3},
+             {"version", false, true, 5},
+             {"files", true, false, 4},
+             {"sent", true, false, 7},
+             {"held", true, false, 1},
+             {"left out", false, false, 1},
+             {"clock", true, false, 2},
+             {"delay", true, false, 6},
              {"heard", true}},
             std::move(rows), style.width);
   page.gap();

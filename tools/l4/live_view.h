@@ -1,8 +1,8 @@
 // The tables of `l4 jobs` and `l4 agents`.
 //
 // Flow: live_json.h -> here -> standard output. What needs a look stands first; columns are as wide
-// as what is in them, those without anything are left out, and nothing that was sent can act on a
-// terminal. Thread-safe, no state.
+// as what is in them, those without anything are left out, on narrow pages also those that tell
+// least, and nothing that was sent can act on a terminal. Thread-safe, no state.
 #pragma once
 
 #include <string>
