@@ -75,7 +75,10 @@ void Scanner::take_place(Part& part, Folder& folder, const Seen& seen) {
   if (holder != nullptr && holder != &part) folder.displaced.push_back(holder);
   holder = &part;
   folder.looks.erase(seen.name);
-  context_.table.arrange(*log);
+  if (names_settle_)
+    unarranged_.insert(log->id);
+  else
+    context_.table.arrange(*log);
   context_.touch(part);
 }
 

@@ -156,7 +156,6 @@ void LogTable::move(Part& part, Log& log) {
   erase_if_empty(before);
   log.parts.push_back(&part);
   set_name(part, std::string(part.path));
-  arrange(log);
 }
 
 void LogTable::put_before_newer(Part& part) {

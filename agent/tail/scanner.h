@@ -101,6 +101,7 @@ class Scanner {
   void take_notice(const Notice& notice);
   void end_notices(Folder& folder);
   std::size_t scan(Folder& folder);
+  void arrange_logs();
   void settle_resumed();
   std::vector<Seen> list(Folder& folder, const std::vector<std::string>& names);
   void link(Folder& folder, const std::string& name);
@@ -137,6 +138,8 @@ class Scanner {
   std::deque<std::string> dirty_;
   std::set<Folder*> noticed_;
   std::uint64_t scan_ = 0;
+  bool names_settle_ = false;   // some parts have names yet that lead elsewhere
+  std::set<LogId> unarranged_;  // meanwhile
   bool told_limit_ = false, told_overflow_ = false, told_files_ = false, told_open_ = false;
 };
 
