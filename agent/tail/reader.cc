@@ -199,6 +199,14 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
     status = part.file->status();
     if (!status) return failed(part, status.error());
     same = status->bytes >= part.id.fingerprint_bytes && same_head(part, status->bytes);
+    if (same && !part.started) {
+      // Text may have stood there that nobody saw, and been rotated away: it comes before this.
+      scanner_.changed(part.path);
+      Log& log = *part.log;
+      log.hold = context_.now.steady + Millis{1};
+      context_.alarms.push({log.hold, Alarm::Of::log, log.id.value()});
+      return Step::wait;
+    }
   }
   part.raw = status->bytes;
   part.modified = status->modified;
