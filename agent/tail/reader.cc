@@ -201,6 +201,7 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
     same = status->bytes >= part.id.fingerprint_bytes && same_head(part, status->bytes);
     if (same && !part.started) {
       // Text may have stood there that nobody saw, and been rotated away: it comes before this.
+      part.modified = status->modified;
       scanner_.changed(part.path);
       Log& log = *part.log;
       log.hold = context_.now.steady + Millis{1};
