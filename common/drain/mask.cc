@@ -83,14 +83,14 @@ class LineMasker {
     while (shown_ <= kTextMax) {
       while (at_ != end_ && has(*at_, kBlank)) ++at_;
       if (at_ == end_) return;
-      const char* begin = at_;
+      const char* const begin = at_;
       std::uint8_t seen = 0;
-      std::uint8_t common = 255;
-      for (std::uint8_t bits; at_ != end_ && !((bits = class_of(*at_)) & kBlank); ++at_) {
+      const char* at = begin;  // every byte passes here: not through memory
+      for (std::uint8_t bits; at != end_ && !((bits = class_of(*at)) & kBlank); ++at) {
         seen |= bits;
-        common &= bits;
       }
-      if ((common & kPlain) && masker_.plain(begin, at_)) {
+      at_ = at;
+      if ((seen & kOther) == 0 && masker_.plain(begin, at_)) {
         literal_ = false;
         if (!after_value_) emit(&kWild, 1, true);
       } else if (seen & kSuspect) {

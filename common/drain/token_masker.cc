@@ -184,11 +184,14 @@ const char* TokenMasker::mixed(const char* at, const char* end) {
 const char* TokenMasker::path(const char* at) {
   bool query = false;  // behind a `?` the marks of a query belong to the path
   const char* end = at;
-  for (; end != end_; ++end) {
-    query = query || *end == '?';
-    if (!has(*end, kPathEnd)) continue;
+  for (;; ++end) {
+    end = std::find_if(end, end_, [](char c) { return has(c, kPathEnd); });
+    if (end == end_) break;
     const bool port = *end == ':' && end + 1 != end_ && has(end[1], kDigit);
-    if (!port && !(query && (*end == '=' || *end == ':' || *end == ',' || *end == ';'))) break;
+    if (port) continue;
+    const bool mark = *end == '=' || *end == ':' || *end == ',' || *end == ';';
+    query = query || (mark && std::string_view(at, end).find('?') != std::string_view::npos);
+    if (!mark || !query) break;
   }
   while (end - at > 1 && (end[-1] == '.' || end[-1] == '-')) --end;
   put_wild();
