@@ -48,10 +48,10 @@ constexpr std::array<std::uint8_t, 256> make_byte_classes() {
 
 inline constexpr std::array<std::uint8_t, 256> kByteClasses = make_byte_classes();
 
-inline std::uint8_t class_of(char c) {
+constexpr std::uint8_t class_of(char c) {
   return kByteClasses[static_cast<unsigned char>(c)];
 }
-inline bool has(char c, std::uint8_t bits) {
+constexpr bool has(char c, std::uint8_t bits) {
   return (class_of(c) & bits) != 0;
 }
 
