@@ -48,6 +48,13 @@ ALLOWED = {
         "aggregator/detect/hang", "aggregator/detect/crash", "aggregator/detect/slow",
         "aggregator/detect/evidence"],
     "aggregator/serve": COMMON + ["aggregator/diagnose/report.h"],
+    "aggregator/watch": COMMON + ["aggregator/job", "aggregator/diagnose", "aggregator/detect/hang",
+                                  "aggregator/detect/evidence"],
+    "aggregator/alert": ["common/base", "aggregator/serve", "aggregator/store"],
+    "aggregator/live": COMMON + [
+        "aggregator/job", "aggregator/receive", "aggregator/faults", "aggregator/store",
+        "aggregator/diagnose", "aggregator/detect/hang", "aggregator/serve", "aggregator/watch",
+        "aggregator/alert"],
     "aggregator": COMMON + ["aggregator/job", "aggregator/receive", "aggregator/faults",
                             "aggregator/store", "aggregator/diagnose", "aggregator/serve"],
     "tools": ["*"],
