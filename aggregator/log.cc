@@ -11,8 +11,8 @@ namespace l4::aggregator {
 
 void start_log(std::string_view level) {
   static const auto logger = [] {
-    auto made = std::make_shared<spdlog::logger>(
-        "l4-aggregator", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("l4-aggregator",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
     made->flush_on(spdlog::level::info);
     spdlog::set_default_logger(made);

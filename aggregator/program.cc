@@ -14,6 +14,7 @@
 #include "aggregator/live/api.h"
 #include "aggregator/log.h"
 #include "common/http/client.h"
+#include "common/wire/zmq/allow_list.h"
 #include "common/wire/zmq/zmq_server.h"
 
 namespace l4::aggregator {
@@ -72,8 +73,9 @@ void reload(const std::filesystem::path& config, live::Aggregator& aggregator) {
   if (settings) {
     start_log(settings->log_level);
     aggregator.set(settings->live.shards.job.thresholds);
-    log_info("the config was read again: [detect] and [log] hold from now on, the rest after a "
-             "restart; the allow list is read whenever it changes");
+    log_info(
+        "the config was read again: [detect] and [log] hold from now on, the rest after a "
+        "restart; the allow list is read whenever it changes");
   } else {
     log_error("the config was not taken, the one before it holds: " + settings.error().text());
   }
@@ -85,8 +87,8 @@ void serve(const sigset_t& signals, const std::filesystem::path& config,
            live::Aggregator& aggregator) {
   std::uint64_t watchdog_us = 0;
   const bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
-  const Millis pause = watched ? Millis{static_cast<std::int64_t>(watchdog_us / 3000)} + Millis{1}
-                               : Millis{60'000};
+  const Millis pause =
+      watched ? Millis{static_cast<std::int64_t>(watchdog_us / 3000)} + Millis{1} : Millis{60'000};
   for (;;) {
     const int signal = next(signals, pause);
     if (signal == SIGTERM || signal == SIGINT) return;
@@ -137,10 +139,10 @@ int run(Settings settings, const std::filesystem::path& config) {
     if (!started) return fail(started.error(), kWrong);
     server = std::move(*started);
   }
-  log_info(fmt::format("listens for agents at {}, {}", (*port)->endpoint(),
-                       server ? fmt::format("for questions at http://{}:{}", settings.http.address,
-                                            server->port())
-                              : "answers no questions"));
+  log_info(fmt::format(
+      "listens for agents at {}, {}", (*port)->endpoint(),
+      server ? fmt::format("for questions at http://{}:{}", settings.http.address, server->port())
+             : "answers no questions"));
   sd_notify(0, "READY=1");
   serve(signals, config, **aggregator);
   sd_notify(0, "STOPPING=1");

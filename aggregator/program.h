@@ -1,9 +1,9 @@
 // l4-aggregator from its settings to its end: parts are made, signals are answered.
 //
 // Flow: main reads the options and calls run(); everything runs on threads of its own until SIGTERM
-// or SIGINT, then all that was taken is saved, in less than 5 s. SIGHUP reads the config again. Where
-// systemd asks for it (NOTIFY_SOCKET, WATCHDOG_USEC), it is told READY, RELOADING, STOPPING, and
-// that all threads move.
+// or SIGINT, then all that was taken is saved, in less than 5 s. SIGHUP reads the config again.
+// Where systemd asks for it (NOTIFY_SOCKET, WATCHDOG_USEC), it is told READY, RELOADING, STOPPING,
+// and that all threads move.
 #pragma once
 
 #include <filesystem>

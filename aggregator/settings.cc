@@ -26,8 +26,7 @@ std::int64_t integer(ConfigTable& table, std::string_view key, std::int64_t othe
 template <class Number>
 void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
           std::int64_t to) {
-  value = static_cast<Number>(
-      integer(table, key, static_cast<std::int64_t>(value), from, to));
+  value = static_cast<Number>(integer(table, key, static_cast<std::int64_t>(value), from, to));
 }
 
 void read_seconds(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
@@ -168,8 +167,9 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
   if (const auto error = root->finish()) return std::unexpected(*error);
   if (settings.key.empty() || settings.allow_list.empty())
     return std::unexpected(
-        Error{file.string(), "[wire] key and allow_list must be given: nobody without a key may "
-                             "ship anything; 'l4 keys' makes both"});
+        Error{file.string(),
+              "[wire] key and allow_list must be given: nobody without a key may "
+              "ship anything; 'l4 keys' makes both"});
   constexpr unsigned kThreadsMost = 4;
   if (settings.live.shards.shards == 0)
     settings.live.shards.shards = std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMost);

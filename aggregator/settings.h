@@ -27,7 +27,8 @@ struct Settings {
 
 Result<Settings> load_settings(const std::filesystem::path& file);
 
-/// The fault library that is shipped: L4_CONFIG_DIR, beside the program, in the source tree, /etc/l4.
+/// The fault library that is shipped: L4_CONFIG_DIR, beside the program, in the source tree,
+/// /etc/l4.
 std::filesystem::path shipped_faults();
 
 }  // namespace l4::aggregator
