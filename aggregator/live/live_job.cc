@@ -162,13 +162,13 @@ JobRow LiveJob::row(TimeMs now) const {
       ++row.sources;
       nodes.insert(stream.source.node);
       if (stream.source.rank) ranks.insert(stream.source.rank->value());
-      row.lines += stream.lines;
       row.attempt = std::max(row.attempt, stream.source.attempt);
       if (stream.begin && (!row.begin || *stream.begin < *row.begin)) row.begin = stream.begin;
       if (stream.last_completed && !stream.counted &&
           (!row.iteration || *stream.last_completed > *row.iteration))
         row.iteration = stream.last_completed;
     }
+  for (const wire::Coverage& part : state_.coverage()) row.lines += part.lines;
   row.nodes = nodes.size();
   row.ranks = ranks.size();
   if (report_) {

@@ -26,7 +26,7 @@ TEST_CASE("routes: each is found under its pattern") {
     Route route;
     std::vector<std::string> arguments;
   };
-  const std::array<Row, 6> rows{{
+  const std::array<Row, 7> rows{{
       {"/api/v1/jobs", Route::jobs, {}},
       {"/api/v1/jobs/j-1/snapshot", Route::snapshot, {"j-1"}},
       {"/api/v1/jobs/a%2Fb%20c/snapshot", Route::snapshot, {"a/b c"}},

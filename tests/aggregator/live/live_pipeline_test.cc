@@ -39,10 +39,7 @@ std::string offline_report(const std::vector<std::vector<wire::Batch>>& nodes) {
 }
 
 void add_nodes(LiveWorld& world, const std::vector<std::vector<wire::Batch>>& nodes) {
-  for (const auto& batches : nodes) {
-    world.nodes.push_back(std::make_unique<PlayedNode>(batches.at(0).agent, batches));
-    world.nodes.back()->connect(world.network);
-  }
+  for (const auto& batches : nodes) world.add(batches.at(0).agent, batches);
 }
 
 TEST_CASE("live pipeline: the same report as offline, and one incident") {

@@ -4,115 +4,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
-#include <map>
 #include <thread>
 
-#include "agent/discover/discover.h"
-#include "agent/node_agent.h"
-
 namespace l4::test {
-namespace {
-
-/// Keeps what is sent.
-class Kept final : public wire::Sender {
- public:
-  explicit Kept(std::vector<wire::Batch>& batches) : batches_(batches) {}
-  bool send(wire::Batch batch) override {
-    batches_.push_back(std::move(batch));
-    return true;
-  }
-
- private:
-  std::vector<wire::Batch>& batches_;
-};
-
-std::uint64_t key_of(const std::string& text) {
-  return std::hash<std::string>{}(text) | 1U;
-}
-
-}  // namespace
 
 std::vector<std::vector<wire::Batch>> recorded(const std::filesystem::path& folder,
                                                const std::string& job) {
-  const std::filesystem::path config = std::filesystem::path(L4_SOURCE_DIR) / "config";
-  const auto packs = segment::RulePackSet::load(config / "frameworks");
-  REQUIRE(packs);
-  auto found = discover::discover({folder}, {});
-  REQUIRE(found);
-  std::map<std::string, std::vector<discover::LogFile>> files;
-  for (discover::LogFile& file : found->files) files[file.node].push_back(std::move(file));
-  std::vector<std::vector<wire::Batch>> all;
-  for (auto& [node, logs] : files) {
-    agent::Options options;
-    options.segments_per_batch = 4;
-    agent::NodeAgent reader(node, std::move(logs), *packs, options);
-    Kept kept(all.emplace_back());
-    std::atomic<std::uint64_t> bytes{0};
-    reader.read_all(kept, bytes, {});
-    std::uint64_t number = 0;
-    for (wire::Batch& batch : all.back()) {
-      batch.job = job;
-      for (wire::Coverage& part : batch.coverage) part.file.key = key_of(node + part.path);
-      wire::Coverage own{"progress of " + node, {number, number + 1}, 0, number + 1, {}};
-      own.file.key = key_of(node);
-      batch.coverage.push_back(own);
-      ++number;
-    }
-  }
-  return all;
-}
-
-PlayedNode::PlayedNode(std::string name, std::vector<wire::Batch> batches,
-                       std::uint64_t incarnation)
-    : name_(std::move(name)),
-      batches_(std::move(batches)),
-      key_(key_of(name_)),
-      incarnation_(incarnation) {}
-
-void PlayedNode::add(wire::Batch batch) {
-  wire::Coverage own{"progress of " + name_, {batches_.size(), batches_.size() + 1}, 0, 0, {}};
-  own.file.key = key_;
-  batch.coverage.push_back(own);
-  batches_.push_back(std::move(batch));
-}
-
-void PlayedNode::connect(wire::simulation::Network& network) {
-  disconnect();
-  ship::SessionOptions options;
-  options.agent = name_;
-  options.incarnation = incarnation_;
-  options.seed = key_;
-  options.software = "l4 test";
-  port_ = network.client(name_, "10.0.0.1");
-  session_ = std::make_unique<ship::Session>(options, *port_, *this);
-}
-
-void PlayedNode::disconnect() {
-  session_.reset();
-  port_.reset();
-  positions_known_ = false;
-}
-
-void PlayedNode::step(wire::Instant now, std::size_t most) {
-  if (!session_) return;
-  session_->step(now);
-  for (; most > 0 && positions_known_ && next_ < batches_.size() && session_->has_room(); --most)
-    session_->offer(batches_[next_++]);
-  session_->step(now);
-}
-
-void PlayedNode::read_from(const std::vector<wire::Position>& positions) {
-  next_ = 0;
-  for (const wire::Position& position : positions)
-    if (position.file.key == key_) next_ = position.offset;
-  committed_ = next_;
-  positions_known_ = true;
-}
-
-void PlayedNode::committed(const std::vector<wire::Coverage>& coverage) {
-  for (const wire::Coverage& part : coverage)
-    if (part.file.key == key_) committed_ = std::max<std::size_t>(committed_, part.bytes.to);
+  auto batches = record_batches(folder, job);
+  REQUIRE_MESSAGE(batches, (batches ? std::string() : batches.error().text()));
+  return std::move(*batches);
 }
 
 void Heard::say(const std::string& text) {
@@ -148,6 +48,12 @@ void LiveWorld::start() {
   auto made = live::Aggregator::recover(options, std::move(around));
   REQUIRE_MESSAGE(made, (made ? std::string() : made.error().text()));
   aggregator = std::move(*made);
+}
+
+PlayedNode& LiveWorld::add(std::string name, std::vector<wire::Batch> batches) {
+  nodes.push_back(std::make_unique<PlayedNode>(std::move(name), std::move(batches)));
+  nodes.back()->connect(network.client(nodes.back()->name(), "10.0.0.1"));
+  return *nodes.back();
 }
 
 void LiveWorld::step() {

@@ -10,48 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "agent/ship/session.h"
 #include "aggregator/live/aggregator.h"
 #include "common/wire/simulation/network.h"
+#include "tests/aggregator/live/played_node.h"
 
 namespace l4::test {
 
-/// Batches of each node of a folder of logs, as the agents of `l4 diagnose` make them; each also
-/// moves a file of its own on by a byte, so that positions tell them apart.
+/// record_batches() of a folder that can be read.
 std::vector<std::vector<wire::Batch>> recorded(const std::filesystem::path& folder,
                                                const std::string& job);
-
-/// One node: what it has to say outlives its connections.
-class PlayedNode final : public ship::Pipeline {
- public:
-  PlayedNode(std::string name, std::vector<wire::Batch> batches, std::uint64_t incarnation = 7);
-
-  void connect(wire::simulation::Network& network);
-  void disconnect();
-  /// Offers at most `most` more batches.
-  void step(wire::Instant now, std::size_t most = 1);
-  void say_bye() { session_->stop("the test says so"); }
-  bool done() const { return committed_ >= batches_.size(); }
-  std::size_t done_batches() const { return committed_; }
-  std::size_t offered() const { return next_; }
-  const std::string& name() const { return name_; }
-  void add(wire::Batch batch);
-
-  void read_from(const std::vector<wire::Position>& committed) override;
-  void committed(const std::vector<wire::Coverage>& coverage) override;
-  void define_again(const std::string&, const std::vector<LocalTemplateId>&) override {}
-  void asked(const wire::Ask&) override {}
-  void said(std::string_view) override {}
-
- private:
-  std::string name_;
-  std::vector<wire::Batch> batches_;
-  std::uint64_t key_, incarnation_;
-  std::size_t next_ = 0, committed_ = 0;
-  bool positions_known_ = false;
-  std::unique_ptr<wire::ClientPort> port_;
-  std::unique_ptr<ship::Session> session_;
-};
 
 /// What one test sees of the log and of the webhook. Any thread.
 struct Heard {
@@ -68,6 +35,7 @@ class LiveWorld {
   /// A new aggregator over what the folder holds.
   void start();
   void kill() { aggregator.reset(), port_.reset(); }
+  PlayedNode& add(std::string name, std::vector<wire::Batch> batches);
   /// Moves everything on by one step of 50 ms.
   void step();
   /// Until all nodes are done; false after `most` steps.
