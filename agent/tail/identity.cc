@@ -231,14 +231,35 @@ bool Scanner::look_into(Newcomer& file, Look& look) {
     return false;
   }
   file.text = std::make_unique<TextFile>(std::move(*text));
-  auto head = file.text->head(kHeadBytes);
-  if (!head) {
-    not_opened(file, look, head.error());
+  const auto steady = measure(file);
+  if (!steady) {
+    not_opened(file, look, steady.error());
     return false;
   }
-  file.head = std::move(*head);
+  if (!*steady) mark(file.folder);
   look.told = false;
-  return true;
+  return *steady;
+}
+
+/// Its first bytes and its size, of one and the same text: it may be truncated and written to right
+/// now, and bytes that the old text had must not be expected of the new one.
+Outcome<bool> Scanner::measure(Newcomer& file) {
+  constexpr int kTries = 4;
+  for (int i = 0; i < kTries; ++i) {
+    auto before = file.text->head(kHeadBytes);
+    if (!before) return std::unexpected(before.error());
+    file.head = std::move(*before);
+    file.bytes = 0;
+    if (file.text->packed()) return true;
+    const auto status = file.text->status();
+    if (!status) return std::unexpected(status.error());
+    const auto after = file.text->head(kHeadBytes);
+    if (!after) return std::unexpected(after.error());
+    if (after->empty() != file.head.empty() || !after->starts_with(file.head)) continue;
+    if (!file.head.empty()) file.bytes = std::max<std::uint64_t>(status->bytes, file.head.size());
+    return true;
+  }
+  return false;
 }
 
 void Scanner::not_opened(Newcomer& file, Look& look, int error) {
@@ -288,9 +309,8 @@ void Scanner::place_newcomer(Newcomer& file, Look& look, bool first_round) {
   }
   if (copied != nullptr && copied->id.fingerprint_bytes == 0) {
     // Nothing of it was read yet; from now on it would be noticed if it had another text.
-    const std::string head = text_of(*copied, 0, kHeadBytes).value_or("");
-    copied->id.fingerprint_bytes = static_cast<std::uint32_t>(head.size());
-    copied->id.fingerprint = fingerprint_of(head);
+    copied->id.fingerprint_bytes = static_cast<std::uint32_t>(file.head.size());
+    copied->id.fingerprint = fingerprint_of(file.head);
   }
   if (first_round && (copied == nullptr || copied->placed())) return;
   if (copied != nullptr && copied->placed()) {
@@ -338,7 +358,7 @@ void Scanner::add_part(Newcomer& file) {
   part.named = true;
   part.first_scan = scan_;
   part.packed = file.text->packed();
-  part.known = part.packed ? 0 : status.bytes;
+  part.known = file.bytes;
   part.skip_old = context_.now.wall - status.modified > context_.options.old_after;
   if (context_.open.size() < context_.options.descriptors_max)
     context_.keep_open(part, std::move(file.text));

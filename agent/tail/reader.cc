@@ -187,11 +187,19 @@ Reader::Step Reader::at_end(Part& part) {
 }
 
 Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
-  const auto status = part.file->status();
+  auto status = part.file->status();
   if (!status) return failed(part, status.error());
+  const std::uint32_t head_before = part.id.fingerprint_bytes;
+  bool same = status->bytes >= part.read && same_head(part, status->bytes);
+  if (same && head_before == 0 && part.id.fingerprint_bytes > 0) {
+    // Only now it is known which text it is: what size it has must be asked between two looks at it.
+    status = part.file->status();
+    if (!status) return failed(part, status.error());
+    same = status->bytes >= part.id.fingerprint_bytes && same_head(part, status->bytes);
+  }
   part.raw = status->bytes;
   part.modified = status->modified;
-  if (status->bytes < part.read || !same_head(part, status->bytes)) {
+  if (!same) {
     scanner_.replaced(part);
     return Step::changed;
   }
@@ -202,11 +210,11 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
   if (!part.unread()) return at_end(part);
   TextFile::Piece piece;
   std::string_view text;
-  const auto same =
+  const auto follows =
       fill(part, std::min<std::uint64_t>(budget, part.known - part.read), piece, text);
-  if (!same) return failed(part, same.error());
+  if (!follows) return failed(part, follows.error());
   // It may have been truncated, and written to, while it was read.
-  if (!*same || !same_head(part, std::max<std::uint64_t>(part.id.fingerprint_bytes, 1))) {
+  if (!*follows || !same_head(part, std::max<std::uint64_t>(part.id.fingerprint_bytes, 1))) {
     scanner_.replaced(part);
     return Step::changed;
   }

@@ -87,6 +87,7 @@ class Scanner {
     Folder& folder;
     const Seen& seen;
     std::string path = {}, head = {};
+    std::uint64_t bytes = 0;  // of the text that begins with `head`; 0 if it is packed
     std::unique_ptr<TextFile> text = {};
     bool rotated() const { return seen.name != seen.base; }
   };
@@ -113,6 +114,7 @@ class Scanner {
   void verify_relatives(Folder& folder, const Seen& seen);
   void newcomer(Folder& folder, const Seen& seen, bool first_round);
   bool look_into(Newcomer& file, Look& look);
+  Outcome<bool> measure(Newcomer& file);
   bool is_log(const Newcomer& file, Look& look);
   void place_newcomer(Newcomer& file, Look& look, bool first_round);
   std::optional<std::string> text_of(const Part& part, std::uint64_t offset, std::size_t bytes);
