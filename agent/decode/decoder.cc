@@ -375,7 +375,7 @@ Progress Decoder::progress() const {
   for (const Partial& partial : state_->partials)
     if (partial.open) hold(partial.bytes, partial.lines.front());
   if (const Record* waits = state_->folder.first_open()) hold(waits->bytes, waits->lines.front());
-  return {given, front, state_->framer.unfinished()};
+  return {given, front, state_->framer.unfinished(), state_->framer.unfinished_bar()};
 }
 
 void Decoder::end_part() {

@@ -54,6 +54,7 @@ struct Progress {
   Place given;              ///< all before it was given, as records or counts
   Place front;              ///< where the next line begins; behind `given` while records wait
   bool unfinished = false;  ///< bytes of that line are here
+  bool bar = false;         ///< it is a progress bar: it may never end
 };
 
 class Decoder {

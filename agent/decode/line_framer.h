@@ -44,6 +44,7 @@ class LineFramer {
   std::uint64_t offset() const { return offset_; }
   std::uint64_t lines() const { return number_ - 1 + (offered_ ? 1 : 0); }
   bool unfinished() const { return gathered_bytes_ > 0; }
+  bool unfinished_bar() const { return gathered_bytes_ > 0 && (has_head_ || after_cr_); }
 
  private:
   struct State {  // one CR state

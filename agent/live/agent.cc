@@ -11,6 +11,7 @@ namespace {
 
 constexpr Millis kAloneAfter{5'000};
 constexpr Millis kWatchEvery{1'000}, kWatchClosely{200}, kCloselyFor{4'000};
+constexpr std::size_t kFactsMax = 8192;
 constexpr Millis kLimitsEvery{1'000}, kRememberEvery{5'000};
 /// What is read between two looks at the link.
 constexpr std::size_t kBytesPerTurn = 1u << 20, kBytesPerFile = 128u << 10;
@@ -123,8 +124,12 @@ Millis Agent::step(Moment now) {
   if (now.steady >= limits_at_) look_at_limits();
   watch_processes();
   decide_in_ = intake_.decide();
+  if (!facts_.empty()) tell_processes();
   if (reloaded_) change_sources();
-  if (may_read()) read();
+  if (may_read())
+    read();
+  else
+    intake_.was_blocked();
   if (kernel_ && tailer_ && session_.has_room() && !stopping_) {
     kernel_->poll(now.host, watch_.get());
     tell(kernel_->take_notices());
@@ -142,6 +147,7 @@ bool Agent::may_read() const {
 
 void Agent::read() {
   more_ = tailer_->turn(intake_, {now_.steady, now_.host.wall});
+  if (!more_) intake_.turned();
 }
 
 void Agent::flush(bool all) {
@@ -197,11 +203,27 @@ void Agent::found(const tail::Place& place, const std::string& root) {
 
 void Agent::watch_processes() {
   if (!watch_ || now_.steady < watch_at_) return;
-  const bool changed = !watch_->poll(now_.host).empty();
+  const std::vector<host::ProcessFact> changed = watch_->poll(now_.host);
   tell(watch_->take_notices());
-  if (changed) intake_.look_again();
+  if (!changed.empty()) intake_.look_again();
+  for (const host::ProcessFact& fact : changed)
+    if (facts_.size() < kFactsMax) facts_.push_back(fact);
   const bool closely = now_.steady < watch_closely_until_;
   watch_at_ = now_.steady + (closely ? kWatchClosely : kWatchEvery);
+}
+
+/// Facts go with the batches of the job that they name, or that their logs belong to.
+void Agent::tell_processes() {
+  std::erase_if(facts_, [&](const host::ProcessFact& fact) {
+    pipeline::JobPipeline* pipeline = fact.job.empty() ? nullptr : jobs_.find(fact.job);
+    const auto* process = watch_->find(fact.pid, fact.started_boot);
+    if (pipeline == nullptr && process != nullptr)
+      for (const host::FileKey& file : process->logs)
+        if (pipeline == nullptr) pipeline = jobs_.find(intake_.job_of(file));
+    if (pipeline == nullptr) return process == nullptr || !decide_in_;
+    pipeline->process(fact);
+    return true;
+  });
 }
 
 void Agent::tell(const std::vector<host::Notice>& notices) {

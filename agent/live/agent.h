@@ -80,6 +80,7 @@ class Agent : private ship::Pipeline {
   bool goes_back(const std::vector<wire::Position>& committed) const;
   void change_sources();
   void watch_processes();
+  void tell_processes();
   void found(const tail::Place& place, const std::string& root);
   void read();
   void flush(bool all);
@@ -107,7 +108,8 @@ class Agent : private ship::Pipeline {
   tail::PositionsFile positions_file_;
   std::unordered_map<std::uint64_t, Counted> counted_;  // committed, by file key
   std::vector<wire::Ask> questions_;
-  std::optional<Settings> reloaded_;  // sources that wait until nothing is under way
+  std::vector<host::ProcessFact> facts_;  // that wait for the job they belong to
+  std::optional<Settings> reloaded_;      // sources that wait until nothing is under way
 
   Millis flush_at_{0}, watch_at_{0}, limits_at_{0}, remember_at_{0}, paused_until_{0};
   Millis watch_closely_until_{0};

@@ -68,6 +68,7 @@ void Agent::read_from(const std::vector<wire::Position>& committed) {
     begin_tailing(positions);
   }
   if (kernel_) kernel_->restart();
+  if (watch_) facts_ = watch_->facts();
 }
 
 void Agent::committed(const std::vector<wire::Coverage>& coverage) {

@@ -38,6 +38,8 @@ void Intake::part(const tail::Place& place, std::uint64_t lines) {
 
 void Intake::bytes(const tail::Place& place, std::string_view bytes) {
   Log& log = logs_.at(place.log);
+  log.at_end = place.offset + bytes.size() >= place.known;
+  if (std::exchange(log.quiet_since, {})) --quiet_logs_;
   if (!log.number) {
     hold(log, std::string(bytes), bytes.size());
     return;
@@ -57,13 +59,18 @@ void Intake::missing(const tail::Place& place, std::uint64_t to, tail::Missing w
 }
 
 void Intake::quiet(tail::LogId id) {
-  give(logs_.at(id), Quiet{});
+  Log& log = logs_.at(id);
+  if (!log.at_end) return;
+  if (!blocked_) return give(log, Quiet{});
+  if (!log.quiet_since) ++quiet_logs_;
+  log.quiet_since = now_.steady;
 }
 
 void Intake::log_ends(tail::LogId id) {
   Log& log = logs_.at(id);
   if (!log.number) decide(log, owners_.of(log.path, log.root, log.file));
   pipeline_of(log).end(*log.number);
+  if (log.quiet_since) --quiet_logs_;
   logs_.erase(id);
 }
 
@@ -115,15 +122,20 @@ std::optional<Millis> Intake::decide() {
   if (jobs_.size() > 0)
     for (wire::Warning& warning : std::exchange(warnings_, {}))
       jobs_.first().warn(std::move(warning));
-  if (undecided_ == 0) return std::nullopt;
+  if (undecided_ == 0 && quiet_logs_ == 0) return std::nullopt;
   for (auto& [id, log] : logs_) {
+    if (!blocked_ && log.quiet_since && now_.steady - *log.quiet_since >= options_.quiet_again) {
+      log.quiet_since.reset();
+      --quiet_logs_;
+      give(log, Quiet{});
+    }
     if (log.number) continue;
     const bool over = !watched_ || now_.steady - log.since >= options_.decide_after;
     if (!over && !log.file) continue;
     const Owner owner = owners_.of(log.path, log.root, log.file);
     if (over || owner.by_process) decide(log, owner);
   }
-  if (undecided_ == 0) return std::nullopt;
+  if (undecided_ == 0 && quiet_logs_ == 0) return std::nullopt;
   return Millis{100};
 }
 
@@ -141,12 +153,19 @@ void Intake::restart(bool forget) {
   jobs_.restart();
   for (auto& [id, log] : logs_) {
     log.held.clear();
+    log.quiet_since.reset();
     if (forget && log.number) pipeline_of(log).drop(*log.number);
   }
-  held_bytes_ = 0;
+  held_bytes_ = quiet_logs_ = 0;
   if (!forget) return;
   logs_.clear();
   undecided_ = 0;
+}
+
+std::string Intake::job_of(const host::FileKey& file) const {
+  for (const auto& [id, log] : logs_)
+    if (log.number && log.file == file) return log.job;
+  return {};
 }
 
 std::vector<tail::LogId> Intake::logs() const {

@@ -25,6 +25,7 @@ class Intake : public tail::Sink {
   struct Options {
     Millis decide_after{2'000};
     std::size_t held_bytes_max = 1u << 20;
+    Millis quiet_again{1'000};  ///< a file that seemed quiet while it was not read
   };
   /// What else must know of files. Called from within Tailer::turn.
   struct Others {
@@ -45,6 +46,9 @@ class Intake : public tail::Sink {
         watched_(watched) {}
 
   void set_time(tail::Now now) { now_ = now; }
+  /// The tailer was not turned for a while: that nothing came says nothing.
+  void was_blocked() { blocked_ = true; }
+  void turned() { blocked_ = false; }
   bool has_room() const { return held_bytes_ < options_.held_bytes_max; }
   /// Decides where that can be done now; when it must be called again, if there is anything left.
   std::optional<Millis> decide();
@@ -53,6 +57,8 @@ class Intake : public tail::Sink {
   /// All is read again from what is committed. `forget`: by a tailer that knows no log yet.
   void restart(bool forget);
   std::vector<tail::LogId> logs() const;
+  /// Job of a file that is being followed; empty if it is not known.
+  std::string job_of(const host::FileKey& file) const;
   const Counts& counts() const { return counts_; }
 
   void log_begins(const tail::LogBegin& log) override;
@@ -79,6 +85,8 @@ class Intake : public tail::Sink {
     bool by_process = false;
     Millis since{0};
     std::vector<Held> held;
+    bool at_end = true;                 ///< all that was known of the file was given
+    std::optional<Millis> quiet_since;  ///< and may be no end of a line
   };
 
   void decide(Log& log, const Owner& owner);
@@ -90,7 +98,8 @@ class Intake : public tail::Sink {
   const Owners& owners_;
   Jobs& jobs_;
   Others others_;
-  bool watched_;
+  bool watched_, blocked_ = false;
+  std::size_t quiet_logs_ = 0;
   tail::Now now_;
   std::map<tail::LogId, Log> logs_;
   std::size_t held_bytes_ = 0, undecided_ = 0;

@@ -67,7 +67,7 @@ void read_logs(ConfigTable& root, Settings& settings) {
     absolute("excludes", settings.excludes);
     if (settings.sources.empty()) logs.refuse("sources", "names no log");
   }
-  if (root.tables("logs").empty()) root.refuse("logs", "is missing: what shall be read?");
+  if (!root.has("logs")) root.refuse("logs", "is missing: what shall be read?");
 }
 
 void read_bounds(ConfigTable& root, const fs::path& file, Settings& settings) {
@@ -123,7 +123,6 @@ Result<Settings> load_settings(const fs::path& file) {
   settings.key = "/etc/l4/agent.key";
   settings.state = "/var/lib/l4-agent";
   settings.pipeline.live = true;
-  settings.pipeline.segments_per_batch = 2048;
   settings.pipeline.drain.memo_entries_max = 50'000;
   settings.limits.cpu_share = 0.1;
   auto root = ConfigTable::load(file);

@@ -61,6 +61,7 @@ class JobPipeline {
   /// Forgets a log of which nothing is under way, as after restart().
   void drop(LogNumber log) { logs_.erase(log); }
   void warn(wire::Warning warning) { batch_.warnings.push_back(std::move(warning)); }
+  void process(wire::ProcessFact fact) { batch_.processes.push_back(std::move(fact)); }
 
   /// When what is fed from now on arrived.
   void arrives(TimeMs now) { arrival_ = now; }
@@ -103,6 +104,7 @@ class JobPipeline {
   void finish_run(Log& log, bool last);
   void on_segment(wire::Segment&& segment, std::span<const wire::ByteRange> where);
   void ship(Log& log, Millis steady, bool all);
+  void ship_segments(Log& log);
   bool settled(Log& log, Millis steady, bool all);
   void send();
   void define(LocalTemplateId id);
@@ -128,6 +130,7 @@ class JobPipeline {
   std::vector<const segment::Timer*> timers_;  // by the id used on the wire
   std::vector<bool> undefined_;  // by template: used before the restart, and not told since
   std::uint32_t templates_used_ = 0;
+  std::span<const wire::Segment> under_way_;  // of a log that is being shipped
   std::optional<TimeMs> arrival_;
   std::string redacted_;
 };

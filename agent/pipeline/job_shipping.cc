@@ -9,7 +9,8 @@
 namespace l4::pipeline {
 
 bool JobPipeline::dirty() const {
-  return !batch_.warnings.empty() || !batch_.templates.empty() || !forgotten_.empty() ||
+  return !batch_.warnings.empty() || !batch_.templates.empty() || !batch_.processes.empty() ||
+         !forgotten_.empty() ||
          std::ranges::any_of(logs_, [](const auto& entry) { return entry.second->dirty; });
 }
 
@@ -27,10 +28,10 @@ void JobPipeline::flush(Millis steady, bool all) {
     else
       ++at;
   }
-  define_used();
   const bool something = !batch_.segments.empty() || !batch_.coverage.empty() ||
                          !batch_.warnings.empty() || !batch_.sources.empty() ||
-                         !batch_.templates.empty() || !forgotten_.empty();
+                         !batch_.templates.empty() || !batch_.processes.empty() ||
+                         !forgotten_.empty();
   if (something) send();
 }
 
@@ -41,13 +42,13 @@ bool JobPipeline::settled(Log& log, Millis steady, bool all) {
   decode::Decoder& decoder = *log.decoder;
   decoder.settle();
   decode::Progress now = decoder.progress();
-  if (!now.unfinished) {
+  if (!now.bar) {
     log.line_since.reset();
   } else if (!log.line_since || log.line_from != now.front.bytes) {
     log.line_from = now.front.bytes;
     log.line_since = steady;
   } else if (steady - *log.line_since >= options_.hold) {
-    decoder.offer();  // a progress bar, which may never end its line
+    decoder.offer();
     log.line_since.reset();
     now = decoder.progress();
   }
@@ -84,17 +85,42 @@ void JobPipeline::ship(Log& log, Millis steady, bool all) {
     if (again) define_source(log, speaker, id, true);
   });
   log.described = false;
-  for (const wire::Segment& segment : log.staged)
-    staged_events_ -= segment.events.size() + segment.order.size();
-  staged_ -= log.staged.size();
-  std::ranges::move(log.staged, std::back_inserter(batch_.segments));
-  log.staged.clear();
+  ship_segments(log);
   const decode::Progress now = log.decoder->progress();
   std::ranges::move(log.extents.cover(now.given, false), std::back_inserter(batch_.coverage));
   log.dirty = !log.ended && (now.given != now.front || now.unfinished);
 }
 
+/// A batch that is full is sent where it can be said which bytes it holds: where nothing behind it
+/// in the list stands before the end of what it has.
+void JobPipeline::ship_segments(Log& log) {
+  std::vector<wire::Segment> staged = std::exchange(log.staged, {});
+  std::vector<std::uint64_t> next(staged.size(), ~std::uint64_t{0});  // first byte behind it
+  for (std::size_t i = staged.size(); i-- > 1;) {
+    const std::uint64_t own = staged[i].bytes.from;
+    next[i - 1] = std::min(own, next[i]);
+  }
+  decode::Place end;
+  for (std::size_t i = 0; i < staged.size(); ++i) {
+    const std::size_t events = staged[i].events.size() + staged[i].order.size();
+    --staged_;
+    staged_events_ -= events;
+    batch_events_ += events;
+    end.bytes = std::max(end.bytes, staged[i].bytes.to);
+    end.lines = std::max(end.lines, staged[i].lines.last);
+    batch_.segments.push_back(std::move(staged[i]));
+    const bool enough = batch_.segments.size() >= options_.segments_per_batch ||
+                        batch_events_ >= options_.events_per_batch;
+    if (!enough || i + 1 == staged.size() || next[i] < end.bytes) continue;
+    std::ranges::move(log.extents.cover(end, false), std::back_inserter(batch_.coverage));
+    under_way_ = std::span(staged).subspan(i + 1);
+    send();
+    under_way_ = {};
+  }
+}
+
 void JobPipeline::send() {
+  define_used();
   for (const LocalTemplateId id : miner_.take_changed()) define(id);
   take_forgotten();
   const std::uint64_t by_half = miner_.stats().by_half;
@@ -146,6 +172,7 @@ void JobPipeline::take_forgotten() {
     if (segmenter) under_way.push_back(segmenter->open_events());
   for (const auto& [number, log] : logs_)
     for (const wire::Segment& segment : log->staged) under_way.push_back(segment.events);
+  for (const wire::Segment& segment : under_way_) under_way.push_back(segment.events);
   batch_.forgotten = forgotten_.take(under_way, wire::kForgottenMax);
   output_.forgotten(batch_.forgotten);
 }
