@@ -1,9 +1,9 @@
-#include "agent/live/owners.h"
+#include "agent/daemon/owners.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace l4::live {
+namespace l4::daemon {
 namespace {
 
 using Processes = std::vector<const host::ProcessWatch::Process*>;
@@ -64,4 +64,4 @@ Owner Owners::of(const std::string& path, const std::string& root,
   return owner;
 }
 
-}  // namespace l4::live
+}  // namespace l4::daemon
