@@ -2,8 +2,8 @@
 //
 // Place in the flow: files -> agent/pipeline -> transport; afterwards it answers recall questions
 // from the same files. Offline one of these runs per node found; a live agent (agent/daemon) feeds
-// the same pipeline from the tailer. Used by one thread at a time; owns its pipeline and index. What
-// it cannot read becomes a warning in a batch, never an abort.
+// the same pipeline from the tailer. Used by one thread at a time; owns its pipeline and index.
+// What it cannot read becomes a warning in a batch, never an abort.
 #pragma once
 
 #include <atomic>
