@@ -69,14 +69,13 @@ std::string RawClient::receive(std::size_t size, std::chrono::milliseconds withi
   return text;
 }
 
-std::string RawClient::receive_until(std::string_view mark, std::size_t times) {
+std::string RawClient::receive_until(std::string_view mark) {
   const auto until = Clock::now() + default_time();
   std::string text;
-  while (times > 0 && Clock::now() < until) {
+  while (!text.ends_with(mark) && Clock::now() < until) {
     const std::string more = receive(1, default_time());
     if (more.empty()) break;
     text += more;
-    if (text.ends_with(mark)) --times;
   }
   return text;
 }
