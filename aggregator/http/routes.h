@@ -29,7 +29,7 @@ inline constexpr std::array kRoutes{
     RouteRow{Route::jobs, "GET", "/api/v1/jobs", "jobs that are watched"},
     RouteRow{Route::snapshot, "GET", "/api/v1/jobs/{id}/snapshot", "report of a job as it stands"},
     RouteRow{Route::agents, "GET", "/api/v1/agents", "agents and how they are connected"},
-    RouteRow{Route::incidents, "GET", "/api/v1/incidents", "what went wrong, newest first"},
+    RouteRow{Route::incidents, "GET", "/api/v1/incidents", "failures of jobs, open and resolved"},
     RouteRow{Route::healthz, "GET", "/healthz", "whether the aggregator does its work"},
     RouteRow{Route::metrics, "GET", "/metrics", "counters and gauges for Prometheus"},
 };
