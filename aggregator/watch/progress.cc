@@ -1,0 +1,168 @@
+#include "aggregator/watch/progress.h"
+
+#include <algorithm>
+
+namespace l4::watch {
+namespace {
+
+/// Agents' clocks are trusted so far; a stage line and the iteration before it may be confused
+/// within the same time.
+constexpr Millis kTrust{2000};
+constexpr std::size_t kStreamsMax = 262'144;
+/// Before the first iteration lines come in heaps: what lies closer together is one.
+constexpr Millis kHeap{1000};
+
+TimeMs moment_of(const wire::Segment& segment, TimeMs arrival) {
+  return segment.arrival_end ? std::clamp(*segment.arrival_end, arrival - kTrust, arrival)
+                             : arrival;
+}
+
+bool says_anything(const wire::Segment& segment) {
+  return !segment.events.empty() || segment.updates > 0;
+}
+
+/// The segment is the first of another stage of its stream.
+bool begins_stage(const job::Stream& stream, const wire::Segment& segment) {
+  const auto begun = std::find_if(
+      stream.stages.rbegin(), stream.stages.rend(),
+      [&](const job::StageChange& change) { return change.line <= segment.lines.first; });
+  return begun != stream.stages.rend() && begun->line == segment.lines.first &&
+         begun->stage == segment.stage;
+}
+
+}  // namespace
+
+Progress::Step Progress::applied(const job::Agent& agent, std::uint32_t agent_number,
+                                 const wire::Batch& batch, TimeMs arrival) {
+  Step step;
+  for (const wire::SourceDefinition& source : batch.sources) note_attempt(source, arrival, step);
+  for (const wire::Segment& one : batch.segments) {
+    const auto stream = agent.streams.find(one.source.value());
+    if (stream == agent.streams.end()) continue;
+    const std::uint64_t key = std::uint64_t{agent_number} << 32U | one.source.value();
+    segment(stream->second, key, one, moment_of(one, arrival), step);
+  }
+  return step;
+}
+
+void Progress::note_attempt(const wire::SourceDefinition& source, TimeMs now, Step& step) {
+  if (source.kind != wire::SourceKind::rank) return;
+  const std::int64_t order = (std::int64_t{source.attempt} << 32) + source.run;
+  if (order <= order_) return;
+  const bool first = order_ < 0;
+  order_ = order;
+  if (first) return;
+  restart(now);
+  step.started = true;
+}
+
+void Progress::restart(TimeMs now) {
+  ++attempts_;
+  iterated_ = printed_ = interrupted_ = false;
+  newest_.reset();
+  paced_.reset();
+  pace_.forget();
+  streams_.clear();
+  stages_begun_ = 0;
+  stage_at_.reset();
+  kind_ = {};
+  last_ = marked_ = now;
+}
+
+void Progress::resume(const std::vector<double>& iterations_ms, std::optional<Iteration> completed,
+                      TimeMs now) {
+  for (const double ms : iterations_ms) {
+    pauses_.add({Stage::training, false}, Millis{static_cast<std::int64_t>(ms)});
+    pace_.add(ms);
+  }
+  iterated_ = completed.has_value();
+  newest_ = completed;
+  kind_ = {iterated_ ? Stage::training : Stage::unknown, !iterated_};
+  last_ = marked_ = now;
+  interrupted_ = true;
+}
+
+void Progress::segment(const job::Stream& stream, std::uint64_t key, const wire::Segment& segment,
+                       TimeMs at, Step& step) {
+  const wire::SourceKind source = stream.source.kind;
+  if (source == wire::SourceKind::kernel) return;
+  if (segment.boundary == wire::Boundary::completed && segment.iteration &&
+      (!segment.counted || !printed_))
+    completed(key, segment, at, step);
+  if (!iterated_) {
+    if (!says_anything(segment)) return;
+    step.moved = true;
+    if (marked_ && at < *marked_ + kHeap && kind_.stage == segment.stage)
+      last_ = std::max(last_.value_or(at), at);
+    else
+      reach(at, {segment.stage, true});
+    return;
+  }
+  const bool other = segment.stage != Stage::unknown && segment.stage != Stage::training;
+  if (!other || source == wire::SourceKind::launcher || !begins_stage(stream, segment)) return;
+  const std::uint32_t bit = 1U << static_cast<unsigned>(segment.stage);
+  if ((stages_begun_ & bit) != 0) return;
+  stages_begun_ |= bit;
+  begin_stage(segment.stage, at);
+  step.moved = true;
+}
+
+void Progress::completed(std::uint64_t key, const wire::Segment& segment, TimeMs at, Step& step) {
+  if (!segment.counted && !printed_) {  // numbers that were counted until now are no more
+    printed_ = true;
+    streams_.clear();
+    newest_.reset();
+    paced_.reset();
+  }
+  const Iteration iteration = *segment.iteration;
+  const auto known = streams_.find(key);
+  const bool moved = known == streams_.end() || iteration > known->second;
+  if (known != streams_.end())
+    known->second = iteration;  // also if it fell: the source counts anew
+  else if (streams_.size() < kStreamsMax)
+    streams_.emplace(key, iteration);
+  if (!moved) return;
+  step.moved = true;
+  last_ = std::max(last_.value_or(at), at);
+  // A number far beyond what the job counts in must not stop its clock.
+  stray_ = newest_ && iteration <= *newest_ ? stray_ + 1 : 0;
+  if (stray_ > 64 + 4 * streams_.size()) newest_.reset();
+  if (newest_ && iteration <= *newest_) return;
+  step.ticked = true;
+  tick(iteration, at);
+}
+
+void Progress::tick(Iteration iteration, TimeMs at) {
+  ++ticks_;
+  const bool first = !iterated_;
+  iterated_ = true;
+  if (paced_ && newest_ && at > paced_->at && !interrupted_ && iteration > paced_->iteration) {
+    const auto steps = static_cast<double>(iteration.value() - paced_->iteration.value());
+    pace_.add(static_cast<double>((at - paced_->at).count()) / steps);
+  }
+  if (!paced_ || at > paced_->at) paced_ = Moment{iteration, at};
+  newest_ = iteration;
+  // The stage that began just now lasts, if its line came before that of the iteration.
+  if (!first && stage_at_ && *stage_at_ + kTrust > at) {
+    last_ = std::max(last_.value_or(at), at);
+    return;
+  }
+  stages_begun_ = 0;
+  stage_at_.reset();
+  reach(at, {Stage::training, false});
+}
+
+void Progress::begin_stage(Stage stage, TimeMs at) {
+  stage_at_ = at;
+  reach(at, {stage, false});
+}
+
+void Progress::reach(TimeMs at, PauseKind next) {
+  if (marked_ && at >= *marked_ && !interrupted_) pauses_.add(kind_, at - *marked_);
+  interrupted_ = false;
+  marked_ = std::max(marked_.value_or(at), at);
+  last_ = std::max(last_.value_or(at), at);
+  kind_ = next;
+}
+
+}  // namespace l4::watch
