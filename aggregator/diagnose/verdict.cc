@@ -196,7 +196,8 @@ Verdict decide_quiet(const VerdictInput& input) {
     // Nobody is left to hang, and nobody said how it ended.
     if (findings.processes.all_left) return make(State::unknown, 0.5);
     if (!input.lost_nodes.empty()) return make(State::node_lost, 0.6);
-    const double sure = findings.live != nullptr && !findings.live->confirmed ? 0.6 : 0.8;
+    // Suspected only: for information, less likely than not.
+    const double sure = findings.live != nullptr && !findings.live->confirmed ? 0.45 : 0.8;
     return make(findings.clock.has_iterations() ? State::hung : State::launch_failed, sure);
   }
   if (!findings.clock.has_iterations() && findings.view.lines < 20)

@@ -43,8 +43,10 @@ Millis AgentServer::State::step(wire::Instant now) {
     const std::string address = found != agents_.end() ? found->second.address : std::string();
     const std::string silent = "silent for " + to_human(change.silent);
     const std::string count = fmt::format("{} of {} agents", change.overdue, change.living);
-    if (change.kind == Kind::lost) tell(AgentEvent::Kind::lost, change.agent, address, silent);
-    if (change.kind == Kind::back) tell(AgentEvent::Kind::back, change.agent, address, silent);
+    if (change.kind == Kind::lost)
+      tell(AgentEvent::Kind::lost, change.agent, address, silent, change.silent);
+    if (change.kind == Kind::back)
+      tell(AgentEvent::Kind::back, change.agent, address, silent, change.silent);
     if (change.kind == Kind::blind)
       tell(AgentEvent::Kind::blind, {}, {}, count + " fell silent at once");
     if (change.kind == Kind::sighted)
@@ -106,8 +108,9 @@ void AgentServer::State::note(wire::Refusal kind, const std::string& address,
 }
 
 void AgentServer::State::tell(AgentEvent::Kind kind, const std::string& agent,
-                              const std::string& address, const std::string& detail) {
-  observer_.event({kind, agent, address, detail, now_.wall});
+                              const std::string& address, const std::string& detail,
+                              Millis silent) {
+  observer_.event({kind, agent, address, detail, now_.wall, silent});
 }
 
 AgentServer::AgentServer(ServerOptions options, wire::ServerPort& port, Ledger& ledger,

@@ -23,7 +23,7 @@ class AgentServer::State {
               wire::Refuse answer);
   void note(wire::Refusal kind, const std::string& address, const std::string& detail);
   void tell(AgentEvent::Kind kind, const std::string& agent, const std::string& address,
-            const std::string& detail);
+            const std::string& detail, Millis silent = Millis{0});
   void drop(AgentState& agent);
 
   const ServerOptions options_;
@@ -50,6 +50,7 @@ class AgentServer::State {
              wire::Batch batch);
   void advance(AgentState& agent);
   void heard(AgentState& agent);
+  void holds(AgentState& agent, std::uint64_t batches);
   void forget_idle();
   std::uint32_t window() const;
 

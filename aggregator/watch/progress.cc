@@ -19,6 +19,11 @@ TimeMs moment_of(const wire::Segment& segment, TimeMs arrival) {
                              : arrival;
 }
 
+/// Attempts by what files say: those of paths, and within one the runs of its files.
+std::int64_t order_of(const wire::SourceDefinition& source) {
+  return std::int64_t{source.attempt} * (std::int64_t{1} << 32) + source.run;
+}
+
 bool says_anything(const wire::Segment& segment) {
   return !segment.events.empty() || segment.updates > 0;
 }
@@ -55,7 +60,7 @@ Progress::Step Progress::applied(const job::Agent& agent, std::uint32_t agent_nu
 
 void Progress::note_attempt(const wire::SourceDefinition& source, TimeMs now, Step& step) {
   if (source.kind != wire::SourceKind::rank) return;
-  const std::int64_t order = (std::int64_t{source.attempt} << 32) + source.run;
+  const std::int64_t order = order_of(source);
   if (order <= order_) return;
   const bool first = order_ < 0;
   order_ = order;
@@ -77,8 +82,12 @@ void Progress::restart(TimeMs now) {
   last_ = marked_ = now;
 }
 
-void Progress::resume(const std::vector<double>& iterations_ms, std::optional<Iteration> completed,
-                      TimeMs now) {
+void Progress::resume(const job::JobState& state, const std::vector<double>& iterations_ms,
+                      std::optional<Iteration> completed, TimeMs now) {
+  for (const auto& [name, agent] : state.agents())
+    for (const auto& [id, stream] : agent.streams)
+      if (stream.source.kind == wire::SourceKind::rank)
+        order_ = std::max(order_, order_of(stream.source));
   for (const double ms : iterations_ms) {
     pauses_.add({Stage::training, false}, Millis{static_cast<std::int64_t>(ms)});
     pace_.add(ms);

@@ -37,8 +37,8 @@ class Progress {
   /// What passes until the next progress says nothing of the job: an agent was away.
   void interrupt() { interrupted_ = true; }
   /// As if the job had been watched: iterations took this long, so far; the last is just done.
-  void resume(const std::vector<double>& iterations_ms, std::optional<Iteration> completed,
-              TimeMs now);
+  void resume(const job::JobState& state, const std::vector<double>& iterations_ms,
+              std::optional<Iteration> completed, TimeMs now);
 
   std::optional<TimeMs> last() const { return last_; }
   PauseKind kind() const { return kind_; }
