@@ -34,15 +34,17 @@ bool lives(Fate fate) {
   return fate == Fate::alive || fate == Fate::waiting || fate == Fate::stopped;
 }
 
-bool all_launchers_left(const job::JobState& state) {
-  bool any = false;
-  for (const auto& [name, agent] : state.agents())
-    for (const auto& [key, fact] : agent.processes) {
-      if (fact.part != wire::Part::launcher) continue;
-      if (fact.state != ProcessState::gone) return false;
-      any = true;
-    }
-  return any;
+/// The newest launcher of some agent is gone.
+bool any_launcher_left(const job::JobState& state) {
+  for (const auto& [name, agent] : state.agents()) {
+    const wire::ProcessFact* newest = nullptr;
+    for (const auto& [key, fact] : agent.processes)
+      if (fact.part == wire::Part::launcher &&
+          (newest == nullptr || fact.started > newest->started))
+        newest = &fact;
+    if (newest != nullptr && newest->state == ProcessState::gone) return true;
+  }
+  return false;
 }
 
 bool is_of(const job::JobView& view, std::uint32_t node, const std::string& agent) {
@@ -78,7 +80,7 @@ ProcessEvidence weigh_processes(const job::JobView& view, const detect::stage::S
   }
   found.all_left = found.known && all_left;
   found.all_left_well = found.known && all_well;
-  found.launcher_left = view.state != nullptr && all_launchers_left(*view.state);
+  found.launcher_left = view.state != nullptr && any_launcher_left(*view.state);
   return found;
 }
 

@@ -32,7 +32,7 @@ struct ProcessEvidence {
   bool exit_seen = false;            ///< somebody left badly and it was seen how
   bool all_left = false;             ///< every rank's process is known, and gone
   bool all_left_well = false;        ///< ... with exit code 0
-  bool launcher_left = false;        ///< launchers are known, and all are gone
+  bool launcher_left = false;        ///< that of some node
   std::optional<TimeMs> first_left;  ///< badly; by its agent's clock
 };
 

@@ -79,7 +79,10 @@ class LiveJob {
   bool is_frozen() const { return frozen_; }
   std::uint64_t refused() const { return refused_; }
   std::uint64_t left_out() const { return left_out_; }
-  void set(const Thresholds& thresholds) { options_.thresholds = thresholds; }
+  void set(const Thresholds& thresholds) {
+    options_.thresholds = thresholds;
+    watch_.set(thresholds.watch);
+  }
 
  private:
   void bound_warnings(wire::Batch& batch);

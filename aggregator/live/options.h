@@ -17,7 +17,7 @@ namespace l4::live {
 
 struct Thresholds {
   detect::hang::Options hang;
-  watch::Options watch;  ///< holds for jobs that begin later
+  watch::Options watch;
   IncidentBook::Options incidents;
 };
 

@@ -173,7 +173,7 @@ void JobWatch::resumed(const job::JobState& state, TimeMs now) {
     if (clock.paced && tick.duration_ms > 0) durations.push_back(tick.duration_ms);
   if (durations.size() > Pauses::kKept)
     durations.erase(durations.begin(), durations.end() - Pauses::kKept);
-  progress_.resume(durations, clock.completed_by_any, now);
+  progress_.resume(state, durations, clock.completed_by_any, now);
 }
 
 bool JobWatch::other_evidence() const {
@@ -203,13 +203,13 @@ Standing JobWatch::standing(TimeMs now) const {
   standing.waits = waits_text();
   const Pauses& pauses = progress_.pauses();
   const PauseKind kind = progress_.kind();
-  standing.deadline = pauses.deadline(kind, floors_.suspect, options_.collective_timeout);
+  standing.deadline = pauses.deadline(kind, options_.suspect_floor, options_.collective_timeout);
   if (!standing.since) return standing;
   const Millis silent = now - *standing.since;
   standing.suspect = silent > standing.deadline;
   if (!standing.suspect) return standing;
   standing.confirmed = other_evidence() || (pauses.may_confirm(kind) &&
-                                            silent > pauses.deadline(kind, floors_.confirm,
+                                            silent > pauses.deadline(kind, options_.confirm_floor,
                                                                      options_.collective_timeout));
   return standing;
 }
@@ -241,13 +241,13 @@ void JobWatch::look_again(TimeMs now) {
 
 /// All that a node prints stopped while the job goes on.
 void JobWatch::look_at_agents(TimeMs now) {
-  if (agents_looked_ && now < *agents_looked_ + floors_.suspect / 8) return;
+  if (agents_looked_ && now < *agents_looked_ + options_.suspect_floor / 8) return;
   agents_looked_ = now;
   const auto last = progress_.last();
   if (progress_.by_activity() || !last || is_over()) return;
   for (auto& [name, agent] : agents_) {
     if (agent.lost || agent.told || !agent.heard || agent.gaps < kGapsMin) continue;
-    const Millis ordinary = std::max(3 * agent.largest, floors_.suspect);
+    const Millis ordinary = std::max(3 * agent.largest, options_.suspect_floor);
     if (now - *agent.heard <= ordinary || *last < *agent.heard + ordinary / 2) continue;
     agent.told = true;
     fire({Cause::node_lost,
@@ -292,12 +292,12 @@ std::optional<TimeMs> JobWatch::next_look() const {
     const Pauses& pauses = progress_.pauses();
     const PauseKind kind = progress_.kind();
     if (suspected_ != last)
-      sooner(*last + pauses.deadline(kind, floors_.suspect, options_.collective_timeout) +
+      sooner(*last + pauses.deadline(kind, options_.suspect_floor, options_.collective_timeout) +
              Millis{1});
     else if (confirmed_ != last && pauses.may_confirm(kind))
-      sooner(*last + pauses.deadline(kind, floors_.confirm, options_.collective_timeout) +
+      sooner(*last + pauses.deadline(kind, options_.confirm_floor, options_.collective_timeout) +
              Millis{1});
-    if (agents_looked_) sooner(*agents_looked_ + floors_.suspect / 8);
+    if (agents_looked_) sooner(*agents_looked_ + options_.suspect_floor / 8);
   }
   return next;
 }

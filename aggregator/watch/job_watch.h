@@ -44,13 +44,14 @@ struct Standing {
 
 class JobWatch {
  public:
-  explicit JobWatch(Options options)
-      : options_(options), processes_(options.device_wait), floors_(options) {}
+  explicit JobWatch(Options options) : options_(options), processes_(options.device_wait) {}
 
   void applied(const job::JobState& state, const wire::Batch& batch, TimeMs arrival);
   /// `heard`: when the agent was last heard of.
   void agent_lost(const std::string& agent, TimeMs heard);
   void agent_back(const std::string& agent, TimeMs now);
+  /// Other floors, from now on.
+  void set(const Options& options) { options_ = options; }
   /// Somebody wants to know: asked is due at once.
   void ask(TimeMs now);
   /// After a restart of the aggregator: learns from what was loaded; deadlines start now.
@@ -68,11 +69,6 @@ class JobWatch {
   const Progress& progress() const { return progress_; }
 
  private:
-  struct Floors {
-    explicit Floors(const Options& options)
-        : suspect(options.suspect_floor), confirm(options.confirm_floor) {}
-    Millis suspect, confirm;
-  };
   struct Agent {
     std::uint32_t number = 0;
     std::optional<TimeMs> heard;  ///< lines, since the attempt iterates
@@ -100,7 +96,6 @@ class JobWatch {
   Progress progress_;
   TellingLines lines_;
   ProcessBoard processes_;
-  Floors floors_;
   std::map<std::string, Agent> agents_;
   std::array<Slot, kCauses> slots_;
   std::optional<TimeMs> suspected_, confirmed_;  ///< progress that was the last then

@@ -25,7 +25,12 @@ void Pace::add(double iteration_ms) {
   const double recent = quartile({split, kept_.end()});
   if (!slower_) before_ms_ = quartile({kept_.begin(), split});
   ratio_ = before_ms_ > 0 ? recent / before_ms_ : 1;
-  if (ratio_ > kRatio) slower_ = true;
+  slow_ms_ += slower_ ? iteration_ms : 0;
+  if (ratio_ > kRatio && !slower_) {
+    slower_ = true;
+    slow_ms_ = 0;
+    for (auto at = split; at != kept_.end(); ++at) slow_ms_ += *at;
+  }
   if (slower_ && ratio_ < kOver) {
     slower_ = false;
     wait_ = 0;
@@ -33,7 +38,7 @@ void Pace::add(double iteration_ms) {
 }
 
 bool Pace::ask() {
-  if (!slower_ || (wait_ > 0 && added_ < asked_at_ + wait_)) return false;
+  if (!slower() || (wait_ > 0 && added_ < asked_at_ + wait_)) return false;
   wait_ = std::max(kRecent, 2 * wait_);
   asked_at_ = added_;
   return true;

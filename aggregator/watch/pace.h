@@ -16,10 +16,12 @@ class Pace {
   static constexpr std::size_t kKept = 200, kBefore = 10, kRecent = 6;
   static constexpr double kRatio = 1.3, kOver = 1.15;
 
+  static constexpr double kLastingMs = 8000;  ///< that it is slow; less may be over when it is told
+
   void add(double iteration_ms);
   /// It is slower, and nobody was told yet or long ago.
   bool ask();
-  bool slower() const { return slower_; }
+  bool slower() const { return slower_ && slow_ms_ >= kLastingMs; }
   double ratio() const { return ratio_; }
   double before_ms() const { return before_ms_; }
   void forget() { *this = Pace(); }
@@ -28,6 +30,7 @@ class Pace {
   std::vector<double> kept_;  // oldest first
   std::size_t added_ = 0, asked_at_ = 0, wait_ = 0;
   double ratio_ = 1, before_ms_ = 0;
+  double slow_ms_ = 0;  ///< for how long
   bool slower_ = false;
 };
 

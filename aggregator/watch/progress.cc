@@ -5,9 +5,11 @@
 namespace l4::watch {
 namespace {
 
-/// Agents' clocks are trusted so far; a stage line and the iteration before it may be confused
-/// within the same time.
+/// Agents' clocks are trusted so far.
 constexpr Millis kTrust{2000};
+/// The line of an iteration may come behind that of the stage after it, from another agent, by the
+/// time that their clocks differ.
+constexpr Millis kClocks{500};
 constexpr std::size_t kStreamsMax = 262'144;
 /// Before the first iteration lines come in heaps: what lies closer together is one.
 constexpr Millis kHeap{1000};
@@ -17,8 +19,19 @@ TimeMs moment_of(const wire::Segment& segment, TimeMs arrival) {
                              : arrival;
 }
 
+/// Attempts by what files say: those of paths, and within one the runs of its files.
+std::int64_t order_of(const wire::SourceDefinition& source) {
+  return std::int64_t{source.attempt} * (std::int64_t{1} << 32) + source.run;
+}
+
 bool says_anything(const wire::Segment& segment) {
   return !segment.events.empty() || segment.updates > 0;
+}
+
+/// A traceback's functions may belong to any stage: only what recurs while a job trains counts.
+bool recurs(Stage stage) {
+  return stage == Stage::evaluation || stage == Stage::checkpoint_save ||
+         stage == Stage::data_loading;
 }
 
 /// The segment is the first of another stage of its stream.
@@ -47,7 +60,7 @@ Progress::Step Progress::applied(const job::Agent& agent, std::uint32_t agent_nu
 
 void Progress::note_attempt(const wire::SourceDefinition& source, TimeMs now, Step& step) {
   if (source.kind != wire::SourceKind::rank) return;
-  const std::int64_t order = (std::int64_t{source.attempt} << 32) + source.run;
+  const std::int64_t order = order_of(source);
   if (order <= order_) return;
   const bool first = order_ < 0;
   order_ = order;
@@ -69,8 +82,12 @@ void Progress::restart(TimeMs now) {
   last_ = marked_ = now;
 }
 
-void Progress::resume(const std::vector<double>& iterations_ms, std::optional<Iteration> completed,
-                      TimeMs now) {
+void Progress::resume(const job::JobState& state, const std::vector<double>& iterations_ms,
+                      std::optional<Iteration> completed, TimeMs now) {
+  for (const auto& [name, agent] : state.agents())
+    for (const auto& [id, stream] : agent.streams)
+      if (stream.source.kind == wire::SourceKind::rank)
+        order_ = std::max(order_, order_of(stream.source));
   for (const double ms : iterations_ms) {
     pauses_.add({Stage::training, false}, Millis{static_cast<std::int64_t>(ms)});
     pace_.add(ms);
@@ -98,12 +115,17 @@ void Progress::segment(const job::Stream& stream, std::uint64_t key, const wire:
       reach(at, {segment.stage, true});
     return;
   }
-  const bool other = segment.stage != Stage::unknown && segment.stage != Stage::training;
-  if (!other || source == wire::SourceKind::launcher || !begins_stage(stream, segment)) return;
+  if (!recurs(segment.stage) || source == wire::SourceKind::launcher ||
+      !begins_stage(stream, segment))
+    return;
   const std::uint32_t bit = 1U << static_cast<unsigned>(segment.stage);
   if ((stages_begun_ & bit) != 0) return;
+  // Told late: iterations were done since it began.
+  const TimeMs begin = segment.arrival_begin ? std::min(*segment.arrival_begin, at) : at;
+  if (marked_ && begin + kTrust < *marked_) return;
   stages_begun_ |= bit;
-  begin_stage(segment.stage, at);
+  begin_stage(segment.stage, marked_ ? std::max(begin, *marked_) : begin,
+              static_cast<std::uint32_t>(key >> 32U));
   step.moved = true;
 }
 
@@ -129,10 +151,10 @@ void Progress::completed(std::uint64_t key, const wire::Segment& segment, TimeMs
   if (stray_ > 64 + 4 * streams_.size()) newest_.reset();
   if (newest_ && iteration <= *newest_) return;
   step.ticked = true;
-  tick(iteration, at);
+  tick(iteration, at, static_cast<std::uint32_t>(key >> 32U));
 }
 
-void Progress::tick(Iteration iteration, TimeMs at) {
+void Progress::tick(Iteration iteration, TimeMs at, std::uint32_t agent) {
   ++ticks_;
   const bool first = !iterated_;
   iterated_ = true;
@@ -142,8 +164,9 @@ void Progress::tick(Iteration iteration, TimeMs at) {
   }
   if (!paced_ || at > paced_->at) paced_ = Moment{iteration, at};
   newest_ = iteration;
-  // The stage that began just now lasts, if its line came before that of the iteration.
-  if (!first && stage_at_ && *stage_at_ + kTrust > at) {
+  // The stage that began after this iteration lasts, though its line came first.
+  const Millis before = agent == stage_agent_ ? Millis{0} : kClocks;
+  if (!first && stage_at_ && at <= *stage_at_ + before) {
     last_ = std::max(last_.value_or(at), at);
     return;
   }
@@ -152,8 +175,9 @@ void Progress::tick(Iteration iteration, TimeMs at) {
   reach(at, {Stage::training, false});
 }
 
-void Progress::begin_stage(Stage stage, TimeMs at) {
+void Progress::begin_stage(Stage stage, TimeMs at, std::uint32_t agent) {
   stage_at_ = at;
+  stage_agent_ = agent;
   reach(at, {stage, false});
 }
 

@@ -37,8 +37,8 @@ class Progress {
   /// What passes until the next progress says nothing of the job: an agent was away.
   void interrupt() { interrupted_ = true; }
   /// As if the job had been watched: iterations took this long, so far; the last is just done.
-  void resume(const std::vector<double>& iterations_ms, std::optional<Iteration> completed,
-              TimeMs now);
+  void resume(const job::JobState& state, const std::vector<double>& iterations_ms,
+              std::optional<Iteration> completed, TimeMs now);
 
   std::optional<TimeMs> last() const { return last_; }
   PauseKind kind() const { return kind_; }
@@ -56,8 +56,8 @@ class Progress {
   void segment(const job::Stream& stream, std::uint64_t key, const wire::Segment& segment,
                TimeMs at, Step& step);
   void completed(std::uint64_t key, const wire::Segment& segment, TimeMs at, Step& step);
-  void tick(Iteration iteration, TimeMs at);
-  void begin_stage(Stage stage, TimeMs at);
+  void tick(Iteration iteration, TimeMs at, std::uint32_t agent);
+  void begin_stage(Stage stage, TimeMs at, std::uint32_t agent);
   void reach(TimeMs at, PauseKind next);
 
   struct Moment {
@@ -75,6 +75,7 @@ class Progress {
   std::optional<Moment> paced_;     ///< iteration whose time pace is measured from
   std::uint32_t stages_begun_ = 0;  ///< bits by Stage, since the last iteration
   std::optional<TimeMs> stage_at_;
+  std::uint32_t stage_agent_ = 0;
   std::unordered_map<std::uint64_t, Iteration> streams_;  ///< last completed, by agent and source
   std::uint64_t stray_ = 0;  ///< iterations completed since any was new to the job
   std::int64_t order_ = -1;  ///< newest attempt and run that files named

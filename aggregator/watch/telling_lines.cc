@@ -8,11 +8,19 @@ namespace {
 using detect::Severity;
 
 constexpr std::size_t kTellingMax = 65'536, kKnownMax = 4'096, kTextBytesMax = 120;
-constexpr std::size_t kSourcesMax = 262'144;
+constexpr std::size_t kRanksMax = 262'144;
 constexpr std::uint64_t kNoiseTicks = 2;
 constexpr Millis kQuiet{60'000};
 constexpr std::uint8_t kNotTelling =
     wire::kMarkIteration | wire::kMarkTeardown | wire::kMarkFinished | wire::kMarkProgress;
+
+/// A rank with a number is one whatever it writes to.
+std::pair<std::uint32_t, std::int64_t> speaker(std::uint32_t agent,
+                                               const wire::SourceDefinition& source) {
+  if (source.rank) return {0, source.rank->value()};
+  if (source.local_rank) return {agent, *source.local_rank};
+  return {agent, -1 - std::int64_t{source.id.value()}};
+}
 
 }  // namespace
 
@@ -57,8 +65,8 @@ TellingLines::Found TellingLines::applied(const job::JobState& state, const job:
   Agent& own = agents_[agent_number];
   for (const wire::TemplateDefinition& definition : batch.templates) define(own, definition);
   for (const wire::SourceDefinition& source : batch.sources)
-    if (source.kind == wire::SourceKind::rank && ranks_.size() < kSourcesMax)
-      ranks_.insert(std::uint64_t{agent_number} << 32U | source.id.value());
+    if (source.kind == wire::SourceKind::rank && ranks_.size() < kRanksMax)
+      ranks_.insert(speaker(agent_number, source));
   if (own.telling.empty() && own.finishing.empty()) return found;
   for (const wire::Segment& segment : batch.segments) {
     const auto stream = agent.streams.find(segment.source.value());
@@ -66,7 +74,7 @@ TellingLines::Found TellingLines::applied(const job::JobState& state, const job:
     const wire::SourceDefinition& source = stream->second.source;
     for (const wire::EventCount& event : segment.events) {
       if (own.finishing.contains(event.id.value())) {
-        const std::uint64_t key = std::uint64_t{agent_number} << 32U | segment.source.value();
+        const Speaker key = speaker(agent_number, source);
         if (ranks_.contains(key)) finished_.insert(key);
         found.finished |= source.kind == wire::SourceKind::launcher || ranks_.empty() ||
                           finished_.size() * 2 > ranks_.size();

@@ -10,9 +10,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "aggregator/detect/evidence/wording.h"
 #include "aggregator/job/job_state.h"
@@ -53,7 +55,8 @@ class TellingLines {
 
   std::unordered_map<std::uint32_t, Agent> agents_;
   std::unordered_map<TemplateId, Known> known_;
-  std::unordered_set<std::uint64_t> ranks_, finished_;  // sources of this attempt
+  using Speaker = std::pair<std::uint32_t, std::int64_t>;  // agent and local rank, or a rank
+  std::set<Speaker> ranks_, finished_;                     // of this attempt
   std::uint64_t left_out_ = 0;
 };
 

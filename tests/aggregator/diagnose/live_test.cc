@@ -85,7 +85,7 @@ TEST_CASE("live: silence is a hang from the learned deadline on, and sure from t
   CHECK(job.report_at(job.last() + 9'900).verdict.state == State::healthy);
   const Report suspected = job.report_at(job.last() + 10'100);
   CHECK(suspected.verdict.state == State::hung);
-  CHECK(suspected.verdict.confidence == doctest::Approx(0.6));
+  CHECK(suspected.verdict.confidence == doctest::Approx(0.45));
   CHECK(job.report_at(job.last() + 61'000).verdict.confidence == doctest::Approx(0.8));
 }
 
