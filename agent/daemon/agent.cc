@@ -1,6 +1,7 @@
 #include "agent/daemon/agent.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,6 +47,11 @@ ship::SessionOptions session_options(const Settings& settings, const Agent::Worl
   options.queue = settings.queue;
   options.seed = world.seed;
   return options;
+}
+
+bool is_readable(int descriptor) {
+  pollfd wait{descriptor, POLLIN, 0};
+  return descriptor >= 0 && ::poll(&wait, 1, 0) > 0;
 }
 
 }  // namespace
@@ -130,7 +136,7 @@ Millis Agent::step(Moment now) {
     read();
   else
     intake_.was_blocked();
-  if (kernel_ && tailer_ && session_.has_room() && !stopping_) {
+  if (may_hear_kernel()) {
     kernel_->poll(now.host, watch_.get());
     tell(kernel_->take_notices());
   }
@@ -143,6 +149,10 @@ Millis Agent::step(Moment now) {
 bool Agent::may_read() const {
   return tailer_ && !stopping_ && !reloaded_ && session_.has_room() && intake_.has_room() &&
          now_.steady >= paused_until_;
+}
+
+bool Agent::may_hear_kernel() const {
+  return kernel_ && tailer_ && !stopping_ && session_.has_room();
 }
 
 void Agent::read() {
@@ -180,7 +190,7 @@ Millis Agent::next_step(Millis session) const {
 std::vector<int> Agent::descriptors() const {
   std::vector<int> all{world_.port->wait_fd()};
   if (watch_) all.push_back(watch_->descriptor());
-  if (kernel_ && session_.has_room()) all.push_back(kernel_->descriptor());
+  if (may_hear_kernel()) all.push_back(kernel_->descriptor());
   if (may_read()) all.push_back(tailer_->wait({now_.steady, now_.host.wall}).fd);
   return all;
 }
@@ -202,7 +212,7 @@ void Agent::found(const tail::Place& place, const std::string& root) {
 }
 
 void Agent::watch_processes() {
-  if (!watch_ || now_.steady < watch_at_) return;
+  if (!watch_ || (now_.steady < watch_at_ && !is_readable(watch_->descriptor()))) return;
   const std::vector<host::ProcessFact> changed = watch_->poll(now_.host);
   tell(watch_->take_notices());
   if (!changed.empty()) intake_.look_again();

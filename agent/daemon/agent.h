@@ -91,6 +91,7 @@ class Agent : private ship::Pipeline {
   void ship(wire::Batch&& batch);
   Millis next_step(Millis session) const;
   bool may_read() const;
+  bool may_hear_kernel() const;
 
   Settings settings_;
   World world_;

@@ -131,9 +131,7 @@ std::optional<Millis> Intake::decide() {
     }
     if (log.number) continue;
     const bool over = !watched_ || now_.steady - log.since >= options_.decide_after;
-    if (!over && !log.file) continue;
-    const Owner owner = owners_.of(log.path, log.root, log.file);
-    if (over || owner.by_process) decide(log, owner);
+    if (over || owners_.knows(log.file)) decide(log, owners_.of(log.path, log.root, log.file));
   }
   if (undecided_ == 0 && quiet_logs_ == 0) return std::nullopt;
   return Millis{100};
@@ -141,7 +139,7 @@ std::optional<Millis> Intake::decide() {
 
 void Intake::look_again() {
   for (auto& [id, log] : logs_) {
-    if (!log.number || log.by_process) continue;
+    if (!log.number || log.by_process || !owners_.knows(log.file)) continue;
     const Owner owner = owners_.of(log.path, log.root, log.file);
     if (!owner.by_process) continue;
     log.by_process = true;

@@ -33,6 +33,10 @@ class Owners {
 
   Owner of(const std::string& path, const std::string& root,
            const std::optional<host::FileKey>& file) const;
+  /// A rank process is known that writes the file.
+  bool knows(const std::optional<host::FileKey>& file) const {
+    return watch_ != nullptr && file && !watch_->ranks_of(*file).empty();
+  }
   /// Node that the path or the configuration names; empty if none does.
   std::string node_of_path(const std::string& path, const std::string& root) const;
 
