@@ -147,7 +147,8 @@ JobRow LiveJob::row(TimeMs now) const {
   JobRow row;
   row.id = id();
   row.incident = book_.open_id();
-  row.suspect = !ended() && (book_.is_suspect(now) || watch_.standing(now).suspect);
+  row.suspect =
+      !ended() && row.incident.empty() && (book_.is_suspect(now) || watch_.standing(now).suspect);
   row.ended = ended();
   row.last_seen = last_arrival_;
   std::set<std::string_view> nodes;
