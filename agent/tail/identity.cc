@@ -75,7 +75,10 @@ void Scanner::take_place(Part& part, Folder& folder, const Seen& seen) {
   if (holder != nullptr && holder != &part) folder.displaced.push_back(holder);
   holder = &part;
   folder.looks.erase(seen.name);
-  context_.table.arrange(*log);
+  if (names_settle_)
+    unarranged_.insert(log->id);
+  else
+    context_.table.arrange(*log);
   context_.touch(part);
 }
 
@@ -99,6 +102,8 @@ void Scanner::lose_name(Part& part) {
   part.named = false;
   const Millis now = context_.now.steady;
   if (!part.file && adopt_copy(part)) return;
+  if (part.file)  // from now on its place among the others is told by its time
+    if (const auto status = part.file->status()) part.modified = status->modified;
   part.give_up = now + (part.file ? context_.options.deleted_hold : context_.options.search);
   context_.set_alarm(part, std::min(part.give_up, now + context_.options.blind_poll));
   context_.touch(part);
@@ -137,48 +142,6 @@ void Scanner::give_up(Part& part, Missing why) {
   part.resumed = false;
   context_.table.drop_file(part);
   context_.wake(*part.log);
-}
-
-/// The text of the part stands no longer in its file.
-void Scanner::lose_file(Part& part) {
-  ++context_.counters.truncations;
-  context_.close_file(part);
-  context_.table.drop_file(part);
-  forget_name(part);
-  part.named = false;
-  part.truncated = true;
-  if (!part.log->told_truncated)
-    context_.warn("truncated", part.log->path,
-                  "it is truncated while it is written; more may be missing than is counted");
-  part.log->told_truncated = true;
-  part.give_up = context_.now.steady + context_.options.search;
-  context_.set_alarm(part, part.give_up);
-  context_.touch(part);
-}
-
-void Scanner::replaced(Part& part) {
-  lose_file(part);
-  if (const auto at = folders_.find(split_folder(part.path).first); at != folders_.end())
-    scan(*at->second);
-  if (!part.placed()) adopt_copy(part);
-}
-
-/// A file turned up that may be what another held before it was truncated. Which parts have lost
-/// their text must be known before that can be told.
-void Scanner::verify_relatives(Folder& folder, const Seen& seen) {
-  if (seen.name == seen.base || folder.verified.contains(seen.base) ||
-      context_.table.by_file(seen.status.device, seen.status.inode).part != nullptr)
-    return;
-  folder.verified.insert(seen.base);
-  for (Part* part : context_.table.relatives(folder.path, seen.base)) {
-    if (!part->named || part->packed || part->closed || part->id.fingerprint_bytes == 0) continue;
-    const auto head = text_of(*part, 0, part->id.fingerprint_bytes);
-    if (!head) continue;
-    const auto status = context_.files.status(part->path, true);
-    const bool shorter = status && status->inode == part->id.inode &&
-                         status->device == part->id.device && status->bytes < part->read;
-    if (shorter || fingerprint_of(*head) != part->id.fingerprint) lose_file(*part);
-  }
 }
 
 void Scanner::newcomer(Folder& folder, const Seen& seen, bool first_round) {

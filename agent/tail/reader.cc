@@ -110,12 +110,13 @@ Reader::Step Reader::step(Part& part, std::size_t budget) {
 Reader::Step Reader::failed(Part& part, int error) {
   ++context_.counters.read_errors;
   context_.close_file(part);
-  if (!part.told)
+  const bool scarce = error == EMFILE || error == ENFILE;  // which is told for all files at once
+  if (!part.told && !scarce)
     context_.warn("unreadable", part.path, std::strerror(error),
                   part.known - std::min(part.known, part.read));
-  part.told = true;
-  part.backoff = std::clamp(2 * part.backoff, Millis{1'000},
-                            std::max(context_.options.retry_max, Millis{1'000}));
+  part.told = part.told || !scarce;
+  const Millis most = scarce ? Millis{1'000} : context_.options.retry_max;
+  part.backoff = std::clamp(2 * part.backoff, Millis{1'000}, std::max(most, Millis{1'000}));
   part.retry = context_.now.steady + part.backoff;
   context_.set_alarm(part, part.retry);
   return Step::idle;  // the parts behind it do not wait for it
@@ -190,12 +191,23 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
   auto status = part.file->status();
   if (!status) return failed(part, status.error());
   const std::uint32_t head_before = part.id.fingerprint_bytes;
+  if (status->bytes < part.read && scanner_.cut_back(part, status->bytes)) return Step::changed;
   bool same = status->bytes >= part.read && same_head(part, status->bytes);
   if (same && head_before == 0 && part.id.fingerprint_bytes > 0) {
-    // Only now it is known which text it is: what size it has must be asked between two looks at it.
+    // Only now it is known which text it is: what size it has must be asked between two looks at
+    // it.
     status = part.file->status();
     if (!status) return failed(part, status.error());
     same = status->bytes >= part.id.fingerprint_bytes && same_head(part, status->bytes);
+    if (same && !part.started) {
+      // Text may have stood there that nobody saw, and been rotated away: it comes before this.
+      part.modified = status->modified;
+      scanner_.changed(part.path);
+      Log& log = *part.log;
+      log.hold = context_.now.steady + Millis{1};
+      context_.alarms.push({log.hold, Alarm::Of::log, log.id.value()});
+      return Step::wait;
+    }
   }
   part.raw = status->bytes;
   part.modified = status->modified;
@@ -203,19 +215,30 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
     scanner_.replaced(part);
     return Step::changed;
   }
+  if (!part.truncated && status->bytes < part.cut.value_or(part.known)) {
+    if (part.read <= kHeadBytes) {  // too little to tell it from a text with the same beginning
+      scanner_.replaced(part);
+      return Step::changed;
+    }
+    part.cut = status->bytes;
+  }
   // A copy may hold less than what was seen before the file was truncated.
-  part.known = part.truncated ? std::max(part.known, status->bytes) : status->bytes;
+  part.known = std::max(part.known, status->bytes);
   if (part.skip_old && !part.started) context_.missing(part, part.known, Missing::old);
   part.started = true;
   if (!part.unread()) return at_end(part);
   TextFile::Piece piece;
   std::string_view text;
-  const auto follows =
-      fill(part, std::min<std::uint64_t>(budget, part.known - part.read), piece, text);
+  const std::uint64_t end = part.cut.value_or(part.known);
+  const auto follows = fill(part, std::min<std::uint64_t>(budget, end - part.read), piece, text);
   if (!follows) return failed(part, follows.error());
   // It may have been truncated, and written to, while it was read.
   if (!*follows || !same_head(part, std::max<std::uint64_t>(part.id.fingerprint_bytes, 1))) {
     scanner_.replaced(part);
+    return Step::changed;
+  }
+  if (part.cut && part.read == end) {
+    scanner_.go_on_behind(part, end);
     return Step::changed;
   }
   if (text.empty()) {

@@ -28,8 +28,7 @@ class Scanner {
   Scanner(Context& context, Sources sources, std::unique_ptr<Watcher> watcher);
 
   int fd() const { return watcher_->fd(); }
-  /// True if there were any.
-  bool read_notices();
+  bool read_notices();  ///< true if there were any
   /// Roots are looked for, and for 0 all folders read again.
   void poll(std::uint64_t which);
   void folder_due(const std::string& folder);
@@ -44,6 +43,10 @@ class Scanner {
   Outcome<std::unique_ptr<File>> open_file(const std::string& path);
   /// The file of a part has another text now: finds where the part is, and what the file is.
   void replaced(Part& part);
+  /// True if the file of a part holds but a beginning of what was read: another part has it now.
+  bool cut_back(Part& part, std::uint64_t bytes);
+  /// What is written from `bytes` on is another part's text.
+  void go_on_behind(Part& part, std::uint64_t bytes);
   /// The name of a part leads elsewhere or nowhere.
   void lose_name(Part& part);
   /// Nothing of the part is left to be found, unless a copy is. True if one took its place.
@@ -101,6 +104,7 @@ class Scanner {
   void take_notice(const Notice& notice);
   void end_notices(Folder& folder);
   std::size_t scan(Folder& folder);
+  void arrange_logs();
   void settle_resumed();
   std::vector<Seen> list(Folder& folder, const std::vector<std::string>& names);
   void link(Folder& folder, const std::string& name);
@@ -109,6 +113,7 @@ class Scanner {
   // identity.cc
   void follow(Folder& folder, const Seen& seen, Part& part);
   bool make_room();
+  void tell_truncated(Log& log);
   void lose_file(Part& part);
   void forget_name(const Part& part);
   void verify_relatives(Folder& folder, const Seen& seen);
@@ -137,6 +142,8 @@ class Scanner {
   std::deque<std::string> dirty_;
   std::set<Folder*> noticed_;
   std::uint64_t scan_ = 0;
+  bool names_settle_ = false;   // some parts have names yet that lead elsewhere
+  std::set<LogId> unarranged_;  // meanwhile
   bool told_limit_ = false, told_overflow_ = false, told_files_ = false, told_open_ = false;
 };
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -25,7 +26,7 @@ class Disk {
   virtual void append(const std::string& path, const std::string& bytes) = 0;  // creates it
   virtual void write_new(const std::string& path, const std::string& bytes) = 0;
   virtual void rename(const std::string& from, const std::string& to) = 0;
-  virtual void truncate(const std::string& path) = 0;
+  virtual void cut(const std::string& path, std::size_t bytes) = 0;  // 0: truncated
   virtual void remove(const std::string& path) = 0;
   virtual void copy_time(const std::string& from, const std::string& to) = 0;
   virtual std::uint64_t inode(const std::string& path) = 0;
@@ -42,7 +43,7 @@ class FakeDisk final : public Disk, public FileSystem {
   void append(const std::string& path, const std::string& bytes) override;
   void write_new(const std::string& path, const std::string& bytes) override;
   void rename(const std::string& from, const std::string& to) override;
-  void truncate(const std::string& path) override;
+  void cut(const std::string& path, std::size_t bytes) override;
   void remove(const std::string& path) override;
   void copy_time(const std::string& from, const std::string& to) override {
     names_.at(to)->modified = names_.at(from)->modified;
@@ -53,14 +54,20 @@ class FakeDisk final : public Disk, public FileSystem {
   Outcome<Status> status(const std::string& path, bool follow) override;
   Outcome<std::string> real_path(const std::string& path) override { return path; }
   Outcome<std::unique_ptr<File>> open(const std::string& path) override;
-  bool blind(const std::string&) override { return false; }
+  bool blind(const std::string&) override { return network; }
 
   std::unique_ptr<Watcher> watcher();
 
   TimeMs now{};
   std::size_t open_files = 0, open_most = 1'000'000;
-  bool lose_notices = false;  ///< of writes and names; nobody says so
-  bool overflow = false;      ///< notices are lost, and it is said
+  bool lose_notices = false;           ///< of writes and names; nobody says so
+  bool overflow = false;               ///< notices are lost, and it is said
+  bool network = false;                ///< what others write is not noticed
+  std::map<std::string, int> refused;  ///< paths, and the errno of what is asked of them
+  int read_error = 0;                  ///< of all files, if not 0
+  /// Called before each look at the names, the size or the text of something: others write
+  /// meanwhile.
+  std::function<void()> meanwhile;
   struct Note {
     std::string name;
     bool written;
@@ -68,6 +75,7 @@ class FakeDisk final : public Disk, public FileSystem {
   std::deque<Note> notes;
 
  private:
+  int refusal(const std::string& path);
   std::shared_ptr<Inode> make(const std::string& path);
   void note(const std::string& path, bool written);
 
@@ -81,7 +89,7 @@ class RealDisk final : public Disk {
   void append(const std::string& path, const std::string& bytes) override;
   void write_new(const std::string& path, const std::string& bytes) override;
   void rename(const std::string& from, const std::string& to) override;
-  void truncate(const std::string& path) override;
+  void cut(const std::string& path, std::size_t bytes) override;
   void remove(const std::string& path) override;
   void copy_time(const std::string& from, const std::string& to) override;
   std::uint64_t inode(const std::string& path) override;
@@ -99,7 +107,8 @@ class World {
   void append(const std::string& name, const std::string& text);
   void rename(const std::string& from, const std::string& to);
   void copy(const std::string& from, const std::string& to);
-  void truncate(const std::string& name);
+  void cut(const std::string& name, std::size_t bytes);
+  void truncate(const std::string& name) { cut(name, 0); }
   void remove(const std::string& name);
   void pack(const std::string& from, const std::string& to);
 

@@ -1,0 +1,63 @@
+// Which source each speaker of a file is, in each of the runs that the file holds.
+//
+// Place in the flow: JobPipeline asks for the current run while it reads, and for a byte's
+// run when it reads again (recall). One per file, one thread. Bounded by speakers x runs; past
+// kRunsMax all belongs to the last run.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/base/ids.h"
+
+namespace l4::pipeline {
+
+class FileRuns {
+ public:
+  static constexpr std::size_t kRunsMax = 1024;
+
+  /// Number of the current run, from 0.
+  std::uint32_t current() const { return static_cast<std::uint32_t>(runs_.size() - 1); }
+  bool full() const { return runs_.size() >= kRunsMax; }
+  void begin(std::uint64_t from_byte) { runs_.push_back({from_byte, {}}); }
+
+  /// What stands behind this byte is read again: runs that begin there are forgotten.
+  void go_back(std::uint64_t to_byte) {
+    while (runs_.size() > 1 && runs_.back().from > to_byte) runs_.pop_back();
+  }
+
+  std::optional<SourceId> source(std::size_t speaker) const { return runs_.back().source(speaker); }
+  void add(std::size_t speaker, SourceId source) {
+    auto& sources = runs_.back().sources;
+    if (speaker >= sources.size()) sources.resize(speaker + 1);
+    sources[speaker] = source;
+  }
+  /// Calls `visit(speaker, source)` for each speaker of the current run.
+  template <class Visit>
+  void each(Visit visit) const {
+    const auto& sources = runs_.back().sources;
+    for (std::size_t speaker = 0; speaker < sources.size(); ++speaker)
+      if (sources[speaker]) visit(speaker, *sources[speaker]);
+  }
+
+  /// Who the speaker is in the run that holds the byte.
+  std::optional<SourceId> source_at(std::size_t speaker, std::uint64_t byte) const {
+    const auto behind = std::ranges::upper_bound(runs_, byte, {}, &Run::from);
+    return std::prev(behind)->source(speaker);
+  }
+
+ private:
+  struct Run {
+    std::uint64_t from = 0;
+    std::vector<std::optional<SourceId>> sources;  // by speaker
+
+    std::optional<SourceId> source(std::size_t speaker) const {
+      return speaker < sources.size() ? sources[speaker] : std::nullopt;
+    }
+  };
+  std::vector<Run> runs_{1};
+};
+
+}  // namespace l4::pipeline

@@ -1,0 +1,86 @@
+#include "agent/pipeline/speaker_table.h"
+
+#include <algorithm>
+
+namespace l4::pipeline {
+namespace {
+
+bool same(const decode::Speaker& speaker, const std::string& host, std::int32_t rank,
+          std::int32_t local_rank) {
+  return (speaker.rank ? speaker.rank->value() : -1) == rank &&
+         speaker.local_rank.value_or(-1) == local_rank && speaker.host == host;
+}
+
+}  // namespace
+
+SpeakerTable::Found SpeakerTable::find(const decode::Speaker& speaker) {
+  if (one_speaker()) {
+    if (speaker.rank) ++rank_votes_[speaker.rank->value()];
+    if (!keys_.empty()) return {0, false};
+    keys_.push_back({});
+    return {0, true};
+  }
+  if (last_ < keys_.size()) {
+    const Key& key = keys_[last_];
+    if (same(speaker, key.host, key.rank, key.local_rank)) return {last_, false};
+  }
+  if (keys_.size() >= kSpeakersMax) return {lookup(speaker), false};
+  Key key{std::string(speaker.host), speaker.rank ? speaker.rank->value() : -1,
+          speaker.local_rank.value_or(-1)};
+  const auto [place, created] = places_.try_emplace(key, keys_.size());
+  if (created) keys_.push_back(std::move(key));
+  last_ = place->second;
+  return {last_, created};
+}
+
+std::size_t SpeakerTable::lookup(const decode::Speaker& speaker) const {
+  if (one_speaker()) return 0;
+  if (last_ < keys_.size()) {
+    const Key& key = keys_[last_];
+    if (same(speaker, key.host, key.rank, key.local_rank)) return last_;
+  }
+  const auto place =
+      places_.find({std::string(speaker.host), speaker.rank ? speaker.rank->value() : -1,
+                    speaker.local_rank.value_or(-1)});
+  return last_ = place == places_.end() ? 0 : place->second;
+}
+
+std::optional<Rank> SpeakerTable::voted_rank() const {
+  std::uint64_t all = 0;
+  const std::pair<const std::int32_t, std::uint64_t>* best = nullptr;
+  for (const auto& vote : rank_votes_) {
+    all += vote.second;
+    if (best == nullptr || vote.second > best->second) best = &vote;
+  }
+  if (best == nullptr || best->second * 2 <= all) return std::nullopt;
+  return Rank{best->first};
+}
+
+wire::SourceDefinition SpeakerTable::definition(std::size_t speaker) const {
+  const Key& key = keys_[speaker];
+  wire::SourceDefinition source;
+  source.path = file_->name;
+  source.node = key.host.empty() || file_->node_known ? file_->node : key.host;
+  source.kind = file_->kind;
+  source.attempt = file_->attempt;
+  source.modified = file_->modified;
+  source.rank = file_->rank;
+  source.local_rank = file_->local_rank;
+  if (source.rank) source.rank_source = RankSource::env;
+  if (one_speaker()) {
+    if (const auto voted = voted_rank(); !source.rank && voted) {
+      source.rank = voted;
+      source.rank_source = RankSource::line;
+    }
+    return source;
+  }
+  if (key.rank >= 0) {
+    source.rank = Rank{key.rank};
+    source.rank_source = RankSource::line;
+  }
+  if (key.local_rank >= 0) source.local_rank = key.local_rank;
+  if (key.rank >= 0 || key.local_rank >= 0) source.kind = wire::SourceKind::rank;
+  return source;
+}
+
+}  // namespace l4::pipeline
