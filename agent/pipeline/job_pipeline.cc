@@ -8,10 +8,10 @@
 namespace l4::pipeline {
 namespace {
 
-/// A run of the order has 8 bytes: half a per cent of the text at most, beyond what any ordinary
+/// A run of the order has 8 bytes: a quarter per cent of the text at most, beyond what an ordinary
 /// iteration has.
-constexpr std::size_t kRunsFree = 256;
-constexpr std::uint64_t kBytesPerRun = 1600;
+constexpr std::size_t kRunsFree = 128;
+constexpr std::uint64_t kBytesPerRun = 3200;
 
 }  // namespace
 
