@@ -60,7 +60,8 @@ Owner Owners::of(const std::string& path, const std::string& root,
   owner.job = shared(ranks, [](const host::ProcessFact& fact) -> const auto& { return fact.job; });
   if (owner.job.empty()) owner.job = described.job;
   if (owner.job.empty()) owner.job = defaults_.job;
-  if (owner.job.empty()) owner.job = described.folder_job;
+  owner.named = !owner.job.empty();
+  if (!owner.named) owner.job = described.folder_job;
   return owner;
 }
 
