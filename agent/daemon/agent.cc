@@ -13,7 +13,7 @@ namespace {
 constexpr Millis kAloneAfter{5'000};
 constexpr Millis kWatchEvery{1'000}, kWatchClosely{200}, kCloselyFor{4'000};
 constexpr std::size_t kFactsMax = 8192;
-constexpr Millis kLimitsEvery{1'000}, kRememberEvery{5'000};
+constexpr Millis kLimitsEvery{1'000}, kLimitsIdle{5'000}, kRememberEvery{5'000};
 /// What is read between two looks at the link.
 constexpr std::size_t kBytesPerTurn = 1u << 20, kBytesPerFile = 128u << 10;
 
@@ -196,7 +196,9 @@ std::vector<int> Agent::descriptors() const {
 }
 
 void Agent::look_at_limits() {
-  limits_at_ = now_.steady + kLimitsEvery;
+  const std::uint64_t bytes = tailer_ ? tailer_->counters().bytes : 0;
+  const bool busy = std::exchange(bytes_before_, bytes) != bytes;
+  limits_at_ = now_.steady + (busy ? kLimitsEvery : kLimitsIdle);
   limits_.measure(now_.host);
   tell(limits_.take_notices());
   const Millis pause = limits_.pause();
@@ -242,7 +244,7 @@ void Agent::tell(const std::vector<host::Notice>& notices) {
 
 void Agent::remember() {
   remember_at_ = now_.steady + kRememberEvery;
-  if (!tailer_) return;
+  if (!tailer_ || !std::exchange(remember_due_, false)) return;
   jobs_.tidy(now_.steady);
   const auto saved = positions_file_.save(tailer_->positions());
   if (!saved)
@@ -250,6 +252,7 @@ void Agent::remember() {
   else if (remembered_badly_)
     world_.log->info("positions are remembered again", now_.steady);
   remembered_badly_ = !saved;
+  remember_due_ = !saved;
 }
 
 void Agent::stop(Moment now) {

@@ -115,9 +115,9 @@ class Agent : private ship::Pipeline {
   Millis flush_at_{0}, watch_at_{0}, limits_at_{0}, remember_at_{0}, paused_until_{0};
   Millis watch_closely_until_{0};
   std::optional<Millis> decide_in_;
-  std::uint64_t tailers_made_ = 0;
+  std::uint64_t tailers_made_ = 0, bytes_before_ = 0;
   bool more_ = false, stopping_ = false, offered_ = false;
-  bool remembered_badly_ = false;
+  bool remember_due_ = true, remembered_badly_ = false;
 };
 
 }  // namespace l4::daemon

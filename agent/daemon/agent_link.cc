@@ -72,6 +72,7 @@ void Agent::read_from(const std::vector<wire::Position>& committed) {
 }
 
 void Agent::committed(const std::vector<wire::Coverage>& coverage) {
+  remember_due_ = true;
   for (const wire::Coverage& part : coverage) {
     Counted& counted = counted_[part.file.key];
     counted.offset = std::max(counted.offset, part.bytes.to);

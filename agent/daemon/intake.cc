@@ -107,6 +107,7 @@ void Intake::decide(Log& log, const Owner& owner) {
   pipeline::JobPipeline& pipeline = jobs_.of(owner.job, now_.steady);
   log.job = pipeline.job();
   log.by_process = owner.by_process;
+  log.named = owner.named;
   log.number = pipeline.open(owner.facts, now_.wall);
   pipeline.arrives(now_.wall);
   --undecided_;
@@ -116,6 +117,36 @@ void Intake::decide(Log& log, const Owner& owner) {
     give(log, std::move(what));
     if (pipeline.full()) pipeline.flush(now_.steady);
   }
+}
+
+/// What nobody names belongs to the job of what stands nearest to it: a launcher's log is there
+/// before those of its ranks.
+void Intake::decide_if_possible(Log& log) {
+  const Millis waited = now_.steady - log.since;
+  const bool over = !watched_ || waited >= options_.decide_after;
+  if (!over && !owners_.knows(log.file)) return;
+  Owner owner = owners_.of(log.path, log.root, log.file);
+  if (!owner.named) {
+    const std::string job = job_beside(log);
+    const bool launcher = owner.facts.kind == wire::SourceKind::launcher;
+    if (job.empty() && launcher && waited < options_.launcher_after) return;
+    if (!job.empty()) owner.job = job;
+  }
+  decide(log, owner);
+}
+
+std::string Intake::job_beside(const Log& log) const {
+  std::string job;
+  std::size_t most = 0;
+  for (const auto& [id, other] : logs_) {
+    if (!other.number || !other.named || other.root != log.root) continue;
+    const auto differs = std::ranges::mismatch(log.path, other.path).in1;
+    const auto common = static_cast<std::size_t>(differs - log.path.begin());
+    if (common < most) continue;
+    most = common;
+    job = other.job;
+  }
+  return job;
 }
 
 std::optional<Millis> Intake::decide() {
@@ -130,8 +161,7 @@ std::optional<Millis> Intake::decide() {
       give(log, Quiet{});
     }
     if (log.number) continue;
-    const bool over = !watched_ || now_.steady - log.since >= options_.decide_after;
-    if (over || owners_.knows(log.file)) decide(log, owners_.of(log.path, log.root, log.file));
+    decide_if_possible(log);
   }
   if (undecided_ == 0 && quiet_logs_ == 0) return std::nullopt;
   return Millis{100};

@@ -24,6 +24,7 @@ class Intake : public tail::Sink {
  public:
   struct Options {
     Millis decide_after{2'000};
+    Millis launcher_after{10'000};  ///< for the job of a launcher's log, which others name
     std::size_t held_bytes_max = 1u << 20;
     Millis quiet_again{1'000};  ///< a file that seemed quiet while it was not read
   };
@@ -82,7 +83,7 @@ class Intake : public tail::Sink {
     std::optional<host::FileKey> file;
     std::string job;
     std::optional<pipeline::LogNumber> number;  ///< once it is decided
-    bool by_process = false;
+    bool by_process = false, named = false;
     Millis since{0};
     std::vector<Held> held;
     bool at_end = true;                 ///< all that was known of the file was given
@@ -90,6 +91,8 @@ class Intake : public tail::Sink {
   };
 
   void decide(Log& log, const Owner& owner);
+  void decide_if_possible(Log& log);
+  std::string job_beside(const Log& log) const;
   pipeline::JobPipeline& pipeline_of(const Log& log) { return *jobs_.find(log.job); }
   void hold(Log& log, Held what, std::size_t bytes);
   void give(Log& log, Held what);

@@ -63,7 +63,8 @@ Owner Owners::of(const std::string& path, const std::string& root,
       shared(writers, [](const host::ProcessFact& fact) -> const auto& { return fact.job; });
   if (owner.job.empty()) owner.job = described.job;
   if (owner.job.empty()) owner.job = defaults_.job;
-  if (owner.job.empty()) owner.job = described.folder_job;
+  owner.named = !owner.job.empty();
+  if (!owner.named) owner.job = described.folder_job;
   return owner;
 }
 

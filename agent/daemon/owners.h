@@ -17,6 +17,7 @@ struct Owner {
   std::string job;
   discover::LogFile facts;
   bool by_process = false;  ///< a rank process was found that writes it
+  bool named = false;       ///< somebody names the job; else it is called after the folder
 };
 
 class Owners {

@@ -254,7 +254,11 @@ Described describe(const fs::path& path, const fs::path& root) {
   const PathFacts facts = facts_of(parts);
   place(found.file, facts, own, above, parts.stem);
   found.job = facts.job;
-  found.folder_job = job_of_folder(root);
+  // The folder may be that of a node: node-07 below that of the job.
+  const std::string name = folder_name(root);
+  const bool of_node = name == found.file.node && node_like(name) &&
+                       name.find_first_of("0123456789") != std::string::npos;
+  found.folder_job = job_of_folder(of_node ? root.parent_path() : root);
   return found;
 }
 

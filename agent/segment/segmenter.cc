@@ -136,6 +136,12 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
   }
 }
 
+bool Segmenter::order_is_full() const {
+  const std::size_t runs = open_.order.size();
+  if (runs < runs_free_) return false;
+  return runs >= kRunsMax || runs >= (open_.bytes.to - open_.bytes.from) / bytes_per_run_;
+}
+
 wire::EventCount& Segmenter::event_of(LocalTemplateId id) {
   constexpr std::size_t kLinear = 16;
   const auto size = static_cast<std::uint32_t>(open_.events.size());
@@ -190,7 +196,7 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
   }
   if (!open_.order.empty() && open_.order.back().id == id) {
     ++open_.order.back().count;
-  } else if (open_.order.size() < kRunsMax) {
+  } else if (!order_is_full()) {
     open_.order.push_back({id, 1});
   } else {
     open_.order_cut = true;

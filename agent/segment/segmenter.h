@@ -5,8 +5,9 @@
 // to a stage begins one too. Where only signs of progress are printed and no number, they are
 // counted instead. One per source, one thread; the open segment is all it owns. What begins a new
 // run of the same file gets a new segmenter that goes on with what the old one has learned.
-// Bounds of a segment: 4,096 runs of order; 8 parameter tuples per template, of its first 64
-// records. A source without markers closes its segment when its time has moved on by `slice_ms`.
+// Bounds of a segment: 4,096 runs of order, fewer where spare_order() says so; 8 parameter tuples
+// per template, of its first 64 records. A source without markers closes its segment when its time
+// has moved on by `slice_ms`.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +62,12 @@ class Segmenter {
   void finish();
   /// Gives what there is, so that it can be shipped; the iteration and stage under way go on.
   void cut();
+  /// Of the order so many runs are kept, and beyond them one for so many bytes of text: what is
+  /// said by the thousand a second is worth less than its way over the wire.
+  void spare_order(std::size_t runs_free, std::uint64_t bytes_per_run) {
+    runs_free_ = runs_free;
+    bytes_per_run_ = bytes_per_run;
+  }
   /// When the records that follow arrived; not known offline.
   void arrives(TimeMs now) { arrival_ = now; }
 
@@ -86,6 +93,7 @@ class Segmenter {
   void add_timers(const decode::Record& record, const TemplateTraits& traits);
   wire::EventCount& event_of(LocalTemplateId id);
   void note_where(std::size_t event, const decode::Record& record);
+  bool order_is_full() const;
   bool slice_is_full(const decode::Record& record) const;
   void close(wire::Boundary boundary);
 
@@ -112,6 +120,8 @@ class Segmenter {
   std::vector<wire::Parameter> values_;  ///< of the record at hand
   bool was_silent_ = false;
   std::optional<TimeMs> arrival_;
+  std::size_t runs_free_ = kRunsMax;
+  std::uint64_t bytes_per_run_ = 0;
   std::int64_t ticks_ = 0;  ///< signs of progress counted where no number is printed
 };
 
