@@ -133,11 +133,11 @@ def wait_for(what, seconds):
 
 
 def aged_sample(folder):
-    """The sample with file times that say nothing: those of a fresh checkout would be believed."""
+    """The sample with file times of a copy, which say nothing: a fresh checkout's are believed."""
     logs = folder / "sample"
     shutil.copytree(support.SAMPLE, logs)
     for file in logs.rglob("*"):
-        os.utime(file, (946684800, 946684800))
+        os.utime(file, (time.time() - 7200,) * 2)
     return logs
 
 
