@@ -64,7 +64,9 @@ class LiveJob {
   /// False if the bytes are of no use; then this is to be thrown away.
   bool load(std::span<const std::byte> bytes);
 
-  JobRow row(TimeMs now) const;
+  /// For information: something may be wrong, and no report says what.
+  bool is_suspect(TimeMs now, TimeMs seen_until) const;
+  JobRow row(TimeMs now, TimeMs seen_until) const;
   store::JobRow stored_row() const;
   const job::JobState& state() const { return state_; }
   const IncidentBook& incidents() const { return book_; }
