@@ -108,9 +108,12 @@ void LiveJob::rest(TimeMs now, Millis cost) {
   }
 }
 
-bool LiveJob::is_report_fresh(TimeMs now) const {
-  constexpr Millis kFresh{1'000};
-  return report_ && now - report_at_ < kFresh;
+bool LiveJob::answers_anew(TimeMs now) const {
+  constexpr Millis kFresh{1'000}, kCheap{100}, kOften{200};
+  if (!report_) return true;
+  const Millis age = now - report_at_;
+  if (changed_ && cost_ <= kCheap && age >= kOften) return true;
+  return may_diagnose(now) && (changed_ || age >= kFresh);
 }
 
 void LiveJob::save(ByteWriter& out) const {

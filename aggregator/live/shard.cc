@@ -285,7 +285,7 @@ std::optional<std::string> Shard::snapshot(const std::string& id) {
   if (at == jobs_.end()) return std::nullopt;
   LiveJob& job = *at->second.job;
   const TimeMs now = services_.now().wall;
-  if (!job.report() || (!job.is_report_fresh(now) && job.may_diagnose(now))) diagnose(at->second);
+  if (job.answers_anew(now)) diagnose(at->second);
   return serve::to_json(*job.report());
 }
 
