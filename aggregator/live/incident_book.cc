@@ -56,8 +56,8 @@ void IncidentBook::triggered(const std::vector<watch::Trigger>& triggers, TimeMs
     using watch::Cause;
     const bool good = trigger.cause == Cause::ended || trigger.cause == Cause::went_on ||
                       trigger.cause == Cause::asked;
-    if (!good) suspect_until_ = now + options_.suspects_for;
-    if (trigger.cause == Cause::went_on) suspect_until_.reset();
+    if (!good) checked_until_ = now + options_.checks_for;
+    if (trigger.cause == Cause::went_on) checked_until_.reset();
   }
 }
 
@@ -82,19 +82,19 @@ IncidentBook::Changes IncidentBook::diagnosed(const diagnose::Report& report, Ti
       fails(attempt.attempt, attempt.state, attempt.since, report, now, changes);
   if (is_failure(state) && report.verdict.confidence >= options_.confidence_min) {
     fails(current, state, report.verdict.since, report, now, changes);
-    suspect_until_.reset();
+    checked_until_.reset();
   }
-  const bool well = state == State::healthy || state == State::finished;
+  well_ = state == State::healthy || state == State::finished;
   for (auto& [attempt, entry] : entries_) {
-    if (!entry.open || !well) continue;
+    if (!entry.open || !well_) continue;
     const std::string ended = state == State::finished ? "has ended well" : "goes on";
     resolve(entry, report,
             attempt == current ? "the job " + ended
                                : fmt::format("the job {} as attempt {}", ended, current),
             now, changes);
   }
-  if (state == State::finished) suspect_until_.reset();
-  if (!is_suspect(now)) triggers_.clear();  // else they may still be what an incident began with
+  if (state == State::finished) checked_until_.reset();
+  if (!is_checked(now)) triggers_.clear();  // else they may still be what an incident began with
   while (entries_.size() > kAttemptsMax) entries_.erase(entries_.begin());
   return changes;
 }

@@ -29,7 +29,7 @@ class IncidentBook {
  public:
   struct Options {
     double confidence_min = 0.5;  ///< of a state, to open
-    Millis suspects_for{60'000};  ///< triggers that no report confirms
+    Millis checks_for{60'000};    ///< triggers that no report confirms
     Millis tells_every{30'000};   ///< between two alerts of changes
   };
   struct Changes {
@@ -45,8 +45,10 @@ class IncidentBook {
   void triggered(const std::vector<watch::Trigger>& triggers, TimeMs now);
   Changes diagnosed(const diagnose::Report& report, TimeMs now);
 
-  /// Something was triggered and is neither confirmed nor over.
-  bool is_suspect(TimeMs now) const { return suspect_until_ && now < *suspect_until_; }
+  /// Something was triggered and is neither confirmed nor over: it is looked at again.
+  bool is_checked(TimeMs now) const { return checked_until_ && now < *checked_until_; }
+  /// And the newest report does not say that all is well.
+  bool is_suspect(TimeMs now) const { return is_checked(now) && !well_ && !has_open(); }
   bool has_open() const;
   /// Id of the open incident of the newest attempt that has one; empty if there is none.
   std::string open_id() const;
@@ -75,7 +77,8 @@ class IncidentBook {
   Options options_;
   std::map<std::int32_t, Entry> entries_;  ///< by attempt
   std::vector<watch::Trigger> triggers_;   ///< since the last report
-  std::optional<TimeMs> suspect_until_;
+  std::optional<TimeMs> checked_until_;
+  bool well_ = false;  ///< as of the newest report
 };
 
 }  // namespace l4::live

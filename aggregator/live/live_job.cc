@@ -57,7 +57,7 @@ bool LiveJob::look(TimeMs now, TimeMs seen_until) {
   }
   if (now >= look_again_) {
     // Where nothing was said, only time can have confirmed or ended a suspicion.
-    wanted_ = wanted_ || changed_ || book_.is_suspect(now);
+    wanted_ = wanted_ || changed_ || book_.is_checked(now);
     look_again_ = TimeMs::max();
   }
   return wanted_ && may_diagnose(now);
@@ -98,7 +98,7 @@ void LiveJob::rest(TimeMs now, Millis cost) {
     if (!ended_) ended_ = now;
     return;
   }
-  if (book_.is_suspect(now)) {
+  if (book_.is_checked(now)) {
     look_again_ = now + std::max(rest, recheck_);
     recheck_ *= 2;
   } else if (book_.has_open()) {
@@ -108,9 +108,12 @@ void LiveJob::rest(TimeMs now, Millis cost) {
   }
 }
 
-bool LiveJob::is_report_fresh(TimeMs now) const {
-  constexpr Millis kFresh{1'000};
-  return report_ && now - report_at_ < kFresh;
+bool LiveJob::answers_anew(TimeMs now) const {
+  constexpr Millis kFresh{1'000}, kCheap{100}, kOften{200};
+  if (!report_) return true;
+  const Millis age = now - report_at_;
+  if (changed_ && cost_ <= kCheap && age >= kOften) return true;
+  return may_diagnose(now) && (changed_ || age >= kFresh);
 }
 
 void LiveJob::save(ByteWriter& out) const {
@@ -143,12 +146,15 @@ bool LiveJob::load(std::span<const std::byte> bytes) {
   return job::load_job(in.raw(in.left()), state_).has_value();
 }
 
-JobRow LiveJob::row(TimeMs now) const {
+bool LiveJob::is_suspect(TimeMs now, TimeMs seen_until) const {
+  return book_.is_suspect(now) || (watch_.standing(seen_until).suspect && !book_.has_open());
+}
+
+JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
   JobRow row;
   row.id = id();
   row.incident = book_.open_id();
-  row.suspect =
-      !ended() && row.incident.empty() && (book_.is_suspect(now) || watch_.standing(now).suspect);
+  row.suspect = !ended() && row.incident.empty() && is_suspect(now, seen_until);
   row.ended = ended();
   row.last_seen = last_arrival_;
   std::set<std::string_view> nodes;
@@ -180,7 +186,7 @@ JobRow LiveJob::row(TimeMs now) const {
 }
 
 store::JobRow LiveJob::stored_row() const {
-  const JobRow now = row(last_arrival_);
+  const JobRow now = row(last_arrival_, last_arrival_);
   store::JobRow row;
   row.id = id();
   row.begin = opened_;

@@ -54,9 +54,9 @@ class LiveJob {
   /// `rest_until` follows from what it cost.
   IncidentBook::Changes diagnose(TimeMs now, TimeMs seen_until, const faults::Library* library);
   void rest(TimeMs now, Millis cost);
-  /// The newest report as JSON, of now if it may be made now.
   bool may_diagnose(TimeMs now) const { return now >= rest_until_; }
-  bool is_report_fresh(TimeMs now) const;
+  /// Whoever asks now gets a new report; else the last one, which is no older than the rest.
+  bool answers_anew(TimeMs now) const;
   TimeMs looked_at() const { return report_at_; }  ///< of its newest report
   const std::optional<diagnose::Report>& report() const { return report_; }
 
@@ -64,7 +64,9 @@ class LiveJob {
   /// False if the bytes are of no use; then this is to be thrown away.
   bool load(std::span<const std::byte> bytes);
 
-  JobRow row(TimeMs now) const;
+  /// For information: something may be wrong, and no report says what.
+  bool is_suspect(TimeMs now, TimeMs seen_until) const;
+  JobRow row(TimeMs now, TimeMs seen_until) const;
   store::JobRow stored_row() const;
   const job::JobState& state() const { return state_; }
   const IncidentBook& incidents() const { return book_; }

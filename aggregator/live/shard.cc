@@ -275,7 +275,8 @@ std::vector<JobRow> Shard::rows() const {
   std::vector<JobRow> rows;
   rows.reserve(jobs_.size());
   const TimeMs now = services_.now().wall;
-  for (const auto& [id, held] : jobs_) rows.push_back(held.job->row(now));
+  for (const auto& [id, held] : jobs_)
+    rows.push_back(held.job->row(now, seen_until(*held.job, now)));
   return rows;
 }
 
@@ -284,7 +285,7 @@ std::optional<std::string> Shard::snapshot(const std::string& id) {
   if (at == jobs_.end()) return std::nullopt;
   LiveJob& job = *at->second.job;
   const TimeMs now = services_.now().wall;
-  if (!job.report() || (!job.is_report_fresh(now) && job.may_diagnose(now))) diagnose(at->second);
+  if (job.answers_anew(now)) diagnose(at->second);
   return serve::to_json(*job.report());
 }
 
@@ -310,7 +311,7 @@ ShardStats Shard::stats() const {
     stats.batches_refused += job.refused();
     stats.left_out += job.left_out();
     stats.incidents_open += job.incidents().has_open() ? 1 : 0;
-    stats.suspects += job.incidents().is_suspect(now) ? 1 : 0;
+    stats.suspects += job.is_suspect(now, seen_until(job, now)) ? 1 : 0;
     stats.saved_bytes += held.bytes;
   }
   return stats;

@@ -195,7 +195,10 @@ def check_answers(expect, aggregator, offline):
     jobs = aggregator.json("/api/v1/jobs")["jobs"]
     expect.equal([job["id"] for job in jobs], ["sample"], "the jobs")
     expect.equal(jobs[0]["lines"], offline["job"]["lines"], "lines of the job")
-    report = aggregator.json("/api/v1/jobs/sample/snapshot")
+    path = "/api/v1/jobs/sample/snapshot"
+    expect.that(wait_for(lambda: aggregator.json(path)["job"]["lines"] == offline["job"]["lines"],
+                         10 * SLOW), "the snapshot catches up")
+    report = aggregator.json(path)
     for key in ("state", "since", "stage", "iteration"):
         expect.equal(report["verdict"][key], offline["verdict"][key], f"verdict.{key}")
     expect.equal([n["node"] for n in report["nodes"]], [n["node"] for n in offline["nodes"]],

@@ -37,7 +37,8 @@ TEST_CASE("incidents: open once, updated, resolved when the job goes on") {
   book.triggered({trigger(watch::Cause::error_line)}, at(0));
   CHECK(book.is_suspect(at(1)));
   CHECK(book.diagnosed(report(State::healthy), at(1)).rows.empty());
-  CHECK(book.is_suspect(at(1)));
+  CHECK_FALSE(book.is_suspect(at(1)));  // all is well, but it is looked at again
+  CHECK(book.is_checked(at(1)));
   const auto opened = book.diagnosed(report(State::crashed), at(2));
   REQUIRE(opened.alerts.size() == 1);
   CHECK(opened.alerts[0].kind == alert::Kind::opened);

@@ -79,7 +79,7 @@ TEST_CASE("live pipeline: killed again and again it comes back the same, and ale
     for (const auto& node : world.nodes) sum += node->done_batches();
     return sum;
   };
-  for (int steps = 1; steps < 20'000; ++steps) {
+  for (int steps = 1; steps < 300'000; ++steps) {
     world.step();
     std::this_thread::sleep_for(std::chrono::microseconds(200));
     if (std::ranges::all_of(world.nodes, [](const auto& node) { return node->done(); })) break;
@@ -115,7 +115,7 @@ TEST_CASE("live pipeline: a full disk stops it, and room lets it go on") {
   for (int i = 0; i < 60; ++i) world.step();
   files.fail_all();
   const auto wait = [&](bool accepting) {
-    for (int i = 0; i < 2'000 && world.aggregator->health().reasons.empty() != accepting; ++i) {
+    for (int i = 0; i < 60'000 && world.aggregator->health().reasons.empty() != accepting; ++i) {
       world.step();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -169,7 +169,7 @@ TEST_CASE("live pipeline: with its threads running, and stopped") {
   world.aggregator->start();
   add_nodes(world, nodes);
   std::atomic<int> answers{0};
-  for (int steps = 0; steps < 20'000; ++steps) {
+  for (int steps = 0; steps < 300'000; ++steps) {
     if (std::ranges::all_of(world.nodes, [](const auto& node) { return node->done(); })) break;
     world.clock += 20;
     world.network.advance(world.now().steady);

@@ -39,7 +39,7 @@ class LiveWorld {
   /// Moves everything on by one step of 50 ms.
   void step();
   /// Until all nodes are done; false after `most` steps.
-  bool settle(std::size_t most = 20'000);
+  bool settle(std::size_t most = 300'000);
   wire::Instant now() const;
 
   wire::simulation::Network network{1};
