@@ -1,6 +1,6 @@
 // l4-agent: reads the logs of training jobs on this node and ships what they say.
 //
-// Command line, keys, the event loop, signals and systemd; all else is agent/live.
+// Command line, keys, the event loop, signals and systemd; all else is agent/daemon.
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/signalfd.h>
@@ -15,7 +15,7 @@
 #include <optional>
 #include <random>
 
-#include "agent/live/agent.h"
+#include "agent/daemon/agent.h"
 #include "common/wire/zmq/zmq_client.h"
 
 namespace {
@@ -30,7 +30,7 @@ struct Options {
   bool check = false;
 };
 
-live::Moment moment() {
+daemon::Moment moment() {
   const auto steady = std::chrono::steady_clock::now().time_since_epoch();
   return {std::chrono::duration_cast<Millis>(steady), host::host_time()};
 }
@@ -48,13 +48,13 @@ std::string host_name() {
 
 /// Everything that the configuration names, as far as it can be looked at without connecting.
 struct Ready {
-  live::Settings settings;
+  daemon::Settings settings;
   wire::NodeKey key;
   std::string name;
 };
 
 Result<Ready> read_config(const std::filesystem::path& file) {
-  auto settings = live::load_settings(file);
+  auto settings = daemon::load_settings(file);
   if (!settings) return std::unexpected(settings.error());
   auto key = wire::load_node_key(settings->key);
   if (!key) return std::unexpected(key.error());
@@ -67,13 +67,13 @@ Result<Ready> read_config(const std::filesystem::path& file) {
   return ready;
 }
 
-Result<std::unique_ptr<live::Agent>> make_agent(Ready ready, live::OwnLog& log) {
+Result<std::unique_ptr<daemon::Agent>> make_agent(Ready ready, daemon::OwnLog& log) {
   auto port = wire::make_zmq_client(std::make_shared<wire::ZmqContext>(8),
                                     {ready.settings.aggregator, ready.key});
   if (!port) return std::unexpected(port.error());
   std::error_code failed;
   std::filesystem::create_directories(ready.settings.state, failed);
-  live::Agent::World world;
+  daemon::Agent::World world;
   world.name = ready.name;
   world.boot_id = host::read_small("/proc/sys/kernel/random/boot_id", 36).value_or("");
   world.software = "l4-agent " L4_VERSION;
@@ -81,7 +81,7 @@ Result<std::unique_ptr<live::Agent>> make_agent(Ready ready, live::OwnLog& log) 
   world.seed = draw();
   world.port = std::move(*port);
   world.log = &log;
-  return live::Agent::make(std::move(ready.settings), std::move(world), moment());
+  return daemon::Agent::make(std::move(ready.settings), std::move(world), moment());
 }
 
 /// Signals as a descriptor; blocked before any thread begins.
@@ -96,7 +96,7 @@ int take_signals() {
 
 class Loop {
  public:
-  Loop(live::Agent& agent, live::OwnLog& log, std::filesystem::path config, int signals)
+  Loop(daemon::Agent& agent, daemon::OwnLog& log, std::filesystem::path config, int signals)
       : agent_(agent), log_(log), config_(std::move(config)), signals_(signals) {
     std::uint64_t usec = 0;
     if (::sd_watchdog_enabled(0, &usec) > 0) watchdog_ = Millis{static_cast<int>(usec / 2000)};
@@ -112,7 +112,7 @@ class Loop {
 
  private:
   bool over() {
-    const live::Moment now = moment();
+    const daemon::Moment now = moment();
     if (watchdog_ && now.steady >= alive_at_) {
       ::sd_notify(0, "WATCHDOG=1");
       alive_at_ = now.steady + *watchdog_;
@@ -139,26 +139,26 @@ class Loop {
 
   void stop() {
     if (stop_at_) return;
-    const live::Moment now = moment();
+    const daemon::Moment now = moment();
     stop_at_ = now.steady + kStopMost;
     ::sd_notify(0, "STOPPING=1");
     agent_.stop(now);
   }
 
   void reload() {
-    const live::Moment now = moment();
+    const daemon::Moment now = moment();
     ::sd_notify(0, "RELOADING=1");
-    auto settings = live::load_settings(config_);
+    auto settings = daemon::load_settings(config_);
     if (settings)
       agent_.reload(std::move(*settings), now);
     else
-      log_.say(live::OwnLog::Weight::error,
+      log_.say(daemon::OwnLog::Weight::error,
                "the configuration stays as it was: " + settings.error().text(), now.steady);
     ::sd_notify(0, "READY=1");
   }
 
-  live::Agent& agent_;
-  live::OwnLog& log_;
+  daemon::Agent& agent_;
+  daemon::OwnLog& log_;
   std::filesystem::path config_;
   int signals_;
   std::optional<Millis> watchdog_, stop_at_;
@@ -181,10 +181,10 @@ int run(const Options& options) {
     return kDone;
   }
   const int signals = take_signals();
-  live::OwnLog log(std::getenv("JOURNAL_STREAM") != nullptr);
+  daemon::OwnLog log(std::getenv("JOURNAL_STREAM") != nullptr);
   auto agent = make_agent(std::move(*ready), log);
   if (!agent) {
-    log.say(live::OwnLog::Weight::error, agent.error().text(), moment().steady);
+    log.say(daemon::OwnLog::Weight::error, agent.error().text(), moment().steady);
     return kFailed;
   }
   Loop(**agent, log, options.config, signals).run();

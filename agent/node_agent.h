@@ -1,8 +1,8 @@
 // The agent of one node: reads its files, parses them with its own Drain tree, ships batches.
 //
 // Place in the flow: files -> agent/pipeline -> transport; afterwards it answers recall questions
-// from the same files. Offline one of these runs per node found; a live agent feeds the same
-// pipeline from the tailer (agent/live). Used by one thread at a time; owns its pipeline and index.
+// from the same files. Offline one of these runs per node found; a live agent (agent/daemon) feeds
+// the same pipeline from the tailer. Used by one thread at a time; owns its pipeline and index.
 // What it cannot read becomes a warning in a batch, never an abort.
 #pragma once
 

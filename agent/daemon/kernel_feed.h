@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "agent/daemon/jobs.h"
 #include "agent/host/kernel_log.h"
 #include "agent/host/process_watch.h"
-#include "agent/live/jobs.h"
 
-namespace l4::live {
+namespace l4::daemon {
 
 class KernelFeed {
  public:
@@ -57,4 +57,4 @@ class KernelFeed {
   std::uint64_t lines_ = 0;
 };
 
-}  // namespace l4::live
+}  // namespace l4::daemon

@@ -1,4 +1,4 @@
-#include "agent/live/own_log.h"
+#include "agent/daemon/own_log.h"
 
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace l4::live {
+namespace l4::daemon {
 namespace {
 
 constexpr Millis kAgainAfter{600'000};
@@ -51,4 +51,4 @@ void OwnLog::say(Weight weight, std::string_view text, Millis steady) {
   spdlog::log(level_of(weight), "{}{}{}", mark, text, repeated);
 }
 
-}  // namespace l4::live
+}  // namespace l4::daemon

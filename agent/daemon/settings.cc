@@ -1,4 +1,4 @@
-#include "agent/live/settings.h"
+#include "agent/daemon/settings.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "common/base/config_dir.h"
 #include "common/base/config_table.h"
 
-namespace l4::live {
+namespace l4::daemon {
 namespace {
 
 namespace fs = std::filesystem;
@@ -172,4 +172,4 @@ std::vector<std::string> fixed_differences(const Settings& before, const Setting
   return names;
 }
 
-}  // namespace l4::live
+}  // namespace l4::daemon

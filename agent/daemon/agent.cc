@@ -1,4 +1,4 @@
-#include "agent/live/agent.h"
+#include "agent/daemon/agent.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace l4::live {
+namespace l4::daemon {
 namespace {
 
 constexpr Millis kAloneAfter{5'000};
@@ -281,4 +281,4 @@ std::string Agent::status() const {
                      counters.logs, counters.files, session_.queue().size());
 }
 
-}  // namespace l4::live
+}  // namespace l4::daemon

@@ -11,7 +11,7 @@
 
 #include "common/base/time.h"
 
-namespace l4::live {
+namespace l4::daemon {
 
 class OwnLog {
  public:
@@ -33,4 +33,4 @@ class OwnLog {
   std::map<std::string, Said, std::less<>> said_;
 };
 
-}  // namespace l4::live
+}  // namespace l4::daemon

@@ -16,16 +16,16 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agent/daemon/intake.h"
+#include "agent/daemon/kernel_feed.h"
+#include "agent/daemon/own_log.h"
+#include "agent/daemon/settings.h"
 #include "agent/host/limits.h"
-#include "agent/live/intake.h"
-#include "agent/live/kernel_feed.h"
-#include "agent/live/own_log.h"
-#include "agent/live/settings.h"
 #include "agent/segment/rule_pack.h"
 #include "agent/ship/session.h"
 #include "agent/tail/positions_file.h"
 
-namespace l4::live {
+namespace l4::daemon {
 
 struct Moment {
   Millis steady{0};
@@ -120,4 +120,4 @@ class Agent : private ship::Pipeline {
   bool remember_due_ = true, remembered_badly_ = false;
 };
 
-}  // namespace l4::live
+}  // namespace l4::daemon

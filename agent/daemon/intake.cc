@@ -1,9 +1,9 @@
-#include "agent/live/intake.h"
+#include "agent/daemon/intake.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace l4::live {
+namespace l4::daemon {
 namespace {
 
 constexpr std::size_t kWarningsMax = 64;
@@ -202,4 +202,4 @@ std::vector<tail::LogId> Intake::logs() const {
   return ids;
 }
 
-}  // namespace l4::live
+}  // namespace l4::daemon

@@ -11,7 +11,7 @@
 #include "agent/discover/discover.h"
 #include "agent/host/process_watch.h"
 
-namespace l4::live {
+namespace l4::daemon {
 
 struct Owner {
   std::string job;
@@ -46,4 +46,4 @@ class Owners {
   const host::ProcessWatch* watch_;
 };
 
-}  // namespace l4::live
+}  // namespace l4::daemon

@@ -14,11 +14,11 @@
 #include <variant>
 #include <vector>
 
-#include "agent/live/jobs.h"
-#include "agent/live/owners.h"
+#include "agent/daemon/jobs.h"
+#include "agent/daemon/owners.h"
 #include "agent/tail/tailer.h"
 
-namespace l4::live {
+namespace l4::daemon {
 
 class Intake : public tail::Sink {
  public:
@@ -110,4 +110,4 @@ class Intake : public tail::Sink {
   Counts counts_;
 };
 
-}  // namespace l4::live
+}  // namespace l4::daemon

@@ -13,7 +13,7 @@
 
 #include "agent/pipeline/job_pipeline.h"
 
-namespace l4::live {
+namespace l4::daemon {
 
 class Jobs : public pipeline::Output {
  public:
@@ -58,4 +58,4 @@ class Jobs : public pipeline::Output {
   std::uint64_t refused_ = 0;
 };
 
-}  // namespace l4::live
+}  // namespace l4::daemon

@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "agent/live/agent.h"
+#include "agent/daemon/agent.h"
 
-namespace l4::live {
+namespace l4::daemon {
 namespace {
 
 constexpr std::size_t kQuestionsMax = 16;
@@ -129,4 +129,4 @@ void Agent::change_sources() {
   if (kernel_) kernel_->restart();
 }
 
-}  // namespace l4::live
+}  // namespace l4::daemon

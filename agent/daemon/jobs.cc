@@ -1,8 +1,8 @@
-#include "agent/live/jobs.h"
+#include "agent/daemon/jobs.h"
 
 #include <algorithm>
 
-namespace l4::live {
+namespace l4::daemon {
 namespace {
 
 constexpr Millis kIdleMost{3'600'000};
@@ -55,4 +55,4 @@ void Jobs::tidy(Millis steady) {
   });
 }
 
-}  // namespace l4::live
+}  // namespace l4::daemon

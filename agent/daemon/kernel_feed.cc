@@ -1,11 +1,11 @@
-#include "agent/live/kernel_feed.h"
+#include "agent/daemon/kernel_feed.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "agent/host/kernel_evidence.h"
 
-namespace l4::live {
+namespace l4::daemon {
 namespace {
 
 /// What the kernel said a little before the first process of a job was seen may be about it.
@@ -94,4 +94,4 @@ std::vector<host::Notice> KernelFeed::take_notices() {
   return log_ ? log_->take_notices() : std::vector<host::Notice>{};
 }
 
-}  // namespace l4::live
+}  // namespace l4::daemon

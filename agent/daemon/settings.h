@@ -18,7 +18,7 @@
 #include "common/base/error.h"
 #include "common/drain/codes.h"
 
-namespace l4::live {
+namespace l4::daemon {
 
 struct Settings {
   std::string aggregator;     ///< tcp://HOST:PORT
@@ -51,4 +51,4 @@ Result<Settings> load_settings(const std::filesystem::path& file);
 /// What differs between two and cannot change while the agent runs: names of keys.
 std::vector<std::string> fixed_differences(const Settings& before, const Settings& after);
 
-}  // namespace l4::live
+}  // namespace l4::daemon
