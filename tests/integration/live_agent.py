@@ -95,6 +95,36 @@ def is_configured_anew(site, writer, expect, agent):
     expect.that("other" in site.counts()["jobs"], "its job", site.counts()["jobs"])
 
 
+RANK = """
+import os, sys, time
+out = open(sys.argv[1], "a")
+for i in range(10000):
+    out.write(f"INFO rank of its own, step {i}\\n")
+    out.flush()
+    time.sleep(0.1)
+"""
+
+
+def processes_are_known(site, writer, expect):
+    """Job and rank of a log by the environment of who writes it; and how that ended."""
+    path = site.logs / "node-00" / "worker.txt"
+    environment = {"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1",
+                   "TORCHELASTIC_RUN_ID": "run-77"}
+    rank = live.Program("rank", site.folder, [sys.executable, "-c", RANK, path], environment)
+    site.programs.append(rank)
+    source = "run-77 node-00 node-00/worker.txt"
+    live.wait_for(lambda: source in site.counts()["sources"], PATIENCE_S)
+    expect.equal(site.counts()["sources"].get(source), 5, "job and rank by the environment")
+    pid = str(rank.process.pid)
+    known = live.wait_for(lambda: site.counts().get("processes", {}).get(pid), PATIENCE_S) or {}
+    expect.equal((known.get("job"), known.get("rank")), ("run-77", 5), "the process")
+    rank.end(signal.SIGKILL)
+    gone = live.wait_for(
+        lambda: site.counts().get("processes", {}).get(pid, {}).get("state") == "X", PATIENCE_S)
+    expect.that(gone, "its end", site.counts().get("processes", {}).get(pid))
+    writer.lines += path.read_text().count("\n")
+
+
 def stops(site, writer, expect, agent):
     writer.write(5000)
     time.sleep(1.0)
@@ -152,6 +182,7 @@ def main(argv):
             server_is_killed(site, writer, expect)
             server_forgets(site, writer, expect)
             is_configured_anew(site, writer, expect, agent)
+            processes_are_known(site, writer, expect)
             stops(site, writer, expect, agent)
             writer.close()
         finally:

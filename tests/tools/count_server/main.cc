@@ -80,6 +80,12 @@ class Counter : public receive::Ledger, public receive::Observer {
       bytes_ += part.bytes.to - part.bytes.from;
     }
     count(batch);
+    for (const wire::ProcessFact& fact : batch.processes)
+      processes_[std::to_string(fact.pid.value())] = {
+          {"job", batch.job},
+          {"rank", fact.rank ? fact.rank->value() : -1},
+          {"state", std::string(1, wire::letter(fact.state))},
+          {"exit", wire::text(fact.exit)}};
     for (const wire::Warning& warning : batch.warnings) {
       ++warnings_[warning.kind];
       if (warning.kind == "lost") lost_ += warning.bytes;
@@ -141,6 +147,7 @@ class Counter : public receive::Ledger, public receive::Observer {
     json["lines"] = lines;
     json["jobs"] = jobs_;
     json["sources"] = described_;
+    json["processes"] = processes_;
     json["texts"] = texts_;
     return json;
   }
@@ -220,6 +227,7 @@ class Counter : public receive::Ledger, public receive::Observer {
   std::map<std::string, std::map<std::string, std::set<SourceId>>> sources_;
   std::map<std::string, std::uint64_t> jobs_, warnings_;
   std::map<std::string, std::int32_t> described_;
+  std::map<std::string, Json> processes_;  ///< by pid, as last told
   std::set<std::string> texts_;
   std::set<std::string> inherited_;  ///< what they defined was told to one before
   std::vector<std::string> wrong_;
