@@ -1,8 +1,6 @@
 // What durability costs: the journal beside a plain write and fdatasync of the same bytes, in turns
 // on the same disk (counter `ratio`: 1 is free), and a large job saved and loaded.
 #include <benchmark/benchmark.h>
-#include <stdlib.h>
-
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -10,6 +8,7 @@
 
 #include "aggregator/job/saved_job.h"
 #include "aggregator/store/group_commit.h"
+#include "tests/temp_folder.h"
 
 namespace {
 
@@ -17,31 +16,13 @@ using namespace l4;
 using namespace l4::store;
 using Clock = std::chrono::steady_clock;
 
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "l4_bench_XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const Path& path() const { return path_; }
-
- private:
-  Path path_;
-};
-
 double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 /// range(0) batches of range(1) bytes become durable together.
 void journal_beside_plain(benchmark::State& state) {
-  const Folder folder;
+  const test::TempFolder folder;
   const auto batches = static_cast<std::size_t>(state.range(0));
   const Bytes batch(static_cast<std::size_t>(state.range(1)), std::byte{7});
   JournalOptions options;
@@ -77,7 +58,7 @@ BENCHMARK(journal_beside_plain)
 
 /// What the receive thread pays for a batch of 10 kB.
 void append(benchmark::State& state) {
-  const Folder folder;
+  const test::TempFolder folder;
   GroupCommitOptions options;
   options.waiting_bytes_max = std::size_t{1} << 30U;
   JournalOptions ring;

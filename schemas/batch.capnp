@@ -121,6 +121,32 @@ struct Warning {
   bytes @3 :UInt64;
 }
 
+struct ProcessFact {
+  bootId @0 :Text;
+  pid @1 :Int32;
+  startedBootUs @2 :Int64;
+  started @3 :Int64;
+  command @4 :Text;
+  part @5 :UInt8;
+  node @6 :Text;
+  job @7 :Text;
+  attempt @8 :Int32;
+  requeue @9 :UInt32;
+  step @10 :UInt32;
+  restart @11 :UInt32;
+  rank @12 :Int32 = -1;
+  rankSource @13 :UInt8;
+  localRank @14 :Int32 = -1;
+  worldSize @15 :Int32 = -1;
+  state @16 :UInt8;
+  since @17 :Int64;
+  cpuMs @18 :Int64;
+  cpuSince @19 :Int64;
+  exitKind @20 :UInt8;
+  exitValue @21 :Int32;
+  exitBy @22 :UInt8;
+}
+
 struct Batch {
   agent @0 :Text;
   incarnation @1 :UInt64;
@@ -134,4 +160,5 @@ struct Batch {
   forgotten @9 :List(UInt32);
   linesByHalf @10 :UInt64;
   job @11 :Text;
+  processes @12 :List(ProcessFact);
 }

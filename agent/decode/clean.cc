@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "agent/decode/find_bytes.h"
 #include "agent/decode/scan.h"
+#include "common/base/find_bytes.h"
 
 namespace l4::decode {
 namespace {

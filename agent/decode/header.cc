@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "agent/decode/find_bytes.h"
 #include "agent/decode/level.h"
 #include "agent/decode/scan.h"
+#include "common/base/find_bytes.h"
 
 namespace l4::decode {
 namespace {

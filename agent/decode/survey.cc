@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kNamesMax = 4096;
 constexpr std::uint64_t kStampedBlocks = 16;  // who labels behind stamps does so from the start
+constexpr std::uint64_t kWholeBlocks = 16;    // read whole whatever they hold
+constexpr std::size_t kGlanceBytes = 4096;    // of other blocks: some dozen lines
 
 /// `epoch3`, `layer12`, `gpu0`: counted things, not machines.
 bool counted_thing(std::string_view name) {
@@ -56,7 +58,25 @@ bool take_iso_stamp(std::string_view& line) {
   return true;
 }
 
+bool shows_prefix(std::string_view line) {
+  std::size_t length = 0;
+  if (label_of(line, length) || bracket_label_of(line, length)) return true;
+  const FrontName front = front_name_of(line);
+  return !front.name.empty() && certain_host(front.name);
+}
+
+/// The first of them may be cut.
+std::string_view last_lines(std::string_view block) {
+  return block.substr(block.size() - std::min(block.size(), kGlanceBytes));
+}
+
 }  // namespace
+
+/// True if nothing has recurred so far.
+bool Survey::expects_none() const {
+  return blocks_ > kWholeBlocks && !labels_ && !bracket_labels_ &&
+         std::none_of(fronts_.begin(), fronts_.end(), [](bool front) { return front; });
+}
 
 void Survey::count(std::string_view line) {
   if (line.empty() || all_blank(line)) return;
@@ -117,9 +137,8 @@ void Survey::compare_tag(std::string_view line, std::int32_t label) {
     ++block_.local_tags;
 }
 
-void Survey::look_at(std::string_view block) {
-  block_ = {};
-  ++blocks_;
+template <class Visit>
+void Survey::each_line(std::string_view block, Visit visit) {
   while (!block.empty()) {
     const auto* end = static_cast<const char*>(std::memchr(block.data(), '\n', block.size()));
     const std::size_t size =
@@ -131,9 +150,20 @@ void Survey::look_at(std::string_view block) {
       Dirt ignored;
       line = clean(line, clean_scratch_, ignored);
     }
-    count(line);
+    visit(line);
     block.remove_prefix(std::min(size + 1, block.size()));
   }
+}
+
+void Survey::look_at(std::string_view block) {
+  ++blocks_;
+  if (expects_none()) {  // who begins to use prefixes has them on the last lines as well
+    bool any = false;
+    each_line(last_lines(block), [&](std::string_view line) { any = any || shows_prefix(line); });
+    if (!any) return;
+  }
+  block_ = {};
+  each_line(block, [this](std::string_view line) { count(line); });
   judge_labels();
   judge_fronts();
 }

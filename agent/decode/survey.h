@@ -2,7 +2,9 @@
 // srun's labels (`13: `), MPICH's (`[13] `) and names of hosts and pods (`node-1: `, `pod-0  | `).
 //
 // The decoder shows each block (64 KiB, cut by position, so the outcome does not depend on how the
-// bytes came in) before it decodes it. Bounds: 4,096 host names. One per file, one thread.
+// bytes came in) before it decodes it. Where none recurred in the first megabyte, a block is read
+// whole only if one of its last lines begins so. Bounds: 4,096 host names. One per file, one
+// thread.
 #pragma once
 
 #include <array>
@@ -32,6 +34,9 @@ class Survey {
     std::int32_t last_bracket_label = 0;
     std::array<std::uint64_t, kFronts> fronts{}, lines_before_front{};
   };
+  bool expects_none() const;
+  template <class Visit>
+  void each_line(std::string_view block, Visit visit);
   void count(std::string_view line);
   std::optional<std::int32_t> count_label(std::string_view& line);
   void count_front(std::string_view& line);

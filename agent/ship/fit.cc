@@ -38,8 +38,9 @@ class Fitter {
     definitions.sources = std::exchange(batch.sources, {});
     definitions.templates = std::exchange(batch.templates, {});
     definitions.timers = std::exchange(batch.timers, {});
+    definitions.processes = std::exchange(batch.processes, {});
     if (!definitions.sources.empty() || !definitions.templates.empty() ||
-        !definitions.timers.empty())
+        !definitions.timers.empty() || !definitions.processes.empty())
       split(std::move(definitions));
     for (const auto step :
          {wire::Shedding::order, wire::Shedding::parameters, wire::Shedding::counts}) {
@@ -72,6 +73,7 @@ class Fitter {
     halved |= halve(batch.templates, rest.templates);
     halved |= halve(batch.sources, rest.sources);
     halved |= halve(batch.timers, rest.timers);
+    halved |= halve(batch.processes, rest.processes);
     halved |= halve(batch.coverage, rest.coverage);
     halved |= halve(batch.warnings, rest.warnings);
     halved |= halve(batch.forgotten, rest.forgotten);

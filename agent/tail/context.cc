@@ -19,6 +19,8 @@ std::string_view reason_of(Missing why) {
       return "gone since it was committed";
     case Missing::damaged:
       return "packed, and can not be unpacked";
+    case Missing::counted:
+      return "counted before the file was cut back";
   }
   return "";
 }
@@ -61,6 +63,7 @@ void Context::give(Part& part, std::string_view bytes) {
   if (log.at_key != part.id.key || log.at_offset != part.read)
     sink->part(place(part, part.read), part.read == part.committed ? part.lines : 0);
   sink->bytes(place(part, part.read), bytes);
+  part.marks.add(part.read, part.ending, bytes);
   part.read += bytes.size();
   part.started = true;
   part.ending.add(bytes);

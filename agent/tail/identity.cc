@@ -75,7 +75,10 @@ void Scanner::take_place(Part& part, Folder& folder, const Seen& seen) {
   if (holder != nullptr && holder != &part) folder.displaced.push_back(holder);
   holder = &part;
   folder.looks.erase(seen.name);
-  context_.table.arrange(*log);
+  if (names_settle_)
+    unarranged_.insert(log->id);
+  else
+    context_.table.arrange(*log);
   context_.touch(part);
 }
 
@@ -139,48 +142,6 @@ void Scanner::give_up(Part& part, Missing why) {
   context_.wake(*part.log);
 }
 
-/// The text of the part stands no longer in its file.
-void Scanner::lose_file(Part& part) {
-  ++context_.counters.truncations;
-  context_.close_file(part);
-  context_.table.drop_file(part);
-  forget_name(part);
-  part.named = false;
-  part.truncated = true;
-  if (!part.log->told_truncated)
-    context_.warn("truncated", part.log->path,
-                  "it is truncated while it is written; more may be missing than is counted");
-  part.log->told_truncated = true;
-  part.give_up = context_.now.steady + context_.options.search;
-  context_.set_alarm(part, part.give_up);
-  context_.touch(part);
-}
-
-void Scanner::replaced(Part& part) {
-  lose_file(part);
-  if (const auto at = folders_.find(split_folder(part.path).first); at != folders_.end())
-    scan(*at->second);
-  if (!part.placed()) adopt_copy(part);
-}
-
-/// A file turned up that may be what another held before it was truncated. Which parts have lost
-/// their text must be known before that can be told.
-void Scanner::verify_relatives(Folder& folder, const Seen& seen) {
-  if (seen.name == seen.base || folder.verified.contains(seen.base) ||
-      context_.table.by_file(seen.status.device, seen.status.inode).part != nullptr)
-    return;
-  folder.verified.insert(seen.base);
-  for (Part* part : context_.table.relatives(folder.path, seen.base)) {
-    if (!part->named || part->packed || part->closed || part->id.fingerprint_bytes == 0) continue;
-    const auto head = text_of(*part, 0, part->id.fingerprint_bytes);
-    if (!head) continue;
-    const auto status = context_.files.status(part->path, true);
-    const bool shorter = status && status->inode == part->id.inode &&
-                         status->device == part->id.device && status->bytes < part->read;
-    if (shorter || fingerprint_of(*head) != part->id.fingerprint) lose_file(*part);
-  }
-}
-
 void Scanner::newcomer(Folder& folder, const Seen& seen, bool first_round) {
   const Holder holder = context_.table.by_file(seen.status.device, seen.status.inode);
   if (holder.part != nullptr) {
@@ -231,14 +192,35 @@ bool Scanner::look_into(Newcomer& file, Look& look) {
     return false;
   }
   file.text = std::make_unique<TextFile>(std::move(*text));
-  auto head = file.text->head(kHeadBytes);
-  if (!head) {
-    not_opened(file, look, head.error());
+  const auto steady = measure(file);
+  if (!steady) {
+    not_opened(file, look, steady.error());
     return false;
   }
-  file.head = std::move(*head);
+  if (!*steady) mark(file.folder);
   look.told = false;
-  return true;
+  return *steady;
+}
+
+/// Its first bytes and its size, of one and the same text: it may be truncated and written to right
+/// now, and bytes that the old text had must not be expected of the new one.
+Outcome<bool> Scanner::measure(Newcomer& file) {
+  constexpr int kTries = 4;
+  for (int i = 0; i < kTries; ++i) {
+    auto before = file.text->head(kHeadBytes);
+    if (!before) return std::unexpected(before.error());
+    file.head = std::move(*before);
+    file.bytes = 0;
+    if (file.text->packed()) return true;
+    const auto status = file.text->status();
+    if (!status) return std::unexpected(status.error());
+    const auto after = file.text->head(kHeadBytes);
+    if (!after) return std::unexpected(after.error());
+    if (after->empty() != file.head.empty() || !after->starts_with(file.head)) continue;
+    if (!file.head.empty()) file.bytes = std::max<std::uint64_t>(status->bytes, file.head.size());
+    return true;
+  }
+  return false;
 }
 
 void Scanner::not_opened(Newcomer& file, Look& look, int error) {
@@ -288,9 +270,8 @@ void Scanner::place_newcomer(Newcomer& file, Look& look, bool first_round) {
   }
   if (copied != nullptr && copied->id.fingerprint_bytes == 0) {
     // Nothing of it was read yet; from now on it would be noticed if it had another text.
-    const std::string head = text_of(*copied, 0, kHeadBytes).value_or("");
-    copied->id.fingerprint_bytes = static_cast<std::uint32_t>(head.size());
-    copied->id.fingerprint = fingerprint_of(head);
+    copied->id.fingerprint_bytes = static_cast<std::uint32_t>(file.head.size());
+    copied->id.fingerprint = fingerprint_of(file.head);
   }
   if (first_round && (copied == nullptr || copied->placed())) return;
   if (copied != nullptr && copied->placed()) {
@@ -338,7 +319,7 @@ void Scanner::add_part(Newcomer& file) {
   part.named = true;
   part.first_scan = scan_;
   part.packed = file.text->packed();
-  part.known = part.packed ? 0 : status.bytes;
+  part.known = file.bytes;
   part.skip_old = context_.now.wall - status.modified > context_.options.old_after;
   if (context_.open.size() < context_.options.descriptors_max)
     context_.keep_open(part, std::move(file.text));

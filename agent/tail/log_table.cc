@@ -27,6 +27,30 @@ void Ending::add(std::string_view text) {
   size = static_cast<std::uint8_t>(keep + text.size());
 }
 
+void Marks::add(std::uint64_t offset, const Ending& before, std::string_view text) {
+  for (std::size_t i = hashes.size();; ++i) {
+    const std::uint64_t at = kFirst << i;
+    if (at > offset + text.size()) return;
+    hashes.push_back(0);
+    if (at <= offset) continue;  // begun behind it
+    Ending ending = before;
+    ending.add(text.substr(0, static_cast<std::size_t>(at - offset)));
+    if (ending.size == Ending::kMost) hashes.back() = fingerprint_of(ending.view());
+  }
+}
+
+std::uint64_t Marks::last_until(std::uint64_t bytes) const {
+  for (std::size_t i = hashes.size(); i-- > 0;)
+    if (hashes[i] != 0 && kFirst << i <= bytes) return kFirst << i;
+  return 0;
+}
+
+bool Marks::hold(std::uint64_t offset, std::string_view ending) const {
+  for (std::size_t i = 0; i < hashes.size(); ++i)
+    if (kFirst << i == offset) return hashes[i] != 0 && hashes[i] == fingerprint_of(ending);
+  return false;
+}
+
 std::pair<std::string, std::string> split_folder(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return {"", std::string(path)};
@@ -90,6 +114,16 @@ Part& LogTable::add(Log& log, wire::FileId id, const std::string& path) {
   log.parts.push_back(&part);
   parts_.emplace(id.key, std::move(made));
   return part;
+}
+
+Part& LogTable::add_behind(Part& part) {
+  wire::FileId id = part.id;
+  ++id.key;
+  Log& log = *part.log;
+  Part& next = add(log, id, part.path);
+  log.parts.pop_back();
+  log.parts.insert(std::next(std::ranges::find(log.parts, &part)), &next);
+  return next;
 }
 
 Part* LogTable::by_key(std::uint64_t key) {
@@ -156,7 +190,6 @@ void LogTable::move(Part& part, Log& log) {
   erase_if_empty(before);
   log.parts.push_back(&part);
   set_name(part, std::string(part.path));
-  arrange(log);
 }
 
 void LogTable::put_before_newer(Part& part) {

@@ -49,6 +49,10 @@ class LogTable {
   void drop_copy(std::uint64_t device, std::uint64_t inode);
   void set_key(Part& part, std::uint64_t key);
   void set_name(Part& part, const std::string& path);
+  /// Right behind `part` in its log: the same file goes on as another part. Its key is the next
+  /// number, so that positions tell which of the two has the file.
+  Part& add_behind(Part& part);
+  /// To another log, which is to be arranged then.
   void move(Part& part, Log& log);
   /// Before those without a name that were written to later: names say nothing of their order.
   void put_before_newer(Part& part);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,19 @@ struct Ending {
   void clear() { size = 0; }
 };
 
+/// Hashes of the bytes before some offsets, from 8 KiB on at each doubling: whether a file that is
+/// shorter than before holds the beginning of its text still. At most 40.
+struct Marks {
+  static constexpr std::uint64_t kFirst = 8192;
+  std::vector<std::uint64_t> hashes;  ///< 0: those bytes were not read
+
+  /// `text` was read at `offset`, behind `before`.
+  void add(std::uint64_t offset, const Ending& before, std::string_view text);
+  /// The last one up to `bytes`; none: 0.
+  std::uint64_t last_until(std::uint64_t bytes) const;
+  bool hold(std::uint64_t offset, std::string_view ending) const;
+};
+
 /// Same text under another name, kept in case that the original goes.
 struct Copy {
   std::string path;
@@ -49,10 +63,12 @@ struct Part {
   std::unique_ptr<TextFile> file;
   std::vector<Copy> copies;
   Ending ending;
+  Marks marks;
 
   std::uint64_t read = 0, committed = 0, lines = 0;
-  std::uint64_t known = 0;  ///< size of the text as last seen; at least `read`
-  std::uint64_t raw = 0;    ///< size of its file as last seen, packed or not
+  std::uint64_t known = 0;           ///< size of the text as last seen; at least `read`
+  std::uint64_t raw = 0;             ///< size of its file as last seen, packed or not
+  std::optional<std::uint64_t> cut;  ///< cut back to here; what was known behind it is lost
   TimeMs modified{};
   std::uint64_t first_scan = 0;  ///< number of the scan that found it; 0: resumed, not seen yet
 
@@ -93,7 +109,6 @@ struct Log {
   Millis hold{0};  ///< not read before: an older part may turn up
   bool announced = false;
   bool told_truncated = false;  ///< that text may be missing that nobody saw
-  bool unsure = false;          ///< older text turned up: do the others still hold theirs?
   bool open_line = false;       ///< the last byte given was no end of a line
   bool offered = true;          ///< quiet was told since
   bool quiet_alarm = false;

@@ -187,27 +187,48 @@ Reader::Step Reader::at_end(Part& part) {
 }
 
 Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
-  const auto status = part.file->status();
+  auto status = part.file->status();
   if (!status) return failed(part, status.error());
+  const std::uint32_t head_before = part.id.fingerprint_bytes;
+  if (status->bytes < part.read && scanner_.cut_back(part, status->bytes)) return Step::changed;
+  bool same = status->bytes >= part.read && same_head(part, status->bytes);
+  if (same && head_before == 0 && part.id.fingerprint_bytes > 0) {
+    // Only now it is known which text it is: what size it has must be asked between two looks at
+    // it.
+    status = part.file->status();
+    if (!status) return failed(part, status.error());
+    same = status->bytes >= part.id.fingerprint_bytes && same_head(part, status->bytes);
+  }
   part.raw = status->bytes;
   part.modified = status->modified;
-  if (status->bytes < part.read || !same_head(part, status->bytes)) {
+  if (!same) {
     scanner_.replaced(part);
     return Step::changed;
   }
+  if (!part.truncated && status->bytes < part.cut.value_or(part.known)) {
+    if (part.read <= kHeadBytes) {  // too little to tell it from a text with the same beginning
+      scanner_.replaced(part);
+      return Step::changed;
+    }
+    part.cut = status->bytes;
+  }
   // A copy may hold less than what was seen before the file was truncated.
-  part.known = part.truncated ? std::max(part.known, status->bytes) : status->bytes;
+  part.known = std::max(part.known, status->bytes);
   if (part.skip_old && !part.started) context_.missing(part, part.known, Missing::old);
   part.started = true;
   if (!part.unread()) return at_end(part);
   TextFile::Piece piece;
   std::string_view text;
-  const auto same =
-      fill(part, std::min<std::uint64_t>(budget, part.known - part.read), piece, text);
-  if (!same) return failed(part, same.error());
+  const std::uint64_t end = part.cut.value_or(part.known);
+  const auto follows = fill(part, std::min<std::uint64_t>(budget, end - part.read), piece, text);
+  if (!follows) return failed(part, follows.error());
   // It may have been truncated, and written to, while it was read.
-  if (!*same || !same_head(part, std::max<std::uint64_t>(part.id.fingerprint_bytes, 1))) {
+  if (!*follows || !same_head(part, std::max<std::uint64_t>(part.id.fingerprint_bytes, 1))) {
     scanner_.replaced(part);
+    return Step::changed;
+  }
+  if (part.cut && part.read == end) {
+    scanner_.go_on_behind(part, end);
     return Step::changed;
   }
   if (text.empty()) {

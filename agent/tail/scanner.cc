@@ -300,6 +300,14 @@ bool Scanner::wanted(const Folder& folder, const std::string& base, const std::s
   return !discover::has_data_extension(name) || discover::has_json_extension(name);
 }
 
+/// Only when all names are as they are now: one that is out of date would put its part among the
+/// wrong ones.
+void Scanner::arrange_logs() {
+  names_settle_ = false;
+  for (const LogId id : std::exchange(unarranged_, {}))
+    if (Log* log = context_.table.find_log(id)) context_.table.arrange(*log);
+}
+
 std::size_t Scanner::scan(Folder& folder) {
   ++scan_;
   folder.dirty = false;
@@ -319,6 +327,7 @@ std::size_t Scanner::scan(Folder& folder) {
   folder.displaced.clear();
   std::unordered_map<std::string, const Seen*> here;
   for (const Seen& file : seen) here.emplace(file.name, &file);
+  names_settle_ = true;
   for (const Seen& file : seen)
     if (const Holder holder = context_.table.by_file(file.status.device, file.status.inode);
         holder.part != nullptr && !holder.copy)
@@ -337,6 +346,7 @@ std::size_t Scanner::scan(Folder& folder) {
       lost.push_back(part);
   }
   for (Part* part : lost) lose_name(*part);
+  arrange_logs();
   folder.waiting = false;
   // What a part has become is found before its old name is looked at; what is a copy of something,
   // after it.

@@ -44,6 +44,11 @@ class Scanner {
   Outcome<std::unique_ptr<File>> open_file(const std::string& path);
   /// The file of a part has another text now: finds where the part is, and what the file is.
   void replaced(Part& part);
+  /// The file of a part has less text than was read of it. True if that is a beginning of the text:
+  /// then another part has the file now.
+  bool cut_back(Part& part, std::uint64_t bytes);
+  /// What is written from `bytes` on is another part's text.
+  void go_on_behind(Part& part, std::uint64_t bytes);
   /// The name of a part leads elsewhere or nowhere.
   void lose_name(Part& part);
   /// Nothing of the part is left to be found, unless a copy is. True if one took its place.
@@ -87,6 +92,7 @@ class Scanner {
     Folder& folder;
     const Seen& seen;
     std::string path = {}, head = {};
+    std::uint64_t bytes = 0;  // of the text that begins with `head`; 0 if it is packed
     std::unique_ptr<TextFile> text = {};
     bool rotated() const { return seen.name != seen.base; }
   };
@@ -100,6 +106,7 @@ class Scanner {
   void take_notice(const Notice& notice);
   void end_notices(Folder& folder);
   std::size_t scan(Folder& folder);
+  void arrange_logs();
   void settle_resumed();
   std::vector<Seen> list(Folder& folder, const std::vector<std::string>& names);
   void link(Folder& folder, const std::string& name);
@@ -108,11 +115,13 @@ class Scanner {
   // identity.cc
   void follow(Folder& folder, const Seen& seen, Part& part);
   bool make_room();
+  void tell_truncated(Log& log);
   void lose_file(Part& part);
   void forget_name(const Part& part);
   void verify_relatives(Folder& folder, const Seen& seen);
   void newcomer(Folder& folder, const Seen& seen, bool first_round);
   bool look_into(Newcomer& file, Look& look);
+  Outcome<bool> measure(Newcomer& file);
   bool is_log(const Newcomer& file, Look& look);
   void place_newcomer(Newcomer& file, Look& look, bool first_round);
   std::optional<std::string> text_of(const Part& part, std::uint64_t offset, std::size_t bytes);
@@ -135,6 +144,8 @@ class Scanner {
   std::deque<std::string> dirty_;
   std::set<Folder*> noticed_;
   std::uint64_t scan_ = 0;
+  bool names_settle_ = false;   // some parts have names yet that lead elsewhere
+  std::set<LogId> unarranged_;  // meanwhile
   bool told_limit_ = false, told_overflow_ = false, told_files_ = false, told_open_ = false;
 };
 

@@ -4,13 +4,13 @@
 // physical files, each with a wire::FileId and offsets of its own (of the unpacked text; text that
 // was truncated away and text written since are two parts). One decoder per log:
 //
-//   log_begins          a decoder is made
-//   part                end the line: what follows stands elsewhere (Decoder::end_part)
-//   bytes               feed; whole lines or not: whoever decodes does the framing
-//   missing             these bytes will not come; cover them as if they had, they are lost
-//   quiet               nothing for 1 s: what is fed is all there is, a last line without its end
-//   too log_ends            finish the decoder; the id is not used again forgotten           all of
-//   a file is committed and the file is gone: so may its position be
+// - log_begins: a decoder is made.
+// - part: end the line; what follows stands elsewhere (Decoder::end_part).
+// - bytes: feed; whole lines or not: whoever decodes does the framing.
+// - missing: these bytes will not come; cover them as if they had. is_loss says if they are lost.
+// - quiet: nothing for 1 s: what is fed is all there is, a last line without its end too.
+// - log_ends: finish the decoder; the id is not used again.
+// - forgotten: all of a file is committed and the file is gone: so may its position be.
 //
 // Views and references hold during the call. Calls come from Tailer::turn, on its thread; a sink
 // must not call the tailer back.
@@ -34,13 +34,14 @@ enum class Missing : std::uint8_t {
   held,       ///< deleted, and still not read when Options::deleted_hold was over
   gone,       ///< left while no agent ran, or to where it can not be seen
   damaged,    ///< packed, and can not be unpacked
+  counted,    ///< given under another FileId before: the file was cut back to here and goes on
 };
 
 /// "deleted before it was read": for wire::Warning and counters.
 std::string_view reason_of(Missing why);
-/// Bytes that somebody wanted: not for Missing::old.
+/// Bytes that somebody wanted and has not.
 inline bool is_loss(Missing why) {
-  return why != Missing::old;
+  return why != Missing::old && why != Missing::counted;
 }
 
 struct Place {

@@ -8,6 +8,11 @@
 #include "agent/tail/scanner.h"
 
 namespace l4::tail {
+namespace {
+
+constexpr std::uint64_t kCutsMax = 1024;  // of one file
+
+}  // namespace
 
 struct Tailer::State {
   State(Options options, FileSystem& files, Sources sources, std::unique_ptr<Watcher> watcher)
@@ -156,7 +161,10 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions) {
       part = &context.table.add(log, position.file, position.path);
       part->resumed = true;
       const Holder holder = context.table.by_file(position.file.device, position.file.inode);
-      if (holder.part == nullptr || holder.copy)
+      // Of parts that stood in one file that was cut back, the last has it.
+      const bool cut = holder.part != nullptr && holder.part->resumed &&
+                       position.file.key - holder.part->id.key < kCutsMax;
+      if (holder.part == nullptr || holder.copy || cut)
         context.table.set_file(*part, position.file.device, position.file.inode);
       context.resumed.push_back(position.file.key);
       part->read = position.offset;
@@ -234,6 +242,7 @@ void Tailer::rewind(LogId id) {
 std::vector<Position> Tailer::positions() const {
   std::vector<Position> positions;
   state_->context.table.each([&](Part& part) {
+    if (part.closed && !part.unread() && part.committed >= part.read) return;  // to be forgotten
     positions.push_back({part.id, part.path, part.committed, part.lines, part.known});
   });
   std::ranges::sort(positions, {}, [](const Position& position) {

@@ -17,6 +17,21 @@ bool is_cause(const Built& built, const FailureEvent& failure) {
          failure.severity >= Severity::failure;
 }
 
+Process process_of(const job::RankView& rank) {
+  if (rank.process == nullptr) return Process::unknown;
+  switch (rank.process->state) {
+    case wire::ProcessState::unknown:
+      return Process::unknown;
+    case wire::ProcessState::gone:
+      return Process::gone;
+    case wire::ProcessState::stopped:
+    case wire::ProcessState::traced:
+      return Process::stopped;
+    default:
+      return Process::alive;
+  }
+}
+
 /// Score of an event: how much it says, from how bad it sounds and what it is.
 double score_of(const EventHint& hint, const FailureEvent& failure) {
   double score = failure.severity == Severity::fatal     ? 0.9
@@ -151,6 +166,7 @@ void build_ranks(const Built& built, Report& report) {
     rank.node = view.nodes[known.node].name;
     rank.score = built.suspects.ranks[index].score;
     rank.last_line = known.end;
+    rank.process = process_of(known);
     rank.why = built.suspects.ranks[index].why;
     report.ranks.push_back(std::move(rank));
   }

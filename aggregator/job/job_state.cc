@@ -47,6 +47,8 @@ Result<void> JobState::apply(const wire::Batch& batch) {
   }
   for (const wire::SourceDefinition& source : batch.sources)
     agent.streams[source.id.value()].source = source;
+  for (const wire::ProcessFact& fact : batch.processes)
+    agent.processes.put(fact, limits_.processes);
   for (const wire::Coverage& coverage : batch.coverage) cover(agent, coverage);
   warnings_.insert(warnings_.end(), batch.warnings.begin(), batch.warnings.end());
   for (const wire::Segment& segment : batch.segments) {

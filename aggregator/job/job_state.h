@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/job/process_table.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/unify.h"
 #include "common/base/error.h"
@@ -28,11 +29,13 @@ struct Agent {
   SequencePool sequences;
   std::vector<wire::TimerName> timers;         // by id
   std::map<std::uint64_t, std::size_t> files;  ///< index into coverage(), by FileId::key
+  ProcessTable processes;                      ///< live only
 };
 
 /// What one agent's part of a job may cost. Beyond it the oldest goes first.
 struct Limits {
   std::size_t sequence_events = 4'000'000;  ///< in the sequences of all its iterations together
+  std::size_t processes = 4'096;
 };
 
 class JobState {

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kMagic = 0x31424f4a344cULL;  // "L4JOB1"
 /// Counts up with every change of what follows; an older aggregator's bytes are then read again
 /// from the journal, or by the agents.
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 
 void save_coverage(ByteWriter& out, const wire::Coverage& coverage) {
   out.text(coverage.path);
@@ -65,6 +65,7 @@ void save_agent(ByteWriter& out, const Agent& agent) {
     out.word(key);
     out.number(index);
   }
+  agent.processes.save(out);
 }
 
 void load_agent(ByteReader& in, Agent& agent, const TuplePool& tuples) {
@@ -86,6 +87,7 @@ void load_agent(ByteReader& in, Agent& agent, const TuplePool& tuples) {
     const std::uint64_t key = in.word();
     agent.files[key] = in.number();
   }
+  agent.processes.load(in);
 }
 
 }  // namespace

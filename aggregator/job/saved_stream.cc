@@ -242,6 +242,7 @@ void Stream::save(ByteWriter& out) const {
   times.put(last_completed_time);
   times.put(begin);
   times.put(end);
+  times.put(arrival);
   for (const std::uint64_t value :
        {last_line, timed_last_line, tail_line, last_completed_line, lines, dropped_iterations})
     out.number(value);
@@ -274,6 +275,7 @@ void Stream::load(ByteReader& in, const SequencePool& sequences, const TuplePool
   last_completed_time = times.get_optional();
   begin = times.get_optional();
   end = times.get_optional();
+  arrival = times.get_optional();
   for (std::uint64_t* value : {&last_line, &timed_last_line, &tail_line, &last_completed_line,
                                &lines, &dropped_iterations})
     *value = in.number();

@@ -30,6 +30,8 @@ void Stream::apply(const wire::Segment& segment, SequencePool& sequences, TupleP
   apply_stage(segment);
   if (segment.iteration) apply_iteration(segment, sequences);
   widen(begin, end, segment);
+  if (segment.arrival_end && (!arrival || *segment.arrival_end > *arrival))
+    arrival = segment.arrival_end;
   last_line = std::max(last_line, segment.lines.last);
   tail_line = std::max(tail_line, segment.lines.first);
   timed_last_line = std::max(timed_last_line, segment.timed_last_line);

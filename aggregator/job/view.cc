@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "aggregator/job/attempts.h"
+#include "aggregator/job/rank_processes.h"
 
 namespace l4::job {
 namespace {
@@ -50,9 +51,10 @@ void widen(std::optional<TimeMs>& low, std::optional<TimeMs>& high, std::optiona
 void add_stream(JobView& view, const Agent& agent, const Stream& stream, std::uint32_t rank,
                 bool trust_mtimes) {
   StreamView added{&stream, &agent, view.ranks[rank].node, rank, stream.end};
-  const auto modified = stream.source.modified;
-  if (trust_mtimes && modified && (!stream.end || *modified > *stream.end))
-    added.last_activity = modified;
+  // Live, a line's arrival says when the file last grew.
+  const auto grew = stream.arrival ? stream.arrival : stream.source.modified;
+  if ((trust_mtimes || stream.arrival) && grew && (!stream.end || *grew > *stream.end))
+    added.last_activity = grew;
   RankView& owner = view.ranks[rank];
   owner.streams.push_back(static_cast<std::uint32_t>(view.streams.size()));
   owner.lines += stream.lines;
@@ -272,6 +274,7 @@ JobView make_view(const Attempts& attempts, std::int32_t attempt, bool trust_mti
   view.state = &state;
   view.attempt = attempt;
   add_streams(view, attempts, trust_mtimes);
+  add_processes(view, attempt == attempts.numbers().back());
   for (const wire::Coverage& coverage : state.coverage()) {
     view.bytes += coverage.bytes.to - coverage.bytes.from;
     view.bytes_known += coverage.bytes_known;

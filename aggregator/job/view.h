@@ -3,8 +3,8 @@
 // Place in the flow: built from JobState when somebody wants a verdict; detectors and diagnosis
 // read nothing else. Local template ids are gone: events are job-wide, numbered densely in the
 // order of their ids. Nodes and ranks are sorted by name and number, so equal states give equal
-// views. Owns its data except streams and their stats, which live in the JobState it was built
-// from.
+// views. Owns its data except streams, their stats and processes, which live in the JobState it was
+// built from.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct StreamView {
   const Agent* agent = nullptr;
   std::uint32_t node = 0;
   std::uint32_t rank = 0;               ///< index into JobView::ranks
-  std::optional<TimeMs> last_activity;  ///< printed time or trusted mtime
+  std::optional<TimeMs> last_activity;  ///< printed time, arrival or trusted mtime
 };
 
 /// A training process, or a launcher (rank empty and `launcher` set): its streams together.
@@ -62,6 +62,7 @@ struct RankView {
   std::optional<Iteration> completed, started;
   std::optional<TimeMs> completed_time;
   std::uint64_t lines = 0;
+  const wire::ProcessFact* process = nullptr;  ///< null: not known (offline, a launcher)
 };
 
 struct NodeView {

@@ -59,6 +59,13 @@ void AgentServer::State::heard(AgentState& agent) {
   agent.contender.clear();
 }
 
+void AgentServer::State::holds(AgentState& agent, std::uint64_t batches) {
+  const bool behind = batches > options_.window;
+  if (behind == agent.behind) return;
+  agent.behind = behind;
+  tell(behind ? AgentEvent::Kind::behind : AgentEvent::Kind::level, agent.name, agent.address, {});
+}
+
 void AgentServer::State::on(AgentState& agent, const wire::Incoming& in,
                             const wire::Control& message) {
   if (const auto* frame = std::get_if<wire::BatchFrame>(&message)) {
@@ -143,7 +150,7 @@ void AgentServer::State::hello(const wire::Incoming& in, std::uint64_t session,
   if (!agent.peer.empty()) drop(agent);
   if (!agent.loaded) {
     const AgentRecord record = ledger_.load(agent.name);
-    agent.positions.load(record.positions);
+    agent.positions.load(record.positions, record.adopts);
     agent.incarnation = record.incarnation;
     agent.sequence_applied = agent.sequence_committed = record.last_sequence;
     agent.loaded = true;
@@ -164,6 +171,7 @@ void AgentServer::State::hello(const wire::Incoming& in, std::uint64_t session,
   peers_[in.peer] = agent.name;
   heard(agent);
   tell(AgentEvent::Kind::hello, agent.name, agent.address, agent.software);
+  holds(agent, hello.batches_held);
   agent.welcome_due = true;
   if (agent.in_flight.empty()) welcome(agent);
 }
@@ -193,6 +201,7 @@ void AgentServer::State::heartbeat(AgentState& agent, const wire::Heartbeat& bea
   ++stats_.heartbeats;
   if (beat.number > agent.last_beat.number || beat.number == 1) agent.last_beat = beat;
   agent.last_beat.released.clear();
+  holds(agent, beat.batches_held);
   if (const auto released = agent.positions.release(beat.released); !released.empty())
     ledger_.release(agent.name, released);
   send(agent, wire::HeartbeatReply{beat.number, now_.wall, now_.wall, agent.received,

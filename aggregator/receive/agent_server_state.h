@@ -50,6 +50,7 @@ class AgentServer::State {
              wire::Batch batch);
   void advance(AgentState& agent);
   void heard(AgentState& agent);
+  void holds(AgentState& agent, std::uint64_t batches);
   void forget_idle();
   std::uint32_t window() const;
 

@@ -33,6 +33,8 @@ struct AgentState {
   bool welcome_due = false;  ///< as soon as nothing is in flight any more
   bool gap_told = false;     ///< WANT was sent for the batch that is missing
 
+  bool behind = false;  ///< by what it holds, as it last said
+
   wire::Instant heard;
   Millis unread_since{-1};  ///< since when it takes no answers; -1 if it does
   std::string contender;    ///< address from which its name was asked for meanwhile

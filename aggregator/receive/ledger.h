@@ -23,6 +23,7 @@ struct AgentRecord {
   std::uint64_t incarnation = 0;    ///< of its last batch
   std::uint64_t last_sequence = 0;  ///< of that incarnation
   std::vector<wire::Position> positions;
+  bool adopts = false;  ///< some files were let go: one that is not known goes on where it stands
 };
 
 class Ledger {

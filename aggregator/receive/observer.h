@@ -18,6 +18,8 @@ struct AgentEvent {
     left,        ///< said goodbye: it was stopped, the node is not lost
     lost,        ///< silent for too long
     back,        ///< heard again after it was lost
+    behind,      ///< holds more than a window of batches: what it has sent is not what is
+    level,       ///< no longer
     blind,       ///< more than half of the agents fell silent at once: it is us, not they
     sighted,     ///< most are heard again
     name_twice,  ///< an alert: one name from two addresses, both alive

@@ -12,8 +12,9 @@ constexpr std::size_t kPathBytesAllMax = 32u << 20;
 
 }  // namespace
 
-void PositionTable::load(const std::vector<wire::Position>& positions) {
+void PositionTable::load(const std::vector<wire::Position>& positions, bool adopts) {
   files_.clear();
+  adopts_ = adopts;
   path_bytes_ = 0;
   for (const wire::Position& position : positions) {
     files_[position.file.key] = {position, position.offset};
@@ -32,7 +33,10 @@ PositionTable::Verdict PositionTable::check(const std::vector<wire::Coverage>& c
   std::map<std::uint64_t, std::uint64_t> moved;  // by this batch itself
   for (const wire::Coverage& part : coverage) {
     const auto own = moved.find(part.file.key);
-    const std::uint64_t here = own != moved.end() ? own->second : applied(part.file.key);
+    const bool adopted = adopts_ && own == moved.end() && !files_.contains(part.file.key);
+    const std::uint64_t here = own != moved.end() ? own->second
+                               : adopted          ? part.bytes.from
+                                                  : applied(part.file.key);
     if (part.bytes.from == part.bytes.to && part.bytes.from <= here) continue;
     if (part.bytes.to <= here)
       seen = true;

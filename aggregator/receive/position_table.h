@@ -23,7 +23,8 @@ class PositionTable {
     too_many,
   };
 
-  void load(const std::vector<wire::Position>& positions);
+  /// `adopts`: files that are not known are taken on where they stand.
+  void load(const std::vector<wire::Position>& positions, bool adopts = false);
   Verdict check(const std::vector<wire::Coverage>& coverage) const;
   /// What is applied of these files, for WANT.
   std::vector<wire::WantedFile> wanted(const std::vector<wire::Coverage>& coverage) const;
@@ -45,6 +46,7 @@ class PositionTable {
 
   std::map<std::uint64_t, File> files_;
   std::size_t path_bytes_ = 0;
+  bool adopts_ = false;
 };
 
 }  // namespace l4::receive

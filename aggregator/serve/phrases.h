@@ -1,6 +1,6 @@
 // How a report says numbers: certainty in words, counts, sizes, rank ranges, times of day.
 //
-// Thread-safe, no state; private to this room.
+// Thread-safe, no state; used by reports and by the tables of `l4`.
 #pragma once
 
 #include <cstdint>

@@ -1,61 +1,18 @@
 #include "aggregator/serve/report_json.h"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <cmath>
+#include <concepts>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <vector>
 
+#include "aggregator/serve/json_text.h"
 #include "aggregator/serve/phrases.h"
 #include "aggregator/serve/report_fields.h"
-#include "aggregator/serve/utf8.h"
 
 namespace l4::serve {
 namespace {
-
-/// At most 4 decimals, without trailing zeros; what is no number can not be said in JSON: 0.
-std::string number_text(double value) {
-  if (!std::isfinite(value)) return "0";
-  if (std::abs(value) >= 1e12) return fmt::format("{:.0f}", value);
-  std::string text = fmt::format("{:.4f}", value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text == "-0" ? "0" : text;
-}
-
-void append_escaped(std::string& out, char32_t value) {
-  switch (value) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    default:
-      break;
-  }
-  if (!is_control(value)) return append_code_point(out, value);
-  if (value < 0x10000) {
-    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(value));
-    return;
-  }
-  const auto rest = static_cast<std::uint32_t>(value) - 0x10000;
-  fmt::format_to(std::back_inserter(out), "\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10),
-                 0xDC00 + (rest & 0x3FF));
-}
 
 class Writer {
  public:
@@ -86,7 +43,7 @@ class Writer {
 
  private:
   void put(const std::string& text) { put_text(text); }
-  void put(double value) { out_ += number_text(value); }
+  void put(double value) { out_ += json_number(value); }
   void put(bool value) { out_ += value ? "true" : "false"; }
   template <std::integral T>
   void put(T value) {
@@ -135,15 +92,7 @@ class Writer {
     object(structure);
   }
 
-  void put_text(std::string_view text) {
-    out_ += '"';
-    while (!text.empty()) {
-      const CodePoint point = first_code_point(text);
-      append_escaped(out_, point.value);
-      text.remove_prefix(point.bytes);
-    }
-    out_ += '"';
-  }
+  void put_text(std::string_view text) { append_json_text(out_, text); }
 
   void begin_member(std::string_view key) {
     if (!first_) out_ += ',';

@@ -1,12 +1,13 @@
 // How far each file of each agent is counted: what makes a line count exactly once (docs/WIRE.md,
 // "Positions are the sequence").
 //
-// Flow: the receive thread asks decide() for every batch; what it says `apply` to goes into the
+// Flow: receive::PositionTable decides whether a batch is counted; one that is goes into the
 // journal, then commit() moves the offsets on and the job gets the batch; an ack goes out once the
-// journal is durable. A restarted agent is told positions() after the journal was flushed. Offsets
-// are derivable: a saved table plus commit() of every later record gives the same. One thread.
-// Bounds: files per agent and agents; what goes is the least recently used, and is counted. A file
-// that was let go and speaks again is taken on where it stands: never counted twice.
+// journal is durable. An agent that comes back is told positions(), which are durable by then.
+// Offsets are derivable: a saved table plus commit() of every later record gives the same. One
+// thread. Bounds: files per agent (those of PositionTable, which refuses more) and agents; what
+// goes is the least recently used, and is counted. Of an agent of which something was let go, files
+// that are not known are taken on where they stand (`adopts`): never counted twice.
 #pragma once
 
 #include <cstdint>
@@ -31,29 +32,14 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-/// From where the agent must read a file again.
-struct Wanted {
-  wire::FileId file;
-  std::string path;
-  std::uint64_t offset = 0;
-  bool operator==(const Wanted&) const = default;
-};
-
-struct Decision {
-  enum class What : std::uint8_t { apply, ignore, refuse };
-  What what = What::apply;
-  std::vector<Wanted> wanted;  ///< of a refusal: every file of the batch that does not fit
-};
-
 struct OffsetLimits {
-  std::size_t files_per_agent = 8192;
+  std::size_t files_per_agent = 200'000;
   std::size_t agents = 65'536;
   Millis age = std::chrono::days(30);  ///< for expire()
 };
 
 struct OffsetStats {
-  std::uint64_t applied = 0, ignored = 0, refused = 0;  ///< batches, as decided
-  std::uint64_t forgotten = 0;                          ///< files that were let go
+  std::uint64_t forgotten = 0;      ///< files that were let go
   std::uint64_t adopted = 0;        ///< files taken on in the middle, because some were let go
   std::uint64_t skipped_bytes = 0;  ///< of adopted files, and of records that the journal lost
 };
@@ -62,20 +48,26 @@ class OffsetTable {
  public:
   explicit OffsetTable(OffsetLimits limits = {}) : limits_(limits) {}
 
-  /// Apply: every file goes on where it stood. Ignore: all of it was counted. Refuse: a gap, or
-  /// counted in part; nothing of it may be applied. A batch without any bytes is applied: what it
-  /// says can be said twice.
-  Decision decide(const wire::Batch& batch);
   /// The batch is in the journal, now or (on replay) since long; the offsets are where it ends.
   void commit(const wire::Batch& batch, TimeMs now);
 
   /// Committed positions of one agent, by file.
   std::vector<Position> positions(const std::string& agent) const;
+  /// Last batch of its newest incarnation; 0 and 0 of an agent that is not known.
+  struct Newest {
+    std::uint64_t incarnation = 0, sequence = 0;
+  };
+  Newest newest(const std::string& agent) const;
+  /// Something of this agent, or of one that may have been this, was let go.
+  bool adopts(const std::string& agent) const;
+  /// These files are gone from the node, and all of them is counted.
+  void release(const std::string& agent, const std::vector<std::uint64_t>& files);
   std::vector<std::string> agents() const;
   std::size_t files() const;
   const OffsetStats& stats() const { return stats_; }
 
-  /// Lets go of files that nobody has said anything of for the age that is allowed.
+  /// Lets go of agents that have said nothing for the age that is allowed. Files of others stay,
+  /// however old: one that is let go and stands still in its folder would be read again.
   void expire(TimeMs now);
 
   void save(ByteWriter& out) const;
@@ -85,9 +77,13 @@ class OffsetTable {
   struct Agent {
     std::map<std::string, Position> files;  // by key of the file
     std::uint64_t forgotten = 0;
+    Newest newest;
     TimeMs used;
   };
-  static std::string key_of(const wire::Coverage& coverage);
+  static std::string key_of(const wire::Coverage& coverage) {
+    return key_of(coverage.file.key, coverage.path);
+  }
+  static std::string key_of(std::uint64_t key, const std::string& path);
   void make_room(Agent& agent);
   void make_room_for_agent();
 

@@ -1,6 +1,7 @@
 #include "common/drain/codes.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace l4::drain {
@@ -30,9 +31,14 @@ bool is_word(char c) {
   return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+constexpr std::array<bool, 256> kGap = [] {
+  std::array<bool, 256> gap{};
+  for (const char c : std::string_view(" \t:=([#\"'")) gap[static_cast<unsigned char>(c)] = true;
+  return gap;
+}();
+
 bool is_gap(char c) {
-  return c == ' ' || c == '\t' || c == ':' || c == '=' || c == '(' || c == '[' || c == '#' ||
-         c == '"' || c == '\'';
+  return kGap[static_cast<unsigned char>(c)];
 }
 
 /// `before` without the gap at its end.
@@ -54,11 +60,13 @@ std::string_view without_group(std::string_view before) {
   return before.substr(0, before.size() - window.size() + open);
 }
 
-/// Index by the last two bytes; upper and lower case give the same.
+/// Index by the last three bytes; upper and lower case give the same.
 std::size_t ending_of(std::string_view before) {
-  if (before.size() < 2) return 0;
-  const auto bits = [](char c) { return static_cast<unsigned char>(c) & 31U; };
-  return bits(before[before.size() - 2]) * 32 + bits(before.back());
+  const auto bits = [&](std::size_t back) {
+    return before.size() < back ? 0
+                                : static_cast<unsigned char>(before[before.size() - back]) & 31U;
+  };
+  return bits(3) * 1024 + bits(2) * 32 + bits(1);
 }
 
 bool ends_with_word(std::string_view before, std::string_view phrase) {
@@ -96,12 +104,25 @@ CodeList::CodeList(std::vector<CodeRule> rules, std::vector<PrefixedCode> prefix
     : rules_(std::move(rules)), prefixed_(std::move(prefixed)) {
   constexpr std::uint32_t kShort = (2U << kDigitsMax) - 1;
   for (const CodeRule& rule : rules_) {
-    for (const std::string& phrase : rule.after) endings_[ending_of(phrase)] = 1;
+    for (const std::string& phrase : rule.after) note_ending(phrase);
     decimal_sizes_ |= rule.digits == 0 ? kShort : 1U << rule.digits;
     if (rule.hex) hex_sizes_ |= 5U << rule.digits;
   }
   for (const PrefixedCode& code : prefixed_)
     for (const std::string& prefix : code.prefixes) first_letters_ |= letter_bit(prefix.front());
+}
+
+/// What stands before a phrase of less than three bytes may be anything.
+void CodeList::note_ending(const std::string& phrase) {
+  if (phrase.size() >= 3) {
+    endings_.set(ending_of(phrase));
+    return;
+  }
+  for (char before = 0; before < 32; ++before) note_ending(before + phrase);
+}
+
+bool CodeList::may_end_phrase(std::string_view before) const {
+  return endings_.test(ending_of(before));
 }
 
 bool CodeList::is_code(const char* line, std::string_view number) const {
@@ -112,12 +133,11 @@ bool CodeList::is_code(const char* line, std::string_view number) const {
     const std::string_view outside = without_gap(without_group(before));
     return outside.size() < before.size() && ends_with_phrase(outside, number, true);
   }
-  return ends_with_phrase(before, number, false);
+  return may_end_phrase(before) && ends_with_phrase(before, number, false);
 }
 
 bool CodeList::ends_with_phrase(std::string_view before, std::string_view number,
                                 bool across_group) const {
-  if (endings_[ending_of(before)] == 0) return false;
   const auto ends = [&](const std::string& phrase) { return ends_with_word(before, phrase); };
   return std::ranges::any_of(rules_, [&](const CodeRule& rule) {
     return (!across_group || rule.across_group) && std::ranges::any_of(rule.after, ends) &&

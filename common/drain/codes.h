@@ -7,7 +7,7 @@
 // Immutable once built; shared by reference; default_codes() is the list of config/masks.toml.
 #pragma once
 
-#include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -57,11 +57,13 @@ class CodeList {
   const std::vector<PrefixedCode>& prefixed() const { return prefixed_; }
 
  private:
+  void note_ending(const std::string& phrase);
+  bool may_end_phrase(std::string_view before) const;
   bool ends_with_phrase(std::string_view before, std::string_view number, bool across_group) const;
 
   std::vector<CodeRule> rules_;
   std::vector<PrefixedCode> prefixed_;
-  std::array<std::uint8_t, 1024> endings_{};  ///< by the last two bytes of a phrase
+  std::bitset<32 * 32 * 32> endings_;  ///< by the last three bytes of a phrase
   std::uint32_t decimal_sizes_ = 0, hex_sizes_ = 0, first_letters_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/base/find_bytes.h"
 #include "common/drain/packed_words.h"
 #include "common/drain/token_masker.h"
 
@@ -72,6 +73,16 @@ bool is_date_word(std::string_view word, std::string_view rest, bool after_value
   return kWeekdays.contain(word) && rest.size() > 3 && kMonths.contain(rest.substr(0, 3));
 }
 
+const char* find_class(const char* at, const char* end, std::uint8_t bits) {
+  return std::find_if(at, end, [bits](char c) { return has(c, bits); });
+}
+
+/// The next blank, for tokens of which no more needs to be known: mostly paths.
+const char* token_end(const char* at, const char* end) {
+  const auto blank = [](auto byte) { return (byte == ' ') | ((byte >= '\t') & (byte <= '\r')); };
+  return at + find_kind({at, end}, 0, blank);
+}
+
 /// Splits a line at blanks, masks tokens that need it, and joins runs of bare values.
 template <class Sink>
 class LineMasker {
@@ -83,20 +94,20 @@ class LineMasker {
     while (shown_ <= kTextMax) {
       while (at_ != end_ && has(*at_, kBlank)) ++at_;
       if (at_ == end_) return;
-      const char* begin = at_;
-      std::uint8_t seen = 0;
-      std::uint8_t common = 255;
-      for (std::uint8_t bits; at_ != end_ && !((bits = class_of(*at_)) & kBlank); ++at_) {
-        seen |= bits;
-        common &= bits;
+      const char* const begin = at_;
+      at_ = find_class(at_, end_, kBlank | kSuspect);
+      if (at_token_end()) {  // as most tokens: a word
+        literal(begin, static_cast<std::size_t>(at_ - begin));
+        continue;
       }
-      if ((common & kPlain) && masker_.plain(begin, at_)) {
+      if (at_ == begin) at_ = find_class(at_, end_, kOther);
+      const bool plain = at_token_end();
+      if (!plain) at_ = token_end(at_, end_);
+      if (plain && masker_.plain(begin, at_)) {
         literal_ = false;
         if (!after_value_) emit(&kWild, 1, true);
-      } else if (seen & kSuspect) {
-        masked(begin);
       } else {
-        literal(begin, static_cast<std::size_t>(at_ - begin));
+        masked(begin);
       }
     }
   }
@@ -105,6 +116,8 @@ class LineMasker {
   bool is_literal() const { return literal_; }
 
  private:
+  bool at_token_end() const { return at_ == end_ || has(*at_, kBlank); }
+
   void masked(const char* begin) {
     literal_ = false;
     at_ = masker_.mask(begin, at_);

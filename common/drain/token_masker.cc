@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/base/find_bytes.h"
 #include "common/drain/packed_words.h"
 
 namespace l4::drain {
@@ -32,6 +33,20 @@ const char* end_of_run(const char* at, const char* end) {
   while (at != end && is_alnum(*at)) ++at;
   return at;
 }
+
+/// kPathEnd without blanks, of which a token has none.
+constexpr auto ends_path = [](auto byte) {
+  return (byte == '"') | (byte == '\'') | (byte == '(') | (byte == ')') | (byte == ',') |
+         ((byte >= ':') & (byte <= '>')) | (byte == '[') | (byte == ']') |
+         ((byte >= '{') & (byte <= '}'));
+};
+static_assert([] {
+  for (int byte = -128; byte < 128; ++byte)
+    if (has(static_cast<char>(byte), kPathEnd) !=
+        (ends_path(byte) != 0 || has(static_cast<char>(byte), kBlank)))
+      return false;
+  return true;
+}());
 
 bool all(const char* from, const char* to, std::uint8_t bits) {
   return std::all_of(from, to, [bits](char c) { return has(c, bits); });
@@ -184,11 +199,14 @@ const char* TokenMasker::mixed(const char* at, const char* end) {
 const char* TokenMasker::path(const char* at) {
   bool query = false;  // behind a `?` the marks of a query belong to the path
   const char* end = at;
-  for (; end != end_; ++end) {
-    query = query || *end == '?';
-    if (!has(*end, kPathEnd)) continue;
+  for (;; ++end) {
+    end += find_kind({end, end_}, 0, ends_path);
+    if (end == end_) break;
     const bool port = *end == ':' && end + 1 != end_ && has(end[1], kDigit);
-    if (!port && !(query && (*end == '=' || *end == ':' || *end == ',' || *end == ';'))) break;
+    if (port) continue;
+    const bool mark = *end == '=' || *end == ':' || *end == ',' || *end == ';';
+    query = query || (mark && std::string_view(at, end).find('?') != std::string_view::npos);
+    if (!mark || !query) break;
   }
   while (end - at > 1 && (end[-1] == '.' || end[-1] == '-')) --end;
   put_wild();

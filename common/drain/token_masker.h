@@ -24,7 +24,7 @@ enum ByteClass : std::uint8_t {
   kSuspect = 16,  ///< a token with such a byte must be masked: digits / \ < = kWild
   kJoin = 32,     ///< between two values it belongs to them
   kPathEnd = 64,  ///< cannot be inside a path
-  kPlain = 128,   ///< in a token of such bytes alone that begins with a digit all is value
+  kOther = 128,   ///< in a token without such bytes that begins with a digit all is value
 };
 
 constexpr std::array<std::uint8_t, 256> make_byte_classes() {
@@ -40,16 +40,18 @@ constexpr std::array<std::uint8_t, 256> make_byte_classes() {
   mark("/\\<=\x01", kSuspect);
   mark(".,:-/_+*#@~", kJoin);
   mark("\"'<>()[]{},;|=:", kPathEnd);
-  mark("0123456789.,:-/|", kPlain);
+  for (std::uint8_t& bits : table) bits |= kOther;
+  for (const char c : std::string_view("0123456789.,:-/|"))
+    table[static_cast<unsigned char>(c)] &= static_cast<std::uint8_t>(~kOther);
   return table;
 }
 
 inline constexpr std::array<std::uint8_t, 256> kByteClasses = make_byte_classes();
 
-inline std::uint8_t class_of(char c) {
+constexpr std::uint8_t class_of(char c) {
   return kByteClasses[static_cast<unsigned char>(c)];
 }
-inline bool has(char c, std::uint8_t bits) {
+constexpr bool has(char c, std::uint8_t bits) {
   return (class_of(c) & bits) != 0;
 }
 
@@ -62,7 +64,7 @@ class TokenMasker {
   /// in.
   const char* mask(const char* begin, const char* end);
 
-  /// True if [begin, end), all kPlain, is just a value; `end` moves behind a unit.
+  /// True if [begin, end), without kOther, is just a value; `end` moves behind a unit.
   bool plain(const char* begin, const char*& end);
 
   const char* bytes() const { return out_.data(); }

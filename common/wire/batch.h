@@ -1,4 +1,4 @@
-// What an agent tells the aggregator: template definitions, sources, segments, coverage.
+// What an agent tells the aggregator: definitions, sources, segments, coverage, processes.
 //
 // Flow: agent/segment fills a Batch, common/wire/codec turns it into Cap'n Proto bytes
 // (schemas/batch.capnp) and back, aggregator/receive applies it. Plain values, moved, never shared.
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/wire/process_fact.h"
 #include "common/wire/segment.h"
 
 namespace l4::wire {
@@ -56,6 +57,7 @@ struct Batch {
   std::vector<Coverage> coverage;
   std::vector<Warning> warnings;
   std::vector<LocalTemplateId> forgotten;  ///< after the segments; never used again
+  std::vector<ProcessFact> processes;      ///< new or changed since the last batch
   std::uint64_t lines_by_half = 0;  ///< lines of a flood that were grouped by half their words
   bool operator==(const Batch&) const = default;
 };

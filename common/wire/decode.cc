@@ -21,6 +21,7 @@ namespace l4::wire {
 namespace {
 
 constexpr int kNestingMax = 8;
+constexpr std::int64_t kMomentMax = std::int64_t{1} << 60;
 
 /// Where in the message decoding stands, so that an error can name the field.
 class Place {
@@ -150,6 +151,22 @@ class Decoder {
   Segment segment(schema::Segment::Reader in);
   Coverage coverage(schema::Coverage::Reader in);
   Warning warning(schema::Warning::Reader in);
+  ProcessFact process(schema::ProcessFact::Reader in);
+
+  template <class In>
+  std::string short_text(std::string_view field, const In& in,
+                         capnp::Text::Reader (In::*get)() const, std::size_t bytes_max) {
+    std::string out = text(field, in, get);
+    require(out.size() <= bytes_max, "text is too long");
+    return out;
+  }
+
+  /// A moment or a span that nobody can have measured, or whose sums would leave 64 bits.
+  std::int64_t millis(std::string_view field, std::int64_t value, std::int64_t least) {
+    place_.field(field);
+    require(value >= least && value <= kMomentMax, "time out of range");
+    return value;
+  }
 
   std::vector<LocalTemplateId> template_ids(capnp::List<std::uint32_t>::Reader in) {
     place_.field("forgotten");
@@ -298,6 +315,38 @@ Warning Decoder::warning(schema::Warning::Reader in) {
   return out;
 }
 
+ProcessFact Decoder::process(schema::ProcessFact::Reader in) {
+  using In = schema::ProcessFact::Reader;
+  const auto moment = [&](std::string_view field, std::int64_t value) {
+    return TimeMs{Millis{millis(field, value, -kMomentMax)}};
+  };
+  ProcessFact out;
+  out.boot_id = short_text("boot_id", in, &In::getBootId, kBootIdBytesMax);
+  place_.field("pid");
+  require(in.getPid() >= 0, "negative number");
+  out.pid = Pid{in.getPid()};
+  out.started_boot = std::chrono::microseconds{millis("started_boot", in.getStartedBootUs(), 0)};
+  out.started = moment("started", in.getStarted());
+  out.command = short_text("command", in, &In::getCommand, kCommandBytesMax);
+  out.part = word("part", in.getPart(), Part::helper);
+  out.node = short_text("node", in, &In::getNode, kProcessNameBytesMax);
+  out.job = short_text("job", in, &In::getJob, kProcessNameBytesMax);
+  out.attempt = in.getAttempt();
+  out.attempt_key = {in.getRequeue(), in.getStep(), in.getRestart()};
+  if (const auto rank = number("rank", in.getRank())) out.rank = Rank{*rank};
+  out.rank_source = word("rank_source", in.getRankSource(), RankSource::derived);
+  out.local_rank = number("local_rank", in.getLocalRank());
+  out.world_size = number("world_size", in.getWorldSize());
+  out.state = word("state", in.getState(), ProcessState::gone);
+  out.since = moment("since", in.getSince());
+  out.cpu = Millis{millis("cpu", in.getCpuMs(), 0)};
+  out.cpu_since = moment("cpu_since", in.getCpuSince());
+  out.exit.kind = word("exit.kind", in.getExitKind(), Exit::Kind::signal);
+  out.exit.value = in.getExitValue();
+  out.exit.by = word("exit.by", in.getExitBy(), Exit::Seen::pidfd);
+  return out;
+}
+
 void Decoder::batch(schema::Batch::Reader in, Batch& out) {
   using In = schema::Batch::Reader;
   out.agent = text("agent", in, &In::getAgent);
@@ -310,6 +359,7 @@ void Decoder::batch(schema::Batch::Reader in, Batch& out) {
   each("segments", in, &In::getSegments, &Decoder::segment, out.segments);
   each("coverage", in, &In::getCoverage, &Decoder::coverage, out.coverage);
   each("warnings", in, &In::getWarnings, &Decoder::warning, out.warnings);
+  each("processes", in, &In::getProcesses, &Decoder::process, out.processes);
   out.forgotten = template_ids(in.getForgotten());
   out.lines_by_half = in.getLinesByHalf();
 }

@@ -54,7 +54,8 @@ std::size_t words_of_batch(const Batch& batch) {
       words_of_list<schema::TimerName>(batch.timers) +
       words_of_list<schema::Segment>(batch.segments) +
       words_of_list<schema::Coverage>(batch.coverage) +
-      words_of_list<schema::Warning>(batch.warnings) + (batch.forgotten.size() + 1) / 2;
+      words_of_list<schema::Warning>(batch.warnings) + (batch.forgotten.size() + 1) / 2 +
+      words_of_list<schema::ProcessFact>(batch.processes);
   for (const auto& source : batch.sources)
     words += words_of_text(source.path) + words_of_text(source.node);
   for (const auto& definition : batch.templates)
@@ -67,6 +68,9 @@ std::size_t words_of_batch(const Batch& batch) {
   for (const auto& warning : batch.warnings)
     words +=
         words_of_text(warning.kind) + words_of_text(warning.file) + words_of_text(warning.reason);
+  for (const auto& fact : batch.processes)
+    words += words_of_text(fact.boot_id) + words_of_text(fact.command) + words_of_text(fact.node) +
+             words_of_text(fact.job);
   return words;
 }
 
@@ -138,6 +142,7 @@ void put(schema::TimerTotal::Builder out, const TimerTotal& value);
 void put(schema::Segment::Builder out, const Segment& value);
 void put(schema::Coverage::Builder out, const Coverage& value);
 void put(schema::Warning::Builder out, const Warning& value);
+void put(schema::ProcessFact::Builder out, const ProcessFact& value);
 
 /// An absent list stays a null pointer: it costs nothing on the wire.
 template <class T, class Init>
@@ -263,6 +268,33 @@ void put(schema::Warning::Builder out, const Warning& warning) {
   out.setBytes(warning.bytes);
 }
 
+void put(schema::ProcessFact::Builder out, const ProcessFact& fact) {
+  using Out = schema::ProcessFact::Builder;
+  put_text(out, &Out::setBootId, fact.boot_id);
+  out.setPid(fact.pid.value());
+  out.setStartedBootUs(fact.started_boot.count());
+  out.setStarted(time_of(fact.started));
+  put_text(out, &Out::setCommand, fact.command);
+  out.setPart(static_cast<std::uint8_t>(fact.part));
+  put_text(out, &Out::setNode, fact.node);
+  put_text(out, &Out::setJob, fact.job);
+  out.setAttempt(fact.attempt);
+  out.setRequeue(fact.attempt_key.requeue);
+  out.setStep(fact.attempt_key.step);
+  out.setRestart(fact.attempt_key.restart);
+  out.setRank(or_none(fact.rank));
+  out.setRankSource(static_cast<std::uint8_t>(fact.rank_source));
+  out.setLocalRank(or_none(fact.local_rank));
+  out.setWorldSize(or_none(fact.world_size));
+  out.setState(static_cast<std::uint8_t>(fact.state));
+  out.setSince(time_of(fact.since));
+  out.setCpuMs(fact.cpu.count());
+  out.setCpuSince(time_of(fact.cpu_since));
+  out.setExitKind(static_cast<std::uint8_t>(fact.exit.kind));
+  out.setExitValue(fact.exit.value);
+  out.setExitBy(static_cast<std::uint8_t>(fact.exit.by));
+}
+
 }  // namespace
 
 Bytes encode(const Batch& batch) {
@@ -282,6 +314,7 @@ Bytes encode(const Batch& batch) {
     auto forgotten = out.initForgotten(static_cast<capnp::uint>(batch.forgotten.size()));
     for (capnp::uint i = 0; i < forgotten.size(); ++i) forgotten.set(i, batch.forgotten[i].value());
   }
+  put_list(batch.processes, [&](auto size) { return out.initProcesses(size); });
   out.setLinesByHalf(batch.lines_by_half);
   return builder.finish();
 }

@@ -1,19 +1,12 @@
-// Any bytes as a message of the live wire: refused with a reason, or something that survives the
-// way back.
-#include <cstring>
-#include <span>
-
+// Any bytes as a message of the live wire.
 #include "common/wire/control_codec.h"
 #include "common/wire/port.h"
-#include "tests/fuzz/fuzz_input.h"
-
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+#include "tests/fuzz/message_fuzz.h"
 
 namespace {
 
 using namespace l4::wire;
 
-/// A true message, so that damage lies deeper than the first pointer.
 Bytes true_message(unsigned seed) {
   Hello hello;
   hello.agent = "node-0";
@@ -46,26 +39,11 @@ Bytes true_message(unsigned seed) {
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {
-  if (seed % 8 == 0) {
-    const auto bytes = true_message(seed);
-    if (bytes.size() <= max_size) {
-      std::memcpy(data, bytes.data(), bytes.size());
-      size = bytes.size();
-    }
-  }
-  return LLVMFuzzerMutate(data, size, max_size);
+  return l4::fuzz::mutate_message(data, size, max_size, seed, true_message);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using l4::fuzz::require;
-  const auto envelope = decode_control(std::as_bytes(std::span(data, size)));
-  if (!envelope) {
-    require(!envelope.error().reason.empty(), "a refusal has a reason");
-    return 0;
-  }
-  const auto bytes = encode(*envelope);
-  const auto again = decode_control(bytes);
-  require(again.has_value(), "what was decoded can be encoded");
-  require(encode(*again) == bytes, "and stays what it is");
-  return 0;
+  return l4::fuzz::check_message(
+      data, size, [](std::span<const std::byte> bytes) { return decode_control(bytes); },
+      [](const Envelope& envelope) { return encode(envelope); });
 }

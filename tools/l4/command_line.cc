@@ -199,6 +199,7 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   add_parse(app, line.parse);
   add_inspect(app, line.inspect);
   add_faults(app, line.faults);
+  add_live(app, line.live);
   add_keys(app, line.keys);
   const std::vector<std::string> commands = names_of(app);
   if (argc < 2) return wrong_use("say what to do: " + join(commands));
@@ -233,9 +234,13 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   } else if (app.got_subcommand("keys")) {
     line.command = keys;
     checked = check(line.keys);
-  } else {
+  } else if (app.got_subcommand("faults")) {
     line.command = faults;
     checked = check(line.faults);
+  } else {
+    line.command = live;
+    checked = check(line.live);
+    if (checked) checked = check_writable("--out", line.live.out);
   }
   if (!checked) return wrong_use(checked.error().text(), name);
   return line;

@@ -11,13 +11,14 @@
 #include "tools/l4/faults_command.h"
 #include "tools/l4/inspect_command.h"
 #include "tools/l4/keys_command.h"
+#include "tools/l4/live_command.h"
 #include "tools/l4/parse_command.h"
 
 namespace l4::cli {
 
 struct CommandLine {
   /// `done`: help or version was printed, or the use was wrong and said so; end with `exit`.
-  enum class Command { done, diagnose, parse, inspect, faults, keys };
+  enum class Command { done, diagnose, parse, inspect, faults, keys, live };
 
   Command command = Command::done;
   int exit = kDone;
@@ -26,6 +27,7 @@ struct CommandLine {
   InspectOptions inspect;
   FaultsOptions faults;
   KeysOptions keys;
+  LiveOptions live;
 };
 
 CommandLine read_command_line(int argc, const char* const* argv);

@@ -4,10 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <iostream>
 #include <thread>
 
@@ -38,29 +34,9 @@ Result<faults::Library> load_faults(const DiagnoseOptions& options, const Settin
 std::string render(const diagnose::Report& report, const DiagnoseOptions& options) {
   if (options.format == "json") return serve::to_json(report);
   serve::TextStyle style;
-  style.color =
-      options.out.empty() && isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  style.color = options.out.empty() && is_color_wanted();
   style.top = options.top;
   return serve::to_text(report, style);
-}
-
-/// To `out`, or to standard output; the exit status.
-int write(const std::string& text, const std::filesystem::path& out) {
-  if (out.empty()) {
-    std::cout << text;
-    return finish_output("l4");
-  }
-  errno = 0;
-  std::ofstream file(out, std::ios::binary);
-  file << text;
-  file.close();
-  if (file) return kDone;
-  return fail({out.string(), std::string("cannot write the report: ") + std::strerror(errno)},
-              kWrongUse);
-}
-
-bool is_failure(State state) {
-  return state != State::healthy && state != State::finished && state != State::unknown;
 }
 
 /// On standard error, unless the report that tells them goes to the same reader.
@@ -102,6 +78,10 @@ std::vector<OfflineJob> read_history(const DiagnoseOptions& options,
 }
 
 }  // namespace
+
+bool is_failure(State state) {
+  return state != State::healthy && state != State::finished && state != State::unknown;
+}
 
 int run_diagnose(const DiagnoseOptions& options) {
   const auto settings = load_settings(options.config);
@@ -149,7 +129,8 @@ int run_diagnose(const DiagnoseOptions& options) {
   diagnosis.report.version = L4_VERSION;
   add_examples(diagnosis, *job);
   tell(diagnosis.report.warnings, options);
-  if (const int written = write(render(diagnosis.report, options), options.out); written != kDone)
+  if (const int written = write_text(render(diagnosis.report, options), options.out, "l4");
+      written != kDone)
     return written;
   if (!options.lines.empty())
     if (const auto written = write_lines(diagnosis, *job, options.lines); !written)

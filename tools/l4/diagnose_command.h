@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/base/vocabulary.h"
 
 namespace l4::cli {
 
@@ -30,6 +31,9 @@ struct DiagnoseOptions {
   unsigned threads = 0;  ///< 0: all cores
   bool exit_code = false;
 };
+
+/// Not well, not ended well, and known.
+bool is_failure(State state);
 
 int run_diagnose(const DiagnoseOptions& options);
 

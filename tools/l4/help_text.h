@@ -13,6 +13,7 @@ inline constexpr auto kFooter = R"(Examples:
   kubectl logs worker-3 | l4 diagnose -         one log, as it is at hand
   l4 inspect /logs/job-4711                     what is there, and how it is read
   dmesg | l4 faults match -                     which lines show a known fault
+  l4 jobs                                       running jobs, where l4-aggregator watches
 
 'l4 COMMAND --help' says more about a command.)";
 

@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <iostream>
 #include <string>
 
@@ -32,6 +34,25 @@ int finish_output(std::string_view program) {
   if (::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0) return kReaderGone;
   const std::string reason = code != 0 ? std::string(": ") + std::strerror(code) : "";
   return fail({"standard output", "cannot be written" + reason}, kWrongUse, program);
+}
+
+bool is_color_wanted() {
+  return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+}
+
+int write_text(const std::string& text, const std::filesystem::path& file,
+               std::string_view program) {
+  if (file.empty()) {
+    std::cout << text;
+    return finish_output(program);
+  }
+  errno = 0;
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (out) return kDone;
+  return fail({file.string(), std::string("cannot write the report: ") + std::strerror(errno)},
+              kWrongUse, program);
 }
 
 int fail(const Error& error, int exit, std::string_view program) {

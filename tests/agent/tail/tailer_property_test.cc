@@ -83,6 +83,13 @@ class History : public Sink {
     say() << "   " << place.path << " " << std::hex << (place.file.key >> 48) << std::dec
           << " missing [" << place.offset << ", " << to << ") " << reason_of(why) << "\n";
     require(key.to == place.offset, "missing bytes that do not follow those before");
+    if (why == Missing::counted) {
+      const World::Content& content = world_.content(place.file.inode);
+      for (std::uint64_t at = place.offset; at < std::min(to, content.numbers.size()); ++at)
+        require(given_.contains(content.numbers[at]), "called counted and was not given");
+      key.to = to;
+      return;
+    }
     for (std::uint64_t at = place.offset; at < to; ++at) {
       if (at >= key.numbers.size()) continue;
       require(!given_.contains(key.numbers[at]), "reported as lost though given");
@@ -242,10 +249,35 @@ class History : public Sink {
     world_.pack(name, name + ".gz");
   }
 
+  /// A long text is cut back to some of it, read before or not, and written to again.
+  void cut() {
+    const std::string log = "d.log";
+    if (!tailer_ || options_.bytes_per_file < 4096) return;
+    if (world_.has(log)) {
+      shift(log);
+      world_.rename(log, log + ".1");
+    }
+    write(log, 300 + below(300));
+    settle();
+    commit();
+    if (below(2) == 0) {
+      write(log, 100 + below(300));
+      turn();
+    }
+    const auto size = static_cast<std::uint32_t>(world_.of(log).text.size());
+    if (size <= 8192) return;
+    const std::uint32_t bytes = 8192 + below(size - 8192);
+    say() << "cut back " << log << " to " << bytes << "\n";
+    world_.cut(log, bytes);
+    pass(Millis{2'000});
+    commit();
+    if (below(2) == 0) write(log, 1 + below(5));
+  }
+
   void change() {
-    const std::string log = below(2) == 0 ? "a.log" : "b.log";
+    const std::string log = below(2) == 0 ? "a.log" : below(4) > 0 ? "b.log" : "d.log";
     const bool there = world_.has(log);
-    switch (below(12)) {
+    switch (below(13)) {
       case 0:
         if (!there) return;
         shift(log);
@@ -278,6 +310,8 @@ class History : public Sink {
         if (!world_.has(log + ".1") || world_.of(log + ".1").text.empty() || below(4) != 0) return;
         late_ = true;
         return write(log + ".1", 1);
+      case 6:
+        return below(3) == 0 ? cut() : void();
       default:
         return write(log, 1 + below(30));
     }

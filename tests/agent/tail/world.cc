@@ -119,8 +119,8 @@ void FakeDisk::rename(const std::string& from, const std::string& to) {
   note(to, false);
 }
 
-void FakeDisk::truncate(const std::string& path) {
-  names_.at(path)->bytes.clear();
+void FakeDisk::cut(const std::string& path, std::size_t bytes) {
+  names_.at(path)->bytes.resize(bytes);
   names_.at(path)->modified = now;
   note(path, true);
 }
@@ -168,8 +168,8 @@ void RealDisk::write_new(const std::string& path, const std::string& bytes) {
 void RealDisk::rename(const std::string& from, const std::string& to) {
   fs::rename(from, to);
 }
-void RealDisk::truncate(const std::string& path) {
-  fs::resize_file(path, 0);
+void RealDisk::cut(const std::string& path, std::size_t bytes) {
+  fs::resize_file(path, bytes);
 }
 void RealDisk::remove(const std::string& path) {
   fs::remove(path);
@@ -205,9 +205,11 @@ void World::copy(const std::string& from, const std::string& to) {
   inodes_[disk_.inode(path(to))] = content;
 }
 
-void World::truncate(const std::string& name) {
-  disk_.truncate(path(name));
-  inodes_[disk_.inode(path(name))] = {};
+void World::cut(const std::string& name, std::size_t bytes) {
+  disk_.cut(path(name), bytes);
+  Content& content = inodes_[disk_.inode(path(name))];
+  content.text.resize(bytes);
+  content.numbers.resize(bytes);
 }
 
 void World::remove(const std::string& name) {

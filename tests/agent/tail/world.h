@@ -25,7 +25,7 @@ class Disk {
   virtual void append(const std::string& path, const std::string& bytes) = 0;  // creates it
   virtual void write_new(const std::string& path, const std::string& bytes) = 0;
   virtual void rename(const std::string& from, const std::string& to) = 0;
-  virtual void truncate(const std::string& path) = 0;
+  virtual void cut(const std::string& path, std::size_t bytes) = 0;  // 0: truncated
   virtual void remove(const std::string& path) = 0;
   virtual void copy_time(const std::string& from, const std::string& to) = 0;
   virtual std::uint64_t inode(const std::string& path) = 0;
@@ -42,7 +42,7 @@ class FakeDisk final : public Disk, public FileSystem {
   void append(const std::string& path, const std::string& bytes) override;
   void write_new(const std::string& path, const std::string& bytes) override;
   void rename(const std::string& from, const std::string& to) override;
-  void truncate(const std::string& path) override;
+  void cut(const std::string& path, std::size_t bytes) override;
   void remove(const std::string& path) override;
   void copy_time(const std::string& from, const std::string& to) override {
     names_.at(to)->modified = names_.at(from)->modified;
@@ -81,7 +81,7 @@ class RealDisk final : public Disk {
   void append(const std::string& path, const std::string& bytes) override;
   void write_new(const std::string& path, const std::string& bytes) override;
   void rename(const std::string& from, const std::string& to) override;
-  void truncate(const std::string& path) override;
+  void cut(const std::string& path, std::size_t bytes) override;
   void remove(const std::string& path) override;
   void copy_time(const std::string& from, const std::string& to) override;
   std::uint64_t inode(const std::string& path) override;
@@ -99,7 +99,8 @@ class World {
   void append(const std::string& name, const std::string& text);
   void rename(const std::string& from, const std::string& to);
   void copy(const std::string& from, const std::string& to);
-  void truncate(const std::string& name);
+  void cut(const std::string& name, std::size_t bytes);
+  void truncate(const std::string& name) { cut(name, 0); }
   void remove(const std::string& name);
   void pack(const std::string& from, const std::string& to);
 

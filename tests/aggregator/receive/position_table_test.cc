@@ -13,6 +13,16 @@ wire::Coverage part(std::uint64_t key, std::uint64_t from, std::uint64_t to) {
   return {"log", {from, to}, to - from, to, {key, 0, 0, 0, 0}};
 }
 
+TEST_CASE("positions: where files were let go, unknown ones go on where they stand") {
+  PositionTable table;
+  table.load({{{1, 0, 0, 0, 0}, "log", 100, 10}}, true);
+  CHECK(table.check({part(1, 150, 200)}) == Verdict::gap);
+  CHECK(table.check({part(2, 50, 60)}) == Verdict::apply);
+  table.apply({part(2, 50, 60)});
+  CHECK(table.check({part(2, 50, 60)}) == Verdict::seen);
+  CHECK(table.check({part(2, 70, 80)}) == Verdict::gap);
+}
+
 TEST_CASE("positions: the rule of docs/WIRE.md") {
   PositionTable table;
   table.load({{{1, 0, 0, 0, 0}, "log", 100, 10}});

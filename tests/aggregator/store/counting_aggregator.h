@@ -36,8 +36,7 @@ class CountingAggregator : public Recoverer {
   }
   /// False if the store does not take it.
   bool take(Store& store, const wire::Batch& batch) {
-    const Decision decision = offsets_.decide(batch);
-    if (decision.what != Decision::What::apply) return false;
+    if (!follows(batch)) return false;
     const auto seq = store.append(batch.job, batch.agent, wire::encode(batch));
     if (!seq) return false;
     offsets_.commit(batch, at_ms(0));
@@ -78,8 +77,7 @@ class CountingAggregator : public Recoverer {
     CHECK(batch->job == record.job);
     CHECK(batch->agent == record.agent);
     if (new_to_offsets) {
-      const auto what = offsets_.decide(*batch).what;
-      if (what != Decision::What::apply) ++wrong_;
+      if (!follows(*batch)) ++wrong_;
       offsets_.commit(*batch, at_ms(0));
     }
     if (new_to_job) apply(*batch);
@@ -101,6 +99,12 @@ class CountingAggregator : public Recoverer {
   Seq last() const { return last_; }
 
  private:
+  /// It goes on where the offsets stand.
+  bool follows(const wire::Batch& batch) const {
+    for (const wire::Coverage& part : batch.coverage)
+      if (part.bytes.from != offset(part.file.key - 1)) return false;
+    return true;
+  }
   void apply(const wire::Batch& batch) {
     for (const wire::Coverage& part : batch.coverage) {
       const auto [at, created] = jobs_[batch.job].try_emplace(part.file.key - 1, part.bytes.from);

@@ -121,6 +121,39 @@ TEST_CASE("codec: an error names the field") {
   CHECK(refused(batch) == "templates[0].skeletons");
 }
 
+TEST_CASE("codec: a process that cannot be is refused by its field") {
+  Batch batch;
+  batch.processes.resize(2);
+  ProcessFact& fact = batch.processes[1];
+  fact.boot_id.assign(kBootIdBytesMax, 'b');
+  fact.command.assign(kCommandBytesMax, 'c');
+  fact.node.assign(kProcessNameBytesMax, 'n');
+  fact.job.assign(kProcessNameBytesMax, 'j');
+  const ProcessFact good = fact;
+  CHECK(decode(encode(batch)).value() == batch);
+  const auto refused_with = [&](auto change) {
+    fact = good;
+    change(fact);
+    return refused(batch);
+  };
+  using Fact = ProcessFact;
+  CHECK(refused_with([](Fact& f) { f.boot_id += 'b'; }) == "processes[1].boot_id");
+  CHECK(refused_with([](Fact& f) { f.command += 'c'; }) == "processes[1].command");
+  CHECK(refused_with([](Fact& f) { f.node += 'n'; }) == "processes[1].node");
+  CHECK(refused_with([](Fact& f) { f.job += 'j'; }) == "processes[1].job");
+  CHECK(refused_with([](Fact& f) { f.pid = Pid{-1}; }) == "processes[1].pid");
+  CHECK(refused_with([](Fact& f) { f.cpu = Millis{-1}; }) == "processes[1].cpu");
+  CHECK(refused_with([](Fact& f) { f.since = TimeMs::max(); }) == "processes[1].since");
+  CHECK(refused_with([](Fact& f) { f.started = TimeMs::min(); }) == "processes[1].started");
+  CHECK(refused_with([](Fact& f) { f.state = static_cast<ProcessState>(7); }) ==
+        "processes[1].state");
+  CHECK(refused_with([](Fact& f) { f.part = static_cast<Part>(4); }) == "processes[1].part");
+  CHECK(refused_with([](Fact& f) { f.exit.kind = static_cast<Exit::Kind>(3); }) ==
+        "processes[1].exit.kind");
+  CHECK(refused_with([](Fact& f) { f.exit.by = static_cast<Exit::Seen>(4); }) ==
+        "processes[1].exit.by");
+}
+
 TEST_CASE("codec: a message may hold forgotten templates and little else") {
   Batch batch;
   for (std::uint32_t id = 0; id < 10'001; ++id) batch.forgotten.emplace_back(3 * id);

@@ -38,6 +38,7 @@ class Maker {
          [&] { return Warning{text(9), text(60), text(200), number<std::uint64_t>()}; });
     fill(batch.forgotten, below(20) == 0 ? 1000 : 9,
          [&] { return LocalTemplateId{number<std::uint32_t>()}; });
+    fill(batch.processes, 4, [&] { return process(); });
     batch.lines_by_half = number<std::uint64_t>();
     return batch;
   }
@@ -99,6 +100,33 @@ class Maker {
   ByteRange range() {
     const auto [from, to] = std::minmax({number<std::uint64_t>(), number<std::uint64_t>()});
     return {from, to};
+  }
+
+  TimeMs moment() { return TimeMs{Millis{static_cast<std::int64_t>(random_() >> 5U)}}; }
+
+  ProcessFact process() {
+    ProcessFact fact;
+    fact.boot_id = text(kBootIdBytesMax);
+    fact.pid = Pid{number<std::int32_t>()};
+    fact.started_boot = std::chrono::microseconds{random_() >> 5U};
+    fact.started = below(2) ? moment() : TimeMs{};
+    fact.command = text(kCommandBytesMax);
+    fact.part = word(Part::helper);
+    fact.node = text(kProcessNameBytesMax);
+    fact.job = text(kProcessNameBytesMax);
+    fact.attempt = number<std::int32_t>() * (below(2) ? 1 : -1);
+    fact.attempt_key = {number<std::uint32_t>(), number<std::uint32_t>(), number<std::uint32_t>()};
+    if (below(2)) fact.rank = Rank{number<std::int32_t>()};
+    fact.rank_source = word(RankSource::derived);
+    if (below(2)) fact.local_rank = number<std::int32_t>();
+    if (below(2)) fact.world_size = number<std::int32_t>();
+    fact.state = word(ProcessState::gone);
+    fact.since = moment();
+    fact.cpu = Millis{random_() >> 5U};
+    fact.cpu_since = moment();
+    fact.exit = {word(Exit::Kind::signal), number<std::int32_t>() * (below(2) ? 1 : -1),
+                 word(Exit::Seen::pidfd)};
+    return fact;
   }
 
   SourceDefinition source() {

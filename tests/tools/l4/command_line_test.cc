@@ -49,6 +49,21 @@ TEST_CASE("command line: keys has commands of its own") {
   CHECK(read({"keys", "list"}).keys.action == KeysOptions::Action::list);
 }
 
+TEST_CASE("command line: jobs, snapshot and agents ask a running aggregator") {
+  const auto jobs = read({"jobs", "--address", "http://a:1", "-o", "json"});
+  REQUIRE(jobs.command == CommandLine::Command::live);
+  CHECK(jobs.live.action == LiveOptions::Action::jobs);
+  CHECK(jobs.live.address == "http://a:1");
+  CHECK(jobs.live.format == "json");
+  const auto snapshot = read({"snapshot", "a/b", "--format", "json", "--out", "r", "--exit-code"});
+  REQUIRE(snapshot.command == CommandLine::Command::live);
+  CHECK(snapshot.live.action == LiveOptions::Action::snapshot);
+  CHECK(snapshot.live.job == "a/b");
+  CHECK(snapshot.live.out == "r");
+  CHECK(snapshot.live.exit_code);
+  CHECK(read({"agents", "--output", "json"}).live.action == LiveOptions::Action::agents);
+}
+
 TEST_CASE("command line: wrong use ends with 2") {
   const std::vector<std::vector<const char*>> wrong{
       {},
@@ -66,6 +81,14 @@ TEST_CASE("command line: wrong use ends with 2") {
       {"keys"},
       {"keys", "add"},
       {"keys", "revoke"},
+      {"jobs", "--address", "127.0.0.1:7440"},
+      {"jobs", "job-1"},
+      {"jobs", "-o", "xml"},
+      {"snapshot"},
+      {"snapshot", ".."},
+      {"snapshot", "a", "b"},
+      {"snapshot", "a", "--out", "/no/such/folder/report.json"},
+      {"agents", "--exit-code"},
       {"faults", "match", "--all"},
       {"faults", "list", "--family"}};
   for (const auto& words : wrong) {

@@ -1,11 +1,11 @@
-#include "agent/decode/find_bytes.h"
+#include "common/base/find_bytes.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 
-namespace l4::decode {
+namespace l4 {
 namespace {
 
 TEST_CASE("find_kind finds the same byte as a search one by one") {
@@ -26,4 +26,4 @@ TEST_CASE("find_kind finds the same byte as a search one by one") {
 }
 
 }  // namespace
-}  // namespace l4::decode
+}  // namespace l4

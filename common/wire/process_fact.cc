@@ -1,8 +1,8 @@
-#include "agent/host/facts.h"
+#include "common/wire/process_fact.h"
 
 #include <cstring>
 
-namespace l4::host {
+namespace l4::wire {
 
 char letter(ProcessState state) {
   switch (state) {
@@ -32,4 +32,4 @@ std::string text(const Exit& exit) {
   return out;
 }
 
-}  // namespace l4::host
+}  // namespace l4::wire

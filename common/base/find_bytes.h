@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace l4::decode {
+namespace l4 {
 
 /// Comparing two of them gives 0 or -1 for each byte.
 using ByteVector [[gnu::vector_size(16)]] = signed char;
@@ -43,4 +43,4 @@ std::size_t find_kind(std::string_view text, std::size_t at, const Kind& kind) {
   return at;
 }
 
-}  // namespace l4::decode
+}  // namespace l4

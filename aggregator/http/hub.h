@@ -1,0 +1,74 @@
+// What a server and its connections share, and the way back into it for replies.
+//
+// Flow: Connection -> Handler with a Ticket -> Gate -> Connection. A Gate and Tickets belong to any
+// thread and may outlive the server; all else is the server thread's, but that counters are read
+// anywhere. Private to this room.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "aggregator/http/server.h"
+
+namespace l4::http {
+
+/// Takes replies of all threads to the server's; empty once the server has gone.
+struct Gate {
+  std::mutex mutex;
+  std::function<void(std::uint64_t connection, std::uint64_t request, Response)> deliver;
+};
+
+/// What a Reply holds: the right to answer one request, once.
+class Ticket {
+ public:
+  Ticket(std::shared_ptr<Gate> gate, std::uint64_t connection, std::uint64_t request)
+      : gate_(std::move(gate)), connection_(connection), request_(request) {}
+  Ticket(const Ticket&) = delete;
+  Ticket& operator=(const Ticket&) = delete;
+  ~Ticket() { send(error_response(500, "no_answer", "the request was given up")); }
+
+  void send(Response response) {
+    if (used_.exchange(true)) return;
+    const std::lock_guard lock(gate_->mutex);
+    if (gate_->deliver) gate_->deliver(connection_, request_, std::move(response));
+  }
+
+ private:
+  std::shared_ptr<Gate> gate_;
+  std::uint64_t connection_, request_;
+  std::atomic<bool> used_ = false;
+};
+
+/// Counts of ServerCounts; written by the server's thread alone.
+struct Counters {
+  std::atomic<std::uint64_t> connections = 0, requests = 0, refused = 0, timed_out = 0, evicted = 0,
+                             open = 0, in_flight = 0;
+
+  ServerCounts now() const;
+};
+
+class Connection;
+
+/// What the connections of a server share; all on its thread but where noted.
+struct Hub {
+  /// Hands a request to the handler, with a Reply for it.
+  void ask(std::uint64_t connection, std::uint64_t number, const Request& request) const;
+
+  ServerOptions options;
+  Handler handler;
+  Counters counters;  // read by any thread
+  std::shared_ptr<Gate> gate = std::make_shared<Gate>();
+  std::size_t response_bytes = 0;
+  std::map<std::uint64_t, std::shared_ptr<Connection>> connections;
+};
+
+Response header_too_large(const ServerOptions& options);
+Response body_too_large(const ServerOptions& options);
+
+}  // namespace l4::http

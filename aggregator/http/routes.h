@@ -1,0 +1,45 @@
+// What the aggregator answers over HTTP: one list for the router, the tests and the documents.
+//
+// Place in the flow: Server -> match -> the aggregator's function for the route.
+// schemas/openapi.yaml and docs/OPERATIONS.md name the same routes; tests/openapi_test.py compares
+// them with this list. Thread-safe, no state.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/http/server.h"
+
+namespace l4::http {
+
+enum class Route : std::uint8_t { jobs, snapshot, agents, incidents, healthz, metrics };
+
+struct RouteRow {
+  Route route;
+  std::string_view method;   ///< GET answers HEAD, too
+  std::string_view pattern;  ///< {name} stands for one segment that is not empty
+  std::string_view what;
+};
+
+inline constexpr std::array kRoutes{
+    RouteRow{Route::jobs, "GET", "/api/v1/jobs", "jobs that are watched"},
+    RouteRow{Route::snapshot, "GET", "/api/v1/jobs/{id}/snapshot", "report of a job as it stands"},
+    RouteRow{Route::agents, "GET", "/api/v1/agents", "agents and how they are connected"},
+    RouteRow{Route::incidents, "GET", "/api/v1/incidents", "failures of jobs, open and resolved"},
+    RouteRow{Route::healthz, "GET", "/healthz", "whether the aggregator does its work"},
+    RouteRow{Route::metrics, "GET", "/metrics", "counters and gauges for Prometheus"},
+};
+
+struct Match {
+  Route route = Route::jobs;
+  std::vector<std::string> arguments;  ///< what stands for {...}, in order
+};
+
+/// Or what to answer: 404, or 405 where the path is known with another method.
+std::expected<Match, Response> match(const Request& request);
+
+}  // namespace l4::http

@@ -1,0 +1,92 @@
+// The aggregator's HTTP server: takes requests, hands them to one handler, sends what it replies.
+//
+// Place in the flow: people, `l4 jobs`, Prometheus -> Server -> the aggregator's handler (see
+// routes.h) -> Reply. One thread of its own does all reading and writing; the handler runs on it
+// and must not block: it may keep the Reply and call it later, from any thread. Everything is
+// bounded (ServerOptions): who never reads, drips bytes or only connects costs a descriptor for a
+// while and hinders nobody. Where all connections are taken, the one that has waited longest
+// without a complete request makes room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/base/time.h"
+
+namespace l4::http {
+
+struct Request {
+  std::string method;  ///< GET or POST; HEAD comes as GET, and the server leaves the body out
+  std::string path;    ///< decoded: valid UTF-8, no control characters, no . or .. segments
+  /// The path's segments, decoded one by one: one may hold a slash (%2F).
+  std::vector<std::string> segments;
+  std::vector<std::pair<std::string, std::string>> query;  ///< decoded, in order
+  std::string body;
+  std::string peer;  ///< address:port
+};
+
+struct Response {
+  unsigned status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+};
+
+/// {"error": {"code", "message"}}; `code` is a word, `message` a sentence that may be anybody's
+/// text.
+Response error_response(unsigned status, std::string_view code, std::string_view message);
+
+/// Once, from any thread; further calls do nothing. Without a call 500 is sent once the last copy
+/// is gone, and 504 after ServerOptions::answer. May outlive the Server.
+using Reply = std::function<void(Response)>;
+/// On the server's thread. An exception is answered with 500.
+using Handler = std::function<void(const Request&, Reply)>;
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";  ///< an IP address; anything but loopback is for all to read
+  std::uint16_t port = 7440;          ///< 0: any free one
+  std::size_t header_bytes_max = 8 << 10;
+  std::size_t body_bytes_max = 1 << 20;
+  std::size_t connections_max = 256;
+  std::size_t in_flight_max = 64;               ///< requests at the handler; beyond: 503
+  std::size_t response_bytes_max = 256u << 20;  ///< of all that wait to be sent; beyond: 503
+  Millis read{10'000};                          ///< a request, from its first byte on
+  Millis idle{30'000};                          ///< between requests
+  Millis write{30'000};                         ///< a response
+  Millis answer{60'000};                        ///< the handler's
+};
+
+struct ServerCounts {
+  std::uint64_t connections = 0;          ///< taken so far
+  std::uint64_t requests = 0;             ///< complete ones
+  std::uint64_t refused = 0;              ///< requests that are none, too large or beyond a bound
+  std::uint64_t timed_out = 0;            ///< connections given up by a time limit
+  std::uint64_t evicted = 0;              ///< connections that made room, or found none
+  std::uint64_t open = 0, in_flight = 0;  ///< now
+};
+
+class Server {
+ public:
+  /// Listens from here on. Error: the address is none, or taken; where names it.
+  static Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
+  /// Closes all connections and waits for the thread. Not from the handler.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::uint16_t port() const;
+  ServerCounts counts() const;  ///< any thread
+
+ private:
+  class Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace l4::http

@@ -1,0 +1,71 @@
+// What agents call their sources, templates and timers, from one start of an agent to the next.
+//
+// Flow: a live batch comes through here before JobState::apply. Local ids hold for one incarnation
+// of an agent; JobState knows agents by name alone. What a new incarnation names is found again by
+// what it is (a source by path, rank and run, a template by a skeleton, a timer by its name) and
+// gets the id it had, or one that was never used: counts go on, and nothing is mixed up. A
+// definition that says less than what is known is left out. The first incarnation keeps its ids.
+// Memory: some 150 bytes a template that an agent remembers. One thread; saved and loaded beside
+// the job.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/byte_stream.h"
+#include "common/wire/batch.h"
+
+namespace l4::job {
+
+class Lineage {
+ public:
+  /// Rewrites the ids of a batch. A segment of a source that was never defined keeps an id that
+  /// nobody has; JobState says so.
+  void translate(wire::Batch& batch);
+  /// The id by which the agent, as it runs now, calls a template; none if it never did.
+  std::optional<LocalTemplateId> called(const std::string& agent, LocalTemplateId id) const;
+  /// The job knows agents without this having seen them: offline batches, or none.
+  bool empty() const { return agents_.empty(); }
+
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+
+ private:
+  /// A template under the id that JobState has.
+  struct Known {
+    std::vector<Skeleton> skeletons;  ///< the 8 smallest, ascending
+    std::uint32_t generation = 0;     ///< as last told to the job
+    std::uint32_t base = 0;           ///< generation 0 of the incarnation that uses it now
+    bool used = false;                ///< by this incarnation
+  };
+  struct Agent {
+    std::uint64_t incarnation = 0;
+    bool first = true;  ///< ids are the agent's own
+    std::uint32_t templates_next = 0, sources_next = 0, timers_next = 0;
+    std::unordered_map<std::uint32_t, Known> known;
+    std::unordered_map<Skeleton, std::uint32_t> by_skeleton;
+    std::unordered_map<std::uint32_t, std::uint32_t> templates;  ///< this incarnation's -> job's
+    std::map<std::string, std::uint32_t> by_source;
+    std::unordered_map<std::uint32_t, std::uint32_t> sources;
+    std::map<std::string, std::uint16_t> by_timer;
+    std::unordered_map<std::uint16_t, std::uint16_t> timers;
+  };
+  static void begin(Agent& agent, std::uint64_t incarnation);
+  static std::optional<std::uint32_t> find(const Agent& agent,
+                                           const wire::TemplateDefinition& definition);
+  /// False: it says nothing that is not known.
+  static bool define(Agent& agent, wire::TemplateDefinition& definition);
+  static void define(Agent& agent, wire::SourceDefinition& source);
+  static void define(Agent& agent, wire::TimerName& timer);
+  static LocalTemplateId resolve(Agent& agent, LocalTemplateId id);
+  static void rename(Agent& agent, wire::Segment& segment);
+  static void forget(Agent& agent, std::vector<LocalTemplateId>& ids);
+
+  std::map<std::string, Agent> agents_;
+};
+
+}  // namespace l4::job

@@ -1,0 +1,40 @@
+// The processes of one agent's part of a job: of each the newest that was said of it.
+//
+// Flow: JobState::apply puts facts here; aggregator/job/view.h says which one a rank is. A process
+// that is gone stays gone, so a batch that comes twice changes nothing. Bounded: of too many, those
+// that are gone go first, oldest first, then helpers, then whoever did not change for longest; each
+// is counted. Plain state, one thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "common/base/byte_stream.h"
+#include "common/wire/process_fact.h"
+
+namespace l4::job {
+
+class ProcessTable {
+ public:
+  void put(const wire::ProcessFact& fact, std::size_t processes_max);
+
+  std::size_t size() const { return facts_.size(); }
+  std::uint64_t forgotten() const { return forgotten_; }
+  /// By boot, number and start.
+  auto begin() const { return facts_.begin(); }
+  auto end() const { return facts_.end(); }
+
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+
+ private:
+  using Key = std::tuple<std::string, wire::Pid, std::chrono::microseconds>;
+  std::map<Key, wire::ProcessFact> facts_;
+  std::uint64_t forgotten_ = 0;
+};
+
+}  // namespace l4::job

@@ -1,0 +1,54 @@
+#include "aggregator/job/rank_processes.h"
+
+#include <map>
+#include <string_view>
+#include <tuple>
+
+namespace l4::job {
+namespace {
+
+/// Node, and rank or local rank.
+using Place = std::tuple<std::string_view, bool, std::int32_t>;
+
+/// Of the processes of one place.
+struct Best {
+  const wire::ProcessFact* of_attempt = nullptr;
+  const wire::ProcessFact* newest = nullptr;
+};
+
+void take(const wire::ProcessFact*& best, const wire::ProcessFact& fact) {
+  // Within one boot the kernel's own count tells more surely than a clock that may be set.
+  const auto later = [](const wire::ProcessFact& a, const wire::ProcessFact& b) {
+    return a.boot_id == b.boot_id ? a.started_boot > b.started_boot : a.started > b.started;
+  };
+  if (best == nullptr || later(fact, *best)) best = &fact;
+}
+
+}  // namespace
+
+void add_processes(JobView& view, bool newest_attempt) {
+  std::map<Place, Best> places;
+  for (const auto& [name, agent] : view.state->agents()) {
+    for (const auto& [key, fact] : agent.processes) {
+      if (fact.part != wire::Part::rank || (!fact.rank && !fact.local_rank)) continue;
+      const std::string_view node = fact.node.empty() ? name : fact.node;
+      Best& best =
+          places[{node, fact.rank.has_value(), fact.rank ? fact.rank->value() : *fact.local_rank}];
+      take(best.newest, fact);
+      if (fact.attempt == view.attempt) take(best.of_attempt, fact);
+    }
+  }
+  if (places.empty()) return;
+  for (RankView& rank : view.ranks) {
+    if (rank.launcher) continue;
+    const std::string_view node = view.nodes[rank.node].name;
+    auto found = rank.rank ? places.find({node, true, rank.rank->value()}) : places.end();
+    if (found == places.end() && rank.local_rank)
+      found = places.find({node, false, *rank.local_rank});
+    if (found == places.end()) continue;
+    rank.process = found->second.of_attempt;
+    if (rank.process == nullptr && newest_attempt) rank.process = found->second.newest;
+  }
+}
+
+}  // namespace l4::job

@@ -1,0 +1,97 @@
+// The live aggregator: store, shards, receive thread, alerts, put together and taken apart.
+//
+// Flow: start() takes the state folder, brings back what was (checkpoints, then the journal behind
+// them), and starts the threads: one that receives, one a shard, those of the store and of the
+// webhook. stop() takes nothing more, applies what was taken, saves every job and the offsets; what
+// is killed instead comes back the same from the journal. Any thread may call `handle`, `metrics`,
+// `health`, `reload`; start and stop belong to one.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aggregator/alert/alerter.h"
+#include "aggregator/live/options.h"
+#include "aggregator/live/shard.h"
+#include "aggregator/receive/agent_server.h"
+#include "aggregator/store/store.h"
+#include "common/base/error.h"
+#include "common/wire/port.h"
+
+namespace l4::live {
+
+class Intake;
+
+struct Options {
+  ShardOptions shards;
+  receive::ServerOptions server;
+  store::StoreOptions store;
+  alert::AlerterOptions alerts;
+  Millis stalls_after{60'000};  ///< a thread that does not come round for so long is not well
+};
+
+/// What the aggregator takes from outside. The port is made by whoever knows which; it lives on.
+struct Surroundings {
+  wire::ServerPort& port;
+  const faults::Library* library = nullptr;
+  alert::Alerter::Post post;
+  std::function<void(const std::string&)> say;
+  std::function<wire::Instant()> now;
+  store::Files& files = store::system_files();
+  std::function<std::optional<std::string>()> port_notice = {};  ///< for the log, if any
+};
+
+struct Health {
+  std::vector<std::string> reasons;  ///< why it is degraded; empty if it is not
+  bool stalled = false;              ///< a thread does not move: only a restart helps
+};
+
+/// Everything that is counted, at one time; parts may be some milliseconds apart.
+struct Counts {
+  receive::ServerStats server;
+  ShardStats shards;
+  store::StoreStats store;
+  alert::AlerterStats alerts;
+  std::uint64_t agents = 0, agents_connected = 0, agents_lost = 0;
+  std::uint64_t files = 0, under_way = 0, not_taken = 0;
+  bool blind = false, accepting = true;
+  bool whole = false;  ///< inside: a part that has all but the shards' figures
+};
+
+class Aggregator {
+ public:
+  static Result<std::unique_ptr<Aggregator>> recover(Options options, Surroundings surroundings);
+  ~Aggregator();
+  Aggregator(const Aggregator&) = delete;
+  Aggregator& operator=(const Aggregator&) = delete;
+
+  /// Starts the threads; without it, tests call step_all.
+  void start();
+  void stop();
+  /// Everything once, on this thread.
+  void step_all();
+
+  // From any thread. Each `then` is called once, on a thread of this; false: too busy, never
+  // called.
+  bool jobs(std::function<void(std::vector<JobRow>)> then);
+  bool snapshot(const std::string& job, std::function<void(std::optional<std::string>)> then);
+  bool agents(std::function<void(bool blind, std::vector<receive::AgentView>)> then);
+  bool counts(std::function<void(const Counts&)> then);
+  Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
+  Result<std::optional<store::Incident>> incident(const std::string& id);
+  Health health() const;
+  void set(const Thresholds& thresholds);
+
+  /// For tests, while nothing runs.
+  const LiveJob* find(const std::string& job) const;
+
+ private:
+  class Recovery;
+  struct Impl;
+  explicit Aggregator(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace l4::live

@@ -1,0 +1,18 @@
+// What the aggregator answers over HTTP: questions to its threads, their answers as JSON.
+//
+// Flow: http::Server -> handler -> Aggregator, whose threads assemble the data -> Reply. Nothing
+// waits here. docs/OPERATIONS.md has the answers' forms. Thread-safe, no state.
+#pragma once
+
+#include "aggregator/http/server.h"
+#include "aggregator/live/aggregator.h"
+
+namespace l4::live {
+
+/// The aggregator outlives the server that gets this.
+http::Handler make_handler(Aggregator& aggregator);
+
+/// Text for Prometheus.
+std::string render_metrics(const Counts& counts);
+
+}  // namespace l4::live

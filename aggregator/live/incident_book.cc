@@ -1,0 +1,196 @@
+#include "aggregator/live/incident_book.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "aggregator/serve/json_text.h"
+#include "aggregator/serve/report_json.h"
+
+namespace l4::live {
+namespace {
+
+constexpr std::size_t kAttemptsMax = 64, kTriggersMax = 32;
+constexpr std::size_t kNodesTold = 8, kFaultsTold = 3;
+
+std::string evidence_of(const std::vector<watch::Trigger>& triggers, std::uint32_t openings,
+                        const std::string& opening) {
+  serve::JsonWriter json;
+  json.open('{').member("openings", openings).key("triggers").open('[');
+  for (const watch::Trigger& trigger : triggers) {
+    json.open('{').member("cause", name(trigger.cause)).member("evidence", trigger.evidence);
+    json.member("node", trigger.node).member("rank", trigger.rank);
+    json.member("detail", trigger.detail).close('}');
+  }
+  json.close(']').key("report_at_opening").raw(opening.empty() ? "null" : opening);
+  return json.close('}').take();
+}
+
+}  // namespace
+
+bool is_failure(State state) {
+  return state != State::healthy && state != State::finished && state != State::unknown;
+}
+
+std::string_view name(watch::Cause cause) {
+  static constexpr std::array<std::string_view, 9> kNames{
+      "error_line", "process_left", "process_stopped", "silent", "node_lost",
+      "slower",     "ended",        "went_on",         "asked"};
+  const auto at = static_cast<std::size_t>(cause);
+  return at < kNames.size() ? kNames[at] : "other";
+}
+
+void IncidentBook::restore(const std::vector<store::Incident>& rows) {
+  for (const store::Incident& row : rows) {
+    const auto attempt = static_cast<std::int32_t>(row.attempt);
+    Entry& entry = entries_[attempt];
+    if (!entry.row.id.empty() && entry.row.opened > row.opened) continue;
+    entry.row = row;
+    entry.restored_evidence = row.evidence;
+    entry.open = !row.resolved;
+    entry.openings = 1;
+    entry.told_at = row.updated;
+    for (const State state :
+         {State::crashed, State::hung, State::slow, State::node_lost, State::launch_failed})
+      if (l4::name(state) == row.state) entry.told = state;
+    if (const auto report = serve::report_from_json(row.report); report && !report->nodes.empty())
+      entry.first_node = report->nodes[0].node;
+  }
+}
+
+void IncidentBook::triggered(const std::vector<watch::Trigger>& triggers, TimeMs now) {
+  for (const watch::Trigger& trigger : triggers) {
+    if (triggers_.size() < kTriggersMax) triggers_.push_back(trigger);
+    using watch::Cause;
+    const bool good = trigger.cause == Cause::ended || trigger.cause == Cause::went_on ||
+                      trigger.cause == Cause::asked;
+    if (!good) suspect_until_ = now + options_.suspects_for;
+    if (trigger.cause == Cause::went_on) suspect_until_.reset();
+  }
+}
+
+bool IncidentBook::has_open() const {
+  return std::ranges::any_of(entries_, [](const auto& one) { return one.second.open; });
+}
+
+std::string IncidentBook::open_id() const {
+  for (auto at = entries_.rbegin(); at != entries_.rend(); ++at)
+    if (at->second.open) return at->second.row.id;
+  return {};
+}
+
+IncidentBook::Changes IncidentBook::diagnosed(const diagnose::Report& report, TimeMs now) {
+  Changes changes;
+  const std::int32_t current = report.job.attempt;
+  const State state = report.verdict.state;
+  // Attempts that failed and were followed by another before anybody looked.
+  for (const diagnose::AttemptSummary& attempt : report.job.attempts)
+    if (attempt.attempt != current && is_failure(attempt.state) &&
+        !entries_.contains(attempt.attempt) && attempt.state != State::slow)
+      fails(attempt.attempt, attempt.state, attempt.since, report, now, changes);
+  if (is_failure(state) && report.verdict.confidence >= options_.confidence_min) {
+    fails(current, state, report.verdict.since, report, now, changes);
+    suspect_until_.reset();
+  }
+  const bool well = state == State::healthy || state == State::finished;
+  for (auto& [attempt, entry] : entries_) {
+    if (!entry.open || !well) continue;
+    const std::string ended = state == State::finished ? "has ended well" : "goes on";
+    resolve(entry, report,
+            attempt == current ? "the job " + ended
+                               : fmt::format("the job {} as attempt {}", ended, current),
+            now, changes);
+  }
+  if (state == State::finished) suspect_until_.reset();
+  triggers_.clear();
+  while (entries_.size() > kAttemptsMax) entries_.erase(entries_.begin());
+  return changes;
+}
+
+void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs> since,
+                         const diagnose::Report& report, TimeMs now, Changes& changes) {
+  const auto [at, fresh] = entries_.try_emplace(attempt);
+  Entry& entry = at->second;
+  store::Incident& row = entry.row;
+  if (fresh) {
+    row.id = fmt::format(
+        "{}.{}.{}", job_, attempt,
+        std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
+    row.job = job_;
+    row.attempt = attempt;
+    row.opened = now;
+  }
+  for (const watch::Trigger& trigger : triggers_)
+    if (entry.triggers.size() < kTriggersMax) entry.triggers.push_back(trigger);
+  row.state = l4::name(state);
+  row.updated = now;
+  row.resolved.reset();
+  row.report = serve::to_json(report);
+  const std::string first = report.nodes.empty() ? std::string() : report.nodes[0].node;
+  const bool opens = !entry.open;
+  const bool differs = state != entry.told || first != entry.first_node;
+  if (opens) {
+    entry.open = true;
+    ++entry.openings;
+    if (entry.opening.empty()) entry.opening = row.report;
+  }
+  if (opens || (differs && now - entry.told_at >= options_.tells_every)) {
+    alert::Alert told =
+        alert_of(opens ? alert::Kind::opened : alert::Kind::changed, entry, report, now);
+    told.state = state;
+    told.since = since;
+    changes.alerts.push_back(std::move(told));
+    entry.told = state;
+    entry.first_node = first;
+    entry.told_at = now;
+  }
+  write(entry, changes);
+}
+
+void IncidentBook::resolve(Entry& entry, const diagnose::Report& report, const std::string& why,
+                           TimeMs now, Changes& changes) {
+  entry.open = false;
+  entry.row.resolved = now;
+  entry.row.updated = now;
+  alert::Alert told = alert_of(alert::Kind::resolved, entry, report, now);
+  told.state = entry.told;
+  told.summary = why;
+  changes.alerts.push_back(std::move(told));
+  entry.told_at = now;
+  write(entry, changes);
+}
+
+/// The report stays as it was while it was open.
+void IncidentBook::write(Entry& entry, Changes& changes) const {
+  entry.row.evidence = entry.restored_evidence.empty()
+                           ? evidence_of(entry.triggers, entry.openings, entry.opening)
+                           : entry.restored_evidence;
+  changes.rows.push_back(entry.row);
+}
+
+alert::Alert IncidentBook::alert_of(alert::Kind kind, const Entry& entry,
+                                    const diagnose::Report& report, TimeMs now) const {
+  alert::Alert alert;
+  alert.kind = kind;
+  alert.at = now;
+  alert.incident = entry.row.id;
+  alert.job = job_;
+  alert.attempt = static_cast<std::int32_t>(entry.row.attempt);
+  alert.state = report.verdict.state;
+  alert.confidence = report.verdict.confidence;
+  alert.since = report.verdict.since;
+  alert.stage = report.verdict.stage;
+  alert.iteration = report.verdict.iteration;
+  alert.summary = report.verdict.summary;
+  for (const diagnose::SuspectNode& node : report.nodes)
+    if (alert.nodes.size() < kNodesTold) alert.nodes.push_back(node.node);
+  for (const diagnose::SuspectRank& rank : report.ranks)
+    if (rank.rank && alert.ranks.size() < kNodesTold) alert.ranks.push_back(*rank.rank);
+  for (const diagnose::KnownFault& fault : report.faults)
+    if (alert.faults.size() < kFaultsTold)
+      alert.faults.push_back({fault.id, fault.title, fault.fix});
+  return alert;
+}
+
+}  // namespace l4::live

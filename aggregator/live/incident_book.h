@@ -1,0 +1,82 @@
+// The incidents of one job: one for each attempt, opened, updated and resolved by its reports.
+//
+// Flow: LiveJob gives every report and the triggers that led to it; what changed comes back: rows
+// to be stored and alerts to be sent. An attempt is *suspected* while triggers are not confirmed
+// (that is for information, and is not stored), *open* from the first report that says how it
+// failed, and *resolved* by one that says that it goes on, has ended well, or goes on as another
+// attempt. The same attempt fails again: the same incident opens again. The report at the opening
+// is kept beside the newest one. Pure, one thread; bounds: 64 attempts, 32 triggers each; oldest
+// first.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/alert/alert.h"
+#include "aggregator/diagnose/report.h"
+#include "aggregator/store/database.h"
+#include "aggregator/watch/job_watch.h"
+
+namespace l4::live {
+
+bool is_failure(State state);
+std::string_view name(watch::Cause cause);
+
+class IncidentBook {
+ public:
+  struct Options {
+    double confidence_min = 0.5;  ///< of a state, to open
+    Millis suspects_for{60'000};  ///< triggers that no report confirms
+    Millis tells_every{30'000};   ///< between two alerts of changes
+  };
+  struct Changes {
+    std::vector<store::Incident> rows;
+    std::vector<alert::Alert> alerts;
+  };
+
+  IncidentBook(std::string job, Options options) : job_(std::move(job)), options_(options) {}
+
+  /// What is stored of this job; nothing of it is told again.
+  void restore(const std::vector<store::Incident>& rows);
+
+  void triggered(const std::vector<watch::Trigger>& triggers, TimeMs now);
+  Changes diagnosed(const diagnose::Report& report, TimeMs now);
+
+  /// Something was triggered and is neither confirmed nor over.
+  bool is_suspect(TimeMs now) const { return suspect_until_ && now < *suspect_until_; }
+  bool has_open() const;
+  /// Id of the open incident of the newest attempt that has one; empty if there is none.
+  std::string open_id() const;
+
+ private:
+  struct Entry {
+    store::Incident row;
+    std::string opening;  ///< JSON of the report at the first opening
+    std::vector<watch::Trigger> triggers;
+    std::string restored_evidence;  ///< of before a restart
+    std::string first_node;         ///< as last told
+    State told = State::unknown;
+    TimeMs told_at{};
+    std::uint32_t openings = 0;
+    bool open = false;
+  };
+  void fails(std::int32_t attempt, State state, std::optional<TimeMs> since,
+             const diagnose::Report& report, TimeMs now, Changes& changes);
+  void resolve(Entry& entry, const diagnose::Report& report, const std::string& why, TimeMs now,
+               Changes& changes);
+  alert::Alert alert_of(alert::Kind kind, const Entry& entry, const diagnose::Report& report,
+                        TimeMs now) const;
+  void write(Entry& entry, Changes& changes) const;
+
+  std::string job_;
+  Options options_;
+  std::map<std::int32_t, Entry> entries_;  ///< by attempt
+  std::vector<watch::Trigger> triggers_;   ///< since the last report
+  std::optional<TimeMs> suspect_until_;
+};
+
+}  // namespace l4::live

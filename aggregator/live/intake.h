@@ -1,0 +1,63 @@
+// The receive thread: takes what agents send, makes it durable, hands it to the shards.
+//
+// Flow: ServerPort -> AgentServer -> StoreLedger -> Shard; what becomes of agents goes to all
+// shards, and what only people can act upon (the aggregator is blind, a name is used twice) becomes
+// an alert. `step` is for the thread that owns it, or for a test; `wake`, `call` and what is atomic
+// for any. The port outlives it. Bounds: AgentServer's; 1,024 calls that wait.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/live/inbox.h"
+#include "aggregator/live/shard.h"
+#include "aggregator/live/store_ledger.h"
+#include "aggregator/receive/agent_server.h"
+
+namespace l4::live {
+
+class Intake final : public receive::Observer {
+ public:
+  using Call = std::function<void(Intake&)>;
+
+  Intake(receive::ServerOptions options, wire::ServerPort& port, StoreLedger& ledger,
+         std::vector<Shard*> shards, Services services, Millis checkpoint_every,
+         std::function<std::optional<std::string>()> port_notice = {});
+
+  /// Takes what there is, tells the agents what is durable, waits for more: at most `most`.
+  void step(Millis most);
+  /// Until `stop`; says goodbye to the agents then.
+  void run();
+  void stop();
+  void wake() { port_.wake(); }
+  bool call(Call call);
+  Millis stepped() const { return Millis{stepped_.load()}; }
+  bool is_blind() const { return blind_; }
+
+  receive::AgentServer& server() { return server_; }
+  const StoreLedger& ledger() const { return ledger_; }
+
+  void event(const receive::AgentEvent& event) override;
+  void notice(const std::string& text) override { services_.say(text); }
+  /// Nobody asks for raw lines yet; an answer that comes all the same is dropped.
+  void answered(const std::string&, const wire::Answer&) override {}
+
+ private:
+  void tell_people(const receive::AgentEvent& event);
+
+  wire::ServerPort& port_;
+  StoreLedger& ledger_;
+  std::vector<Shard*> shards_;
+  Services services_;
+  Millis checkpoint_every_, saved_;
+  Inbox<Call> calls_;
+  std::function<std::optional<std::string>()> port_notice_;  ///< what the port has to say
+  std::atomic<std::int64_t> stepped_{0};
+  std::atomic<bool> stopping_{false}, blind_{false};
+  receive::AgentServer server_;
+};
+
+}  // namespace l4::live

@@ -1,0 +1,204 @@
+#include "aggregator/live/live_job.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "aggregator/job/saved_job.h"
+
+namespace l4::live {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x3145564954344cULL;  // "L4LIVE1", without the last letters
+constexpr double kRoutineShare = 4;                    ///< routine costs a quarter of the rest
+
+watch::Options watch_options(const JobOptions& options) {
+  watch::Options watch;
+  watch.floor = options.thresholds.hang.floor;
+  return watch;
+}
+
+}  // namespace
+
+LiveJob::LiveJob(std::string id, const JobOptions& options, TimeMs now)
+    : options_(options),
+      state_(id, 0, templates_),
+      watch_(watch_options(options)),
+      book_(std::move(id), options.thresholds.incidents),
+      opened_(now),
+      last_arrival_(now) {}
+
+/// The same thing is said once, and no more than so many things.
+void LiveJob::bound_warnings(wire::Batch& batch) {
+  const auto& known = state_.warnings();
+  std::erase_if(batch.warnings, [&](const wire::Warning& warning) {
+    const bool drop = known.size() >= options_.warnings_max;
+    left_out_ += drop ? 1 : 0;
+    return drop || (warning.bytes == 0 && std::ranges::find(known, warning) != known.end());
+  });
+}
+
+void LiveJob::apply(wire::Batch batch, store::Seq seq, TimeMs arrival) {
+  last_ = std::max(last_, seq);
+  last_arrival_ = std::max(last_arrival_, arrival);
+  ended_.reset();
+  if (frozen_) {
+    ++left_out_;
+    return;
+  }
+  changed_ = true;
+  if (look_again_ == TimeMs::max()) look_again_ = arrival + options_.routine;
+  bound_warnings(batch);
+  lineage_.translate(batch);
+  if (!state_.apply(batch)) ++refused_;
+  watch_.applied(state_, batch, arrival);
+}
+
+bool LiveJob::look(TimeMs now, TimeMs seen_until) {
+  const auto triggers = watch_.due(seen_until);
+  book_.triggered(triggers, now);
+  if (!triggers.empty()) {
+    wanted_ = true;
+    recheck_ = options_.recheck;
+  }
+  if (now >= look_again_) {
+    // Where nothing was said, only time can have confirmed or ended a suspicion.
+    wanted_ = wanted_ || changed_ || book_.is_suspect(now);
+    look_again_ = TimeMs::max();
+  }
+  return wanted_ && may_diagnose(now);
+}
+
+TimeMs LiveJob::next_look(TimeMs now) const {
+  if (wanted_) return std::max(now, rest_until_);
+  const auto watch = watch_.next_look();
+  return std::min(look_again_, watch.value_or(TimeMs::max()));
+}
+
+IncidentBook::Changes LiveJob::diagnose(TimeMs now, TimeMs seen_until,
+                                        const faults::Library* library) {
+  diagnose::Options how;
+  how.as_of = seen_until;
+  how.library = library;
+  how.hang = options_.thresholds.hang;
+  report_ = diagnose::diagnose(state_, {}, how).report;
+  report_->version = options_.version;
+  report_at_ = now;
+  wanted_ = changed_ = false;
+  IncidentBook::Changes changes = book_.diagnosed(*report_, now);
+  watch_.diagnosed(*report_, now);
+  return changes;
+}
+
+/// Plans the next look by what the last one cost and by how much there is to see.
+void LiveJob::rest(TimeMs now, Millis cost) {
+  cost_ = cost;
+  const auto times = [&](double factor) {
+    return Millis{static_cast<std::int64_t>(static_cast<double>(cost.count()) * factor)};
+  };
+  const Millis rest = std::max(options_.rest_least, times(options_.rest_factor));
+  rest_until_ = now + rest;
+  if (report_ && report_->verdict.state == State::finished && !book_.has_open()) {
+    look_again_ = TimeMs::max();
+    if (!ended_) ended_ = now;
+    return;
+  }
+  if (book_.is_suspect(now)) {
+    look_again_ = now + std::max(rest, recheck_);
+    recheck_ *= 2;
+  } else if (book_.has_open()) {
+    look_again_ = now + std::max(rest, options_.revise);
+  } else {
+    look_again_ = now + std::max(options_.routine, times(options_.rest_factor * kRoutineShare));
+  }
+}
+
+bool LiveJob::is_report_fresh(TimeMs now) const {
+  constexpr Millis kFresh{1'000};
+  return report_ && now - report_at_ < kFresh;
+}
+
+void LiveJob::save(ByteWriter& out) const {
+  out.word(kMagic);
+  out.number(last_.value());
+  out.signed_number(opened_.time_since_epoch().count());
+  out.signed_number(last_arrival_.time_since_epoch().count());
+  out.number(refused_);
+  out.number(left_out_);
+  ByteWriter names;
+  lineage_.save(names);
+  out.number(names.size());
+  out.raw(names.bytes());
+  job::save_job(state_, out);
+}
+
+bool LiveJob::load(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  if (in.word() != kMagic) return false;
+  last_ = store::Seq{in.number()};
+  opened_ = TimeMs{Millis{in.signed_number()}};
+  last_arrival_ = TimeMs{Millis{in.signed_number()}};
+  refused_ = in.number();
+  left_out_ = in.number();
+  ByteReader names(in.raw(in.count()));
+  lineage_.load(names);
+  if (!in.ok() || !names.ok() || names.left() > 0) return false;
+  changed_ = true;
+  look_again_ = TimeMs::min();  // what was seen before is looked at again
+  return job::load_job(in.raw(in.left()), state_).has_value();
+}
+
+JobRow LiveJob::row(TimeMs now) const {
+  JobRow row;
+  row.id = id();
+  row.incident = book_.open_id();
+  row.suspect = book_.is_suspect(now);
+  row.ended = ended();
+  row.last_seen = last_arrival_;
+  std::set<std::string_view> nodes;
+  std::set<std::int32_t> ranks;
+  for (const auto& [name, agent] : state_.agents())
+    for (const auto& [source, stream] : agent.streams) {
+      ++row.sources;
+      nodes.insert(stream.source.node);
+      if (stream.source.rank) ranks.insert(stream.source.rank->value());
+      row.attempt = std::max(row.attempt, stream.source.attempt);
+      if (stream.begin && (!row.begin || *stream.begin < *row.begin)) row.begin = stream.begin;
+      if (stream.last_completed && !stream.counted &&
+          (!row.iteration || *stream.last_completed > *row.iteration))
+        row.iteration = stream.last_completed;
+    }
+  for (const wire::Coverage& part : state_.coverage()) row.lines += part.lines;
+  row.nodes = nodes.size();
+  row.ranks = ranks.size();
+  if (report_) {
+    row.attempt = report_->job.attempt;
+    row.state = report_->verdict.state;
+    row.since = report_->verdict.since;
+    row.stage = report_->verdict.stage;
+    row.completeness = report_->job.completeness;
+    if (is_failure(row.state) && report_->verdict.iteration)
+      row.iteration = report_->verdict.iteration;
+  }
+  return row;
+}
+
+store::JobRow LiveJob::stored_row() const {
+  const JobRow now = row(last_arrival_);
+  store::JobRow row;
+  row.id = id();
+  row.begin = opened_;
+  row.updated = last_arrival_;
+  row.end = ended_;
+  row.outcome = ended_ ? std::string(name(now.state)) : std::string();
+  row.attempts = now.attempt + 1;
+  row.nodes = static_cast<std::int64_t>(now.nodes);
+  row.ranks = static_cast<std::int64_t>(now.ranks);
+  row.lines = static_cast<std::int64_t>(now.lines);
+  row.bytes = 0;
+  for (const wire::Coverage& part : state_.coverage())
+    row.bytes += static_cast<std::int64_t>(part.bytes.to - part.bytes.from);
+  return row;
+}
+
+}  // namespace l4::live

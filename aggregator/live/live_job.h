@@ -1,0 +1,101 @@
+// One job as it runs: its state, what watches it, its incidents, its newest report.
+//
+// Flow: Shard hands over batches and the time; this applies them, asks JobWatch whether anything
+// calls for a diagnosis, says when it wants one and makes it. Nothing is sent or stored from here:
+// changes of incidents come back to the shard. Of one shard, on its thread; it reads no clock. What
+// a diagnosis costs is measured by the shard and paces the next one. Bounds: those of JobState,
+// `warnings_max`; beyond JobOptions' bytes the shard calls `freeze` and nothing more is applied.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/diagnose/diagnose.h"
+#include "aggregator/job/job_state.h"
+#include "aggregator/job/lineage.h"
+#include "aggregator/live/options.h"
+#include "aggregator/store/store.h"
+
+namespace l4::live {
+
+/// A row of `GET /api/v1/jobs`.
+struct JobRow {
+  std::string id, incident;
+  std::int32_t attempt = 0;
+  State state = State::unknown;
+  bool suspect = false, ended = false;
+  std::optional<TimeMs> since, begin, last_seen;
+  Stage stage = Stage::unknown;
+  std::optional<Iteration> iteration;
+  std::size_t nodes = 0, ranks = 0, sources = 0;
+  std::uint64_t lines = 0;
+  double completeness = 1;
+};
+
+class LiveJob {
+ public:
+  LiveJob(std::string id, const JobOptions& options, TimeMs now);
+
+  void apply(wire::Batch batch, store::Seq seq, TimeMs arrival);
+  void agent_lost(const std::string& agent, TimeMs at) { watch_.agent_lost(agent, at); }
+  void agent_back(const std::string& agent, TimeMs at) { watch_.agent_back(agent, at); }
+  void restore_incidents(const std::vector<store::Incident>& rows) { book_.restore(rows); }
+
+  /// Looks for triggers; true if a diagnosis is wanted now. `seen_until`: see Presence.
+  bool look(TimeMs now, TimeMs seen_until);
+  /// When `look` should be called at the latest.
+  TimeMs next_look(TimeMs now) const;
+  /// `rest_until` follows from what it cost.
+  IncidentBook::Changes diagnose(TimeMs now, TimeMs seen_until, const faults::Library* library);
+  void rest(TimeMs now, Millis cost);
+  /// The newest report as JSON, of now if it may be made now.
+  bool may_diagnose(TimeMs now) const { return now >= rest_until_; }
+  bool is_report_fresh(TimeMs now) const;
+  TimeMs looked_at() const { return report_at_; }  ///< of its newest report
+  const std::optional<diagnose::Report>& report() const { return report_; }
+
+  void save(ByteWriter& out) const;
+  /// False if the bytes are of no use; then this is to be thrown away.
+  bool load(std::span<const std::byte> bytes);
+
+  JobRow row(TimeMs now) const;
+  store::JobRow stored_row() const;
+  const job::JobState& state() const { return state_; }
+  const IncidentBook& incidents() const { return book_; }
+  const std::string& id() const { return state_.id(); }
+  store::Seq last() const { return last_; }
+  TimeMs opened() const { return opened_; }
+  TimeMs last_arrival() const { return last_arrival_; }
+  bool ended() const { return ended_.has_value(); }
+  std::optional<TimeMs> ended_at() const { return ended_; }
+  void end(TimeMs now) { ended_ = now; }
+  void freeze() { frozen_ = true; }
+  bool is_frozen() const { return frozen_; }
+  std::uint64_t refused() const { return refused_; }
+  std::uint64_t left_out() const { return left_out_; }
+  void set(const Thresholds& thresholds) { options_.thresholds = thresholds; }
+
+ private:
+  void bound_warnings(wire::Batch& batch);
+
+  JobOptions options_;
+  job::TemplateTable templates_;
+  job::Lineage lineage_;
+  job::JobState state_;
+  watch::JobWatch watch_;
+  IncidentBook book_;
+  TimeMs opened_, last_arrival_;
+  std::optional<TimeMs> ended_;
+  store::Seq last_;
+  std::optional<diagnose::Report> report_;
+  TimeMs report_at_{}, rest_until_{}, look_again_{TimeMs::max()};
+  Millis cost_{0}, recheck_{0};
+  bool wanted_ = false, changed_ = false;
+  bool frozen_ = false;
+  std::uint64_t refused_ = 0;   ///< batches that could not be applied in full
+  std::uint64_t left_out_ = 0;  ///< batches and warnings beyond a bound
+};
+
+}  // namespace l4::live

@@ -1,0 +1,108 @@
+// The aggregator's figures as Prometheus reads them: totals of now, rendered once.
+#include <string>
+#include <string_view>
+
+#include "aggregator/live/api.h"
+#include "common/metrics/metrics.h"
+
+namespace l4::live {
+namespace {
+
+/// Names and values of one answer.
+class Families {
+ public:
+  template <class Number>
+  void counter(const char* name, const char* help, Number value) {
+    made_.counter(prefix(name), help).reach(static_cast<double>(value));
+  }
+  template <class Number>
+  void gauge(const char* name, const char* help, Number value) {
+    made_.gauge(prefix(name), help).set(static_cast<double>(value));
+  }
+  void labelled(const char* name, const char* help, const char* label, std::string_view value,
+                std::uint64_t count) {
+    made_.counter(prefix(name), help, {{label, std::string(value)}})
+        .reach(static_cast<double>(count));
+  }
+  std::string text() const { return made_.render(); }
+
+ private:
+  static std::string prefix(const char* name) { return std::string("l4_aggregator_") + name; }
+  metrics::Metrics made_;
+};
+
+double seconds(Millis span) {
+  return static_cast<double>(span.count()) / 1000;
+}
+
+void put_wire(Families& to, const Counts& counts) {
+  const receive::ServerStats& server = counts.server;
+  to.gauge("agents", "agents that are known", counts.agents);
+  to.gauge("agents_connected", "agents that are connected", counts.agents_connected);
+  to.gauge("agents_lost", "agents that are lost", counts.agents_lost);
+  to.gauge("blind", "1 while most agents fell silent at once", counts.blind);
+  to.counter("messages_total", "messages of agents", server.messages);
+  to.counter("message_bytes_total", "bytes of them", server.bytes);
+  to.counter("hellos_total", "connections of agents", server.hellos);
+  to.counter("heartbeats_total", "heartbeats", server.heartbeats);
+  to.counter("batches_applied_total", "batches that were counted", server.batches_applied);
+  to.counter("batches_committed_total", "batches that are durable", server.batches_committed);
+  to.counter("batches_seen_total", "batches that were counted before", server.batches_seen);
+  to.counter("batches_failed_total", "batches that the disk did not take", server.batches_failed);
+  to.counter("wants_total", "times that an agent was asked to go on elsewhere", server.wants);
+  to.counter("answers_full_total", "answers that an agent had no room for", server.answers_full);
+  for (std::size_t i = 0; i < wire::kRefusals; ++i)
+    to.labelled("refused_total", "what was turned away", "reason",
+                wire::to_string(static_cast<wire::Refusal>(i)), server.refused.at(i));
+  to.gauge("files", "files whose positions are known", counts.files);
+  to.gauge("batches_under_way", "batches that are not durable yet", counts.under_way);
+}
+
+void put_jobs(Families& to, const ShardStats& shards) {
+  to.gauge("jobs", "jobs in memory", shards.jobs);
+  to.gauge("jobs_ended", "of those, jobs that are over", shards.jobs_ended);
+  to.gauge("jobs_frozen", "of those, jobs that are too large to be followed", shards.jobs_frozen);
+  to.counter("jobs_dropped_total", "jobs that were let go", shards.jobs_dropped);
+  to.gauge("jobs_saved_bytes", "bytes of their checkpoints", shards.saved_bytes);
+  to.counter("job_batches_total", "batches that came to their job", shards.batches);
+  to.counter("job_batches_refused_total", "batches that could not be applied in full",
+             shards.batches_refused);
+  to.counter("job_left_out_total", "batches and warnings beyond a bound", shards.left_out);
+  to.gauge("tasks_waiting", "batches that wait for a scoring thread", shards.waiting);
+  to.counter("diagnoses_total", "full diagnoses", shards.diagnoses);
+  to.counter("diagnoses_seconds_total", "time they took", seconds(shards.diagnosing));
+  to.gauge("diagnosis_longest_seconds", "the longest of them", seconds(shards.diagnosis_longest));
+  to.counter("incidents_opened_total", "incidents", shards.incidents_opened);
+  to.gauge("jobs_with_incident", "jobs with an open incident", shards.incidents_open);
+  to.gauge("jobs_suspected", "jobs with a suspicion", shards.suspects);
+}
+
+void put_store(Families& to, const Counts& counts) {
+  const store::StoreStats& store = counts.store;
+  to.gauge("accepting", "0 while the journal cannot be written", counts.accepting);
+  to.counter("journal_records_total", "batches written to the journal", store.commit.records);
+  to.counter("journal_written_bytes_total", "bytes of them", store.commit.bytes);
+  to.counter("journal_commits_total", "writes to the journal", store.commit.groups);
+  to.counter("journal_failures_total", "writes that failed", store.commit.failures);
+  to.gauge("journal_bytes", "size of the journal", store.commit.journal_bytes);
+  to.counter("checkpoints_total", "checkpoints", store.checkpoints);
+  to.counter("checkpoint_written_bytes_total", "bytes of them", store.checkpoint_bytes);
+  to.counter("checkpoint_failures_total", "checkpoints that failed", store.checkpoint_failures);
+  to.gauge("checkpoint_bytes", "size of those that are kept", store.checkpoint_bytes_kept);
+}
+
+}  // namespace
+
+std::string render_metrics(const Counts& counts) {
+  Families families;
+  put_wire(families, counts);
+  put_jobs(families, counts.shards);
+  put_store(families, counts);
+  families.counter("alerts_total", "alerts", counts.alerts.alerts);
+  families.counter("webhook_posts_total", "alerts that a webhook has taken", counts.alerts.posted);
+  families.counter("webhook_failures_total", "posts that failed", counts.alerts.failures);
+  families.counter("alerts_dropped_total", "alerts that could not be kept", counts.alerts.dropped);
+  return families.text();
+}
+
+}  // namespace l4::live

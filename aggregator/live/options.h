@@ -1,0 +1,53 @@
+// What can be set of the live aggregator; config/aggregator.toml says it to people.
+//
+// Plain values. What `reload` may change while it runs is `Thresholds`, the rest is read at the
+// start.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "aggregator/detect/hang/silence.h"
+#include "aggregator/live/incident_book.h"
+#include "aggregator/live/presence.h"
+#include "common/base/time.h"
+
+namespace l4::live {
+
+struct Thresholds {
+  detect::hang::Options hang;
+  IncidentBook::Options incidents;
+};
+
+/// Of one job.
+struct JobOptions {
+  Thresholds thresholds;
+  PresenceOptions presence;
+  /// After a diagnosis a job is left alone for so many times as long as that took.
+  double rest_factor = 5;
+  Millis rest_least{500};
+  Millis recheck{2'000};   ///< while something is suspected and not confirmed, doubled each time
+  Millis revise{10'000};   ///< while an incident is open and lines arrive
+  Millis routine{60'000};  ///< otherwise, while lines arrive; at least rest_factor x 4 its own time
+  std::size_t warnings_max = 10'000;
+  std::string version;  ///< in reports
+};
+
+/// Of all jobs; what a shard may have is its share.
+struct ShardOptions {
+  JobOptions job;
+  std::size_t shards = 1;
+  Millis checkpoint_every{30'000};  ///< of a job that has changed
+  Millis closes_after{3'600'000};   ///< a job that is silent for so long is over
+  Millis keeps_for{21'600'000};     ///< one that is over stays in memory
+  std::size_t jobs_max = 1'000;
+  /// Counted is what a job takes when it is saved, as of its last checkpoint; in memory that is two
+  /// to four times as much.
+  std::uint64_t job_bytes_max = std::uint64_t{512} << 20U;
+  std::uint64_t all_bytes_max = std::uint64_t{2} << 30U;
+  std::size_t waiting_max = 16'384;                         ///< batches that wait, a shard
+  std::size_t waiting_bytes_max = std::size_t{128} << 20U;  ///< and their bytes on the wire
+};
+
+}  // namespace l4::live

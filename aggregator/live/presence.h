@@ -1,0 +1,57 @@
+// Up to when an agent has been looked through: silence while nobody looked is nobody's.
+//
+// Flow: a shard tells what it hears of agents; its jobs take the earliest `seen_until` of their
+// agents for "now" in verdicts and triggers. Time stands still for an agent that is not connected
+// and not lost (it was stopped, or the aggregator has just started), while it still has much to
+// tell, and for a moment after it has come: each for at most `most`. A lost agent holds nothing up:
+// node loss is just that. Bounds: agents that say goodbye or are lost leave after `most`.
+// One thread, no clock.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/base/time.h"
+
+namespace l4::live {
+
+struct PresenceOptions {
+  Millis most{600'000};
+  Millis settles{5'000};  ///< after it has connected
+};
+
+class Presence {
+ public:
+  explicit Presence(PresenceOptions options = {}) : options_(options) {}
+
+  /// Known from before a restart; last heard then.
+  void expect(const std::string& agent, TimeMs heard);
+  void connected(const std::string& agent, TimeMs now);
+  void behind(const std::string& agent, bool is, TimeMs now);
+  void left(const std::string& agent, TimeMs now);
+  void lost(const std::string& agent, TimeMs now);
+
+  TimeMs seen_until(const std::string& agent, TimeMs now) const;
+  bool is_lost(const std::string& agent) const;
+  void forget_old(TimeMs now);
+
+ private:
+  enum class Is : unsigned char { present, expected, left, lost };
+  struct Agent {
+    Is is = Is::present;
+    bool behind = false;
+    TimeMs whole_from{};            ///< present: settled from then on
+    std::optional<TimeMs> since{};  ///< it was not seen whole since
+    TimeMs changed{};
+  };
+  Agent& agent(const std::string& name, Is is, TimeMs now);
+  bool is_whole(const Agent& agent, TimeMs now) const {
+    return agent.is == Is::present && !agent.behind && now >= agent.whole_from;
+  }
+
+  PresenceOptions options_;
+  std::map<std::string, Agent> agents_;
+};
+
+}  // namespace l4::live

@@ -1,0 +1,318 @@
+#include "aggregator/live/shard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "aggregator/serve/report_json.h"
+
+namespace l4::live {
+namespace {
+
+constexpr Millis kHouse{1'000}, kPauseMost{250}, kLookEvery{50};
+constexpr std::size_t kEventBytes = 256;
+
+ShardOptions share_of(ShardOptions options) {
+  const std::size_t shards = std::max<std::size_t>(options.shards, 1);
+  options.jobs_max = (options.jobs_max + shards - 1) / shards;
+  options.all_bytes_max = options.all_bytes_max / shards;
+  return options;
+}
+
+}  // namespace
+
+Shard::Shard(ShardOptions options, Services services)
+    : options_(share_of(std::move(options))),
+      services_(std::move(services)),
+      inbox_(options_.waiting_max, options_.waiting_bytes_max),
+      presence_(options_.job.presence) {
+  stepped_ = services_.now().steady.count();
+}
+
+void Shard::deliver(store::Seq seq, wire::Batch batch, TimeMs arrival, std::size_t bytes) {
+  inbox_.put(BatchTask{seq, std::move(batch), arrival}, bytes);
+}
+
+void Shard::tell(const receive::AgentEvent& event) {
+  inbox_.put(event, kEventBytes);
+}
+
+bool Shard::call(Call call) {
+  return inbox_.try_put(std::move(call), kEventBytes);
+}
+
+Shard::Held& Shard::held(const std::string& id, TimeMs now) {
+  const auto [at, fresh] = jobs_.try_emplace(id);
+  if (!fresh) return at->second;
+  at->second.job = std::make_unique<LiveJob>(id, options_.job, now);
+  // Their first checkpoints come at different times, and so do the later ones.
+  const auto every = static_cast<std::size_t>(options_.checkpoint_every.count());
+  at->second.saved_at = now - Millis{static_cast<std::int64_t>(std::hash<std::string>{}(id) %
+                                                               std::max<std::size_t>(every, 1))};
+  return at->second;
+}
+
+bool Shard::restore(const std::string& id, std::span<const std::byte> saved) {
+  Held& made = held(id, services_.now().wall);
+  if (!made.job->load(saved)) {
+    jobs_.erase(id);
+    return false;
+  }
+  made.bytes = saved.size();
+  made.saved = made.job->last();
+  return true;
+}
+
+void Shard::replay(store::Seq seq, wire::Batch batch, TimeMs arrival) {
+  const std::string id = batch.job;
+  held(id, arrival).job->apply(std::move(batch), seq, arrival);
+}
+
+void Shard::restored() {
+  for (auto& [id, held] : jobs_) {
+    LiveJob& job = *held.job;
+    store::IncidentQuery query;
+    query.job = id;
+    if (auto rows = services_.store.database().incidents(query)) {
+      std::erase_if(*rows, [&](const auto& row) { return row.opened < job.opened(); });
+      job.restore_incidents(*rows);
+    }
+    for (const auto& [agent, known] : job.state().agents())
+      presence_.expect(agent, job.last_arrival());
+  }
+}
+
+void Shard::handle(Task& task) {
+  if (auto* batch = std::get_if<BatchTask>(&task)) {
+    ++counts_.batches;
+    const std::string id = batch->batch.job;
+    held(id, batch->arrival).job->apply(std::move(batch->batch), batch->seq, batch->arrival);
+  } else if (const auto* event = std::get_if<receive::AgentEvent>(&task)) {
+    on(*event);
+  } else {
+    std::get<Call>(task)(*this);
+  }
+}
+
+void Shard::on(const receive::AgentEvent& event) {
+  using Kind = receive::AgentEvent::Kind;
+  if (event.kind == Kind::hello) presence_.connected(event.agent, event.at);
+  if (event.kind == Kind::behind || event.kind == Kind::level)
+    presence_.behind(event.agent, event.kind == Kind::behind, event.at);
+  if (event.kind == Kind::left) presence_.left(event.agent, event.at);
+  const bool is_lost = event.kind == Kind::lost, is_back = event.kind == Kind::back;
+  if (!is_lost && !is_back) return;
+  if (is_lost) presence_.lost(event.agent, event.at);
+  if (is_back) presence_.connected(event.agent, event.at);
+  for (auto& [id, held] : jobs_) {
+    LiveJob& job = *held.job;
+    if (job.ended() || !job.state().agents().contains(event.agent)) continue;
+    if (is_lost) job.agent_lost(event.agent, event.at);
+    if (is_back) job.agent_back(event.agent, event.at);
+  }
+}
+
+TimeMs Shard::seen_until(const LiveJob& job, TimeMs now) const {
+  TimeMs until = now;
+  for (const auto& [agent, known] : job.state().agents())
+    until = std::min(until, presence_.seen_until(agent, now));
+  return until;
+}
+
+void Shard::step(Millis most) {
+  stepped_ = services_.now().steady.count();
+  auto tasks = inbox_.take(std::min(most, pause(services_.now().wall)));
+  for (Task& task : tasks) handle(task);
+  const wire::Instant instant = services_.now();
+  if (instant.steady - looked_ < kLookEvery) return;
+  looked_ = instant.steady;
+  const TimeMs now = instant.wall;
+  look(now);
+  checkpoint_due(now);
+  if (now - house_kept_ >= kHouse || now < house_kept_) keep_house(now);
+}
+
+void Shard::run() {
+  while (!inbox_.is_closed() || inbox_.size() > 0) step(kPauseMost);
+}
+
+/// One diagnosis a step, of the job that waits longest, so that batches do not wait for many.
+void Shard::look(TimeMs now) {
+  Held* first = nullptr;
+  for (auto& [id, held] : jobs_) {
+    LiveJob& job = *held.job;
+    if (job.ended() && job.next_look(now) > now) continue;
+    if (!job.look(now, seen_until(job, now))) continue;
+    if (first == nullptr || job.looked_at() < first->job->looked_at()) first = &held;
+  }
+  if (first != nullptr) diagnose(*first);
+}
+
+void Shard::diagnose(Held& held) {
+  LiveJob& job = *held.job;
+  const wire::Instant begin = services_.now();
+  const auto changes = job.diagnose(begin.wall, seen_until(job, begin.wall), services_.library);
+  const wire::Instant end = services_.now();
+  const Millis cost = end.steady - begin.steady;
+  job.rest(end.wall, cost);
+  ++counts_.diagnoses;
+  counts_.diagnosing += cost;
+  counts_.diagnosis_longest = std::max(counts_.diagnosis_longest, cost);
+  // The alert comes first: a crash in between tells it twice, not never.
+  for (const alert::Alert& alert : changes.alerts) {
+    counts_.incidents_opened += alert.kind == alert::Kind::opened ? 1 : 0;
+    services_.alert(alert);
+  }
+  for (const store::Incident& row : changes.rows)
+    if (const auto put = services_.store.database().put(row); !put)
+      services_.say(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
+}
+
+bool Shard::save(Held& held, TimeMs now) {
+  LiveJob& job = *held.job;
+  if (job.last() == held.saved) return true;
+  ByteWriter out;
+  job.save(out);
+  const std::uint64_t bytes = out.size();
+  if (!services_.store.checkpoint(store::Store::job_name(job.id()), job.last(), std::move(out)))
+    return false;
+  ++counts_.checkpoints;
+  held.saved = job.last();
+  held.saved_at = now;
+  held.bytes = bytes;
+  constexpr Millis kRowEvery{600'000};
+  if (job.ended() || held.row_at == TimeMs{} || now - held.row_at >= kRowEvery) {
+    held.row_at = now;
+    static_cast<void>(services_.store.database().put(job.stored_row()));
+  }
+  return true;
+}
+
+void Shard::checkpoint_due(TimeMs now) {
+  for (auto& [id, held] : jobs_) {
+    if (now < held.saved_at) held.saved_at = now;  // the clock was set back
+    if (held.job->last() == held.saved || now - held.saved_at < options_.checkpoint_every) continue;
+    if (!save(held, now)) held.saved_at = now - options_.checkpoint_every + kHouse;
+    return;  // one a step
+  }
+}
+
+void Shard::save_all() {
+  const TimeMs now = services_.now().wall;
+  for (auto& [id, held] : jobs_) save(held, now);
+}
+
+void Shard::keep_house(TimeMs now) {
+  house_kept_ = now;
+  presence_.forget_old(now);
+  std::vector<std::string> over;
+  std::uint64_t bytes = 0;
+  Held* largest = nullptr;
+  for (auto& [id, held] : jobs_) {
+    LiveJob& job = *held.job;
+    if (!job.ended() && now - job.last_arrival() >= options_.closes_after) {
+      job.end(now);
+      static_cast<void>(services_.store.database().put(job.stored_row()));
+      services_.say(fmt::format("job {} is over: nothing was heard of it for {}", id,
+                                to_human(options_.closes_after)));
+    }
+    if (job.ended() && now - *job.ended_at() >= options_.keeps_for) over.push_back(id);
+    bytes += held.bytes;
+    if (held.bytes > options_.job_bytes_max) freeze(held, "it is larger than one job may be");
+    if (!job.is_frozen() && (largest == nullptr || held.bytes > largest->bytes)) largest = &held;
+  }
+  for (const std::string& id : over) drop(id, {});
+  if (jobs_.size() > options_.jobs_max) drop(first_to_go(false), "there are more jobs than may be");
+  if (bytes <= options_.all_bytes_max) return;
+  if (const std::string id = first_to_go(true); !id.empty())
+    drop(id, "all jobs together are larger than they may be");
+  else if (largest != nullptr)
+    freeze(*largest, "all jobs together are larger than they may be");
+}
+
+/// The job that ended first, else the one that was silent for longest.
+std::string Shard::first_to_go(bool ended_only) const {
+  const LiveJob* first = nullptr;
+  const auto rank = [](const LiveJob& job) {
+    return std::pair(!job.ended(), job.ended_at().value_or(job.last_arrival()));
+  };
+  for (const auto& [id, held] : jobs_)
+    if ((held.job->ended() || !ended_only) && (first == nullptr || rank(*held.job) < rank(*first)))
+      first = held.job.get();
+  return first == nullptr ? std::string() : first->id();
+}
+
+void Shard::drop(const std::string& id, const std::string& why) {
+  const auto at = jobs_.find(id);
+  if (at == jobs_.end()) return;
+  LiveJob& job = *at->second.job;
+  if (!services_.store.close_job(id, job.last())) return;  // later
+  static_cast<void>(services_.store.database().put(job.stored_row()));
+  if (!why.empty()) services_.say(fmt::format("job {} was let go: {}", id, why));
+  ++counts_.jobs_dropped;
+  counts_.batches_refused += job.refused();
+  counts_.left_out += job.left_out();
+  jobs_.erase(at);
+}
+
+void Shard::freeze(Held& held, const std::string& why) {
+  if (held.job->is_frozen()) return;
+  held.job->freeze();
+  services_.say(fmt::format("job {} is not followed any further: {} ({} bytes saved)",
+                            held.job->id(), why, held.bytes));
+}
+
+Millis Shard::pause(TimeMs now) const {
+  TimeMs next = now + kPauseMost;
+  for (const auto& [id, held] : jobs_) next = std::min(next, held.job->next_look(now));
+  return std::max(kLookEvery, next - now);
+}
+
+std::vector<JobRow> Shard::rows() const {
+  std::vector<JobRow> rows;
+  rows.reserve(jobs_.size());
+  const TimeMs now = services_.now().wall;
+  for (const auto& [id, held] : jobs_) rows.push_back(held.job->row(now));
+  return rows;
+}
+
+std::optional<std::string> Shard::snapshot(const std::string& id) {
+  const auto at = jobs_.find(id);
+  if (at == jobs_.end()) return std::nullopt;
+  LiveJob& job = *at->second.job;
+  const TimeMs now = services_.now().wall;
+  if (!job.report() || (!job.is_report_fresh(now) && job.may_diagnose(now))) diagnose(at->second);
+  return serve::to_json(*job.report());
+}
+
+const LiveJob* Shard::find(const std::string& id) const {
+  const auto at = jobs_.find(id);
+  return at == jobs_.end() ? nullptr : at->second.job.get();
+}
+
+void Shard::set(const Thresholds& thresholds) {
+  options_.job.thresholds = thresholds;
+  for (auto& [id, held] : jobs_) held.job->set(thresholds);
+}
+
+ShardStats Shard::stats() const {
+  ShardStats stats = counts_;
+  const TimeMs now = services_.now().wall;
+  stats.jobs = jobs_.size();
+  stats.waiting = inbox_.size();
+  for (const auto& [id, held] : jobs_) {
+    const LiveJob& job = *held.job;
+    stats.jobs_ended += job.ended() ? 1 : 0;
+    stats.jobs_frozen += job.is_frozen() ? 1 : 0;
+    stats.batches_refused += job.refused();
+    stats.left_out += job.left_out();
+    stats.incidents_open += job.incidents().has_open() ? 1 : 0;
+    stats.suspects += job.incidents().is_suspect(now) ? 1 : 0;
+    stats.saved_bytes += held.bytes;
+  }
+  return stats;
+}
+
+}  // namespace l4::live

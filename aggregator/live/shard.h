@@ -1,0 +1,118 @@
+// A part of the jobs, on one thread: applies their batches, watches and diagnoses them, saves them.
+//
+// Flow: the receive thread delivers batches (waiting if the shard is far behind: then agents keep
+// what they have) and tells of agents; HTTP asks by calls that run here. A job belongs to one shard
+// for good, by its id. All but `deliver`, `tell` and `call` is for the shard's thread, or for a
+// test that steps it. Bounds: ShardOptions, divided by the number of shards. Over them: the job
+// that ended first goes; if all run, the largest one is frozen: its lines are still journaled and
+// acknowledged, and not looked at any more. That is said and counted.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "aggregator/live/inbox.h"
+#include "aggregator/live/live_job.h"
+#include "aggregator/receive/observer.h"
+#include "aggregator/store/store.h"
+#include "common/wire/instant.h"
+
+namespace l4::live {
+
+/// What shards share; all of it may be called from any thread.
+struct Services {
+  store::Store& store;
+  const faults::Library* library = nullptr;
+  std::function<void(const alert::Alert&)> alert;
+  std::function<void(const std::string&)> say;  ///< a line for the log
+  std::function<wire::Instant()> now;
+};
+
+struct ShardStats {
+  std::uint64_t jobs = 0, jobs_ended = 0, jobs_frozen = 0, jobs_dropped = 0;
+  std::uint64_t batches = 0, batches_refused = 0, left_out = 0;
+  std::uint64_t diagnoses = 0, incidents_opened = 0, incidents_open = 0, suspects = 0;
+  std::uint64_t checkpoints = 0, saved_bytes = 0, waiting = 0;
+  Millis diagnosing{0}, diagnosis_longest{0};
+};
+
+class Shard {
+ public:
+  using Call = std::function<void(Shard&)>;
+
+  Shard(ShardOptions options, Services services);
+
+  // Any thread.
+  void deliver(store::Seq seq, wire::Batch batch, TimeMs arrival, std::size_t bytes);
+  void tell(const receive::AgentEvent& event);
+  bool call(Call call);  ///< false: too much waits
+  void close() { inbox_.close(); }
+  /// Steady time of the last step.
+  Millis stepped() const { return Millis{stepped_.load()}; }
+
+  // Before it runs.
+  bool restore(const std::string& id, std::span<const std::byte> saved);
+  void replay(store::Seq seq, wire::Batch batch, TimeMs arrival);
+  /// All of it is there: incidents are read, agents expected.
+  void restored();
+
+  /// Handles what waits (waits itself at most `most`) and does what is due.
+  void step(Millis most);
+  /// Steps until it is closed and empty.
+  void run();
+  /// Checkpoints of all that has changed.
+  void save_all();
+
+  std::vector<JobRow> rows() const;
+  /// The report as JSON; empty if there is no such job.
+  std::optional<std::string> snapshot(const std::string& id);
+  ShardStats stats() const;
+  const LiveJob* find(const std::string& id) const;
+  void set(const Thresholds& thresholds);
+
+ private:
+  struct BatchTask {
+    store::Seq seq;
+    wire::Batch batch;
+    TimeMs arrival;
+  };
+  using Task = std::variant<BatchTask, receive::AgentEvent, Call>;
+  struct Held {
+    std::unique_ptr<LiveJob> job;
+    store::Seq saved;
+    TimeMs saved_at{}, row_at{};
+    std::uint64_t bytes = 0;  ///< of its last checkpoint
+    bool over = false;        ///< beyond its bound; said
+  };
+  Held& held(const std::string& id, TimeMs now);
+  void handle(Task& task);
+  void on(const receive::AgentEvent& event);
+  TimeMs seen_until(const LiveJob& job, TimeMs now) const;
+  void look(TimeMs now);
+  void diagnose(Held& held);
+  void checkpoint_due(TimeMs now);
+  bool save(Held& held, TimeMs now);
+  void keep_house(TimeMs now);
+  void drop(const std::string& id, const std::string& why);
+  std::string first_to_go(bool ended_only) const;
+  void freeze(Held& held, const std::string& why);
+  Millis pause(TimeMs now) const;
+
+  ShardOptions options_;
+  Services services_;
+  Inbox<Task> inbox_;
+  std::map<std::string, Held> jobs_;
+  Presence presence_;
+  ShardStats counts_;
+  TimeMs house_kept_{};
+  Millis looked_{-1'000'000};
+  std::atomic<std::int64_t> stepped_{0};
+};
+
+}  // namespace l4::live

@@ -1,0 +1,157 @@
+#include "aggregator/program.h"
+
+#include <fmt/format.h>
+#include <systemd/sd-daemon.h>
+
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "aggregator/faults/library.h"
+#include "aggregator/live/api.h"
+#include "aggregator/log.h"
+#include "common/http/client.h"
+#include "common/wire/zmq/allow_list.h"
+#include "common/wire/zmq/zmq_server.h"
+
+namespace l4::aggregator {
+namespace {
+
+constexpr int kDone = 0, kFailed = 1, kWrong = 2;
+
+wire::Instant now() {
+  return {std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch()),
+          std::chrono::floor<Millis>(std::chrono::system_clock::now())};
+}
+
+/// Blocked in all threads, so that `next` alone takes them.
+sigset_t block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+/// The next signal, or 0 if none comes in time.
+int next(const sigset_t& signals, Millis most) {
+  const timespec wait{most.count() / 1000, (most.count() % 1000) * 1'000'000};
+  const int signal = sigtimedwait(&signals, nullptr, &wait);
+  return signal < 0 ? 0 : signal;
+}
+
+Result<wire::ZmqServerOptions> wire_options(const Settings& settings) {
+  auto key = wire::load_server_key(settings.key);
+  if (!key) return std::unexpected(key.error());
+  wire::ZmqServerOptions options;
+  options.endpoint = settings.endpoint;
+  options.key = std::move(*key);
+  options.allow_list = settings.allow_list;
+  return options;
+}
+
+live::Surroundings surroundings(wire::ServerPort& port, const faults::Library& library,
+                                Millis timeout) {
+  live::Surroundings around{port, &library, {}, log_info, now};
+  around.post = [timeout](const std::string& url, const std::string& body) -> Result<unsigned> {
+    http::ClientOptions options;
+    options.timeout = timeout;
+    options.body_max = 64 << 10;
+    const auto answer = http::post(url, "application/json", body, options);
+    if (!answer) return std::unexpected(answer.error());
+    return answer->status;
+  };
+  return around;
+}
+
+void reload(const std::filesystem::path& config, live::Aggregator& aggregator) {
+  sd_notify(0, "RELOADING=1");
+  const auto settings = load_settings(config);
+  if (settings) {
+    start_log(settings->log_level);
+    aggregator.set(settings->live.shards.job.thresholds);
+    log_info(
+        "the config was read again: [detect] and [log] hold from now on, the rest after a "
+        "restart; the allow list is read whenever it changes");
+  } else {
+    log_error("the config was not taken, the one before it holds: " + settings.error().text());
+  }
+  sd_notify(0, "READY=1");
+}
+
+/// Until a signal ends it. The watchdog is fed as long as all threads move.
+void serve(const sigset_t& signals, const std::filesystem::path& config,
+           live::Aggregator& aggregator) {
+  std::uint64_t watchdog_us = 0;
+  const bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
+  const Millis pause =
+      watched ? Millis{static_cast<std::int64_t>(watchdog_us / 3000)} + Millis{1} : Millis{60'000};
+  for (;;) {
+    const int signal = next(signals, pause);
+    if (signal == SIGTERM || signal == SIGINT) return;
+    if (signal == SIGHUP) reload(config, aggregator);
+    if (watched && !aggregator.health().stalled) sd_notify(0, "WATCHDOG=1");
+  }
+}
+
+int fail(const Error& error, int status) {
+  log_error(error.text());
+  return status;
+}
+
+}  // namespace
+
+Result<void> check(const Settings& settings) {
+  if (const auto wire = wire_options(settings); !wire) return std::unexpected(wire.error());
+  if (const auto list = wire::AllowList::load(settings.allow_list); !list)
+    return std::unexpected(list.error());
+  if (const auto library = faults::Library::load(settings.faults); !library)
+    return std::unexpected(library.error());
+  return {};
+}
+
+int run(Settings settings, const std::filesystem::path& config) {
+  start_log(settings.log_level);
+  const sigset_t signals = block_signals();
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto library = faults::Library::load(settings.faults);
+  if (!library) return fail(library.error(), kWrong);
+  const auto wire = wire_options(settings);
+  if (!wire) return fail(wire.error(), kWrong);
+  settings.live.server.incarnation =
+      std::uint64_t{std::random_device{}()} << 32U | std::random_device{}();
+  settings.live.server.software = settings.live.store.holder = "l4-aggregator " L4_VERSION;
+  settings.live.shards.job.version = L4_VERSION;
+
+  auto port = wire::ZmqServer::make(std::make_shared<wire::ZmqContext>(), *wire);
+  if (!port) return fail(port.error(), kWrong);
+  live::Surroundings around = surroundings(**port, *library, settings.webhook_timeout);
+  around.port_notice = [&port] { return (*port)->notice(); };
+  auto aggregator = live::Aggregator::recover(settings.live, std::move(around));
+  if (!aggregator) return fail(aggregator.error(), kFailed);
+  (*aggregator)->start();
+  std::unique_ptr<http::Server> server;
+  if (settings.http_on) {
+    auto started = http::Server::start(settings.http, live::make_handler(**aggregator));
+    if (!started) return fail(started.error(), kWrong);
+    server = std::move(*started);
+  }
+  log_info(fmt::format(
+      "listens for agents at {}, {}", (*port)->endpoint(),
+      server ? fmt::format("for questions at http://{}:{}", settings.http.address, server->port())
+             : "answers no questions"));
+  sd_notify(0, "READY=1");
+  serve(signals, config, **aggregator);
+  sd_notify(0, "STOPPING=1");
+  log_info("stops");
+  server.reset();
+  (*aggregator)->stop();
+  aggregator->reset();
+  log_info("has stopped");
+  return kDone;
+}
+
+}  // namespace l4::aggregator

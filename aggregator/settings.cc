@@ -1,0 +1,204 @@
+#include "aggregator/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <thread>
+
+#include "common/base/config_table.h"
+
+namespace l4::aggregator {
+namespace {
+
+constexpr std::int64_t kDay = 86'400, kMebi = 1 << 20;
+
+/// The integer at `key`, or what stands there already; one out of [from, to] is refused.
+std::int64_t integer(ConfigTable& table, std::string_view key, std::int64_t otherwise,
+                     std::int64_t from, std::int64_t to) {
+  const std::int64_t read = table.integer_or(key, otherwise);
+  if (read >= from && read <= to) return read;
+  table.refuse(key, fmt::format("must be from {} to {}", from, to));
+  return otherwise;
+}
+
+template <class Number>
+void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
+          std::int64_t to) {
+  value = static_cast<Number>(integer(table, key, static_cast<std::int64_t>(value), from, to));
+}
+
+void read_seconds(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
+                  std::int64_t to) {
+  value = Millis{integer(table, key, value.count() / 1000, from, to) * 1000};
+}
+
+void read_millis(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
+                 std::int64_t to) {
+  value = Millis{integer(table, key, value.count(), from, to)};
+}
+
+template <class Number>
+void read_mebi(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
+               std::int64_t to) {
+  value = static_cast<Number>(
+      integer(table, key, static_cast<std::int64_t>(value) / kMebi, from, to) * kMebi);
+}
+
+void read_path(ConfigTable& table, std::string_view key, const std::filesystem::path& file,
+               std::filesystem::path& value) {
+  const std::string text = table.text_or(key, "");
+  if (!text.empty())
+    value = (std::filesystem::absolute(file).parent_path() / text).lexically_normal();
+  else if (table.has(key))
+    table.refuse(key, "must be a path");
+}
+
+bool is_loopback(std::string_view address) {
+  return address.starts_with("127.") || address == "::1";
+}
+
+void read_wire(ConfigTable& wire, const std::filesystem::path& file, Settings& settings) {
+  settings.endpoint = wire.text_or("listen", settings.endpoint);
+  if (!settings.endpoint.starts_with("tcp://") || settings.endpoint.rfind(':') < 6)
+    wire.refuse("listen", "must be tcp://ADDRESS:PORT");
+  read_path(wire, "key", file, settings.key);
+  read_path(wire, "allow_list", file, settings.allow_list);
+  receive::ServerOptions& server = settings.live.server;
+  read(wire, "agents_max", server.agents_max, 1, 65'536);
+  read_seconds(wire, "heartbeat_s", server.heartbeat, 1, 60);
+  receive::LivenessOptions& alive = server.liveness;
+  read_seconds(wire, "lost_after_s", alive.lost_after, 2, 3'600);
+  read_seconds(wire, "grace_s", alive.grace, 0, 3'600);
+  alive.overdue_after = std::max(server.heartbeat * 5 / 3, Millis{1'000});
+  if (alive.lost_after <= alive.overdue_after)
+    wire.refuse("lost_after_s", "must be more than five thirds of heartbeat_s");
+}
+
+void read_http(ConfigTable& http, Settings& settings) {
+  settings.http_on = http.flag_or("enabled", true);
+  settings.http.address = http.text_or("address", settings.http.address);
+  read(http, "port", settings.http.port, 0, 65'535);
+  read(http, "connections_max", settings.http.connections_max, 4, 65'536);
+  const bool exposed = http.flag_or("allow_remote", false);
+  if (!is_loopback(settings.http.address) && !exposed)
+    http.refuse("address",
+                "is no loopback address: whoever reaches it reads everything; if that is meant, "
+                "say allow_remote = true");
+}
+
+void read_jobs(ConfigTable& jobs, live::Options& live) {
+  live::ShardOptions& shards = live.shards;
+  read(jobs, "threads", shards.shards, 0, 256);
+  read(jobs, "jobs_max", shards.jobs_max, 1, 100'000);
+  read_mebi(jobs, "job_mib_max", shards.job_bytes_max, 1, 1'024);
+  read_mebi(jobs, "all_mib_max", shards.all_bytes_max, 1, 1'048'576);
+  read(jobs, "warnings_max", shards.job.warnings_max, 10, 1'000'000);
+  read_seconds(jobs, "closes_after_s", shards.closes_after, 10, 30 * kDay);
+  read_seconds(jobs, "keeps_for_s", shards.keeps_for, 0, 30 * kDay);
+  read_seconds(jobs, "checkpoint_s", shards.checkpoint_every, 1, 30);
+  read_mebi(jobs, "waiting_mib_max", shards.waiting_bytes_max, 1, 65'536);
+}
+
+void read_detect(ConfigTable& detect, const std::filesystem::path& file, Settings& settings) {
+  live::JobOptions& job = settings.live.shards.job;
+  detect::hang::Options& hang = job.thresholds.hang;
+  read_seconds(detect, "hang_floor_s", hang.floor, 1, kDay);
+  hang.floor_min = std::min(hang.floor_min, hang.floor);
+  std::int64_t percent = 50;
+  read(detect, "confidence_percent", percent, 1, 99);
+  job.thresholds.incidents.confidence_min = static_cast<double>(percent) / 100;
+  read_seconds(detect, "routine_s", job.routine, 1, kDay);
+  std::int64_t rest = 5;
+  read(detect, "rest_factor", rest, 1, 1'000);
+  job.rest_factor = static_cast<double>(rest);
+  read_path(detect, "faults", file, settings.faults);
+}
+
+void read_store(ConfigTable& store, const std::filesystem::path& file, live::Options& live) {
+  read_path(store, "folder", file, live.store.folder);
+  store::JournalOptions& journal = live.store.journal;
+  read_mebi(store, "ring_mib", journal.ring_bytes, 0, 1'048'576);
+  read_seconds(store, "ring_s", journal.ring_age, 0, 30 * kDay);
+  read_mebi(store, "journal_mib_max", journal.bytes_max, 128, 1'048'576);
+  read_mebi(store, "checkpoints_mib_max", live.store.checkpoints.bytes_max, 16, 1'048'576);
+  read_mebi(store, "database_mib_max", live.store.database.bytes_max, 1, 65'536);
+  read_millis(store, "commit_ms", live.store.commit.delay_max, 1, 200);
+}
+
+void read_alerts(ConfigTable& alerts, Settings& settings) {
+  alert::AlerterOptions& options = settings.live.alerts;
+  options.webhook = alerts.text_or("webhook", "");
+  if (!options.webhook.empty() && !options.webhook.starts_with("http://"))
+    alerts.refuse("webhook", "must be a URL that begins with http://");
+  options.source = alerts.text_or("source", options.source);
+  read_seconds(alerts, "timeout_s", settings.webhook_timeout, 1, 4);
+  read_seconds(alerts, "retry_first_s", options.retry_first, 1, 3'600);
+  read_seconds(alerts, "retry_most_s", options.retry_most, 1, kDay);
+}
+
+void read_log(ConfigTable& log, Settings& settings) {
+  static constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warning", "error"};
+  settings.log_level = log.text_or("level", settings.log_level);
+  if (std::ranges::find(kLevels, settings.log_level) == kLevels.end())
+    log.refuse("level", "must be debug, info, warning or error");
+}
+
+void read_all(ConfigTable& root, const std::filesystem::path& file, Settings& settings) {
+  for (ConfigTable& table : root.tables("wire")) read_wire(table, file, settings);
+  for (ConfigTable& table : root.tables("http")) read_http(table, settings);
+  for (ConfigTable& table : root.tables("jobs")) read_jobs(table, settings.live);
+  for (ConfigTable& table : root.tables("detect")) read_detect(table, file, settings);
+  for (ConfigTable& table : root.tables("store")) read_store(table, file, settings.live);
+  for (ConfigTable& table : root.tables("alerts")) read_alerts(table, settings);
+  for (ConfigTable& table : root.tables("log")) read_log(table, settings);
+}
+
+}  // namespace
+
+Result<Settings> load_settings(const std::filesystem::path& file) {
+  Settings settings;
+  settings.live.shards.shards = 0;
+  settings.live.store.folder = "/var/lib/l4-aggregator";
+  auto root = ConfigTable::load(file);
+  if (!root) return std::unexpected(root.error());
+  read_all(*root, file, settings);
+  if (const auto error = root->finish()) return std::unexpected(*error);
+  if (settings.key.empty() || settings.allow_list.empty())
+    return std::unexpected(
+        Error{file.string(),
+              "[wire] key and allow_list must be given: nobody without a key may "
+              "ship anything; 'l4 keys' makes both"});
+  constexpr unsigned kThreadsMost = 4;
+  if (settings.live.shards.shards == 0)
+    settings.live.shards.shards = std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMost);
+  if (settings.faults.empty()) settings.faults = shipped_faults();
+  if (settings.faults.empty())
+    return std::unexpected(Error{file.string(),
+                                 "no fault library found: give [detect] faults, or set "
+                                 "L4_CONFIG_DIR to the folder that holds faults/"});
+  return settings;
+}
+
+std::filesystem::path shipped_faults() {
+  const auto holds = [](const std::filesystem::path& folder) {
+    std::error_code ignored;
+    return std::filesystem::is_directory(folder / "faults", ignored);
+  };
+  if (const char* given = std::getenv("L4_CONFIG_DIR"))
+    return std::filesystem::path(given) / "faults";
+  std::error_code failed;
+  const auto binary = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (!failed) {
+    const auto installed = binary.parent_path().parent_path() / "share" / "l4";
+    if (holds(installed)) return installed / "faults";
+    for (auto folder = binary.parent_path(); folder.has_relative_path();
+         folder = folder.parent_path())
+      if (holds(folder / "config")) return folder / "config" / "faults";
+  }
+  if (holds("/etc/l4")) return "/etc/l4/faults";
+  return {};
+}
+
+}  // namespace l4::aggregator

@@ -1,0 +1,34 @@
+// Settings of l4-aggregator: what its config file says, else the defaults.
+//
+// The file is TOML (config/aggregator.toml shows every key) and read strictly: an unknown key or a
+// value out of range is an error with file, line and key. Paths in it are relative to its folder.
+// Read at the start and again at SIGHUP, when only `[detect]` and `[log]` are taken over.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "aggregator/http/server.h"
+#include "aggregator/live/aggregator.h"
+#include "common/base/error.h"
+
+namespace l4::aggregator {
+
+struct Settings {
+  live::Options live;
+  http::ServerOptions http;
+  bool http_on = true;
+  std::string endpoint = "tcp://127.0.0.1:7430";  ///< of the wire
+  std::filesystem::path key, allow_list;          ///< both must be given
+  std::filesystem::path faults;                   ///< folder; empty: what is shipped
+  Millis webhook_timeout{3'000};
+  std::string log_level = "info";
+};
+
+Result<Settings> load_settings(const std::filesystem::path& file);
+
+/// The fault library that is shipped: L4_CONFIG_DIR, beside the program, in the source tree,
+/// /etc/l4.
+std::filesystem::path shipped_faults();
+
+}  // namespace l4::aggregator

@@ -1,0 +1,191 @@
+#include "common/http/client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <cctype>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "common/http/url.h"
+
+namespace l4::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t kHeaderMax = 64 << 10;
+
+std::string brief(Millis span) {
+  return span.count() % 1000 == 0 ? fmt::format("{} s", span.count() / 1000)
+                                  : fmt::format("{} ms", span.count());
+}
+
+std::string sized(std::size_t bytes) {
+  return bytes >= (1 << 20) ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} bytes", bytes);
+}
+
+/// One request and its answer, over a connection of its own.
+class Exchange {
+ public:
+  Exchange(const Url& url, const ClientOptions& options)
+      : url_(url), options_(options), deadline_(Clock::now() + options.timeout) {}
+
+  Result<ClientResponse> run(beast::http::request<beast::http::string_body>& request) {
+    if (const error_code wrong = connect()) return failed(wrong);
+    request.set(beast::http::field::host, url_.peer());
+    request.set(beast::http::field::user_agent, "l4");
+    request.set(beast::http::field::accept, "*/*");
+    request.keep_alive(false);
+    request.prepare_payload();
+    const error_code unsent =
+        await([&](auto done) { beast::http::async_write(socket_, request, std::move(done)); });
+    if (unsent == asio::error::timed_out) return failed(unsent);
+    // A server that refuses a request may say why without having read all of it.
+    auto response = receive();
+    if (!response && unsent) return failed(unsent);
+    return response;
+  }
+
+ private:
+  /// Starts one operation and waits for it, at most until the deadline.
+  template <class Start>
+  error_code await(Start start) {
+    std::optional<error_code> result;
+    start([&result](error_code code, auto&&...) { result = code; });
+    context_.restart();
+    while (!result && context_.run_one_until(deadline_) > 0) {
+    }
+    return result.value_or(error_code(asio::error::timed_out));
+  }
+
+  error_code connect() {
+    asio::ip::tcp::resolver::results_type addresses;
+    error_code no_address;
+    const auto address = asio::ip::make_address(url_.host, no_address);
+    if (!no_address) {
+      connecting_ = true;
+      return await(
+          [&](auto done) { socket_.async_connect({address, url_.port}, std::move(done)); });
+    }
+    const auto found = await([&](auto done) {
+      resolver_.async_resolve(url_.host, std::to_string(url_.port),
+                              asio::ip::resolver_base::numeric_service,
+                              [&addresses, done](error_code code, const auto& all) {
+                                if (!code) addresses = all;
+                                done(code);
+                              });
+    });
+    if (found) return found;
+    connecting_ = true;
+    return await([&](auto done) { asio::async_connect(socket_, addresses, std::move(done)); });
+  }
+
+  Result<ClientResponse> receive() {
+    connecting_ = false;
+    for (;;) {
+      beast::http::response_parser<beast::http::string_body> parser;
+      parser.header_limit(kHeaderMax);
+      parser.body_limit(options_.body_max);
+      if (const error_code wrong = read(parser)) return failed(wrong);
+      auto message = parser.release();
+      if (message.result_int() / 100 == 1) continue;  // the answer itself is still to come
+      return ClientResponse{message.result_int(),
+                            std::string(message[beast::http::field::content_type]),
+                            std::move(message.body())};
+    }
+  }
+
+  /// Piece by piece: Beast's own limit on the header holds for a single field only.
+  error_code read(beast::http::response_parser<beast::http::string_body>& parser) {
+    for (std::size_t bytes = 0; !parser.is_done();) {
+      const error_code wrong = await([&](auto done) {
+        beast::http::async_read_some(socket_, buffer_, parser,
+                                     [&bytes, done](error_code code, std::size_t more) mutable {
+                                       bytes += more;
+                                       done(code);
+                                     });
+      });
+      if (wrong) return wrong;
+      if (!parser.is_header_done() && bytes > kHeaderMax) return beast::http::error::header_limit;
+      if (bytes > kHeaderMax + 2 * options_.body_max) return beast::http::error::body_limit;
+    }
+    return {};
+  }
+
+  std::unexpected<Error> failed(error_code code) const {
+    return std::unexpected(Error{url_.peer(), reason(code)});
+  }
+
+  std::string reason(error_code code) const {
+    using Fault = beast::http::error;
+    if (code == asio::error::timed_out)
+      return fmt::format("no {} within {}", connecting_ ? "connection" : "answer",
+                         brief(options_.timeout));
+    if (code == asio::error::host_not_found || code == asio::error::no_data)
+      return "there is no host of this name";
+    if (code == asio::error::host_not_found_try_again)
+      return "the name of the host cannot be looked up now";
+    if (code == Fault::end_of_stream || code == asio::error::eof)
+      return "closed the connection without an answer";
+    if (code == Fault::partial_message) return "closed the connection in the middle of its answer";
+    if (code == Fault::body_limit) return "the answer is larger than " + sized(options_.body_max);
+    if (code == Fault::header_limit || code == Fault::buffer_overflow)
+      return "the header of the answer is larger than " + sized(kHeaderMax);
+    std::string text = code.message();
+    if (code.category() == beast::http::make_error_code(Fault::bad_version).category())
+      return "what answers there does not speak HTTP: " + text;
+    if (!text.empty())
+      text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+    return text;
+  }
+
+  const Url& url_;
+  const ClientOptions& options_;
+  Clock::time_point deadline_;
+  bool connecting_ = true;
+  beast::flat_buffer buffer_{std::size_t{2} * kHeaderMax};
+  // Destroyed last: what could not be finished stands in it and refers to the sockets.
+  asio::io_context context_{1};
+  asio::ip::tcp::resolver resolver_{context_};
+  asio::ip::tcp::socket socket_{context_};
+};
+
+Result<ClientResponse> ask(std::string_view text,
+                           beast::http::request<beast::http::string_body> request,
+                           const ClientOptions& options) {
+  const auto url = parse_url(text);
+  if (!url) return std::unexpected(url.error());
+  request.target(url->target);
+  try {
+    return Exchange(*url, options).run(request);
+  } catch (const std::exception& wrong) {  // a system without descriptors or threads
+    return std::unexpected(Error{url->peer(), wrong.what()});
+  }
+}
+
+}  // namespace
+
+Result<ClientResponse> get(std::string_view url, const ClientOptions& options) {
+  return ask(url, {beast::http::verb::get, "/", 11}, options);
+}
+
+Result<ClientResponse> post(std::string_view url, std::string_view content_type,
+                            std::string_view body, const ClientOptions& options) {
+  beast::http::request<beast::http::string_body> request{beast::http::verb::post, "/", 11};
+  request.set(beast::http::field::content_type,
+              beast::string_view(content_type.data(), content_type.size()));
+  request.body() = body;
+  return ask(url, std::move(request), options);
+}
+
+}  // namespace l4::http

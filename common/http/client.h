@@ -1,0 +1,34 @@
+// Asking an HTTP server, and waiting for the answer no longer than agreed.
+//
+// Place in the flow: commands of `l4` ask the aggregator; the aggregator tells webhooks. Blocking,
+// on the thread of the caller; thread-safe, no state: one connection a request. Only http:// so
+// far. Bounds: one deadline over name look-up, connecting, sending and receiving; 64 KiB of header;
+// `body_max` of body. A redirect is not followed: its answer is what comes back.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "common/base/error.h"
+#include "common/base/time.h"
+
+namespace l4::http {
+
+struct ClientOptions {
+  Millis timeout{5000};
+  std::size_t body_max = 64 << 20;
+};
+
+struct ClientResponse {
+  unsigned status = 0;
+  std::string content_type;
+  std::string body;
+};
+
+/// Any status is an answer; an Error is none: `where` is host:port, or the URL if it is none.
+Result<ClientResponse> get(std::string_view url, const ClientOptions& options = {});
+Result<ClientResponse> post(std::string_view url, std::string_view content_type,
+                            std::string_view body, const ClientOptions& options = {});
+
+}  // namespace l4::http

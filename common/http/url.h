@@ -1,0 +1,36 @@
+// Addresses of HTTP servers, taken apart and put together.
+//
+// Used by the client and by whoever names a server in a configuration or on a command line.
+// Thread-safe, no state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/error.h"
+
+namespace l4::http {
+
+struct Url {
+  std::string host;  ///< without brackets
+  std::uint16_t port = 80;
+  std::string target = "/";  ///< path and query as they stand
+
+  /// host:port as in messages and in the Host field; an IPv6 address stands in brackets.
+  std::string peer() const;
+};
+
+/// http://HOST[:PORT][/PATH][?QUERY]; HOST may be [an IPv6 address]. Refused, with the reason:
+/// other schemes, names and passwords, blanks, control characters, what is not ASCII, more than 8
+/// KiB. A fragment is left out.
+Result<Url> parse_url(std::string_view text);
+
+/// For one segment of a path, or a value of a query: all but letters, digits and -._~ as %XX.
+std::string percent_encoded(std::string_view text);
+
+/// The inverse; an Error if a % is not followed by two hexadecimal digits. `plus_is_blank`: as in
+/// queries.
+Result<std::string> percent_decoded(std::string_view text, bool plus_is_blank = false);
+
+}  // namespace l4::http

@@ -1,0 +1,86 @@
+// What an agent says of a process behind the logs: who it is, how it is, how it ended.
+//
+// Flow: agent/host/process_watch fills them, the agent ships those that changed and all of them to
+// an aggregator that has forgotten, aggregator/job keeps the newest of each. A process is `boot_id`
+// + `pid` + `started_boot`: a number that the kernel gives again, or one from before a reboot, is
+// another process. Plain values; bounds stand at the fields, the decoder refuses what breaks them.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/base/vocabulary.h"
+
+namespace l4::wire {
+
+using Pid = Named<struct PidTag, std::int32_t>;
+
+inline constexpr std::size_t kBootIdBytesMax = 64;
+inline constexpr std::size_t kCommandBytesMax = 64;       ///< the kernel keeps 16
+inline constexpr std::size_t kProcessNameBytesMax = 256;  ///< node and job
+
+/// As the kernel says it; `gone` has left, or is a zombie that nobody has collected yet.
+enum class ProcessState : std::uint8_t {
+  unknown,
+  running,          ///< R
+  sleeping,         ///< S, I
+  uninterruptible,  ///< D: waits for a device or a file system
+  stopped,          ///< T: by a signal
+  traced,           ///< t: by a debugger
+  gone,
+};
+
+/// The part a process plays for the log files that it writes.
+enum class Part : std::uint8_t { other, rank, launcher, helper };
+
+/// How it ended. Only its parent is told, so this is `unseen` wherever the kernel has no other way.
+struct Exit {
+  enum class Kind : std::uint8_t { unseen, code, signal };
+  enum class Seen : std::uint8_t { none, child, zombie, pidfd };
+  Kind kind = Kind::unseen;
+  std::int32_t value = 0;  ///< exit code or number of the signal
+  Seen by = Seen::none;
+  bool operator==(const Exit&) const = default;
+};
+
+/// Which start of a job a process belongs to, from counts that the scheduler and the launcher give:
+/// the same on every node, and ordered. All 0 where nothing counts.
+struct AttemptKey {
+  std::uint32_t requeue = 0, step = 0, restart = 0;
+  auto operator<=>(const AttemptKey&) const = default;
+};
+
+struct ProcessFact {
+  std::string boot_id;
+  Pid pid;                                    ///< not negative
+  std::chrono::microseconds started_boot{0};  ///< since boot, not negative
+  TimeMs started;
+  std::string command;  ///< the kernel's short name
+  Part part = Part::other;
+  std::string node;  ///< empty: the agent's
+  std::string job;   ///< empty: the batch's
+  std::int32_t attempt = 0;
+  AttemptKey attempt_key;
+  std::optional<Rank> rank;
+  RankSource rank_source = RankSource::none;
+  std::optional<std::int32_t> local_rank, world_size;
+  ProcessState state = ProcessState::unknown;
+  TimeMs since;      ///< when it was first seen in this state
+  Millis cpu{0};     ///< spent so far, all threads; not negative
+  TimeMs cpu_since;  ///< when it was last seen to spend any
+  Exit exit;         ///< of state gone
+  bool operator==(const ProcessFact&) const = default;
+};
+
+/// As /proc prints it; X for gone, ? for unknown.
+char letter(ProcessState state);
+/// "exit code 1", "signal 9 (SIGKILL)", "exit status not visible: not a child of the agent".
+std::string text(const Exit& exit);
+
+}  // namespace l4::wire

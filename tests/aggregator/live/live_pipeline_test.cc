@@ -1,0 +1,137 @@
+// The live aggregator as a whole, in one process: what agents ship becomes the same state and the
+// same report as offline, through restarts; with its threads running for the thread sanitizer.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "aggregator/receive/receiver.h"
+#include "aggregator/serve/report_json.h"
+#include "common/wire/memory_transport.h"
+#include "tests/aggregator/live/live_world.h"
+#include "tests/temp_folder.h"
+
+namespace l4::test {
+namespace {
+
+const std::filesystem::path kSample = std::filesystem::path(L4_SOURCE_DIR) / "samples/crash-rank4";
+constexpr auto kJob = "crash-rank4";
+
+std::string report_of(const job::JobState& state) {
+  diagnose::Options how;
+  how.as_of = parse_time("2026-12-01T00:00:00Z");
+  return serve::to_json(diagnose::diagnose(state, {}, how).report);
+}
+
+/// The report of `l4 diagnose` over the same batches.
+std::string offline_report(const std::vector<std::vector<wire::Batch>>& nodes) {
+  job::TemplateTable templates;
+  job::JobState state(kJob, 0, templates);
+  wire::MemoryLink link = wire::make_memory_link(1, 1'000'000);
+  for (const auto& batches : nodes)
+    for (const wire::Batch& batch : batches) link.senders[0]->send(batch);
+  link.senders.clear();
+  std::vector<std::string> errors;
+  receive::receive_all(*link.receiver, state, errors);
+  CHECK(errors.empty());
+  return report_of(state);
+}
+
+void add_nodes(LiveWorld& world, const std::vector<std::vector<wire::Batch>>& nodes) {
+  for (const auto& batches : nodes) world.add(batches.at(0).agent, batches);
+}
+
+TEST_CASE("live pipeline: the same report as offline, and one incident") {
+  const auto nodes = recorded(kSample, kJob);
+  REQUIRE(nodes.size() == 4);
+  TempFolder folder;
+  LiveWorld world(folder.path());
+  world.start();
+  add_nodes(world, nodes);
+  REQUIRE(world.settle());
+  for (int i = 0; i < 400; ++i) world.step();
+  const live::LiveJob* job = world.aggregator->find(kJob);
+  REQUIRE(job != nullptr);
+  CHECK(report_of(job->state()) == offline_report(nodes));
+  CHECK(job->refused() == 0);
+  store::IncidentQuery query;
+  query.job = kJob;
+  const auto incidents = world.aggregator->incidents(query);
+  REQUIRE(incidents);
+  REQUIRE(incidents->size() == 1);
+  CHECK(incidents->at(0).state == "crashed");
+  CHECK_FALSE(incidents->at(0).resolved);
+  CHECK(incidents->at(0).report.find("\"schema\": \"l4.report/1\"") != std::string::npos);
+  CHECK(world.heard.count("alert opened: job crash-rank4") == 1);
+}
+
+TEST_CASE("live pipeline: killed again and again it comes back the same, and alerts once") {
+  const auto nodes = recorded(kSample, kJob);
+  TempFolder folder;
+  LiveWorld world(folder.path());
+  world.start();
+  add_nodes(world, nodes);
+  std::size_t kills = 0, at_kill = 0;
+  const auto committed = [&] {
+    std::size_t sum = 0;
+    for (const auto& node : world.nodes) sum += node->done_batches();
+    return sum;
+  };
+  for (int steps = 1; steps < 20'000; ++steps) {
+    world.step();
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if (std::ranges::all_of(world.nodes, [](const auto& node) { return node->done(); })) break;
+    if (committed() < at_kill + 7) continue;
+    at_kill = committed();
+    ++kills;
+    world.start();
+  }
+  REQUIRE(world.settle());
+  CHECK(kills >= 3);
+  for (int i = 0; i < 1'600; ++i) world.step();
+  const live::LiveJob* job = world.aggregator->find(kJob);
+  REQUIRE(job != nullptr);
+  CHECK(report_of(job->state()) == offline_report(nodes));
+  world.start();
+  for (int i = 0; i < 1'600; ++i) world.step();
+  CHECK(report_of(world.aggregator->find(kJob)->state()) == offline_report(nodes));
+  CHECK(world.heard.count("alert opened") == 1);
+  const auto incidents = world.aggregator->incidents({});
+  REQUIRE(incidents);
+  CHECK(incidents->size() == 1);
+}
+
+TEST_CASE("live pipeline: with its threads running, and stopped") {
+  const auto nodes = recorded(kSample, kJob);
+  TempFolder folder;
+  live::Options options;
+  options.shards.shards = 2;
+  LiveWorld world(folder.path(), options);
+  world.start();
+  world.aggregator->start();
+  add_nodes(world, nodes);
+  std::atomic<int> answers{0};
+  for (int steps = 0; steps < 20'000; ++steps) {
+    if (std::ranges::all_of(world.nodes, [](const auto& node) { return node->done(); })) break;
+    world.clock += 20;
+    world.network.advance(world.now().steady);
+    for (const auto& node : world.nodes) node->step(world.now());
+    if (steps % 20 == 0) {
+      world.aggregator->jobs([&](const std::vector<live::JobRow>&) { ++answers; });
+      world.aggregator->agents([&](bool, const auto&) { ++answers; });
+      world.aggregator->counts([&](const live::Counts&) { ++answers; });
+      world.aggregator->snapshot(kJob, [&](const auto&) { ++answers; });
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  CHECK(std::ranges::all_of(world.nodes, [](const auto& node) { return node->done(); }));
+  world.aggregator->stop();
+  CHECK(answers > 0);
+  CHECK(report_of(world.aggregator->find(kJob)->state()) == offline_report(nodes));
+  world.start();  // from what was saved
+  CHECK(report_of(world.aggregator->find(kJob)->state()) == offline_report(nodes));
+}
+
+}  // namespace
+}  // namespace l4::test

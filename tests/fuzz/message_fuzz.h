@@ -1,0 +1,43 @@
+// What the targets of encoded messages share: half of the inputs are made from true messages, so
+// that damage lies deeper than the first pointer, and whatever is taken survives the way back.
+#pragma once
+
+#include <cstring>
+#include <span>
+
+#include "tests/fuzz/fuzz_input.h"
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+
+namespace l4::fuzz {
+
+/// `make(seed)` gives the bytes of a true message.
+template <class Make>
+std::size_t mutate_message(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                           unsigned seed, Make make) {
+  if (seed % 8 == 0) {
+    const auto bytes = make(seed);
+    if (bytes.size() <= max_size) {
+      std::memcpy(data, bytes.data(), bytes.size());
+      size = bytes.size();
+    }
+  }
+  return LLVMFuzzerMutate(data, size, max_size);
+}
+
+/// Refused with a reason, or a value that is the same after encoding and decoding it again.
+template <class Decode, class Encode>
+int check_message(const std::uint8_t* data, std::size_t size, Decode decode, Encode encode) {
+  const auto value = decode(std::as_bytes(std::span(data, size)));
+  if (!value) {
+    require(!value.error().reason.empty(), "a refusal has a reason");
+    return 0;
+  }
+  const auto bytes = encode(*value);
+  const auto again = decode(bytes);
+  require(again.has_value(), "what was decoded can be encoded");
+  require(encode(*again) == bytes, "and stays what it is");
+  return 0;
+}
+
+}  // namespace l4::fuzz

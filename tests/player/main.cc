@@ -1,0 +1,118 @@
+// l4_player: agents that play batches to a real aggregator over the real wire, for tests.
+//
+//   l4_player play ENDPOINT KEYS FOLDER JOB RATE     logs of a folder, RATE batches a second and
+//   node l4_player fleet ENDPOINT KEYS NODES RANKS SECONDS [JOB]   a healthy job, an iteration a
+//   second
+//
+// KEYS is the folder that `l4 keys` made: nodes/NODE.key, or nodes/fleet.key for all. Ends with 0
+// once everything is committed, however often the aggregator goes away meanwhile; prints how much.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+
+#include "common/wire/zmq/zmq_client.h"
+#include "tests/aggregator/live/played_node.h"
+
+namespace {
+
+using namespace l4;
+using test::PlayedNode;
+
+wire::Instant now() {
+  return {std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch()),
+          std::chrono::floor<Millis>(std::chrono::system_clock::now())};
+}
+
+struct Player {
+  std::string endpoint;
+  std::filesystem::path keys;
+  std::shared_ptr<wire::ZmqContext> context = std::make_shared<wire::ZmqContext>(20'000);
+  std::vector<std::unique_ptr<PlayedNode>> nodes = {};
+
+  PlayedNode& add(const std::string& name, std::vector<wire::Batch> batches) {
+    auto file = keys / "nodes" / (name + ".key");
+    if (!std::filesystem::exists(file)) file = keys / "nodes" / "fleet.key";
+    auto key = wire::load_node_key(file);
+    if (!key) fail(key.error());
+    auto port = wire::make_zmq_client(context, {endpoint, std::move(*key)});
+    if (!port) fail(port.error());
+    nodes.push_back(std::make_unique<PlayedNode>(name, std::move(batches)));
+    nodes.back()->connect(std::move(*port));
+    return *nodes.back();
+  }
+  [[noreturn]] static void fail(const Error& error) {
+    std::fprintf(stderr, "l4_player: %s\n", error.text().c_str());
+    std::exit(2);
+  }
+  bool done() const {
+    return std::ranges::all_of(nodes, [](const auto& node) { return node->done(); });
+  }
+  std::size_t committed() const {
+    std::size_t sum = 0;
+    for (const auto& node : nodes) sum += node->done_batches();
+    return sum;
+  }
+};
+
+void play(Player& player, const std::filesystem::path& folder, const std::string& job,
+          double rate) {
+  auto recorded = test::record_batches(folder, job);
+  if (!recorded) Player::fail(recorded.error());
+  for (auto& batches : *recorded) {
+    const std::string name = batches.at(0).agent;
+    player.add(name, std::move(batches));
+  }
+  const auto pause = std::chrono::duration<double>(1 / rate);
+  while (!player.done()) {
+    for (const auto& node : player.nodes) node->step(now());
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+void fleet(Player& player, std::size_t count, std::size_t ranks, std::size_t seconds,
+           const std::string& job) {
+  for (std::size_t i = 0; i < count; ++i) player.add("node-" + std::to_string(i), {});
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::size_t> said(count, 0);
+  for (bool more = true; more || !player.done();) {
+    more = false;
+    const double passed =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    for (std::size_t i = 0; i < count; ++i) {
+      // Each node at its own part of the second.
+      const double due = passed - static_cast<double>(i) / static_cast<double>(count);
+      while (said[i] < seconds && due >= static_cast<double>(said[i]))
+        player.nodes[i]->add(test::healthy_second(job, i, ranks, said[i]++, now().wall));
+      more = more || said[i] < seconds;
+      player.nodes[i]->step(now(), 8);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> given(argv + 1, argv + argc);
+  if (given.size() < 6) {
+    std::fputs("l4_player: see the head of tests/player/main.cc\n", stderr);
+    return 2;
+  }
+  Player player{given[1], given[2]};
+  const auto begin = std::chrono::steady_clock::now();
+  if (given[0] == "play")
+    play(player, given[3], given[4], std::atof(given[5].c_str()));
+  else
+    fleet(player, std::stoul(given[3]), std::stoul(given[4]), std::stoul(given[5]),
+          given.size() > 6 ? given[6] : "fleet");
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  fmt::print("{{\"nodes\": {}, \"batches\": {}, \"seconds\": {:.1f}}}\n", player.nodes.size(),
+             player.committed(), seconds);
+  return 0;
+}

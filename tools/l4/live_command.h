@@ -1,0 +1,39 @@
+// `l4 jobs`, `l4 snapshot`, `l4 agents`: what a running l4-aggregator knows.
+//
+// Flow: command line -> run_live -> common/http -> the aggregator's JSON -> live_json.h ->
+// live_view.h, or the report as `l4 diagnose` prints it. Whatever the server sends is rendered
+// harmless before it is printed. Bounds: 64 MiB of answer; 10 s for lists, 60 s for a snapshot.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/base/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace l4::cli {
+
+struct LiveOptions {
+  enum class Action { jobs, snapshot, agents };
+
+  Action action = Action::jobs;
+  std::string address;  ///< URL; empty: L4_ADDRESS, else http://127.0.0.1:7440
+  std::string format = "text";
+  std::string job;            ///< snapshot
+  std::filesystem::path out;  ///< snapshot; empty: standard output
+  std::size_t top = 8;        ///< snapshot
+  bool exit_code = false;     ///< snapshot: end with 10 if the job failed
+};
+
+void add_live(CLI::App& app, LiveOptions& options);
+Result<void> check(const LiveOptions& options);
+
+/// Exit status: 0 done; 2 wrong use, no such job, or output that cannot be written; 3 the
+/// aggregator did not answer, or not with what was asked for; 10 the job failed (snapshot with
+/// `exit_code`).
+int run_live(const LiveOptions& options);
+
+}  // namespace l4::cli

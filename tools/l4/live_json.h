@@ -1,0 +1,57 @@
+// What a running aggregator answers, read from its JSON (docs/OPERATIONS.md has the forms).
+//
+// Flow: live_command.cc -> here -> live_view.h. Fields that this version does not know are passed
+// over, so that an older `l4` can ask a newer aggregator; one that is missing or of another type is
+// an Error whose `where` is its JSON path. Texts are as they were sent: not fit for a terminal yet.
+// Thread-safe, no state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/base/time.h"
+
+namespace l4::cli {
+
+struct JobRow {
+  std::string id, state, stage, incident;  ///< stage, incident: empty for none
+  std::int64_t attempt = 0;
+  bool suspect = false, ended = false;
+  std::optional<TimeMs> since, last_seen;
+  std::optional<std::int64_t> iteration;
+  std::uint64_t nodes = 0, ranks = 0, lines = 0;
+  double completeness = 1;
+};
+
+struct JobList {
+  std::vector<JobRow> jobs;
+  bool more = false;  ///< the answer does not hold all
+};
+
+struct AgentRow {
+  std::string agent, address, software, shedding;
+  bool connected = false, lost = false, fleet_key = false;
+  std::uint64_t files = 0, in_flight = 0, batches_held = 0, bytes_held = 0;
+  std::optional<TimeMs> heard;
+  std::optional<std::int64_t> offset_ms, delay_ms;
+};
+
+struct AgentList {
+  bool blind = false;  ///< too many agents fell silent at once for any to be called lost
+  std::vector<AgentRow> agents;
+};
+
+Result<JobList> read_jobs(std::string_view text);
+Result<AgentList> read_agents(std::string_view text);
+
+/// The sentence of {"error": {"message"}}; empty if it is none.
+std::string read_error(std::string_view text);
+
+/// The same JSON, indented, with everything escaped that acts on a terminal.
+Result<std::string> tidied_json(std::string_view text);
+
+}  // namespace l4::cli

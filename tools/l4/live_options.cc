@@ -1,0 +1,94 @@
+#include <CLI/CLI.hpp>
+
+#include "common/http/url.h"
+#include "tools/l4/live_command.h"
+
+namespace l4::cli {
+namespace {
+
+constexpr auto kAddressHelp =
+    "where l4-aggregator answers (default: $L4_ADDRESS,\n"
+    "else http://127.0.0.1:7440)";
+
+constexpr auto kJobsFooter =
+    R"(The jobs that need a look stand first. A question mark behind a state: suspected, and not
+yet confirmed. "since" is when it began, "last line" when the aggregator last heard of it.
+
+Examples:
+  l4 jobs
+  l4 jobs --address http://head-node:7440 --format json
+
+Exit status:
+  0   the aggregator answered
+  2   wrong use
+  3   it did not
+
+Environment:
+  L4_ADDRESS  the aggregator, where --address is not given
+  NO_COLOR    if set, no colours)";
+
+constexpr auto kSnapshotFooter =
+    R"(The report is the one that 'l4 diagnose' would make of the same lines.
+
+Examples:
+  l4 snapshot job-4711
+  l4 snapshot job-4711 --format json --out report.json
+
+Exit status:
+  0   here is the report
+  2   wrong use, no such job, or output that cannot be written
+  3   the aggregator did not answer
+  10  with --exit-code: the job failed
+
+Environment: as for 'l4 jobs')";
+
+constexpr auto kAgentsFooter =
+    R"(Lost agents stand first. "held" is what an agent keeps because it is not acknowledged yet,
+"left out" what it no longer sends of each line, under pressure; "clock" by how much its clock
+is ahead.
+
+Exit status and environment: as for 'l4 jobs')";
+
+}  // namespace
+
+void add_live(CLI::App& app, LiveOptions& options) {
+  const auto add = [&](const char* name, const char* what, const char* footer,
+                       LiveOptions::Action action) {
+    auto* command = app.add_subcommand(name, what);
+    command->footer(footer);
+    command->callback([&options, action] { options.action = action; });
+    command->add_option("--address", options.address, kAddressHelp)->type_name("URL");
+    command->add_option("-o,--output,--format", options.format, "for people (default), or programs")
+        ->type_name("text|json")
+        ->check(CLI::IsMember({"text", "json"}).description(""));
+    return command;
+  };
+  using enum LiveOptions::Action;
+  add("jobs", "jobs that a running aggregator watches", kJobsFooter, jobs);
+  auto* snapshot_command =
+      add("snapshot", "report of a running job as it stands now", kSnapshotFooter, snapshot);
+  snapshot_command->add_option("JOB", options.job, "its name; see 'l4 jobs'")
+      ->type_name("")
+      ->required();
+  snapshot_command
+      ->add_option("--out", options.out, "write the report here and not to standard output")
+      ->type_name("FILE");
+  snapshot_command
+      ->add_option("--top", options.top, "rows of each list in the text report (default: 8)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1'000'000u).description(""));
+  snapshot_command->add_flag("--exit-code", options.exit_code, "end with 10 if the job failed");
+  add("agents", "agents that ship to a running aggregator", kAgentsFooter, agents);
+}
+
+Result<void> check(const LiveOptions& options) {
+  if (!options.address.empty())
+    if (const auto url = http::parse_url(options.address); !url)
+      return std::unexpected(Error{"--address: " + url.error().where, url.error().reason});
+  const bool snapshot = options.action == LiveOptions::Action::snapshot;
+  if (snapshot && (options.job.empty() || options.job == "." || options.job == ".."))
+    return std::unexpected(Error{"", "say which JOB; 'l4 jobs' names them"});
+  return {};
+}
+
+}  // namespace l4::cli
