@@ -60,17 +60,15 @@ def write_settings(folder, programs, nodes):
     (folder / "aggregator.toml").write_text(f"""
 [wire]
 listen = "tcp://10.77.0.9:7430"
-keys = "{keys}"
-[http]
-address = "127.0.0.1"
-port = 7440
-[state]
+key = "{keys}/aggregator.key"
+allow_list = "{keys}/allow-list"
+[detect]
+hang_floor_s = {FLOOR_S}
+hang_confirm_s = {2 * FLOOR_S}
+[store]
 folder = "{folder}/aggregator"
-[hang]
-suspect_s = {FLOOR_S}
-confirm_s = {2 * FLOOR_S}
-[[alert.webhook]]
-url = "http://127.0.0.1:7450/"
+[alerts]
+webhook = "http://127.0.0.1:7450/"
 """)
     for node in nodes:
         (folder / f"{node}.toml").write_text(f"""
@@ -129,7 +127,7 @@ def limit_of(run, truth):
 def judge(run, truth):
     alerts = rows(run / "head" / "alerts.jsonl")
     seen = rows(run / "head" / "jobs.jsonl")
-    opened = [row for row in alerts if row["alert"]["kind"] in ("opened", "changed")]
+    opened = [row for row in alerts if row["alert"]["alert"] in ("opened", "changed")]
     suspected = [row["seen"] for row in seen for job in row["jobs"]
                  if job["suspect"] or job["incident"]]
     told = min([row["received"] for row in opened] + suspected, default=None)
