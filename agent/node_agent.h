@@ -1,9 +1,9 @@
 // The agent of one node: reads its files, parses them with its own Drain tree, ships batches.
 //
-// Place in the flow: bytes -> decoder -> Drain -> segmenter -> batch -> transport; afterwards it
-// answers recall questions from the same files. Offline one of these runs per node found; live the
-// same class is fed by the tailer. Used by one thread at a time; owns its tree, segmenters and
-// index. What it cannot read becomes a warning in a batch, never an abort.
+// Place in the flow: files -> agent/pipeline -> transport; afterwards it answers recall questions
+// from the same files. Offline one of these runs per node found; a live agent (agent/daemon) feeds
+// the same pipeline from the tailer. Used by one thread at a time; owns its pipeline and index.
+// What it cannot read becomes a warning in a batch, never an abort.
 #pragma once
 
 #include <atomic>
@@ -13,21 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "agent/decode/decoder.h"
 #include "agent/discover/discover.h"
+#include "agent/pipeline/job_pipeline.h"
 #include "agent/recall/recall.h"
 #include "agent/segment/rule_pack.h"
-#include "common/drain/template_miner.h"
 #include "common/wire/transport.h"
 
 namespace l4::agent {
 
-struct Options {
-  std::size_t segments_per_batch = 512;
-  std::size_t events_per_batch = 16'384;
-  decode::Options decode;
-  drain::Options drain;
-};
+using Options = pipeline::Options;
 
 /// Facts about one file, for `l4 inspect`.
 struct FileFacts {

@@ -36,12 +36,12 @@ std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const
   };
   const std::size_t lines_max = request.lines_per_template_max;
   for (const recall::Wanted& wanted : request.wanted) {
-    wants[state_->miner.canonical(wanted.id)] = {&wanted, 0};
+    wants[state_->pipeline.miner().canonical(wanted.id)] = {&wanted, 0};
     std::size_t spans = 0;
     for (const recall::Span& span : state_->index.spans(wanted.id)) {
       if (!asks_source(wanted, span.source)) continue;
       if (wanted.from && span.end && *span.end < *wanted.from) continue;
-      spans_of_file[state_->file_of_source[span.source.value()]].push_back(span);
+      spans_of_file[state_->pipeline.log_of(span.source).number.value()].push_back(span);
       // A span holds its template at least once; its line may be older than what is wanted.
       if (lines_max > 0 && ++spans == lines_max + kSpareSpans) break;
     }
@@ -55,16 +55,17 @@ std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const
   for (auto& [file, spans] : spans_of_file) {
     std::ranges::sort(spans, {}, [](const recall::Span& span) { return span.bytes.from; });
     const OpenFile& open = state_->files[file];
+    const pipeline::Log& log = *state_->pipeline.log(open.log);
     PartsReader reader(open.parts);
     decode::Options decode_options = state_->options.decode;
     auto on_record = [&](const decode::Record& record) {
-      const auto id = state_->miner.find(record.text);
+      const auto id = state_->pipeline.miner().find(record.text);
       if (!id) return;
-      const auto want = wants.find(state_->miner.canonical(*id));
+      const auto want = wants.find(state_->pipeline.miner().canonical(*id));
       if (want == wants.end()) return;
       const recall::Wanted& wanted = *want->second.wanted;
       const auto source =
-          open.runs.source_at(open.speakers.lookup(record.speaker), record.bytes.from);
+          log.runs.source_at(log.speakers.lookup(record.speaker), record.bytes.from);
       if (!source || !asks_source(wanted, *source)) return;
       if (wanted.from && record.time && *record.time < *wanted.from) return;
       if (lines_max > 0 && want->second.hits++ >= lines_max) return;

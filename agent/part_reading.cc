@@ -29,7 +29,8 @@ wire::Warning not_opened(const FilePart& part, const Error& error) {
 
 }  // namespace
 
-std::uint64_t read_part(const FilePart& part, decode::Decoder& decoder, PartReading& reading) {
+std::uint64_t read_part(const FilePart& part, const std::function<void(std::string_view)>& feed,
+                        PartReading& reading) {
   const auto warn = [&](std::string kind, std::string reason, std::uint64_t lost) {
     reading.warnings.push_back({std::move(kind), part.name, std::move(reason), lost});
   };
@@ -57,7 +58,7 @@ std::uint64_t read_part(const FilePart& part, decode::Decoder& decoder, PartRead
       return plain ? expected : 0;
     }
     if (*read == 0) break;
-    decoder.feed({reading.chunk.data(), *read});
+    feed({reading.chunk.data(), *read});
     bytes += *read;
     reading.bytes_done.fetch_add(*read, std::memory_order_relaxed);
   }

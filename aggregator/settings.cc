@@ -106,6 +106,14 @@ void read_detect(ConfigTable& detect, const std::filesystem::path& file, Setting
   detect::hang::Options& hang = job.thresholds.hang;
   read_seconds(detect, "hang_floor_s", hang.floor, 1, kDay);
   hang.floor_min = std::min(hang.floor_min, hang.floor);
+  watch::Options& watch = job.thresholds.watch;
+  watch.suspect_floor = hang.floor;
+  watch.confirm_floor = std::max(watch.confirm_floor, hang.floor);
+  if (detect.has("hang_confirm_s"))
+    read_seconds(detect, "hang_confirm_s", watch.confirm_floor, 1, kDay);
+  if (watch.confirm_floor < watch.suspect_floor)
+    detect.refuse("hang_confirm_s", "must not be less than hang_floor_s");
+  read_seconds(detect, "device_wait_s", watch.device_wait, 1, kDay);
   std::int64_t percent = 50;
   read(detect, "confidence_percent", percent, 1, 99);
   job.thresholds.incidents.confidence_min = static_cast<double>(percent) / 100;

@@ -355,6 +355,29 @@ void Decoder::settle() {
   state_->pending.clear();
 }
 
+void Decoder::let_go() {
+  for (const Stream stream : {Stream::none, Stream::out, Stream::err}) state_->end_partial(stream);
+  state_->folder.finish();
+}
+
+void Decoder::offer() {
+  settle();
+  RawLine raw;
+  if (state_->framer.offer(raw)) state_->line(raw);
+}
+
+Progress Decoder::progress() const {
+  const Place front{state_->framer.offset(), state_->framer.lines()};
+  Place given = front;
+  const auto hold = [&](wire::ByteRange bytes, std::uint64_t line) {
+    if (bytes.from < given.bytes) given = {bytes.from, line - 1};
+  };
+  for (const Partial& partial : state_->partials)
+    if (partial.open) hold(partial.bytes, partial.lines.front());
+  if (const Record* waits = state_->folder.first_open()) hold(waits->bytes, waits->lines.front());
+  return {given, front, state_->framer.unfinished(), state_->framer.unfinished_bar()};
+}
+
 void Decoder::end_part() {
   settle();
   RawLine raw;
@@ -363,8 +386,7 @@ void Decoder::end_part() {
 
 void Decoder::finish() {
   end_part();
-  for (const Stream stream : {Stream::none, Stream::out, Stream::err}) state_->end_partial(stream);
-  state_->folder.finish();
+  let_go();
 }
 
 const Stats& Decoder::stats() const {

@@ -43,6 +43,20 @@ struct Stats {
   ClockSteps clock;
 };
 
+/// A place in the text of a file.
+struct Place {
+  std::uint64_t bytes = 0, lines = 0;  ///< that stand before it
+  bool operator==(const Place&) const = default;
+};
+
+/// How far a decoder is. What waits for its block stands behind `front`.
+struct Progress {
+  Place given;              ///< all before it was given, as records or counts
+  Place front;              ///< where the next line begins; behind `given` while records wait
+  bool unfinished = false;  ///< bytes of that line are here
+  bool bar = false;         ///< it is a progress bar: it may never end
+};
+
 class Decoder {
  public:
   using Sink = std::function<void(const Record&)>;  // called per record, built once per file
@@ -60,10 +74,16 @@ class Decoder {
   /// Decodes what has been fed but waits for its block (64 KiB) to fill: for a live file that is
   /// quiet. An unfinished line stays open.
   void settle();
+  /// Gives records that wait for more lines as they stand, but for an unfinished line.
+  void let_go();
+  /// Gives the unfinished line, if there is one; what follows of it is another piece of that line.
+  void offer();
   /// What follows comes from the next file of a rotated log: ends the last line, not the folds.
   void end_part();
   /// Ends the last line and the last fold.
   void finish();
+
+  Progress progress() const;
 
   const Stats& stats() const;
   /// Name of the time format most lines had ("iso", "python", "glog", ...), "none" if none.

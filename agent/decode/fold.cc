@@ -361,4 +361,14 @@ void Folder::finish() {
   voices_by_byte_.fill(0);
 }
 
+const Record* Folder::first_open() const {
+  const Record* first = nullptr;
+  for (const auto& fold : open_) {
+    if (fold->lines.empty()) continue;  // nothing came after a split
+    fold->record.lines = fold->lines;
+    if (first == nullptr || fold->record.bytes.from < first->bytes.from) first = &fold->record;
+  }
+  return first;
+}
+
 }  // namespace l4::decode

@@ -46,6 +46,8 @@ class Folder {
   void take(const Message& message);
   /// Ends all open folds, in order of their first lines.
   void finish();
+  /// The first record that waits for more, as it stands; null if none does.
+  const Record* first_open() const;
 
  private:
   enum class Kind : std::uint8_t { traceback, native, warning, usage, held };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "agent/decode/scan.h"
 
@@ -65,14 +66,25 @@ bool LineFramer::next(RawLine& line) {
 
 bool LineFramer::finish(RawLine& line) {
   rest_ = {};
-  if (gathered_bytes_ == 0) return false;
+  if (gathered_bytes_ == 0) {
+    if (std::exchange(offered_, false)) ++number_;
+    return false;
+  }
   emit_gathered(line);
   close(line, gathered_bytes_);
   return true;
 }
 
+bool LineFramer::offer(RawLine& line) {
+  if (gathered_bytes_ == 0 || !finish(line)) return false;
+  --number_;
+  offered_ = true;
+  return true;
+}
+
 void LineFramer::close(RawLine& line, std::uint64_t bytes) {
   line.number = number_++;
+  offered_ = false;
   line.bytes = {offset_, offset_ + bytes};
   offset_ += bytes;
   gathered_bytes_ = 0;

@@ -37,6 +37,14 @@ class LineFramer {
   bool next(RawLine& line);
   /// The unfinished last line, if there is one.
   bool finish(RawLine& line);
+  /// The same, for a line that may go on: what follows of it comes under the same number.
+  bool offer(RawLine& line);
+
+  /// Where the line begins that comes next, and how many came before it, one that was offered too.
+  std::uint64_t offset() const { return offset_; }
+  std::uint64_t lines() const { return number_ - 1 + (offered_ ? 1 : 0); }
+  bool unfinished() const { return gathered_bytes_ > 0; }
+  bool unfinished_bar() const { return gathered_bytes_ > 0 && (has_head_ || after_cr_); }
 
  private:
   struct State {  // one CR state
@@ -56,6 +64,7 @@ class LineFramer {
   std::uint64_t number_ = 1;
   std::uint64_t offset_ = 0;
   bool emitted_gathered_ = false;
+  bool offered_ = false;  // the line with this number
 
   State current_, previous_;
   std::string head_;

@@ -43,6 +43,36 @@ std::vector<std::string> folders_above(const fs::path& folder, const fs::path& h
   return names;
 }
 
+/// What facts say, else the folder, else the file. `own` are the folders below the one given.
+void place(LogFile& file, const PathFacts& facts, const std::vector<std::string>& own,
+           const std::vector<std::string>& above, const std::string& stem) {
+  file.kind = facts.kind;
+  file.rank = facts.rank;
+  file.local_rank = facts.local_rank;
+  file.attempt = facts.attempt;
+  file.node = facts.node;
+  const bool from_above = std::find(above.begin(), above.end(), file.node) != above.end() &&
+                          std::find(own.begin(), own.end(), file.node) == own.end();
+  file.node_known = !file.node.empty() && facts.node_known && !from_above;
+  if (!file.node.empty()) return;
+  file.node = node_of_folders(own);
+  file.node_known = !file.node.empty();
+  if (file.node.empty() && !above.empty()) file.node = node_of_folders({above.back()});
+  // A file in the folder itself: only what holds ranks is called after the folder.
+  const bool of_rank = file.rank || file.local_rank || file.kind == wire::SourceKind::launcher;
+  if (file.node.empty() && of_rank && !above.empty()) file.node = above.back();
+  if (file.node.empty() || (!of_rank && own.empty())) file.node = stem;
+  if (file.node.empty()) file.node = "unknown";
+}
+
+/// The folder's name, or that of what it stands in where it is called `logs`.
+std::string job_of_folder(const fs::path& folder) {
+  std::string job = folder_name(folder);
+  if (job == "logs" || job == "log")
+    job = folder_name(fs::absolute(folder).lexically_normal() / "..");
+  return job;
+}
+
 /// All known file times lie within 2 s of each other.
 bool all_alike(const std::vector<LogFile>& files) {
   std::optional<TimeMs> first, last;
@@ -104,24 +134,8 @@ void Search::fill(LogFile& file, const Found& found, const std::vector<std::stri
   std::optional<PathFacts> given;
   if (layout_) given = layout_->match(found.relative);
   const PathFacts facts = given ? *given : facts_of(parts);
-  file.kind = facts.kind;
-  file.rank = facts.rank;
-  file.local_rank = facts.local_rank;
-  file.attempt = facts.attempt;
   if (!facts.job.empty()) ++jobs_[facts.job];
-  file.node = facts.node;
-  const bool from_above = std::find(above.begin(), above.end(), file.node) != above.end() &&
-                          std::find(own.begin(), own.end(), file.node) == own.end();
-  file.node_known = !file.node.empty() && facts.node_known && !from_above;
-  if (!file.node.empty()) return;
-  file.node = node_of_folders(own);
-  file.node_known = !file.node.empty();
-  if (file.node.empty() && !above.empty()) file.node = node_of_folders({above.back()});
-  // A file in the folder itself: only what holds ranks is called after the folder.
-  const bool of_rank = file.rank || file.local_rank || file.kind == wire::SourceKind::launcher;
-  if (file.node.empty() && of_rank && !above.empty()) file.node = above.back();
-  if (file.node.empty() || (!of_rank && own.empty())) file.node = parts.stem;
-  if (file.node.empty()) file.node = "unknown";
+  place(file, facts, own, above, parts.stem);
 }
 
 void Search::add(const Found& found, const std::string& prefix,
@@ -215,9 +229,7 @@ Result<Discovery> Search::finish(const std::vector<fs::path>& paths) {
   if (most != jobs_.end()) {
     out_.job = most->first;
   } else {
-    out_.job = folder_name(paths.front());
-    if (out_.job == "logs" || out_.job == "log")
-      out_.job = folder_name(fs::absolute(paths.front()).lexically_normal() / "..");
+    out_.job = job_of_folder(paths.front());
   }
   out_.mtimes_equal = all_alike(out_.files);
   return std::move(out_);
@@ -229,6 +241,21 @@ std::uint64_t LogFile::bytes_with_older() const {
   std::uint64_t sum = bytes;
   for (const OlderFile& file : older) sum += file.bytes;
   return sum;
+}
+
+Described describe(const fs::path& path, const fs::path& root) {
+  Described found;
+  found.file.path = path;
+  found.file.name = path.lexically_relative(root).string();
+  PathParts parts = split_path(found.file.name);
+  const std::vector<std::string> own = parts.folders;
+  const std::vector<std::string> above = folders_above(root, {});
+  parts.folders.insert(parts.folders.begin(), above.begin(), above.end());
+  const PathFacts facts = facts_of(parts);
+  place(found.file, facts, own, above, parts.stem);
+  found.job = facts.job;
+  found.folder_job = job_of_folder(root);
+  return found;
 }
 
 Result<Discovery> discover(const std::vector<fs::path>& paths, const Options& options) {

@@ -64,4 +64,12 @@ struct Options {
 Result<Discovery> discover(const std::vector<std::filesystem::path>& paths,
                            const Options& options = {});
 
+/// One log that appeared below a folder, as discover() would see it.
+struct Described {
+  LogFile file;
+  std::string job;         ///< as its path says; empty if it says nothing
+  std::string folder_job;  ///< called after the folder
+};
+Described describe(const std::filesystem::path& path, const std::filesystem::path& root);
+
 }  // namespace l4::discover

@@ -1,6 +1,6 @@
 // Tells where a new run begins in a file that holds several one after another.
 //
-// Place in the flow: agent/node_agent.h asks it for every record, before the segmenter takes it.
+// Place in the flow: JobPipeline asks it for every record, before the segmenter takes it.
 // Two things begin a run: an iteration number that falls far behind the one before, and a banner (a
 // line that a rule pack calls so) said again after the run it began had gone on and had come to
 // something: an iteration, an end, an error. Numbers that fall because an epoch begins are no

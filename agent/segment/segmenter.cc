@@ -179,6 +179,10 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
   open_.lines.last = std::max(open_.lines.last, record.lines.back());
   open_.bytes.to = std::max(open_.bytes.to, record.bytes.to);
   open_.updates += record.updates;
+  if (arrival_) {
+    if (!open_.arrival_begin) open_.arrival_begin = arrival_;
+    open_.arrival_end = arrival_;
+  }
   if (record.time) {
     open_.timed_last_line = std::max(open_.timed_last_line, record.lines.front());
     if (!open_.begin || *record.time < *open_.begin) open_.begin = record.time;
@@ -243,6 +247,15 @@ void Segmenter::close(wire::Boundary boundary) {
   where_.clear();
   if (places_.size() > 0) places_ = {};
   open_.stage = stage_;
+}
+
+void Segmenter::cut() {
+  if (open_.events.empty()) return;
+  const auto iteration = open_.iteration;
+  const bool counted = open_.counted;
+  close(wire::Boundary::none);
+  open_.iteration = iteration;
+  open_.counted = counted;
 }
 
 void Segmenter::finish() {

@@ -59,6 +59,10 @@ class Segmenter {
   /// The last record was looked at and has no parameters.
   bool was_silent() const { return was_silent_; }
   void finish();
+  /// Gives what there is, so that it can be shipped; the iteration and stage under way go on.
+  void cut();
+  /// When the records that follow arrived; not known offline.
+  void arrives(TimeMs now) { arrival_ = now; }
 
   /// What the segmenter of the file's next run begins with; this one is done for.
   IterationLearner release_learner() { return std::move(learner_); }
@@ -107,6 +111,7 @@ class Segmenter {
   std::uint64_t marks_ = 0;
   std::vector<wire::Parameter> values_;  ///< of the record at hand
   bool was_silent_ = false;
+  std::optional<TimeMs> arrival_;
   std::int64_t ticks_ = 0;  ///< signs of progress counted where no number is printed
 };
 

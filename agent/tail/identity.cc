@@ -102,6 +102,8 @@ void Scanner::lose_name(Part& part) {
   part.named = false;
   const Millis now = context_.now.steady;
   if (!part.file && adopt_copy(part)) return;
+  if (part.file)  // from now on its place among the others is told by its time
+    if (const auto status = part.file->status()) part.modified = status->modified;
   part.give_up = now + (part.file ? context_.options.deleted_hold : context_.options.search);
   context_.set_alarm(part, std::min(part.give_up, now + context_.options.blind_poll));
   context_.touch(part);

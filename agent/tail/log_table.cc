@@ -198,7 +198,9 @@ void LogTable::put_before_newer(Part& part) {
   auto& parts = part.log->parts;
   std::erase(parts, &part);
   const auto newer = std::ranges::find_if(parts, [&](const Part* other) {
-    return other->named ? age_of(*other) > age_of(part) : other->modified > part.modified;
+    if (other->named) return age_of(*other) > age_of(part);
+    const bool current = other->name.kind == Kind::current;
+    return other->modified > part.modified || (current && other->modified == part.modified);
   });
   parts.insert(newer, &part);
 }

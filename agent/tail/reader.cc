@@ -110,12 +110,13 @@ Reader::Step Reader::step(Part& part, std::size_t budget) {
 Reader::Step Reader::failed(Part& part, int error) {
   ++context_.counters.read_errors;
   context_.close_file(part);
-  if (!part.told)
+  const bool scarce = error == EMFILE || error == ENFILE;  // which is told for all files at once
+  if (!part.told && !scarce)
     context_.warn("unreadable", part.path, std::strerror(error),
                   part.known - std::min(part.known, part.read));
-  part.told = true;
-  part.backoff = std::clamp(2 * part.backoff, Millis{1'000},
-                            std::max(context_.options.retry_max, Millis{1'000}));
+  part.told = part.told || !scarce;
+  const Millis most = scarce ? Millis{1'000} : context_.options.retry_max;
+  part.backoff = std::clamp(2 * part.backoff, Millis{1'000}, std::max(most, Millis{1'000}));
   part.retry = context_.now.steady + part.backoff;
   context_.set_alarm(part, part.retry);
   return Step::idle;  // the parts behind it do not wait for it
@@ -198,6 +199,15 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
     status = part.file->status();
     if (!status) return failed(part, status.error());
     same = status->bytes >= part.id.fingerprint_bytes && same_head(part, status->bytes);
+    if (same && !part.started) {
+      // Text may have stood there that nobody saw, and been rotated away: it comes before this.
+      part.modified = status->modified;
+      scanner_.changed(part.path);
+      Log& log = *part.log;
+      log.hold = context_.now.steady + Millis{1};
+      context_.alarms.push({log.hold, Alarm::Of::log, log.id.value()});
+      return Step::wait;
+    }
   }
   part.raw = status->bytes;
   part.modified = status->modified;

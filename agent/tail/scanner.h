@@ -28,8 +28,7 @@ class Scanner {
   Scanner(Context& context, Sources sources, std::unique_ptr<Watcher> watcher);
 
   int fd() const { return watcher_->fd(); }
-  /// True if there were any.
-  bool read_notices();
+  bool read_notices();  ///< true if there were any
   /// Roots are looked for, and for 0 all folders read again.
   void poll(std::uint64_t which);
   void folder_due(const std::string& folder);
@@ -44,8 +43,7 @@ class Scanner {
   Outcome<std::unique_ptr<File>> open_file(const std::string& path);
   /// The file of a part has another text now: finds where the part is, and what the file is.
   void replaced(Part& part);
-  /// The file of a part has less text than was read of it. True if that is a beginning of the text:
-  /// then another part has the file now.
+  /// True if the file of a part holds but a beginning of what was read: another part has it now.
   bool cut_back(Part& part, std::uint64_t bytes);
   /// What is written from `bytes` on is another part's text.
   void go_on_behind(Part& part, std::uint64_t bytes);

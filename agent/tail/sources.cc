@@ -33,12 +33,12 @@ std::string join(std::span<const std::string> parts) {
   return path.empty() ? "/" : path;
 }
 
-enum class Match { no, prefix, whole };
+enum class Match { no, prefix, below, whole };
 
-/// `prefix`: the path ends before the pattern does.
+/// `prefix`: the path ends before the pattern does; `below`: it goes on behind a match.
 Match match(std::span<const std::string> pattern, std::span<const std::string> path) {
   for (;;) {
-    if (pattern.empty()) return path.empty() ? Match::whole : Match::no;
+    if (pattern.empty()) return path.empty() ? Match::whole : Match::below;
     if (pattern[0] == "**") {
       Match best = path.empty() ? Match::prefix : Match::no;
       for (std::size_t skip = 0; skip <= path.size() && best != Match::whole; ++skip)
@@ -118,10 +118,8 @@ Wanted Sources::wanted(std::string_view folder, std::string_view base,
   Wanted best = Wanted::no;
   for (const Pattern& pattern : patterns_) {
     if (pattern.plain() && (log == pattern.parts || path == pattern.parts)) return Wanted::by_name;
-    const bool here = pattern.plain() ? begins_with(path, pattern.parts)
-                                      : match(pattern.parts, log) == Match::whole ||
-                                            match(pattern.parts, path) == Match::whole;
-    if (here) best = Wanted::by_kind;
+    if (match(pattern.parts, log) >= Match::below || match(pattern.parts, path) >= Match::below)
+      best = Wanted::by_kind;
   }
   return best;
 }
@@ -129,10 +127,8 @@ Wanted Sources::wanted(std::string_view folder, std::string_view base,
 bool Sources::enters(std::string_view folder) const {
   const Parts path = split(folder);
   if (!excludes_.empty() && excluded(path)) return false;
-  return std::ranges::any_of(patterns_, [&](const Pattern& pattern) {
-    if (pattern.plain() && begins_with(path, pattern.parts)) return true;
-    return match(pattern.parts, path) == Match::prefix;
-  });
+  return std::ranges::any_of(
+      patterns_, [&](const Pattern& pattern) { return match(pattern.parts, path) != Match::no; });
 }
 
 std::string Sources::root_of(std::string_view path) const {

@@ -1,5 +1,6 @@
 // Which paths are wanted: folders, files and patterns, less what is excluded.
 //
+// A folder that a pattern matches is one that was named: what stands below it is wanted, too.
 // Pure functions over names; the disk is not looked at. Paths are absolute and normal.
 #pragma once
 

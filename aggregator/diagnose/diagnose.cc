@@ -87,11 +87,20 @@ std::vector<wire::Warning> warnings_of(const job::JobState& state) {
   return warnings;
 }
 
+detect::hang::Options hang_options(const Options& options, TimeMs now) {
+  detect::hang::Options hang = options.hang;
+  if (const auto& live = options.live; live && live->progress)
+    hang.watched = {std::max(Millis{0}, now - *live->progress), live->deadline, live->overdue};
+  return hang;
+}
+
 Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, const Pool& pool,
                            const Options& options) {
   const job::JobState& state = attempts.state();
-  const job::JobView view =
-      job::make_view(attempts, attempt, trust_mtimes(attempts, attempt, options));
+  job::JobView made = job::make_view(attempts, attempt, trust_mtimes(attempts, attempt, options));
+  const Live* live = options.live ? &*options.live : nullptr;
+  if (live != nullptr) forget_processes(made, live->lost);
+  const job::JobView& view = made;
   const job::JobClock clock = job::make_clock(view);
   const bool as_published = options.scoring == Scoring::paper;
   const Hints hints =
@@ -99,15 +108,20 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
                  as_published ? detect::cross_job::Rule::paper : detect::cross_job::Rule::l4);
   const AsOf now = as_of(view, options);
   auto failures = detect::crash::find_failure_events(view, clock, hints.events);
-  const auto silence = detect::hang::find_silence(view, clock, now.time, options.hang);
+  const auto silence =
+      detect::hang::find_silence(view, clock, now.time, hang_options(options, now.time));
   const auto slowdown = detect::slow::find_slowdown(view, clock);
   const auto stages = detect::stage::find_stages(view, clock);
-  Findings findings{view, clock, hints, failures, silence, slowdown};
+  const ProcessEvidence processes = weigh_processes(view, stages);
+  Findings findings{view, clock, hints, failures, silence, slowdown, processes, live};
 
   Diagnosis diagnosis;
   Report& report = diagnosis.report;
-  const auto lost_nodes = find_lost_nodes(findings);
-  report.verdict = decide({findings, stages, lost_nodes, now.known});
+  auto lost_nodes = live != nullptr ? nodes_of_lost(view, *live) : std::vector<std::uint32_t>{};
+  const bool lost_known = !lost_nodes.empty();
+  if (live == nullptr)
+    lost_nodes = find_lost_nodes(findings);  // else one whose agent is heard lives
+  report.verdict = decide({findings, stages, lost_nodes, now.known, lost_known});
   if (report.verdict.state == State::slow)
     failures = detect::slow::find_symptoms(view, clock, slowdown, hints.events);
   const bool failed = has_suspects(report.verdict.state);
@@ -166,7 +180,10 @@ Diagnosis diagnose(const job::JobState& state,
   for (const std::int32_t attempt : numbered.numbers()) {
     // Who ran the job again by hand, into the same files, wants to know about the last run alone.
     if (numbered.is_rerun(attempt)) failed.reset();
-    last = diagnose_attempt(numbered, attempt, pool, options);
+    // What live tells is of the attempt that runs.
+    Options of_attempt = options;
+    if (attempt != numbered.numbers().back()) of_attempt.live.reset();
+    last = diagnose_attempt(numbered, attempt, pool, of_attempt);
     const Verdict& verdict = last.report.verdict;
     attempts.push_back({attempt, verdict.state, verdict.since, verdict.iteration});
     if (has_suspects(verdict.state)) failed = last;

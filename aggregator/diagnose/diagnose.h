@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "aggregator/detect/hang/silence.h"
+#include "aggregator/diagnose/live.h"
 #include "aggregator/diagnose/report.h"
 #include "aggregator/faults/library.h"
 #include "aggregator/job/job_state.h"
@@ -23,6 +24,8 @@ struct Options {
   const faults::Library* library = nullptr;
   detect::hang::Options hang = {};
   std::uint64_t seed = 1;
+  /// Of a running job, whose last attempt it tells of; `as_of` is then now.
+  std::optional<Live> live = {};
 };
 
 /// Where the lines of a report's event are to be looked for (`--lines`, design.md 6.2).

@@ -60,6 +60,7 @@ class Collector {
   void add_drags();
   void add_spatial();
   void add_temporal();
+  void add_processes(const std::vector<std::uint32_t>& lost);
   void add_lost(const std::vector<std::uint32_t>& nodes);
   void pass_on_launchers();
   Suspects finish();
@@ -284,6 +285,16 @@ void Collector::add_temporal() {
   }
 }
 
+void Collector::add_processes(const std::vector<std::uint32_t>& lost) {
+  for (ProcessSuspect& suspect : suspect_processes(view(), findings_.processes))
+    blame(suspect.rank, suspect.score, std::move(suspect.why));
+  if (findings_.live == nullptr || findings_.live->lost.empty()) return;
+  for (const std::uint32_t node : lost)
+    for (const std::uint32_t rank : view().nodes[node].ranks)
+      if (!view().ranks[rank].launcher)
+        blame(rank, kProcessWeight, "nothing is heard of its node any more: the agent is lost");
+}
+
 void Collector::add_lost(const std::vector<std::uint32_t>& lost) {
   for (const std::uint32_t node : lost)
     for (const std::uint32_t rank : view().nodes[node].ranks)
@@ -366,6 +377,7 @@ Suspects find_suspects(const Findings& findings, State state,
     collector.add_temporal();
     return collector.finish();
   }
+  collector.add_processes(lost_nodes);
   collector.add_failures();
   if (state != State::slow) {
     collector.add_temporal();
@@ -374,7 +386,8 @@ Suspects find_suspects(const Findings& findings, State state,
     if (state == State::hung) collector.add_missing_habits();
     collector.add_lag();
   }
-  if (state == State::node_lost) collector.add_lost(lost_nodes);
+  const bool known_lost = findings.live != nullptr && !findings.live->lost.empty();
+  if (state == State::node_lost && !known_lost) collector.add_lost(lost_nodes);
   if (state == State::slow) collector.add_drags();
   collector.add_spatial();
   return collector.finish();

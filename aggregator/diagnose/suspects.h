@@ -15,6 +15,7 @@
 #include "aggregator/detect/spatial/spatial.h"
 #include "aggregator/detect/temporal/temporal.h"
 #include "aggregator/diagnose/hints.h"
+#include "aggregator/diagnose/process_evidence.h"
 #include "aggregator/diagnose/report.h"
 
 namespace l4::diagnose {
@@ -40,6 +41,8 @@ struct Findings {
   const detect::FailureEvents& failures;
   const detect::hang::Silence& silence;
   const detect::slow::Slowdown& slowdown;
+  const ProcessEvidence& processes;
+  const Live* live = nullptr;                               ///< of a job that is watched
   const detect::spatial::SpatialResult* spatial = nullptr;  ///< once the state is known
   const detect::temporal::TemporalFindings* temporal = nullptr;
   const std::vector<std::uint32_t>* temporal_streams =

@@ -40,8 +40,9 @@ Delay delay_of(const Findings& findings) {
   Delay delay;
   const auto progress = findings.clock.last_progress;
   if (!progress) return delay;
-  if (findings.failures.first_failure)
-    delay.first = std::max(Millis{0}, *findings.failures.first_failure - *progress);
+  const auto first = findings.failures.first_failure ? findings.failures.first_failure
+                                                     : findings.processes.first_left;
+  if (first) delay.first = std::max(Millis{0}, *first - *progress);
   if (findings.failures.last_failure)
     delay.last = std::max(Millis{0}, *findings.failures.last_failure - *progress);
   return delay;
@@ -120,6 +121,33 @@ bool has_failed(const Findings& findings) {
   return failure && findings.silence.overdue;
 }
 
+/// A launcher speaks in all attempts: what it said before the ranks of this one did is of another.
+bool is_of_attempt(const job::JobView& view, const job::Occurrence& occurrence) {
+  if (view.attempt == 0) return true;
+  std::optional<TimeMs> begin;
+  for (const job::RankView& rank : view.ranks)
+    if (!rank.launcher && rank.begin && (!begin || *rank.begin < *begin)) begin = rank.begin;
+  return begin && occurrence.time && *occurrence.time >= *begin;
+}
+
+/// Live, lines alone may be wrong: healthy jobs print tracebacks. So somebody must have left, or
+/// the launcher must say so, or nothing must move any more.
+bool is_sure(const Findings& findings) {
+  constexpr Millis kStill{3000};
+  if (findings.live == nullptr || findings.silence.overdue) return true;
+  if (findings.processes.first_left || findings.processes.launcher_left) return true;
+  for (const FailureEvent& failure : findings.failures.events) {
+    if (failure.severity != Severity::fatal) continue;
+    const job::EventView& event = findings.view.events[failure.event];
+    for (const std::uint32_t i : failure.occurrences)
+      if (findings.view.ranks[findings.view.streams[event.at[i].stream].rank].launcher &&
+          is_of_attempt(findings.view, event.at[i]))
+        return true;
+  }
+  if (findings.processes.known || !findings.clock.has_iterations()) return false;
+  return findings.silence.stalled_for >= std::max(kStill, 2 * findings.live->typical);
+}
+
 Verdict make(State state, double confidence) {
   Verdict verdict;
   verdict.state = state;
@@ -139,7 +167,7 @@ bool has_trained(const VerdictInput& input) {
 
 Verdict decide_failed(const VerdictInput& input) {
   const Findings& findings = input.findings;
-  const double sure = findings.failures.fatal ? 0.95 : 0.75;
+  const double sure = findings.failures.fatal || findings.processes.exit_seen ? 0.95 : 0.75;
   if (!has_trained(input)) {
     constexpr double kGuess = 0.6;  // the logs do not show how the job began
     const Opening opening = opening_of(findings, input.stages);
@@ -152,12 +180,25 @@ Verdict decide_failed(const VerdictInput& input) {
   return make(State::crashed, sure);
 }
 
+/// Live, a few slow iterations may be over before anybody has read about them.
+bool is_slow(const VerdictInput& input) {
+  constexpr Millis kLasting{8000};
+  const auto& slowdown = input.findings.slowdown;
+  const auto& end = input.findings.view.end;
+  if (!slowdown.found || input.findings.live == nullptr) return slowdown.found;
+  return !slowdown.since || !end || *end - *slowdown.since >= kLasting;
+}
+
 Verdict decide_quiet(const VerdictInput& input) {
   const Findings& findings = input.findings;
-  if (findings.slowdown.found && !findings.silence.overdue) return make(State::slow, 0.8);
+  if (is_slow(input) && !findings.silence.overdue) return make(State::slow, 0.8);
   if (findings.silence.overdue) {
+    // Nobody is left to hang, and nobody said how it ended.
+    if (findings.processes.all_left) return make(State::unknown, 0.5);
     if (!input.lost_nodes.empty()) return make(State::node_lost, 0.6);
-    return make(findings.clock.has_iterations() ? State::hung : State::launch_failed, 0.8);
+    // Suspected only: for information, less likely than not.
+    const double sure = findings.live != nullptr && !findings.live->confirmed ? 0.45 : 0.8;
+    return make(findings.clock.has_iterations() ? State::hung : State::launch_failed, sure);
   }
   if (!findings.clock.has_iterations() && findings.view.lines < 20)
     return make(State::unknown, 0.3);
@@ -193,9 +234,12 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
 
 Verdict decide(const VerdictInput& input) {
   const Findings& findings = input.findings;
-  const bool finished = has_finished(input);
-  Verdict verdict = has_failed(findings) && !finished      ? decide_failed(input)
+  const bool finished = has_finished(input) || findings.processes.all_left_well;
+  const bool failed = findings.processes.first_left || input.lost_known ||
+                      (has_failed(findings) && is_sure(findings));
+  Verdict verdict = failed && !finished                    ? decide_failed(input)
                     : finished && !findings.slowdown.found ? make(State::finished, 0.9)
+                    : finished && findings.live != nullptr ? make(State::slow, 0.8)
                                                            : decide_quiet(input);
   if (verdict.state == State::slow) {
     if (!findings.clock.counted) verdict.iteration = findings.slowdown.first;
@@ -205,6 +249,7 @@ Verdict decide(const VerdictInput& input) {
     const auto progress = findings.clock.last_progress;
     verdict.since = verdict.state == State::hung && progress ? progress
                     : findings.failures.first_failure        ? findings.failures.first_failure
+                    : findings.processes.first_left          ? findings.processes.first_left
                     : progress                               ? progress
                                                              : findings.view.end;
   }

@@ -15,6 +15,7 @@ struct VerdictInput {
   const detect::stage::Stages& stages;
   std::vector<std::uint32_t> lost_nodes;  ///< JobView::nodes that stopped without a word
   bool silence_known = false;             ///< as_of is later than the newest line by its own right
+  bool lost_known = false;                ///< those nodes' agents are lost, too
 };
 
 Verdict decide(const VerdictInput& input);

@@ -68,9 +68,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
                             });
   }
 
-  /// Nothing of a request is at the handler or on its way back.
-  bool may_be_evicted() const { return state_ != State::handling && state_ != State::writing; }
-  Clock::time_point waits_since() const { return waits_since_; }
+  bool may_be_evicted() const { return state_ != State::handling; }
+  auto eviction_order() const { return std::pair(state_ == State::writing, waits_since_); }
   void deliver(std::uint64_t request, Response response) {
     if (state_ == State::handling && request == request_) respond(std::move(response));
   }
@@ -202,6 +201,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void respond(Response given) {
     leave_handler();
     state_ = State::writing;
+    waits_since_ = Clock::now();
     if (hub_.response_bytes + given.body.size() > hub_.options.response_bytes_max) {
       ++hub_.counters.refused;
       given = error_response(503, "busy", "too many answers wait to be read");
@@ -342,9 +342,9 @@ class Server::Impl {
     ++hub_.counters.connections;
     if (hub_.connections.size() >= hub_.options.connections_max) {
       ++hub_.counters.evicted;
-      const auto oldest = longest_waiting();
-      if (!oldest) return;  // all are being answered: the new one goes
-      oldest->close();
+      const auto other = least_needed();
+      if (!other) return;  // all are at the handler: the new one goes
+      other->close();
     }
     const auto connection = std::make_shared<Connection>(hub_, std::move(socket), ++last_id_);
     hub_.connections.emplace(last_id_, connection);
@@ -352,13 +352,13 @@ class Server::Impl {
     connection->wait();
   }
 
-  std::shared_ptr<Connection> longest_waiting() const {
-    std::shared_ptr<Connection> longest;
+  std::shared_ptr<Connection> least_needed() const {
+    std::shared_ptr<Connection> least;
     for (const auto& [id, connection] : hub_.connections)
       if (connection->may_be_evicted() &&
-          (!longest || connection->waits_since() < longest->waits_since()))
-        longest = connection;
-    return longest;
+          (!least || connection->eviction_order() < least->eviction_order()))
+        least = connection;
+    return least;
   }
 
   /// With every socket and timer closed nothing is left to run, and the thread ends.

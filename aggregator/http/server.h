@@ -5,7 +5,7 @@
 // and must not block: it may keep the Reply and call it later, from any thread. Everything is
 // bounded (ServerOptions): who never reads, drips bytes or only connects costs a descriptor for a
 // while and hinders nobody. Where all connections are taken, the one that has waited longest
-// without a complete request makes room.
+// without a complete request makes room, else the one that has read its answer longest.
 #pragma once
 
 #include <cstddef>

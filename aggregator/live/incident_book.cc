@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "aggregator/serve/json_text.h"
 #include "aggregator/serve/report_json.h"
@@ -19,7 +18,7 @@ std::string evidence_of(const std::vector<watch::Trigger>& triggers, std::uint32
   serve::JsonWriter json;
   json.open('{').member("openings", openings).key("triggers").open('[');
   for (const watch::Trigger& trigger : triggers) {
-    json.open('{').member("cause", name(trigger.cause)).member("evidence", trigger.evidence);
+    json.open('{').member("cause", watch::name(trigger.cause)).member("evidence", trigger.evidence);
     json.member("node", trigger.node).member("rank", trigger.rank);
     json.member("detail", trigger.detail).close('}');
   }
@@ -31,14 +30,6 @@ std::string evidence_of(const std::vector<watch::Trigger>& triggers, std::uint32
 
 bool is_failure(State state) {
   return state != State::healthy && state != State::finished && state != State::unknown;
-}
-
-std::string_view name(watch::Cause cause) {
-  static constexpr std::array<std::string_view, 9> kNames{
-      "error_line", "process_left", "process_stopped", "silent", "node_lost",
-      "slower",     "ended",        "went_on",         "asked"};
-  const auto at = static_cast<std::size_t>(cause);
-  return at < kNames.size() ? kNames[at] : "other";
 }
 
 void IncidentBook::restore(const std::vector<store::Incident>& rows) {
@@ -103,7 +94,7 @@ IncidentBook::Changes IncidentBook::diagnosed(const diagnose::Report& report, Ti
             now, changes);
   }
   if (state == State::finished) suspect_until_.reset();
-  triggers_.clear();
+  if (!is_suspect(now)) triggers_.clear();  // else they may still be what an incident began with
   while (entries_.size() > kAttemptsMax) entries_.erase(entries_.begin());
   return changes;
 }

@@ -24,7 +24,6 @@
 namespace l4::live {
 
 bool is_failure(State state);
-std::string_view name(watch::Cause cause);
 
 class IncidentBook {
  public:

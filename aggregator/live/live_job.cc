@@ -12,18 +12,12 @@ namespace {
 constexpr std::uint64_t kMagic = 0x3145564954344cULL;  // "L4LIVE1", without the last letters
 constexpr double kRoutineShare = 4;                    ///< routine costs a quarter of the rest
 
-watch::Options watch_options(const JobOptions& options) {
-  watch::Options watch;
-  watch.floor = options.thresholds.hang.floor;
-  return watch;
-}
-
 }  // namespace
 
 LiveJob::LiveJob(std::string id, const JobOptions& options, TimeMs now)
     : options_(options),
       state_(id, 0, templates_),
-      watch_(watch_options(options)),
+      watch_(options.thresholds.watch),
       book_(std::move(id), options.thresholds.incidents),
       opened_(now),
       last_arrival_(now) {}
@@ -81,6 +75,7 @@ IncidentBook::Changes LiveJob::diagnose(TimeMs now, TimeMs seen_until,
   how.as_of = seen_until;
   how.library = library;
   how.hang = options_.thresholds.hang;
+  how.live = watch_.live(seen_until);
   report_ = diagnose::diagnose(state_, {}, how).report;
   report_->version = options_.version;
   report_at_ = now;
@@ -152,7 +147,7 @@ JobRow LiveJob::row(TimeMs now) const {
   JobRow row;
   row.id = id();
   row.incident = book_.open_id();
-  row.suspect = book_.is_suspect(now);
+  row.suspect = !ended() && (book_.is_suspect(now) || watch_.standing(now).suspect);
   row.ended = ended();
   row.last_seen = last_arrival_;
   std::set<std::string_view> nodes;

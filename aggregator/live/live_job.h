@@ -39,9 +39,13 @@ class LiveJob {
   LiveJob(std::string id, const JobOptions& options, TimeMs now);
 
   void apply(wire::Batch batch, store::Seq seq, TimeMs arrival);
-  void agent_lost(const std::string& agent, TimeMs at) { watch_.agent_lost(agent, at); }
+  void agent_lost(const std::string& agent, TimeMs heard) { watch_.agent_lost(agent, heard); }
   void agent_back(const std::string& agent, TimeMs at) { watch_.agent_back(agent, at); }
-  void restore_incidents(const std::vector<store::Incident>& rows) { book_.restore(rows); }
+  /// After a restart, once all of the journal is applied: silences begin anew.
+  void resume(const std::vector<store::Incident>& rows, TimeMs now) {
+    book_.restore(rows);
+    watch_.resumed(state_, now);
+  }
 
   /// Looks for triggers; true if a diagnosis is wanted now. `seen_until`: see Presence.
   bool look(TimeMs now, TimeMs seen_until);
@@ -75,7 +79,10 @@ class LiveJob {
   bool is_frozen() const { return frozen_; }
   std::uint64_t refused() const { return refused_; }
   std::uint64_t left_out() const { return left_out_; }
-  void set(const Thresholds& thresholds) { options_.thresholds = thresholds; }
+  void set(const Thresholds& thresholds) {
+    options_.thresholds = thresholds;
+    watch_.set(thresholds.watch);
+  }
 
  private:
   void bound_warnings(wire::Batch& batch);

@@ -17,6 +17,7 @@ namespace l4::live {
 
 struct Thresholds {
   detect::hang::Options hang;
+  watch::Options watch;
   IncidentBook::Options incidents;
 };
 

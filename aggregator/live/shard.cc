@@ -75,11 +75,12 @@ void Shard::restored() {
     LiveJob& job = *held.job;
     store::IncidentQuery query;
     query.job = id;
-    if (auto rows = services_.store.database().incidents(query)) {
-      std::erase_if(*rows, [&](const auto& row) { return row.opened < job.opened(); });
-      job.restore_incidents(*rows);
-    }
-    for (const auto& [agent, known] : job.state().agents())
+    auto rows = services_.store.database().incidents(query);
+    if (!rows) services_.say(fmt::format("job {}: {}", id, rows.error().text()));
+    auto known = rows.value_or(std::vector<store::Incident>{});
+    std::erase_if(known, [&](const auto& row) { return row.opened < job.opened(); });
+    job.resume(known, services_.now().wall);
+    for (const auto& [agent, state] : job.state().agents())
       presence_.expect(agent, job.last_arrival());
   }
 }
@@ -109,7 +110,7 @@ void Shard::on(const receive::AgentEvent& event) {
   for (auto& [id, held] : jobs_) {
     LiveJob& job = *held.job;
     if (job.ended() || !job.state().agents().contains(event.agent)) continue;
-    if (is_lost) job.agent_lost(event.agent, event.at);
+    if (is_lost) job.agent_lost(event.agent, event.heard);
     if (is_back) job.agent_back(event.agent, event.at);
   }
 }

@@ -43,7 +43,9 @@ Millis AgentServer::State::step(wire::Instant now) {
     const std::string address = found != agents_.end() ? found->second.address : std::string();
     const std::string silent = "silent for " + to_human(change.silent);
     const std::string count = fmt::format("{} of {} agents", change.overdue, change.living);
-    if (change.kind == Kind::lost) tell(AgentEvent::Kind::lost, change.agent, address, silent);
+    if (change.kind == Kind::lost)
+      observer_.event({AgentEvent::Kind::lost, change.agent, address, silent, now.wall,
+                       now.wall - change.silent});
     if (change.kind == Kind::back) tell(AgentEvent::Kind::back, change.agent, address, silent);
     if (change.kind == Kind::blind)
       tell(AgentEvent::Kind::blind, {}, {}, count + " fell silent at once");
@@ -107,7 +109,7 @@ void AgentServer::State::note(wire::Refusal kind, const std::string& address,
 
 void AgentServer::State::tell(AgentEvent::Kind kind, const std::string& agent,
                               const std::string& address, const std::string& detail) {
-  observer_.event({kind, agent, address, detail, now_.wall});
+  observer_.event({kind, agent, address, detail, now_.wall, {}});
 }
 
 AgentServer::AgentServer(ServerOptions options, wire::ServerPort& port, Ledger& ledger,

@@ -29,6 +29,7 @@ struct AgentEvent {
   std::string address;
   std::string detail;
   TimeMs at{};
+  TimeMs heard{};  ///< last, of one that is lost
 };
 
 class Observer {

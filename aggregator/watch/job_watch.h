@@ -1,80 +1,112 @@
-// Stand-in of the real room until it is merged.
+// Watches one running job, cheaply: says when a full diagnosis is worth its cost, and why.
+//
+// Flow: the scoring thread that owns the job calls applied() after JobState::apply, due() when
+// next_look() says so, diagnoses if there are triggers, and gives the report to diagnosed(). What
+// live knows and the state does not goes to the diagnosis by live(). The cost follows the batch; a
+// look costs the processes and agents of the job at most, and is needed once a second at most. All
+// times are the aggregator's clock, none is read here. Each cause triggers once until diagnosed()
+// (or a minute) re-arms it; what came in between triggers then. Not saved: after a restart
+// resumed() learns from the loaded state. One thread.
+// Bounds: about 40 KB a job, 300 B a rank (a process, a source that prints iterations) and 100 B an
+// agent; the rooms' headers have the numbers.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "aggregator/diagnose/live.h"
 #include "aggregator/diagnose/report.h"
-#include "aggregator/job/job_state.h"
+#include "aggregator/watch/process_board.h"
+#include "aggregator/watch/progress.h"
+#include "aggregator/watch/telling_lines.h"
+#include "aggregator/watch/trigger.h"
 
 namespace l4::watch {
 
-enum class Cause : std::uint8_t {
-  error_line,
-  process_left,
-  process_stopped,
-  silent,
-  node_lost,
-  slower,
-  ended,
-  went_on,
-  asked
-};
-
-struct Trigger {
-  Cause cause = Cause::asked;
-  TimeMs evidence{};
-  std::string node;
-  std::optional<Rank> rank;
-  std::string detail;
-};
-
 struct Options {
-  Millis floor{60'000};
+  Millis suspect_floor{60'000};              ///< no silence shorter than this is suspected
+  Millis confirm_floor{300'000};             ///< nor confirmed, unless by other evidence
+  Millis device_wait{30'000};                ///< a process that waits longer (state D) is looked at
+  Millis rearm{60'000};                      ///< a cause whose diagnosis never came
+  std::optional<Millis> collective_timeout;  ///< of the job, if known
+};
+
+/// How the silence of a job stands.
+struct Standing {
+  bool suspect = false, confirmed = false;
+  std::optional<TimeMs> since;  ///< last progress
+  Millis deadline{0};           ///< after it the silence is suspected
+  std::string waits;            ///< what the job does since: "iteration 17 was done"
 };
 
 class JobWatch {
  public:
-  explicit JobWatch(Options options) : options_(options) {}
-  void applied(const job::JobState&, const wire::Batch& batch, TimeMs arrival) {
-    for (const auto& one : batch.templates) {
-      if (one.level >= Level::error)
-        due_.push_back({Cause::error_line, arrival, batch.agent, {}, one.text});
-      if ((one.marks & wire::kMarkFinished) != 0)
-        due_.push_back({Cause::ended, arrival, batch.agent, {}, one.text});
-    }
-    for (const auto& segment : batch.segments)
-      if (segment.iteration && segment.boundary == wire::Boundary::completed) {
-        if (failing_) due_.push_back({Cause::went_on, arrival, batch.agent, {}, {}});
-        failing_ = said_ = false;
-        progress_ = arrival;
-      }
-  }
-  void agent_lost(const std::string& agent, TimeMs at) {
-    due_.push_back({Cause::node_lost, at, agent, {}, {}});
-  }
-  void agent_back(const std::string&, TimeMs) {}
-  std::vector<Trigger> due(TimeMs now) {
-    if (progress_ && !said_ && now - *progress_ > options_.floor) {
-      said_ = true;
-      due_.push_back({Cause::silent, *progress_, {}, {}, {}});
-    }
-    return std::exchange(due_, {});
-  }
-  std::optional<TimeMs> next_look() const {
-    return progress_ && !said_ ? std::optional(*progress_ + options_.floor) : std::nullopt;
-  }
-  void diagnosed(const diagnose::Report& report, TimeMs) {
-    failing_ = report.verdict.state != State::healthy && report.verdict.state != State::finished;
-  }
+  explicit JobWatch(Options options) : options_(options), processes_(options.device_wait) {}
+
+  void applied(const job::JobState& state, const wire::Batch& batch, TimeMs arrival);
+  /// `heard`: when the agent was last heard of.
+  void agent_lost(const std::string& agent, TimeMs heard);
+  void agent_back(const std::string& agent, TimeMs now);
+  /// Other floors, from now on.
+  void set(const Options& options) { options_ = options; }
+  /// Somebody wants to know: asked is due at once.
+  void ask(TimeMs now);
+  /// After a restart of the aggregator: learns from what was loaded; deadlines start now.
+  void resumed(const job::JobState& state, TimeMs now);
+
+  /// What is due, each cause once; most telling first.
+  std::vector<Trigger> due(TimeMs now);
+  /// When due() should be called at the latest; none as long as nothing can become due by itself.
+  std::optional<TimeMs> next_look() const;
+  void diagnosed(const diagnose::Report& report, TimeMs now);
+
+  /// For diagnose::Options.
+  diagnose::Live live(TimeMs now) const;
+  Standing standing(TimeMs now) const;
+  const Progress& progress() const { return progress_; }
 
  private:
+  struct Agent {
+    std::uint32_t number = 0;
+    std::optional<TimeMs> heard;  ///< lines, since the attempt iterates
+    std::optional<TimeMs> lost;
+    Millis largest{0};
+    std::uint32_t gaps = 0;  ///< while iterations went on
+    bool told = false;
+  };
+  struct Slot {
+    std::optional<Trigger> waiting;
+    std::optional<TimeMs> fired;  ///< not re-armed yet
+  };
+
+  void fire(Trigger trigger);
+  bool is_over() const;
+  void note_agent(Agent& agent, const wire::Batch& batch, const Progress::Step& step, TimeMs now);
+  void moved(const Progress::Step& step, TimeMs now);
+  void look_at_silence(TimeMs now);
+  void look_at_agents(TimeMs now);
+  void look_again(TimeMs now);
+  bool other_evidence() const;
+  std::string waits_text() const;
+
   Options options_;
-  std::vector<Trigger> due_;
-  std::optional<TimeMs> progress_;
-  bool said_ = false, failing_ = false;
+  Progress progress_;
+  TellingLines lines_;
+  ProcessBoard processes_;
+  std::map<std::string, Agent> agents_;
+  std::array<Slot, kCauses> slots_;
+  std::optional<TimeMs> suspected_, confirmed_;  ///< progress that was the last then
+  std::optional<TimeMs> evidence_;               ///< newest error line or process that left
+  std::optional<TimeMs> look_again_;             ///< after an error line
+  std::uint64_t ticks_at_evidence_ = 0;
+  bool slow_by_pace_ = false;
+  State state_ = State::unknown;  ///< as it was diagnosed
+  bool failed_ = false;           ///< and not gone on since
+  std::uint64_t ticks_at_failure_ = 0, attempts_at_failure_ = 0;
+  std::optional<TimeMs> failed_at_, agents_looked_;
 };
 
 }  // namespace l4::watch

@@ -31,7 +31,7 @@ Outcome read(const FilePart& part) {
   std::atomic<std::uint64_t> done{0};
   const std::stop_token stop;
   PartReading reading{chunk, done, stop, outcome.warnings};
-  outcome.expected = read_part(part, decoder, reading);
+  outcome.expected = read_part(part, [&](std::string_view text) { decoder.feed(text); }, reading);
   decoder.finish();
   outcome.bytes = decoder.stats().bytes;
   CHECK(done == outcome.bytes);

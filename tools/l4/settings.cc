@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/config_dir.h"
 #include "common/base/config_table.h"
-#include "tools/l4/config_paths.h"
 
 namespace l4::cli {
 namespace {

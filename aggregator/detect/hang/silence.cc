@@ -40,6 +40,11 @@ Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeM
     found.stalled_for = std::max(Millis{0}, as_of - progress);
   }
   found.overdue = found.stalled_for > found.deadline;
+  if (options.watched) {
+    found.deadline = options.watched->deadline;
+    found.stalled_for = options.watched->stalled_for;
+    found.overdue = options.watched->overdue;
+  }
   return found;
 }
 

@@ -14,10 +14,17 @@
 
 namespace l4::detect::hang {
 
+/// What a live watch knows better than printed times do.
+struct Watched {
+  Millis stalled_for{0}, deadline{0};
+  bool overdue = false;
+};
+
 struct Options {
-  Millis floor{60'000};      ///< a silence this long is a hang, however quick the job is
-  Millis floor_min{10'000};  ///< and none shorter than this
-  double gaps = 30;          ///< between the two, so many times the largest gap seen
+  Millis floor{60'000};                 ///< a silence this long is a hang, however quick the job is
+  Millis floor_min{10'000};             ///< and none shorter than this
+  double gaps = 30;                     ///< between the two, so many times the largest gap seen
+  std::optional<Watched> watched = {};  ///< instead of what is said above
 };
 
 struct SilentRank {

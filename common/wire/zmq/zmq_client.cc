@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -19,6 +20,19 @@ constexpr int kConnectMostMs = 10'000, kLingerMs = 250;
 constexpr int kEvents = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                         ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                         ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED;
+
+/// libzmq would look at it only by connecting, which an aggregator tells as an odd visitor.
+bool is_endpoint(std::string_view text) {
+  constexpr std::string_view kStart = "tcp://";
+  const std::size_t colon = text.rfind(':');
+  if (!text.starts_with(kStart) || colon <= kStart.size()) return false;
+  const std::string_view host = text.substr(kStart.size(), colon - kStart.size());
+  const std::string_view port = text.substr(colon + 1);
+  std::uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  return host.find_first_of(" \t/") == std::string_view::npos && error == std::errc{} &&
+         end == port.data() + port.size() && number > 0;
+}
 
 class Client final : public ClientPort {
  public:
@@ -43,6 +57,7 @@ class Client final : public ClientPort {
   void wake() override { bell_.ring(); }
 
  private:
+  /// Makes the sockets, without a connection.
   Result<void> begin();
 
   std::shared_ptr<ZmqContext> context_;
@@ -73,12 +88,12 @@ Result<void> Client::begin() {
   if (zmq_socket_monitor(dealer_.handle(), events.c_str(), kEvents) != 0 ||
       zmq_connect(events_.handle(), events.c_str()) != 0)
     return std::unexpected(Error{"socket monitor", last_error()});
-  if (zmq_connect(dealer_.handle(), options_.endpoint.c_str()) != 0)
-    return std::unexpected(Error{options_.endpoint, last_error()});
   return {};
 }
 
 Result<void> Client::open() {
+  if (!is_endpoint(options_.endpoint))
+    return std::unexpected(Error{options_.endpoint, "is not tcp://HOST:PORT"});
   auto begun = begin();
   disconnect();
   return begun;
@@ -87,7 +102,10 @@ Result<void> Client::open() {
 void Client::connect() {
   disconnect();
   failure_.reset();
-  if (const auto begun = begin(); !begun) {
+  auto begun = begin();
+  if (begun && zmq_connect(dealer_.handle(), options_.endpoint.c_str()) != 0)
+    begun = std::unexpected(Error{options_.endpoint, last_error()});
+  if (!begun) {
     disconnect();
     failure_ = LinkNews{LinkNews::Kind::lost, begun.error().text()};
     bell_.ring();

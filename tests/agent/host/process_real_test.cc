@@ -108,9 +108,10 @@ TEST_CASE("real processes: stopped, going on, killed") {
   REQUIRE(facts.size() == 1);
   CHECK(facts[0].state == ProcessState::gone);
   CHECK(facts[0].exit == Exit{Exit::Kind::signal, SIGTERM, Exit::Seen::child});
-  int status = 0;
-  CHECK(::waitpid(rank.pid(), &status, WNOHANG) == rank.pid());  // left for us to collect
-  CHECK(WTERMSIG(status) == SIGTERM);
+  const auto ended = rank.collect();
+  REQUIRE(ended);
+  CHECK(ended->si_code == CLD_KILLED);
+  CHECK(ended->si_status == SIGTERM);
 }
 
 TEST_CASE("real processes: an exit code") {

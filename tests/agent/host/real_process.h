@@ -5,9 +5,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -57,34 +59,46 @@ inline pid_t spawn(const Start& start) {
   return pid;
 }
 
-/// A child that is killed and collected at the end.
+/// A child that is killed and collected at the end. Signals go by its pidfd, so that they can never
+/// reach who has its number after it.
 class Child {
  public:
-  explicit Child(const Start& start) : pid_(spawn(start)) {}
-  ~Child() { end(); }
+  explicit Child(const Start& start) : pid_(spawn(start)) {
+    if (pid_ > 0) pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
+  }
+  ~Child() {
+    end();
+    if (pidfd_ >= 0) ::close(pidfd_);
+  }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// Nobody is signalled if it could not be started: -1 would be everybody.
   void signal(int number) const {
-    if (pid_ > 0) ::kill(pid_, number);
+    if (pidfd_ >= 0) ::syscall(SYS_pidfd_send_signal, pidfd_, number, nullptr, 0);
   }
-  void stop() const { signal_and_wait(SIGSTOP, WUNTRACED); }
+  void stop() const { signal_and_wait(SIGSTOP, WSTOPPED); }
   void go_on() const { signal_and_wait(SIGCONT, WCONTINUED); }
   void end() {
-    if (pid_ <= 0) return;
     signal(SIGKILL);
-    ::waitpid(std::exchange(pid_, -1), nullptr, 0);
+    signal_and_wait(0, WEXITED);
+  }
+  /// How it ended, if it has and was left for us to collect.
+  std::optional<siginfo_t> collect() const {
+    siginfo_t ended{};
+    const bool asked = ::waitid(P_PIDFD, static_cast<id_t>(pidfd_), &ended, WEXITED | WNOHANG) == 0;
+    return asked && ended.si_pid == pid_ ? std::optional(ended) : std::nullopt;
   }
 
  private:
   void signal_and_wait(int number, int options) const {
-    if (pid_ <= 0) return;
+    if (pidfd_ < 0) return;
     signal(number);
-    ::waitpid(pid_, nullptr, options);
+    siginfo_t happened{};
+    ::waitid(P_PIDFD, static_cast<id_t>(pidfd_), &happened, options);
   }
   pid_t pid_;
+  int pidfd_ = -1;
 };
 
 struct Pipe {

@@ -5,8 +5,7 @@
 #include <filesystem>
 
 #include "agent/tail/tailer.h"
-#include "tests/agent/tail/collector.h"
-#include "tests/agent/tail/world.h"
+#include "tests/agent/tail/played.h"
 #include "tests/temp_folder.h"
 
 namespace l4::tail {
@@ -40,23 +39,6 @@ TEST_CASE("tailer limits: idle is a look every slow poll and nothing else") {
   CHECK(turns <= 61);
   CHECK(sink.quiets.size() == 8);
 }
-
-struct Played {
-  explicit Played(Options given = {}) {
-    given.sources = {"/logs"};
-    tailer.emplace(std::move(*Tailer::make(given, disk, disk.watcher())));
-    tailer->resume({});
-  }
-  void turn(Millis step = Millis{200}) {
-    now += step;
-    for (int i = 0; i < 5000 && tailer->turn(sink, {now, disk.now}); ++i) {
-    }
-  }
-  FakeDisk disk;
-  Collector sink;
-  std::optional<Tailer> tailer;
-  Millis now{1'000};
-};
 
 TEST_CASE(
     "tailer limits: no descriptors are left: some are closed for others, and it is said once") {

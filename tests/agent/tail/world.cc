@@ -32,19 +32,22 @@ std::string gzip(const std::string& text) {
 
 class FakeFile final : public File {
  public:
-  FakeFile(std::shared_ptr<FakeDisk::Inode> inode, std::size_t& open)
-      : inode_(std::move(inode)), open_(open) {
-    ++open_;
+  FakeFile(std::shared_ptr<FakeDisk::Inode> inode, FakeDisk& disk)
+      : inode_(std::move(inode)), disk_(disk) {
+    ++disk_.open_files;
   }
-  ~FakeFile() override { --open_; }
+  ~FakeFile() override { --disk_.open_files; }
   FakeFile(const FakeFile&) = delete;
   FakeFile& operator=(const FakeFile&) = delete;
 
   Outcome<Status> status() override {
+    if (disk_.meanwhile) disk_.meanwhile();
     return Status{Status::Kind::file, 1, inode_->number, inode_->bytes.size(), inode_->links,
                   inode_->modified};
   }
   Outcome<std::size_t> read(std::uint64_t offset, std::span<char> buffer) override {
+    if (disk_.meanwhile) disk_.meanwhile();
+    if (disk_.read_error != 0) return std::unexpected(disk_.read_error);
     if (offset >= inode_->bytes.size()) return std::size_t{0};
     const std::size_t n = std::min(buffer.size(), inode_->bytes.size() - offset);
     std::memcpy(buffer.data(), inode_->bytes.data() + offset, n);
@@ -53,7 +56,7 @@ class FakeFile final : public File {
 
  private:
   std::shared_ptr<FakeDisk::Inode> inode_;
-  std::size_t& open_;
+  FakeDisk& disk_;
 };
 
 class FakeWatcher final : public Watcher {
@@ -131,7 +134,14 @@ void FakeDisk::remove(const std::string& path) {
   note(path, false);
 }
 
+int FakeDisk::refusal(const std::string& path) {
+  if (meanwhile) meanwhile();
+  const auto at = refused.find(path);
+  return at == refused.end() ? 0 : at->second;
+}
+
 Outcome<std::vector<std::string>> FakeDisk::list(const std::string& folder) {
+  if (const int error = refusal(folder)) return std::unexpected(error);
   std::vector<std::string> names;
   for (const auto& [path, inode] : names_)
     if (path.starts_with(folder + "/")) names.push_back(path.substr(folder.size() + 1));
@@ -150,8 +160,9 @@ Outcome<Status> FakeDisk::status(const std::string& path, bool) {
 Outcome<std::unique_ptr<File>> FakeDisk::open(const std::string& path) {
   const auto at = names_.find(path);
   if (at == names_.end()) return std::unexpected(ENOENT);
+  if (const int error = refusal(path)) return std::unexpected(error);
   if (open_files >= open_most) return std::unexpected(EMFILE);
-  return std::make_unique<FakeFile>(at->second, open_files);
+  return std::make_unique<FakeFile>(at->second, *this);
 }
 
 std::unique_ptr<Watcher> FakeDisk::watcher() {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -53,14 +54,20 @@ class FakeDisk final : public Disk, public FileSystem {
   Outcome<Status> status(const std::string& path, bool follow) override;
   Outcome<std::string> real_path(const std::string& path) override { return path; }
   Outcome<std::unique_ptr<File>> open(const std::string& path) override;
-  bool blind(const std::string&) override { return false; }
+  bool blind(const std::string&) override { return network; }
 
   std::unique_ptr<Watcher> watcher();
 
   TimeMs now{};
   std::size_t open_files = 0, open_most = 1'000'000;
-  bool lose_notices = false;  ///< of writes and names; nobody says so
-  bool overflow = false;      ///< notices are lost, and it is said
+  bool lose_notices = false;           ///< of writes and names; nobody says so
+  bool overflow = false;               ///< notices are lost, and it is said
+  bool network = false;                ///< what others write is not noticed
+  std::map<std::string, int> refused;  ///< paths, and the errno of what is asked of them
+  int read_error = 0;                  ///< of all files, if not 0
+  /// Called before each look at the names, the size or the text of something: others write
+  /// meanwhile.
+  std::function<void()> meanwhile;
   struct Note {
     std::string name;
     bool written;
@@ -68,6 +75,7 @@ class FakeDisk final : public Disk, public FileSystem {
   std::deque<Note> notes;
 
  private:
+  int refusal(const std::string& path);
   std::shared_ptr<Inode> make(const std::string& path);
   void note(const std::string& path, bool written);
 

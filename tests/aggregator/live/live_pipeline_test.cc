@@ -10,6 +10,7 @@
 #include "aggregator/serve/report_json.h"
 #include "common/wire/memory_transport.h"
 #include "tests/aggregator/live/live_world.h"
+#include "tests/aggregator/store/model_files.h"
 #include "tests/temp_folder.h"
 
 namespace l4::test {
@@ -100,6 +101,62 @@ TEST_CASE("live pipeline: killed again and again it comes back the same, and ale
   const auto incidents = world.aggregator->incidents({});
   REQUIRE(incidents);
   CHECK(incidents->size() == 1);
+}
+
+TEST_CASE("live pipeline: a full disk stops it, and room lets it go on") {
+  const auto nodes = recorded(kSample, kJob);
+  TempFolder folder;
+  store::test::ModelFiles files;
+  LiveWorld world(folder.path());
+  world.files = &files;
+  world.options.store.commit.retry = Millis{20};
+  world.start();
+  add_nodes(world, nodes);
+  for (int i = 0; i < 60; ++i) world.step();
+  files.fail_all();
+  const auto wait = [&](bool accepting) {
+    for (int i = 0; i < 2'000 && world.aggregator->health().reasons.empty() != accepting; ++i) {
+      world.step();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  wait(false);
+  REQUIRE(world.aggregator->health().reasons.size() == 1);
+  for (int i = 0; i < 200; ++i) world.step();
+  CHECK_FALSE(std::ranges::all_of(world.nodes, [](const auto& node) { return node->done(); }));
+  CHECK(world.heard.count("nothing is accepted") == 1);
+  files.heal();
+  wait(true);
+  REQUIRE(world.settle());
+  CHECK(report_of(world.aggregator->find(kJob)->state()) == offline_report(nodes));
+}
+
+TEST_CASE("live pipeline: blind is one alert, and no node is called lost") {
+  TempFolder folder;
+  LiveWorld world(folder.path());
+  world.start();
+  for (std::size_t node = 0; node < 5; ++node) {
+    std::vector<wire::Batch> batches{healthy_second(kJob, node, 2, 0, world.now().wall)};
+    world.add(batches[0].agent, {}).add(batches[0]);
+  }
+  std::size_t second = 1;
+  const auto run = [&](std::size_t seconds) {
+    for (const std::size_t end = second + seconds; second < end; ++second) {
+      for (std::size_t i = 0; i < world.nodes.size(); ++i)
+        world.nodes[i]->add(healthy_second(kJob, i, 2, second, world.now().wall));
+      for (int i = 0; i < 20; ++i) world.step();
+    }
+  };
+  run(70);
+  world.network.cut_server(true);
+  run(40);
+  CHECK(world.heard.count("alert blind") == 1);
+  world.network.cut_server(false);
+  run(120);
+  CHECK(world.heard.count("alert sighted") == 1);
+  CHECK(world.heard.count(" is lost") == 0);
+  CHECK(world.heard.count("alert opened") == 0);
+  world.network.cut("10.0.0.1", false);
 }
 
 TEST_CASE("live pipeline: with its threads running, and stopped") {

@@ -41,7 +41,7 @@ void LiveWorld::start() {
   kill();
   port_ = network.server();
   ++options.server.incarnation;
-  live::Surroundings around{*port_, nullptr, {}, {}, {}};
+  live::Surroundings around{*port_, nullptr, {}, {}, {}, *files};
   around.say = [this](const std::string& text) { heard.say(text); };
   around.now = [this] { return now(); };
   around.post = [](const std::string&, const std::string&) -> Result<unsigned> { return 200; };

@@ -45,6 +45,7 @@ class LiveWorld {
   wire::simulation::Network network{1};
   Heard heard;
   live::Options options;
+  store::Files* files = &store::system_files();
   std::atomic<std::int64_t> clock{1'800'000'000'000};
   std::vector<std::unique_ptr<PlayedNode>> nodes;
 

@@ -58,6 +58,7 @@ Result<std::vector<std::vector<wire::Batch>>> record_batches(const std::filesyst
     std::uint64_t number = 0;
     for (wire::Batch& batch : all.back()) {
       batch.job = job;
+      for (wire::SourceDefinition& source : batch.sources) source.modified.reset();  // of a copy
       for (wire::Coverage& part : batch.coverage) part.file.key = key_of(node + part.path);
       batch.coverage.push_back(progress(node, number++));
     }

@@ -29,14 +29,6 @@ bool is_ready(int socket, short events, Clock::time_point until) {
   return ::poll(&one, 1, static_cast<int>(left.count())) == 1;
 }
 
-std::size_t occurrences(std::string_view text, std::string_view mark) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(mark); at != std::string_view::npos;
-       at = text.find(mark, at + mark.size()))
-    ++count;
-  return count;
-}
-
 }  // namespace
 
 RawClient::RawClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -77,10 +69,10 @@ std::string RawClient::receive(std::size_t size, std::chrono::milliseconds withi
   return text;
 }
 
-std::string RawClient::receive_until(std::string_view mark, std::size_t times) {
+std::string RawClient::receive_until(std::string_view mark) {
   const auto until = Clock::now() + default_time();
   std::string text;
-  while (occurrences(text, mark) < times && Clock::now() < until) {
+  while (!text.ends_with(mark) && Clock::now() < until) {
     const std::string more = receive(1, default_time());
     if (more.empty()) break;
     text += more;

@@ -23,8 +23,8 @@ class RawClient {
   std::size_t send(std::string_view bytes, std::chrono::milliseconds within = default_time());
   /// What arrives until `size` bytes are there, the peer closes, or the time is over.
   std::string receive(std::size_t size, std::chrono::milliseconds within = default_time());
-  /// The same until `mark` has been seen `times` times.
-  std::string receive_until(std::string_view mark, std::size_t times = 1);
+  /// The same until it ends with `mark`.
+  std::string receive_until(std::string_view mark);
   /// True once the peer has closed; what comes before is thrown away.
   bool is_closed_within(std::chrono::milliseconds within);
   void set_receive_buffer(int bytes);

@@ -147,7 +147,7 @@ TEST_CASE("live view: agents, the lost first") {
   list.agents[2].offset_ms = -12;
   list.agents[2].delay_ms = 1;
   list.agents[2].fleet_key = true;
-  const auto lines = lines_of(to_text(list, kNow, {}));
+  const auto lines = lines_of(to_text(list, kNow, {.width = 160}));
   REQUIRE(lines.size() == 6);
   CHECK(lines[1].starts_with("lost       node-3"));
   CHECK(lines[2].starts_with("away       node-2"));

@@ -142,6 +142,22 @@ TEST_CASE("zmq link: wake ends a wait") {
   CHECK(link.port->wait_fd() >= 0);
 }
 
+TEST_CASE("zmq link: a client with a wrong endpoint says what is wrong") {
+  auto context = std::make_shared<wire::ZmqContext>();
+  const auto server = *wire::make_key_pair();
+  const auto own = *wire::make_key_pair();
+  const wire::NodeKey key{"node-1", own.public_key, own.secret_key, server.public_key};
+  for (const char* endpoint : {"", "nowhere", "tcp://", "tcp://:7430", "tcp://host", "tcp://host:",
+                               "tcp://host:0", "tcp://host:x", "tcp://a b:1", "ipc:///tmp/x:1"}) {
+    CAPTURE(endpoint);
+    const auto made = wire::make_zmq_client(context, {endpoint, key});
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error().text().contains("tcp://HOST:PORT"));
+  }
+  for (const char* endpoint : {"tcp://host:7430", "tcp://10.0.0.1:1", "tcp://[::1]:65535"})
+    CHECK(wire::make_zmq_client(context, {endpoint, key}).has_value());
+}
+
 TEST_CASE("zmq link: a server with wrong options says what is wrong") {
   const TempFolder folder;
   auto context = std::make_shared<wire::ZmqContext>();

@@ -1,5 +1,5 @@
 // Rule packs are found beside the binary or where the environment says.
-#include "tools/l4/config_paths.h"
+#include "common/base/config_dir.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace l4::cli {
+namespace l4 {
 namespace {
 
 /// L4_CONFIG_DIR with another value, or none, until the end of the scope.
@@ -39,4 +39,4 @@ TEST_CASE("a build inside the source tree finds the tree's own packs") {
 }
 
 }  // namespace
-}  // namespace l4::cli
+}  // namespace l4

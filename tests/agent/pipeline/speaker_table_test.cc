@@ -1,5 +1,5 @@
 // Which source of a file a line belongs to.
-#include "agent/speaker_table.h"
+#include "agent/pipeline/speaker_table.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace l4::agent {
+namespace l4::pipeline {
 namespace {
 
 discover::LogFile file_of(wire::SourceKind kind) {
@@ -133,4 +133,4 @@ TEST_CASE("places are dense, stable and bounded") {
 }
 
 }  // namespace
-}  // namespace l4::agent
+}  // namespace l4::pipeline

@@ -1,6 +1,6 @@
 // Which source each speaker of a file is, in each of the runs that the file holds.
 //
-// Place in the flow: agent/node_agent.h asks for the current run while it reads, and for a byte's
+// Place in the flow: JobPipeline asks for the current run while it reads, and for a byte's
 // run when it reads again (recall). One per file, one thread. Bounded by speakers x runs; past
 // kRunsMax all belongs to the last run.
 #pragma once
@@ -12,7 +12,7 @@
 
 #include "common/base/ids.h"
 
-namespace l4::agent {
+namespace l4::pipeline {
 
 class FileRuns {
  public:
@@ -22,6 +22,11 @@ class FileRuns {
   std::uint32_t current() const { return static_cast<std::uint32_t>(runs_.size() - 1); }
   bool full() const { return runs_.size() >= kRunsMax; }
   void begin(std::uint64_t from_byte) { runs_.push_back({from_byte, {}}); }
+
+  /// What stands behind this byte is read again: runs that begin there are forgotten.
+  void go_back(std::uint64_t to_byte) {
+    while (runs_.size() > 1 && runs_.back().from > to_byte) runs_.pop_back();
+  }
 
   std::optional<SourceId> source(std::size_t speaker) const { return runs_.back().source(speaker); }
   void add(std::size_t speaker, SourceId source) {
@@ -55,4 +60,4 @@ class FileRuns {
   std::vector<Run> runs_{1};
 };
 
-}  // namespace l4::agent
+}  // namespace l4::pipeline

@@ -1,8 +1,8 @@
-#include "agent/speaker_table.h"
+#include "agent/pipeline/speaker_table.h"
 
 #include <algorithm>
 
-namespace l4::agent {
+namespace l4::pipeline {
 namespace {
 
 bool same(const decode::Speaker& speaker, const std::string& host, std::int32_t rank,
@@ -83,4 +83,4 @@ wire::SourceDefinition SpeakerTable::definition(std::size_t speaker) const {
   return source;
 }
 
-}  // namespace l4::agent
+}  // namespace l4::pipeline

@@ -1,6 +1,6 @@
 // What an agent knows of each of its templates, by local id.
 //
-// Place in the flow: agent/node_agent.h asks for every line, mostly for a template it has asked for
+// Place in the flow: JobPipeline asks for every line, mostly for a template it has asked for
 // a few lines before. Traits stay where they are: a table of places is searched, and the room of a
 // forgotten template is given to a new one. One per agent, one thread. Bounded by the templates
 // that the miner remembers.
@@ -14,7 +14,7 @@
 #include "common/base/ids.h"
 #include "common/drain/flat_table.h"
 
-namespace l4::agent {
+namespace l4::pipeline {
 
 class TraitsTable {
  public:
@@ -46,4 +46,4 @@ class TraitsTable {
   std::vector<std::uint32_t> free_;
 };
 
-}  // namespace l4::agent
+}  // namespace l4::pipeline

@@ -1,6 +1,6 @@
 // The speakers of one file: who says a line, and which source that is.
 //
-// Place in the flow: agent/node_agent.h asks it for every record. A file of one rank (by its path)
+// Place in the flow: JobPipeline asks it for every record. A file of one rank (by its path)
 // has one speaker, whose rank is the path's or the one most of its lines name; any other file gets
 // a source per (host, rank, local rank) that its prefixes tell apart.
 // One per file, one thread. Bounded: past kSpeakersMax further speakers share the file's first.
@@ -16,7 +16,7 @@
 #include "agent/discover/discover.h"
 #include "common/wire/batch.h"
 
-namespace l4::agent {
+namespace l4::pipeline {
 
 class SpeakerTable {
  public:
@@ -55,4 +55,4 @@ class SpeakerTable {
   mutable std::size_t last_ = 0;
 };
 
-}  // namespace l4::agent
+}  // namespace l4::pipeline

@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
-namespace l4::cli {
+namespace l4 {
 
 /// Folder that holds `frameworks/` and `faults/`; empty if none is found.
 std::filesystem::path find_config_dir();
 
-}  // namespace l4::cli
+}  // namespace l4

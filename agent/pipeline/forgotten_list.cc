@@ -1,9 +1,9 @@
-#include "agent/forgotten_list.h"
+#include "agent/pipeline/forgotten_list.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace l4::agent {
+namespace l4::pipeline {
 
 void ForgottenList::add(const std::vector<LocalTemplateId>& ids) {
   const auto middle = static_cast<std::ptrdiff_t>(ids_.size());
@@ -12,12 +12,11 @@ void ForgottenList::add(const std::vector<LocalTemplateId>& ids) {
 }
 
 std::vector<LocalTemplateId> ForgottenList::take(
-    const std::vector<std::unique_ptr<segment::Segmenter>>& segmenters, std::size_t size_max) {
+    std::span<const std::span<const wire::EventCount>> under_way, std::size_t size_max) {
   if (ids_.empty()) return {};
   std::vector<LocalTemplateId> held;
-  for (const auto& segmenter : segmenters) {
-    if (!segmenter) continue;
-    for (const wire::EventCount& event : segmenter->open_events())
+  for (const auto& events : under_way) {
+    for (const wire::EventCount& event : events)
       if (std::ranges::binary_search(ids_, event.id)) held.push_back(event.id);
   }
   std::ranges::sort(held);
@@ -30,4 +29,4 @@ std::vector<LocalTemplateId> ForgottenList::take(
   return taken;
 }
 
-}  // namespace l4::agent
+}  // namespace l4::pipeline

@@ -1,9 +1,9 @@
-#include "tools/l4/config_paths.h"
+#include "common/base/config_dir.h"
 
 #include <cstdlib>
 #include <system_error>
 
-namespace l4::cli {
+namespace l4 {
 namespace {
 
 bool holds_config(const std::filesystem::path& folder) {
@@ -29,4 +29,4 @@ std::filesystem::path find_config_dir() {
   return {};
 }
 
-}  // namespace l4::cli
+}  // namespace l4

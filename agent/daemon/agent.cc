@@ -1,0 +1,281 @@
+#include "agent/daemon/agent.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace l4::daemon {
+namespace {
+
+constexpr Millis kAloneAfter{5'000};
+constexpr Millis kWatchEvery{1'000}, kWatchClosely{200}, kCloselyFor{4'000};
+constexpr std::size_t kFactsMax = 8192;
+constexpr Millis kLimitsEvery{1'000}, kRememberEvery{5'000};
+/// What is read between two looks at the link.
+constexpr std::size_t kBytesPerTurn = 1u << 20, kBytesPerFile = 128u << 10;
+
+tail::Options tail_options(const Settings& settings, std::uint64_t seed) {
+  tail::Options options;
+  options.sources = settings.sources;
+  options.excludes = settings.excludes;
+  options.old_after = settings.old_after;
+  options.bytes_per_turn = kBytesPerTurn;
+  options.bytes_per_file = kBytesPerFile;
+  options.descriptors_max = tail::descriptors_allowed();
+  options.seed = seed;
+  return options;
+}
+
+std::unique_ptr<host::ProcessWatch> make_watch(const Settings& settings, const host::Proc& proc) {
+  if (!settings.processes) return nullptr;
+  host::ProcessWatch::Options options;
+  options.hints.config_job = settings.job;
+  options.hints.config_node = settings.node;
+  options.self = host::Pid{static_cast<std::int32_t>(::getpid())};
+  return std::make_unique<host::ProcessWatch>(proc, std::move(options));
+}
+
+ship::SessionOptions session_options(const Settings& settings, const Agent::World& world) {
+  ship::SessionOptions options;
+  options.agent = world.name;
+  options.boot_id = world.boot_id;
+  options.software = world.software;
+  options.incarnation = world.incarnation;
+  options.queue = settings.queue;
+  options.seed = world.seed;
+  return options;
+}
+
+bool is_readable(int descriptor) {
+  pollfd wait{descriptor, POLLIN, 0};
+  return descriptor >= 0 && ::poll(&wait, 1, 0) > 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Agent>> Agent::make(Settings settings, World world, Moment now) {
+  auto packs = segment::RulePackSet::load(settings.frameworks);
+  if (!packs) return std::unexpected(packs.error());
+  // Patterns are checked before anything is connected.
+  auto tailer = tail::Tailer::make(tail_options(settings, world.seed), tail::real_file_system(),
+                                   tail::make_blind_watcher());
+  if (!tailer) return std::unexpected(tailer.error());
+  return std::unique_ptr<Agent>(
+      new Agent(std::move(settings), std::move(world), std::move(*packs), now));
+}
+
+Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment now)
+    : settings_(std::move(settings)),
+      world_(std::move(world)),
+      packs_(std::move(packs)),
+      now_(now),
+      began_(now.steady),
+      watch_(make_watch(settings_, world_.proc)),
+      owners_({settings_.job, settings_.node, world_.name}, watch_.get()),
+      jobs_(packs_, settings_.pipeline, settings_.jobs_max,
+            [this](wire::Batch&& batch) { ship(std::move(batch)); }),
+      intake_({}, owners_, jobs_,
+              {[this](const tail::Place& place, const std::string& root) { found(place, root); },
+               [this](const wire::FileId& file) {
+                 session_.release(file.key);
+                 counted_.erase(file.key);
+                 if (watch_) watch_->remove_log({file.device, file.inode});
+               },
+               [this](const wire::Warning& warning) {
+                 world_.log->warn(
+                     fmt::format("{}: {}: {}", warning.kind, warning.file, warning.reason),
+                     now_.steady);
+               }},
+              settings_.processes),
+      limits_(world_.proc, settings_.limits),
+      session_(session_options(settings_, world_), *world_.port, *this),
+      positions_file_((settings_.state / "positions").string()) {
+  if (settings_.kernel)
+    kernel_.emplace(KernelFeed::Options{"/dev/kmsg", world_.boot_id,
+                                        settings_.node.empty() ? world_.name : settings_.node},
+                    jobs_, [this](std::uint64_t key) {
+                      const auto found = counted_.find(key);
+                      return found == counted_.end() ? 0 : found->second.offset;
+                    });
+}
+
+Agent::~Agent() = default;
+
+void Agent::begin_tailing(const std::vector<tail::Position>& positions) {
+  auto watcher = tail::make_inotify_watcher();
+  if (!watcher)
+    world_.log->warn("changes are looked for, not noticed: the system gives no inotify instance",
+                     now_.steady);
+  auto made = tail::Tailer::make(tail_options(settings_, world_.seed + ++tailers_made_),
+                                 tail::real_file_system(),
+                                 watcher ? std::move(*watcher) : tail::make_blind_watcher());
+  if (!made) {
+    world_.log->say(OwnLog::Weight::error, made.error().text(), now_.steady);
+    return;
+  }
+  tailer_.emplace(std::move(*made));
+  tailer_->resume(positions);
+}
+
+Millis Agent::step(Moment now) {
+  now_ = now;
+  intake_.set_time({now.steady, now.host.wall});
+  jobs_.arrives(now.host.wall);
+  Millis wait = session_.step(now.instant());
+  answer_questions();
+  if (!tailer_ && now.steady - began_ >= kAloneAfter && !stopping_) begin_alone();
+  if (now.steady >= limits_at_) look_at_limits();
+  watch_processes();
+  decide_in_ = intake_.decide();
+  if (!facts_.empty()) tell_processes();
+  if (reloaded_) change_sources();
+  if (may_read())
+    read();
+  else
+    intake_.was_blocked();
+  if (may_hear_kernel()) {
+    kernel_->poll(now.host, watch_.get());
+    tell(kernel_->take_notices());
+  }
+  if (now.steady >= flush_at_) flush(stopping_);
+  if (std::exchange(offered_, false)) wait = session_.step(now.instant());
+  if (now.steady >= remember_at_) remember();
+  return next_step(wait);
+}
+
+bool Agent::may_read() const {
+  return tailer_ && !stopping_ && !reloaded_ && session_.has_room() && intake_.has_room() &&
+         now_.steady >= paused_until_;
+}
+
+bool Agent::may_hear_kernel() const {
+  return kernel_ && tailer_ && !stopping_ && session_.has_room();
+}
+
+void Agent::read() {
+  more_ = tailer_->turn(intake_, {now_.steady, now_.host.wall});
+  if (!more_) intake_.turned();
+}
+
+void Agent::flush(bool all) {
+  flush_at_ = now_.steady + settings_.flush;
+  if (session_.has_room() && jobs_.dirty()) jobs_.flush(now_.steady, all);
+}
+
+void Agent::ship(wire::Batch&& batch) {
+  session_.offer(std::move(batch));
+  offered_ = true;
+}
+
+Millis Agent::next_step(Millis session) const {
+  const auto until = [&](Millis at) { return std::max(Millis{0}, at - now_.steady); };
+  Millis wait = session;
+  if (jobs_.dirty() && session_.has_room()) wait = std::min(wait, until(flush_at_));
+  if (watch_) wait = std::min(wait, until(watch_at_));
+  if (decide_in_) wait = std::min(wait, *decide_in_);
+  if (reloaded_ || stopping_) wait = std::min(wait, Millis{50});
+  if (may_read()) {
+    if (more_) return Millis{0};
+    const tail::Wait tail = tailer_->wait({now_.steady, now_.host.wall});
+    if (tail.at_most) wait = std::min(wait, *tail.at_most);
+  } else if (now_.steady < paused_until_) {
+    wait = std::min(wait, until(paused_until_));
+  }
+  return wait;
+}
+
+std::vector<int> Agent::descriptors() const {
+  std::vector<int> all{world_.port->wait_fd()};
+  if (watch_) all.push_back(watch_->descriptor());
+  if (may_hear_kernel()) all.push_back(kernel_->descriptor());
+  if (may_read()) all.push_back(tailer_->wait({now_.steady, now_.host.wall}).fd);
+  return all;
+}
+
+void Agent::look_at_limits() {
+  limits_at_ = now_.steady + kLimitsEvery;
+  limits_.measure(now_.host);
+  tell(limits_.take_notices());
+  const Millis pause = limits_.pause();
+  if (pause > Millis{0}) paused_until_ = now_.steady + std::min(pause, kLimitsEvery);
+}
+
+void Agent::found(const tail::Place& place, const std::string& root) {
+  if (!watch_ || place.file.inode == 0) return;
+  const host::FileKey key{place.file.device, place.file.inode};
+  if (!watch_->add_log({place.path, owners_.node_of_path(place.path, root), key})) return;
+  watch_at_ = now_.steady;
+  watch_closely_until_ = now_.steady + kCloselyFor;
+}
+
+void Agent::watch_processes() {
+  if (!watch_ || (now_.steady < watch_at_ && !is_readable(watch_->descriptor()))) return;
+  const std::vector<host::ProcessFact> changed = watch_->poll(now_.host);
+  tell(watch_->take_notices());
+  if (!changed.empty()) intake_.look_again();
+  for (const host::ProcessFact& fact : changed)
+    if (facts_.size() < kFactsMax) facts_.push_back(fact);
+  const bool closely = now_.steady < watch_closely_until_;
+  watch_at_ = now_.steady + (closely ? kWatchClosely : kWatchEvery);
+}
+
+/// Facts go with the batches of the job that they name, or that their logs belong to.
+void Agent::tell_processes() {
+  std::erase_if(facts_, [&](const host::ProcessFact& fact) {
+    pipeline::JobPipeline* pipeline = fact.job.empty() ? nullptr : jobs_.find(fact.job);
+    const auto* process = watch_->find(fact.pid, fact.started_boot);
+    if (pipeline == nullptr && process != nullptr)
+      for (const host::FileKey& file : process->logs)
+        if (pipeline == nullptr) pipeline = jobs_.find(intake_.job_of(file));
+    if (pipeline == nullptr) return process == nullptr || !decide_in_;
+    pipeline->process(fact);
+    return true;
+  });
+}
+
+void Agent::tell(const std::vector<host::Notice>& notices) {
+  for (const host::Notice& notice : notices) world_.log->warn(notice.text, now_.steady);
+}
+
+void Agent::remember() {
+  remember_at_ = now_.steady + kRememberEvery;
+  if (!tailer_) return;
+  jobs_.tidy(now_.steady);
+  const auto saved = positions_file_.save(tailer_->positions());
+  if (!saved)
+    world_.log->warn("positions cannot be remembered: " + saved.error().text(), now_.steady);
+  else if (remembered_badly_)
+    world_.log->info("positions are remembered again", now_.steady);
+  remembered_badly_ = !saved;
+}
+
+void Agent::stop(Moment now) {
+  now_ = now;
+  stopping_ = true;
+  flush(true);
+  session_.step(now.instant());
+}
+
+bool Agent::done() const {
+  return session_.queue().size() == 0 || session_.state() != ship::Session::State::open;
+}
+
+void Agent::close(Moment now) {
+  now_ = now;
+  remember();
+  session_.stop("the agent stops");
+}
+
+std::string Agent::status() const {
+  static constexpr const char* kStates[] = {"waiting to connect",  "connecting", "greeting",
+                                            "comparing positions", "connected",  "stopped"};
+  const tail::Counters counters = tailer_ ? tailer_->counters() : tail::Counters{};
+  return fmt::format("{}; {} jobs, {} logs, {} files; {} batches wait",
+                     kStates[static_cast<std::size_t>(session_.state())], jobs_.size(),
+                     counters.logs, counters.files, session_.queue().size());
+}
+
+}  // namespace l4::daemon

@@ -1,0 +1,123 @@
+// A live agent: tails logs, parses them, ships batches, watches processes and the kernel's log.
+//
+//   tail::Tailer -> Intake -> pipeline::JobPipeline (one a job) -> ship::Session -> port
+//
+// A state machine over its port, file system and /proc: it reads no clock and starts no thread. Its
+// owner calls `step` whenever one of `descriptors` is readable and when the time it returned is
+// over. Positions are the aggregator's; a file in the state folder remembers them, so that an agent
+// that finds no aggregator begins to read after five seconds all the same. Bounds: Settings; when
+// the link takes no more, nothing is read, and the bytes stay in the logs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/daemon/intake.h"
+#include "agent/daemon/kernel_feed.h"
+#include "agent/daemon/own_log.h"
+#include "agent/daemon/settings.h"
+#include "agent/host/limits.h"
+#include "agent/segment/rule_pack.h"
+#include "agent/ship/session.h"
+#include "agent/tail/positions_file.h"
+
+namespace l4::daemon {
+
+struct Moment {
+  Millis steady{0};
+  host::HostTime host;
+  wire::Instant instant() const { return {steady, host.wall}; }
+};
+
+class Agent : private ship::Pipeline {
+ public:
+  struct World {
+    std::string name, boot_id, software;
+    std::uint64_t incarnation = 0, seed = 0;  ///< drawn at the start
+    std::unique_ptr<wire::ClientPort> port;
+    host::Proc proc;
+    OwnLog* log = nullptr;  ///< outlives the agent
+  };
+  static Result<std::unique_ptr<Agent>> make(Settings settings, World world, Moment now);
+  ~Agent() override;
+
+  /// Does what is due. Gives how long the owner may wait at most.
+  Millis step(Moment now);
+  /// What to wait for beside that; -1 where there is none.
+  std::vector<int> descriptors() const;
+
+  /// Reads no further and ships what it has. Step on until `done`, or as long as there is time;
+  /// then `close`. What is not committed by then is read again by the next agent.
+  void stop(Moment now);
+  bool done() const;
+  void close(Moment now);
+
+  /// Takes over what may change while the agent runs, and says what may not.
+  void reload(Settings settings, Moment now);
+
+  /// "3 jobs, 24 files, connected": for systemd and for people.
+  std::string status() const;
+
+ private:
+  struct Counted {
+    std::uint64_t offset = 0, lines = 0;
+  };
+
+  Agent(Settings settings, World world, segment::RulePackSet packs, Moment now);
+
+  void read_from(const std::vector<wire::Position>& committed) override;
+  void committed(const std::vector<wire::Coverage>& coverage) override;
+  void define_again(const std::string& job, const std::vector<LocalTemplateId>& templates) override;
+  void asked(const wire::Ask& question) override;
+  void said(std::string_view what) override;
+
+  void begin_tailing(const std::vector<tail::Position>& positions);
+  void begin_alone();
+  bool goes_back(const std::vector<wire::Position>& committed) const;
+  void change_sources();
+  void watch_processes();
+  void tell_processes();
+  void found(const tail::Place& place, const std::string& root);
+  void read();
+  void flush(bool all);
+  void answer_questions();
+  void look_at_limits();
+  void remember();
+  void tell(const std::vector<host::Notice>& notices);
+  void ship(wire::Batch&& batch);
+  Millis next_step(Millis session) const;
+  bool may_read() const;
+  bool may_hear_kernel() const;
+
+  Settings settings_;
+  World world_;
+  segment::RulePackSet packs_;
+  Moment now_;
+  Millis began_{0};
+  std::unique_ptr<host::ProcessWatch> watch_;
+  Owners owners_;
+  Jobs jobs_;
+  Intake intake_;
+  std::optional<KernelFeed> kernel_;
+  host::Limits limits_;
+  ship::Session session_;
+  std::optional<tail::Tailer> tailer_;
+  tail::PositionsFile positions_file_;
+  std::unordered_map<std::uint64_t, Counted> counted_;  // committed, by file key
+  std::vector<wire::Ask> questions_;
+  std::vector<host::ProcessFact> facts_;  // that wait for the job they belong to
+  std::optional<Settings> reloaded_;      // sources that wait until nothing is under way
+
+  Millis flush_at_{0}, watch_at_{0}, limits_at_{0}, remember_at_{0}, paused_until_{0};
+  Millis watch_closely_until_{0};
+  std::optional<Millis> decide_in_;
+  std::uint64_t tailers_made_ = 0;
+  bool more_ = false, stopping_ = false, offered_ = false;
+  bool remembered_badly_ = false;
+};
+
+}  // namespace l4::daemon

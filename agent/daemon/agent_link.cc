@@ -1,0 +1,131 @@
+// What the link asks of the agent: where to read on, what is counted, what to define again.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "agent/daemon/agent.h"
+
+namespace l4::daemon {
+namespace {
+
+constexpr std::size_t kQuestionsMax = 16;
+
+}  // namespace
+
+/// Nobody answers: what is read now may be gone later. If the aggregator knows otherwise, that is
+/// found out when it is there.
+void Agent::begin_alone() {
+  auto loaded = positions_file_.load();
+  if (!loaded) world_.log->warn(loaded.error().text(), now_.steady);
+  std::vector<tail::Position> positions;
+  if (loaded) positions = std::move(loaded->positions);
+  world_.log->info(
+      fmt::format("no aggregator yet; reading on from {} remembered positions", positions.size()),
+      now_.steady);
+  for (const tail::Position& position : positions)
+    counted_[position.file.key] = {position.offset, position.lines};
+  begin_tailing(positions);
+}
+
+/// The aggregator has less than it once acknowledged: only a new tailer reads that again.
+bool Agent::goes_back(const std::vector<wire::Position>& committed) const {
+  std::unordered_map<std::uint64_t, std::uint64_t> theirs;
+  for (const wire::Position& position : committed) theirs[position.file.key] = position.offset;
+  return std::ranges::any_of(counted_, [&](const auto& entry) {
+    const auto found = theirs.find(entry.first);
+    return entry.second.offset > (found == theirs.end() ? 0 : found->second);
+  });
+}
+
+void Agent::read_from(const std::vector<wire::Position>& committed) {
+  const bool back = goes_back(committed);
+  std::unordered_map<std::uint64_t, tail::Position> remembered;
+  if (tailer_) {
+    for (tail::Position& position : tailer_->positions())
+      remembered.emplace(position.file.key, std::move(position));
+  } else if (auto loaded = positions_file_.load()) {
+    for (tail::Position& position : loaded->positions)
+      remembered.emplace(position.file.key, std::move(position));
+  }
+  counted_.clear();
+  std::vector<tail::Position> positions;
+  for (const wire::Position& position : committed) {
+    counted_[position.file.key] = {position.offset, position.lines};
+    const auto known = remembered.find(position.file.key);
+    const bool here = known != remembered.end();
+    positions.push_back({position.file, here ? known->second.path : position.path, position.offset,
+                         position.lines, here ? known->second.known : 0});
+  }
+  const bool again = tailer_ && !back;
+  intake_.restart(!again);
+  if (again) {
+    tailer_->resume(positions);
+    for (const tail::LogId log : intake_.logs()) tailer_->rewind(log);
+  } else {
+    tailer_.reset();
+    begin_tailing(positions);
+  }
+  if (kernel_) kernel_->restart();
+  if (watch_) facts_ = watch_->facts();
+}
+
+void Agent::committed(const std::vector<wire::Coverage>& coverage) {
+  for (const wire::Coverage& part : coverage) {
+    Counted& counted = counted_[part.file.key];
+    counted.offset = std::max(counted.offset, part.bytes.to);
+    counted.lines += part.lines;
+    if (tailer_) tailer_->commit(part.file.key, counted.offset, counted.lines);
+  }
+}
+
+void Agent::define_again(const std::string& job, const std::vector<LocalTemplateId>& templates) {
+  if (pipeline::JobPipeline* pipeline = jobs_.find(job)) pipeline->define_again(templates);
+}
+
+void Agent::asked(const wire::Ask& question) {
+  if (questions_.size() < kQuestionsMax) questions_.push_back(question);
+}
+
+/// An answer without a body says that there is nothing to be had.
+void Agent::answer_questions() {
+  for (const wire::Ask& question : std::exchange(questions_, {})) {
+    world_.log->info(fmt::format("a question is not supported yet: {}", question.topic),
+                     now_.steady);
+    session_.answer({question.number, "unsupported", {}, true});
+  }
+}
+
+void Agent::said(std::string_view what) {
+  world_.log->info(what, now_.steady);
+}
+
+void Agent::reload(Settings settings, Moment now) {
+  now_ = now;
+  for (const std::string& name : fixed_differences(settings_, settings))
+    world_.log->warn(fmt::format("[{}] has changed: takes effect at the next start", name),
+                     now.steady);
+  settings_.flush = settings.flush;
+  const bool sources = std::tie(settings.sources, settings.excludes, settings.old_after) !=
+                       std::tie(settings_.sources, settings_.excludes, settings_.old_after);
+  if (sources) reloaded_ = std::move(settings);
+  world_.log->info("the configuration was read again", now.steady);
+}
+
+/// Once nothing is under way, other sources are read from what is committed.
+void Agent::change_sources() {
+  if (jobs_.dirty() && session_.has_room()) jobs_.flush(now_.steady, true);
+  if (session_.queue().size() > 0 || !tailer_) return;
+  settings_.sources = std::move(reloaded_->sources);
+  settings_.excludes = std::move(reloaded_->excludes);
+  settings_.old_after = reloaded_->old_after;
+  reloaded_.reset();
+  const std::vector<tail::Position> positions = tailer_->positions();
+  intake_.restart(true);
+  tailer_.reset();
+  begin_tailing(positions);
+  if (kernel_) kernel_->restart();
+}
+
+}  // namespace l4::daemon

@@ -1,0 +1,110 @@
+// What the tailer gives goes into the pipeline of the job that the log belongs to.
+//
+// Flow: tail::Tailer -> here -> pipeline::JobPipeline. Who writes a new log is known a moment after
+// it was found: what is read of it until then is held back, for `decide_after` at most. One thread.
+// Bounds: `held_bytes_max` are held back in all; full, `has_room` is false and the owner turns the
+// tailer no further.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent/daemon/jobs.h"
+#include "agent/daemon/owners.h"
+#include "agent/tail/tailer.h"
+
+namespace l4::daemon {
+
+class Intake : public tail::Sink {
+ public:
+  struct Options {
+    Millis decide_after{2'000};
+    std::size_t held_bytes_max = 1u << 20;
+    Millis quiet_again{1'000};  ///< a file that seemed quiet while it was not read
+  };
+  /// What else must know of files. Called from within Tailer::turn.
+  struct Others {
+    std::function<void(const tail::Place&, const std::string& root)> found;  ///< a part, or renamed
+    std::function<void(const wire::FileId&)> forgotten;
+    std::function<void(const wire::Warning&)> warned;
+  };
+  struct Counts {
+    std::uint64_t lost_bytes = 0, skipped_bytes = 0, warnings = 0;
+  };
+
+  /// `watched`: processes are looked at, so that it is worth waiting.
+  Intake(Options options, const Owners& owners, Jobs& jobs, Others others, bool watched)
+      : options_(options),
+        owners_(owners),
+        jobs_(jobs),
+        others_(std::move(others)),
+        watched_(watched) {}
+
+  void set_time(tail::Now now) { now_ = now; }
+  /// The tailer was not turned for a while: that nothing came says nothing.
+  void was_blocked() { blocked_ = true; }
+  void turned() { blocked_ = false; }
+  bool has_room() const { return held_bytes_ < options_.held_bytes_max; }
+  /// Decides where that can be done now; when it must be called again, if there is anything left.
+  std::optional<Millis> decide();
+  /// Processes are other ones now: who writes the logs?
+  void look_again();
+  /// All is read again from what is committed. `forget`: by a tailer that knows no log yet.
+  void restart(bool forget);
+  std::vector<tail::LogId> logs() const;
+  /// Job of a file that is being followed; empty if it is not known.
+  std::string job_of(const host::FileKey& file) const;
+  const Counts& counts() const { return counts_; }
+
+  void log_begins(const tail::LogBegin& log) override;
+  void part(const tail::Place& place, std::uint64_t lines) override;
+  void bytes(const tail::Place& place, std::string_view bytes) override;
+  void missing(const tail::Place& place, std::uint64_t to, tail::Missing why) override;
+  void quiet(tail::LogId log) override;
+  void log_ends(tail::LogId log) override;
+  void forgotten(const wire::FileId& file) override;
+  void warning(const wire::Warning& warning) override;
+
+ private:
+  struct Missed {
+    pipeline::Part part;
+    std::uint64_t to = 0;
+  };
+  struct Quiet {};
+  using Held = std::variant<pipeline::Part, std::string, Missed, Quiet>;
+  struct Log {
+    std::string path, root;
+    std::optional<host::FileKey> file;
+    std::string job;
+    std::optional<pipeline::LogNumber> number;  ///< once it is decided
+    bool by_process = false;
+    Millis since{0};
+    std::vector<Held> held;
+    bool at_end = true;                 ///< all that was known of the file was given
+    std::optional<Millis> quiet_since;  ///< and may be no end of a line
+  };
+
+  void decide(Log& log, const Owner& owner);
+  pipeline::JobPipeline& pipeline_of(const Log& log) { return *jobs_.find(log.job); }
+  void hold(Log& log, Held what, std::size_t bytes);
+  void give(Log& log, Held what);
+
+  Options options_;
+  const Owners& owners_;
+  Jobs& jobs_;
+  Others others_;
+  bool watched_, blocked_ = false;
+  std::size_t quiet_logs_ = 0;
+  tail::Now now_;
+  std::map<tail::LogId, Log> logs_;
+  std::size_t held_bytes_ = 0, undecided_ = 0;
+  std::vector<wire::Warning> warnings_;  ///< as long as there is no job
+  Counts counts_;
+};
+
+}  // namespace l4::daemon

@@ -1,0 +1,60 @@
+// The kernel's messages as one more log of each job: /dev/kmsg, positions being sequence numbers.
+//
+// Flow: host::KernelLog -> here -> pipeline::JobPipeline::record. Messages that are evidence
+// (agent/host/kernel_evidence.h) become lines as dmesg prints them; the others are only accounted
+// for. The key of the file is made of the boot id and the job, so that after a restart of the agent
+// each message is counted once. What was said before a job began is left out. One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/daemon/jobs.h"
+#include "agent/host/kernel_log.h"
+#include "agent/host/process_watch.h"
+
+namespace l4::daemon {
+
+class KernelFeed {
+ public:
+  struct Options {
+    std::string path = "/dev/kmsg";
+    std::string boot_id, node;
+  };
+  /// Up to where a file is committed; 0 if nothing is.
+  using Committed = std::function<std::uint64_t(std::uint64_t key)>;
+
+  KernelFeed(Options options, Jobs& jobs, Committed committed);
+
+  /// Takes what has come since; true if there may be more at once. `watch` may be null.
+  bool poll(const host::HostTime& now, const host::ProcessWatch* watch);
+  /// All is read again from what is committed.
+  void restart();
+
+  int descriptor() const { return log_ ? log_->descriptor() : -1; }
+  std::vector<host::Notice> take_notices();
+  std::uint64_t lines() const { return lines_; }
+
+ private:
+  struct Feed {
+    std::uint64_t key = 0, next = 0;  ///< sequence that the job goes on at
+    pipeline::LogNumber log;
+    bool begun = false;
+  };
+  void open(const host::HostTime& now, const host::ProcessWatch* watch);
+  void give(pipeline::JobPipeline& pipeline, Feed& feed, const host::KernelRecord& record);
+
+  Options options_;
+  Jobs& jobs_;
+  Committed committed_;
+  std::unique_ptr<host::KernelLog> log_;
+  std::map<std::string, Feed> feeds_;  // by job
+  std::uint64_t lines_ = 0;
+};
+
+}  // namespace l4::daemon

@@ -1,0 +1,67 @@
+#include "agent/daemon/owners.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace l4::daemon {
+namespace {
+
+using Processes = std::vector<const host::ProcessWatch::Process*>;
+
+/// What all of them agree in; empty if they do not.
+template <class Get>
+std::string shared(const Processes& processes, Get get) {
+  std::string value;
+  for (const auto* process : processes) {
+    const std::string& one = get(process->fact);
+    if (one.empty()) continue;
+    if (!value.empty() && value != one) return {};
+    value = one;
+  }
+  return value;
+}
+
+/// A file of one rank is that rank's; what a launcher writes holds others' lines, too.
+void take_rank(discover::LogFile& file, const Processes& ranks) {
+  const bool open = file.kind == wire::SourceKind::rank || file.kind == wire::SourceKind::other;
+  if (ranks.size() != 1 || !open) return;
+  const host::ProcessFact& fact = ranks.front()->fact;
+  if (!fact.rank) return;
+  file.kind = wire::SourceKind::rank;
+  file.rank = fact.rank;
+  if (fact.local_rank) file.local_rank = fact.local_rank;
+}
+
+}  // namespace
+
+std::string Owners::node_of_path(const std::string& path, const std::string& root) const {
+  const discover::LogFile file = discover::describe(path, root).file;
+  return file.node_known ? file.node : defaults_.node;
+}
+
+Owner Owners::of(const std::string& path, const std::string& root,
+                 const std::optional<host::FileKey>& file) const {
+  discover::Described described = discover::describe(path, root);
+  Owner owner;
+  owner.facts = std::move(described.file);
+  owner.facts.modified.reset();  // it grows
+  Processes ranks;
+  if (watch_ != nullptr && file) ranks = watch_->ranks_of(*file);
+  owner.by_process = !ranks.empty();
+  if (!owner.facts.node_known) {
+    const std::string node =
+        shared(ranks, [](const host::ProcessFact& fact) -> const auto& { return fact.node; });
+    owner.facts.node = !node.empty()             ? node
+                       : !defaults_.node.empty() ? defaults_.node
+                                                 : defaults_.agent;
+    owner.facts.node_known = !ranks.empty() && !node.empty();
+  }
+  take_rank(owner.facts, ranks);
+  owner.job = shared(ranks, [](const host::ProcessFact& fact) -> const auto& { return fact.job; });
+  if (owner.job.empty()) owner.job = described.job;
+  if (owner.job.empty()) owner.job = defaults_.job;
+  if (owner.job.empty()) owner.job = described.folder_job;
+  return owner;
+}
+
+}  // namespace l4::daemon

@@ -1,0 +1,48 @@
+// Which job a log belongs to, on which node, and whose it is: from the processes that write it,
+// else from its path, else from the configuration.
+//
+// Flow: the tailer announces a log -> Intake asks here -> pipeline of that job. Pure but for what
+// ProcessWatch knows; one thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent/discover/discover.h"
+#include "agent/host/process_watch.h"
+
+namespace l4::daemon {
+
+struct Owner {
+  std::string job;
+  discover::LogFile facts;
+  bool by_process = false;  ///< a rank process was found that writes it
+};
+
+class Owners {
+ public:
+  struct Defaults {
+    std::string job;    ///< of the configuration; may be empty
+    std::string node;   ///< of the configuration; may be empty
+    std::string agent;  ///< its name: the node of what nothing names
+  };
+
+  /// `watch` may be null: no processes are watched. It must outlive this.
+  Owners(Defaults defaults, const host::ProcessWatch* watch)
+      : defaults_(std::move(defaults)), watch_(watch) {}
+
+  Owner of(const std::string& path, const std::string& root,
+           const std::optional<host::FileKey>& file) const;
+  /// A rank process is known that writes the file.
+  bool knows(const std::optional<host::FileKey>& file) const {
+    return watch_ != nullptr && file && !watch_->ranks_of(*file).empty();
+  }
+  /// Node that the path or the configuration names; empty if none does.
+  std::string node_of_path(const std::string& path, const std::string& root) const;
+
+ private:
+  Defaults defaults_;
+  const host::ProcessWatch* watch_;
+};
+
+}  // namespace l4::daemon

@@ -1,0 +1,175 @@
+#include "agent/daemon/settings.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "common/base/config_dir.h"
+#include "common/base/config_table.h"
+
+namespace l4::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Number>
+void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
+          std::int64_t to, std::int64_t unit = 1) {
+  const std::int64_t read = table.integer_or(key, static_cast<std::int64_t>(value) / unit);
+  if (read < from || read > to)
+    table.refuse(key, fmt::format("must be from {} to {}", from, to));
+  else
+    value = static_cast<Number>(read * unit);
+}
+
+void read(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
+          std::int64_t to, std::int64_t unit = 1) {
+  std::int64_t count = value.count();
+  read(table, key, count, from, to, unit);
+  value = Millis{count};
+}
+
+void read(ConfigTable& table, std::string_view key, const fs::path& file, fs::path& value) {
+  const std::string text = table.text_or(key, "");
+  if (!text.empty())
+    value = (fs::absolute(file).parent_path() / text).lexically_normal();
+  else if (table.has(key))
+    table.refuse(key, "must be a path");
+}
+
+void read_link(ConfigTable& root, const fs::path& file, Settings& settings) {
+  for (ConfigTable& link : root.tables("link")) {
+    settings.aggregator = link.text_or("aggregator", settings.aggregator);
+    if (!settings.aggregator.starts_with("tcp://") ||
+        settings.aggregator.find(':', 6) == std::string::npos)
+      link.refuse("aggregator", "must be tcp://HOST:PORT");
+    read(link, "key", file, settings.key);
+    settings.name = link.text_or("name", "");
+  }
+  for (ConfigTable& who : root.tables("who")) {
+    settings.job = who.text_or("job", "");
+    settings.node = who.text_or("node", "");
+    if (settings.job.size() > 256) who.refuse("job", "has more than 256 bytes");
+    if (settings.node.size() > 253) who.refuse("node", "has more than 253 bytes");
+  }
+}
+
+void read_logs(ConfigTable& root, Settings& settings) {
+  for (ConfigTable& logs : root.tables("logs")) {
+    settings.sources = logs.texts("sources");
+    settings.excludes = logs.texts_or_none("excludes");
+    read(logs, "old_after_h", settings.old_after, 0, 24 * 365, 3'600'000);
+    const auto absolute = [&](std::string_view key, const std::vector<std::string>& list) {
+      for (std::size_t i = 0; i < list.size(); ++i)
+        if (!list[i].starts_with('/')) logs.refuse(key, "must be an absolute path", i);
+    };
+    absolute("sources", settings.sources);
+    absolute("excludes", settings.excludes);
+    if (settings.sources.empty()) logs.refuse("sources", "names no log");
+  }
+  if (!root.has("logs")) root.refuse("logs", "is missing: what shall be read?");
+}
+
+void read_bounds(ConfigTable& root, const fs::path& file, Settings& settings) {
+  constexpr std::int64_t kMib = 1 << 20;
+  for (ConfigTable& state : root.tables("state")) {
+    read(state, "folder", file, settings.state);
+    read(state, "spool_mib", settings.queue.spool_bytes_max, 0, 65'536, kMib);
+  }
+  for (ConfigTable& memory : root.tables("memory")) {
+    read(memory, "queue_mib", settings.queue.memory_bytes_max, 1, 1024, kMib);
+    read(memory, "batches", settings.queue.batches_max, 16, 65'536);
+    read(memory, "jobs", settings.jobs_max, 1, 4096);
+    read(memory, "templates", settings.pipeline.drain.templates_max, 1000, 1'000'000);
+    read(memory, "memo_entries", settings.pipeline.drain.memo_entries_max, 0, 10'000'000);
+    read(memory, "line_bytes", settings.pipeline.decode.line_bytes_max, 256, 1 << 20);
+  }
+  for (ConfigTable& timing : root.tables("timing")) {
+    read(timing, "flush_ms", settings.flush, 50, 1000);
+    read(timing, "hold_ms", settings.pipeline.hold, 50, 5000);
+  }
+  for (ConfigTable& limits : root.tables("limits")) {
+    std::int64_t percent = 10;
+    read(limits, "cpu_percent", percent, 0, 6400);
+    settings.limits.cpu_share = static_cast<double>(percent) / 100;
+    read(limits, "resident_mib", settings.limits.resident_bytes, 0, 1'048'576, kMib);
+    read(limits, "descriptors", settings.limits.descriptors, 0, 1'000'000);
+  }
+  for (ConfigTable& host : root.tables("host")) {
+    settings.processes = host.flag_or("processes", true);
+    settings.kernel = host.flag_or("kernel_log", true);
+  }
+}
+
+void read_redaction(ConfigTable& root, Settings& settings) {
+  for (ConfigTable& redact : root.tables("redact")) {
+    const auto expressions = redact.texts_or_none("expressions");
+    if (expressions.empty()) continue;
+    std::size_t where = 0;
+    auto made = pipeline::Redaction::make(expressions, where);
+    if (!made)
+      redact.refuse("expressions", made.error().reason, where);
+    else
+      settings.redaction = std::move(*made);
+    settings.pipeline.redaction = settings.redaction.get();
+  }
+}
+
+}  // namespace
+
+Result<Settings> load_settings(const fs::path& file) {
+  Settings settings;
+  settings.aggregator = "tcp://127.0.0.1:7430";
+  settings.key = "/etc/l4/agent.key";
+  settings.state = "/var/lib/l4-agent";
+  settings.pipeline.live = true;
+  settings.pipeline.drain.memo_entries_max = 50'000;
+  settings.limits.cpu_share = 0.1;
+  auto root = ConfigTable::load(file);
+  if (!root) return std::unexpected(root.error());
+  read_link(*root, file, settings);
+  read_logs(*root, settings);
+  read_bounds(*root, file, settings);
+  read_redaction(*root, settings);
+  fs::path masks;
+  for (ConfigTable& paths : root->tables("paths")) {
+    read(paths, "frameworks", file, settings.frameworks);
+    read(paths, "masks", file, masks);
+  }
+  if (const auto error = root->finish()) return std::unexpected(*error);
+  if (!masks.empty()) {
+    auto codes = drain::read_codes(masks);
+    if (!codes) return std::unexpected(codes.error());
+    settings.codes = std::make_unique<const drain::CodeList>(std::move(*codes));
+    settings.pipeline.drain.codes = settings.codes.get();
+  }
+  if (!settings.queue.spool_bytes_max || settings.state.empty())
+    settings.queue.spool.clear();
+  else
+    settings.queue.spool = settings.state / "spool";
+  if (settings.frameworks.empty()) settings.frameworks = find_config_dir() / "frameworks";
+  if (settings.frameworks.is_relative())
+    return std::unexpected(Error{file.string(),
+                                 "paths.frameworks: no rule packs found beside the program; name "
+                                 "their folder, or set L4_CONFIG_DIR"});
+  return settings;
+}
+
+std::vector<std::string> fixed_differences(const Settings& before, const Settings& after) {
+  std::vector<std::string> names;
+  const auto compare = [&](const char* name, const auto& one, const auto& other) {
+    if (!(one == other)) names.emplace_back(name);
+  };
+  compare("link", std::tie(before.aggregator, before.key, before.name),
+          std::tie(after.aggregator, after.key, after.name));
+  compare("who", std::tie(before.job, before.node), std::tie(after.job, after.node));
+  compare("state", std::tie(before.state, before.queue.spool_bytes_max),
+          std::tie(after.state, after.queue.spool_bytes_max));
+  compare("memory.queue_mib", before.queue.memory_bytes_max, after.queue.memory_bytes_max);
+  compare("host", std::tie(before.processes, before.kernel),
+          std::tie(after.processes, after.kernel));
+  compare("paths.frameworks", before.frameworks, after.frameworks);
+  return names;
+}
+
+}  // namespace l4::daemon

@@ -1,0 +1,54 @@
+// Settings of `l4-agent`: config/agent.toml shows every key with unit, default and bounds.
+//
+// Read strictly: an unknown key, a wrong type or a value out of its bounds is an error with file,
+// line and key. Paths in it are relative to its folder. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/host/limits.h"
+#include "agent/pipeline/options.h"
+#include "agent/pipeline/redaction.h"
+#include "agent/ship/queue.h"
+#include "common/base/error.h"
+#include "common/drain/codes.h"
+
+namespace l4::daemon {
+
+struct Settings {
+  std::string aggregator;     ///< tcp://HOST:PORT
+  std::filesystem::path key;  ///< made by `l4 keys`
+  std::string name;           ///< of the agent, where the key is a fleet's; empty: the host's
+
+  std::string job, node;  ///< of logs that nothing else names
+
+  std::vector<std::string> sources, excludes;
+  Millis old_after{std::chrono::hours{24}};
+
+  std::filesystem::path state;  ///< folder for positions and spool
+  ship::QueueOptions queue;
+
+  pipeline::Options pipeline;
+  Millis flush{500};
+  std::size_t jobs_max = 64;
+
+  bool processes = true, kernel = true;
+  host::Limits::Bounds limits;
+
+  std::filesystem::path frameworks;              ///< folder of the rule packs
+  std::unique_ptr<const drain::CodeList> codes;  ///< what `pipeline.drain.codes` points to
+  std::unique_ptr<const pipeline::Redaction> redaction;
+};
+
+/// Error: where it stands (file:line: key) and what is wrong. `text` is as `file` would hold it.
+Result<Settings> load_settings(const std::filesystem::path& file);
+
+/// What differs between two and cannot change while the agent runs: names of keys.
+std::vector<std::string> fixed_differences(const Settings& before, const Settings& after);
+
+}  // namespace l4::daemon

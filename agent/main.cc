@@ -1,0 +1,215 @@
+// l4-agent: reads the logs of training jobs on this node and ships what they say.
+//
+// Command line, keys, the event loop, signals and systemd; all else is agent/daemon.
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <random>
+
+#include "agent/daemon/agent.h"
+#include "common/wire/zmq/zmq_client.h"
+
+namespace {
+
+using namespace l4;
+
+constexpr Millis kStopMost{4'000}, kStatusEvery{10'000}, kLongest{1'000};
+enum Exit : int { kDone = 0, kFailed = 1, kWrongUse = 2 };
+
+struct Options {
+  std::filesystem::path config = "/etc/l4/agent.toml";
+  bool check = false;
+};
+
+daemon::Moment moment() {
+  const auto steady = std::chrono::steady_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<Millis>(steady), host::host_time()};
+}
+
+std::uint64_t draw() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32U) ^ device();
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// Everything that the configuration names, as far as it can be looked at without connecting.
+struct Ready {
+  daemon::Settings settings;
+  wire::NodeKey key;
+  std::string name;
+};
+
+Result<Ready> read_config(const std::filesystem::path& file) {
+  auto settings = daemon::load_settings(file);
+  if (!settings) return std::unexpected(settings.error());
+  auto key = wire::load_node_key(settings->key);
+  if (!key) return std::unexpected(key.error());
+  Ready ready{std::move(*settings), std::move(*key), {}};
+  ready.name = ready.key.name;
+  if (ready.name == wire::kFleetKeyName)
+    ready.name = ready.settings.name.empty() ? host_name() : ready.settings.name;
+  if (!wire::is_node_name(ready.name))
+    return std::unexpected(Error{file.string(), "link.name: no name of a node: " + ready.name});
+  return ready;
+}
+
+Result<std::unique_ptr<daemon::Agent>> make_agent(Ready ready, daemon::OwnLog& log) {
+  auto port = wire::make_zmq_client(std::make_shared<wire::ZmqContext>(8),
+                                    {ready.settings.aggregator, ready.key});
+  if (!port) return std::unexpected(port.error());
+  std::error_code failed;
+  std::filesystem::create_directories(ready.settings.state, failed);
+  daemon::Agent::World world;
+  world.name = ready.name;
+  world.boot_id = host::read_small("/proc/sys/kernel/random/boot_id", 36).value_or("");
+  world.software = "l4-agent " L4_VERSION;
+  world.incarnation = draw();
+  world.seed = draw();
+  world.port = std::move(*port);
+  world.log = &log;
+  return daemon::Agent::make(std::move(ready.settings), std::move(world), moment());
+}
+
+/// Signals as a descriptor; blocked before any thread begins.
+int take_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  return ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+class Loop {
+ public:
+  Loop(daemon::Agent& agent, daemon::OwnLog& log, std::filesystem::path config, int signals)
+      : agent_(agent), log_(log), config_(std::move(config)), signals_(signals) {
+    std::uint64_t usec = 0;
+    if (::sd_watchdog_enabled(0, &usec) > 0) watchdog_ = Millis{static_cast<int>(usec / 2000)};
+  }
+
+  void run() {
+    ::sd_notify(0, "READY=1");
+    log_.info("l4-agent " L4_VERSION " has started", moment().steady);
+    while (!over()) wait(agent_.step(moment()));
+    agent_.close(moment());
+    log_.info("l4-agent has stopped", moment().steady);
+  }
+
+ private:
+  bool over() {
+    const daemon::Moment now = moment();
+    if (watchdog_ && now.steady >= alive_at_) {
+      ::sd_notify(0, "WATCHDOG=1");
+      alive_at_ = now.steady + *watchdog_;
+    }
+    if (now.steady >= status_at_) {
+      status_at_ = now.steady + kStatusEvery;
+      ::sd_notify(0, ("STATUS=" + agent_.status()).c_str());
+    }
+    return stop_at_ && (agent_.done() || now.steady >= *stop_at_);
+  }
+
+  void wait(Millis most) {
+    most = std::min(most, kLongest);
+    if (watchdog_) most = std::min(most, *watchdog_);
+    std::vector<pollfd> waits{{signals_, POLLIN, 0}};
+    for (const int descriptor : agent_.descriptors())
+      if (descriptor >= 0) waits.push_back({descriptor, POLLIN, 0});
+    ::poll(waits.data(), waits.size(), static_cast<int>(most.count()));
+    if ((waits.front().revents & POLLIN) == 0) return;
+    signalfd_siginfo signal{};
+    while (::read(signals_, &signal, sizeof signal) == sizeof signal)
+      signal.ssi_signo == SIGHUP ? reload() : stop();
+  }
+
+  void stop() {
+    if (stop_at_) return;
+    const daemon::Moment now = moment();
+    stop_at_ = now.steady + kStopMost;
+    ::sd_notify(0, "STOPPING=1");
+    agent_.stop(now);
+  }
+
+  void reload() {
+    const daemon::Moment now = moment();
+    ::sd_notify(0, "RELOADING=1");
+    auto settings = daemon::load_settings(config_);
+    if (settings)
+      agent_.reload(std::move(*settings), now);
+    else
+      log_.say(daemon::OwnLog::Weight::error,
+               "the configuration stays as it was: " + settings.error().text(), now.steady);
+    ::sd_notify(0, "READY=1");
+  }
+
+  daemon::Agent& agent_;
+  daemon::OwnLog& log_;
+  std::filesystem::path config_;
+  int signals_;
+  std::optional<Millis> watchdog_, stop_at_;
+  Millis alive_at_{0}, status_at_{0};
+};
+
+int run(const Options& options) {
+  auto ready = read_config(options.config);
+  if (!ready) {
+    fmt::print(stderr, "l4-agent: {}\n", ready.error().text());
+    return kWrongUse;
+  }
+  if (options.check) {
+    const auto packs = segment::RulePackSet::load(ready->settings.frameworks);
+    if (!packs) {
+      fmt::print(stderr, "l4-agent: {}\n", packs.error().text());
+      return kWrongUse;
+    }
+    fmt::print("{}: as it should be\n", options.config.string());
+    return kDone;
+  }
+  const int signals = take_signals();
+  daemon::OwnLog log(std::getenv("JOURNAL_STREAM") != nullptr);
+  auto agent = make_agent(std::move(*ready), log);
+  if (!agent) {
+    log.say(daemon::OwnLog::Weight::error, agent.error().text(), moment().steady);
+    return kFailed;
+  }
+  Loop(**agent, log, options.config, signals).run();
+  return kDone;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app{
+      "Reads the logs of training jobs on this node and ships what they say to l4-aggregator.",
+      "l4-agent"};
+  app.set_version_flag("--version", "l4-agent " L4_VERSION);
+  app.add_option("--config", options.config, "settings (default: /etc/l4/agent.toml)");
+  app.add_flag("--check-config", options.check, "look at the settings and end");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kWrongUse;
+  }
+  try {
+    return run(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "l4-agent: {}\n", error.what());
+    return kFailed;
+  }
+}

@@ -1,0 +1,78 @@
+#include "agent/pipeline/extents.h"
+
+#include <algorithm>
+
+namespace l4::pipeline {
+namespace {
+
+/// Adds a range, to the last one if it goes on there.
+void add(std::vector<wire::Coverage>& all, wire::Coverage range) {
+  if (!all.empty() && all.back().file.key != 0 && all.back().file.key == range.file.key &&
+      all.back().bytes.to == range.bytes.from) {
+    all.back().bytes.to = range.bytes.to;
+    all.back().lines += range.lines;
+    all.back().bytes_known = range.bytes_known;
+    return;
+  }
+  all.push_back(std::move(range));
+}
+
+}  // namespace
+
+void Extents::begin(const std::string& path, const wire::FileId& file, std::uint64_t offset,
+                    std::uint64_t known, decode::Place at) {
+  extents_.push_back({path, file, offset, std::max(known, offset), at, {}, 0, false});
+}
+
+void Extents::whole(const std::string& path, const wire::FileId& file, wire::ByteRange range,
+                    std::uint64_t known, decode::Place at, std::uint64_t end) {
+  if (!extents_.empty()) {  // records that gave no text, one after another
+    Extent& last = extents_.back();
+    if (last.to && last.end == end && at.bytes == end && last.file.key == file.key &&
+        *last.to == range.from) {
+      last.to = range.to;
+      last.known = std::max(last.known, known);
+      return;
+    }
+  }
+  extents_.push_back({path, file, range.from, std::max(known, range.to), at, range.to, end, false});
+}
+
+void Extents::set_known(std::uint64_t bytes) {
+  if (!extents_.empty()) extents_.back().known = std::max(extents_.back().known, bytes);
+}
+
+bool Extents::waits(std::uint64_t byte) const {
+  if (extents_.empty()) return false;
+  const Extent& first = extents_.front();
+  return extents_.size() > 1 || first.to || first.at.bytes < byte;
+}
+
+std::vector<wire::Coverage> Extents::cover(decode::Place to, bool all) {
+  std::vector<wire::Coverage> covered;
+  while (!extents_.empty()) {
+    Extent& first = extents_.front();
+    const bool last = extents_.size() == 1;
+    const decode::Place next = last ? to : extents_[1].at;
+    if (first.to && first.end > to.bytes) break;
+    const bool over = !last && next.bytes <= to.bytes;
+    const decode::Place end = over ? next : to;
+    if (end.bytes < first.at.bytes) break;
+    const std::uint64_t size = first.to ? *first.to - first.offset : end.bytes - first.at.bytes;
+    const std::uint64_t lines = end.lines - std::min(end.lines, first.at.lines);
+    first.known = std::max(first.known, first.offset + size);
+    if (size > 0 || (all && !first.told))
+      add(covered,
+          {first.path, {first.offset, first.offset + size}, lines, first.known, first.file});
+    first.told = true;
+    first.offset += size;
+    first.at = end;
+    if (first.to || over)
+      extents_.pop_front();
+    else
+      break;
+  }
+  return covered;
+}
+
+}  // namespace l4::pipeline

@@ -1,0 +1,265 @@
+#include "agent/pipeline/job_pipeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/pipeline/redaction.h"
+
+namespace l4::pipeline {
+
+JobPipeline::JobPipeline(std::string job, const segment::RulePackSet& packs, Options options,
+                         Output& output)
+    : job_(std::move(job)),
+      packs_(&packs),
+      options_(options),
+      output_(output),
+      miner_(options.drain),
+      timers_(packs.timers()) {
+  name_timers();
+}
+
+JobPipeline::~JobPipeline() = default;
+
+void JobPipeline::name_timers() {
+  for (std::size_t i = 0; i < timers_.size(); ++i)
+    batch_.timers.push_back({static_cast<std::uint16_t>(i), timers_[i]->name,
+                             static_cast<wire::TimerKind>(timers_[i]->role)});
+}
+
+const Log* JobPipeline::log(LogNumber number) const {
+  const auto found = logs_.find(number);
+  return found == logs_.end() ? nullptr : found->second.get();
+}
+
+LogNumber JobPipeline::open(discover::LogFile facts, std::optional<TimeMs> year_hint) {
+  const LogNumber number{logs_opened_++};
+  Log& log = *logs_.emplace(number, std::make_unique<Log>(std::move(facts))).first->second;
+  log.number = number;
+  log.decode = options_.decode;
+  if (!log.decode.year_hint) log.decode.year_hint = year_hint;
+  return number;
+}
+
+void JobPipeline::describe(LogNumber number, const discover::LogFile& facts) {
+  Log& log = at(number);
+  // Who is told apart by prefixes stays so.
+  const bool one_voice = log.speakers.size() == 0 || log.file.kind == wire::SourceKind::rank;
+  if (one_voice) {
+    log.file.kind = facts.kind;
+    log.file.rank = facts.rank;
+    log.file.local_rank = facts.local_rank;
+  }
+  log.file.node = facts.node;
+  log.file.node_known = facts.node_known;
+  log.file.attempt = facts.attempt;
+  log.described = log.dirty = true;
+}
+
+decode::Decoder& JobPipeline::decoder_of(Log& log) {
+  if (!log.decoder)
+    log.decoder = std::make_unique<decode::Decoder>(
+        log.decode, [this, &log](const decode::Record& record) { on_record(log, record); });
+  return *log.decoder;
+}
+
+void JobPipeline::part(LogNumber number, const Part& part) {
+  Log& log = at(number);
+  decode::Decoder& decoder = decoder_of(log);
+  if (log.fresh) {
+    decode::Place begin;
+    if (const auto known = log.begins.find(part.file.key); known != log.begins.end())
+      begin = known->second;
+    begin = {begin.bytes + part.offset, begin.lines + part.lines.value_or(0)};
+    decoder.start_at(begin.lines + 1, begin.bytes);
+    log.runs.go_back(begin.bytes);
+    log.fresh = false;
+  } else {
+    decoder.end_part();
+  }
+  const decode::Place here = decoder.progress().front;
+  log.extents.begin(part.path, part.file, part.offset, part.known, here);
+  if (part.file.key != 0) {
+    constexpr std::size_t kPartsMax = 1024;
+    if (log.begins.size() >= kPartsMax) log.begins.clear();
+    const std::uint64_t lines = part.lines.value_or(0);
+    log.begins.try_emplace(part.file.key, here.bytes - std::min(here.bytes, part.offset),
+                           here.lines - std::min(here.lines, lines));
+  }
+  log.dirty = true;
+}
+
+void JobPipeline::known(LogNumber number, std::uint64_t bytes) {
+  at(number).extents.set_known(bytes);
+}
+
+void JobPipeline::feed(LogNumber number, std::string_view bytes) {
+  Log& log = at(number);
+  log.dirty = true;
+  log.decoder->feed(bytes);
+}
+
+void JobPipeline::record(LogNumber number, const Part& part, std::uint64_t to,
+                         std::string_view lines) {
+  Log& log = at(number);
+  decode::Decoder& decoder = decoder_of(log);
+  log.fresh = false;
+  decoder.end_part();
+  const decode::Place here = decoder.progress().front;
+  log.extents.whole(part.path, part.file, {part.offset, to}, part.known, here,
+                    here.bytes + lines.size());
+  log.dirty = true;
+  if (!lines.empty()) decoder.feed(lines);
+}
+
+void JobPipeline::missing(LogNumber number, const Part& part, std::uint64_t to) {
+  record(number, part, to, {});
+}
+
+void JobPipeline::quiet(LogNumber number) {
+  Log& log = at(number);
+  if (log.decoder) log.decoder->offer();
+  log.dirty = true;
+}
+
+void JobPipeline::end(LogNumber number) {
+  Log& log = at(number);
+  decode::Decoder& decoder = decoder_of(log);
+  decoder.finish();
+  if (!options_.live) {
+    for (wire::Coverage& coverage : log.extents.cover(decoder.progress().front, true))
+      batch_.coverage.push_back(std::move(coverage));
+  }
+  finish_run(log, true);
+  log.learners.clear();
+  log.stats = decoder.stats();
+  log.time_format = decoder.time_format();
+  log.ended = log.dirty = true;
+  if (!options_.live) log.decoder.reset();
+}
+
+segment::Segmenter& JobPipeline::segmenter_of(Log& log, std::size_t speaker) {
+  const auto source = log.runs.source(speaker);
+  if (source && segmenters_[source->value()]) return *segmenters_[source->value()];
+  const SourceId id = source ? *source : SourceId{static_cast<std::uint32_t>(segmenters_.size())};
+  if (!source) {
+    log_of_source_.push_back(log.number);
+    segmenters_.emplace_back();
+    log.runs.add(speaker, id);
+  }
+  segment::IterationLearner learner;
+  if (speaker < log.learners.size()) learner = std::move(log.learners[speaker]);
+  segmenters_[id.value()] = std::make_unique<segment::Segmenter>(
+      id,
+      [this](wire::Segment&& segment, std::span<const wire::ByteRange> where) {
+        on_segment(std::move(segment), where);
+      },
+      std::move(learner));
+  define_source(log, speaker, id, true);
+  return *segmenters_[id.value()];
+}
+
+/// Says who the source is, if that was not said or more is known now.
+void JobPipeline::define_source(Log& log, std::size_t speaker, SourceId id, bool last_run) {
+  wire::SourceDefinition source = log.speakers.definition(speaker);
+  source.id = id;
+  source.run = log.runs.current();
+  if (!last_run) source.modified.reset();  // the file went on after it
+  const auto [told, first] = log.defined.try_emplace(id, source);
+  if (!first && told->second == source) return;
+  told->second = source;
+  batch_.sources.push_back(std::move(source));
+}
+
+/// The lines from here on are a new run's, whoever says them.
+void JobPipeline::begin_run(Log& log, std::uint64_t from_byte) {
+  finish_run(log, false);
+  log.runs.begin(from_byte);
+}
+
+/// Closes what the run's segmenters hold, and defines its sources again if more is known now.
+void JobPipeline::finish_run(Log& log, bool last) {
+  log.runs.each([&](std::size_t speaker, SourceId id) {
+    auto& segmenter = segmenters_[id.value()];
+    if (!segmenter) return;  // nothing was said since a restart
+    segmenter->finish();
+    if (const auto marker = segmenter->marker();
+        marker && (!log.marker || segmenter->marks() > log.marks)) {
+      log.marker = marker;
+      log.marks = segmenter->marks();
+    }
+    define_source(log, speaker, id, last);
+    if (speaker >= log.learners.size()) log.learners.resize(speaker + 1);
+    log.learners[speaker] = segmenter->release_learner();
+    segmenter.reset();
+  });
+  log.defined.clear();
+}
+
+segment::TemplateTraits& JobPipeline::traits_of(LocalTemplateId id, const decode::Record& record) {
+  segment::TemplateTraits& found = traits_[id];
+  if (found.seen++ == 0) {
+    templates_used_ = std::max(templates_used_, id.value() + 1);
+    found.role = packs_->classify(record.text);
+    known_packs_.insert(found.role.packs.begin(), found.role.packs.end());
+    found.names_epoch = segment::epoch_in(record.text).has_value();
+    for (const segment::Timer* timer : found.role.timers)
+      found.timer_ids.push_back(
+          static_cast<std::uint16_t>(std::ranges::find(timers_, timer) - timers_.begin()));
+  }
+  found.level = std::max(found.level, record.level);
+  return found;
+}
+
+void JobPipeline::on_record(Log& log, const decode::Record& given) {
+  if (options_.redaction == nullptr) return take(log, given);
+  decode::Record record = given;
+  record.text = options_.redaction->apply(given.text, redacted_);
+  take(log, record);
+}
+
+void JobPipeline::take(Log& log, const decode::Record& record) {
+  log.records_to = std::max(log.records_to, record.bytes.to);
+  const std::size_t speaker = log.speakers.find(record.speaker).speaker;
+  const drain::Match match = miner_.learn(record.text, record.level >= Level::warning);
+  segment::TemplateTraits& known = traits_of(match.id, record);
+  auto mark = segmenter_of(log, speaker).mark_of(record, match.id, known);
+  if (log.watch.begins(speaker, known, record.level, mark) && !log.runs.full()) {
+    begin_run(log, record.bytes.from);
+    mark = segmenter_of(log, speaker).mark_of(record, match.id, known);
+  }
+  const Stage stage = record.stack.empty() ? Stage::unknown : packs_->stage_of(record.stack);
+  segment::Segmenter& own = segmenter_of(log, speaker);
+  if (arrival_) own.arrives(*arrival_);
+  own.add(record, match.id, known, mark, stage, match.literal && known.silent == match.skeleton);
+  if (match.literal && own.was_silent()) known.silent = match.skeleton;
+}
+
+void JobPipeline::on_segment(wire::Segment&& segment, std::span<const wire::ByteRange> where) {
+  output_.segment(segment, where);
+  const std::size_t events = segment.events.size() + segment.order.size();
+  if (options_.live) {
+    ++staged_;
+    staged_events_ += events;
+    at(log_of_source_[segment.source.value()]).staged.push_back(std::move(segment));
+    return;
+  }
+  batch_events_ += events;
+  batch_.segments.push_back(std::move(segment));
+  if (batch_.segments.size() >= options_.segments_per_batch ||
+      batch_events_ >= options_.events_per_batch)
+    send();
+}
+
+void JobPipeline::freeze() {
+  for (auto& [number, log] : logs_)
+    if (log->marker) log->marker_text = miner_.at(*log->marker).text;
+  miner_.freeze();
+  const auto drop = [](auto& list) { list = std::remove_reference_t<decltype(list)>(); };
+  drop(traits_);
+  drop(forgotten_);
+  drop(segmenters_);
+  drop(timers_);
+  drop(batch_);
+}
+
+}  // namespace l4::pipeline

@@ -1,0 +1,50 @@
+// What a pipeline is given and whom it gives to: its bounds, the parts of its logs, its output.
+//
+// Plain values and one interface; see agent/pipeline/job_pipeline.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agent/decode/decoder.h"
+#include "common/drain/template_miner.h"
+#include "common/wire/batch.h"
+
+namespace l4::pipeline {
+
+class Redaction;
+
+struct Options {
+  std::size_t segments_per_batch = 512;
+  std::size_t events_per_batch = 16'384;
+  decode::Options decode;
+  drain::Options drain;
+  bool live = false;
+  const Redaction* redaction = nullptr;  ///< null: nothing is blotted out
+  Millis hold{1000};  ///< live: how long a record waits for lines that may belong to it
+};
+
+/// Who takes what the pipeline makes.
+class Output {
+ public:
+  virtual ~Output() = default;
+  virtual void batch(wire::Batch&& batch) = 0;
+  /// For recall: `where` has the bytes of each event of the segment.
+  virtual void segment(const wire::Segment& /*segment*/,
+                       std::span<const wire::ByteRange> /*where*/) {}
+  virtual void forgotten(const std::vector<LocalTemplateId>& /*ids*/) {}
+};
+
+/// A physical file of a log, and where in it what follows stands.
+struct Part {
+  std::string path;
+  wire::FileId file;
+  std::uint64_t offset = 0;
+  std::uint64_t known = 0;             ///< size as far as known
+  std::optional<std::uint64_t> lines;  ///< before `offset`, if that is known
+};
+
+}  // namespace l4::pipeline

@@ -1,0 +1,143 @@
+#include "aggregator/diagnose/process_evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace l4::diagnose {
+namespace {
+
+using wire::Exit;
+using wire::ProcessState;
+
+Fate fate_of(const wire::ProcessFact& process) {
+  switch (process.state) {
+    case ProcessState::unknown:
+      return Fate::unknown;
+    case ProcessState::running:
+    case ProcessState::sleeping:
+      return Fate::alive;
+    case ProcessState::uninterruptible:
+      return Fate::waiting;
+    case ProcessState::stopped:
+    case ProcessState::traced:
+      return Fate::stopped;
+    case ProcessState::gone:
+      break;
+  }
+  if (process.exit.kind == Exit::Kind::unseen) return Fate::left_unseen;
+  const bool well = process.exit.kind == Exit::Kind::code && process.exit.value == 0;
+  return well ? Fate::left_well : Fate::left_badly;
+}
+
+bool lives(Fate fate) {
+  return fate == Fate::alive || fate == Fate::waiting || fate == Fate::stopped;
+}
+
+/// The newest launcher of some agent is gone.
+bool any_launcher_left(const job::JobState& state) {
+  for (const auto& [name, agent] : state.agents()) {
+    const wire::ProcessFact* newest = nullptr;
+    for (const auto& [key, fact] : agent.processes)
+      if (fact.part == wire::Part::launcher &&
+          (newest == nullptr || fact.started > newest->started))
+        newest = &fact;
+    if (newest != nullptr && newest->state == ProcessState::gone) return true;
+  }
+  return false;
+}
+
+bool is_of(const job::JobView& view, std::uint32_t node, const std::string& agent) {
+  if (view.nodes[node].name == agent) return true;
+  return std::ranges::any_of(view.streams, [&](const job::StreamView& stream) {
+    return stream.node == node && stream.agent->name == agent;
+  });
+}
+
+}  // namespace
+
+ProcessEvidence weigh_processes(const job::JobView& view, const detect::stage::Stages& stages) {
+  ProcessEvidence found;
+  found.ranks.assign(view.ranks.size(), Fate::unknown);
+  for (std::size_t i = 0; i < view.ranks.size(); ++i)
+    if (view.ranks[i].process != nullptr) found.ranks[i] = fate_of(*view.ranks[i].process);
+  const bool others = std::ranges::any_of(found.ranks, lives);
+  bool all_well = true;
+  bool all_left = true;
+  for (std::size_t i = 0; i < view.ranks.size(); ++i) {
+    if (view.ranks[i].launcher) continue;
+    Fate& fate = found.ranks[i];
+    const bool done = stages.finished[i] || stages.last_of_rank[i] == Stage::exit;
+    if (fate == Fate::left_unseen && others && !done) fate = Fate::left_badly;
+    all_well &= fate == Fate::left_well;
+    all_left &= fate != Fate::unknown && !lives(fate);
+    if (fate == Fate::unknown) continue;
+    found.known = true;
+    if (fate != Fate::left_badly) continue;
+    const wire::ProcessFact& process = *view.ranks[i].process;
+    found.exit_seen |= process.exit.kind != Exit::Kind::unseen;
+    if (!found.first_left || process.since < *found.first_left) found.first_left = process.since;
+  }
+  found.all_left = found.known && all_left;
+  found.all_left_well = found.known && all_well;
+  found.launcher_left = view.state != nullptr && any_launcher_left(*view.state);
+  return found;
+}
+
+std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
+                                              const ProcessEvidence& evidence) {
+  constexpr Millis kTie{1000};
+  constexpr std::int32_t kTerminated = 15;  // what launchers send to the others
+  constexpr double kToldTo = 0.05, kWaiting = 0.4;
+  const auto stopped = std::ranges::count(evidence.ranks, Fate::stopped);
+  const auto waiting = std::ranges::count(evidence.ranks, Fate::waiting);
+  const auto all = static_cast<std::ptrdiff_t>(view.training_ranks());
+  // What most have singles nobody out.
+  const auto few = [&](std::ptrdiff_t count) { return count * 2 <= std::max(all, count + 1); };
+  std::vector<ProcessSuspect> suspects;
+  for (std::uint32_t rank = 0; rank < evidence.ranks.size(); ++rank) {
+    if (view.ranks[rank].launcher || view.ranks[rank].process == nullptr) continue;
+    const wire::ProcessFact& process = *view.ranks[rank].process;
+    const std::string since = to_rfc3339(process.since);
+    if (evidence.ranks[rank] == Fate::stopped) {
+      const bool traced = process.state == ProcessState::traced;
+      suspects.push_back({rank, few(stopped) ? kProcessWeight : 0,
+                          fmt::format("its process is stopped{} since {}",
+                                      traced ? " by a debugger" : "", since)});
+    } else if (evidence.ranks[rank] == Fate::waiting && few(waiting)) {
+      suspects.push_back({rank, kWaiting * kProcessWeight,
+                          "its process waits for a device or a file system since " + since});
+    } else if (evidence.ranks[rank] == Fate::left_badly) {
+      const bool told =
+          process.exit.kind == Exit::Kind::signal && process.exit.value == kTerminated;
+      const bool first = stopped == 0 && !told && process.since - *evidence.first_left <= kTie;
+      suspects.push_back(
+          {rank, kProcessWeight * (first ? 1.0 : kToldTo),
+           fmt::format("its process is gone since {}: {}", since, wire::text(process.exit))});
+    }
+  }
+  return suspects;
+}
+
+void forget_processes(job::JobView& view, const std::vector<LostAgent>& lost) {
+  for (const LostAgent& agent : lost)
+    for (std::uint32_t node = 0; node < view.nodes.size(); ++node)
+      if (is_of(view, node, agent.agent))
+        for (const std::uint32_t rank : view.nodes[node].ranks) view.ranks[rank].process = nullptr;
+}
+
+std::vector<std::uint32_t> nodes_of_lost(const job::JobView& view, const Live& live) {
+  constexpr Millis kSettle{2000};
+  std::vector<std::uint32_t> nodes;
+  for (const LostAgent& agent : live.lost) {
+    const bool goes_on =
+        live.progress && *live.progress > agent.heard + std::max(kSettle, 2 * live.typical);
+    for (std::uint32_t node = 0; node < view.nodes.size() && !goes_on; ++node)
+      if (is_of(view, node, agent.agent)) nodes.push_back(node);
+  }
+  std::ranges::sort(nodes);
+  nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+  return nodes;
+}
+
+}  // namespace l4::diagnose

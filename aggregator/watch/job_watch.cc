@@ -1,0 +1,331 @@
+#include "aggregator/watch/job_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "aggregator/job/attempts.h"
+#include "aggregator/job/clock.h"
+
+namespace l4::watch {
+namespace {
+
+/// A node must have spoken so often, while iterations went on, before its silence says anything.
+constexpr std::uint32_t kGapsMin = 20;
+constexpr Millis kSettle{2000};
+/// A line alone may be wrong; if nothing moves after it, it was not.
+constexpr Millis kLookAgainMin{3000}, kLookAgainMax{30'000}, kLate{200};
+constexpr std::uint64_t kSlowTicks = 50;
+
+bool speaks(const wire::Batch& batch) {
+  return std::ranges::any_of(batch.segments,
+                             [](const wire::Segment& segment) { return !segment.events.empty(); });
+}
+
+bool is_failure(State state) {
+  return state != State::healthy && state != State::finished && state != State::unknown;
+}
+
+/// Nothing more is expected of the job.
+bool is_end(State state) {
+  return state == State::finished || state == State::crashed || state == State::launch_failed ||
+         state == State::node_lost;
+}
+
+constexpr std::array<std::string_view, kCauses> kNames{
+    "error_line", "process_left", "process_stopped", "silent", "node_lost",
+    "slower",     "ended",        "went_on",         "asked"};
+
+}  // namespace
+
+std::string_view name(Cause cause) {
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+void JobWatch::fire(Trigger trigger) {
+  auto& waiting = slots_[static_cast<std::size_t>(trigger.cause)].waiting;
+  if (!waiting || (trigger.confirmed && !waiting->confirmed)) waiting = std::move(trigger);
+}
+
+bool JobWatch::is_over() const {
+  return is_end(state_) && (failed_ || state_ == State::finished);
+}
+
+void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, TimeMs arrival) {
+  const auto known = state.agents().find(batch.agent);
+  if (known == state.agents().end()) return;
+  const auto [own, created] = agents_.try_emplace(batch.agent);
+  if (created) own->second.number = static_cast<std::uint32_t>(agents_.size());
+  const std::uint32_t number = own->second.number;
+
+  const bool restarted = processes_.applied(batch.agent, batch.processes, arrival);
+  if (restarted) progress_.restart(arrival);
+  const Progress::Step step = progress_.applied(known->second, number, batch, arrival);
+  if (restarted || step.started) {
+    lines_.restart();
+    suspected_.reset();
+    confirmed_.reset();
+    evidence_.reset();
+    look_again_.reset();
+    for (auto& [name, agent] : agents_) agent.heard.reset();
+  }
+  const auto lines =
+      lines_.applied(state, known->second, number, batch, progress_.ticks(), arrival);
+  if (lines.worst) {
+    evidence_ = arrival;
+    const Millis typical = progress_.pauses().typical({Stage::training, false});
+    look_again_ = arrival + std::clamp(2 * typical, kLookAgainMin, kLookAgainMax) + kLate;
+    ticks_at_evidence_ = progress_.ticks();
+    fire({Cause::error_line, arrival, lines.worst->node, lines.worst->rank,
+          fmt::format("new line: {}", lines.worst->text), false});
+  }
+  if (lines.finished && state_ != State::finished)
+    fire({Cause::ended, arrival, {}, {}, "its lines say that it ended well", false});
+  if (step.moved) moved(step, arrival);
+  note_agent(own->second, batch, step, arrival);
+}
+
+void JobWatch::moved(const Progress::Step& step, TimeMs now) {
+  const auto last = progress_.last();
+  if (suspected_ && last && *last > *suspected_) {
+    fire({Cause::went_on, now, {}, {}, "progress after a silence: " + waits_text(), false});
+    suspected_.reset();
+    confirmed_.reset();
+    if (state_ == State::hung) failed_ = false;
+  }
+  if (!step.ticked) return;
+  // Other agents' last words come late: two iterations, or one of another attempt, are going on.
+  const bool again = progress_.attempts() > attempts_at_failure_;
+  const bool on = progress_.ticks() >= ticks_at_failure_ + (again ? 1 : 2);
+  const bool later = failed_at_ && now > *failed_at_ + kSettle;
+  if (failed_ && state_ != State::slow && on && later) {
+    failed_ = false;
+    fire({Cause::went_on,
+          now,
+          {},
+          {},
+          again ? "iterations of another attempt" : "iterations after a failure",
+          false});
+  }
+  if (state_ == State::finished) state_ = State::unknown;
+  const bool quick = slow_by_pace_ ? !progress_.pace().slower()
+                                   : progress_.ticks() >= ticks_at_failure_ + kSlowTicks;
+  if (failed_ && state_ == State::slow && quick) {
+    failed_ = false;
+    fire({Cause::went_on, now, {}, {}, "iterations are as quick as before", false});
+  }
+  if (progress_.pace().ask())
+    fire({Cause::slower,
+          now,
+          {},
+          {},
+          fmt::format("iterations take {:.1f} times as long as before ({:.0f} ms)",
+                      progress_.pace().ratio(), progress_.pace().before_ms()),
+          false});
+}
+
+void JobWatch::note_agent(Agent& agent, const wire::Batch& batch, const Progress::Step& step,
+                          TimeMs now) {
+  if (agent.lost || progress_.by_activity() || (!speaks(batch) && !step.moved)) return;
+  if (agent.heard && now > *agent.heard) {
+    agent.largest = std::max(agent.largest, now - *agent.heard);
+    if (agent.gaps < kGapsMin) ++agent.gaps;
+  }
+  agent.heard = now;
+  agent.told = false;
+}
+
+void JobWatch::agent_lost(const std::string& agent, TimeMs heard) {
+  Agent& own = agents_[agent];
+  if (own.number == 0) own.number = static_cast<std::uint32_t>(agents_.size());
+  own.lost = heard;
+  progress_.interrupt();
+  fire({Cause::node_lost, heard, agent, {}, fmt::format("agent {} is lost", agent), false});
+}
+
+void JobWatch::agent_back(const std::string& agent, TimeMs now) {
+  const auto found = agents_.find(agent);
+  if (found == agents_.end() || !found->second.lost) return;
+  found->second.lost.reset();
+  found->second.heard.reset();
+  progress_.interrupt();
+  fire({Cause::went_on, now, agent, {}, fmt::format("agent {} is back", agent), false});
+}
+
+void JobWatch::ask(TimeMs now) {
+  fire({Cause::asked, now, {}, {}, "somebody asked", false});
+}
+
+void JobWatch::resumed(const job::JobState& state, TimeMs now) {
+  std::uint32_t number = static_cast<std::uint32_t>(agents_.size());
+  for (const auto& [name, agent] : state.agents()) {
+    const auto [own, created] = agents_.try_emplace(name);
+    if (created) own->second.number = ++number;
+    std::vector<wire::ProcessFact> facts;
+    for (const auto& [key, fact] : agent.processes) facts.push_back(fact);
+    static_cast<void>(processes_.applied(name, facts, now));
+  }
+  const job::Attempts attempts(state);
+  const job::JobView view = job::make_view(attempts, attempts.numbers().back(), false);
+  const job::JobClock clock = job::make_clock(view);
+  std::vector<double> durations;
+  for (const job::ClockTick& tick : clock.ticks)
+    if (clock.paced && tick.duration_ms > 0) durations.push_back(tick.duration_ms);
+  if (durations.size() > Pauses::kKept)
+    durations.erase(durations.begin(), durations.end() - Pauses::kKept);
+  progress_.resume(state, durations, clock.completed_by_any, now);
+}
+
+bool JobWatch::other_evidence() const {
+  if (processes_.any_stopped()) return true;
+  if (std::ranges::any_of(agents_, [](const auto& each) { return each.second.lost.has_value(); }))
+    return true;
+  return evidence_ && progress_.last() && *evidence_ + kSettle >= *progress_.last();
+}
+
+std::string JobWatch::waits_text() const {
+  const PauseKind kind = progress_.kind();
+  const auto newest = progress_.newest();
+  if (progress_.by_activity())
+    return fmt::format("no iteration was marked yet, so lines of all sources count{}",
+                       kind.stage == Stage::unknown
+                           ? std::string()
+                           : fmt::format(" (in {})", l4::name(kind.stage)));
+  if (kind.stage != Stage::training)
+    return fmt::format("{} began after iteration {}", l4::name(kind.stage),
+                       newest ? newest->value() : 0);
+  return fmt::format("iteration {} was done", newest ? newest->value() : 0);
+}
+
+Standing JobWatch::standing(TimeMs now) const {
+  Standing standing;
+  standing.since = progress_.last();
+  standing.waits = waits_text();
+  const Pauses& pauses = progress_.pauses();
+  const PauseKind kind = progress_.kind();
+  standing.deadline = pauses.deadline(kind, options_.suspect_floor, options_.collective_timeout);
+  if (!standing.since) return standing;
+  const Millis silent = now - *standing.since;
+  standing.suspect = silent > standing.deadline;
+  if (!standing.suspect) return standing;
+  standing.confirmed = other_evidence() || (pauses.may_confirm(kind) &&
+                                            silent > pauses.deadline(kind, options_.confirm_floor,
+                                                                     options_.collective_timeout));
+  return standing;
+}
+
+void JobWatch::look_at_silence(TimeMs now) {
+  if (is_over()) return;
+  const Standing standing = this->standing(now);
+  if (!standing.suspect) return;
+  const bool news =
+      suspected_ != standing.since || (standing.confirmed && confirmed_ != suspected_);
+  if (!news) return;
+  suspected_ = standing.since;
+  if (standing.confirmed) confirmed_ = standing.since;
+  fire({Cause::silent,
+        *standing.since,
+        {},
+        {},
+        fmt::format("no progress for {}, {} is ordinary: {}", to_human(now - *standing.since),
+                    to_human(standing.deadline), standing.waits),
+        standing.confirmed});
+}
+
+void JobWatch::look_again(TimeMs now) {
+  if (!look_again_ || now < *look_again_) return;
+  look_again_.reset();
+  if (progress_.ticks() == ticks_at_evidence_ && evidence_)
+    fire({Cause::error_line, *evidence_, {}, {}, "no iteration since lines of a failure", false});
+}
+
+/// All that a node prints stopped while the job goes on.
+void JobWatch::look_at_agents(TimeMs now) {
+  if (agents_looked_ && now < *agents_looked_ + options_.suspect_floor / 8) return;
+  agents_looked_ = now;
+  const auto last = progress_.last();
+  if (progress_.by_activity() || !last || is_over()) return;
+  for (auto& [name, agent] : agents_) {
+    if (agent.lost || agent.told || !agent.heard || agent.gaps < kGapsMin) continue;
+    const Millis ordinary = std::max(3 * agent.largest, options_.suspect_floor);
+    if (now - *agent.heard <= ordinary || *last < *agent.heard + ordinary / 2) continue;
+    agent.told = true;
+    fire({Cause::node_lost,
+          *agent.heard,
+          name,
+          {},
+          fmt::format("nothing from any source of {} for {} while others go on", name,
+                      to_human(now - *agent.heard)),
+          false});
+  }
+}
+
+std::vector<Trigger> JobWatch::due(TimeMs now) {
+  for (Trigger& trigger : processes_.due(now)) {
+    if (trigger.cause != Cause::ended) evidence_ = now;
+    fire(std::move(trigger));
+  }
+  look_again(now);
+  look_at_silence(now);
+  look_at_agents(now);
+  std::vector<Trigger> due;
+  for (Slot& slot : slots_) {
+    if (slot.fired && now >= *slot.fired + options_.rearm) slot.fired.reset();
+    if (!slot.waiting || slot.fired) continue;
+    due.push_back(std::move(*slot.waiting));
+    slot.waiting.reset();
+    slot.fired = now;
+  }
+  return due;
+}
+
+std::optional<TimeMs> JobWatch::next_look() const {
+  std::optional<TimeMs> next = processes_.next();
+  const auto sooner = [&](TimeMs time) {
+    if (!next || time < *next) next = time;
+  };
+  for (const Slot& slot : slots_)
+    if (slot.waiting) sooner(slot.fired ? *slot.fired + options_.rearm : slot.waiting->evidence);
+  if (look_again_) sooner(*look_again_);
+  const auto last = progress_.last();
+  if (last && !is_over()) {
+    const Pauses& pauses = progress_.pauses();
+    const PauseKind kind = progress_.kind();
+    if (suspected_ != last)
+      sooner(*last + pauses.deadline(kind, options_.suspect_floor, options_.collective_timeout) +
+             Millis{1});
+    else if (confirmed_ != last && pauses.may_confirm(kind))
+      sooner(*last + pauses.deadline(kind, options_.confirm_floor, options_.collective_timeout) +
+             Millis{1});
+    if (agents_looked_) sooner(*agents_looked_ + options_.suspect_floor / 8);
+  }
+  return next;
+}
+
+void JobWatch::diagnosed(const diagnose::Report& report, TimeMs now) {
+  for (Slot& slot : slots_) slot.fired.reset();
+  const bool failed = is_failure(report.verdict.state);
+  if (failed && !(failed_ && report.verdict.state == state_)) {
+    ticks_at_failure_ = progress_.ticks();
+    attempts_at_failure_ = progress_.attempts();
+    failed_at_ = now;
+    slow_by_pace_ = progress_.pace().slower();
+  }
+  failed_ = failed;
+  state_ = report.verdict.state;
+}
+
+diagnose::Live JobWatch::live(TimeMs now) const {
+  const Standing standing = this->standing(now);
+  diagnose::Live live;
+  live.progress = standing.since;
+  live.deadline = standing.deadline;
+  live.overdue = standing.suspect;
+  live.confirmed = standing.confirmed;
+  live.typical = progress_.pauses().typical({Stage::training, false});
+  for (const auto& [name, agent] : agents_)
+    if (agent.lost) live.lost.push_back({name, *agent.lost});
+  return live;
+}
+
+}  // namespace l4::watch

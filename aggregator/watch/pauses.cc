@@ -1,0 +1,71 @@
+#include "aggregator/watch/pauses.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace l4::watch {
+namespace {
+
+constexpr Millis kLongest = std::chrono::days{30};
+
+float median_of(std::vector<float>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::ranges::max_element(values.begin(), middle)) / 2;
+}
+
+}  // namespace
+
+void Pauses::add(PauseKind kind, Millis pause) {
+  pause = std::clamp(pause, Millis{1}, kLongest);
+  History& history = kinds_[place(kind)];
+  const auto log = static_cast<float>(std::log(static_cast<double>(pause.count())));
+  if (history.logs.size() < kKept)
+    history.logs.push_back(log);
+  else
+    history.logs[history.count % kKept] = log;
+  ++history.count;
+  history.fresh = false;
+  history.largest = std::max(history.largest, pause);
+  Millis& largest = largest_[kind.startup ? 0 : 1];
+  largest = std::max(largest, pause);
+}
+
+Millis Pauses::deadline(PauseKind kind, Millis floor,
+                        std::optional<Millis> collective_timeout) const {
+  const History& history = of(kind);
+  const Millis job = largest_[kind.startup ? 0 : 1];
+  if (kind.startup || history.count == 0) {
+    const Millis unseen = std::max(3 * job, 4 * floor);
+    return collective_timeout ? std::min(unseen, *collective_timeout) : unseen;
+  }
+  if (history.count < kKnown) return std::max({2 * history.largest, 3 * job, 2 * floor});
+  const double scatter =
+      std::min(scatter_of(history), 3.0 * static_cast<double>(history.largest.count()));
+  return std::max({Millis{static_cast<std::int64_t>(scatter)}, 2 * history.largest, floor});
+}
+
+double Pauses::scatter_of(const History& history) {
+  if (history.fresh) return history.scatter;
+  constexpr double kSigmas = 6, kSigmaMin = 0.1;
+  std::vector<float> values = history.logs;
+  const float median = median_of(values);
+  for (float& value : values) value = std::abs(value - median);
+  const double sigma = std::max<double>(kSigmaMin, median_of(values));
+  history.scatter = std::exp(static_cast<double>(median) + kSigmas * sigma);
+  history.fresh = true;
+  return history.scatter;
+}
+
+bool Pauses::may_confirm(PauseKind kind) const {
+  return !kind.startup && of(kind).count > 0;
+}
+
+Millis Pauses::typical(PauseKind kind) const {
+  std::vector<float> values = of(kind).logs;
+  if (values.empty()) return Millis{0};
+  return Millis{static_cast<std::int64_t>(std::exp(static_cast<double>(median_of(values))))};
+}
+
+}  // namespace l4::watch

@@ -1,0 +1,66 @@
+// How long a job may go without progress: deadlines learned from its own pauses.
+//
+// Flow: watch::Progress adds each pause under what began it and asks for the deadline of the one
+// that lasts. A kind of pause is what the last progress was: an iteration done, a checkpoint or an
+// evaluation begun, and the same before the first iteration. Pure state, one thread. Bounds: the
+// last 200 pauses of at most 22 kinds, 800 B each.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/base/vocabulary.h"
+
+namespace l4::watch {
+
+struct PauseKind {
+  Stage stage = Stage::unknown;  ///< training: an iteration was done; else this stage began
+  bool startup = true;           ///< before the first iteration
+  bool operator==(const PauseKind&) const = default;
+};
+
+class Pauses {
+ public:
+  static constexpr std::size_t kKept = 200;
+  static constexpr std::size_t kKnown = 5;  ///< a kind that was seen so often has a rule of its own
+
+  void add(PauseKind kind, Millis pause);
+
+  /// Longest ordinary pause of this kind. Known: max(exp(m + 6 sigma), 2 * its largest, floor) with
+  /// m and sigma the median and the median deviation of ln(pause), sigma at least .1, and the
+  /// first term at most 3 times the largest. Seen one to four times: max(2 * its largest, 3 * the
+  /// job's largest, 2 * floor). Never seen, and always before the first iteration: max(3 * the
+  /// job's largest, 4 * floor), at most the collective timeout.
+  Millis deadline(PauseKind kind, Millis floor, std::optional<Millis> collective_timeout) const;
+
+  /// Kinds never seen, and the start, are only suspected.
+  bool may_confirm(PauseKind kind) const;
+  std::size_t seen(PauseKind kind) const { return of(kind).count; }
+  Millis largest(PauseKind kind) const { return of(kind).largest; }
+  /// Median of the pauses of a kind; 0 if it was never seen.
+  Millis typical(PauseKind kind) const;
+
+ private:
+  struct History {
+    std::vector<float> logs;  // ring of ln(ms)
+    std::size_t count = 0;    // of all that were ever added
+    Millis largest{0};
+    mutable double scatter = 0;  // exp(m + 6 sigma), ms
+    mutable bool fresh = false;  // scatter is of these logs
+  };
+  static double scatter_of(const History& history);
+  static constexpr std::size_t kStages = static_cast<std::size_t>(Stage::exit) + 1;
+  static std::size_t place(PauseKind kind) {
+    return static_cast<std::size_t>(kind.stage) + (kind.startup ? kStages : 0);
+  }
+  const History& of(PauseKind kind) const { return kinds_[place(kind)]; }
+
+  std::array<History, 2 * kStages> kinds_;
+  std::array<Millis, 2> largest_{};  // of all kinds, before the first iteration and after
+};
+
+}  // namespace l4::watch

@@ -1,0 +1,137 @@
+#include "aggregator/watch/process_board.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/time.h"
+
+namespace l4::watch {
+namespace {
+
+using wire::Exit;
+using wire::ProcessState;
+
+constexpr std::size_t kProcessesMax = 65'536;
+constexpr Millis kUnseen{2000}, kLeftWell{60'000}, kStopped{3000}, kTraced{30'000};
+constexpr Millis kAllLeft{1000};
+
+bool left_well(const Exit& exit) {
+  return exit.kind == Exit::Kind::code && exit.value == 0;
+}
+
+}  // namespace
+
+bool ProcessBoard::applied(const std::string& agent, const std::vector<wire::ProcessFact>& facts,
+                           TimeMs arrival) {
+  bool restarted = false;
+  for (const wire::ProcessFact& fact : facts) {
+    if (fact.part != wire::Part::rank || fact.attempt < attempt_) continue;
+    if (fact.attempt > attempt_) {
+      restarted |= attempt_ >= 0;
+      attempt_ = fact.attempt;
+      processes_.clear();
+      waiting_.clear();
+      alive_ = stopped_ = left_well_ = 0;
+      world_ = 0;
+      all_left_.reset();
+    }
+    Key key{agent, fact.boot_id, fact.pid, fact.started_boot};
+    if (processes_.size() >= kProcessesMax && !processes_.contains(key)) {
+      ++left_out_;
+      continue;
+    }
+    const auto [at, created] = processes_.try_emplace(std::move(key));
+    if (created) ++alive_;
+    world_ = std::max(world_, fact.world_size.value_or(0));
+    put(at->second, fact, arrival);
+  }
+  return restarted;
+}
+
+void ProcessBoard::put(Process& process, const wire::ProcessFact& fact, TimeMs arrival) {
+  process.rank = fact.rank;
+  process.node = fact.node;
+  if (process.state == fact.state || process.state == ProcessState::gone) return;
+  if (process.counted_stopped) --stopped_;
+  process.counted_stopped = false;
+  process.state = fact.state;
+  process.exit = fact.exit;
+  process.since = arrival;
+  process.due = due_of(process);
+  if (process.due) waiting_.emplace(*process.due, &process);
+  if (fact.state != ProcessState::gone) return;
+  --alive_;
+  if (left_well(fact.exit)) ++left_well_;
+  if (alive_ == 0 && processes_.size() >= static_cast<std::size_t>(world_)) all_left_ = arrival;
+}
+
+std::optional<TimeMs> ProcessBoard::due_of(const Process& process) const {
+  switch (process.state) {
+    case ProcessState::gone:
+      if (process.exit.kind == Exit::Kind::unseen) return process.since + kUnseen;
+      return left_well(process.exit) ? process.since + kLeftWell : process.since;
+    case ProcessState::stopped:
+      return process.since + kStopped;
+    case ProcessState::traced:
+      return process.since + kTraced;
+    case ProcessState::uninterruptible:
+      return process.since + device_wait_;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Trigger> ProcessBoard::trigger_of(Process& process) {
+  Trigger trigger{Cause::process_left, process.since, process.node, process.rank, {}, false};
+  const std::string who =
+      process.rank ? fmt::format("the process of rank {}", process.rank->value()) : "a rank";
+  if (process.state == ProcessState::gone) {
+    const bool well = left_well(process.exit);
+    const bool sure = !well && process.exit.kind != Exit::Kind::unseen;
+    if (!sure && alive_ == 0) return std::nullopt;  // all left: see all_left_
+    trigger.detail = fmt::format("{} left{} ({})", who, sure ? "" : " while others go on",
+                                 wire::text(process.exit));
+    return trigger;
+  }
+  trigger.cause = Cause::process_stopped;
+  process.counted_stopped = true;
+  ++stopped_;
+  trigger.detail = process.state == ProcessState::uninterruptible
+                       ? fmt::format("{} waits for a device or a file system since {}", who,
+                                     to_rfc3339(process.since))
+                       : fmt::format("{} is stopped{}", who,
+                                     process.state == ProcessState::traced ? " by a debugger" : "");
+  return trigger;
+}
+
+std::vector<Trigger> ProcessBoard::due(TimeMs now) {
+  std::vector<Trigger> triggers;
+  while (!waiting_.empty() && waiting_.begin()->first <= now) {
+    const auto [at, process] = *waiting_.begin();
+    waiting_.erase(waiting_.begin());
+    if (process->due != at) continue;
+    process->due.reset();
+    if (auto trigger = trigger_of(*process)) triggers.push_back(std::move(*trigger));
+  }
+  if (all_left_ && *all_left_ + kAllLeft <= now) {
+    triggers.push_back({Cause::ended,
+                        *all_left_,
+                        {},
+                        {},
+                        fmt::format("all {} rank processes left, {} with exit code 0",
+                                    processes_.size(), left_well_),
+                        false});
+    all_left_.reset();
+  }
+  return triggers;
+}
+
+std::optional<TimeMs> ProcessBoard::next() const {
+  std::optional<TimeMs> next;
+  if (!waiting_.empty()) next = waiting_.begin()->first;
+  if (all_left_) next = std::min(next.value_or(TimeMs::max()), *all_left_ + kAllLeft);
+  return next;
+}
+
+}  // namespace l4::watch

@@ -1,0 +1,192 @@
+#include "aggregator/watch/progress.h"
+
+#include <algorithm>
+
+namespace l4::watch {
+namespace {
+
+/// Agents' clocks are trusted so far.
+constexpr Millis kTrust{2000};
+/// The line of an iteration may come behind that of the stage after it, from another agent, by the
+/// time that their clocks differ.
+constexpr Millis kClocks{500};
+constexpr std::size_t kStreamsMax = 262'144;
+/// Before the first iteration lines come in heaps: what lies closer together is one.
+constexpr Millis kHeap{1000};
+
+TimeMs moment_of(const wire::Segment& segment, TimeMs arrival) {
+  return segment.arrival_end ? std::clamp(*segment.arrival_end, arrival - kTrust, arrival)
+                             : arrival;
+}
+
+/// Attempts by what files say: those of paths, and within one the runs of its files.
+std::int64_t order_of(const wire::SourceDefinition& source) {
+  return std::int64_t{source.attempt} * (std::int64_t{1} << 32) + source.run;
+}
+
+bool says_anything(const wire::Segment& segment) {
+  return !segment.events.empty() || segment.updates > 0;
+}
+
+/// A traceback's functions may belong to any stage: only what recurs while a job trains counts.
+bool recurs(Stage stage) {
+  return stage == Stage::evaluation || stage == Stage::checkpoint_save ||
+         stage == Stage::data_loading;
+}
+
+/// The segment is the first of another stage of its stream.
+bool begins_stage(const job::Stream& stream, const wire::Segment& segment) {
+  const auto begun = std::find_if(
+      stream.stages.rbegin(), stream.stages.rend(),
+      [&](const job::StageChange& change) { return change.line <= segment.lines.first; });
+  return begun != stream.stages.rend() && begun->line == segment.lines.first &&
+         begun->stage == segment.stage;
+}
+
+}  // namespace
+
+Progress::Step Progress::applied(const job::Agent& agent, std::uint32_t agent_number,
+                                 const wire::Batch& batch, TimeMs arrival) {
+  Step step;
+  for (const wire::SourceDefinition& source : batch.sources) note_attempt(source, arrival, step);
+  for (const wire::Segment& one : batch.segments) {
+    const auto stream = agent.streams.find(one.source.value());
+    if (stream == agent.streams.end()) continue;
+    const std::uint64_t key = std::uint64_t{agent_number} << 32U | one.source.value();
+    segment(stream->second, key, one, moment_of(one, arrival), step);
+  }
+  return step;
+}
+
+void Progress::note_attempt(const wire::SourceDefinition& source, TimeMs now, Step& step) {
+  if (source.kind != wire::SourceKind::rank) return;
+  const std::int64_t order = order_of(source);
+  if (order <= order_) return;
+  const bool first = order_ < 0;
+  order_ = order;
+  if (first) return;
+  restart(now);
+  step.started = true;
+}
+
+void Progress::restart(TimeMs now) {
+  ++attempts_;
+  iterated_ = printed_ = interrupted_ = false;
+  newest_.reset();
+  paced_.reset();
+  pace_.forget();
+  streams_.clear();
+  stages_begun_ = 0;
+  stage_at_.reset();
+  kind_ = {};
+  last_ = marked_ = now;
+}
+
+void Progress::resume(const job::JobState& state, const std::vector<double>& iterations_ms,
+                      std::optional<Iteration> completed, TimeMs now) {
+  for (const auto& [name, agent] : state.agents())
+    for (const auto& [id, stream] : agent.streams)
+      if (stream.source.kind == wire::SourceKind::rank)
+        order_ = std::max(order_, order_of(stream.source));
+  for (const double ms : iterations_ms) {
+    pauses_.add({Stage::training, false}, Millis{static_cast<std::int64_t>(ms)});
+    pace_.add(ms);
+  }
+  iterated_ = completed.has_value();
+  newest_ = completed;
+  kind_ = {iterated_ ? Stage::training : Stage::unknown, !iterated_};
+  last_ = marked_ = now;
+  interrupted_ = true;
+}
+
+void Progress::segment(const job::Stream& stream, std::uint64_t key, const wire::Segment& segment,
+                       TimeMs at, Step& step) {
+  const wire::SourceKind source = stream.source.kind;
+  if (source == wire::SourceKind::kernel) return;
+  if (segment.boundary == wire::Boundary::completed && segment.iteration &&
+      (!segment.counted || !printed_))
+    completed(key, segment, at, step);
+  if (!iterated_) {
+    if (!says_anything(segment)) return;
+    step.moved = true;
+    if (marked_ && at < *marked_ + kHeap && kind_.stage == segment.stage)
+      last_ = std::max(last_.value_or(at), at);
+    else
+      reach(at, {segment.stage, true});
+    return;
+  }
+  if (!recurs(segment.stage) || source == wire::SourceKind::launcher ||
+      !begins_stage(stream, segment))
+    return;
+  const std::uint32_t bit = 1U << static_cast<unsigned>(segment.stage);
+  if ((stages_begun_ & bit) != 0) return;
+  // Told late: iterations were done since it began.
+  const TimeMs begin = segment.arrival_begin ? std::min(*segment.arrival_begin, at) : at;
+  if (marked_ && begin + kTrust < *marked_) return;
+  stages_begun_ |= bit;
+  begin_stage(segment.stage, marked_ ? std::max(begin, *marked_) : begin,
+              static_cast<std::uint32_t>(key >> 32U));
+  step.moved = true;
+}
+
+void Progress::completed(std::uint64_t key, const wire::Segment& segment, TimeMs at, Step& step) {
+  if (!segment.counted && !printed_) {  // numbers that were counted until now are no more
+    printed_ = true;
+    streams_.clear();
+    newest_.reset();
+    paced_.reset();
+  }
+  const Iteration iteration = *segment.iteration;
+  const auto known = streams_.find(key);
+  const bool moved = known == streams_.end() || iteration > known->second;
+  if (known != streams_.end())
+    known->second = iteration;  // also if it fell: the source counts anew
+  else if (streams_.size() < kStreamsMax)
+    streams_.emplace(key, iteration);
+  if (!moved) return;
+  step.moved = true;
+  last_ = std::max(last_.value_or(at), at);
+  // A number far beyond what the job counts in must not stop its clock.
+  stray_ = newest_ && iteration <= *newest_ ? stray_ + 1 : 0;
+  if (stray_ > 64 + 4 * streams_.size()) newest_.reset();
+  if (newest_ && iteration <= *newest_) return;
+  step.ticked = true;
+  tick(iteration, at, static_cast<std::uint32_t>(key >> 32U));
+}
+
+void Progress::tick(Iteration iteration, TimeMs at, std::uint32_t agent) {
+  ++ticks_;
+  const bool first = !iterated_;
+  iterated_ = true;
+  if (paced_ && newest_ && at > paced_->at && !interrupted_ && iteration > paced_->iteration) {
+    const auto steps = static_cast<double>(iteration.value() - paced_->iteration.value());
+    pace_.add(static_cast<double>((at - paced_->at).count()) / steps);
+  }
+  if (!paced_ || at > paced_->at) paced_ = Moment{iteration, at};
+  newest_ = iteration;
+  // The stage that began after this iteration lasts, though its line came first.
+  const Millis before = agent == stage_agent_ ? Millis{0} : kClocks;
+  if (!first && stage_at_ && at <= *stage_at_ + before) {
+    last_ = std::max(last_.value_or(at), at);
+    return;
+  }
+  stages_begun_ = 0;
+  stage_at_.reset();
+  reach(at, {Stage::training, false});
+}
+
+void Progress::begin_stage(Stage stage, TimeMs at, std::uint32_t agent) {
+  stage_at_ = at;
+  stage_agent_ = agent;
+  reach(at, {stage, false});
+}
+
+void Progress::reach(TimeMs at, PauseKind next) {
+  if (marked_ && at >= *marked_ && !interrupted_) pauses_.add(kind_, at - *marked_);
+  interrupted_ = false;
+  marked_ = std::max(marked_.value_or(at), at);
+  last_ = std::max(last_.value_or(at), at);
+  kind_ = next;
+}
+
+}  // namespace l4::watch

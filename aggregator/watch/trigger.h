@@ -1,0 +1,39 @@
+// Why a running job should be looked at: what aggregator/watch says to its caller. Plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+
+namespace l4::watch {
+
+enum class Cause : std::uint8_t {
+  error_line,       ///< a line that is new to the job and worded as a failure
+  process_left,     ///< a rank's process ended, and not well
+  process_stopped,  ///< stopped by a signal, or waiting for a device for long
+  silent,           ///< no progress past the deadline
+  node_lost,        ///< its agent, or all it prints, is gone while others go on
+  slower,
+  ended,    ///< it may have ended well
+  went_on,  ///< progress after one of the above
+  asked,    ///< by somebody
+};
+inline constexpr std::size_t kCauses = 9;
+
+struct Trigger {
+  Cause cause = Cause::asked;
+  TimeMs evidence;  ///< aggregator's clock: when what it tells of happened or was heard of
+  std::string node;
+  std::optional<Rank> rank;
+  std::string detail;      ///< one sentence, at most some 200 B
+  bool confirmed = false;  ///< silent: past the second deadline, or other evidence beside it
+};
+
+std::string_view name(Cause cause);
+
+}  // namespace l4::watch

@@ -1,0 +1,169 @@
+// What others do to files between any two looks of the tailer, and files that are cut back.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/agent/tail/played.h"
+
+namespace l4::tail {
+namespace {
+
+std::string lines(const std::string& word, std::size_t bytes) {
+  std::string text;
+  for (int i = 0; text.size() < bytes; ++i) text += word + " " + std::to_string(i) + "\n";
+  return text;
+}
+
+/// Nothing twice, nothing lost: all of the texts, in any order of files.
+void check_all(const Played& played, const std::vector<std::string>& texts) {
+  std::vector<std::string> given, wanted;
+  const auto split = [](const std::string& text, std::vector<std::string>& to) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size() - 1);
+      to.push_back(text.substr(at, end + 1 - at));
+      at = end + 1;
+    }
+  };
+  split(played.sink.text_of_all(), given);
+  for (const std::string& text : texts) split(text, wanted);
+  std::ranges::sort(given);
+  std::ranges::sort(wanted);
+  CHECK(given == wanted);
+  CHECK(played.sink.lost == 0);
+}
+
+TEST_CASE("tailer moments: copied and truncated at any moment of a look") {
+  for (const std::size_t old_bytes : {300, 10'000})
+    for (const std::size_t new_bytes : {0, 100, 5'000, 12'000})
+      for (const bool known : {false, true})
+        for (int moment = 1, calls = 1'000; moment <= calls; ++moment) {
+          CAPTURE(old_bytes);
+          CAPTURE(new_bytes);
+          CAPTURE(known);
+          CAPTURE(moment);
+          Options options;
+          options.bytes_per_file = 4096;
+          Played played(options);
+          const std::string old_text = lines("old line", old_bytes);
+          const std::string new_text = new_bytes == 0 ? "" : lines("new line", new_bytes);
+          if (known) played.disk.append("/logs/a.log", old_text.substr(0, 20)), played.turn();
+          played.disk.append("/logs/a.log", known ? old_text.substr(20) : old_text);
+          calls = 0;
+          bool inside = false;
+          played.disk.meanwhile = [&] {
+            if (inside || ++calls != moment) return;
+            inside = true;
+            played.disk.append("/logs/a.log.1", old_text);
+            played.disk.cut("/logs/a.log", 0);
+            if (!new_text.empty()) played.disk.append("/logs/a.log", new_text);
+            inside = false;
+          };
+          played.turn();
+          played.disk.meanwhile = nullptr;
+          if (calls < moment) break;  // the look was over before
+          played.pass(Millis{15'000});
+          check_all(played, {old_text, new_text});
+        }
+}
+
+TEST_CASE("tailer moments: a deleted file that is still read comes before one renamed past it") {
+  Options options;
+  options.bytes_per_file = options.bytes_per_turn = 64;
+  Played played(options);
+  const std::string first = lines("first", 300), second = lines("second", 300);
+  played.disk.append("/logs/a.log.3", first);
+  played.disk.append("/logs/a.log.2", second);
+  played.disk.append("/logs/a.log", "third\n");
+  played.tailer->turn(played.sink, {played.now, played.disk.now});
+  CHECK(played.sink.text_of_all() == first.substr(0, 64));
+  played.disk.remove("/logs/a.log.3");
+  played.disk.rename("/logs/a.log.2", "/logs/a.log.4");
+  played.pass(Millis{3'000});
+  CHECK(played.sink.text_of_all() == first + second + "third\n");
+}
+
+TEST_CASE("tailer moments: cut back to what was read: what is written then is new") {
+  Played played;
+  const std::string text = lines("a line of a text", 40'000);
+  played.disk.append("/logs/a.log", text);
+  played.turn();
+  const auto old_key = played.sink.texts.begin()->first;
+  played.disk.cut("/logs/a.log", 10'005);
+  played.turn();
+  played.disk.append("/logs/a.log", "\nafter\n");
+  played.turn();
+  CHECK(played.sink.text_of_all() == text + "\nafter\n");
+  CHECK(played.sink.lost == 0);
+  REQUIRE(played.sink.losses.size() == 1);
+  CHECK(played.sink.losses[0].why == Missing::counted);
+  CHECK(played.sink.losses[0].from == 0);
+  CHECK(played.sink.losses[0].to == 10'005);
+  CHECK(played.sink.warned("truncated") == 1);
+
+  played.sink.commit(*played.tailer);
+  played.turn();
+  CHECK(played.sink.forgot == std::vector{old_key});
+  played.disk.cut("/logs/a.log", 9'000);  // once more
+  played.turn();
+  played.disk.append("/logs/a.log", "and again\n");
+  played.turn();
+  CHECK(played.sink.text_of_all() == text + "\nafter\nand again\n");
+
+  // An aggregator may remember all parts, also those that are over.
+  played.sink.commit(*played.tailer);
+  std::vector<Position> positions = played.tailer->positions();
+  REQUIRE(positions.size() == 1);
+  Position over = positions[0];
+  over.file.key = old_key;
+  over.offset = over.known = text.size();
+  for (const bool first : {true, false}) {
+    Played next;
+    next.disk.append("/logs/a.log", text.substr(0, 9'000) + "and again\n");
+    positions[0].file.inode = over.file.inode = next.disk.inode("/logs/a.log");
+    std::vector<Position> all{positions[0], over};
+    if (first) std::ranges::reverse(all);
+    for (const Position& position : all) {
+      next.sink.texts[position.file.key] = {position.offset, position.offset};
+    }
+    next.tailer->resume(all);
+    next.disk.append("/logs/a.log", lines("later", 60'000));
+    next.pass(Millis{15'000});
+    CHECK(next.sink.text_of_all() == lines("later", 60'000));
+    CHECK(next.sink.lost == 0);
+  }
+}
+
+TEST_CASE("tailer moments: cut back to what was not read: the rest is read, what was cut is lost") {
+  Options options;
+  options.bytes_per_file = options.bytes_per_turn = 8'192;
+  Played played(options);
+  const std::string text = lines("a line of a text", 40'000);
+  played.disk.append("/logs/a.log", text);
+  played.tailer->turn(played.sink, {played.now, played.disk.now});
+  CHECK(played.sink.text_of_all().size() == 8'192);
+  played.disk.cut("/logs/a.log", 20'000);
+  played.tailer->turn(played.sink, {played.now, played.disk.now});
+  played.disk.append("/logs/a.log", "after\n");
+  played.pass(Millis{3'000});
+  const std::string given = played.sink.text_of_all();
+  CHECK(given.size() == 20'000 + std::string("after\n").size());
+  CHECK(given.ends_with("after\n"));
+  CHECK(played.sink.lost == text.size() - 20'000);
+}
+
+TEST_CASE("tailer moments: a new text with the same beginning is not one that was cut back") {
+  Played played;
+  const std::string banner = lines("the same in every run", 6'000);
+  const std::string first = banner + lines("first run", 40'000);
+  const std::string second = banner + lines("second run", 20'000);
+  played.disk.append("/logs/a.log", first);
+  played.turn();
+  played.disk.cut("/logs/a.log", 0);
+  played.disk.append("/logs/a.log", second);
+  played.pass(Millis{3'000});
+  CHECK(played.sink.text_of_all() == first + second);
+  CHECK(played.sink.lost == 0);
+}
+
+}  // namespace
+}  // namespace l4::tail

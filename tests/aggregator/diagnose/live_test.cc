@@ -1,0 +1,133 @@
+// What live knows beside the state, in the verdict and among the suspects.
+#include "aggregator/diagnose/live.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "aggregator/diagnose/diagnose.h"
+#include "tests/aggregator/watch/watched_job.h"
+
+namespace l4::diagnose {
+namespace {
+
+using watch::test::after;
+using watch::test::WatchedJob;
+using wire::Exit;
+using wire::ProcessState;
+
+constexpr Exit kKilled{Exit::Kind::signal, 9, Exit::Seen::zombie};
+constexpr Exit kTold{Exit::Kind::signal, 15, Exit::Seen::zombie};
+constexpr Exit kFailed{Exit::Kind::code, 1, Exit::Seen::zombie};
+constexpr Exit kWell{Exit::Kind::code, 0, Exit::Seen::zombie};
+constexpr const char* kTraceback = "Traceback (most recent call last): RuntimeError: bad";
+
+/// Four nodes with a process each, iterations 1 to 30, the last at 33.03 s.
+struct Trained : WatchedJob {
+  explicit Trained(bool with_processes = true) : WatchedJob(4) {
+    if (with_processes) processes(0);
+    iterate_all(1, 30, 4000);
+  }
+  Report report_at(std::int64_t ms) {
+    run_to(ms);
+    Options options;
+    options.as_of = after(now);
+    options.live = watch.live(after(now));
+    return diagnose(state, {}, options).report;
+  }
+  std::int64_t last() const { return 33'030; }
+};
+
+}  // namespace
+
+TEST_CASE("live: a job that goes on is healthy") {
+  Trained job;
+  CHECK(job.report_at(job.last() + 500).verdict.state == State::healthy);
+}
+
+TEST_CASE("live: a killed process is a crash without any line, and its rank the first suspect") {
+  Trained job;
+  job.process(2, ProcessState::gone, job.last() + 400, kKilled);
+  for (const int node : {0, 1, 3}) job.process(node, ProcessState::gone, job.last() + 900, kTold);
+  const Report report = job.report_at(job.last() + 1000);
+  CHECK(report.verdict.state == State::crashed);
+  CHECK(report.verdict.since == after(job.last() + 400));
+  CHECK(report.verdict.confidence > 0.9);
+  REQUIRE_FALSE(report.ranks.empty());
+  CHECK(report.ranks[0].rank == Rank{2});
+  CHECK(report.ranks[0].process == Process::gone);
+  REQUIRE_FALSE(report.ranks[0].why.empty());
+  CHECK(report.ranks[0].why[0].find("SIGKILL") != std::string::npos);
+  REQUIRE_FALSE(report.nodes.empty());
+  CHECK(report.nodes[0].node == "node-2");
+}
+
+TEST_CASE("live: a stopped process is the first suspect of the hang, whatever others say") {
+  Trained job;
+  job.process(1, ProcessState::stopped, job.last() + 100);
+  CHECK(job.report_at(job.last() + 5000).verdict.state == State::healthy);
+  const Report hung = job.report_at(job.last() + 10'500);
+  CHECK(hung.verdict.state == State::hung);
+  CHECK(hung.verdict.confidence == doctest::Approx(0.8));  // another evidence confirms it
+  CHECK(hung.ranks.at(0).rank == Rank{1});
+  CHECK(hung.ranks.at(0).process == Process::stopped);
+  for (const int node : {0, 2, 3}) {
+    job.say(node, "RuntimeError: Timed out waiting for peers", job.last() + 30'000, Level::error);
+    job.process(node, ProcessState::gone, job.last() + 30'100, kFailed);
+  }
+  const Report ended = job.report_at(job.last() + 31'000);
+  CHECK(ended.verdict.state == State::hung);
+  CHECK(ended.ranks.at(0).rank == Rank{1});
+}
+
+TEST_CASE("live: silence is a hang from the learned deadline on, and sure from the second") {
+  Trained job;
+  CHECK(job.report_at(job.last() + 9'900).verdict.state == State::healthy);
+  const Report suspected = job.report_at(job.last() + 10'100);
+  CHECK(suspected.verdict.state == State::hung);
+  CHECK(suspected.verdict.confidence == doctest::Approx(0.45));
+  CHECK(job.report_at(job.last() + 61'000).verdict.confidence == doctest::Approx(0.8));
+}
+
+TEST_CASE("live: a traceback of a process that lives on is no crash") {
+  Trained job;
+  job.say(1, kTraceback, job.last() + 200, Level::error);
+  CHECK(job.report_at(job.last() + 600).verdict.state == State::healthy);
+  job.process(1, ProcessState::gone, job.last() + 900, kFailed);
+  const Report report = job.report_at(job.last() + 1000);
+  CHECK(report.verdict.state == State::crashed);
+  CHECK(report.ranks.at(0).rank == Rank{1});
+}
+
+TEST_CASE("live: where no process is known a traceback is a crash once nothing moves") {
+  Trained job(false);
+  job.say(1, kTraceback, job.last() + 200, Level::error);
+  CHECK(job.report_at(job.last() + 600).verdict.state == State::healthy);
+  CHECK(job.report_at(job.last() + 3'700).verdict.state == State::crashed);
+}
+
+TEST_CASE("live: all that left with 0 have finished, all that left unseen have not failed") {
+  Trained job;
+  for (int node = 0; node < 4; ++node)
+    job.process(node, ProcessState::gone, job.last() + 100 * node, kWell);
+  CHECK(job.report_at(job.last() + 1000).verdict.state == State::finished);
+  Trained unseen;
+  for (int node = 0; node < 4; ++node)
+    unseen.process(node, ProcessState::gone, unseen.last() + 100 * node);
+  CHECK(unseen.report_at(unseen.last() + 1000).verdict.state == State::healthy);
+  CHECK(unseen.report_at(unseen.last() + 30'000).verdict.state == State::unknown);
+}
+
+TEST_CASE("live: the node of a lost agent is lost unless the job goes on without it") {
+  Trained job;
+  job.watch.agent_lost("node-3", after(job.last()));
+  const Report report = job.report_at(job.last() + 11'000);
+  CHECK(report.verdict.state == State::node_lost);
+  CHECK(report.nodes.at(0).node == "node-3");
+  CHECK(report.ranks.at(0).process == Process::unknown);  // nobody sees it
+  for (int k = 31; k < 36; ++k)
+    for (int node = 0; node < 3; ++node) job.iterate(node, k, job.now + 300);
+  CHECK(job.report_at(job.now + 100).verdict.state == State::healthy);
+}
+
+}  // namespace l4::diagnose

@@ -1,0 +1,133 @@
+#include "aggregator/live/incident_book.h"
+
+#include <doctest/doctest.h>
+
+namespace l4::live {
+namespace {
+
+TimeMs at(std::int64_t seconds) {
+  return TimeMs{Millis{1'800'000'000'000 + seconds * 1'000}};
+}
+
+diagnose::Report report(State state, std::int32_t attempt = 0, const std::string& node = "n1") {
+  diagnose::Report made;
+  made.job.id = "job";
+  made.job.attempt = attempt;
+  made.verdict.state = state;
+  made.verdict.confidence = 0.9;
+  made.verdict.summary = "something happened";
+  if (is_failure(state)) {
+    diagnose::SuspectNode suspect;
+    suspect.node = node;
+    made.nodes.push_back(suspect);
+  }
+  made.job.attempts.push_back({attempt, state, {}, {}});
+  return made;
+}
+
+watch::Trigger trigger(watch::Cause cause) {
+  watch::Trigger made;
+  made.cause = cause;
+  made.detail = "because";
+  return made;
+}
+
+TEST_CASE("incidents: open once, updated, resolved when the job goes on") {
+  IncidentBook book("job", {});
+  book.triggered({trigger(watch::Cause::error_line)}, at(0));
+  CHECK(book.is_suspect(at(1)));
+  CHECK(book.diagnosed(report(State::healthy), at(1)).rows.empty());
+  CHECK(book.is_suspect(at(1)));
+  const auto opened = book.diagnosed(report(State::crashed), at(2));
+  REQUIRE(opened.alerts.size() == 1);
+  CHECK(opened.alerts[0].kind == alert::Kind::opened);
+  CHECK(opened.alerts[0].nodes == std::vector<std::string>{"n1"});
+  REQUIRE(opened.rows.size() == 1);
+  CHECK(opened.rows[0].evidence.find("because") != opened.rows[0].evidence.npos);
+  CHECK_FALSE(book.is_suspect(at(2)));
+  CHECK(book.open_id() == opened.rows[0].id);
+
+  const auto again = book.diagnosed(report(State::crashed), at(40));
+  CHECK(again.alerts.empty());
+  REQUIRE(again.rows.size() == 1);
+  CHECK(again.rows[0].id == opened.rows[0].id);
+  CHECK(again.rows[0].opened == at(2));
+  CHECK(again.rows[0].updated == at(40));
+
+  const auto changed = book.diagnosed(report(State::hung, 0, "n2"), at(80));
+  REQUIRE(changed.alerts.size() == 1);
+  CHECK(changed.alerts[0].kind == alert::Kind::changed);
+  CHECK(book.diagnosed(report(State::crashed), at(81)).alerts.empty());  // not that often
+
+  const auto resolved = book.diagnosed(report(State::healthy), at(120));
+  REQUIRE(resolved.alerts.size() == 1);
+  CHECK(resolved.alerts[0].kind == alert::Kind::resolved);
+  CHECK(resolved.rows[0].resolved == at(120));
+  CHECK(resolved.rows[0].report.find("\"crashed\"") != std::string::npos);  // as it was
+  CHECK(book.open_id().empty());
+
+  const auto reopened = book.diagnosed(report(State::hung), at(200));
+  REQUIRE(reopened.rows.size() == 1);
+  CHECK(reopened.rows[0].id == opened.rows[0].id);
+  CHECK_FALSE(reopened.rows[0].resolved);
+  CHECK(reopened.alerts[0].kind == alert::Kind::opened);
+}
+
+TEST_CASE("incidents: a state that is not sure enough opens none") {
+  IncidentBook book("job", {});
+  auto unsure = report(State::hung);
+  unsure.verdict.confidence = 0.4;
+  CHECK(book.diagnosed(unsure, at(0)).rows.empty());
+  CHECK(book.diagnosed(report(State::unknown), at(0)).rows.empty());
+  CHECK_FALSE(book.has_open());
+}
+
+TEST_CASE("incidents: one for each attempt, also for one that nobody saw failing") {
+  IncidentBook book("job", {});
+  const auto first = book.diagnosed(report(State::crashed), at(0));
+  auto second = report(State::healthy, 1);
+  second.job.attempts.insert(second.job.attempts.begin(), {0, State::crashed, {}, {}});
+  const auto goes_on = book.diagnosed(second, at(10));
+  REQUIRE(goes_on.alerts.size() == 1);
+  CHECK(goes_on.alerts[0].kind == alert::Kind::resolved);
+  CHECK(goes_on.alerts[0].summary == "the job goes on as attempt 1");
+  auto third = report(State::healthy, 2);
+  third.job.attempts = {
+      {0, State::crashed, {}, {}}, {1, State::hung, at(20), {}}, {2, State::healthy, {}, {}}};
+  const auto late = book.diagnosed(third, at(30));
+  REQUIRE(late.alerts.size() == 2);
+  CHECK(late.alerts[0].kind == alert::Kind::opened);
+  CHECK(late.alerts[0].attempt == 1);
+  CHECK(late.alerts[0].state == State::hung);
+  CHECK(late.alerts[1].kind == alert::Kind::resolved);
+  CHECK(late.rows.at(0).id != first.rows.at(0).id);
+}
+
+TEST_CASE("incidents: after a restart nothing is told again") {
+  IncidentBook before("job", {});
+  const auto opened = before.diagnosed(report(State::crashed), at(0));
+  IncidentBook after("job", {});
+  after.restore(opened.rows);
+  CHECK(after.has_open());
+  const auto again = after.diagnosed(report(State::crashed), at(100));
+  CHECK(again.alerts.empty());
+  REQUIRE(again.rows.size() == 1);
+  CHECK(again.rows[0].id == opened.rows[0].id);
+  CHECK(again.rows[0].opened == opened.rows[0].opened);
+  const auto resolved = after.diagnosed(report(State::finished), at(110));
+  REQUIRE(resolved.alerts.size() == 1);
+  CHECK(resolved.alerts[0].summary == "the job has ended well");
+}
+
+TEST_CASE("incidents: a suspicion that nobody confirms passes") {
+  IncidentBook book("job", {});
+  book.triggered({trigger(watch::Cause::silent)}, at(0));
+  CHECK(book.is_suspect(at(59)));
+  CHECK_FALSE(book.is_suspect(at(60)));
+  book.triggered({trigger(watch::Cause::silent)}, at(100));
+  book.triggered({trigger(watch::Cause::went_on)}, at(101));
+  CHECK_FALSE(book.is_suspect(at(102)));
+}
+
+}  // namespace
+}  // namespace l4::live

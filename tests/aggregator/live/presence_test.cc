@@ -1,0 +1,55 @@
+#include "aggregator/live/presence.h"
+
+#include <doctest/doctest.h>
+
+namespace l4::live {
+namespace {
+
+TimeMs at(std::int64_t seconds) {
+  return TimeMs{Millis{1'800'000'000'000 + seconds * 1'000}};
+}
+
+TEST_CASE("presence: an agent that is there is seen until now") {
+  Presence presence;
+  CHECK(presence.seen_until("nobody", at(3)) == at(3));
+  presence.connected("a", at(0));
+  CHECK(presence.seen_until("a", at(4)) == at(0));  // it has just come
+  CHECK(presence.seen_until("a", at(5)) == at(5));
+}
+
+TEST_CASE("presence: after a restart time stands still until all has arrived") {
+  Presence presence;
+  presence.expect("a", at(0));
+  CHECK(presence.seen_until("a", at(100)) == at(0));
+  presence.connected("a", at(200));
+  presence.behind("a", true, at(200));
+  CHECK(presence.seen_until("a", at(220)) == at(0));
+  presence.behind("a", false, at(230));
+  CHECK(presence.seen_until("a", at(231)) == at(231));
+}
+
+TEST_CASE("presence: who falls behind was seen until then; not for ever") {
+  Presence presence;
+  presence.connected("a", at(0));
+  presence.behind("a", true, at(1'000));
+  CHECK(presence.seen_until("a", at(1'100)) == at(1'000));
+  CHECK(presence.seen_until("a", at(1'601)) == at(1'601));
+}
+
+TEST_CASE("presence: a stopped agent holds time, a lost one does not") {
+  Presence presence;
+  presence.connected("a", at(0));
+  presence.left("a", at(50));
+  CHECK(presence.seen_until("a", at(80)) == at(50));
+  CHECK(presence.seen_until("a", at(651)) == at(651));
+  presence.connected("b", at(0));
+  presence.lost("b", at(50));
+  CHECK(presence.is_lost("b"));
+  CHECK(presence.seen_until("b", at(51)) == at(51));
+  presence.forget_old(at(5'000));
+  CHECK(presence.is_lost("b"));
+  CHECK(presence.seen_until("a", at(51)) == at(51));
+}
+
+}  // namespace
+}  // namespace l4::live

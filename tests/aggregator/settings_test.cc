@@ -1,0 +1,113 @@
+#include "aggregator/settings.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/temp_folder.h"
+
+namespace l4::aggregator {
+namespace {
+
+constexpr auto kKeys = "[wire]\nkey = \"a.key\"\nallow_list = \"allow\"\n";
+
+Result<Settings> read(const std::string& text) {
+  const test::TempFolder folder;
+  return load_settings(folder.file("aggregator.toml", text));
+}
+
+TEST_CASE("settings: the shipped file says the defaults") {
+  const auto shipped =
+      load_settings(std::filesystem::path(L4_SOURCE_DIR) / "config/aggregator.toml");
+  REQUIRE_MESSAGE(shipped, (shipped ? std::string() : shipped.error().text()));
+  const auto bare = read(kKeys);
+  REQUIRE(bare);
+  CHECK(shipped->endpoint == bare->endpoint);
+  CHECK(shipped->http.port == bare->http.port);
+  CHECK(shipped->http.connections_max == bare->http.connections_max);
+  CHECK(shipped->webhook_timeout == bare->webhook_timeout);
+  const live::Options &a = shipped->live, &b = bare->live;
+  CHECK(a.server.agents_max == b.server.agents_max);
+  CHECK(a.server.heartbeat == b.server.heartbeat);
+  CHECK(a.server.liveness.lost_after == b.server.liveness.lost_after);
+  CHECK(a.server.liveness.grace == b.server.liveness.grace);
+  CHECK(a.shards.shards == b.shards.shards);
+  CHECK(a.shards.jobs_max == b.shards.jobs_max);
+  CHECK(a.shards.job_bytes_max == b.shards.job_bytes_max);
+  CHECK(a.shards.all_bytes_max == b.shards.all_bytes_max);
+  CHECK(a.shards.closes_after == b.shards.closes_after);
+  CHECK(a.shards.keeps_for == b.shards.keeps_for);
+  CHECK(a.shards.checkpoint_every == b.shards.checkpoint_every);
+  CHECK(a.shards.waiting_bytes_max == b.shards.waiting_bytes_max);
+  CHECK(a.shards.job.warnings_max == b.shards.job.warnings_max);
+  CHECK(a.shards.job.routine == b.shards.job.routine);
+  CHECK(a.shards.job.rest_factor == b.shards.job.rest_factor);
+  CHECK(a.shards.job.thresholds.hang.floor == b.shards.job.thresholds.hang.floor);
+  CHECK(a.shards.job.thresholds.watch.confirm_floor == b.shards.job.thresholds.watch.confirm_floor);
+  CHECK(a.shards.job.thresholds.watch.device_wait == b.shards.job.thresholds.watch.device_wait);
+  CHECK(a.shards.job.thresholds.incidents.confidence_min ==
+        b.shards.job.thresholds.incidents.confidence_min);
+  CHECK(a.store.folder == b.store.folder);
+  CHECK(a.store.journal.ring_bytes == b.store.journal.ring_bytes);
+  CHECK(a.store.journal.ring_age == b.store.journal.ring_age);
+  CHECK(a.store.journal.bytes_max == b.store.journal.bytes_max);
+  CHECK(a.store.checkpoints.bytes_max == b.store.checkpoints.bytes_max);
+  CHECK(a.store.database.bytes_max == b.store.database.bytes_max);
+  CHECK(a.store.commit.delay_max == b.store.commit.delay_max);
+  CHECK(a.alerts.source == b.alerts.source);
+  CHECK(a.alerts.retry_first == b.alerts.retry_first);
+  CHECK(a.alerts.retry_most == b.alerts.retry_most);
+}
+
+TEST_CASE("settings: what is wrong is named with file, line and key") {
+  struct Row {
+    const char *text, *key;
+  };
+  const std::vector<Row> rows{
+      {"[wire]\nlisten = \"udp://x\"\n", "listen"},
+      {"[wire]\nlost_after_s = 3\n", "lost_after_s"},
+      {"[http]\naddress = \"0.0.0.0\"\n", "address"},
+      {"[http]\nport = 70000\n", "port"},
+      {"[jobs]\nthreads = -1\n", "threads"},
+      {"[jobs]\ncheckpoint_s = 31\n", "checkpoint_s"},
+      {"[detect]\nhang_floor_s = 0\n", "hang_floor_s"},
+      {"[detect]\nhang_floor_s = 100\nhang_confirm_s = 50\n", "hang_confirm_s"},
+      {"[store]\nfolder = \"\"\n", "folder"},
+      {"[store]\ncommit_ms = 500\n", "commit_ms"},
+      {"[alerts]\nwebhook = \"ftp://x\"\n", "webhook"},
+      {"[log]\nlevel = \"loud\"\n", "level"},
+      {"[log]\nlvel = \"info\"\n", "lvel"},
+      {"[nonsense]\na = 1\n", "nonsense"},
+  };
+  for (const Row& row : rows) {
+    INFO(std::string(row.text));
+    const auto settings = read(row.text);
+    REQUIRE_FALSE(settings);
+    CHECK(settings.error().text().find(row.key) != std::string::npos);
+    CHECK(settings.error().text().find("aggregator.toml:") != std::string::npos);
+  }
+}
+
+TEST_CASE("settings: nobody without a key may ship anything") {
+  const auto settings = read("[log]\nlevel = \"info\"\n");
+  REQUIRE_FALSE(settings);
+  CHECK(settings.error().text().find("allow_list") != std::string::npos);
+}
+
+TEST_CASE("settings: paths are relative to the file, remote reading must be meant") {
+  const test::TempFolder folder;
+  const auto settings = load_settings(
+      folder.file("aggregator.toml", std::string(kKeys) +
+                                         "[store]\nfolder = \"state\"\n"
+                                         "[http]\naddress = \"0.0.0.0\"\nallow_remote = true\n"
+                                         "[detect]\nhang_floor_s = 10\nhang_confirm_s = 40\n"));
+  REQUIRE(settings);
+  CHECK(settings->live.store.folder == folder.path() / "state");
+  CHECK(settings->key == folder.path() / "a.key");
+  CHECK(settings->http.address == "0.0.0.0");
+  const live::Thresholds& thresholds = settings->live.shards.job.thresholds;
+  CHECK(thresholds.hang.floor == Millis{10'000});
+  CHECK(thresholds.watch.suspect_floor == Millis{10'000});
+  CHECK(thresholds.watch.confirm_floor == Millis{40'000});
+}
+
+}  // namespace
+}  // namespace l4::aggregator
