@@ -134,7 +134,7 @@ def main():
         settings(expect, stage, binaries, folder)
     manifests(expect)
     image(expect, binaries)
-    return expect.done()
+    return expect.end()
 
 
 if __name__ == "__main__":
