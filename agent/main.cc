@@ -40,7 +40,9 @@ std::uint64_t draw() {
   return (std::uint64_t{device()} << 32U) ^ device();
 }
 
+/// L4_NODE is for containers, whose host name is not the node's.
 std::string host_name() {
+  if (const char* given = std::getenv("L4_NODE"); given != nullptr && *given != 0) return given;
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   return name.data();

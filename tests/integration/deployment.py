@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""What an install brings: units that systemd takes and that are as locked up as they claim, manifests
+that kustomize takes, settings that the programs take, an image with all libraries that are needed.
+
+usage: deployment.py L4
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import support
+
+ROOT = support.ROOT
+EXPOSURE = {"l4-agent.service": 2.5, "l4-aggregator.service": 1.3}
+RESTRICTED_EXPOSURE = 1.9
+
+
+def run(*command, **options):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                          check=False, **options)
+
+
+def exposure(unit):
+    done = run("systemd-analyze", "security", "--offline=true", "--no-pager", f"./{unit.name}",
+               cwd=unit.parent)
+    found = re.search(r"Overall exposure level for \S+: (\d+\.\d+)", done.stdout)
+    return float(found.group(1)) if found else 10.0
+
+
+def installed_units(stage, folder):
+    """Copies whose paths lead into the stage, as systemd looks for the programs."""
+    places = list(stage.rglob("lib/systemd/system"))
+    if len(places) != 1:
+        return []
+    prefix = "/" + str(places[0].parent.parent.parent.relative_to(stage))
+    for unit in places[0].iterdir():
+        text = unit.read_text().replace(f"{prefix}/bin/", f"{stage}{prefix}/bin/")
+        (folder / unit.name).write_text(text)
+    return sorted(folder.iterdir())
+
+
+def units(expect, stage, folder):
+    found = installed_units(stage, folder)
+    names = [unit.name for unit in found]
+    expect.equal(names, ["l4-agent.service", "l4-aggregator.service", "l4.slice"], "the units")
+    done = run("systemd-analyze", "verify", *found)
+    expect.equal((done.returncode, done.stdout + done.stderr), (0, ""), "systemd-analyze verify")
+    for unit in found:
+        if unit.name in EXPOSURE:
+            expect.that(exposure(unit) <= EXPOSURE[unit.name],
+                        f"{unit.name} is exposed by at most {EXPOSURE[unit.name]}", exposure(unit))
+        text = unit.read_text()
+        if unit.suffix == ".service":
+            for key in ("Type=notify", "WatchdogSec=", "StateDirectory=", "Slice=l4.slice",
+                        "MemoryMax=", "NoNewPrivileges=yes"):
+                expect.that(key in text, f"{unit.name} has {key}")
+    drop_in = next(stage.rglob("restricted.conf"), None)
+    expect.that(drop_in is not None, "restricted.conf is installed")
+    if drop_in is not None and found:
+        (folder / "restricted").mkdir()
+        unit = folder / "restricted" / "l4-agent.service"
+        unit.write_text(found[0].read_text() + drop_in.read_text())
+        expect.that(exposure(unit) <= RESTRICTED_EXPOSURE, "the restricted agent's exposure",
+                    exposure(unit))
+
+
+def settings(expect, stage, binaries, folder):
+    """Every file of settings that is shipped, but for its keys, which a site makes."""
+    keys = folder / "keys"
+    run(binaries / "l4", "keys", "init", "--dir", keys)
+    run(binaries / "l4", "keys", "add", "--dir", keys, "--fleet")
+    shipped = [*stage.rglob("etc/l4/*.toml"), *(ROOT / "config" / "kubernetes").glob("*.toml")]
+    expect.equal(len(shipped), 4, "settings that are shipped")
+    for file in shipped:
+        program = binaries / f"l4-{file.stem}"
+        text = file.read_text()
+        text = re.sub(r'"(/etc/l4/keys/)?(fleet|agent)\.key"', f'"{keys}/nodes/fleet.key"', text)
+        text = re.sub(r'"(/etc/l4/keys/)?aggregator\.key"', f'"{keys}/aggregator.key"', text)
+        text = re.sub(r'"(/etc/l4/keys/)?allow-list"', f'"{keys}/allow-list"', text)
+        copy = folder / f"{file.parent.name}-{file.name}"
+        copy.write_text(text)
+        done = run(program, "--check-config", "--config", copy, env={**os.environ, "L4_NODE": "n1"})
+        expect.equal((done.returncode, done.stderr), (0, ""), f"{file} is taken")
+
+
+def manifests(expect):
+    if shutil.which("kubectl") is None:
+        print("skipped: the manifests (no kubectl)")
+        return
+    done = run("kubectl", "kustomize", ROOT / "config" / "kubernetes")
+    expect.equal((done.returncode, done.stderr), (0, ""), "kubectl kustomize")
+    kinds = re.findall(r"^kind: (\w+)", done.stdout, re.M)
+    expect.equal(sorted(kinds), ["ConfigMap", "ConfigMap", "DaemonSet", "Deployment", "Namespace",
+                                 "PersistentVolumeClaim", "Service"], "kinds")
+    for text in ("hostPID: true", "readOnly: true", "path: /dev/kmsg", "strategy:\n    type: Recreate"):
+        expect.that(text in done.stdout, f"the manifests say {text!r}")
+
+
+def image(expect, binaries):
+    """The libraries that the programs are linked to are in the image."""
+    text = (ROOT / "Containerfile").read_text()
+    packages = set(re.search(r"(?s)FROM debian:12-slim.*?recommends (.*?)&&", text).group(1)
+                   .replace("\\", " ").split())
+    basis = set(run("dpkg-query", "-W", "-f", "${Package} ${Essential} ${Priority}\n").stdout.split("\n"))
+    given = {row.split()[0] for row in basis if row.endswith(("yes required", "required"))}
+    needed = set()
+    for program in ("l4", "l4-agent", "l4-aggregator"):
+        for library in re.findall(r"=> (/\S+)", run("ldd", binaries / program).stdout):
+            owner = run("dpkg", "-S", os.path.realpath(library)).stdout.split(":")[0]
+            needed.add(owner or library)
+    indirect = run("apt-cache", "depends", "--recurse", "--no-recommends", "--no-suggests",
+                   "--no-conflicts", "--no-breaks", "--no-replaces", "--no-enhances", *packages)
+    brought = set(re.findall(r"^\w\S*", indirect.stdout, re.M))
+    expect.equal(sorted(needed - packages - brought - given), [], "libraries that the image lacks")
+
+
+def main():
+    binaries = pathlib.Path(sys.argv[1]).resolve().parent
+    expect = support.Expectations("deployment")
+    if shutil.which("systemd-analyze") is None:
+        print("skipped: no systemd-analyze")
+        return support.SKIPPED
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+        stage = folder / "stage"
+        done = run("cmake", "--install", binaries.parent, env={**os.environ, "DESTDIR": stage})
+        expect.equal(done.returncode, 0, "cmake --install: " + done.stderr[-300:])
+        (folder / "units").mkdir()
+        units(expect, stage, folder / "units")
+        settings(expect, stage, binaries, folder)
+    manifests(expect)
+    image(expect, binaries)
+    return expect.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
