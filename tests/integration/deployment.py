@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What an install brings: units that systemd takes and that are as locked up as they claim, manifests
-that kustomize takes, settings that the programs take, an image with all libraries that are needed.
+"""What an install brings: units that systemd takes and that are as locked up as they claim,
+manifests that kustomize takes, settings that the programs take, an image with all libraries.
 
 usage: deployment.py L4
 """
@@ -96,7 +96,7 @@ def manifests(expect):
     kinds = re.findall(r"^kind: (\w+)", done.stdout, re.M)
     expect.equal(sorted(kinds), ["ConfigMap", "ConfigMap", "DaemonSet", "Deployment", "Namespace",
                                  "PersistentVolumeClaim", "Service"], "kinds")
-    for text in ("hostPID: true", "readOnly: true", "path: /dev/kmsg", "strategy:\n    type: Recreate"):
+    for text in ("hostPID: true", "readOnly: true", "path: /dev/kmsg", "type: Recreate"):
         expect.that(text in done.stdout, f"the manifests say {text!r}")
 
 
@@ -105,13 +105,14 @@ def image(expect, binaries):
     text = (ROOT / "Containerfile").read_text()
     packages = set(re.search(r"(?s)FROM debian:12-slim.*?recommends (.*?)&&", text).group(1)
                    .replace("\\", " ").split())
-    basis = set(run("dpkg-query", "-W", "-f", "${Package} ${Essential} ${Priority}\n").stdout.split("\n"))
-    given = {row.split()[0] for row in basis if row.endswith(("yes required", "required"))}
+    basis = run("dpkg-query", "-W", "-f", "${Package} ${Priority}\n").stdout.splitlines()
+    given = {row.split()[0] for row in basis if row.endswith(" required")}
     needed = set()
     for program in ("l4", "l4-agent", "l4-aggregator"):
         for library in re.findall(r"=> (/\S+)", run("ldd", binaries / program).stdout):
-            owner = run("dpkg", "-S", os.path.realpath(library)).stdout.split(":")[0]
-            needed.add(owner or library)
+            real = os.path.realpath(library)
+            owners = run("dpkg", "-S", real, real.removeprefix("/usr")).stdout
+            needed.add(owners.split(":")[0] or library)
     indirect = run("apt-cache", "depends", "--recurse", "--no-recommends", "--no-suggests",
                    "--no-conflicts", "--no-breaks", "--no-replaces", "--no-enhances", *packages)
     brought = set(re.findall(r"^\w\S*", indirect.stdout, re.M))

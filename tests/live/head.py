@@ -3,8 +3,8 @@
 
 usage: head.py --bin FOLDER --config FILE --out FOLDER [--http PORT] [--webhook PORT]
 
-OUT/alerts.jsonl has a row {"received": unix time, "alert": {...}} for each alert, OUT/jobs.jsonl one
-{"seen": unix time, "jobs": [...]} whenever state, suspicion or incident of a job changed;
+OUT/alerts.jsonl has a row {"received": unix time, "alert": {...}} for each alert, OUT/jobs.jsonl
+one {"seen": unix time, "jobs": [...]} whenever state, suspicion or incident of a job changed;
 OUT/snapshot.json is the report of the newest job at the end. Ends the aggregator with SIGTERM when
 it gets one itself, and ends with its status. Standard library only.
 """
