@@ -45,19 +45,22 @@ Owner Owners::of(const std::string& path, const std::string& root,
   Owner owner;
   owner.facts = std::move(described.file);
   owner.facts.modified.reset();  // it grows
-  Processes ranks;
+  Processes ranks, writers;
   if (watch_ != nullptr && file) ranks = watch_->ranks_of(*file);
   owner.by_process = !ranks.empty();
+  writers = ranks;  // else a launcher's own log, or one that it keeps for ranks to come
+  if (watch_ != nullptr && file && ranks.empty()) writers = watch_->writers_of(*file);
   if (!owner.facts.node_known) {
     const std::string node =
-        shared(ranks, [](const host::ProcessFact& fact) -> const auto& { return fact.node; });
+        shared(writers, [](const host::ProcessFact& fact) -> const auto& { return fact.node; });
     owner.facts.node = !node.empty()             ? node
                        : !defaults_.node.empty() ? defaults_.node
                                                  : defaults_.agent;
-    owner.facts.node_known = !ranks.empty() && !node.empty();
+    owner.facts.node_known = !node.empty();
   }
   take_rank(owner.facts, ranks);
-  owner.job = shared(ranks, [](const host::ProcessFact& fact) -> const auto& { return fact.job; });
+  owner.job =
+      shared(writers, [](const host::ProcessFact& fact) -> const auto& { return fact.job; });
   if (owner.job.empty()) owner.job = described.job;
   if (owner.job.empty()) owner.job = defaults_.job;
   owner.named = !owner.job.empty();

@@ -214,6 +214,7 @@ Identity identify(const Environment& env, const IdentityHints& hints) {
   if (out.rank && out.world_size && out.rank->value() >= *out.world_size) out.world_size = {};
   derive(env, out);
   take_job(env, out);
+  if (!out.job && is_name(hints.rendezvous)) out.job = {hints.rendezvous, Origin::env, "--rdzv_id"};
   take_attempt(env, out);
   if (const auto node = env.get("SLURMD_NODENAME"); is_name(node))
     out.node = {std::string{node}, Origin::env, "SLURMD_NODENAME"};

@@ -56,6 +56,7 @@ struct Identity {
 struct IdentityHints {
   std::vector<discover::PathFacts> paths;  ///< of the log files that the process writes
   std::string node;                        ///< of the group of files; counts as a path
+  std::string rendezvous;  ///< of a launcher's command line; counts as its environment
   std::string config_job, config_node;
   std::optional<Rank> config_rank;
   std::optional<std::int32_t> config_world_size;

@@ -9,7 +9,7 @@
 namespace l4::host {
 namespace {
 
-constexpr std::size_t kAncestorsMax = 64, kCommandLineBytes = 512;
+constexpr std::size_t kAncestorsMax = 64, kCommandLineBytes = 4096;
 
 /// Parents, each asked for once.
 class Parents {
@@ -91,13 +91,14 @@ Found find_processes(const Proc& proc, const std::vector<LogFile>& logs,
     own.node = process.node;
     for (const std::size_t log : process.logs)
       own.paths.push_back(discover::facts_of(discover::split_path(logs[log].path)));
+    const std::string command = proc.text(stat->pid, "cmdline", kCommandLineBytes).value_or("");
+    own.rendezvous = rendezvous_of(command);
     process.identity = identify(environment.value_or(Environment{}), own);
     Candidate candidate;
     candidate.pid = stat->pid;
     candidate.rank = process.identity.rank.value;
     candidate.rule = process.identity.rule;
-    candidate.launcher_name =
-        names_launcher(proc.text(stat->pid, "cmdline", kCommandLineBytes).value_or(""));
+    candidate.launcher_name = names_launcher(command);
     candidate.wrapper_name = names_wrapper(stat->command);
     candidates.push_back(std::move(candidate));
     found.processes.push_back(std::move(process));

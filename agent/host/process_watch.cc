@@ -315,9 +315,19 @@ const ProcessWatch::Process* ProcessWatch::find(Pid pid, SinceBoot when) const {
 }
 
 std::vector<const ProcessWatch::Process*> ProcessWatch::ranks_of(const FileKey& key) const {
+  return writers_of(key, [](const Process& process) { return process.fact.part == Part::rank; });
+}
+
+std::vector<const ProcessWatch::Process*> ProcessWatch::writers_of(const FileKey& key) const {
+  return writers_of(key, [](const Process&) { return true; });
+}
+
+template <class Wanted>
+std::vector<const ProcessWatch::Process*> ProcessWatch::writers_of(const FileKey& key,
+                                                                   Wanted wanted) const {
   std::vector<const Process*> found;
   for (const auto& [id, process] : processes_) {
-    if (process.fact.part != Part::rank) continue;
+    if (!wanted(process)) continue;
     if (std::ranges::find(process.logs, key) == process.logs.end()) continue;
     if (!found.empty() && process.via > found.front()->via) continue;
     if (!found.empty() && process.via < found.front()->via) found.clear();

@@ -64,6 +64,8 @@ class ProcessWatch {
   const Process* find(Pid pid, SinceBoot when) const;
   /// Ranks that write the file, by the most direct way there is.
   std::vector<const Process*> ranks_of(const FileKey& key) const;
+  /// Likewise, whatever part they play.
+  std::vector<const Process*> writers_of(const FileKey& key) const;
   /// When the first process of a job that is watched began; none if there is none.
   std::optional<SinceBoot> began(const std::string& job) const;
   /// Ranks of the newest attempt of a job that are known here, and how many its world has.
@@ -81,6 +83,8 @@ class ProcessWatch {
     SinceBoot left{0};
     std::optional<TimeMs> waits_since;  // in D, seen once
   };
+  template <class Wanted>
+  std::vector<const Process*> writers_of(const FileKey& key, Wanted wanted) const;
   void scan(const HostTime& now);
   void take_in(const Found& found, const HostTime& now);
   void begin(Watched& process, const FoundProcess& one, const HostTime& now);

@@ -91,6 +91,20 @@ struct Below {
 
 }  // namespace
 
+std::string_view rendezvous_of(std::string_view line) {
+  bool next = false;
+  while (!line.empty()) {
+    const std::size_t end = line.find('\0');
+    const std::string_view word = line.substr(0, end);
+    line = end == line.npos ? std::string_view{} : line.substr(end + 1);
+    if (next) return word;
+    next = word == "--rdzv_id" || word == "--rdzv-id";
+    if (word.starts_with("--rdzv_id=") || word.starts_with("--rdzv-id="))
+      return word.substr(word.find('=') + 1);
+  }
+  return {};
+}
+
 bool names_launcher(std::string_view line) {
   bool module = false;
   for (int word = 0; word < 4 && !line.empty(); ++word) {

@@ -28,6 +28,10 @@ struct Candidate {
 /// Parts in the order of `candidates`.
 std::vector<Part> assign_parts(const std::vector<Candidate>& candidates);
 
+/// What torchrun was told its job is called (`--rdzv_id X`), which its ranks find in their
+/// environment and it does not in its own; empty if nothing.
+std::string_view rendezvous_of(std::string_view command_line);
+
 /// torchrun, mpirun, srun ...: by the first words of a command line (words end with NUL).
 bool names_launcher(std::string_view command_line);
 /// A shell or a tool that runs another program or stands in a pipe (tee): by the short name.

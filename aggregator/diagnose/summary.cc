@@ -46,9 +46,10 @@ std::string cause(const Report& report) {
   }
   const bool singled_out =
       report.verdict.scope == Scope::rank || report.verdict.scope == Scope::node;
-  if (singled_out && !report.nodes.front().why.empty())
-    return ", which " + report.nodes.front().why.front();
-  return "";
+  if (!singled_out || report.nodes.front().why.empty()) return "";
+  const std::string& why = report.nodes.front().why.front();
+  constexpr std::string_view kIts = "its ";
+  return why.starts_with(kIts) ? ", whose " + why.substr(kIts.size()) : ", which " + why;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "aggregator/job/rank_processes.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -39,6 +40,8 @@ void add_processes(JobView& view, bool newest_attempt) {
     }
   }
   if (places.empty()) return;
+  const bool by_number = std::ranges::any_of(
+      places, [](const auto& place) { return place.second.of_attempt != nullptr; });
   for (RankView& rank : view.ranks) {
     if (rank.launcher) continue;
     const std::string_view node = view.nodes[rank.node].name;
@@ -47,7 +50,11 @@ void add_processes(JobView& view, bool newest_attempt) {
       found = places.find({node, false, *rank.local_rank});
     if (found == places.end()) continue;
     rank.process = found->second.of_attempt;
-    if (rank.process == nullptr && newest_attempt) rank.process = found->second.newest;
+    if (by_number || !newest_attempt) continue;
+    const wire::ProcessFact& newest = *found->second.newest;
+    const bool before =
+        newest.state == wire::ProcessState::gone && rank.begin && newest.since < *rank.begin;
+    if (!before) rank.process = &newest;
   }
 }
 

@@ -2,8 +2,9 @@
 //
 // Flow: last step of make_view. A rank's process has its node and its rank (or, without a rank, its
 // local rank). Of several, those of the view's attempt count, and of these the one that began last.
-// Where no process bears the number of the attempt - agents number the starts that they met - the
-// newest attempt takes the newest process, and an older one has none. Pure.
+// Where no process of any rank bears the number of the attempt - agents number the starts that they
+// met - the newest attempt takes the newest processes, but none that was gone before the rank first
+// spoke; an older attempt has none. Pure.
 #pragma once
 
 #include "aggregator/job/view.h"

@@ -26,15 +26,13 @@ bool ProcessBoard::applied(const std::string& agent, const std::vector<wire::Pro
                            TimeMs arrival) {
   bool restarted = false;
   for (const wire::ProcessFact& fact : facts) {
-    if (fact.part != wire::Part::rank || fact.attempt < attempt_) continue;
-    if (fact.attempt > attempt_) {
-      restarted |= attempt_ >= 0;
-      attempt_ = fact.attempt;
-      processes_.clear();
-      waiting_.clear();
-      alive_ = stopped_ = left_well_ = 0;
-      world_ = 0;
-      all_left_.reset();
+    if (fact.part != wire::Part::rank) continue;
+    const auto attempt = attempts_.try_emplace(agent, fact.attempt).first;
+    if (fact.attempt < attempt->second) continue;
+    if (fact.attempt > attempt->second) {
+      restarted = true;
+      attempt->second = fact.attempt;
+      drop(agent);
     }
     Key key{agent, fact.boot_id, fact.pid, fact.started_boot};
     if (processes_.size() >= kProcessesMax && !processes_.contains(key)) {
@@ -47,6 +45,24 @@ bool ProcessBoard::applied(const std::string& agent, const std::vector<wire::Pro
     put(at->second, fact, arrival);
   }
   return restarted;
+}
+
+/// Forgets the processes of an agent: another attempt of it began.
+void ProcessBoard::drop(const std::string& agent) {
+  const std::tuple first(agent, std::string(), wire::Pid{0}, std::chrono::microseconds{0});
+  auto at = processes_.lower_bound(first);
+  while (at != processes_.end() && std::get<0>(at->first) == agent) {
+    Process& process = at->second;
+    if (process.state != ProcessState::gone)
+      --alive_;
+    else if (left_well(process.exit))
+      --left_well_;
+    if (process.counted_stopped) --stopped_;
+    std::erase_if(waiting_, [&](const auto& entry) { return entry.second == &process; });
+    at = processes_.erase(at);
+  }
+  world_ = 0;
+  all_left_.reset();
 }
 
 void ProcessBoard::put(Process& process, const wire::ProcessFact& fact, TimeMs arrival) {

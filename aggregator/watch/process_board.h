@@ -3,9 +3,10 @@
 // Flow: JobWatch gives the facts of each batch and asks from time to time what is due. How a
 // process left decides: by a signal or with another code than 0 counts at once; unseen counts two
 // seconds later if others live on; with 0 a minute later. Stopped counts after three seconds, in
-// the hands of a debugger after thirty, waiting for a device after `device_wait`. What belongs to
-// an older attempt than the newest that was seen counts no more. Times are the aggregator's. One
-// thread. Bounds: 65,536 processes a job, some 200 B each; more are not watched, and counted.
+// the hands of a debugger after thirty, waiting for a device after `device_wait`. Agents number
+// attempts each for itself: what belongs to an older one than its agent's newest counts no more.
+// Times are the aggregator's. One thread. Bounds: 65,536 processes a job, some 200 B each; more are
+// not watched, and counted.
 #pragma once
 
 #include <cstdint>
@@ -49,14 +50,15 @@ class ProcessBoard {
   /// Agent, boot, number, start.
   using Key = std::tuple<std::string, std::string, wire::Pid, std::chrono::microseconds>;
 
+  void drop(const std::string& agent);
   void put(Process& process, const wire::ProcessFact& fact, TimeMs arrival);
   std::optional<TimeMs> due_of(const Process& process) const;
   std::optional<Trigger> trigger_of(Process& process);
 
   Millis device_wait_;
-  std::map<Key, Process> processes_;         // of the newest attempt
-  std::multimap<TimeMs, Process*> waiting_;  // by `due`, and some that changed since
-  std::int32_t attempt_ = -1;
+  std::map<Key, Process> processes_;              // of the newest attempt
+  std::multimap<TimeMs, Process*> waiting_;       // by `due`, and some that changed since
+  std::map<std::string, std::int32_t> attempts_;  // newest, by agent
   std::size_t alive_ = 0, stopped_ = 0, left_well_ = 0;
   std::int32_t world_ = 0;
   std::optional<TimeMs> all_left_;

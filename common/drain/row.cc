@@ -8,15 +8,21 @@ namespace {
 
 constexpr std::string_view kShown = "<*>";
 const std::string_view kWildBytes(&kWild, 1);
-constexpr std::string_view kValueMarks = "/_.@\"'\\{";  // before a letter: `a.b`, `"name"`
+
+/// Before a letter it makes a value: `a.b`, `"name"`.
+bool is_value_mark(char c) {
+  return c == '/' || c == '_' || c == '.' || c == '@' || c == '"' || c == '\'' || c == '\\' ||
+         c == '{';
+}
 
 bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 128;
+  return static_cast<unsigned char>((c | 0x20) - 'a') < 26 || static_cast<unsigned char>(c) >= 128;
 }
 
 /// Length of the key of `key=value`, `key:value`, with the separator; 0 if there is none.
 std::size_t key_size(std::string_view bytes) {
   for (std::size_t i = 1; i + 1 < bytes.size(); ++i) {
+    if (is_letter(bytes[i])) continue;  // as most bytes
     if (bytes[i] == '.' || bytes[i] == '/') return 0;
     if (bytes[i] == '=') return i + 1;
     if (bytes[i] == ':' && bytes[i + 1] != ':' && bytes[i - 1] != ':') return i + 1;
@@ -80,8 +86,7 @@ bool is_soft(const Token& token) {
   const std::string_view bytes = token.bytes;
   if (key_size(bytes) > 0 || bytes.find(kWild) != std::string_view::npos) return true;
   for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
-    if (kValueMarks.find(bytes[i]) != std::string_view::npos && is_letter(bytes[i + 1]))
-      return true;
+    if (is_value_mark(bytes[i]) && is_letter(bytes[i + 1])) return true;
   }
   return false;
 }
@@ -120,12 +125,12 @@ std::string text(const Row& row) {
   std::string shown;
   for (const Token& token : row) {
     if (!shown.empty()) shown += ' ';
-    for (const char c : token.bytes) {
-      if (c == kWild) {
-        shown += kShown;
-      } else {
-        shown += c;
-      }
+    std::string_view rest = token.bytes;
+    while (!rest.empty()) {
+      const std::string_view constant = rest.substr(0, rest.find(kWild));
+      shown += constant;
+      if (constant.size() < rest.size()) shown += kShown;
+      rest.remove_prefix(std::min(rest.size(), constant.size() + 1));
     }
   }
   return shown;

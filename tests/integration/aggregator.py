@@ -12,6 +12,7 @@ import http.server
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -131,21 +132,31 @@ def wait_for(what, seconds):
     return False
 
 
-def played(build, aggregator, keys, rate):
+def aged_sample(folder):
+    """The sample with file times of a copy, which say nothing: a fresh checkout's are believed."""
+    logs = folder / "sample"
+    shutil.copytree(support.SAMPLE, logs)
+    for file in logs.rglob("*"):
+        os.utime(file, (time.time() - 7200,) * 2)
+    return logs
+
+
+def played(build, aggregator, keys, logs, rate):
     return subprocess.Popen(
         [str(build / "l4_player"), "play", f"tcp://127.0.0.1:{aggregator.wire}", str(keys),
-         str(support.SAMPLE), "sample", str(rate)], stdout=subprocess.PIPE)
+         str(logs), "sample", str(rate)], stdout=subprocess.PIPE)
 
 
 def check_kills(expect, l4, build, folder):
     """The counts and the report are those of `l4 diagnose`, whatever was killed."""
+    logs = aged_sample(folder)
     hook = Webhook()
     url = f"http://127.0.0.1:{hook.server.server_address[1]}/alerts"
     aggregator = Aggregator(build / "l4-aggregator", folder, url)
     player = None
     try:
         expect.that(aggregator.start(), "the aggregator starts", aggregator.log_text()[-600:])
-        player = played(build, aggregator, folder / "keys", 8)
+        player = played(build, aggregator, folder / "keys", logs, 8)
         for _ in range(KILLS):
             time.sleep(0.8 * SLOW)
             aggregator.end(signal.SIGKILL)
@@ -153,7 +164,7 @@ def check_kills(expect, l4, build, folder):
         said, _ = player.communicate(timeout=100 * SLOW)
         expect.equal(player.returncode, 0, "exit of the player")
         expect.that(json.loads(said)["batches"] > 40, "there were batches", said)
-        _, offline = l4.report(support.SAMPLE, "--as-of",
+        _, offline = l4.report(logs, "--as-of",
                                time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
         expect.that(wait_for(lambda: aggregator.json("/api/v1/incidents").get("incidents"),
                              15 * SLOW), "there is an incident")
@@ -237,7 +248,7 @@ def check_refusals(expect, l4, build, folder):
             lines = [f'aggregator = "{ours}"' if line.startswith("aggregator") else line
                      for line in key.read_text().splitlines()]
             key.write_text("\n".join(lines) + "\n")
-        player = played(build, aggregator, stranger, 20)
+        player = played(build, aggregator, stranger, support.SAMPLE, 20)
         expect.that(wait_for(lambda: 'reason="wrong_key"} 0' not in
                              aggregator.get("/metrics")[1].decode(), 15 * SLOW),
                     "a wrong key is counted")

@@ -309,6 +309,16 @@ TEST_CASE("identity: environment before path before configuration, with where it
   CHECK(rank_source(nothing.rank.origin) == RankSource::none);
 }
 
+TEST_CASE("identity: a launcher's command line names the job where no scheduler does") {
+  IdentityHints hints;
+  hints.rendezvous = "job-7";
+  hints.config_job = "configured";
+  CHECK(*identify({}, hints).job == "job-7");
+  CHECK(*identify(environment_of({{"SLURM_JOB_ID", "41"}}), hints).job == "41");
+  hints.rendezvous = "none";
+  CHECK(*identify({}, hints).job == "configured");
+}
+
 TEST_CASE("identity: two that count the same world and disagree are a conflict") {
   const Identity it = identify(environment_of({{"RANK", "3"},
                                                {"LOCAL_RANK", "3"},

@@ -64,5 +64,13 @@ TEST_CASE("roles: launchers by their command line, not by an argument of the scr
   CHECK_FALSE(names_wrapper("python3"));
 }
 
+TEST_CASE("roles: what a launcher was told that its job is called") {
+  using namespace std::string_view_literals;
+  CHECK(rendezvous_of("python3\0torchrun.py\0--rdzv_id\0job-7\0--nnodes\0002\0"sv) == "job-7");
+  CHECK(rendezvous_of("torchrun\0--rdzv-id=job-8\0train.py\0"sv) == "job-8");
+  CHECK(rendezvous_of("torchrun\0--rdzv_id"sv).empty());
+  CHECK(rendezvous_of("torchrun\0--rdzv_backend\0c10d\0"sv).empty());
+}
+
 }  // namespace
 }  // namespace l4::host

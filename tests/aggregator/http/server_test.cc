@@ -20,6 +20,7 @@ namespace l4::http {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 using Clock = std::chrono::steady_clock;
 using test::RawClient;
 
@@ -132,7 +133,7 @@ TEST_CASE("http server: what is no request is answered and ends") {
   std::string trailers;
   for (int i = 0; i < 2000; ++i) trailers += "X: y\r\n";
   const std::vector<Row> rows{
-      {std::string("\x00\x01\xff\xfe garbage \r\n\r\n", 20), "HTTP/1.1 400"},
+      {"\x00\x01\xff\xfe garbage \r\n\r\n"s, "HTTP/1.1 400"},
       {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "HTTP/1.1 400"},
       {"GET / HTTP/9.9\r\nHost: a\r\n\r\n", "HTTP/1.1 400"},
       {"GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 400"},

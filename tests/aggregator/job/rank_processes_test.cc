@@ -89,6 +89,23 @@ TEST_CASE("rank processes: the newest attempt takes the newest process if none h
   CHECK(pid_of(make_view(job.state, 3, false), 0) == 20);
 }
 
+TEST_CASE("rank processes: one that was gone before the rank first spoke is another attempt's") {
+  MadeJob made(1, 2);
+  made.source_of(0).attempt = made.source_of(1).attempt = 3;
+  made.iterate_all(1, 3);  // from 1000 ms on
+  Job job(made);
+  ProcessFact before = rank_process(0, 10), within = rank_process(1, 11);
+  before.state = within.state = ProcessState::gone;
+  before.since = after(500);
+  within.since = after(2500);
+  job.tell({before, within});
+  CHECK(pid_of(make_view(job.state, 3, false), 0) == 0);
+  CHECK(pid_of(make_view(job.state, 3, false), 1) == 11);
+  job.tell({rank_process(1, 12, 3)});  // numbers agree after all: who has none has none
+  CHECK(pid_of(make_view(job.state, 3, false), 0) == 0);
+  CHECK(pid_of(make_view(job.state, 3, false), 1) == 12);
+}
+
 TEST_CASE("rank processes: by local rank where the rank is not known") {
   MadeJob made(1, 2);
   made.source_of(0).local_rank = 0;

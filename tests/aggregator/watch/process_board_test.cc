@@ -95,11 +95,26 @@ TEST_CASE("process board: a debugger may look for half a minute, a device may ta
 
 TEST_CASE("process board: what belongs to an older attempt does not count") {
   Board board(2);
+  board.tell(0, ProcessState::stopped, 500);
   CHECK(board.tell(0, ProcessState::sleeping, 1000, {}, 1));
   CHECK_FALSE(board.tell(1, ProcessState::sleeping, 1100, {}, 1));
   board.tell(1, ProcessState::gone, 1200, kFailed, 0);
   CHECK(board.due(100'000).empty());
   CHECK(board.board.alive() == 2);
+}
+
+TEST_CASE("process board: agents number attempts each for itself") {
+  Board board(1);
+  ProcessFact other;
+  other.boot_id = "another boot";
+  other.part = wire::Part::rank;
+  other.rank = Rank{1};
+  other.state = ProcessState::sleeping;
+  other.attempt = 7;
+  CHECK_FALSE(board.board.applied("another", {other}, at(0)));
+  board.tell(0, ProcessState::gone, 100, kFailed);
+  CHECK(board.due(100) == Causes{Cause::process_left});
+  CHECK(board.board.alive() == 1);
 }
 
 }  // namespace l4::watch
