@@ -154,7 +154,7 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
   JobRow row;
   row.id = id();
   row.incident = book_.open_id();
-  row.suspect = !ended() && row.incident.empty() && is_suspect(now, seen_until);
+  row.suspect = !ended() && is_suspect(now, seen_until);
   row.ended = ended();
   row.last_seen = last_arrival_;
   std::set<std::string_view> nodes;
