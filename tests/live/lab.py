@@ -6,9 +6,8 @@ usage: lab.py --bin FOLDER [--fault KIND]... [--seed N] [--style STYLE] [--out F
 Each node of a job is a network namespace with an agent of its own; the aggregator stands in one
 more, linked by CURVE. A row for each job says what was found, when, and whether that is what must
 hold: the state, the faulty node first, in time; a healthy job raises nothing, not even a suspicion.
-Needs
-root, python3-torch and iproute2; ends with 77 where they or the lab are missing, with 1 where
-something did not hold. A job takes one to two minutes.
+Needs root, python3-torch and iproute2; ends with 77 where they or the lab are missing, with 1
+where something did not hold. A job takes one to two minutes.
 """
 import argparse
 import dataclasses
