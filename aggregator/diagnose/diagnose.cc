@@ -94,8 +94,11 @@ detect::hang::Options hang_options(const Options& options, TimeMs now) {
   return hang;
 }
 
+/// Of attempts that are only listed, the verdict is all there is to tell.
+enum class Depth : std::uint8_t { verdict, whole };
+
 Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, const Pool& pool,
-                           const Options& options) {
+                           const Options& options, Depth depth) {
   const job::JobState& state = attempts.state();
   job::JobView made = job::make_view(attempts, attempt, trust_mtimes(attempts, attempt, options));
   const Live* live = options.live ? &*options.live : nullptr;
@@ -122,6 +125,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   if (live == nullptr)
     lost_nodes = find_lost_nodes(findings);  // else one whose agent is heard lives
   report.verdict = decide({findings, stages, lost_nodes, now.known, lost_known});
+  if (depth == Depth::verdict) return diagnosis;
   if (report.verdict.state == State::slow)
     failures = detect::slow::find_symptoms(view, clock, slowdown, hints.events);
   const bool failed = has_suspects(report.verdict.state);
@@ -173,22 +177,26 @@ Diagnosis diagnose(const job::JobState& state,
     for (const std::int32_t attempt : attempts.numbers())
       add_run(pool, job::make_view(attempts, attempt, false));
   }
-  Diagnosis last;
-  std::optional<Diagnosis> failed;
+  std::optional<std::int32_t> failed;
   std::vector<AttemptSummary> attempts;
   const job::Attempts numbered(state);
+  const std::int32_t newest = numbered.numbers().back();
+  Options of_earlier = options;  // what live tells is of the attempt that runs
+  of_earlier.live.reset();
   for (const std::int32_t attempt : numbered.numbers()) {
     // Who ran the job again by hand, into the same files, wants to know about the last run alone.
     if (numbered.is_rerun(attempt)) failed.reset();
-    // What live tells is of the attempt that runs.
-    Options of_attempt = options;
-    if (attempt != numbered.numbers().back()) of_attempt.live.reset();
-    last = diagnose_attempt(numbered, attempt, pool, of_attempt);
-    const Verdict& verdict = last.report.verdict;
+    if (attempt == newest) break;
+    const Verdict verdict =
+        diagnose_attempt(numbered, attempt, pool, of_earlier, Depth::verdict).report.verdict;
     attempts.push_back({attempt, verdict.state, verdict.since, verdict.iteration});
-    if (has_suspects(verdict.state)) failed = last;
+    if (has_suspects(verdict.state)) failed = attempt;
   }
-  if (failed && !has_suspects(last.report.verdict.state)) adopt_suspects(last, std::move(*failed));
+  Diagnosis last = diagnose_attempt(numbered, newest, pool, options, Depth::whole);
+  const Verdict& verdict = last.report.verdict;
+  attempts.push_back({newest, verdict.state, verdict.since, verdict.iteration});
+  if (failed && !has_suspects(verdict.state))
+    adopt_suspects(last, diagnose_attempt(numbered, *failed, pool, of_earlier, Depth::whole));
   last.report.job.attempts = std::move(attempts);
   last.report.scoring = options.scoring == Scoring::l4 ? "l4" : "paper";
   return last;
