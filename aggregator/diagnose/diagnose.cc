@@ -177,7 +177,7 @@ Diagnosis diagnose(const job::JobState& state,
     for (const std::int32_t attempt : attempts.numbers())
       add_run(pool, job::make_view(attempts, attempt, false));
   }
-  std::optional<std::int32_t> failed;
+  std::vector<std::int32_t> failed;
   std::vector<AttemptSummary> attempts;
   const job::Attempts numbered(state);
   const std::int32_t newest = numbered.numbers().back();
@@ -185,18 +185,18 @@ Diagnosis diagnose(const job::JobState& state,
   of_earlier.live.reset();
   for (const std::int32_t attempt : numbered.numbers()) {
     // Who ran the job again by hand, into the same files, wants to know about the last run alone.
-    if (numbered.is_rerun(attempt)) failed.reset();
+    if (numbered.is_rerun(attempt)) failed.clear();
     if (attempt == newest) break;
     const Verdict verdict =
         diagnose_attempt(numbered, attempt, pool, of_earlier, Depth::verdict).report.verdict;
     attempts.push_back({attempt, verdict.state, verdict.since, verdict.iteration});
-    if (has_suspects(verdict.state)) failed = attempt;
+    if (has_suspects(verdict.state)) failed.push_back(attempt);
   }
   Diagnosis last = diagnose_attempt(numbered, newest, pool, options, Depth::whole);
   const Verdict& verdict = last.report.verdict;
   attempts.push_back({newest, verdict.state, verdict.since, verdict.iteration});
-  if (failed && !has_suspects(verdict.state))
-    adopt_suspects(last, diagnose_attempt(numbered, *failed, pool, of_earlier, Depth::whole));
+  if (!failed.empty() && !has_suspects(verdict.state))
+    adopt_suspects(last, diagnose_attempt(numbered, failed.back(), pool, of_earlier, Depth::whole));
   last.report.job.attempts = std::move(attempts);
   last.report.scoring = options.scoring == Scoring::l4 ? "l4" : "paper";
   return last;
