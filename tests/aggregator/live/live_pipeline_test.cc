@@ -112,7 +112,7 @@ TEST_CASE("live pipeline: a full disk stops it, and room lets it go on") {
   world.options.store.commit.retry = Millis{20};
   world.start();
   add_nodes(world, nodes);
-  for (int i = 0; i < 60; ++i) world.step();
+  for (int i = 0; i < 60 && world.aggregator->find(kJob) == nullptr; ++i) world.step();
   files.fail_all();
   const auto wait = [&](bool accepting) {
     for (int i = 0; i < 60'000 && world.aggregator->health().reasons.empty() != accepting; ++i) {
