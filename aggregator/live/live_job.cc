@@ -142,7 +142,7 @@ bool LiveJob::load(std::span<const std::byte> bytes) {
   lineage_.load(names);
   if (!in.ok() || !names.ok() || names.left() > 0) return false;
   changed_ = true;
-  look_again_ = TimeMs::min();  // what was seen before is looked at again
+  look_again_ = TimeMs{};  // long due: what was seen before is looked at again
   return job::load_job(in.raw(in.left()), state_).has_value();
 }
 
