@@ -16,7 +16,7 @@ namespace l4::fleet {
 namespace {
 
 constexpr std::size_t kSlices = 25;
-constexpr Millis kSlice{2}, kSampleEvery{2'000}, kSettleMost{60'000};
+constexpr Millis kSlice{2}, kSampleEvery{2'000}, kSettleMost{60'000}, kTellEvery{30'000};
 constexpr rlim_t kFilesOfNode = 6, kFilesBeside = 64;
 constexpr int kSocketsOfNode = 12;  ///< with those that are still being closed
 
@@ -166,6 +166,19 @@ void Fleet::settle() {
   }
 }
 
+void Fleet::tell(const Sample& sample) {
+  const auto connected =
+      std::ranges::count_if(nodes_, [](const auto& node) { return node->is_connected(); });
+  std::size_t held = 0;
+  for (const auto& node : nodes_) held += node->held();
+  options_.say(fmt::format(
+      "{} s: {} agents connected, {} batches held; aggregator: {:.1f} s of CPU, {} MB, {} batches "
+      "wait{}",
+      age().count() / 1000, connected, held,
+      static_cast<double>((sample.usage.user + sample.usage.system).count()) / 1000,
+      sample.usage.resident_bytes / 1'000'000, sample.waiting, sample.blind ? ", blind" : ""));
+}
+
 Result<Outcome> Fleet::play() {
   begin_ = now();
   outcome_.absences.push_back({Kind::restart, Millis{0}, Millis{0}, {}, false});
@@ -174,7 +187,12 @@ Result<Outcome> Fleet::play() {
   Watcher watcher(
       options_.url, kSampleEvery, [this] { return aggregator_.usage(); }, [this] { return age(); });
   const Millis length{script_.seconds * 1000};
+  Millis told{0};
   while (age() < length) {
+    if (age() - told >= kTellEvery) {
+      told += kTellEvery;
+      tell(watcher.last());
+    }
     const wire::Instant begin = now();
     if (const auto struck = strike(); !struck) return std::unexpected(struck.error());
     step_slice();

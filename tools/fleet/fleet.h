@@ -43,6 +43,7 @@ class Fleet {
   Result<void> strike();
   void step_slice();
   void count();
+  void tell(const Sample& sample);
   void settle();
   Millis age() const;
 

@@ -1,6 +1,7 @@
 #include "tools/fleet/outcome.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
@@ -81,6 +82,14 @@ std::vector<std::string> surplus(const std::set<std::string>& of, const std::set
   return more;
 }
 
+std::string some(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamed = 5;
+  const std::size_t named = std::min(names.size(), kNamed);
+  return fmt::format(
+      "{}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+      named < names.size() ? " ..." : "");
+}
+
 }  // namespace
 
 Costs costs_of(const Outcome& outcome) {
@@ -116,10 +125,14 @@ std::vector<std::string> complaints(const Script& script, const Outcome& outcome
       wrong.emplace_back("all links were cut and the aggregator did not call itself blind");
   }
   if (outcome.log_read) {
-    for (const std::string& node : surplus(outcome.lost_said, outcome.lost_expected))
-      wrong.push_back(node + " was called lost and was not");
-    for (const std::string& node : surplus(outcome.lost_expected, outcome.lost_said))
-      wrong.push_back(node + " was lost and not called so");
+    const auto more = surplus(outcome.lost_said, outcome.lost_expected);
+    const auto less = surplus(outcome.lost_expected, outcome.lost_said);
+    if (!more.empty())
+      wrong.push_back(
+          fmt::format("{} nodes were called lost and were not: {}", more.size(), some(more)));
+    if (!less.empty())
+      wrong.push_back(
+          fmt::format("{} nodes were lost and not called so: {}", less.size(), some(less)));
   }
   if (!outcome.level) wrong.emplace_back("not everything that was said was counted at the end");
   const Costs costs = costs_of(outcome);
