@@ -1,9 +1,12 @@
 #include "tools/fleet/fleet.h"
 
 #include <fmt/format.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 #include <random>
@@ -15,8 +18,8 @@
 namespace l4::fleet {
 namespace {
 
-constexpr std::size_t kSlices = 25;
-constexpr Millis kSlice{2}, kSampleEvery{2'000}, kSettleMost{60'000}, kTellEvery{30'000};
+constexpr int kNap = 5;  ///< milliseconds
+constexpr Millis kSampleEvery{2'000}, kSettleMost{60'000}, kTellEvery{30'000};
 constexpr rlim_t kFilesOfNode = 6, kFilesBeside = 64;
 constexpr int kSocketsOfNode = 12;  ///< with those that are still being closed
 
@@ -71,11 +74,16 @@ void add(ship::SessionStats& sum, const ship::SessionStats& part) {
 }  // namespace
 
 Fleet::Fleet(const Script& script, FleetOptions options, AggregatorProcess& aggregator)
-    : script_(script), options_(std::move(options)), aggregator_(aggregator) {
+    : script_(script),
+      options_(std::move(options)),
+      aggregator_(aggregator),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   for (std::size_t i = 0; i < script.jobs.size(); ++i) plans_.emplace_back(script, i);
 }
 
-Fleet::~Fleet() = default;
+Fleet::~Fleet() {
+  ::close(epoll_);
+}
 
 Millis Fleet::age() const {
   return now().steady - begin_.steady;
@@ -100,8 +108,10 @@ Result<void> Fleet::make_nodes() {
         return std::make_unique<LossyPort>(*wire::make_zmq_client(context_, client), script_.link,
                                            cut_, seed);
       };
-      nodes_.push_back(std::make_unique<Node>(Place{&plan, i, name}, begin_, Millis{phase(random)},
-                                              std::move(make_port), random()));
+      Seat& seat = nodes_.emplace_back();
+      seat.node = std::make_unique<Node>(Place{&plan, i, name}, begin_, Millis{phase(random)},
+                                         std::move(make_port), random());
+      listen_to(nodes_.size() - 1);
     }
   return {};
 }
@@ -135,10 +145,29 @@ Result<void> Fleet::strike() {
   return {};
 }
 
-void Fleet::step_slice() {
+void Fleet::listen_to(std::size_t index) {
+  Seat& seat = nodes_[index];
+  if (seat.life == seat.node->lives() || seat.node->is_away()) return;
+  seat.life = seat.node->lives();
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = index;
+  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, seat.node->wait_fd(), &event);
+}
+
+void Fleet::step_nodes() {
+  std::array<epoll_event, 512> events;
+  const int count = ::epoll_wait(epoll_, events.data(), events.size(), kNap);
+  for (int i = 0; i < count; ++i)
+    nodes_[events.at(static_cast<std::size_t>(i)).data.u64].ready = true;
   const wire::Instant instant = now();
-  for (std::size_t i = slice_; i < nodes_.size(); i += kSlices) nodes_[i]->step(instant);
-  slice_ = (slice_ + 1) % kSlices;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Seat& seat = nodes_[i];
+    if (!seat.ready && instant.steady < seat.due) continue;
+    seat.ready = false;
+    seat.due = seat.node->step(instant);
+    listen_to(i);
+  }
 }
 
 /// Who is back from the newest absence.
@@ -148,35 +177,43 @@ void Fleet::count() {
   // Connections that broke are noticed within so long; until then nobody is back.
   constexpr Millis kNoticed{1'000};
   if (newest.back || passed < newest.until + (newest.at > Millis{0} ? kNoticed : Millis{0})) return;
-  if (std::ranges::all_of(nodes_,
-                          [](const auto& node) { return node->is_away() || node->is_connected(); }))
+  if (std::ranges::all_of(nodes_, [](const Seat& seat) {
+        return seat.node->is_away() || seat.node->is_connected();
+      }))
     newest.back = passed;
 }
 
 void Fleet::settle() {
   const Millis end = age() + kSettleMost;
   const auto level = [&] {
-    return std::ranges::all_of(nodes_, [](const auto& node) { return node->is_level(); });
+    return std::ranges::all_of(nodes_, [](const Seat& seat) { return seat.node->is_level(); });
   };
   // A node that is stepped says what is due: one moment in which nothing is left will do.
   while (!(outcome_.level = level()) && age() < end) {
     const wire::Instant instant = now();
-    for (const auto& node : nodes_) node->step(instant, 0);
-    std::this_thread::sleep_for(kSlice);
+    for (Seat& seat : nodes_) seat.node->step(instant, 0);
+    std::this_thread::sleep_for(Millis{kNap});
   }
 }
 
 void Fleet::tell(const Sample& sample) {
-  const auto connected =
-      std::ranges::count_if(nodes_, [](const auto& node) { return node->is_connected(); });
+  std::map<std::string_view, std::size_t> states;
+  std::map<std::string, std::size_t> reasons;
   std::size_t held = 0;
-  for (const auto& node : nodes_) held += node->held();
+  for (const Seat& seat : nodes_) {
+    const Node* node = seat.node.get();
+    ++states[node->state()];
+    if (!node->is_connected() && !node->is_away()) ++reasons[node->last_said()];
+    held += node->held();
+  }
+  std::string text = fmt::format("{} s:", age().count() / 1000);
+  for (const auto& [state, count] : states) text += fmt::format(" {} {},", count, state);
+  for (const auto& [reason, count] : reasons) text += fmt::format(" {}x \"{}\",", count, reason);
+  const Millis cpu = sample.usage.user + sample.usage.system;
   options_.say(fmt::format(
-      "{} s: {} agents connected, {} batches held; aggregator: {:.1f} s of CPU, {} MB, {} batches "
-      "wait{}",
-      age().count() / 1000, connected, held,
-      static_cast<double>((sample.usage.user + sample.usage.system).count()) / 1000,
-      sample.usage.resident_bytes / 1'000'000, sample.waiting, sample.blind ? ", blind" : ""));
+      "{} {} batches held; aggregator: {:.1f} s of CPU, {} MB, {} batches wait{}", text, held,
+      static_cast<double>(cpu.count()) / 1000, sample.usage.resident_bytes / 1'000'000,
+      sample.waiting, sample.blind ? ", blind" : ""));
 }
 
 Result<Outcome> Fleet::play() {
@@ -193,11 +230,9 @@ Result<Outcome> Fleet::play() {
       told += kTellEvery;
       tell(watcher.last());
     }
-    const wire::Instant begin = now();
     if (const auto struck = strike(); !struck) return std::unexpected(struck.error());
-    step_slice();
+    step_nodes();
     count();
-    std::this_thread::sleep_for(kSlice - std::min(kSlice, now().steady - begin.steady));
   }
   outcome_.length = age();
   outcome_.samples = watcher.samples();
@@ -216,7 +251,8 @@ Result<Outcome> Fleet::play() {
     if (fault.kind == Kind::lost && fault.at + script_.limits.lost_s <= script_.seconds)
       outcome_.lost_expected.insert(node_name(*job, fault.node));
   }
-  for (const auto& node : nodes_) {
+  for (const Seat& seat : nodes_) {
+    Node* node = seat.node.get();
     add(outcome_.sessions, node->stats());
     const LossyPort::Counts link = node->link();
     outcome_.links.lost += link.lost;

@@ -1,10 +1,10 @@
 // The simulated fleet as it runs: thousands of agents on one thread over the real wire, and what is
 // done to them and to their aggregator.
 //
-// Flow: Script -> Fleet -> Outcome, which is judged and printed by outcome.h. Every node is stepped
-// twenty times a second. What is random follows from the script's seed; what time it takes does
-// not. Errors: keys, addresses, file descriptors, an aggregator that does not start or dies.
-// Bounds: those of the script; six file descriptors a node.
+// Flow: Script -> Fleet -> Outcome, which is judged and printed by outcome.h. A node is stepped
+// when something has come for it, or it has something to say. What is random follows from the
+// script's seed; what time it takes does not. Errors: keys, addresses, file descriptors, an
+// aggregator that does not start or dies. Bounds: those of the script; six file descriptors a node.
 #pragma once
 
 #include <filesystem>
@@ -41,7 +41,9 @@ class Fleet {
  private:
   Result<void> make_nodes();
   Result<void> strike();
-  void step_slice();
+  /// Those that are due or have something to read; waits a moment if there are none.
+  void step_nodes();
+  void listen_to(std::size_t node);
   void count();
   void tell(const Sample& sample);
   void settle();
@@ -55,8 +57,15 @@ class Fleet {
   wire::Instant begin_;
   bool cut_ = false;
   Millis cut_until_{0};
-  std::size_t next_fault_ = 0, slice_ = 0;
-  std::vector<std::unique_ptr<Node>> nodes_;
+  std::size_t next_fault_ = 0;
+  struct Seat {
+    std::unique_ptr<Node> node;
+    Millis due{0};
+    std::uint64_t life = 0;  ///< whose descriptor is listened to
+    bool ready = false;
+  };
+  std::vector<Seat> nodes_;
+  int epoll_;
   Outcome outcome_;
 };
 

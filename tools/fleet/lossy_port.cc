@@ -46,6 +46,13 @@ void LossyPort::advance(Millis steady) {
   }
 }
 
+Millis LossyPort::next_due() const {
+  Millis next = connected_ ? breaks_at_ : Millis::max();
+  if (!out_.empty()) next = std::min(next, out_.front().due);
+  if (!in_.empty()) next = std::min(next, in_.front().due);
+  return next;
+}
+
 void LossyPort::connect() {
   out_.clear();
   in_.clear();

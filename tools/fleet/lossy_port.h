@@ -26,6 +26,8 @@ class LossyPort final : public wire::ClientPort {
 
   /// What is due at this time gets through.
   void advance(Millis steady);
+  /// When something that is held up gets through, or the connection breaks.
+  Millis next_due() const;
   const Counts& counts() const { return counts_; }
 
   void connect() override;

@@ -1,6 +1,7 @@
 #include "tools/fleet/node.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace l4::fleet {
@@ -60,9 +61,10 @@ void Node::end_life() {
 Millis Node::step(wire::Instant now, std::size_t batches) {
   const Millis age = now.steady - begin_.steady - phase_;
   const std::int64_t second = age < Millis{0} ? -1 : age.count() / 1000;
+  const Millis next_second = begin_.steady + phase_ + Millis{(second + 1) * 1000};
   const bool away = place_.plan->is_away(place_.node, std::max<std::int64_t>(second, 0));
   if (away && session_) end_life();
-  if (away) return Millis{1'000};
+  if (away) return next_second;
   if (!session_) begin_life();
   port_->advance(now.steady);
   Millis wait = session_->step(now);
@@ -75,11 +77,18 @@ Millis Node::step(wire::Instant now, std::size_t batches) {
     --batches;
   }
   if (offered) wait = session_->step(now);
-  return wait;
+  if (batches == 0) wait = Millis{0};
+  return std::min({next_second, now.steady + wait, port_->next_due()});
 }
 
 void Node::stop(const std::string& reason) {
   if (session_) session_->stop(reason);
+}
+
+std::string_view Node::state() const {
+  constexpr std::array<std::string_view, 6> kNames{"waiting",  "connecting", "greeting",
+                                                   "fetching", "open",       "stopped"};
+  return session_ ? kNames.at(static_cast<std::size_t>(session_->state())) : "away";
 }
 
 ship::SessionStats Node::stats() const {

@@ -23,13 +23,21 @@ class Node final : public ship::Pipeline {
   /// Speaks `phase` after each second of the fleet, which begins at `begin`.
   Node(Place place, wire::Instant begin, Millis phase, MakePort make_port, std::uint64_t seed);
 
-  /// Says what is due, at most `batches`, and takes what has come. How long it may be left alone.
+  /// Says what is due, at most `batches`, and takes what has come. When it wants to be called
+  /// again, if nothing comes before.
   Millis step(wire::Instant now, std::size_t batches = 4);
+  /// Readable when something has come; -1 while it is away. Another one in each life.
+  int wait_fd() const { return port_ ? port_->wait_fd() : -1; }
+  std::uint64_t lives() const { return lives_; }
   void stop(const std::string& reason);
 
   const std::string& name() const { return place_.name; }
   bool is_away() const { return session_ == nullptr; }
   bool is_connected() const { return session_ && session_->state() == ship::Session::State::open; }
+  /// "waiting", "connecting", "greeting", "fetching", "open", "stopped" or "away".
+  std::string_view state() const;
+  /// What its agent would write to its log, newest.
+  const std::string& last_said() const { return last_said_; }
   /// All that was due up to the last step is counted by the aggregator.
   bool is_level() const { return is_away() || (is_connected() && session_->queue().size() == 0); }
   /// Of all its lives.
@@ -41,7 +49,7 @@ class Node final : public ship::Pipeline {
   void committed(const std::vector<wire::Coverage>&) override {}
   void define_again(const std::string&, const std::vector<LocalTemplateId>&) override;
   void asked(const wire::Ask&) override {}
-  void said(std::string_view) override {}
+  void said(std::string_view what) override { last_said_ = what; }
 
  private:
   void begin_life();
@@ -55,6 +63,7 @@ class Node final : public ship::Pipeline {
   std::uint64_t lives_ = 0;
   bool positions_known_ = false;
   Told told_;
+  std::string last_said_;
   std::unique_ptr<LossyPort> port_;
   std::unique_ptr<ship::Session> session_;
   ship::SessionStats past_;

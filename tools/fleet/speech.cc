@@ -134,7 +134,7 @@ class Saying {
   }
 
   void iterate(std::size_t rank) {
-    for (std::uint32_t i = 0; i < kParts; ++i)
+    for (std::uint32_t i = 0; i < kParts && !told_.templates.contains(kParts - 1); ++i)
       define(i, fmt::format("iteration part {} took <*> ms", std::string(i + 1, 'x')), Level::info,
              i == 0 ? std::uint8_t{wire::kMarkIteration} : std::uint8_t{0});
     wire::Segment& made = segment(rank, Stage::training);
@@ -166,30 +166,34 @@ class Saying {
     fact.rank_source = RankSource::env;
     fact.local_rank = static_cast<std::int32_t>(rank);
     fact.world_size = static_cast<std::int32_t>(job().nodes * job().ranks);
-    fact.state = wire::ProcessState::sleeping;
-    if (now_.fault == nullptr) return fact;
-    const Kind kind = now_.fault->kind;
+    fact.state = state_of(rank);
     const TimeMs struck = at_ - Millis{now_.since_fault * 1000};
-    if (kind == Kind::stop && is_faulty(rank)) {
-      fact.state = wire::ProcessState::stopped;
-      fact.since = struck;
-    } else if (kind == Kind::crash && (is_faulty(rank) || now_.since_fault >= kTeardown)) {
-      fact.state = wire::ProcessState::gone;
-      fact.since = is_faulty(rank) ? struck : struck + Millis{kTeardown * 1000};
-      fact.exit = {is_faulty(rank) ? wire::Exit::Kind::code : wire::Exit::Kind::signal,
-                   is_faulty(rank) ? 1 : 15, wire::Exit::Seen::zombie};
+    if (fact.state == wire::ProcessState::stopped) fact.since = struck;
+    if (fact.state == wire::ProcessState::gone) {
+      const bool faulty = is_faulty(rank);
+      fact.since = faulty ? struck : struck + Millis{kTeardown * 1000};
+      fact.exit = {faulty ? wire::Exit::Kind::code : wire::Exit::Kind::signal, faulty ? 1 : 15,
+                   wire::Exit::Seen::zombie};
     }
     return fact;
   }
 
+  wire::ProcessState state_of(std::size_t rank) const {
+    if (now_.fault == nullptr) return wire::ProcessState::sleeping;
+    const Kind kind = now_.fault->kind;
+    if (kind == Kind::stop && is_faulty(rank)) return wire::ProcessState::stopped;
+    if (kind == Kind::crash && (is_faulty(rank) || now_.since_fault >= kTeardown))
+      return wire::ProcessState::gone;
+    return wire::ProcessState::sleeping;
+  }
+
   void tell_processes() {
-    for (std::size_t rank = 0; rank < job().ranks; ++rank) {
-      wire::ProcessFact fact = process(rank);
-      wire::ProcessFact& told = told_.processes[{now_.attempt, rank}];
-      if (told == fact) continue;
-      told = fact;
-      batch_.processes.push_back(std::move(fact));
-    }
+    if (told_.processes_of != now_.attempt) told_.processes.clear();
+    told_.processes_of = now_.attempt;
+    told_.processes.resize(job().ranks, wire::ProcessState::unknown);
+    for (std::size_t rank = 0; rank < job().ranks; ++rank)
+      if (const auto state = state_of(rank); std::exchange(told_.processes[rank], state) != state)
+        batch_.processes.push_back(process(rank));
   }
 
   void cover() {

@@ -29,11 +29,12 @@ struct Place {
 /// What one life of an agent has said so far.
 struct Told {
   std::set<std::uint32_t> templates;
-  std::set<std::int32_t> attempts;  ///< whose sources are defined
-  std::map<std::pair<std::int32_t, std::size_t>, wire::ProcessFact> processes;
-  std::int64_t next = 0;     ///< second
-  std::int64_t covered = 0;  ///< seconds of the attempt's files
-  std::int32_t attempt = 0;  ///< that `covered` is of
+  std::set<std::int32_t> attempts;            ///< whose sources are defined
+  std::vector<wire::ProcessState> processes;  ///< of the attempt, by local rank
+  std::int32_t processes_of = -1;             ///< attempt
+  std::int64_t next = 0;                      ///< second
+  std::int64_t covered = 0;                   ///< seconds of the attempt's files
+  std::int32_t attempt = 0;                   ///< that `covered` is of
 };
 
 std::string node_name(const JobScript& job, std::size_t node);
