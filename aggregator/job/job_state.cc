@@ -17,6 +17,11 @@ Agent& JobState::agent_of(const std::string& name) {
   return found->second;
 }
 
+std::size_t JobState::iterations_kept() const {
+  return std::clamp(limits_.iterations / std::max<std::size_t>(sources_, 1),
+                    Stream::kIterationsLeast, Stream::kIterationsMax);
+}
+
 void JobState::note(std::vector<wire::Warning> warnings) {
   warnings_.insert(warnings_.end(), std::make_move_iterator(warnings.begin()),
                    std::make_move_iterator(warnings.end()));
@@ -45,8 +50,15 @@ Result<void> JobState::apply(const wire::Batch& batch) {
     templates_.define(agent.node_index, definition);
     if (definition.marks != 0) agent.marks[definition.id.value()] = definition.marks;
   }
-  for (const wire::SourceDefinition& source : batch.sources)
-    agent.streams[source.id.value()].source = source;
+  for (const wire::SourceDefinition& source : batch.sources) {
+    const auto [stream, created] = agent.streams.try_emplace(source.id.value());
+    stream->second.source = source;
+    sources_ += created ? 1 : 0;
+  }
+  // Those of former attempts hear nothing any more; the new ones take of their share.
+  if (!batch.sources.empty())
+    for (auto& [id, stream] : agent.streams)
+      stream.keep_iterations(iterations_kept(), agent.sequences);
   for (const wire::ProcessFact& fact : batch.processes)
     agent.processes.put(fact, limits_.processes);
   for (const wire::Coverage& coverage : batch.coverage) cover(agent, coverage);
@@ -57,7 +69,7 @@ Result<void> JobState::apply(const wire::Batch& batch) {
       return std::unexpected(Error{batch.agent, fmt::format("segment of source {}, which was never "
                                                             "defined",
                                                             segment.source.value())});
-    stream->second.apply(segment, agent.sequences, tuples_);
+    stream->second.apply(segment, agent.sequences, tuples_, iterations_kept());
   }
   if (agent.sequences.elements() > limits_.sequence_events)
     for (auto& [id, stream] : agent.streams) stream.forget_old_sequences(agent.sequences);

@@ -34,6 +34,8 @@ struct Agent {
 
 /// What one agent's part of a job may cost. Beyond it the oldest goes first.
 struct Limits {
+  /// Of all sources of the job together: each keeps its share, and no less than kIterationsLeast.
+  std::size_t iterations = SIZE_MAX;
   std::size_t sequence_events = 4'000'000;  ///< in the sequences of all its iterations together
   std::size_t processes = 4'096;
 };
@@ -71,6 +73,7 @@ class JobState {
 
  private:
   Agent& agent_of(const std::string& name);
+  std::size_t iterations_kept() const;
   void cover(Agent& agent, const wire::Coverage& coverage);
   void forget(Agent& agent, const std::vector<LocalTemplateId>& ids);
 
@@ -83,6 +86,7 @@ class JobState {
   std::vector<wire::Coverage> coverage_;
   std::vector<wire::Warning> warnings_;
   std::uint64_t forgotten_ = 0, lines_by_half_ = 0;
+  std::size_t sources_ = 0;
 };
 
 }  // namespace l4::job
