@@ -87,7 +87,7 @@ void JobPipeline::ship(Log& log, Millis steady, bool all) {
   log.described = false;
   ship_segments(log);
   const decode::Progress now = log.decoder->progress();
-  std::ranges::move(log.extents.cover(now.given, false), std::back_inserter(batch_.coverage));
+  log.extents.cover(now.given, false, batch_);
   log.dirty = !log.ended && (now.given != now.front || now.unfinished);
 }
 
@@ -112,7 +112,7 @@ void JobPipeline::ship_segments(Log& log) {
     const bool enough = batch_.segments.size() >= options_.segments_per_batch ||
                         batch_events_ >= options_.events_per_batch;
     if (!enough || i + 1 == staged.size() || next[i] < end.bytes) continue;
-    std::ranges::move(log.extents.cover(end, false), std::back_inserter(batch_.coverage));
+    log.extents.cover(end, false, batch_);
     under_way_ = std::span(staged).subspan(i + 1);
     send();
     under_way_ = {};

@@ -85,6 +85,13 @@ void Scanner::take_place(Part& part, Folder& folder, const Seen& seen) {
 void Scanner::take_place(Part& part, const Newcomer& file) {
   take_place(part, file.folder, file.seen);
   part.packed = file.text->packed();
+  if (file.head.size() < part.id.fingerprint_bytes) {  // it has less than the original had
+    part.id.fingerprint_bytes = static_cast<std::uint32_t>(file.head.size());
+    part.id.fingerprint = fingerprint_of(file.head);
+  }
+  const auto bytes = file.text->claimed_bytes();
+  part.shorter.reset();
+  if (file.rotated() && bytes && *bytes && **bytes < part.read) part.shorter = **bytes;
 }
 
 /// Its name may lead to another part by now.
@@ -132,6 +139,12 @@ bool Scanner::adopt_copy(Part& part) {
     mark(*at->second);
   }
   return false;
+}
+
+void Scanner::let_go(Part& part) {
+  if (const auto status = part.file->status(); status && !part.packed)
+    part.known = std::max(part.known, status->bytes);
+  give_up(part, Missing::held);
 }
 
 void Scanner::give_up(Part& part, Missing why) {
@@ -265,6 +278,7 @@ void Scanner::place_newcomer(Newcomer& file, Look& look, bool first_round) {
   if (!is_log(file, look)) return;
   Part* copied = nullptr;
   bool maybe = false;
+  file.waited = context_.now.steady - look.since >= context_.options.search;
   for (Part* part : context_.table.relatives(file.folder.path, file.seen.base)) {
     const Match found = match(*part, file);
     maybe = maybe || found == Match::maybe;
@@ -284,7 +298,7 @@ void Scanner::place_newcomer(Newcomer& file, Look& look, bool first_round) {
   } else if (copied != nullptr) {
     ++context_.counters.copies_found;
     take_place(*copied, file);
-  } else if (maybe && context_.now.steady - look.since < context_.options.search) {
+  } else if (maybe) {
     file.folder.waiting = true;
     // What follows it in the log waits with it.
     Log& log = context_.table.log_of(file.folder.path, file.seen.base);

@@ -29,10 +29,11 @@ void JobState::cover(Agent& agent, const wire::Coverage& coverage) {
   if (created) return coverage_.push_back(coverage);
   wire::Coverage& whole = coverage_[at->second];
   const std::uint64_t read = whole.bytes.to - whole.bytes.from;
-  const std::uint64_t lines = whole.lines;
+  const std::uint64_t lines = whole.lines, lost = whole.bytes_lost;
   whole = coverage;
   whole.bytes.from -= std::min(read, whole.bytes.from);  // after a gap: as if it lay before
   whole.lines += lines;
+  whole.bytes_lost += lost;
 }
 
 Result<void> JobState::apply(const wire::Batch& batch) {

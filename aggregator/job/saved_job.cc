@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kMagic = 0x31424f4a344cULL;  // "L4JOB1"
 /// Counts up with every change of what follows; an older aggregator's bytes are then read again
 /// from the journal, or by the agents.
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
 
 void save_coverage(ByteWriter& out, const wire::Coverage& coverage) {
   out.text(coverage.path);
@@ -18,6 +18,7 @@ void save_coverage(ByteWriter& out, const wire::Coverage& coverage) {
   out.number(coverage.bytes.to);
   out.number(coverage.lines);
   out.number(coverage.bytes_known);
+  out.number(coverage.bytes_lost);
   out.word(coverage.file.key);
   out.number(coverage.file.device);
   out.number(coverage.file.inode);
@@ -32,6 +33,7 @@ wire::Coverage load_coverage(ByteReader& in) {
   coverage.bytes.to = in.number();
   coverage.lines = in.number();
   coverage.bytes_known = in.number();
+  coverage.bytes_lost = in.number();
   coverage.file.key = in.word();
   coverage.file.device = in.number();
   coverage.file.inode = in.number();

@@ -332,5 +332,50 @@ TEST_CASE("tailer: positions that come late take over the files they name") {
   CHECK(bench.taken() == "two\n");
 }
 
+TEST_CASE("tailer: lines between copying and truncating are read, and the copy has less") {
+  for (const int lines_before : {3, 30, 300})
+    for (const bool seen : {true, false})
+      for (const bool killed : {false, true}) {
+        if (killed && lines_before < 300) continue;  // positions know the beginning alone
+        CAPTURE(lines_before);
+        CAPTURE(seen);
+        CAPTURE(killed);
+        Bench bench;
+        const auto line = [](const char* what, int i) {
+          return std::string(what) + " line of some length, number " + std::to_string(i) + "\n";
+        };
+        std::string all;
+        const auto write = [&](const char* what, int count) {
+          for (int i = 0; i < count; ++i) {
+            bench.write("a.log", line(what, i));
+            all += line(what, i);
+          }
+        };
+        write("early", lines_before);
+        bench.pass(Millis{1'000});
+        fs::copy_file(bench.path("a.log"), bench.path("a.log.1"));
+        const std::string before = all;
+        write("between", 5);
+        if (seen) bench.pass(Millis{1'000});
+        if (killed) {
+          bench.sink.commit(*bench.tailer);
+          bench.restart(true);
+        }
+        fs::resize_file(bench.path("a.log"), 0);
+        if (!seen) all = before;
+        write("late", 2);
+        bench.pass(Millis{8'000});
+        CHECK(bench.sink.text_of_all() == all);
+        fs::rename(bench.path("a.log.1"), bench.path("a.log.2"));
+        bench.pass(Millis{8'000});
+        CHECK(bench.sink.text_of_all() == all);
+        bench.sink.commit(*bench.tailer);
+        bench.restart(true);
+        bench.pass(Millis{8'000});
+        CHECK(bench.sink.text_of_all() == all);
+        CHECK(bench.sink.lost == 0);
+      }
+}
+
 }  // namespace
 }  // namespace l4::tail
