@@ -38,7 +38,8 @@ void Extents::whole(const std::string& path, const wire::FileId& file, wire::Byt
       return;
     }
   }
-  extents_.push_back({path, file, range.from, std::max(known, range.to), at, range.to, end, lost, false});
+  extents_.push_back(
+      {path, file, range.from, std::max(known, range.to), at, range.to, end, lost, false});
 }
 
 void Extents::set_known(std::uint64_t bytes) {
@@ -65,13 +66,12 @@ void Extents::cover(decode::Place to, bool all, wire::Batch& batch) {
     const std::uint64_t lines = end.lines - std::min(end.lines, first.at.lines);
     first.known = std::max(first.known, first.offset + size);
     if (size > 0 || (all && !first.told))
-      add(covered,
-          {first.path,
-           {first.offset, first.offset + size},
-           lines,
-           first.known,
-           first.file,
-           first.lost.empty() ? 0 : size});
+      add(covered, {first.path,
+                    {first.offset, first.offset + size},
+                    lines,
+                    first.known,
+                    first.file,
+                    first.lost.empty() ? 0 : size});
     if (size > 0 && !first.lost.empty())
       batch.warnings.push_back({"lost", first.path, std::string(first.lost), size});
     first.told = true;

@@ -22,7 +22,8 @@ bool Scanner::same_text(const Part& part, Newcomer& file) {
 
 /// It may be a copy that is being made.
 bool Scanner::still_growing(const Newcomer& file) const {
-  return !file.waited && file.rotated() && context_.now.wall - file.seen.status.modified < context_.options.search;
+  return !file.waited && file.rotated() &&
+         context_.now.wall - file.seen.status.modified < context_.options.search;
 }
 
 /// Is the text of the file that of the part, as far as it was read? `maybe`: as far as it goes, and
@@ -94,6 +95,9 @@ Scanner::Match Scanner::match_whole(const Part& part, Newcomer& file) {
 bool Scanner::same_beginning(const Part& part, Newcomer& file, std::uint64_t bytes) {
   const bool lost = part.truncated || part.resumed || part.shorter;
   if (!lost || !file.rotated()) return false;
+  const Status& status = file.seen.status;
+  const bool same_file = part.id.device == status.device && part.id.inode == status.inode;
+  if (same_file && part.id.fingerprint_bytes == bytes) return true;  // it was known to be all of it
   bytes = std::min(bytes, part.read);
   const std::string_view read = part.ending.view();
   if (read.size() == part.read) return bytes > 0 && file.head.starts_with(read.substr(0, bytes));

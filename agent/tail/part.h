@@ -66,9 +66,9 @@ struct Part {
   Marks marks;
 
   std::uint64_t read = 0, committed = 0, lines = 0;
-  std::uint64_t known = 0;           ///< size of the text as last seen; at least `read`
-  std::uint64_t raw = 0;             ///< size of its file as last seen, packed or not
-  std::optional<std::uint64_t> cut;  ///< cut back to here; what was known behind it is lost
+  std::uint64_t known = 0;               ///< size of the text as last seen; at least `read`
+  std::uint64_t raw = 0;                 ///< size of its file as last seen, packed or not
+  std::optional<std::uint64_t> cut;      ///< cut back to here; what was known behind it is lost
   std::optional<std::uint64_t> shorter;  ///< its file is a copy with less than was read: so much
   TimeMs modified{};
   std::uint64_t first_scan = 0;  ///< number of the scan that found it; 0: resumed, not seen yet

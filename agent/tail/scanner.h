@@ -66,8 +66,8 @@ class Scanner {
     std::string path;
     int watch = -1;
     bool blind = false, dirty = false, told = false, whole = false;
-    bool writes = true;    // noticed
-    bool waiting = false;  // for some file to become plain
+    bool writes = true;                       // noticed
+    bool waiting = false;                     // for some file to become plain
     Millis rearm{0}, alarm{0};                // noted, 0: none
     std::map<std::string, std::string> only;  // logs wanted here, if not `whole`, and their links
     std::unordered_map<std::string, Part*> parts;
@@ -142,7 +142,7 @@ class Scanner {
   std::deque<std::string> dirty_;
   std::set<Folder*> noticed_;
   std::uint64_t scan_ = 0;
-  bool names_settle_ = false;   // some names lead elsewhere yet; meanwhile:
+  bool names_settle_ = false;  // some names lead elsewhere yet; meanwhile:
   std::set<LogId> unarranged_;
   bool told_limit_ = false, told_overflow_ = false, told_files_ = false, told_open_ = false;
 };

@@ -88,7 +88,8 @@ class Tailer {
   /// Reads some bytes of what has changed. True if there is more: call again.
   bool turn(Sink& sink, Now now);
   /// In place of `turn` while there is no room for bytes, every second or so: reads none, but knows
-  /// what comes and goes. A deleted file is held twice as long as `deleted_hold`, then it is missing.
+  /// what comes and goes. A deleted file is held twice as long as `deleted_hold`, then it is
+  /// missing.
   void look(Sink& sink, Now now);
   Wait wait(Now now) const;
 

@@ -70,7 +70,7 @@ class Part:
         return self.generator.process.poll() is None
 
     def kill(self, times, which, life_s):
-        """SIGKILL at random moments, also while it starts; it is started again at once, or later."""
+        """SIGKILL at random moments, also while it starts; it is started again, or a bit later."""
         start = getattr(self.site, f"start_{which}")
         alive = counted = before = 0
         for _ in range(times):
@@ -176,8 +176,8 @@ def kills(part, options):
         part.that(counts[name] == account["lines"],
                   f"{name}: {counts[name]} lines counted, {account['lines']} written")
     part.that(lost_bytes(counted) == 0, f"{lost_bytes(counted)} bytes are lost")
-    part.say(f"{ledger['lines']} lines written, {sum(counts.values())} counted; {ledger['renames']} "
-             f"files renamed, {ledger['copies']} copied and truncated")
+    part.say(f"{ledger['lines']} lines written, {sum(counts.values())} counted; "
+             f"{ledger['renames']} files renamed, {ledger['copies']} copied and truncated")
 
 
 def copies(part, options):

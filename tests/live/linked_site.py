@@ -156,6 +156,16 @@ folder = "aggregator"
         except (OSError, urllib.error.URLError):
             return ""
 
+    def health(self):
+        """The body of /healthz, whatever its status."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/healthz", timeout=10) as got:
+                return got.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.read().decode()
+        except (OSError, urllib.error.URLError):
+            return ""
+
     def job(self):
         """The row of the one job; {} while there is none."""
         rows = self.json("/api/v1/jobs").get("jobs", [])

@@ -61,12 +61,11 @@ class Jobs : public store::Recoverer {
           auto& count = events[state.templates().text(event)];
           count = (count.is_null() ? 0 : count.get<std::uint64_t>()) + std::uint64_t{stats.count};
         }
-        json["sources"].push_back(
-            {{"agent", name},
-             {"path", stream.source.path},
-             {"rank", stream.source.rank ? stream.source.rank->value() : -1},
-             {"lines", stream.lines},
-             {"events", events}});
+        json["sources"].push_back({{"agent", name},
+                                   {"path", stream.source.path},
+                                   {"rank", stream.source.rank ? stream.source.rank->value() : -1},
+                                   {"lines", stream.lines},
+                                   {"events", events}});
       }
     for (const wire::Coverage& part : state.coverage())
       json["files"].push_back({{"path", part.path},
