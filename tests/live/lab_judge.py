@@ -1,4 +1,4 @@
-"""What must hold of a job of ../shared/lab that was watched live, and what `l4 diagnose` says of it.
+"""What must hold of a job of ../shared/lab watched live, and what `l4 diagnose` says of it.
 
 judge() compares what the head of the job wrote (tests/live/head.py) with what the lab did:
 state, the faulty node first, told in time. compare() diagnoses the same files afterwards and
@@ -18,6 +18,8 @@ EXTRA = {"link_down": {"node_lost"}}
 # Nothing in logs or processes tells one node from the others.
 NOT_LOCALISABLE = {"slow_link", "world_mismatch"}
 BY_SIGNAL = {"kill9", "segv", "abort", "oom_cgroup"}
+# Whose agent or process is gone or stopped is in no line.
+TOLD_BY_AGENTS = {"link_down", "sigstop"}
 TIMED = {"deepspeed", "hf", "plain"}      # most lines of megatron have no time
 
 
@@ -46,8 +48,8 @@ class Outcome:
                 f"{share:>6} {self.flagged[0]:5}/{self.flagged[1]}")
 
 
-HEADER = (f"{'':6} {'fault':15} {'style':10}{'seed':>5} {'live':14} {'first nodes':16}{'told s':>6} "
-          f"{'at most':>7} {'offline':26}{'same':>6} lines")
+HEADER = (f"{'':6} {'fault':15} {'style':10}{'seed':>5} {'live':14} {'first nodes':16}"
+          f"{'told s':>6} {'most':>6}  {'offline':26}{'same':>6} lines")
 
 
 def rows(file):
@@ -160,8 +162,11 @@ def compare(programs, run, truth, logs, outcome):
     live = json.loads(snapshot.read_text())
     report, lines, mine = (run / name for name in ("offline.json", "offline.tsv", "live.tsv"))
     as_of = live_time(run, truth)
-    subprocess.run([programs / "l4", "diagnose", logs, "--as-of", as_of, "--format", "json",
-                    "--out", report, "--lines", lines], check=True, stderr=subprocess.DEVNULL)
+    settings = run / "diagnose.toml"
+    settings.write_text(f"[detect]\nhang_floor_s = {FLOOR_S}\n")
+    subprocess.run([programs / "l4", "diagnose", logs, "--as-of", as_of, "--config", settings,
+                    "--format", "json", "--out", report, "--lines", lines], check=True,
+                   stderr=subprocess.DEVNULL)
     said = subprocess.run([programs / "l4_flagged", snapshot, logs, mine], check=True,
                           capture_output=True, text=True)
     (run / "flagged.txt").write_text(said.stdout)
@@ -181,7 +186,8 @@ def compare(programs, run, truth, logs, outcome):
     if outcome.jaccard < JACCARD:
         problems.append(f"flagged lines: {len(ours - theirs)} live only, "
                         f"{len(theirs - ours)} offline only, {len(ours & theirs)} both")
-    (outcome.problems if truth["style"] in TIMED else outcome.notes).extend(problems)
+    lines_tell = truth["style"] in TIMED and truth["fault"] not in TOLD_BY_AGENTS
+    (outcome.problems if lines_tell else outcome.notes).extend(problems)
 
 
 def live_time(run, truth):

@@ -3,8 +3,9 @@
 //   l4_flagged REPORT FOLDER OUT
 //
 // REPORT is the JSON of a report (a snapshot of the aggregator), FOLDER what `l4 diagnose` would be
-// given. OUT gets the rows of `--lines` for the report's events within their nodes and ranks. Prints
-// how many events the report has and how many of them the files hold. Ends with 2 on bad input.
+// given. OUT gets the rows of `--lines` for the report's events within their nodes and ranks.
+// Prints how many events the report has and how many of them the files hold. Ends with 2 on bad
+// input.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,8 +42,7 @@ bool speaks(const diagnose::IndicatingEvent& event, const job::JobView& view,
   const std::string& node = view.nodes[stream.node].name;
   if (std::ranges::find(event.nodes, node) == event.nodes.end()) return false;
   const auto rank = view.ranks[stream.rank].rank;
-  return !rank || event.ranks.empty() ||
-         std::ranges::find(event.ranks, *rank) != event.ranks.end();
+  return !rank || event.ranks.empty() || std::ranges::find(event.ranks, *rank) != event.ranks.end();
 }
 
 diagnose::EventScope scope_of(const diagnose::IndicatingEvent& event, const job::JobView& view,
