@@ -73,8 +73,11 @@ void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, Tim
       lines_.applied(state, known->second, number, batch, progress_.ticks(), arrival);
   if (lines.worst) {
     evidence_ = arrival;
-    const Millis typical = progress_.pauses().typical({Stage::training, false});
-    look_again_ = arrival + std::clamp(2 * typical, kLookAgainMin, kLookAgainMax) + kLate;
+    // What follows from the first of them, others' complaints, puts the look at it off no further.
+    if (!look_again_ || progress_.ticks() != ticks_at_evidence_) {
+      const Millis typical = progress_.pauses().typical({Stage::training, false});
+      look_again_ = arrival + std::clamp(2 * typical, kLookAgainMin, kLookAgainMax) + kLate;
+    }
     ticks_at_evidence_ = progress_.ticks();
     fire({Cause::error_line, arrival, lines.worst->node, lines.worst->rank,
           fmt::format("new line: {}", lines.worst->text), false});

@@ -82,11 +82,29 @@ def stopped_in_first(run, truth):
     return last in (truth.get("save_interval", 50), truth.get("eval_interval", 60))
 
 
+def first_traceback(run, since):
+    """When a rank first wrote one; nothing where logs were rotated."""
+    grown = {}
+    for row in (run / "arrivals.csv").read_text().splitlines():
+        at, name, size = row.split(",")
+        grown.setdefault(name, []).append((float(at), int(size)))
+    times = []
+    for file in (run / "logs").rglob("stderr.log"):
+        text, start = file.read_bytes(), 0
+        while (start := text.find(b"Traceback (most recent call last)", start)) >= 0:
+            start += 1
+            times += [at for at, size in grown[str(file.relative_to(run / "logs"))]
+                      if size > start][:1]
+    return min((at for at in times if at >= since), default=None)
+
+
 def first_evidence(run, truth):
     """When logs or processes first show it, as near as the lab's own records tell."""
     begun = max(truth["t_inject"] or 0, truth["t_effect"] or 0)
     if truth["fault"] in BY_SIGNAL:
         return begun
+    if not (run / "whole").exists() and (traced := first_traceback(run, begun)) is not None:
+        return traced
     grown = [float(at) for at, name, _ in
              (row.split(",") for row in (run / "arrivals.csv").read_text().splitlines())
              if float(at) >= begun and name.endswith(("stderr.log", "agent.log"))]

@@ -4,9 +4,9 @@ The lab's writers keep what they opened: after a rename they go on in the rename
 copying and truncating, in the truncated one; those that do not append leave a hole before it.
 Standard library only.
 """
+import os
 import pathlib
 import random
-import shutil
 import threading
 
 
@@ -39,11 +39,10 @@ class Rotator(threading.Thread):
             file.rename(first)
             self.renamed.add(file)
         else:
-            while True:     # until the copy is whole: what comes between may be lost
-                shutil.copyfile(file, first)
-                if first.stat().st_size == file.stat().st_size:
-                    break
-            with open(file, "r+b") as log:
+            with open(file, "r+b") as log, open(first, "wb") as copy:
+                while piece := log.read():      # what comes after the last look may be lost
+                    copy.write(piece)
+                    copy.flush()
                 log.truncate(0)
         self.count += 1
 
@@ -67,3 +66,5 @@ def join_pieces(rotated, whole):
         with open(target, "wb") as out:
             for piece in pieces:
                 out.write(piece.read_bytes().lstrip(b"\0"))
+        newest = max(piece.stat().st_mtime for piece in pieces)
+        os.utime(target, (newest, newest))

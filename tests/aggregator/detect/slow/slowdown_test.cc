@@ -95,6 +95,22 @@ TEST_CASE("stamps of whole seconds hide no shift, wherever it is") {
   }
 }
 
+TEST_CASE("where stamps are of whole seconds timers tell of a smaller shift") {
+  MadeJob job(4);
+  std::int64_t now = 0;
+  for (int k = 1; k <= 130; ++k) {
+    const double took = (k < 83 ? 570 : 930) + k % 7 * 20;
+    now += static_cast<std::int64_t>(took) + (k % 60 == 0 ? 1800 : 0);
+    for (int rank = 0; rank < 4; ++rank)
+      job.iterate(rank, k, now / 1000 * 1000).timers = {{0, 1, 300, 300},
+                                                        {1, 1, took - 310, took - 310}};
+  }
+  const Slowdown slow = find(std::move(job));
+  REQUIRE(slow.found);
+  CHECK(slow.first == Iteration{83});
+  CHECK(slow.ratio == doctest::Approx(960.0 / 600).epsilon(0.1));
+}
+
 TEST_CASE("few iterations tell nothing") {
   for (const int iterations : {0, 1, 5, 14})
     CHECK_FALSE(find(run(iterations, [](int k) { return k < 5 ? 1000.0 : 3000.0; })).found);
