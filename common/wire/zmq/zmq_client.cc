@@ -16,6 +16,7 @@ namespace {
 constexpr Millis kWaitMost{1'000};
 constexpr Millis kHeartbeat{5'000}, kHeartbeatTimeout{15'000};
 constexpr int kConnectMostMs = 10'000, kLingerMs = 250;
+constexpr int kHandshakeMostMs = 60'000;  ///< the session gives up before
 constexpr int kEvents = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                         ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                         ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED;
@@ -76,6 +77,7 @@ Result<void> Client::begin() {
   dealer_.set(ZMQ_IMMEDIATE, 1);       // nothing queues for a connection that does not stand
   dealer_.set(ZMQ_RECONNECT_IVL, -1);  // the session decides when
   dealer_.set(ZMQ_CONNECT_TIMEOUT, kConnectMostMs);
+  dealer_.set(ZMQ_HANDSHAKE_IVL, kHandshakeMostMs);
   if (!dealer_.set(ZMQ_CURVE_SERVERKEY, options_.key.server_key) ||
       !dealer_.set(ZMQ_CURVE_PUBLICKEY, options_.key.public_key) ||
       !dealer_.set(ZMQ_CURVE_SECRETKEY, options_.key.secret_key))

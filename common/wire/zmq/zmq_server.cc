@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kServeEvery = 32;  ///< messages
 constexpr Millis kWaitMost{1'000};
-constexpr int kBacklog = 1024;
+constexpr int kBacklog = 16'384;  ///< the system's bound is lower; agents come at once
 
 Millis steady_now() {
   return std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch());
