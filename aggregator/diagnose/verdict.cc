@@ -180,18 +180,9 @@ Verdict decide_failed(const VerdictInput& input) {
   return make(State::crashed, sure);
 }
 
-/// Live, a few slow iterations may be over before anybody has read about them.
-bool is_slow(const VerdictInput& input) {
-  constexpr Millis kLasting{8000};
-  const auto& slowdown = input.findings.slowdown;
-  const auto& end = input.findings.view.end;
-  if (!slowdown.found || input.findings.live == nullptr) return slowdown.found;
-  return !slowdown.since || !end || *end - *slowdown.since >= kLasting;
-}
-
 Verdict decide_quiet(const VerdictInput& input) {
   const Findings& findings = input.findings;
-  if (is_slow(input) && !findings.silence.overdue) return make(State::slow, 0.8);
+  if (findings.slowdown.found && !findings.silence.overdue) return make(State::slow, 0.8);
   if (findings.silence.overdue) {
     // Nobody is left to hang, and nobody said how it ended.
     if (findings.processes.all_left) return make(State::unknown, 0.5);

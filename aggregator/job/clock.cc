@@ -181,14 +181,23 @@ bool grows_with_time(const JobClock& clock) {
   return backward * 10 <= forward;
 }
 
-/// Stamps of whole seconds say little of iterations that take less: most durations are 0. Then each
-/// tick gets the average of the kSpan around it.
+/// Stamps of whole seconds say little of iterations that take less: their durations are 0 or 1 s.
+bool are_coarse(const std::vector<ClockTick>& ticks) {
+  std::size_t timed = 0, whole = 0, zero = 0;
+  for (const ClockTick& tick : ticks) {
+    if (!tick.first_done) continue;
+    ++timed;
+    whole += tick.first_done->time_since_epoch() % std::chrono::seconds{1} == Millis{0} ? 1 : 0;
+    zero += tick.duration_ms <= 0 ? 1 : 0;
+  }
+  return zero * 3 >= ticks.size() || (whole == timed && zero * 20 >= ticks.size());
+}
+
+/// Then each tick gets the average of the kSpan around it.
 void smooth_coarse_times(JobClock& clock) {
   constexpr std::size_t kSpan = 8;
   auto& ticks = clock.ticks;
-  const auto zero = static_cast<std::size_t>(std::ranges::count_if(
-      ticks, [](const ClockTick& tick) { return tick.first_done && tick.duration_ms <= 0; }));
-  if (zero * 3 < ticks.size() || ticks.size() < 3 * kSpan) return;
+  if (ticks.size() < 3 * kSpan || !are_coarse(ticks)) return;
   std::vector<double> smooth(ticks.size(), 0);
   for (std::size_t i = kSpan / 2; i + kSpan / 2 < ticks.size(); ++i) {
     const ClockTick& from = ticks[i - kSpan / 2];
