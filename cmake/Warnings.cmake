@@ -11,6 +11,8 @@ if(L4_SANITIZE)
   string(REPLACE ";" "," l4_sanitizers "${L4_SANITIZE}")
   add_compile_options(-fsanitize=${l4_sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${l4_sanitizers})
+  # Everywhere alike, as precompiled headers ask.
+  add_compile_options(-pthread)
   if(L4_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
   endif()

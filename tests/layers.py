@@ -66,6 +66,7 @@ ALLOWED = {
         "common/http", "common/wire/zmq"],
     "tools": ["*"],
     "tools/l4": ["*"],
+    "tools/fleet": ["*"],
     "tests": ["*"],
     "bench": ["*"],
 }

@@ -103,10 +103,10 @@ void read_bounds(ConfigTable& root, const fs::path& file, Settings& settings) {
 
 void read_redaction(ConfigTable& root, Settings& settings) {
   for (ConfigTable& redact : root.tables("redact")) {
-    const auto expressions = redact.texts_or_none("expressions");
-    if (expressions.empty()) continue;
+    settings.redactions = redact.texts_or_none("expressions");
+    if (settings.redactions.empty()) continue;
     std::size_t where = 0;
-    auto made = pipeline::Redaction::make(expressions, where);
+    auto made = pipeline::Redaction::make(settings.redactions, where);
     if (!made)
       redact.refuse("expressions", made.error().reason, where);
     else
@@ -131,14 +131,13 @@ Result<Settings> load_settings(const fs::path& file) {
   read_logs(*root, settings);
   read_bounds(*root, file, settings);
   read_redaction(*root, settings);
-  fs::path masks;
   for (ConfigTable& paths : root->tables("paths")) {
     read(paths, "frameworks", file, settings.frameworks);
-    read(paths, "masks", file, masks);
+    read(paths, "masks", file, settings.masks);
   }
   if (const auto error = root->finish()) return std::unexpected(*error);
-  if (!masks.empty()) {
-    auto codes = drain::read_codes(masks);
+  if (!settings.masks.empty()) {
+    auto codes = drain::read_codes(settings.masks);
     if (!codes) return std::unexpected(codes.error());
     settings.codes = std::make_unique<const drain::CodeList>(std::move(*codes));
     settings.pipeline.drain.codes = settings.codes.get();
@@ -165,10 +164,22 @@ std::vector<std::string> fixed_differences(const Settings& before, const Setting
   compare("who", std::tie(before.job, before.node), std::tie(after.job, after.node));
   compare("state", std::tie(before.state, before.queue.spool_bytes_max),
           std::tie(after.state, after.queue.spool_bytes_max));
-  compare("memory.queue_mib", before.queue.memory_bytes_max, after.queue.memory_bytes_max);
+  const auto memory = [](const Settings& of) {
+    return std::tie(of.queue.memory_bytes_max, of.queue.batches_max, of.jobs_max,
+                    of.pipeline.drain.templates_max, of.pipeline.drain.memo_entries_max,
+                    of.pipeline.decode.line_bytes_max);
+  };
+  const auto limits = [](const Settings& of) {
+    return std::tie(of.limits.cpu_share, of.limits.resident_bytes, of.limits.descriptors);
+  };
+  compare("memory", memory(before), memory(after));
+  compare("timing.hold_ms", before.pipeline.hold, after.pipeline.hold);
+  compare("limits", limits(before), limits(after));
   compare("host", std::tie(before.processes, before.kernel),
           std::tie(after.processes, after.kernel));
-  compare("paths.frameworks", before.frameworks, after.frameworks);
+  compare("paths", std::tie(before.frameworks, before.masks),
+          std::tie(after.frameworks, after.masks));
+  compare("redact", before.redactions, after.redactions);
   return names;
 }
 

@@ -41,6 +41,8 @@ struct Settings {
   host::Limits::Bounds limits;
 
   std::filesystem::path frameworks;              ///< folder of the rule packs
+  std::filesystem::path masks;                   ///< what `codes` was read from; empty: none
+  std::vector<std::string> redactions;           ///< what `redaction` was made of
   std::unique_ptr<const drain::CodeList> codes;  ///< what `pipeline.drain.codes` points to
   std::unique_ptr<const pipeline::Redaction> redaction;
 };

@@ -237,7 +237,7 @@ void JobPipeline::take(Log& log, const decode::Record& record) {
   const drain::Match match = miner_.learn(record.text, record.level >= Level::warning);
   segment::TemplateTraits& known = traits_of(match.id, record);
   auto mark = segmenter_of(log, speaker).mark_of(record, match.id, known);
-  if (log.watch.begins(speaker, known, record.level, mark) && !log.runs.full()) {
+  if (log.watch.begins(speaker, known, record.level, mark)) {
     begin_run(log, record.bytes.from);
     mark = segmenter_of(log, speaker).mark_of(record, match.id, known);
   }

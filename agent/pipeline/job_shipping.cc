@@ -168,10 +168,13 @@ void JobPipeline::take_forgotten() {
   forgotten_.add(ids);
   if (forgotten_.empty()) return;
   std::vector<std::span<const wire::EventCount>> under_way;
-  for (const auto& segmenter : segmenters_)
-    if (segmenter) under_way.push_back(segmenter->open_events());
-  for (const auto& [number, log] : logs_)
+  for (const auto& [number, log] : logs_) {
+    log->runs.each([&](std::size_t, SourceId id) {
+      if (const auto& segmenter = segmenters_[id.value()])
+        under_way.push_back(segmenter->open_events());
+    });
     for (const wire::Segment& segment : log->staged) under_way.push_back(segment.events);
+  }
   for (const wire::Segment& segment : under_way_) under_way.push_back(segment.events);
   batch_.forgotten = forgotten_.take(under_way, wire::kForgottenMax);
   output_.forgotten(batch_.forgotten);

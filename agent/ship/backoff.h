@@ -22,6 +22,8 @@ class Backoff {
     ++tries_;
     return Millis{std::uniform_int_distribution<std::int64_t>(0, bound)(random_)};
   }
+  /// So many since it last went well.
+  int tries() const { return tries_; }
   /// It went well: the next wait is short again.
   void reset() { tries_ = 0; }
 

@@ -73,7 +73,7 @@ void Session::keep_going() {
       if (now_.steady >= retry_at_) connect();
       break;
     case State::connecting:
-      if (here >= options_.connect_timeout) give_up("no connection to the aggregator", Millis{0});
+      if (here >= connect_timeout()) give_up("no connection to the aggregator", Millis{0});
       break;
     case State::greeting:
     case State::fetching:
@@ -224,6 +224,11 @@ void Session::said(const std::string& what) {
   if (what == last_said_) return;
   last_said_ = what;
   pipeline_.said(what);
+}
+
+Millis Session::connect_timeout() const {
+  return std::min(options_.connect_timeout * (1 << std::min(backoff_.tries(), 8)),
+                  options_.connect_timeout_most);
 }
 
 Millis Session::next_step() const {

@@ -31,8 +31,10 @@ struct SessionOptions {
   std::uint16_t version_min = wire::kVersionMin, version_max = wire::kVersionMax;
   QueueOptions queue;
   Millis backoff_first{500}, backoff_most{20'000};
-  Millis connect_timeout{10'000};  ///< until the handshake is done
-  Millis hello_again{2'000}, greeting_timeout{10'000};
+  /// Until the handshake is done; doubled with every try that failed, so that an aggregator which a
+  /// thousand agents ask at once gets through with all of them.
+  Millis connect_timeout{30'000}, connect_timeout_most{60'000};
+  Millis hello_again{2'000}, greeting_timeout{20'000};
   Millis silence_max{15'000};  ///< without a word from the aggregator: connect again
   std::uint64_t seed = 0;
 };
@@ -108,6 +110,7 @@ class Session {
   void start_over(const std::string& why);
   void said(const std::string& what);
   wire::Sent send(wire::Control message);
+  Millis connect_timeout() const;
   Millis next_step() const;
 
   SessionOptions options_;

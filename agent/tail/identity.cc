@@ -16,6 +16,17 @@ std::string join(const std::string& folder, const std::string& name) {
   return folder.ends_with('/') ? folder + name : folder + "/" + name;
 }
 
+/// The first bytes that are none of a hole; empty if there are none yet.
+std::string head_of_text(TextFile& text, std::string head) {
+  for (std::uint64_t at = 0; head.size() == kHeadBytes && at < discover::kHoleBytesMax;) {
+    if (!discover::behind_hole(head).empty()) return head;
+    at += head.size();
+    const auto piece = text.read(at, head);
+    head.resize(piece ? piece->bytes : 0);
+  }
+  return std::string(discover::behind_hole(head));
+}
+
 }  // namespace
 
 /// A file of a known part: it may have been renamed, or written to.
@@ -253,7 +264,9 @@ void Scanner::not_opened(Newcomer& file, Look& look, int error) {
 
 /// By its first bytes; says once what is left out.
 bool Scanner::is_log(const Newcomer& file, Look& look) {
-  if (discover::content_of_head(file.head) == discover::Content::binary) {
+  const std::string head = head_of_text(*file.text, file.head);
+  if (head.empty() && !file.head.empty()) return false;  // a hole, and its text is to come
+  if (discover::content_of_head(head) == discover::Content::binary) {
     look.decided = true;
     ++context_.counters.left_out;
     context_.warn("binary", file.path, "its first 4 KiB are not text", file.seen.status.bytes);

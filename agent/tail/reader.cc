@@ -233,6 +233,7 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
     part.cut = status->bytes;
   }
   // A copy may hold less than what was seen before the file was truncated.
+  const std::uint64_t known_before = part.known;
   part.known = std::max(part.known, status->bytes);
   if (part.skip_old && !part.started) context_.missing(part, part.known, Missing::old);
   part.started = true;
@@ -244,6 +245,9 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
   if (!follows) return failed(part, follows.error());
   // It may have been truncated, and written to, while it was read.
   if (!*follows || !same_head(part, std::max<std::uint64_t>(part.id.fingerprint_bytes, 1))) {
+    const auto after = part.file->status();
+    if (after && after->bytes == status->bytes)  // then the size is that of the other text
+      part.known = std::max(known_before, part.read);
     scanner_.replaced(part);
     return Step::changed;
   }
@@ -252,11 +256,8 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
     return Step::changed;
   }
   if (text.empty()) {
-    if (part.truncated && part.unread()) {
-      context_.missing(part, part.known, Missing::truncated);
-      part.shorter = status->bytes;
-    }
-    return at_end(part);
+    if (part.truncated && part.unread()) part.shorter = status->bytes;
+    return part.shorter ? read_already(part, *status) : at_end(part);
   }
   context_.give(part, text);
   part.known = std::max(part.known, part.read);

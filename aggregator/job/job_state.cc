@@ -36,6 +36,33 @@ void JobState::cover(Agent& agent, const wire::Coverage& coverage) {
   whole.bytes_lost += lost;
 }
 
+/// Runs of a file follow each other: when one begins, the oldest that is kept may have to go.
+void JobState::define(Agent& agent, const wire::SourceDefinition& source) {
+  const std::uint32_t id = source.id.value();
+  if (const auto known = agent.streams.find(id); known != agent.streams.end()) {
+    known->second.source = source;
+    return;
+  }
+  agent.sources_end = std::max(agent.sources_end, id + 1);
+  auto& runs = agent.runs[source.path];
+  if (!runs.empty() && runs.rbegin()->first >= source.run + kRunsKept) return;
+  runs[source.run].push_back(id);
+  agent.streams[id].source = source;
+  while (runs.begin()->first + kRunsKept <= runs.rbegin()->first) {
+    let_go(agent, runs.begin()->second);
+    runs.erase(runs.begin());
+  }
+}
+
+void JobState::let_go(Agent& agent, const std::vector<std::uint32_t>& sources) {
+  for (const std::uint32_t id : sources) {
+    const auto at = agent.streams.find(id);
+    at->second.forget_iterations(agent.sequences);
+    at->second.forget_parameters(tuples_);
+    agent.streams.erase(at);
+  }
+}
+
 Result<void> JobState::apply(const wire::Batch& batch) {
   Agent& agent = agent_of(batch.agent);
   for (const wire::TimerName& timer : batch.timers) {
@@ -46,14 +73,14 @@ Result<void> JobState::apply(const wire::Batch& batch) {
     templates_.define(agent.node_index, definition);
     if (definition.marks != 0) agent.marks[definition.id.value()] = definition.marks;
   }
-  for (const wire::SourceDefinition& source : batch.sources)
-    agent.streams[source.id.value()].source = source;
+  for (const wire::SourceDefinition& source : batch.sources) define(agent, source);
   for (const wire::ProcessFact& fact : batch.processes)
     agent.processes.put(fact, limits_.processes);
   for (const wire::Coverage& coverage : batch.coverage) cover(agent, coverage);
   warnings_.insert(warnings_.end(), batch.warnings.begin(), batch.warnings.end());
   for (const wire::Segment& segment : batch.segments) {
     const auto stream = agent.streams.find(segment.source.value());
+    if (stream == agent.streams.end() && segment.source.value() < agent.sources_end) continue;
     if (stream == agent.streams.end())
       return std::unexpected(Error{batch.agent, fmt::format("segment of source {}, which was never "
                                                             "defined",

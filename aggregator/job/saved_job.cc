@@ -72,8 +72,13 @@ void save_agent(ByteWriter& out, const Agent& agent) {
 
 void load_agent(ByteReader& in, Agent& agent, const TuplePool& tuples) {
   agent.sequences.load(in);
-  for (std::size_t left = in.count(2); left > 0 && in.ok(); --left)
-    agent.streams[in.number32()].load(in, agent.sequences, tuples);
+  for (std::size_t left = in.count(2); left > 0 && in.ok(); --left) {
+    const std::uint32_t id = in.number32();
+    Stream& stream = agent.streams[id];
+    stream.load(in, agent.sequences, tuples);
+    agent.runs[stream.source.path][stream.source.run].push_back(id);
+    agent.sources_end = std::max(agent.sources_end, id + 1);
+  }
   for (std::size_t left = in.count(2); left > 0; --left) {
     const std::uint32_t local = in.number32();
     agent.marks[local] = in.byte();

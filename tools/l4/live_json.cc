@@ -169,6 +169,24 @@ AgentRow read_agent(const Json& json, const std::string& path, std::optional<Err
   return row;
 }
 
+IncidentRow read_incident(const Json& json, const std::string& path, std::optional<Error>& error) {
+  Object from(json, path, error);
+  IncidentRow row;
+  row.id = from.text("id");
+  row.job = from.text("job");
+  row.state = from.text("state");
+  row.attempt = from.number_or_null("attempt").value_or(0);
+  row.opened = from.time_or_null("opened").value_or(TimeMs{});
+  row.resolved = from.text("status") == "resolved";
+  if (error || !json.contains("report") || json["report"].is_null()) return row;
+  bool first = true;
+  Object report(json["report"], path + ".report", error);
+  report.list("nodes", [&](const Json& node, const std::string& place) {
+    if (std::exchange(first, false)) row.first_node = Object(node, place, error).text("node");
+  });
+  return row;
+}
+
 }  // namespace
 
 Result<JobList> read_jobs(std::string_view text) {
@@ -196,6 +214,18 @@ Result<AgentList> read_agents(std::string_view text) {
   });
   if (error) return std::unexpected(*error);
   return list;
+}
+
+Result<std::vector<IncidentRow>> read_incidents(std::string_view text) {
+  const auto json = parsed<Json>(text);
+  if (!json) return std::unexpected(json.error());
+  std::optional<Error> error;
+  std::vector<IncidentRow> rows;
+  Object(*json, "$", error).list("incidents", [&](const Json& row, const std::string& path) {
+    rows.push_back(read_incident(row, path, error));
+  });
+  if (error) return std::unexpected(*error);
+  return rows;
 }
 
 std::string read_error(std::string_view text) {

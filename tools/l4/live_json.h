@@ -40,6 +40,13 @@ struct AgentRow {
   std::optional<std::int64_t> offset_ms, delay_ms;
 };
 
+struct IncidentRow {
+  std::string id, job, state, first_node;  ///< first_node: where the answer has the report
+  std::int64_t attempt = 0;
+  TimeMs opened{};
+  bool resolved = false;
+};
+
 struct AgentList {
   bool blind = false;  ///< too many agents fell silent at once for any to be called lost
   std::vector<AgentRow> agents;
@@ -47,6 +54,7 @@ struct AgentList {
 
 Result<JobList> read_jobs(std::string_view text);
 Result<AgentList> read_agents(std::string_view text);
+Result<std::vector<IncidentRow>> read_incidents(std::string_view text);
 
 /// The sentence of {"error": {"message"}}; empty if it is none.
 std::string read_error(std::string_view text);

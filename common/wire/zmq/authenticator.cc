@@ -1,9 +1,8 @@
 #include "common/wire/zmq/authenticator.h"
 
-#include <zmq.h>
-
 #include <array>
 #include <vector>
+#include <zmq.hpp>
 
 namespace l4::wire {
 namespace {
@@ -11,17 +10,11 @@ namespace {
 constexpr std::size_t kKeyBytes = 32, kFramesMax = 16;
 
 /// All frames of the next question; none if there is none.
-std::vector<std::string> read(void* socket) {
+std::vector<std::string> read(Socket& socket) {
   std::vector<std::string> frames;
-  zmq_msg_t frame;
-  zmq_msg_init(&frame);
-  bool more = true;
-  while (more && zmq_msg_recv(&frame, socket, ZMQ_DONTWAIT) >= 0) {
-    if (frames.size() < kFramesMax)
-      frames.emplace_back(static_cast<const char*>(zmq_msg_data(&frame)), zmq_msg_size(&frame));
-    more = zmq_msg_more(&frame) != 0;
-  }
-  zmq_msg_close(&frame);
+  zmq::message_t frame;
+  for (bool more = true; more && socket.receive(frame); more = frame.more())
+    if (frames.size() < kFramesMax) frames.push_back(frame.to_string());
   return frames;
 }
 
@@ -47,7 +40,7 @@ Result<void> Authenticator::open(const ZmqContext& context) {
 void Authenticator::serve(
     const AllowList& list, const std::function<void(Refused)>& refused,
     const std::function<void(const std::string& address, bool allowed)>& judged) {
-  for (auto frames = read(socket_.handle()); !frames.empty(); frames = read(socket_.handle())) {
+  for (auto frames = read(socket_); !frames.empty(); frames = read(socket_)) {
     // version, request, domain, address, identity, mechanism, credentials
     const bool asked = frames.size() == 7 && frames[5] == "CURVE" && frames[6].size() == kKeyBytes;
     std::array<char, 41> key{};

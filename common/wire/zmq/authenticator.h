@@ -23,8 +23,7 @@ class Authenticator {
   /// `judged` of all addresses that showed a key.
   void serve(const AllowList& list, const std::function<void(Refused)>& refused,
              const std::function<void(const std::string& address, bool allowed)>& judged);
-  void* socket() const { return socket_.handle(); }
-  int file() const { return socket_.file(); }
+  const Socket& socket() const { return socket_; }
   void close() { socket_.close(); }
 
   static std::string user_id(const std::string& name, const std::string& key) {

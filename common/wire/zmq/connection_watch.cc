@@ -4,15 +4,13 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <zmq.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 #include <utility>
-
-#include "common/wire/zmq/socket.h"
+#include <zmq.hpp>
 
 namespace l4::wire {
 namespace {
@@ -44,37 +42,31 @@ std::string failure_of(std::uint16_t kind, std::int32_t value) {
 
 }  // namespace
 
-bool ConnectionWatch::open(void* context, void* router) {
-  const std::string endpoint = fmt::format("inproc://l4-connections-{}", router);
-  if (zmq_socket_monitor(router, endpoint.c_str(), kEvents) != 0) return false;
-  socket_ = zmq_socket(context, ZMQ_PAIR);
-  if (socket_ == nullptr) return false;
-  const int none = 0;
-  zmq_setsockopt(socket_, ZMQ_RCVHWM, &none, sizeof none);
-  zmq_setsockopt(socket_, ZMQ_LINGER, &none, sizeof none);
-  return zmq_connect(socket_, endpoint.c_str()) == 0;
+bool ConnectionWatch::open(const ZmqContext& context, const Socket& router) {
+  const std::string endpoint = fmt::format("inproc://l4-connections-{}", router.handle());
+  if (zmq_socket_monitor(router.handle(), endpoint.c_str(), kEvents) != 0) return false;
+  socket_ = Socket(context, ZMQ_PAIR);
+  return socket_ && socket_.set(ZMQ_RCVHWM, 0) && socket_.set(ZMQ_LINGER, 0) &&
+         zmq_connect(socket_.handle(), endpoint.c_str()) == 0;
 }
 
-void ConnectionWatch::close(void* router) {
-  if (router != nullptr) zmq_socket_monitor(router, nullptr, 0);
-  if (socket_ != nullptr) zmq_close(socket_);
-  socket_ = nullptr;
+void ConnectionWatch::close(const Socket& router) {
+  if (router) zmq_socket_monitor(router.handle(), nullptr, 0);
+  socket_.close();
 }
 
 std::vector<ConnectionWatch::Event> ConnectionWatch::read() {
   std::vector<Event> events;
-  std::array<char, 64> frame{};
-  for (int size = 0; events.size() < 4096;) {
-    size = zmq_recv(socket_, frame.data(), frame.size(), ZMQ_DONTWAIT);
-    if (size < 0) break;
+  zmq::message_t frame;
+  while (events.size() < 4096 && socket_ && socket_.receive(frame)) {
     Event event;
-    if (size >= 6) {
+    if (frame.size() >= 6) {
       std::memcpy(&event.kind, frame.data(), 2);
-      std::memcpy(&event.value, frame.data() + 2, 4);
+      std::memcpy(&event.value, frame.data<char>() + 2, 4);
       events.push_back(event);
     }
-    std::array<char, 8> rest{};
-    zmq_recv(socket_, rest.data(), rest.size(), ZMQ_DONTWAIT);  // the endpoint: our own
+    while (frame.more() && socket_.receive(frame)) {  // the endpoint: our own
+    }
   }
   return events;
 }

@@ -18,16 +18,17 @@
 #include <vector>
 
 #include "common/wire/port.h"
+#include "common/wire/zmq/socket.h"
 
 namespace l4::wire {
 
 class ConnectionWatch {
  public:
-  /// `router`: libzmq's socket. Fails if libzmq has no monitor.
-  bool open(void* context, void* router);
+  /// Fails if libzmq has no monitor.
+  bool open(const ZmqContext& context, const Socket& router);
   /// Before the router is closed.
-  void close(void* router);
-  void* socket() const { return socket_; }
+  void close(const Socket& router);
+  const Socket& socket() const { return socket_; }
 
   void drain();
   /// A connection from there was authenticated, or refused for its key: its end is no news.
@@ -47,7 +48,7 @@ class ConnectionWatch {
   void take(const Event& event, bool gone_already);
   bool was_judged(const std::string& address);
 
-  void* socket_ = nullptr;
+  Socket socket_;
   std::unordered_map<int, std::string> addresses_;         ///< by file descriptor
   std::unordered_map<std::string, std::uint64_t> judged_;  ///< that have not ended, by address
   std::uint64_t refused_keys_ = 0;      ///< whose ends may come without an address

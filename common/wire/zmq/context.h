@@ -5,6 +5,10 @@
 
 #include <memory>
 
+namespace zmq {
+class context_t;
+}
+
 namespace l4::wire {
 
 class ZmqContext {
@@ -15,10 +19,10 @@ class ZmqContext {
   ZmqContext& operator=(const ZmqContext&) = delete;
   ~ZmqContext();
 
-  void* handle() const;  ///< libzmq's own
+  zmq::context_t& get() const { return *context_; }
 
  private:
-  void* context_;
+  std::unique_ptr<zmq::context_t> context_;
 };
 
 }  // namespace l4::wire

@@ -1,9 +1,8 @@
 #include "common/wire/zmq/curve_key.h"
 
-#include <zmq.h>
-
 #include <array>
 #include <cstdint>
+#include <zmq.hpp>
 
 namespace l4::wire {
 namespace {

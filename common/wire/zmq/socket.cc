@@ -3,31 +3,39 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include <cerrno>
 #include <string_view>
 #include <utility>
+#include <zmq.hpp>
 
 namespace l4::wire {
 
-ZmqContext::ZmqContext(int sockets_max) : context_(zmq_ctx_new()) {
-  zmq_ctx_set(context_, ZMQ_IO_THREADS, 1);  // events of connections come in order (watch)
-  zmq_ctx_set(context_, ZMQ_MAX_SOCKETS, sockets_max);
+// One I/O thread: events of connections come in order (ConnectionWatch).
+ZmqContext::ZmqContext(int sockets_max)
+    : context_(std::make_unique<zmq::context_t>(1, sockets_max)) {}
+
+ZmqContext::~ZmqContext() = default;
+
+Socket::Socket() = default;
+Socket::Socket(Socket&&) noexcept = default;
+Socket& Socket::operator=(Socket&&) noexcept = default;
+Socket::~Socket() = default;
+
+Socket::Socket(const ZmqContext& context, int type) {
+  try {
+    socket_ = std::make_unique<zmq::socket_t>(context.get(), type);
+  } catch (const zmq::error_t& error) {
+    errno = error.num();
+  }
 }
 
-ZmqContext::~ZmqContext() {
-  zmq_ctx_term(context_);
+void* Socket::handle() const {
+  return socket_ ? socket_->handle() : nullptr;
 }
 
-void* ZmqContext::handle() const {
-  return context_;
-}
-
-Socket::Socket(const ZmqContext& context, int type) : socket_(zmq_socket(context.handle(), type)) {}
-
-void Socket::Close::operator()(void* socket) const {
-  zmq_close(socket);
+void Socket::close() {
+  socket_.reset();
 }
 
 bool Socket::set(int option, int value) {
@@ -67,21 +75,24 @@ void free_bytes(void*, void* bytes) {
 
 }  // namespace
 
-Sent Socket::send(const std::string* peer, Bytes message) {
+Sent Socket::send(const std::string* peer, Bytes message) try {
   if (message.size() > kWireMessageBytesMax) return Sent::too_long;
+  using Flags = zmq::send_flags;
   if (peer != nullptr &&
-      zmq_send(handle(), peer->data(), peer->size(), ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
-    return errno == EAGAIN ? Sent::full : Sent::gone;
-  zmq_msg_t out;
-  Bytes* bytes = std::make_unique<Bytes>(std::move(message)).release();  // libzmq frees it
-  if (zmq_msg_init_data(&out, bytes->data(), bytes->size(), free_bytes, bytes) != 0) {
-    free_bytes(nullptr, bytes);
-    return Sent::gone;
-  }
-  if (zmq_msg_send(&out, handle(), ZMQ_DONTWAIT) >= 0) return Sent::yes;
-  const Sent sent = errno == EAGAIN ? Sent::full : Sent::gone;
-  zmq_msg_close(&out);
-  return sent;
+      !socket_->send(zmq::buffer(*peer), Flags::sndmore | Flags::dontwait).has_value())
+    return Sent::full;
+  auto bytes = std::make_unique<Bytes>(std::move(message));
+  zmq::message_t frame(bytes->data(), bytes->size(), free_bytes, bytes.get());
+  [[maybe_unused]] const Bytes* libzmq_frees_it = bytes.release();
+  return socket_->send(frame, Flags::dontwait).has_value() ? Sent::yes : Sent::full;
+} catch (const zmq::error_t&) {
+  return Sent::gone;
+}
+
+bool Socket::receive(zmq::message_t& frame) try {
+  return socket_->recv(frame, zmq::recv_flags::dontwait).has_value();
+} catch (const zmq::error_t&) {
+  return false;
 }
 
 Bell::Bell() : file_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}

@@ -1,6 +1,7 @@
-// One libzmq socket with an owner, and what both ends do alike. Private to this room.
+// One ZeroMQ socket with an owner, and what both ends do alike. Private to this room.
 //
-// libzmq's own types stay out of headers: a socket is a pointer to nobody knows what. One thread.
+// cppzmq's types are only named here, its header is costly. One thread. Nothing throws: cppzmq's
+// errors become the results.
 #pragma once
 
 #include <memory>
@@ -11,6 +12,11 @@
 #include "common/wire/port.h"
 #include "common/wire/zmq/context.h"
 
+namespace zmq {
+class message_t;
+class socket_t;
+}  // namespace zmq
+
 namespace l4::wire {
 
 /// Room beyond 1 MiB for what CURVE adds, and so that a message which is a little too long can be
@@ -19,13 +25,16 @@ inline constexpr std::int64_t kSlackBytes = 4096;
 
 class Socket {
  public:
-  Socket() = default;
-  /// `type`: ZMQ_ROUTER and so on.
+  Socket();
+  /// `type`: ZMQ_ROUTER and so on. Empty if there can be none, `last_error()` says why.
   Socket(const ZmqContext& context, int type);
+  Socket(Socket&& other) noexcept;
+  Socket& operator=(Socket&& other) noexcept;
+  ~Socket();
 
   explicit operator bool() const { return socket_ != nullptr; }
-  void* handle() const { return socket_.get(); }
-  void close() { socket_.reset(); }
+  void* handle() const;  ///< libzmq's own, null if empty
+  void close();
 
   bool set(int option, int value);
   bool set(int option, std::int64_t value);
@@ -35,12 +44,11 @@ class Socket {
   int file() const;  ///< ZMQ_FD
 
   Sent send(const std::string* peer, Bytes message);
+  /// The next frame, if there is one; never waits.
+  bool receive(zmq::message_t& frame);
 
  private:
-  struct Close {
-    void operator()(void* socket) const;
-  };
-  std::unique_ptr<void, Close> socket_;
+  std::unique_ptr<zmq::socket_t> socket_;
 };
 
 /// A file descriptor that becomes readable when somebody calls `ring`, from any thread.

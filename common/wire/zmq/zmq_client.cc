@@ -1,12 +1,11 @@
 #include "common/wire/zmq/zmq_client.h"
 
-#include <zmq.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <utility>
+#include <zmq.hpp>
 
 #include "common/wire/zmq/curve_key.h"
 #include "common/wire/zmq/socket.h"
@@ -17,6 +16,7 @@ namespace {
 constexpr Millis kWaitMost{1'000};
 constexpr Millis kHeartbeat{5'000}, kHeartbeatTimeout{15'000};
 constexpr int kConnectMostMs = 10'000, kLingerMs = 250;
+constexpr int kHandshakeMostMs = 60'000;  ///< the session gives up before
 constexpr int kEvents = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                         ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                         ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED;
@@ -77,6 +77,7 @@ Result<void> Client::begin() {
   dealer_.set(ZMQ_IMMEDIATE, 1);       // nothing queues for a connection that does not stand
   dealer_.set(ZMQ_RECONNECT_IVL, -1);  // the session decides when
   dealer_.set(ZMQ_CONNECT_TIMEOUT, kConnectMostMs);
+  dealer_.set(ZMQ_HANDSHAKE_IVL, kHandshakeMostMs);
   if (!dealer_.set(ZMQ_CURVE_SERVERKEY, options_.key.server_key) ||
       !dealer_.set(ZMQ_CURVE_PUBLICKEY, options_.key.public_key) ||
       !dealer_.set(ZMQ_CURVE_SECRETKEY, options_.key.secret_key))
@@ -124,16 +125,11 @@ void Client::disconnect() {
 std::optional<Bytes> Client::receive() {
   bell_.quiet();
   if (!dealer_) return std::nullopt;
-  std::optional<Bytes> message;
-  zmq_msg_t frame;
-  zmq_msg_init(&frame);
-  if (zmq_msg_recv(&frame, dealer_.handle(), ZMQ_DONTWAIT) >= 0) {
-    const auto* data = static_cast<const std::byte*>(zmq_msg_data(&frame));
-    message.emplace(data, data + zmq_msg_size(&frame));
-    while (zmq_msg_more(&frame) != 0)  // the aggregator sends single frames
-      if (zmq_msg_recv(&frame, dealer_.handle(), ZMQ_DONTWAIT) < 0) break;
+  zmq::message_t frame;
+  if (!dealer_.receive(frame)) return std::nullopt;
+  Bytes message(frame.data<std::byte>(), frame.data<std::byte>() + frame.size());
+  while (frame.more() && dealer_.receive(frame)) {  // the aggregator sends single frames
   }
-  zmq_msg_close(&frame);
   return message;
 }
 
@@ -141,12 +137,12 @@ std::optional<LinkNews> Client::news() {
   using Kind = LinkNews::Kind;
   if (failure_) return std::exchange(failure_, std::nullopt);
   if (!events_) return std::nullopt;
-  std::array<char, 64> frame{};
-  while (zmq_recv(events_.handle(), frame.data(), frame.size(), ZMQ_DONTWAIT) >= 0) {
+  zmq::message_t frame;
+  while (events_.receive(frame)) {
     std::uint16_t event = 0;
-    std::memcpy(&event, frame.data(), 2);
-    std::array<char, 8> endpoint{};
-    zmq_recv(events_.handle(), endpoint.data(), endpoint.size(), ZMQ_DONTWAIT);
+    std::memcpy(&event, frame.data(), std::min(frame.size(), sizeof event));
+    while (frame.more() && events_.receive(frame)) {  // the endpoint
+    }
     if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) return LinkNews{Kind::connected, {}};
     if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
       return LinkNews{Kind::refused, "this node's key is not in its allow list"};

@@ -1,11 +1,10 @@
 #include "common/wire/zmq/zmq_server.h"
 
-#include <zmq.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <utility>
+#include <zmq.hpp>
 
 #include "common/wire/zmq/authenticator.h"
 #include "common/wire/zmq/connection_watch.h"
@@ -16,33 +15,17 @@ namespace {
 
 constexpr int kServeEvery = 32;  ///< messages
 constexpr Millis kWaitMost{1'000};
-constexpr int kBacklog = 1024;
+constexpr int kBacklog = 16'384;  ///< the system's bound is lower; agents come at once
 
 Millis steady_now() {
   return std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-/// A message on its way through libzmq's hands.
-class Frame {
- public:
-  Frame() { zmq_msg_init(&message_); }
-  Frame(const Frame&) = delete;
-  Frame& operator=(const Frame&) = delete;
-  ~Frame() { zmq_msg_close(&message_); }
-
-  bool receive(void* socket) { return zmq_msg_recv(&message_, socket, ZMQ_DONTWAIT) >= 0; }
-  bool more() const { return zmq_msg_more(&message_) != 0; }
-  std::size_t size() const { return zmq_msg_size(&message_); }
-  const std::byte* data() { return static_cast<const std::byte*>(zmq_msg_data(&message_)); }
-  std::string text() { return {static_cast<const char*>(zmq_msg_data(&message_)), size()}; }
-  std::string property(const char* name) const {
-    const char* value = zmq_msg_gets(&message_, name);
-    return value == nullptr ? std::string() : value;
-  }
-
- private:
-  zmq_msg_t message_;
-};
+std::string property(const zmq::message_t& frame, const char* name) {
+  const char* value =
+      zmq_msg_gets(frame.handle(), name);  // cppzmq's own throws where there is none
+  return value == nullptr ? std::string() : value;
+}
 
 class Server final : public ZmqServer {
  public:
@@ -51,7 +34,7 @@ class Server final : public ZmqServer {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   ~Server() override {
-    watch_.close(router_.handle());
+    watch_.close(router_);
     router_.close();
     authenticator_.close();
   }
@@ -104,18 +87,16 @@ Result<void> Server::open(const ZmqServerOptions& options) {
       !router_.set(ZMQ_CURVE_SECRETKEY, options.key.secret_key) ||
       !router_.set(ZMQ_ZAP_DOMAIN, std::string(kZapDomain)))
     return failed("CURVE");
-  if (!watch_.open(context_->handle(), router_.handle())) return failed("socket monitor");
+  if (!watch_.open(*context_, router_)) return failed("socket monitor");
   if (zmq_bind(router_.handle(), options.endpoint.c_str()) != 0) return failed(options.endpoint);
   std::array<char, 256> bound{};
   std::size_t size = bound.size();
   if (zmq_getsockopt(router_.handle(), ZMQ_LAST_ENDPOINT, bound.data(), &size) == 0)
     endpoint_ = bound.data();
   any_.add(router_.file());
-  any_.add(authenticator_.file());
+  any_.add(authenticator_.socket().file());
+  any_.add(watch_.socket().file());
   any_.add(bell_.file());
-  int watch_file = -1;
-  size = sizeof watch_file;
-  if (zmq_getsockopt(watch_.socket(), ZMQ_FD, &watch_file, &size) == 0) any_.add(watch_file);
   return {};
 }
 
@@ -143,16 +124,16 @@ std::optional<Incoming> Server::receive() {
 
 /// The next message; one without a peer was refused.
 std::optional<Incoming> Server::read() {
-  Frame frame;
-  if (!frame.receive(router_.handle())) return std::nullopt;
+  zmq::message_t frame;
+  if (!router_.receive(frame)) return std::nullopt;
   Incoming in;
-  in.peer = frame.text();
+  in.peer = frame.to_string();
   std::size_t parts = 0;
   while (frame.more()) {
-    if (!frame.receive(router_.handle())) break;
+    if (!router_.receive(frame)) break;
     if (++parts > 1) continue;
-    in.address = plain_address(frame.property("Peer-Address"));
-    const std::string user = frame.property("User-Id");
+    in.address = plain_address(property(frame, "Peer-Address"));
+    const std::string user = property(frame, "User-Id");
     const auto blank = user.find(' ');
     in.key_name = user.substr(0, blank);
     const std::string key = blank == user.npos ? std::string() : user.substr(blank + 1);
@@ -161,7 +142,7 @@ std::optional<Incoming> Server::read() {
       watch_.refuse({Refusal::revoked_key, in.address, in.key_name});
       in.peer.clear();
     } else {
-      in.message.assign(frame.data(), frame.data() + frame.size());
+      in.message.assign(frame.data<std::byte>(), frame.data<std::byte>() + frame.size());
     }
   }
   if (parts != 1 && !in.peer.empty()) {
@@ -173,8 +154,8 @@ std::optional<Incoming> Server::read() {
 
 void Server::wait(Millis timeout) {
   std::array<zmq_pollitem_t, 4> items{{{router_.handle(), 0, ZMQ_POLLIN, 0},
-                                       {authenticator_.socket(), 0, ZMQ_POLLIN, 0},
-                                       {watch_.socket(), 0, ZMQ_POLLIN, 0},
+                                       {authenticator_.socket().handle(), 0, ZMQ_POLLIN, 0},
+                                       {watch_.socket().handle(), 0, ZMQ_POLLIN, 0},
                                        {nullptr, bell_.file(), ZMQ_POLLIN, 0}}};
   zmq_poll(items.data(), items.size(),
            static_cast<long>(std::clamp(timeout, Millis{0}, kWaitMost).count()));

@@ -5,7 +5,7 @@
 // allow list is read again when it changes: a key that left it is refused from its next message on.
 // ROUTER_HANDOVER stays off: connections have names that we give, so none can take another's
 // place; one node's name from two addresses is AgentServer's to judge. Bounds: 16 messages a
-// connection and direction, 1 MiB a message, 10 s a handshake, file descriptors.
+// connection and direction, 1 MiB a message, 30 s a handshake, file descriptors.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@ struct ZmqServerOptions {
   std::string endpoint = "tcp://*:4750";  ///< port * : any free one
   ServerKey key;
   std::filesystem::path allow_list;
-  Millis handshake_most{10'000};
+  Millis handshake_most{30'000};  ///< of all agents at once, too: after a start they come together
   Millis heartbeat{5'000}, heartbeat_timeout{15'000};  ///< ZMTP's own
 };
 

@@ -1,0 +1,30 @@
+# l4_precompile(): every target made so far takes the standard headers precompiled. Called last.
+#
+# ccache is told what stands in them by a checksum beside the file, which is the same in every
+# checkout; the file itself is not, it names absolute paths.
+function(l4_targets_below folder result)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(below ${folders})
+    l4_targets_below(${below} more)
+    list(APPEND targets ${more})
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
+function(l4_precompile)
+  l4_targets_below(${PROJECT_SOURCE_DIR} targets)
+  file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
+  add_library(l4_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
+  target_link_libraries(l4_precompiled PRIVATE l4_options fmt::fmt Threads::Threads)
+  target_precompile_headers(l4_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "^(STATIC_LIBRARY|EXECUTABLE)$" AND NOT target STREQUAL "l4_schemas")
+      target_precompile_headers(${target} REUSE_FROM l4_precompiled)
+    endif()
+  endforeach()
+  file(SHA256 ${PROJECT_SOURCE_DIR}/cmake/precompiled.h headers)
+  file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/l4_precompiled.dir/cmake_pch.hxx.pch.sum
+       "${headers} ${CMAKE_CXX_COMPILER_VERSION} ${fmt_VERSION} ${CMAKE_CXX_FLAGS} ${L4_SANITIZE}")
+endfunction()

@@ -1,0 +1,74 @@
+#include "agent/daemon/settings.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/temp_folder.h"
+
+namespace l4::daemon {
+namespace {
+
+constexpr std::string_view kLogs = "[logs]\nsources = [\"/var/log/training\"]\n";
+
+Settings read(const test::TempFolder& folder, std::string_view more) {
+  auto settings = load_settings(folder.file("agent.toml", std::string(kLogs).append(more)));
+  REQUIRE_MESSAGE(settings, (settings ? std::string() : settings.error().text()));
+  return std::move(*settings);
+}
+
+TEST_CASE("settings: what cannot change while the agent runs is named when it does") {
+  struct Row {
+    std::string_view text, named;
+  };
+  constexpr Row kRows[] = {
+      {"[link]\naggregator = \"tcp://10.0.0.1:7430\"", "link"},
+      {"[who]\njob = \"pretrain\"", "who"},
+      {"[state]\nspool_mib = 3", "state"},
+      {"[memory]\nqueue_mib = 8", "memory"},
+      {"[memory]\njobs = 3", "memory"},
+      {"[memory]\ntemplates = 3000", "memory"},
+      {"[memory]\nline_bytes = 4096", "memory"},
+      {"[timing]\nhold_ms = 70", "timing.hold_ms"},
+      {"[limits]\ncpu_percent = 3", "limits"},
+      {"[limits]\nresident_mib = 64", "limits"},
+      {"[host]\nkernel_log = false", "host"},
+      {"[redact]\nexpressions = [\"secret=[0-9]+\"]", "redact"},
+      {"[paths]\nframeworks = \"/etc/l4/packs\"", "paths"},
+  };
+  const test::TempFolder folder;
+  const Settings before = read(folder, "");
+  for (const Row& row : kRows) {
+    CAPTURE(row.text);
+    CHECK(fixed_differences(before, read(folder, row.text)) ==
+          std::vector<std::string>{std::string(row.named)});
+  }
+}
+
+TEST_CASE("settings: what is taken over at once is not named") {
+  const test::TempFolder folder;
+  const Settings before = read(folder, "");
+  CHECK(fixed_differences(before, read(folder, "[timing]\nflush_ms = 100")).empty());
+  CHECK(fixed_differences(before, read(folder, "excludes = [\"/var/log/training/x\"]")).empty());
+  CHECK(fixed_differences(before, read(folder, "old_after_h = 3")).empty());
+}
+
+TEST_CASE("settings: a mistake is told with file, line and key") {
+  const test::TempFolder folder;
+  const auto refused = [&](std::string_view more) {
+    const auto settings = load_settings(folder.file("agent.toml", std::string(kLogs).append(more)));
+    const std::string said = settings ? "/taken" : settings.error().text();
+    return said.substr(said.rfind('/') + 1);
+  };
+  CHECK(refused("[limits]\ncpu_percent = -1") ==
+        "agent.toml:4: cpu_percent: must be from 0 to 6400");
+  CHECK(refused("[memory]\nqueue = 4") == "agent.toml:4: queue: unknown key");
+  CHECK(refused("[redact]\nexpressions = [\"a\", \"(\"]") ==
+        "agent.toml:4: expressions: missing ): (");
+  CHECK(refused("old_after_h = \"day\"") == "agent.toml:3: old_after_h: must be an integer");
+}
+
+}  // namespace
+}  // namespace l4::daemon

@@ -1,0 +1,60 @@
+// The aggregator as a process: started, killed, and what it uses as the kernel counts it.
+//
+// Used by Fleet, one thread. A program that is started here belongs to this object and is ended
+// with it, by its own id; one that is only watched is left alone. Errors: what cannot be started.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/base/time.h"
+
+namespace l4::fleet {
+
+struct Usage {
+  Millis user{0}, system{0};
+  std::uint64_t resident_bytes = 0;
+};
+
+/// Of a process that lives; none if there is no such.
+std::optional<Usage> usage_of(pid_t pid);
+
+class AggregatorProcess {
+ public:
+  struct Options {
+    std::filesystem::path program, config, log;
+  };
+
+  explicit AggregatorProcess(pid_t watched) : pid_(watched) {}
+  explicit AggregatorProcess(Options options) : options_(std::move(options)) {}
+  AggregatorProcess(const AggregatorProcess&) = delete;
+  AggregatorProcess& operator=(const AggregatorProcess&) = delete;
+  ~AggregatorProcess() { end(How::ask_first); }
+
+  Result<void> start();
+  bool is_ours() const { return options_.has_value(); }
+  /// Without a word, as power does.
+  void kill() { end(How::kill_at_once); }
+  void stop() { end(How::ask_first); }
+  /// It ended by itself.
+  bool has_died();
+  pid_t pid() const { return pid_; }
+  /// Of all its lives: what those before used, and the one that runs.
+  Usage usage() const;
+
+ private:
+  enum class How : std::uint8_t { kill_at_once, ask_first };
+  void end(How how);
+
+  std::optional<Options> options_;
+  pid_t pid_ = -1;
+  Usage past_;
+};
+
+}  // namespace l4::fleet

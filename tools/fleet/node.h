@@ -1,0 +1,73 @@
+// One simulated node: an agent's session that ships what the script has the node say.
+//
+// Flow: JobPlan -> speech -> ship::Session -> LossyPort -> the port. The session is that of
+// l4-agent: batches, positions, spool and back-off behave as there (without a spool on disk). A
+// node that is lost drops everything without a word; when its job starts again it comes back as a
+// new agent. One thread; no clock. Bounds: those of ship::Session.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "agent/ship/session.h"
+#include "tools/fleet/lossy_port.h"
+#include "tools/fleet/speech.h"
+
+namespace l4::fleet {
+
+class Node final : public ship::Pipeline {
+ public:
+  using MakePort = std::function<std::unique_ptr<LossyPort>(std::uint64_t seed)>;
+
+  /// Speaks `phase` after each second of the fleet, which begins at `begin`.
+  Node(Place place, wire::Instant begin, Millis phase, MakePort make_port, std::uint64_t seed);
+
+  /// Says what is due, at most `batches`, and takes what has come. When it wants to be called
+  /// again, if nothing comes before.
+  Millis step(wire::Instant now, std::size_t batches = 4);
+  /// Readable when something has come; -1 while it is away. Another one in each life.
+  int wait_fd() const { return port_ ? port_->wait_fd() : -1; }
+  std::uint64_t lives() const { return lives_; }
+  void stop(const std::string& reason);
+
+  const std::string& name() const { return place_.name; }
+  bool is_away() const { return session_ == nullptr; }
+  bool is_connected() const { return session_ && session_->state() == ship::Session::State::open; }
+  /// "waiting", "connecting", "greeting", "fetching", "open", "stopped" or "away".
+  std::string_view state() const;
+  /// What its agent would write to its log, newest.
+  const std::string& last_said() const { return last_said_; }
+  /// All that was due up to the last step is counted by the aggregator.
+  bool is_level() const { return is_away() || (is_connected() && session_->queue().size() == 0); }
+  /// Of all its lives.
+  ship::SessionStats stats() const;
+  LossyPort::Counts link() const;
+  std::size_t held() const { return session_ ? session_->queue().size() : 0; }
+
+  void read_from(const std::vector<wire::Position>& committed) override;
+  void committed(const std::vector<wire::Coverage>&) override {}
+  void define_again(const std::string&, const std::vector<LocalTemplateId>&) override;
+  void asked(const wire::Ask&) override {}
+  void said(std::string_view what) override { last_said_ = what; }
+
+ private:
+  void begin_life();
+  void end_life();
+
+  Place place_;
+  wire::Instant begin_;
+  Millis phase_;
+  MakePort make_port_;
+  std::uint64_t seed_;
+  std::uint64_t lives_ = 0;
+  bool positions_known_ = false;
+  Told told_;
+  std::string last_said_;
+  std::unique_ptr<LossyPort> port_;
+  std::unique_ptr<ship::Session> session_;
+  ship::SessionStats past_;
+  LossyPort::Counts past_link_;
+};
+
+}  // namespace l4::fleet

@@ -1,0 +1,47 @@
+// What one simulated job does in every second: an iteration, a checkpoint, nothing, and why.
+//
+// Flow: Script -> here -> speech.h, which says for each node what its agent ships. Made once, a
+// pure function of script and seed; so an agent that must read again says the same again. Bounds:
+// a moment a second, some 40 B.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/base/vocabulary.h"
+#include "tools/fleet/script.h"
+
+namespace l4::fleet {
+
+struct Moment {
+  std::int32_t attempt = 0;
+  std::int64_t attempt_begin = 0;  ///< second
+  std::int64_t iteration = -1;     ///< that all ranks complete now; -1: none
+  Stage stage = Stage::unknown;    ///< of a line that is printed without an iteration
+  std::int64_t took = 1;           ///< seconds, of the iteration
+  const Fault* fault = nullptr;    ///< that lasts
+  std::int64_t since_fault = 0;    ///< seconds
+};
+
+class JobPlan {
+ public:
+  /// The faults of other jobs are passed over. The script outlives this.
+  JobPlan(const Script& script, std::size_t job);
+
+  const JobScript& job() const { return *job_; }
+  /// The last one for all that comes later.
+  const Moment& at(std::int64_t second) const;
+  /// The node and its agent are gone.
+  bool is_away(std::size_t node, std::int64_t second) const;
+  /// Number of the job's first node in the fleet.
+  std::size_t first_node() const { return first_node_; }
+  std::uint64_t seed() const { return seed_; }
+
+ private:
+  const JobScript* job_;
+  std::size_t first_node_ = 0;
+  std::uint64_t seed_;
+  std::vector<Moment> moments_;
+};
+
+}  // namespace l4::fleet

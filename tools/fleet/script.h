@@ -1,0 +1,74 @@
+// What a simulated fleet does: its jobs, the faults that strike them, how bad its links are.
+//
+// Flow: a TOML file -> here -> JobPlan, Fleet, Judge. Strict: what is unknown or out of range is an
+// Error with file, line and key. Times are seconds since the fleet's start. Plain values, no state.
+// Bounds: 20,000 nodes, 64 ranks a node, 1,000 faults, a day.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/base/time.h"
+
+namespace l4::fleet {
+
+enum class Kind : std::uint8_t {
+  crash,    ///< a rank prints a traceback and exits with 1, the others are ended by SIGTERM
+  stop,     ///< a rank is stopped by a signal, the others wait for it
+  hang,     ///< nobody prints anything any more, and no process shows why
+  slow,     ///< the ranks of a node take longer, and so does everybody
+  lost,     ///< a node and its agent vanish without a word
+  blind,    ///< no message of any agent gets through
+  restart,  ///< the aggregator is killed and started again
+};
+std::string_view name(Kind kind);
+
+struct Fault {
+  Kind kind = Kind::crash;
+  std::string job;          ///< empty: of the fleet (blind, restart)
+  std::int64_t at = 0;      ///< seconds
+  std::int64_t lasts = 0;   ///< seconds until the job goes on or starts again; 0: never
+  std::size_t node = 0;     ///< of the job, from 0
+  std::size_t rank = 0;     ///< of the node, from 0
+  std::int64_t factor = 2;  ///< slow: so many times as long
+};
+
+struct JobScript {
+  std::string name;
+  std::size_t nodes = 0, ranks = 0;
+};
+
+/// What happens to messages on each link, at random.
+struct LinkTrouble {
+  double loss = 0;         ///< share of messages that vanish
+  Millis delay_most{0};    ///< each is held up between 0 and this
+  Millis breaks_every{0};  ///< a link breaks after so long on average; 0: never
+};
+
+/// What counts as found, kept and lean.
+struct Limits {
+  std::int64_t crash_s = 10, stop_s = 30, hang_s = 120, slow_s = 60, lost_s = 30;
+  std::int64_t back_s = 60;          ///< all agents, after a restart of the aggregator
+  std::int64_t cpu_percent = 100;    ///< of one core, user and system, over the whole run
+  std::int64_t growth_percent = 10;  ///< memory from the third to the last quarter of the run
+  std::int64_t of(Kind kind) const;
+};
+
+struct Script {
+  std::uint64_t seed = 1;
+  std::int64_t seconds = 60;
+  std::vector<JobScript> jobs;
+  std::vector<Fault> faults;  ///< by time
+  LinkTrouble link;
+  Limits limits;
+  std::size_t nodes() const;
+};
+
+Result<Script> read_script(std::string_view text, const std::string& name);
+Result<Script> load_script(const std::filesystem::path& file);
+
+}  // namespace l4::fleet
