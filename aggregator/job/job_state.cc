@@ -17,6 +17,11 @@ Agent& JobState::agent_of(const std::string& name) {
   return found->second;
 }
 
+std::size_t JobState::iterations_kept() const {
+  return std::clamp(limits_.iterations / std::max<std::size_t>(sources_, 1),
+                    Stream::kIterationsLeast, Stream::kIterationsMax);
+}
+
 void JobState::note(std::vector<wire::Warning> warnings) {
   warnings_.insert(warnings_.end(), std::make_move_iterator(warnings.begin()),
                    std::make_move_iterator(warnings.end()));
@@ -48,6 +53,7 @@ void JobState::define(Agent& agent, const wire::SourceDefinition& source) {
   if (!runs.empty() && runs.rbegin()->first >= source.run + kRunsKept) return;
   runs[source.run].push_back(id);
   agent.streams[id].source = source;
+  ++sources_;
   while (runs.begin()->first + kRunsKept <= runs.rbegin()->first) {
     let_go(agent, runs.begin()->second);
     runs.erase(runs.begin());
@@ -60,6 +66,7 @@ void JobState::let_go(Agent& agent, const std::vector<std::uint32_t>& sources) {
     at->second.forget_iterations(agent.sequences);
     at->second.forget_parameters(tuples_);
     agent.streams.erase(at);
+    --sources_;
   }
 }
 
@@ -74,6 +81,10 @@ Result<void> JobState::apply(const wire::Batch& batch) {
     if (definition.marks != 0) agent.marks[definition.id.value()] = definition.marks;
   }
   for (const wire::SourceDefinition& source : batch.sources) define(agent, source);
+  // Those of former attempts hear nothing any more; the new ones take of their share.
+  if (!batch.sources.empty())
+    for (auto& [id, stream] : agent.streams)
+      stream.keep_iterations(iterations_kept(), agent.sequences);
   for (const wire::ProcessFact& fact : batch.processes)
     agent.processes.put(fact, limits_.processes);
   for (const wire::Coverage& coverage : batch.coverage) cover(agent, coverage);
@@ -85,7 +96,7 @@ Result<void> JobState::apply(const wire::Batch& batch) {
       return std::unexpected(Error{batch.agent, fmt::format("segment of source {}, which was never "
                                                             "defined",
                                                             segment.source.value())});
-    stream->second.apply(segment, agent.sequences, tuples_);
+    stream->second.apply(segment, agent.sequences, tuples_, iterations_kept());
   }
   if (agent.sequences.elements() > limits_.sequence_events)
     for (auto& [id, stream] : agent.streams) stream.forget_old_sequences(agent.sequences);

@@ -40,6 +40,8 @@ inline constexpr std::uint32_t kRunsKept = 32;
 
 /// What one agent's part of a job may cost. Beyond it the oldest goes first.
 struct Limits {
+  /// Of all sources of the job together: each keeps its share, and no less than kIterationsLeast.
+  std::size_t iterations = SIZE_MAX;
   std::size_t sequence_events = 4'000'000;  ///< in the sequences of all its iterations together
   std::size_t processes = 4'096;
 };
@@ -79,6 +81,7 @@ class JobState {
   Agent& agent_of(const std::string& name);
   void define(Agent& agent, const wire::SourceDefinition& source);
   void let_go(Agent& agent, const std::vector<std::uint32_t>& sources);
+  std::size_t iterations_kept() const;
   void cover(Agent& agent, const wire::Coverage& coverage);
   void forget(Agent& agent, const std::vector<LocalTemplateId>& ids);
 
@@ -91,6 +94,7 @@ class JobState {
   std::vector<wire::Coverage> coverage_;
   std::vector<wire::Warning> warnings_;
   std::uint64_t forgotten_ = 0, lines_by_half_ = 0;
+  std::size_t sources_ = 0;
 };
 
 }  // namespace l4::job

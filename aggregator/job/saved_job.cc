@@ -122,6 +122,7 @@ void JobState::load(ByteReader& in) {
   if (in.text() != id_) return in.fail();
   job_index_ = in.number32();
   agents_.clear();
+  sources_ = 0;
   tuples_.load(in);
   coverage_.resize(in.count(21));
   for (wire::Coverage& coverage : coverage_) coverage = load_coverage(in);
@@ -142,6 +143,7 @@ void JobState::load(ByteReader& in) {
     load_agent(in, agent, tuples_);
     for (const auto& [key, index] : agent.files)
       if (index >= coverage_.size()) in.fail();
+    sources_ += agent.streams.size();
   }
 }
 

@@ -24,11 +24,13 @@ void add_timers(PackedTimers& timers, const std::vector<wire::TimerTotal>& more)
 
 }  // namespace
 
-void Stream::apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples) {
+void Stream::apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples,
+                   std::size_t iterations_kept) {
   apply_events(segment);
   apply_parameters(segment, tuples);
   apply_stage(segment);
   if (segment.iteration) apply_iteration(segment, sequences);
+  keep_iterations(iterations_kept, sequences);
   widen(begin, end, segment);
   if (segment.arrival_end && (!arrival || *segment.arrival_end > *arrival))
     arrival = segment.arrival_end;
@@ -144,10 +146,12 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
   if (iterations.size() > kTimedIterationsMax) {
     iterations[iterations.size() - kTimedIterationsMax - 1].second.timers.clear();
   }
-  if (iterations.size() > kIterationsMax) {
+}
+
+void Stream::keep_iterations(std::size_t most, SequencePool& sequences) {
+  for (; iterations.size() > most; ++dropped_iterations) {
     sequences.release(iterations.front().second.sequence);
     iterations.pop_front();
-    ++dropped_iterations;
   }
 }
 

@@ -1,8 +1,9 @@
 // What the aggregator keeps of one source: counts, times, stages, iterations.
 //
 // Place in the flow: wire::Segment -> here; detectors read it through aggregator/job/view.h. Plain
-// state owned by JobState, one thread. Bounds: iterations past kIterationsMax are dropped oldest
-// first, timers past kTimedIterationsMax; everything else follows the number of templates.
+// state owned by JobState, one thread. Bounds: iterations past kIterationsMax, or what JobState
+// lets it keep, are dropped oldest first, timers past kTimedIterationsMax; everything else follows
+// the number of templates.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,7 @@ struct TupleCount {
 };
 
 struct Stream {
-  static constexpr std::size_t kIterationsMax = 4096;
+  static constexpr std::size_t kIterationsMax = 4096, kIterationsLeast = 64;
   static constexpr std::size_t kTimedIterationsMax = 512;
   static constexpr std::size_t kTuplesMax = 64;
 
@@ -68,7 +69,10 @@ struct Stream {
   std::uint64_t dropped_iterations = 0;
   bool counted = false;  ///< iterations are counted, not printed
 
-  void apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples);
+  void apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples,
+             std::size_t iterations_kept = kIterationsMax);
+  /// The newest of them.
+  void keep_iterations(std::size_t most, SequencePool& sequences);
 
   /// Lets go of what is known of these templates, ascending; their lines stay counted.
   void forget(const std::vector<std::uint32_t>& locals, TuplePool& tuples);

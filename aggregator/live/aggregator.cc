@@ -187,9 +187,11 @@ void Aggregator::stop() {
   impl.store->drain();
 }
 
-void Aggregator::step_all() {
+void Aggregator::step_all(bool patient) {
+  if (patient) impl_->ledger->be_patient();
   impl_->intake->step(Millis{0});
   for (const auto& shard : impl_->shards) shard->step(Millis{0});
+  if (patient) impl_->store->drain();
 }
 
 bool Aggregator::jobs(std::function<void(std::vector<JobRow>)> then) {

@@ -70,8 +70,9 @@ class Aggregator {
   /// Starts the threads; without it, tests call step_all.
   void start();
   void stop();
-  /// Everything once, on this thread.
-  void step_all();
+  /// Everything once, on this thread. `patient`: until the disk has all of it, too; then what
+  /// happens follows from what was sent and from the clock alone.
+  void step_all(bool patient = false);
 
   // From any thread. Each `then` is called once, on a thread of this; false: too busy, never
   // called.

@@ -16,7 +16,7 @@ constexpr double kRoutineShare = 4;                    ///< routine costs a quar
 
 LiveJob::LiveJob(std::string id, const JobOptions& options, TimeMs now)
     : options_(options),
-      state_(id, 0, templates_),
+      state_(id, 0, templates_, job::Limits{.iterations = options.iterations_max}),
       watch_(options.thresholds.watch),
       book_(std::move(id), options.thresholds.incidents),
       opened_(now),

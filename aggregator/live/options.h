@@ -32,6 +32,8 @@ struct JobOptions {
   Millis revise{10'000};   ///< while an incident is open and lines arrive
   Millis routine{60'000};  ///< otherwise, while lines arrive; at least rest_factor x 4 its own time
   std::size_t warnings_max = 10'000;
+  /// Of all ranks together, some 60 B each: 250 of each in a job of 16,000 ranks.
+  std::size_t iterations_max = 4'000'000;
   std::string version;  ///< in reports
 };
 

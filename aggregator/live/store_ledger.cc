@@ -51,6 +51,7 @@ void StoreLedger::release(const std::string& agent, const std::vector<std::uint6
 }
 
 void StoreLedger::settle(receive::AgentServer& server) {
+  if (patient_ && !under_way_.empty()) static_cast<void>(store_.flush());
   const store::Seq durable = store_.durable();
   while (!under_way_.empty() && under_way_.front().seq <= durable) {
     const UnderWay done = std::move(under_way_.front());

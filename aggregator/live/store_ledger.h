@@ -40,6 +40,9 @@ class StoreLedger final : public receive::Ledger {
              std::span<const std::byte> encoded) override;
   void release(const std::string& agent, const std::vector<std::uint64_t>& files) override;
 
+  /// For tests: settle() waits until all that was taken is durable, so that nothing depends on how
+  /// fast a disk is.
+  void be_patient() { patient_ = true; }
   /// Tells the server what has become durable and what failed; not from within its `step`.
   void settle(receive::AgentServer& server);
 
@@ -67,6 +70,7 @@ class StoreLedger final : public receive::Ledger {
   Deliver deliver_;
   std::function<TimeMs()> now_;
   store::Seq last_, saved_;
+  bool patient_ = false;
   bool changed_ = false;  ///< without a record: released, expired
   std::deque<UnderWay> under_way_;
   std::map<std::string, store::Seq> taken_;                     ///< last one under way, by agent

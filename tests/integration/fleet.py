@@ -47,7 +47,7 @@ LONG = {
     "jobs": {"pretrain": 1400, "crash": 100, "stop": 100, "hang": 100, "slow": 100, "lost": 100,
              "well": 100},
     "faults": [("crash", "crash", 0.10, 0.10, 33, 5), ("crash", "crash", 0.55, 0, 71, 0),
-               ("stop", "stop", 0.40, 0.1, 57, 1), ("hang", "hang", 0.45, 0.15, 7, 0),
+               ("stop", "stop", 0.40, 0.1, 57, 1), ("hang", "hang", 0.45, 0.25, 7, 0),
                ("slow", "slow", 0.50, 0, 71, 0), ("lost", "lost", 0.60, 0.1, 12, 0),
                ("lost", "lost", 0.85, 0, 99, 0), ("stop", "pretrain", 0.90, 0, 1234, 6)],
     "fleet": [("restart", 0.22, 0), ("blind", 0.33, 30)],

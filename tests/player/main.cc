@@ -1,8 +1,6 @@
 // l4_player: agents that play batches to a real aggregator over the real wire, for tests.
 //
-//   l4_player play ENDPOINT KEYS FOLDER JOB RATE     logs of a folder, RATE batches a second and
-//   node l4_player fleet ENDPOINT KEYS NODES RANKS SECONDS [JOB]   a healthy job, an iteration a
-//   second
+//   l4_player play ENDPOINT KEYS FOLDER JOB RATE     logs of a folder, RATE batches a second a node
 //
 // KEYS is the folder that `l4 keys` made: nodes/NODE.key, or nodes/fleet.key for all. Ends with 0
 // once everything is committed, however often the aggregator goes away meanwhile; prints how much.
@@ -74,32 +72,11 @@ void play(Player& player, const std::filesystem::path& folder, const std::string
   }
 }
 
-void fleet(Player& player, std::size_t count, std::size_t ranks, std::size_t seconds,
-           const std::string& job) {
-  for (std::size_t i = 0; i < count; ++i) player.add("node-" + std::to_string(i), {});
-  const auto begin = std::chrono::steady_clock::now();
-  std::vector<std::size_t> said(count, 0);
-  for (bool more = true; more || !player.done();) {
-    more = false;
-    const double passed =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    for (std::size_t i = 0; i < count; ++i) {
-      // Each node at its own part of the second.
-      const double due = passed - static_cast<double>(i) / static_cast<double>(count);
-      while (said[i] < seconds && due >= static_cast<double>(said[i]))
-        player.nodes[i]->add(test::healthy_second(job, i, ranks, said[i]++, now().wall));
-      more = more || said[i] < seconds;
-      player.nodes[i]->step(now(), 8);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::string> given(argv + 1, argv + argc);
-  if (given.size() < 6) {
+  if (given.size() < 6 || given[0] != "play") {
     std::fputs("l4_player: see the head of tests/player/main.cc\n", stderr);
     return 2;
   }
@@ -108,10 +85,8 @@ int main(int argc, char** argv) {
   if (given[0] == "play")
     play(player, given[3], given[4], std::atof(given[5].c_str()));
   else
-    fleet(player, std::stoul(given[3]), std::stoul(given[4]), std::stoul(given[5]),
-          given.size() > 6 ? given[6] : "fleet");
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   fmt::print("{{\"nodes\": {}, \"batches\": {}, \"seconds\": {:.1f}}}\n", player.nodes.size(),
              player.committed(), seconds);
   return 0;

@@ -1,7 +1,7 @@
 #include "tools/fleet/aggregator_process.h"
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,8 +13,6 @@
 #include <sstream>
 #include <system_error>
 #include <thread>
-
-extern char** environ;
 
 namespace l4::fleet {
 namespace {
@@ -50,20 +48,26 @@ std::optional<Usage> usage_of(pid_t pid) {
 }
 
 Result<void> AggregatorProcess::start() {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
   const std::string log = options_->log.string();
-  posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
-  posix_spawn_file_actions_adddup2(&files, 1, 2);
   std::string program = options_->program.string(), option = "--config";
   std::string config = options_->config.string();
-  std::array<char*, 4> arguments{program.data(), option.data(), config.data(), nullptr};
-  const int error =
-      ::posix_spawn(&pid_, program.c_str(), &files, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (error == 0) return {};
-  pid_ = -1;
-  return std::unexpected(failed(program, error));
+  const std::array<char*, 4> arguments{program.data(), option.data(), config.data(), nullptr};
+  if (::access(program.c_str(), X_OK) != 0) return std::unexpected(failed(program, errno));
+  const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return std::unexpected(failed(log, errno));
+  pid_ = ::fork();
+  if (pid_ == 0) {
+    // However this program ends, that one does not stay behind.
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    ::dup2(file, STDOUT_FILENO);
+    ::dup2(file, STDERR_FILENO);
+    ::execv(program.c_str(), arguments.data());
+    ::_exit(127);
+  }
+  const int error = errno;
+  ::close(file);
+  if (pid_ < 0) return std::unexpected(failed(program, error));
+  return {};
 }
 
 bool AggregatorProcess::has_died() {

@@ -28,6 +28,8 @@ class Node final : public ship::Pipeline {
   Millis step(wire::Instant now, std::size_t batches = 4);
   /// Readable when something has come; -1 while it is away. Another one in each life.
   int wait_fd() const { return port_ ? port_->wait_fd() : -1; }
+  /// That it has not said yet.
+  std::int64_t next_second() const { return told_.next; }
   std::uint64_t lives() const { return lives_; }
   void stop(const std::string& reason);
 
