@@ -112,6 +112,7 @@ struct Coverage {
   lines @2 :UInt64;
   bytesKnown @3 :UInt64;
   file @4 :FileId;
+  bytesLost @5 :UInt64;
 }
 
 struct Warning {

@@ -13,6 +13,7 @@ namespace {
 constexpr Millis kAloneAfter{5'000};
 constexpr Millis kWatchEvery{1'000}, kWatchClosely{200}, kCloselyFor{4'000};
 constexpr std::size_t kFactsMax = 8192;
+constexpr Millis kLookEvery{1'000};
 constexpr Millis kLimitsEvery{1'000}, kLimitsIdle{5'000}, kRememberEvery{5'000};
 /// What is read between two looks at the link.
 constexpr std::size_t kBytesPerTurn = 1u << 20, kBytesPerFile = 128u << 10;
@@ -135,7 +136,7 @@ Millis Agent::step(Moment now) {
   if (may_read())
     read();
   else
-    intake_.was_blocked();
+    look();
   if (may_hear_kernel()) {
     kernel_->poll(now.host, watch_.get());
     tell(kernel_->take_notices());
@@ -160,6 +161,14 @@ void Agent::read() {
   if (!more_) intake_.turned();
 }
 
+/// While nothing can be read, what comes and goes must be known: it may be lost by then.
+void Agent::look() {
+  intake_.was_blocked();
+  if (!tailer_ || stopping_ || now_.steady < look_at_) return;
+  look_at_ = now_.steady + kLookEvery;
+  tailer_->look(intake_, {now_.steady, now_.host.wall});
+}
+
 void Agent::flush(bool all) {
   flush_at_ = now_.steady + settings_.flush;
   if (session_.has_room() && jobs_.dirty()) jobs_.flush(now_.steady, all);
@@ -181,8 +190,9 @@ Millis Agent::next_step(Millis session) const {
     if (more_) return Millis{0};
     const tail::Wait tail = tailer_->wait({now_.steady, now_.host.wall});
     if (tail.at_most) wait = std::min(wait, *tail.at_most);
-  } else if (now_.steady < paused_until_) {
-    wait = std::min(wait, until(paused_until_));
+  } else {
+    if (now_.steady < paused_until_) wait = std::min(wait, until(paused_until_));
+    if (tailer_ && !stopping_) wait = std::min(wait, until(look_at_));
   }
   return wait;
 }

@@ -83,6 +83,7 @@ class Agent : private ship::Pipeline {
   void tell_processes();
   void found(const tail::Place& place, const std::string& root);
   void read();
+  void look();
   void flush(bool all);
   void answer_questions();
   void look_at_limits();
@@ -112,7 +113,7 @@ class Agent : private ship::Pipeline {
   std::vector<host::ProcessFact> facts_;  // that wait for the job they belong to
   std::optional<Settings> reloaded_;      // sources that wait until nothing is under way
 
-  Millis flush_at_{0}, watch_at_{0}, limits_at_{0}, remember_at_{0}, paused_until_{0};
+  Millis look_at_{0}, flush_at_{0}, watch_at_{0}, limits_at_{0}, remember_at_{0}, paused_until_{0};
   Millis watch_closely_until_{0};
   std::optional<Millis> decide_in_;
   std::uint64_t tailers_made_ = 0, bytes_before_ = 0;

@@ -53,9 +53,10 @@ void Intake::bytes(const tail::Place& place, std::string_view bytes) {
 void Intake::missing(const tail::Place& place, std::uint64_t to, tail::Missing why) {
   const std::uint64_t bytes = to - place.offset;
   (tail::is_loss(why) ? counts_.lost_bytes : counts_.skipped_bytes) += bytes;
-  if (!tail::is_loss(why))  // the tailer tells of what is lost
-    warning({"skipped", place.path, std::string(tail::reason_of(why)), bytes});
-  give(logs_.at(place.log), Missed{part_of(place, {}), to});
+  const bool lost = tail::is_loss(why);
+  if (!lost) warning({"skipped", place.path, std::string(tail::reason_of(why)), bytes});
+  const std::string_view reason = lost ? tail::reason_of(why) : std::string_view();
+  give(logs_.at(place.log), Missed{part_of(place, {}), to, reason});
 }
 
 void Intake::quiet(tail::LogId id) {
@@ -81,6 +82,8 @@ void Intake::forgotten(const wire::FileId& file) {
 void Intake::warning(const wire::Warning& warning) {
   ++counts_.warnings;
   if (others_.warned) others_.warned(warning);
+  // What is lost is told by the batch that covers it: once, however often it is read again.
+  if (warning.kind == "lost") return;
   if (warnings_.size() < kWarningsMax) warnings_.push_back(warning);
 }
 
@@ -97,7 +100,7 @@ void Intake::give(Log& log, Held what) {
   } else if (const auto* bytes = std::get_if<std::string>(&what)) {
     pipeline.feed(*log.number, *bytes);
   } else if (const auto* missed = std::get_if<Missed>(&what)) {
-    pipeline.missing(*log.number, missed->part, missed->to);
+    pipeline.missing(*log.number, missed->part, missed->to, missed->lost);
   } else {
     pipeline.quiet(*log.number);
   }

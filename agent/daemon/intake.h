@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -75,6 +76,7 @@ class Intake : public tail::Sink {
   struct Missed {
     pipeline::Part part;
     std::uint64_t to = 0;
+    std::string_view lost;  ///< why, if it is
   };
   struct Quiet {};
   using Held = std::variant<pipeline::Part, std::string, Missed, Quiet>;

@@ -20,6 +20,12 @@ std::string_view cut_text(std::string_view text, std::size_t limit) {
   return text.substr(0, n);
 }
 
+/// Who goes on writing where a file was truncated leaves a hole before its line.
+std::string_view behind_hole(std::string_view text) {
+  if (text.empty() || text.front() != '\0') return text;
+  return text.substr(std::min(text.find_first_not_of('\0'), text.size()));
+}
+
 }  // namespace
 
 LineFramer::LineFramer(std::size_t line_bytes_max)
@@ -95,7 +101,7 @@ void LineFramer::close(RawLine& line, std::uint64_t bytes) {
 
 void LineFramer::emit_view(std::string_view view, RawLine& line) {
   gathered_bytes_ = view.size();
-  std::string_view text = view;
+  std::string_view text = behind_hole(view);
   if (holds_cr_) {
     while (!text.empty() && text.back() == '\r') text.remove_suffix(1);
     if (text.find('\r') != std::string_view::npos) {
@@ -145,6 +151,7 @@ void LineFramer::append(std::string_view piece) {
     after_cr_ = false;
   }
   const bool was_blank = current_.blank;
+  if (current_.text.empty()) piece = behind_hole(piece);
   // One byte beyond the limit tells cut_text where a UTF-8 sequence goes on.
   const std::size_t room =
       line_bytes_max_ + 1 - std::min(current_.text.size(), line_bytes_max_ + 1);

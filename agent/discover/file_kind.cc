@@ -90,7 +90,12 @@ bool holds_json_log(const std::filesystem::path& path) {
   return is_json_log_line(line);
 }
 
+std::string_view behind_hole(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of('\0'), text.size()));
+}
+
 Content content_of_head(std::string_view head) {
+  head = behind_hole(head);
   std::size_t nul = 0;
   std::size_t odd = 0;
   for (const char c : head) {
@@ -107,14 +112,19 @@ Result<Content> content_of(const std::filesystem::path& path) {
   auto reader = FileReader::open(path);
   if (!reader) return std::unexpected(reader.error());
   std::array<char, kHeadBytes> head{};
-  std::size_t size = 0;
-  while (size < head.size()) {
-    const auto n = reader->read({head.data() + size, head.size() - size});
-    if (!n && size == 0) return std::unexpected(n.error());
-    if (!n || *n == 0) break;
-    size += *n;
+  for (std::uint64_t hole = 0;; hole += head.size()) {
+    std::size_t size = 0;
+    while (size < head.size()) {
+      const auto n = reader->read({head.data() + size, head.size() - size});
+      if (!n && size == 0 && hole == 0) return std::unexpected(n.error());
+      if (!n || *n == 0) break;
+      size += *n;
+    }
+    const std::string_view all{head.data(), size};
+    if (!behind_hole(all).empty()) return content_of_head(all);
+    if (size < head.size() || hole >= kHoleBytesMax)
+      return size == 0 && hole == 0 ? Content::text : Content::binary;
   }
-  return content_of_head({head.data(), size});
 }
 
 }  // namespace l4::discover

@@ -237,25 +237,29 @@ void ProcessWatch::read_state(Watched& process, const HostTime& now) {
     left(process, exit_of(proc_, fact.pid, fact.started_boot, -1), now);
     return;
   }
-  if (stat->cpu > fact.cpu) {
+  const bool ran = stat->cpu > fact.cpu;
+  if (ran) {
     fact.cpu = stat->cpu;
     fact.cpu_since = now.wall;
   }
   // Another program runs in it by now.
   if (stat->command != fact.command && now.boot < fact.started_boot + kYoung) scan_asked_ = true;
   ProcessState state = stat->state;
-  if (state == ProcessState::uninterruptible && fact.state != state) {
-    if (!process.waits_since) {  // most such waits are short
-      process.waits_since = now.wall;
-      return;
-    }
+  if (state == ProcessState::uninterruptible && fact.state != state && !process.waits_since) {
+    process.waits_since = now.wall;  // most such waits are short
+    return;
   }
-  const TimeMs since = process.waits_since.value_or(now.wall);
-  if (state != ProcessState::uninterruptible) process.waits_since.reset();
+  if (state == ProcessState::stopped && ran) {  // not all the time since the last look
+    process.waits_since = now.wall;
+    if (fact.state != state) return;
+    state = ProcessState::sleeping;
+  }
+  const bool waits = state == ProcessState::uninterruptible || stat->state == ProcessState::stopped;
   if (settled(state) != settled(fact.state)) {
-    fact.since = state == ProcessState::uninterruptible ? since : now.wall;
+    fact.since = waits ? process.waits_since.value_or(now.wall) : now.wall;
     process.changed = true;
   }
+  if (!waits) process.waits_since.reset();
   fact.state = state;
   fact.command = stat->command;
 }

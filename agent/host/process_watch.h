@@ -7,9 +7,10 @@
 // rank or a young process no environment (1 s, 2 s, ... 32 s later, then no more), and never more
 // often than the last scan's size allows. States are read once a `state_every`, of helpers every
 // fourth time. Exits come by pidfd: wait on `descriptor`, then poll. Running and sleeping are one
-// state for `since` and for changes; waiting for a device is reported when it was seen twice. What
-// was met before is kept after its end, so that a late line finds it. One thread. Bounds: Options;
-// what does not fit is counted. Says once what it may not read.
+// state for `since` and for changes; waiting for a device is reported when it was seen twice,
+// stopped when no CPU was spent since the last look. What was met before is kept after its end, so
+// that a late line finds it. One thread. Bounds: Options; what does not fit is counted. Says once
+// what it may not read.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +82,7 @@ class ProcessWatch {
   struct Watched : Process {
     bool alive = true, changed = true;
     SinceBoot left{0};
-    std::optional<TimeMs> waits_since;  // in D, seen once
+    std::optional<TimeMs> waits_since;  // in D or T, seen once
   };
   template <class Wanted>
   std::vector<const Process*> writers_of(const FileKey& key, Wanted wanted) const;

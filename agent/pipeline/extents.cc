@@ -1,6 +1,7 @@
 #include "agent/pipeline/extents.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace l4::pipeline {
 namespace {
@@ -12,6 +13,7 @@ void add(std::vector<wire::Coverage>& all, wire::Coverage range) {
     all.back().bytes.to = range.bytes.to;
     all.back().lines += range.lines;
     all.back().bytes_known = range.bytes_known;
+    all.back().bytes_lost += range.bytes_lost;
     return;
   }
   all.push_back(std::move(range));
@@ -21,21 +23,23 @@ void add(std::vector<wire::Coverage>& all, wire::Coverage range) {
 
 void Extents::begin(const std::string& path, const wire::FileId& file, std::uint64_t offset,
                     std::uint64_t known, decode::Place at) {
-  extents_.push_back({path, file, offset, std::max(known, offset), at, {}, 0, false});
+  extents_.push_back({path, file, offset, std::max(known, offset), at, {}, 0, {}, false});
 }
 
 void Extents::whole(const std::string& path, const wire::FileId& file, wire::ByteRange range,
-                    std::uint64_t known, decode::Place at, std::uint64_t end) {
+                    std::uint64_t known, decode::Place at, std::uint64_t end,
+                    std::string_view lost) {
   if (!extents_.empty()) {  // records that gave no text, one after another
     Extent& last = extents_.back();
     if (last.to && last.end == end && at.bytes == end && last.file.key == file.key &&
-        *last.to == range.from) {
+        *last.to == range.from && last.lost == lost) {
       last.to = range.to;
       last.known = std::max(last.known, known);
       return;
     }
   }
-  extents_.push_back({path, file, range.from, std::max(known, range.to), at, range.to, end, false});
+  extents_.push_back(
+      {path, file, range.from, std::max(known, range.to), at, range.to, end, lost, false});
 }
 
 void Extents::set_known(std::uint64_t bytes) {
@@ -48,7 +52,7 @@ bool Extents::waits(std::uint64_t byte) const {
   return extents_.size() > 1 || first.to || first.at.bytes < byte;
 }
 
-std::vector<wire::Coverage> Extents::cover(decode::Place to, bool all) {
+void Extents::cover(decode::Place to, bool all, wire::Batch& batch) {
   std::vector<wire::Coverage> covered;
   while (!extents_.empty()) {
     Extent& first = extents_.front();
@@ -62,8 +66,14 @@ std::vector<wire::Coverage> Extents::cover(decode::Place to, bool all) {
     const std::uint64_t lines = end.lines - std::min(end.lines, first.at.lines);
     first.known = std::max(first.known, first.offset + size);
     if (size > 0 || (all && !first.told))
-      add(covered,
-          {first.path, {first.offset, first.offset + size}, lines, first.known, first.file});
+      add(covered, {first.path,
+                    {first.offset, first.offset + size},
+                    lines,
+                    first.known,
+                    first.file,
+                    first.lost.empty() ? 0 : size});
+    if (size > 0 && !first.lost.empty())
+      batch.warnings.push_back({"lost", first.path, std::string(first.lost), size});
     first.told = true;
     first.offset += size;
     first.at = end;
@@ -72,7 +82,7 @@ std::vector<wire::Coverage> Extents::cover(decode::Place to, bool all) {
     else
       break;
   }
-  return covered;
+  std::ranges::move(covered, std::back_inserter(batch.coverage));
 }
 
 }  // namespace l4::pipeline

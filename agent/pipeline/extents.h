@@ -10,6 +10,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/decode/decoder.h"
@@ -23,14 +24,16 @@ class Extents {
   void begin(const std::string& path, const wire::FileId& file, std::uint64_t offset,
              std::uint64_t known, decode::Place at);
   /// [offset, to) of the file is accounted for as a whole, as soon as the text before `end` is out.
-  /// For what is missing, and for records of a log whose positions are no bytes.
+  /// For what is missing, and for records of a log whose positions are no bytes. `lost`: why the
+  /// bytes are (a literal), if they are.
   void whole(const std::string& path, const wire::FileId& file, wire::ByteRange range,
-             std::uint64_t known, decode::Place at, std::uint64_t end);
+             std::uint64_t known, decode::Place at, std::uint64_t end, std::string_view lost);
   /// Size of the file that was begun last.
   void set_known(std::uint64_t bytes);
 
-  /// Ranges of the text before `to` that were not covered before. `all`: also those that are empty.
-  std::vector<wire::Coverage> cover(decode::Place to, bool all);
+  /// Adds ranges of the text before `to` that were not covered before, and what is lost of them.
+  /// `all`: also those that are empty.
+  void cover(decode::Place to, bool all, wire::Batch& batch);
   /// Nothing was covered, and nothing is.
   void clear() { extents_.clear(); }
   /// There is something to cover before this byte.
@@ -45,6 +48,7 @@ class Extents {
     decode::Place at;                 ///< in the text, of what is not covered
     std::optional<std::uint64_t> to;  ///< whole: in the file
     std::uint64_t end = 0;            ///< whole: in the text
+    std::string_view lost = {};       ///< whole: why it is, if it is
     bool told = false;
   };
   std::deque<Extent> extents_;

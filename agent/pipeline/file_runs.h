@@ -1,12 +1,13 @@
 // Which source each speaker of a file is, in each of the runs that the file holds.
 //
 // Place in the flow: JobPipeline asks for the current run while it reads, and for a byte's
-// run when it reads again (recall). One per file, one thread. Bounded by speakers x runs; past
-// kRunsMax all belongs to the last run.
+// run when it reads again (recall). One per file, one thread. Bounded by speakers x runs: of the
+// newest kRunsMax it is known who they are, twice as many as a job keeps (JobState).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -16,12 +17,18 @@ namespace l4::pipeline {
 
 class FileRuns {
  public:
-  static constexpr std::size_t kRunsMax = 1024;
+  static constexpr std::size_t kRunsMax = 64;
 
   /// Number of the current run, from 0.
-  std::uint32_t current() const { return static_cast<std::uint32_t>(runs_.size() - 1); }
-  bool full() const { return runs_.size() >= kRunsMax; }
-  void begin(std::uint64_t from_byte) { runs_.push_back({from_byte, {}}); }
+  std::uint32_t current() const {
+    return forgotten_ + static_cast<std::uint32_t>(runs_.size() - 1);
+  }
+  void begin(std::uint64_t from_byte) {
+    runs_.push_back({from_byte, {}});
+    if (runs_.size() <= kRunsMax) return;
+    runs_.pop_front();
+    ++forgotten_;
+  }
 
   /// What stands behind this byte is read again: runs that begin there are forgotten.
   void go_back(std::uint64_t to_byte) {
@@ -42,10 +49,10 @@ class FileRuns {
       if (sources[speaker]) visit(speaker, *sources[speaker]);
   }
 
-  /// Who the speaker is in the run that holds the byte.
+  /// Who the speaker is in the run that holds the byte; nobody in a run that is forgotten.
   std::optional<SourceId> source_at(std::size_t speaker, std::uint64_t byte) const {
     const auto behind = std::ranges::upper_bound(runs_, byte, {}, &Run::from);
-    return std::prev(behind)->source(speaker);
+    return behind == runs_.begin() ? std::nullopt : std::prev(behind)->source(speaker);
   }
 
  private:
@@ -57,7 +64,8 @@ class FileRuns {
       return speaker < sources.size() ? sources[speaker] : std::nullopt;
     }
   };
-  std::vector<Run> runs_{1};
+  std::deque<Run> runs_{1};
+  std::uint32_t forgotten_ = 0;  // runs before the first
 };
 
 }  // namespace l4::pipeline

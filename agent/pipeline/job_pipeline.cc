@@ -106,21 +106,27 @@ void JobPipeline::feed(LogNumber number, std::string_view bytes) {
   log.decoder->feed(bytes);
 }
 
-void JobPipeline::record(LogNumber number, const Part& part, std::uint64_t to,
-                         std::string_view lines) {
+void JobPipeline::whole(LogNumber number, const Part& part, std::uint64_t to,
+                        std::string_view lines, std::string_view lost) {
   Log& log = at(number);
   decode::Decoder& decoder = decoder_of(log);
   log.fresh = false;
   decoder.end_part();
   const decode::Place here = decoder.progress().front;
   log.extents.whole(part.path, part.file, {part.offset, to}, part.known, here,
-                    here.bytes + lines.size());
+                    here.bytes + lines.size(), lost);
   log.dirty = true;
   if (!lines.empty()) decoder.feed(lines);
 }
 
-void JobPipeline::missing(LogNumber number, const Part& part, std::uint64_t to) {
-  record(number, part, to, {});
+void JobPipeline::record(LogNumber number, const Part& part, std::uint64_t to,
+                         std::string_view lines) {
+  whole(number, part, to, lines, {});
+}
+
+void JobPipeline::missing(LogNumber number, const Part& part, std::uint64_t to,
+                          std::string_view lost) {
+  whole(number, part, to, {}, lost);
 }
 
 void JobPipeline::quiet(LogNumber number) {
@@ -134,8 +140,7 @@ void JobPipeline::end(LogNumber number) {
   decode::Decoder& decoder = decoder_of(log);
   decoder.finish();
   if (!options_.live) {
-    for (wire::Coverage& coverage : log.extents.cover(decoder.progress().front, true))
-      batch_.coverage.push_back(std::move(coverage));
+    log.extents.cover(decoder.progress().front, true, batch_);
   }
   finish_run(log, true);
   log.learners.clear();
@@ -232,7 +237,7 @@ void JobPipeline::take(Log& log, const decode::Record& record) {
   const drain::Match match = miner_.learn(record.text, record.level >= Level::warning);
   segment::TemplateTraits& known = traits_of(match.id, record);
   auto mark = segmenter_of(log, speaker).mark_of(record, match.id, known);
-  if (log.watch.begins(speaker, known, record.level, mark) && !log.runs.full()) {
+  if (log.watch.begins(speaker, known, record.level, mark)) {
     begin_run(log, record.bytes.from);
     mark = segmenter_of(log, speaker).mark_of(record, match.id, known);
   }

@@ -52,8 +52,9 @@ class JobPipeline {
   void feed(LogNumber log, std::string_view bytes);
   /// A record of a log whose positions are no bytes: [part.offset, to) of it say `lines`.
   void record(LogNumber log, const Part& part, std::uint64_t to, std::string_view lines);
-  /// These bytes will not come, and count as read; ends the line.
-  void missing(LogNumber log, const Part& part, std::uint64_t to);
+  /// These bytes will not come, and count as read; ends the line. `lost`: why somebody misses them
+  /// (a literal), told with the batch that covers them; empty: nobody does.
+  void missing(LogNumber log, const Part& part, std::uint64_t to, std::string_view lost = {});
   /// Nothing came for a while: an unfinished line is all of it for now.
   void quiet(LogNumber log);
   /// The log is over. Live it is forgotten when it is shipped, else its facts stay.
@@ -95,6 +96,8 @@ class JobPipeline {
  private:
   Log& at(LogNumber number) { return *logs_.at(number); }
   decode::Decoder& decoder_of(Log& log);
+  void whole(LogNumber number, const Part& part, std::uint64_t to, std::string_view lines,
+             std::string_view lost);
   void on_record(Log& log, const decode::Record& given);
   void take(Log& log, const decode::Record& record);
   segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);

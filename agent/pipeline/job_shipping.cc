@@ -87,7 +87,7 @@ void JobPipeline::ship(Log& log, Millis steady, bool all) {
   log.described = false;
   ship_segments(log);
   const decode::Progress now = log.decoder->progress();
-  std::ranges::move(log.extents.cover(now.given, false), std::back_inserter(batch_.coverage));
+  log.extents.cover(now.given, false, batch_);
   log.dirty = !log.ended && (now.given != now.front || now.unfinished);
 }
 
@@ -112,7 +112,7 @@ void JobPipeline::ship_segments(Log& log) {
     const bool enough = batch_.segments.size() >= options_.segments_per_batch ||
                         batch_events_ >= options_.events_per_batch;
     if (!enough || i + 1 == staged.size() || next[i] < end.bytes) continue;
-    std::ranges::move(log.extents.cover(end, false), std::back_inserter(batch_.coverage));
+    log.extents.cover(end, false, batch_);
     under_way_ = std::span(staged).subspan(i + 1);
     send();
     under_way_ = {};
@@ -168,10 +168,13 @@ void JobPipeline::take_forgotten() {
   forgotten_.add(ids);
   if (forgotten_.empty()) return;
   std::vector<std::span<const wire::EventCount>> under_way;
-  for (const auto& segmenter : segmenters_)
-    if (segmenter) under_way.push_back(segmenter->open_events());
-  for (const auto& [number, log] : logs_)
+  for (const auto& [number, log] : logs_) {
+    log->runs.each([&](std::size_t, SourceId id) {
+      if (const auto& segmenter = segmenters_[id.value()])
+        under_way.push_back(segmenter->open_events());
+    });
     for (const wire::Segment& segment : log->staged) under_way.push_back(segment.events);
+  }
   for (const wire::Segment& segment : under_way_) under_way.push_back(segment.events);
   batch_.forgotten = forgotten_.take(under_way, wire::kForgottenMax);
   output_.forgotten(batch_.forgotten);

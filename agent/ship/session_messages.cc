@@ -254,6 +254,7 @@ void Session::refused_batch(const wire::Refuse& refuse) {
   instead.incarnation = options_.incarnation;
   instead.sequence = held.sequence;
   instead.coverage = held.coverage;
+  for (wire::Coverage& part : instead.coverage) part.bytes_lost = part.bytes.to - part.bytes.from;
   instead.warnings.push_back(
       {"refused", {}, "the aggregator could not read a batch: " + refuse.text, 0});
   queue_.replace(i, wire::encode(instead));

@@ -56,7 +56,8 @@ void Scanner::verify_relatives(Folder& folder, const Seen& seen) {
 /// Many programs begin with the same bytes: short texts prove nothing.
 bool Scanner::cut_back(Part& part, std::uint64_t bytes) {
   const std::uint64_t mark = part.marks.last_until(bytes);
-  if (mark == 0 || part.id.fingerprint_bytes < kHeadBytes || !part.copies.empty()) return false;
+  const bool proves = mark > kHeadBytes && part.id.fingerprint_bytes >= kHeadBytes;
+  if (!proves || !part.copies.empty()) return false;
   const auto head = text_of(part, 0, kHeadBytes);
   if (!head || fingerprint_of(*head) != part.id.fingerprint) return false;
   const auto ending = text_of(part, mark - Ending::kMost, Ending::kMost);

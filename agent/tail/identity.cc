@@ -16,6 +16,17 @@ std::string join(const std::string& folder, const std::string& name) {
   return folder.ends_with('/') ? folder + name : folder + "/" + name;
 }
 
+/// The first bytes that are none of a hole; empty if there are none yet.
+std::string head_of_text(TextFile& text, std::string head) {
+  for (std::uint64_t at = 0; head.size() == kHeadBytes && at < discover::kHoleBytesMax;) {
+    if (!discover::behind_hole(head).empty()) return head;
+    at += head.size();
+    const auto piece = text.read(at, head);
+    head.resize(piece ? piece->bytes : 0);
+  }
+  return std::string(discover::behind_hole(head));
+}
+
 }  // namespace
 
 /// A file of a known part: it may have been renamed, or written to.
@@ -85,6 +96,13 @@ void Scanner::take_place(Part& part, Folder& folder, const Seen& seen) {
 void Scanner::take_place(Part& part, const Newcomer& file) {
   take_place(part, file.folder, file.seen);
   part.packed = file.text->packed();
+  if (file.head.size() < part.id.fingerprint_bytes) {  // it has less than the original had
+    part.id.fingerprint_bytes = static_cast<std::uint32_t>(file.head.size());
+    part.id.fingerprint = fingerprint_of(file.head);
+  }
+  const auto bytes = file.text->claimed_bytes();
+  part.shorter.reset();
+  if (file.rotated() && bytes && *bytes && **bytes < part.read) part.shorter = **bytes;
 }
 
 /// Its name may lead to another part by now.
@@ -132,6 +150,12 @@ bool Scanner::adopt_copy(Part& part) {
     mark(*at->second);
   }
   return false;
+}
+
+void Scanner::let_go(Part& part) {
+  if (const auto status = part.file->status(); status && !part.packed)
+    part.known = std::max(part.known, status->bytes);
+  give_up(part, Missing::held);
 }
 
 void Scanner::give_up(Part& part, Missing why) {
@@ -240,7 +264,9 @@ void Scanner::not_opened(Newcomer& file, Look& look, int error) {
 
 /// By its first bytes; says once what is left out.
 bool Scanner::is_log(const Newcomer& file, Look& look) {
-  if (discover::content_of_head(file.head) == discover::Content::binary) {
+  const std::string head = head_of_text(*file.text, file.head);
+  if (head.empty() && !file.head.empty()) return false;  // a hole, and its text is to come
+  if (discover::content_of_head(head) == discover::Content::binary) {
     look.decided = true;
     ++context_.counters.left_out;
     context_.warn("binary", file.path, "its first 4 KiB are not text", file.seen.status.bytes);
@@ -265,6 +291,7 @@ void Scanner::place_newcomer(Newcomer& file, Look& look, bool first_round) {
   if (!is_log(file, look)) return;
   Part* copied = nullptr;
   bool maybe = false;
+  file.waited = context_.now.steady - look.since >= context_.options.search;
   for (Part* part : context_.table.relatives(file.folder.path, file.seen.base)) {
     const Match found = match(*part, file);
     maybe = maybe || found == Match::maybe;
@@ -284,7 +311,7 @@ void Scanner::place_newcomer(Newcomer& file, Look& look, bool first_round) {
   } else if (copied != nullptr) {
     ++context_.counters.copies_found;
     take_place(*copied, file);
-  } else if (maybe && context_.now.steady - look.since < context_.options.search) {
+  } else if (maybe) {
     file.folder.waiting = true;
     // What follows it in the log waits with it.
     Log& log = context_.table.log_of(file.folder.path, file.seen.base);

@@ -22,7 +22,8 @@ bool Scanner::same_text(const Part& part, Newcomer& file) {
 
 /// It may be a copy that is being made.
 bool Scanner::still_growing(const Newcomer& file) const {
-  return file.rotated() && context_.now.wall - file.seen.status.modified < context_.options.search;
+  return !file.waited && file.rotated() &&
+         context_.now.wall - file.seen.status.modified < context_.options.search;
 }
 
 /// Is the text of the file that of the part, as far as it was read? `maybe`: as far as it goes, and
@@ -41,7 +42,8 @@ Scanner::Match Scanner::match(const Part& part, Newcomer& file) {
   if (!file.rotated() && !same_file && bytes < kFingerprintMin) return Match::no;
   if (same_file && !part.resumed) return Match::no;  // it was just found to be another text
   if (file.head.size() < bytes) {
-    if (!still_growing(file)) return Match::no;
+    if (!still_growing(file))
+      return same_beginning(part, file, file.head.size()) ? match_ending(part, file) : Match::no;
     const auto head = text_of(part, 0, file.head.size());
     return head && *head != file.head ? Match::no : Match::maybe;
   }
@@ -87,10 +89,31 @@ Scanner::Match Scanner::match_whole(const Part& part, Newcomer& file) {
   return same ? Match::yes : Match::no;
 }
 
+/// Of a copy that was made before the last lines were written that we know of: between copying and
+/// truncating. It has the text of the part at its last mark; of a part from positions, whose marks
+/// are forgotten, a long beginning must do, which the caller has compared.
+bool Scanner::same_beginning(const Part& part, Newcomer& file, std::uint64_t bytes) {
+  const bool lost = part.truncated || part.resumed || part.shorter;
+  if (!lost || !file.rotated()) return false;
+  const Status& status = file.seen.status;
+  const bool same_file = part.id.device == status.device && part.id.inode == status.inode;
+  if (same_file && part.id.fingerprint_bytes == bytes) return true;  // it was known to be all of it
+  bytes = std::min(bytes, part.read);
+  const std::string_view read = part.ending.view();
+  if (read.size() == part.read) return bytes > 0 && file.head.starts_with(read.substr(0, bytes));
+  const std::uint64_t mark = part.marks.last_until(bytes);
+  if (mark == 0) return part.id.fingerprint_bytes >= kHeadBytes && bytes >= kHeadBytes;
+  std::string ending(Ending::kMost, '\0');
+  const auto piece = file.text->read(mark - ending.size(), ending);
+  return piece && piece->bytes == ending.size() && part.marks.hold(mark, ending);
+}
+
 Scanner::Match Scanner::match_ending(const Part& part, Newcomer& file) {
-  const Match shorter = still_growing(file) ? Match::maybe : Match::no;
   const auto claimed = file.text->claimed_bytes();
   if (!claimed) return Match::no;
+  const bool less = *claimed && **claimed < part.read && same_beginning(part, file, **claimed);
+  const bool grows = still_growing(file) && (!part.shorter || *claimed != part.shorter);
+  const Match shorter = grows ? Match::maybe : less ? Match::yes : Match::no;
   const bool packed = file.text->packed();
   if (packed && (part.resumed || (*claimed && **claimed == static_cast<std::uint32_t>(part.known))))
     return Match::yes;

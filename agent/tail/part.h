@@ -34,10 +34,10 @@ struct Ending {
   void clear() { size = 0; }
 };
 
-/// Hashes of the bytes before some offsets, from 8 KiB on at each doubling: whether a file that is
-/// shorter than before holds the beginning of its text still. At most 40.
+/// Hashes of the bytes before some offsets, from 64 on at each doubling: whether a file that is
+/// shorter than before, or a copy, holds the beginning of its text. At most 47.
 struct Marks {
-  static constexpr std::uint64_t kFirst = 8192;
+  static constexpr std::uint64_t kFirst = 64;
   std::vector<std::uint64_t> hashes;  ///< 0: those bytes were not read
 
   /// `text` was read at `offset`, behind `before`.
@@ -66,9 +66,10 @@ struct Part {
   Marks marks;
 
   std::uint64_t read = 0, committed = 0, lines = 0;
-  std::uint64_t known = 0;           ///< size of the text as last seen; at least `read`
-  std::uint64_t raw = 0;             ///< size of its file as last seen, packed or not
-  std::optional<std::uint64_t> cut;  ///< cut back to here; what was known behind it is lost
+  std::uint64_t known = 0;               ///< size of the text as last seen; at least `read`
+  std::uint64_t raw = 0;                 ///< size of its file as last seen, packed or not
+  std::optional<std::uint64_t> cut;      ///< cut back to here; what was known behind it is lost
+  std::optional<std::uint64_t> shorter;  ///< its file is a copy with less than was read: so much
   TimeMs modified{};
   std::uint64_t first_scan = 0;  ///< number of the scan that found it; 0: resumed, not seen yet
 

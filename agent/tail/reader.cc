@@ -88,9 +88,7 @@ Reader::Step Reader::step(Part& part, std::size_t budget) {
   if (!part.named) {
     const bool over = now >= part.give_up && !part.unread();
     if (over || now >= part.give_up + context_.options.deleted_hold) {
-      if (const auto status = part.file->status(); status && !part.packed)
-        part.known = std::max(part.known, status->bytes);
-      scanner_.give_up(part, Missing::held);
+      scanner_.let_go(part);
       return Step::changed;
     }
     context_.set_alarm(
@@ -187,9 +185,21 @@ Reader::Step Reader::at_end(Part& part) {
   return Step::idle;
 }
 
+/// A copy that holds less than was read before its original was truncated.
+Reader::Step Reader::read_already(Part& part, const Status& status) {
+  part.raw = status.bytes;
+  part.modified = status.modified;
+  part.complete = part.packed;
+  context_.missing(part, part.known, Missing::truncated);
+  context_.close_file(part);
+  return at_end(part);
+}
+
 Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
   auto status = part.file->status();
   if (!status) return failed(part, status.error());
+  if (part.shorter == status->bytes) return read_already(part, *status);
+  part.shorter.reset();
   const std::uint32_t head_before = part.id.fingerprint_bytes;
   if (status->bytes < part.read && scanner_.cut_back(part, status->bytes)) return Step::changed;
   bool same = status->bytes >= part.read && same_head(part, status->bytes);
@@ -223,6 +233,7 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
     part.cut = status->bytes;
   }
   // A copy may hold less than what was seen before the file was truncated.
+  const std::uint64_t known_before = part.known;
   part.known = std::max(part.known, status->bytes);
   if (part.skip_old && !part.started) context_.missing(part, part.known, Missing::old);
   part.started = true;
@@ -234,6 +245,9 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
   if (!follows) return failed(part, follows.error());
   // It may have been truncated, and written to, while it was read.
   if (!*follows || !same_head(part, std::max<std::uint64_t>(part.id.fingerprint_bytes, 1))) {
+    const auto after = part.file->status();
+    if (after && after->bytes == status->bytes)  // then the size is that of the other text
+      part.known = std::max(known_before, part.read);
     scanner_.replaced(part);
     return Step::changed;
   }
@@ -242,8 +256,8 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
     return Step::changed;
   }
   if (text.empty()) {
-    if (part.truncated) context_.missing(part, part.known, Missing::truncated);
-    return at_end(part);
+    if (part.truncated && part.unread()) part.shorter = status->bytes;
+    return part.shorter ? read_already(part, *status) : at_end(part);
   }
   context_.give(part, text);
   part.known = std::max(part.known, part.read);
@@ -257,6 +271,7 @@ Reader::Step Reader::read_packed(Part& part, std::size_t budget) {
     context_.close_file(part);
     return at_end(part);
   }
+  if (part.shorter) return read_already(part, *status);
   part.raw = status->bytes;
   part.modified = status->modified;
   part.complete = false;

@@ -2,8 +2,8 @@
 //
 // Place in the flow: notices and polls -> here -> parts that may hold bytes -> reader. Reads
 // folders, follows names and inodes, tells a log from other files, and finds what a part has become
-// (match): renamed, copied and truncated, packed, deleted. Private to agent/tail; one thread.
-// A folder is watched before it is listed, so nothing falls between.
+// (match): renamed, copied, packed, deleted. Private to agent/tail; one thread. A folder is watched
+// before it is listed, so nothing falls between.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -53,23 +52,23 @@ class Scanner {
   bool adopt_copy(Part& part);
   /// The search for a part, or the time it was held open, is over.
   void give_up(Part& part, Missing why);
+  /// Of one that was deleted and is held open.
+  void let_go(Part& part);
 
  private:
   struct Look {  // a file that is no part, as it was looked at
     std::uint64_t inode = 0, bytes = 0;
     TimeMs modified{};
-    Millis since{0};
     bool decided = false, told = false;
-    Millis retry{0}, backoff{0};
+    Millis since{0}, retry{0}, backoff{0};
   };
   struct Folder {
     std::string path;
     int watch = -1;
     bool blind = false, dirty = false, told = false, whole = false;
-    bool writes = true;    // noticed
-    bool waiting = false;  // for some file to become plain
-    Millis rearm{0};
-    Millis alarm{0};                          // noted, 0: none
+    bool writes = true;                       // noticed
+    bool waiting = false;                     // for some file to become plain
+    Millis rearm{0}, alarm{0};                // noted, 0: none
     std::map<std::string, std::string> only;  // logs wanted here, if not `whole`, and their links
     std::unordered_map<std::string, Part*> parts;
     std::unordered_map<std::string, Look> looks;
@@ -91,6 +90,7 @@ class Scanner {
     const Seen& seen;
     std::string path = {}, head = {};
     std::uint64_t bytes = 0;  // of the text that begins with `head`; 0 if it is packed
+    bool waited = false;      // long enough for a copy to be complete
     std::unique_ptr<TextFile> text = {};
     bool rotated() const { return seen.name != seen.base; }
   };
@@ -110,7 +110,6 @@ class Scanner {
   void link(Folder& folder, const std::string& name);
   std::string base_of(const std::string& folder, const std::string& name, const Names& names);
   bool wanted(const Folder& folder, const std::string& base, const std::string& name);
-  // identity.cc
   void follow(Folder& folder, const Seen& seen, Part& part);
   bool make_room();
   void tell_truncated(Log& log);
@@ -128,6 +127,7 @@ class Scanner {
   bool still_growing(const Newcomer& file) const;
   Match match(const Part& part, Newcomer& file);
   Match match_ending(const Part& part, Newcomer& file);
+  bool same_beginning(const Part& part, Newcomer& file, std::uint64_t bytes);
   void take_place(Part& part, Folder& folder, const Seen& seen);
   void take_place(Part& part, const Newcomer& file);
   void add_part(Newcomer& file);
@@ -142,8 +142,8 @@ class Scanner {
   std::deque<std::string> dirty_;
   std::set<Folder*> noticed_;
   std::uint64_t scan_ = 0;
-  bool names_settle_ = false;   // some parts have names yet that lead elsewhere
-  std::set<LogId> unarranged_;  // meanwhile
+  bool names_settle_ = false;  // some names lead elsewhere yet; meanwhile:
+  std::set<LogId> unarranged_;
   bool told_limit_ = false, told_overflow_ = false, told_files_ = false, told_open_ = false;
 };
 

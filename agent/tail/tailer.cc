@@ -22,7 +22,11 @@ struct Tailer::State {
 
   void run_alarms();
   void run(const Alarm& alarm);
+  void begin(Sink& sink, Now now);
+  void notice();
+  void end();
   bool read_ready();
+  void let_go();
   Part* taken_by(const Position& position);
 
   Context context;
@@ -180,23 +184,51 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions) {
   return again;
 }
 
-bool Tailer::turn(Sink& sink, Now now) {
-  State& state = *state_;
-  Context& context = state.context;
+void Tailer::State::begin(Sink& sink, Now now) {
   context.now = now;
   context.sink = &sink;
   ++context.counters.turns;
-  if (!state.started) state.scanner.poll(0);
-  state.started = true;
-  if (now.steady >= state.cool_until && state.scanner.read_notices())
-    state.cool_until = now.steady + context.options.pause;
-  state.run_alarms();
-  state.folders_left = state.scanner.work();
-  const bool more = state.read_ready() || state.folders_left;
+  if (!started) scanner.poll(0);
+  started = true;
+}
+
+void Tailer::State::notice() {
+  const Millis now = context.now.steady;
+  if (now >= cool_until && scanner.read_notices()) cool_until = now + context.options.pause;
+  run_alarms();
+  folders_left = scanner.work();
+}
+
+void Tailer::State::end() {
   context.counters.files = context.table.parts();
   context.counters.logs = context.table.logs();
   context.sink = nullptr;
+}
+
+/// Files that were deleted take room on the disk as long as they are open.
+void Tailer::State::let_go() {
+  std::vector<Part*> over;
+  for (Part* part : context.open)
+    if (!part->named && context.now.steady >= part->give_up + context.options.deleted_hold)
+      over.push_back(part);
+  for (Part* part : over) scanner.let_go(*part);
+}
+
+bool Tailer::turn(Sink& sink, Now now) {
+  State& state = *state_;
+  state.begin(sink, now);
+  state.notice();
+  const bool more = state.read_ready() || state.folders_left;
+  state.end();
   return more;
+}
+
+void Tailer::look(Sink& sink, Now now) {
+  State& state = *state_;
+  state.begin(sink, now);
+  state.notice();
+  state.let_go();
+  state.end();
 }
 
 Wait Tailer::wait(Now now) const {

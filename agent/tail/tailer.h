@@ -6,8 +6,8 @@
 // are read on where they stand now, oldest part of a log first. One thread owns it.
 //
 // Bounds: Options. What can not be read is told once, by Sink::warning, and tried again with
-// back-off; what is lost is told by Sink::missing. Backpressure: do not call turn; bytes stay in
-// their files.
+// back-off; what is lost is told by Sink::missing. Backpressure: `look` in place of `turn`; bytes
+// stay in their files.
 #pragma once
 
 #include <cstddef>
@@ -87,6 +87,10 @@ class Tailer {
   std::vector<LogId> resume(std::span<const Position> positions);
   /// Reads some bytes of what has changed. True if there is more: call again.
   bool turn(Sink& sink, Now now);
+  /// In place of `turn` while there is no room for bytes, every second or so: reads none, but knows
+  /// what comes and goes. A deleted file is held twice as long as `deleted_hold`, then it is
+  /// missing.
+  void look(Sink& sink, Now now);
   Wait wait(Now now) const;
 
   /// All before `offset` is counted, `lines` lines in all.

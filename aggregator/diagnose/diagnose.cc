@@ -69,8 +69,16 @@ void adopt_suspects(Diagnosis& into, Diagnosis&& failed) {
 }
 
 /// What is known of the input, and what was not kept of it.
-std::vector<wire::Warning> warnings_of(const job::JobState& state) {
+std::vector<wire::Warning> warnings_of(const job::Attempts& attempts,
+                                       const detect::temporal::TemporalFindings& temporal) {
+  const job::JobState& state = attempts.state();
   std::vector<wire::Warning> warnings = state.warnings();
+  if (attempts.let_go() > 0)
+    warnings.push_back({"forgotten", "",
+                        fmt::format("{} earlier runs were let go: of a file that holds several "
+                                    "the newest {} are told of",
+                                    attempts.let_go(), job::kRunsKept),
+                        0});
   if (state.forgotten() > 0)
     warnings.push_back({"forgotten", "",
                         fmt::format("{} templates that were not seen for long were let go, with "
@@ -84,6 +92,13 @@ std::vector<wire::Warning> warnings_of(const job::JobState& state) {
                                     "of their words",
                                     state.lines_by_half()),
                         0});
+  if (temporal.left_out > 0)
+    warnings.push_back({"forgotten", "",
+                        fmt::format("the {} oldest iterations were not compared with each other: "
+                                    "it would take too long",
+                                    temporal.left_out),
+                        0});
+  std::ranges::stable_sort(warnings, {}, &wire::Warning::file);
   return warnings;
 }
 
@@ -160,8 +175,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   if (report.verdict.stage == Stage::unknown && report.verdict.state == State::launch_failed)
     report.verdict.stage = Stage::init;
   report.pool = {pool.runs > 0, pool.runs, hints.events_dropped};
-  report.warnings = warnings_of(state);
-  std::ranges::stable_sort(report.warnings, {}, &wire::Warning::file);
+  report.warnings = warnings_of(attempts, temporal);
   report.verdict.summary = summarise(report);
   if (waited_for_nodes(report)) report_attendance(view, report);
   return diagnosis;

@@ -130,8 +130,28 @@ bool is_of_attempt(const job::JobView& view, const job::Occurrence& occurrence) 
   return begin && occurrence.time && *occurrence.time >= *begin;
 }
 
+/// One rank cannot go on, and another says that a peer is gone: a process may take seconds to
+/// leave.
+bool took_others_along(const Findings& findings) {
+  std::set<std::uint32_t> causes, echoes;
+  for (const FailureEvent& failure : findings.failures.events) {
+    const auto& hint = findings.hints.events[failure.event];
+    const bool echo = hint.consequence || hint.accuses_peer;
+    if (failure.severity < (echo ? Severity::failure : Severity::fatal)) continue;
+    const job::EventView& event = findings.view.events[failure.event];
+    for (const std::uint32_t i : failure.occurrences) {
+      const std::uint32_t rank = findings.view.streams[event.at[i].stream].rank;
+      if (!findings.view.ranks[rank].launcher) (echo ? echoes : causes).insert(rank);
+    }
+  }
+  return std::ranges::any_of(causes, [&](const std::uint32_t cause) {
+    return std::ranges::any_of(echoes, [&](const std::uint32_t echo) { return echo != cause; });
+  });
+}
+
 /// Live, lines alone may be wrong: healthy jobs print tracebacks. So somebody must have left, or
-/// the launcher must say so, or nothing must move any more.
+/// the launcher must say so, or nothing must move any more; where all processes live, others must
+/// say that it failed, too.
 bool is_sure(const Findings& findings) {
   constexpr Millis kStill{3000};
   if (findings.live == nullptr || findings.silence.overdue) return true;
@@ -144,7 +164,8 @@ bool is_sure(const Findings& findings) {
           is_of_attempt(findings.view, event.at[i]))
         return true;
   }
-  if (findings.processes.known || !findings.clock.has_iterations()) return false;
+  if (!findings.clock.has_iterations()) return false;
+  if (findings.processes.known && !took_others_along(findings)) return false;
   return findings.silence.stalled_for >= std::max(kStill, 2 * findings.live->typical);
 }
 
@@ -180,18 +201,9 @@ Verdict decide_failed(const VerdictInput& input) {
   return make(State::crashed, sure);
 }
 
-/// Live, a few slow iterations may be over before anybody has read about them.
-bool is_slow(const VerdictInput& input) {
-  constexpr Millis kLasting{8000};
-  const auto& slowdown = input.findings.slowdown;
-  const auto& end = input.findings.view.end;
-  if (!slowdown.found || input.findings.live == nullptr) return slowdown.found;
-  return !slowdown.since || !end || *end - *slowdown.since >= kLasting;
-}
-
 Verdict decide_quiet(const VerdictInput& input) {
   const Findings& findings = input.findings;
-  if (is_slow(input) && !findings.silence.overdue) return make(State::slow, 0.8);
+  if (findings.slowdown.found && !findings.silence.overdue) return make(State::slow, 0.8);
   if (findings.silence.overdue) {
     // Nobody is left to hang, and nobody said how it ended.
     if (findings.processes.all_left) return make(State::unknown, 0.5);
@@ -239,7 +251,7 @@ Verdict decide(const VerdictInput& input) {
                       (has_failed(findings) && is_sure(findings));
   Verdict verdict = failed && !finished                    ? decide_failed(input)
                     : finished && !findings.slowdown.found ? make(State::finished, 0.9)
-                    : finished && findings.live != nullptr ? make(State::slow, 0.8)
+                    : finished                             ? make(State::slow, 0.8)
                                                            : decide_quiet(input);
   if (verdict.state == State::slow) {
     if (!findings.clock.counted) verdict.iteration = findings.slowdown.first;

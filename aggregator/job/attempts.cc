@@ -66,10 +66,21 @@ const Attempts::File& Attempts::file_of(const Agent& agent, const Stream& stream
   return files_.at({agent.name, stream.source.path});
 }
 
+/// Files with fewer runs may have said something before the first that is kept; nobody asks for it.
+std::size_t Attempts::first_kept(const PathAttempt& attempt) {
+  return attempt.begins.size() - std::min<std::size_t>(attempt.begins.size(), kRunsKept);
+}
+
+std::size_t Attempts::let_go() const {
+  std::size_t runs = 0;
+  for (const auto& [number, attempt] : attempts_) runs += first_kept(attempt);
+  return runs;
+}
+
 std::vector<std::int32_t> Attempts::numbers() const {
   std::vector<std::int32_t> all;
   for (const auto& [number, attempt] : attempts_)
-    for (std::size_t run = 0; run < attempt.begins.size(); ++run)
+    for (std::size_t run = first_kept(attempt); run < attempt.begins.size(); ++run)
       all.push_back(attempt.first + static_cast<std::int32_t>(run));
   return all;
 }

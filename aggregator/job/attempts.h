@@ -30,8 +30,10 @@ class Attempts {
 
   const JobState& state() const { return *state_; }
 
-  /// Ascending; at least {0}.
+  /// Of those that are kept; ascending; at least {0}.
   std::vector<std::int32_t> numbers() const;
+  /// Runs before them that the job let go.
+  std::size_t let_go() const;
 
   /// The attempt of a stream; none for a launcher's that speaks in all of them.
   std::optional<std::int32_t> of(const Agent& agent, const Stream& stream) const;
@@ -55,6 +57,7 @@ class Attempts {
     std::size_t order;  ///< among all streams of the job
     Speaker speaker;
   };
+  static std::size_t first_kept(const PathAttempt& attempt);
   const File& file_of(const Agent& agent, const Stream& stream) const;
 
   const JobState* state_;

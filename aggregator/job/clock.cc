@@ -16,6 +16,7 @@ double median_of(std::vector<double>& values) {
 struct TickDraft {
   std::optional<TimeMs> first_done, last_done;
   std::vector<double> durations;
+  std::vector<double> timed;  ///< by timers alone
   std::uint32_t streams = 0;
 };
 
@@ -57,12 +58,14 @@ void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts) {
       if (!draft.first_done || *record.end < *draft.first_done) draft.first_done = record.end;
       if (!draft.last_done || *record.end > *draft.last_done) draft.last_done = record.end;
     }
+    const double timed = timed_ms(record);
+    if (timed > 0) draft.timed.push_back(timed);
     const std::int64_t step = before == nullptr ? 0 : entry.first.value() - before->first.value();
     if (step > 0 && record.end && before->second.end)
       draft.durations.push_back(static_cast<double>((*record.end - *before->second.end).count()) /
                                 static_cast<double>(step));
-    else if (!record.end && timed_ms(record) > 0)
-      draft.durations.push_back(timed_ms(record));
+    else if (!record.end && timed > 0)
+      draft.durations.push_back(timed);
     before = &entry;
   }
 }
@@ -181,14 +184,39 @@ bool grows_with_time(const JobClock& clock) {
   return backward * 10 <= forward;
 }
 
-/// Stamps of whole seconds say little of iterations that take less: most durations are 0. Then each
-/// tick gets the average of the kSpan around it.
-void smooth_coarse_times(JobClock& clock) {
+/// Stamps of whole seconds say little of iterations that take less: their durations are 0 or 1 s.
+bool are_coarse(const std::vector<ClockTick>& ticks) {
+  std::size_t timed = 0, whole = 0, zero = 0;
+  for (const ClockTick& tick : ticks) {
+    if (!tick.first_done) continue;
+    ++timed;
+    whole += tick.first_done->time_since_epoch() % std::chrono::seconds{1} == Millis{0} ? 1 : 0;
+    zero += tick.duration_ms <= 0 ? 1 : 0;
+  }
+  return zero * 3 >= ticks.size() || (whole * 20 >= timed * 19 && zero * 20 >= ticks.size());
+}
+
+/// Timers tell better where they cover most of the time. False if they do not.
+bool take_timers(std::vector<ClockTick>& ticks, const std::vector<double>& timed) {
+  constexpr double kMost = 0.6, kAll = 1.2;
+  double sum = 0, elapsed = 0;
+  for (std::size_t i = 1; i < ticks.size(); ++i) {
+    if (timed[i] <= 0 || !ticks[i].first_done || !ticks[i - 1].first_done) continue;
+    sum += timed[i];
+    elapsed += static_cast<double>((*ticks[i].first_done - *ticks[i - 1].first_done).count()) /
+               static_cast<double>(std::max<std::int64_t>(
+                   ticks[i].iteration.value() - ticks[i - 1].iteration.value(), 1));
+  }
+  if (elapsed <= 0 || sum < kMost * elapsed || sum > kAll * elapsed) return false;
+  for (std::size_t i = 0; i < ticks.size(); ++i) ticks[i].duration_ms = timed[i];
+  return true;
+}
+
+/// Else each tick gets the average of the kSpan around it.
+void smooth_coarse_times(JobClock& clock, const std::vector<double>& timed) {
   constexpr std::size_t kSpan = 8;
   auto& ticks = clock.ticks;
-  const auto zero = static_cast<std::size_t>(std::ranges::count_if(
-      ticks, [](const ClockTick& tick) { return tick.first_done && tick.duration_ms <= 0; }));
-  if (zero * 3 < ticks.size() || ticks.size() < 3 * kSpan) return;
+  if (ticks.size() < 3 * kSpan || !are_coarse(ticks) || take_timers(ticks, timed)) return;
   std::vector<double> smooth(ticks.size(), 0);
   for (std::size_t i = kSpan / 2; i + kSpan / 2 < ticks.size(); ++i) {
     const ClockTick& from = ticks[i - kSpan / 2];
@@ -212,7 +240,9 @@ JobClock make_clock(const JobView& view) {
   for (const StreamView& stream : view.streams)
     if (stream.state->counted == clock.counted) add_stream(*stream.state, drafts);
   std::size_t timed = 0;
+  std::vector<double> by_timers;
   for (auto& [iteration, draft] : drafts) {
+    by_timers.push_back(median_of(draft.timed));
     clock.ticks.push_back(
         {iteration, draft.first_done, draft.last_done, median_of(draft.durations), draft.streams});
     // Only if its newest iterations carry times does the clock know when progress ended.
@@ -227,7 +257,7 @@ JobClock make_clock(const JobView& view) {
     clock.counted = true;
     for (ClockTick& tick : clock.ticks) tick.duration_ms = 0;
   }
-  if (clock.paced) smooth_coarse_times(clock);
+  if (clock.paced) smooth_coarse_times(clock, by_timers);
   if (const auto file = progress_by_file_time(view))
     clock.last_progress = std::max(clock.last_progress.value_or(*file), *file);
   if (const auto habit = progress_by_habit(view, clock); habit && clock.last_progress)

@@ -34,10 +34,40 @@ void JobState::cover(Agent& agent, const wire::Coverage& coverage) {
   if (created) return coverage_.push_back(coverage);
   wire::Coverage& whole = coverage_[at->second];
   const std::uint64_t read = whole.bytes.to - whole.bytes.from;
-  const std::uint64_t lines = whole.lines;
+  const std::uint64_t lines = whole.lines, lost = whole.bytes_lost;
   whole = coverage;
   whole.bytes.from -= std::min(read, whole.bytes.from);  // after a gap: as if it lay before
   whole.lines += lines;
+  whole.bytes_lost += lost;
+}
+
+/// Runs of a file follow each other: when one begins, the oldest that is kept may have to go.
+void JobState::define(Agent& agent, const wire::SourceDefinition& source) {
+  const std::uint32_t id = source.id.value();
+  if (const auto known = agent.streams.find(id); known != agent.streams.end()) {
+    known->second.source = source;
+    return;
+  }
+  agent.sources_end = std::max(agent.sources_end, id + 1);
+  auto& runs = agent.runs[source.path];
+  if (!runs.empty() && runs.rbegin()->first >= source.run + kRunsKept) return;
+  runs[source.run].push_back(id);
+  agent.streams[id].source = source;
+  ++sources_;
+  while (runs.begin()->first + kRunsKept <= runs.rbegin()->first) {
+    let_go(agent, runs.begin()->second);
+    runs.erase(runs.begin());
+  }
+}
+
+void JobState::let_go(Agent& agent, const std::vector<std::uint32_t>& sources) {
+  for (const std::uint32_t id : sources) {
+    const auto at = agent.streams.find(id);
+    at->second.forget_iterations(agent.sequences);
+    at->second.forget_parameters(tuples_);
+    agent.streams.erase(at);
+    --sources_;
+  }
 }
 
 Result<void> JobState::apply(const wire::Batch& batch) {
@@ -50,11 +80,7 @@ Result<void> JobState::apply(const wire::Batch& batch) {
     templates_.define(agent.node_index, definition);
     if (definition.marks != 0) agent.marks[definition.id.value()] = definition.marks;
   }
-  for (const wire::SourceDefinition& source : batch.sources) {
-    const auto [stream, created] = agent.streams.try_emplace(source.id.value());
-    stream->second.source = source;
-    sources_ += created ? 1 : 0;
-  }
+  for (const wire::SourceDefinition& source : batch.sources) define(agent, source);
   // Those of former attempts hear nothing any more; the new ones take of their share.
   if (!batch.sources.empty())
     for (auto& [id, stream] : agent.streams)
@@ -65,6 +91,7 @@ Result<void> JobState::apply(const wire::Batch& batch) {
   warnings_.insert(warnings_.end(), batch.warnings.begin(), batch.warnings.end());
   for (const wire::Segment& segment : batch.segments) {
     const auto stream = agent.streams.find(segment.source.value());
+    if (stream == agent.streams.end() && segment.source.value() < agent.sources_end) continue;
     if (stream == agent.streams.end())
       return std::unexpected(Error{batch.agent, fmt::format("segment of source {}, which was never "
                                                             "defined",

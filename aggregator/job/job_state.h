@@ -3,7 +3,7 @@
 // Place in the flow: aggregator/receive applies batches here; aggregator/job/view.h reads it.
 // Batches of different agents may come in any order: the state is the same. One thread (a job
 // belongs to one scoring thread). Memory is bounded by streams x templates that their
-// agents remember, not by input.
+// agents remember, and by kRunsKept runs of a file, not by input.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,18 @@ struct Agent {
   std::string name;
   std::uint32_t node_index = 0;  ///< key in the TemplateTable
   std::map<std::uint32_t, Stream> streams;
+  /// Sources by path and run.
+  std::map<std::string, std::map<std::uint32_t, std::vector<std::uint32_t>>> runs;
+  std::uint32_t sources_end = 0;                ///< an id below it was defined once
   std::map<std::uint32_t, std::uint8_t> marks;  // by local template
   SequencePool sequences;
   std::vector<wire::TimerName> timers;         // by id
   std::map<std::uint64_t, std::size_t> files;  ///< index into coverage(), by FileId::key
   ProcessTable processes;                      ///< live only
 };
+
+/// Of a file that holds several runs, so many of the newest are kept.
+inline constexpr std::uint32_t kRunsKept = 32;
 
 /// What one agent's part of a job may cost. Beyond it the oldest goes first.
 struct Limits {
@@ -73,6 +79,8 @@ class JobState {
 
  private:
   Agent& agent_of(const std::string& name);
+  void define(Agent& agent, const wire::SourceDefinition& source);
+  void let_go(Agent& agent, const std::vector<std::uint32_t>& sources);
   std::size_t iterations_kept() const;
   void cover(Agent& agent, const wire::Coverage& coverage);
   void forget(Agent& agent, const std::vector<LocalTemplateId>& ids);

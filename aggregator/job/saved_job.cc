@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kMagic = 0x31424f4a344cULL;  // "L4JOB1"
 /// Counts up with every change of what follows; an older aggregator's bytes are then read again
 /// from the journal, or by the agents.
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
 
 void save_coverage(ByteWriter& out, const wire::Coverage& coverage) {
   out.text(coverage.path);
@@ -18,6 +18,7 @@ void save_coverage(ByteWriter& out, const wire::Coverage& coverage) {
   out.number(coverage.bytes.to);
   out.number(coverage.lines);
   out.number(coverage.bytes_known);
+  out.number(coverage.bytes_lost);
   out.word(coverage.file.key);
   out.number(coverage.file.device);
   out.number(coverage.file.inode);
@@ -32,6 +33,7 @@ wire::Coverage load_coverage(ByteReader& in) {
   coverage.bytes.to = in.number();
   coverage.lines = in.number();
   coverage.bytes_known = in.number();
+  coverage.bytes_lost = in.number();
   coverage.file.key = in.word();
   coverage.file.device = in.number();
   coverage.file.inode = in.number();
@@ -70,8 +72,13 @@ void save_agent(ByteWriter& out, const Agent& agent) {
 
 void load_agent(ByteReader& in, Agent& agent, const TuplePool& tuples) {
   agent.sequences.load(in);
-  for (std::size_t left = in.count(2); left > 0 && in.ok(); --left)
-    agent.streams[in.number32()].load(in, agent.sequences, tuples);
+  for (std::size_t left = in.count(2); left > 0 && in.ok(); --left) {
+    const std::uint32_t id = in.number32();
+    Stream& stream = agent.streams[id];
+    stream.load(in, agent.sequences, tuples);
+    agent.runs[stream.source.path][stream.source.run].push_back(id);
+    agent.sources_end = std::max(agent.sources_end, id + 1);
+  }
   for (std::size_t left = in.count(2); left > 0; --left) {
     const std::uint32_t local = in.number32();
     agent.marks[local] = in.byte();

@@ -107,6 +107,11 @@ void Stream::forget_iterations(SequencePool& sequences) {
   last_completed_time.reset();
 }
 
+void Stream::forget_parameters(TuplePool& tuples) {
+  for (const TupleCount& seen : parameters) tuples.release(seen.tuple);
+  parameters.clear();
+}
+
 void Stream::forget_old_sequences(SequencePool& sequences) {
   std::size_t kept = 0;
   for (const auto& [iteration, record] : iterations)

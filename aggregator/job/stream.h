@@ -78,6 +78,7 @@ struct Stream {
   void forget(const std::vector<std::uint32_t>& locals, TuplePool& tuples);
   /// Makes way for printed iterations where until now only signs of progress were counted.
   void forget_iterations(SequencePool& sequences);
+  void forget_parameters(TuplePool& tuples);
   /// Lets go of the older half of the sequences; the iterations stay.
   void forget_old_sequences(SequencePool& sequences);
 

@@ -276,7 +276,7 @@ JobView make_view(const Attempts& attempts, std::int32_t attempt, bool trust_mti
   add_streams(view, attempts, trust_mtimes);
   add_processes(view, attempt == attempts.numbers().back());
   for (const wire::Coverage& coverage : state.coverage()) {
-    view.bytes += coverage.bytes.to - coverage.bytes.from;
+    view.bytes += coverage.bytes.to - coverage.bytes.from - coverage.bytes_lost;
     view.bytes_known += coverage.bytes_known;
   }
   add_events(view, state);

@@ -26,6 +26,22 @@ std::string evidence_of(const std::vector<watch::Trigger>& triggers, std::uint32
   return json.close('}').take();
 }
 
+/// Slow, but it runs; it runs, but gets nowhere; it is over: what is worse is told at once.
+int gravity(State state) {
+  switch (state) {
+    case State::slow:
+      return 1;
+    case State::hung:
+      return 2;
+    case State::crashed:
+    case State::node_lost:
+    case State::launch_failed:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 bool is_failure(State state) {
@@ -45,6 +61,7 @@ void IncidentBook::restore(const std::vector<store::Incident>& rows) {
     for (const State state :
          {State::crashed, State::hung, State::slow, State::node_lost, State::launch_failed})
       if (l4::name(state) == row.state) entry.told = state;
+    entry.gravest = gravity(entry.told);
     if (const auto report = serve::report_from_json(row.report); report && !report->nodes.empty())
       entry.first_node = report->nodes[0].node;
   }
@@ -123,16 +140,19 @@ void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs
   const bool differs = state != entry.told || first != entry.first_node;
   if (opens) {
     entry.open = true;
+    entry.gravest = 0;
     ++entry.openings;
     if (entry.opening.empty()) entry.opening = row.report;
   }
-  if (opens || (differs && now - entry.told_at >= options_.tells_every)) {
+  const bool worse = gravity(state) > entry.gravest;
+  if (opens || worse || (differs && now - entry.told_at >= options_.tells_every)) {
     alert::Alert told =
         alert_of(opens ? alert::Kind::opened : alert::Kind::changed, entry, report, now);
     told.state = state;
     told.since = since;
     changes.alerts.push_back(std::move(told));
     entry.told = state;
+    entry.gravest = std::max(entry.gravest, gravity(state));
     entry.first_node = first;
     entry.told_at = now;
   }

@@ -30,7 +30,7 @@ class IncidentBook {
   struct Options {
     double confidence_min = 0.5;  ///< of a state, to open
     Millis checks_for{60'000};    ///< triggers that no report confirms
-    Millis tells_every{30'000};   ///< between two alerts of changes
+    Millis tells_every{30'000};   ///< between two alerts of changes; what is worse comes at once
   };
   struct Changes {
     std::vector<store::Incident> rows;
@@ -61,6 +61,7 @@ class IncidentBook {
     std::string restored_evidence;  ///< of before a restart
     std::string first_node;         ///< as last told
     State told = State::unknown;
+    int gravest = 0;  ///< of what was told since it opened
     TimeMs told_at{};
     std::uint32_t openings = 0;
     bool open = false;

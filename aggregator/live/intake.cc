@@ -9,7 +9,7 @@ namespace l4::live {
 namespace {
 
 constexpr std::size_t kCallsMax = 1024;
-constexpr Millis kSaveAgain{1'000};
+constexpr Millis kSaveAgain{1'000}, kMirrorEvery{300'000};
 
 }  // namespace
 
@@ -22,6 +22,7 @@ Intake::Intake(receive::ServerOptions options, wire::ServerPort& port, StoreLedg
       services_(std::move(services)),
       checkpoint_every_(checkpoint_every),
       saved_(services_.now().steady),
+      mirrored_(saved_),
       calls_(kCallsMax, kCallsMax),
       port_notice_(std::move(port_notice)),
       server_(std::move(options), port, ledger, *this, services_.now()) {
@@ -40,14 +41,24 @@ void Intake::step(Millis most) {
   if (now.steady - saved_ >= checkpoint_every_)
     saved_ =
         ledger_.checkpoint(now.wall) ? now.steady : now.steady - checkpoint_every_ + kSaveAgain;
+  if (now.steady - mirrored_ >= kMirrorEvery) {
+    mirrored_ = now.steady;
+    mirror();
+  }
   const Millis wait = std::min(may_wait, most);
   if (wait > Millis{0}) port_.wait(wait);
+}
+
+void Intake::mirror() {
+  if (const auto done = ledger_.mirror(); !done)
+    services_.say("the offsets were not copied into the database: " + done.error().text());
 }
 
 void Intake::run() {
   constexpr Millis kWaitMost{250};
   while (!stopping_) step(kWaitMost);
   server_.stop();
+  mirror();
 }
 
 void Intake::stop() {

@@ -46,13 +46,14 @@ class Intake final : public receive::Observer {
   void answered(const std::string&, const wire::Answer&) override {}
 
  private:
+  void mirror();
   void tell_people(const receive::AgentEvent& event);
 
   wire::ServerPort& port_;
   StoreLedger& ledger_;
   std::vector<Shard*> shards_;
   Services services_;
-  Millis checkpoint_every_, saved_;
+  Millis checkpoint_every_, saved_, mirrored_;
   Inbox<Call> calls_;
   std::function<std::optional<std::string>()> port_notice_;  ///< what the port has to say
   std::atomic<std::int64_t> stepped_{0};

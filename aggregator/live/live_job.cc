@@ -147,7 +147,8 @@ bool LiveJob::load(std::span<const std::byte> bytes) {
 }
 
 bool LiveJob::is_suspect(TimeMs now, TimeMs seen_until) const {
-  return book_.is_suspect(now) || (watch_.standing(seen_until).suspect && !book_.has_open());
+  if (book_.is_suspect(now)) return true;
+  return watch_.standing(seen_until).suspect && !watch_.is_over() && !book_.has_open();
 }
 
 JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {

@@ -96,4 +96,8 @@ bool StoreLedger::checkpoint(TimeMs now) {
   return true;
 }
 
+Result<void> StoreLedger::mirror() {
+  return store_.database().mirror(offsets_, last_);
+}
+
 }  // namespace l4::live

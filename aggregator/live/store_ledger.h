@@ -51,6 +51,8 @@ class StoreLedger final : public receive::Ledger {
                                                 store::OffsetTable& into);
   /// Gives the offsets to the store if something has changed; false if it does not take them now.
   bool checkpoint(TimeMs now);
+  /// Copies the offsets into the database, for people: what counts is the checkpoint.
+  Result<void> mirror();
   const store::OffsetTable& offsets() const { return offsets_; }
   std::uint64_t refused() const { return refused_; }
   std::size_t under_way() const { return under_way_.size(); }

@@ -73,8 +73,11 @@ void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, Tim
       lines_.applied(state, known->second, number, batch, progress_.ticks(), arrival);
   if (lines.worst) {
     evidence_ = arrival;
-    const Millis typical = progress_.pauses().typical({Stage::training, false});
-    look_again_ = arrival + std::clamp(2 * typical, kLookAgainMin, kLookAgainMax) + kLate;
+    // What follows from the first of them, others' complaints, puts the look at it off no further.
+    if (!look_again_ || progress_.ticks() != ticks_at_evidence_) {
+      const Millis typical = progress_.pauses().typical({Stage::training, false});
+      look_again_ = arrival + std::clamp(2 * typical, kLookAgainMin, kLookAgainMax) + kLate;
+    }
     ticks_at_evidence_ = progress_.ticks();
     fire({Cause::error_line, arrival, lines.worst->node, lines.worst->rank,
           fmt::format("new line: {}", lines.worst->text), false});
@@ -197,13 +200,19 @@ std::string JobWatch::waits_text() const {
   return fmt::format("iteration {} was done", newest ? newest->value() : 0);
 }
 
+/// Where a process is stopped, no progress is the less likely to be a pause: half the floor does.
+Millis JobWatch::suspect_after() const {
+  const Millis floor = options_.suspect_floor / (processes_.any_stopped() ? 2 : 1);
+  return progress_.pauses().deadline(progress_.kind(), floor, options_.collective_timeout);
+}
+
 Standing JobWatch::standing(TimeMs now) const {
   Standing standing;
   standing.since = progress_.last();
   standing.waits = waits_text();
   const Pauses& pauses = progress_.pauses();
   const PauseKind kind = progress_.kind();
-  standing.deadline = pauses.deadline(kind, options_.suspect_floor, options_.collective_timeout);
+  standing.deadline = suspect_after();
   if (!standing.since) return standing;
   const Millis silent = now - *standing.since;
   standing.suspect = silent > standing.deadline;
@@ -292,8 +301,7 @@ std::optional<TimeMs> JobWatch::next_look() const {
     const Pauses& pauses = progress_.pauses();
     const PauseKind kind = progress_.kind();
     if (suspected_ != last)
-      sooner(*last + pauses.deadline(kind, options_.suspect_floor, options_.collective_timeout) +
-             Millis{1});
+      sooner(*last + suspect_after() + Millis{1});
     else if (confirmed_ != last && pauses.may_confirm(kind))
       sooner(*last + pauses.deadline(kind, options_.confirm_floor, options_.collective_timeout) +
              Millis{1});

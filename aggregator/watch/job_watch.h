@@ -66,6 +66,8 @@ class JobWatch {
   /// For diagnose::Options.
   diagnose::Live live(TimeMs now) const;
   Standing standing(TimeMs now) const;
+  /// As it was diagnosed: nothing more is expected of the job.
+  bool is_over() const;
   const Progress& progress() const { return progress_; }
 
  private:
@@ -83,13 +85,13 @@ class JobWatch {
   };
 
   void fire(Trigger trigger);
-  bool is_over() const;
   void note_agent(Agent& agent, const wire::Batch& batch, const Progress::Step& step, TimeMs now);
   void moved(const Progress::Step& step, TimeMs now);
   void look_at_silence(TimeMs now);
   void look_at_agents(TimeMs now);
   void look_again(TimeMs now);
   bool other_evidence() const;
+  Millis suspect_after() const;
   std::string waits_text() const;
 
   Options options_;

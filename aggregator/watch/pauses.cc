@@ -40,7 +40,7 @@ Millis Pauses::deadline(PauseKind kind, Millis floor,
     const Millis unseen = std::max(3 * job, 4 * floor);
     return collective_timeout ? std::min(unseen, *collective_timeout) : unseen;
   }
-  if (history.count < kKnown) return std::max({2 * history.largest, 3 * job, 2 * floor});
+  if (history.count < kKnown) return std::max(3 * job, floor);
   const double scatter =
       std::min(scatter_of(history), 3.0 * static_cast<double>(history.largest.count()));
   return std::max({Millis{static_cast<std::int64_t>(scatter)}, 2 * history.largest, floor});

@@ -32,9 +32,9 @@ class Pauses {
 
   /// Longest ordinary pause of this kind. Known: max(exp(m + 6 sigma), 2 * its largest, floor) with
   /// m and sigma the median and the median deviation of ln(pause), sigma at least .1, and the
-  /// first term at most 3 times the largest. Seen one to four times: max(2 * its largest, 3 * the
-  /// job's largest, 2 * floor). Never seen, and always before the first iteration: max(3 * the
-  /// job's largest, 4 * floor), at most the collective timeout.
+  /// first term at most 3 times the largest. Seen one to four times: max(3 * the job's largest,
+  /// floor). Never seen, and always before the first iteration: max(3 * the job's largest,
+  /// 4 * floor), at most the collective timeout.
   Millis deadline(PauseKind kind, Millis floor, std::optional<Millis> collective_timeout) const;
 
   /// Kinds never seen, and the start, are only suspected.

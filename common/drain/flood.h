@@ -1,11 +1,11 @@
 // What a miner falls back on while its input is a flood of lines that never repeat.
 //
 // Learning a row is for lines that come again. Where for some time one line in 32 had a skeleton
-// that nobody has seen, a new line that agrees with a known one in all values and in every other
-// word is taken for the same event: Drain's similarity of one half, at the price of two look-ups.
-// Such lines teach nothing and are counted. A line of warning or above only ever joins another
-// such. It ends when for as long fewer than one in 128 are new. Bounded by `entries_max`; one
-// thread.
+// that nobody has seen (where it is one in 8, for a shorter time), a new line that agrees with a
+// known one in all values and in two quarters of its words is taken for the same event: Drain's
+// similarity of one half, at the price of six look-ups. Such lines teach nothing and are counted. A
+// line of warning or above only ever joins another such. It ends when for long fewer than one in
+// 128 are new. Bounded by `entries_max`; one thread.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 
 #include "common/drain/flat_table.h"
 #include "common/drain/mask.h"
+#include "common/drain/sorted_table.h"
 
 namespace l4::drain {
 
@@ -34,12 +35,17 @@ class Flood {
   /// The id whose lines agree with this one by half.
   std::optional<std::uint32_t> find(const MaskedLine& line, bool alert) const;
 
+  /// Another number, but 0, whenever all halves were let go for lack of room.
+  std::uint8_t age() const { return age_; }
   /// Halves remembered; 0 if there never was a flood.
-  std::size_t size() const { return halves_.size(); }
+  std::size_t size() const { return halves_.size() + frozen_size_; }
+  /// Nothing more will be remembered: takes no more room than it must.
+  void freeze();
 
  private:
   static constexpr std::uint32_t kWindow = 4096;  ///< lines
   static constexpr std::uint32_t kWindowsMin = 8;
+  static constexpr std::uint32_t kWindowsMany = 3;  ///< where many are new
 
   struct Half {
     std::uint32_t id = 0;
@@ -51,9 +57,13 @@ class Flood {
 
   std::size_t entries_max_;
   FlatTable<Half> halves_;
+  SortedTable<std::uint64_t, Half> frozen_;
+  std::size_t frozen_size_ = 0;
   std::uint32_t lines_ = 0, fresh_ = 0;  // of the window
   std::uint32_t windows_ = 0;            // in a row that speak for a change
+  std::uint32_t many_ = 0;               // in a row in which many were new
   bool on_ = false;
+  std::uint8_t age_ = 1;
 };
 
 }  // namespace l4::drain

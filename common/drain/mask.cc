@@ -12,29 +12,29 @@
 namespace l4::drain {
 namespace {
 
-/// Adds up the skeleton and its halves.
+/// Adds up the skeleton and its quarters.
 class HashSink {
  public:
   void token(const char* bytes, std::size_t size) {
     const std::uint64_t hash = placed(hash_token(bytes, size), line_.tokens++);
     if (size == 1 && bytes[0] == kWild) {
-      values_ += hash;
+      line_.values += hash;
       return;
     }
-    MaskedLine::Half& half = line_.halves[words_++ % 2];
-    half.sum += hash;
-    ++half.words;
+    MaskedLine::Part& quarter = line_.quarters[words_++ % line_.quarters.size()];
+    quarter.sum += hash;
+    ++quarter.words;
   }
   MaskedLine take() {
-    line_.skeleton = Skeleton(kRowSeed + line_.halves[0].sum + line_.halves[1].sum + values_);
-    for (MaskedLine::Half& half : line_.halves) half.sum += values_;
+    std::uint64_t sum = kRowSeed + line_.values;
+    for (const MaskedLine::Part& quarter : line_.quarters) sum += quarter.sum;
+    line_.skeleton = Skeleton(sum);
     return line_;
   }
 
  private:
   MaskedLine line_;
   std::uint32_t words_ = 0;
-  std::uint64_t values_ = 0;
 };
 
 class RowSink {

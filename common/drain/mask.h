@@ -22,16 +22,17 @@ namespace l4::drain {
 inline constexpr std::size_t kTextMax = 4096;   ///< masked text, blanks included
 inline constexpr std::size_t kTokenMax = 1024;  ///< bytes of one masked token; the rest is dropped
 
-/// The masked row of a message as hashes. Halves are every other word of it, each with all `<*>`:
-/// where words and values take turns, as in `rank <*> nranks <*>`, both halves hold words.
+/// The masked row of a message as hashes. Quarters are every fourth word of it: where words and
+/// values take turns, as in `rank <*> nranks <*>`, all of them hold words.
 struct MaskedLine {
-  struct Half {
+  struct Part {
     std::uint64_t sum = 0;
-    std::uint32_t words = 0;  ///< tokens other than `<*>`
+    std::uint32_t words = 0;
   };
 
   Skeleton skeleton{0};
-  std::array<Half, 2> halves;
+  std::array<Part, 4> quarters;
+  std::uint64_t values = 0;  ///< sum of all `<*>`
   std::uint32_t tokens = 0;
   bool literal = true;  ///< nothing was masked: lines of this skeleton say the same
 };

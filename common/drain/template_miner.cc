@@ -17,6 +17,7 @@ constexpr std::size_t kSkeletonsMax = 8;
 constexpr std::size_t kRowsPerTemplate = 20;  // about the tokens of a line
 constexpr std::size_t kFrozenMemoMin = 1'000;
 constexpr std::size_t kFrozenMemoPerTemplate = 16;
+constexpr std::size_t kHalvesPerTemplate = 16;
 constexpr std::size_t kTemplatesMin = 64;  // for the bound on rows
 constexpr std::size_t kTemplatesMax = 1'000'000;
 
@@ -40,8 +41,8 @@ struct TemplateMiner::State {
   };
   struct Known {
     Entry* entry = nullptr;
-    std::uint64_t last_line : 63 = 0;
-    bool in_flood : 1 = false;  ///< its halves are remembered
+    std::uint64_t last_line : 56 = 0;
+    std::uint64_t in_flood : 8 = 0;  ///< Flood::age() when its halves were remembered
   };
 
   /// An alias that is known no more; whoever counts by it still needs its template.
@@ -55,7 +56,7 @@ struct TemplateMiner::State {
         codes(given.codes != nullptr ? *given.codes : default_codes()),
         grouping({.rows_max = std::clamp(given.templates_max, kTemplatesMin, kTemplatesMax) *
                               kRowsPerTemplate}),
-        flood(given.memo_entries_max) {
+        flood(std::min(given.memo_entries_max, given.templates_max * kHalvesPerTemplate)) {
     options.templates_max = std::max<std::size_t>(options.templates_max, 1);
     options.memo_entries_max = std::max<std::size_t>(options.memo_entries_max, 16);
   }
@@ -138,8 +139,11 @@ Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine
   entry.alert = entry.alert || alert;
   const Match match{known.id, skeleton, created, changes != changes_before, line.literal};
   if (memo.size() >= options.memo_entries_max) evict_memo();
-  memo[skeleton.value()] = {&entry, stats.lines, flood.on()};
-  if (flood.on()) flood.remember(line, id, alert, true);
+  Known& fresh = memo[skeleton.value()] = {&entry, stats.lines, 0};
+  if (flood.on()) {
+    flood.remember(line, id, alert, true);
+    fresh.in_flood = flood.age();
+  }
   if (entries.size() - aliases > options.templates_max) evict_templates();
   if (aliases > options.templates_max) drop_aliases();
   return match;
@@ -269,9 +273,9 @@ Match TemplateMiner::learn(std::string_view message, bool alert) {
   ++known->entry->log_template.count;
   known->entry->alert = known->entry->alert || alert;
   const LocalTemplateId id = known->entry->log_template.id;
-  if (state.flood.on() && !known->in_flood) {
-    known->in_flood = true;
+  if (state.flood.on() && known->in_flood != state.flood.age()) {
     state.flood.remember(line, id.value(), alert);
+    known->in_flood = state.flood.age();
   }
   return {id, line.skeleton, false, false, line.literal};
 }
@@ -309,6 +313,7 @@ void TemplateMiner::freeze() {
   state.stats.dropped_rows = state.grouping.dropped_rows();
   state.frozen = State::Frozen{SortedTable(std::move(memo)), SortedTable(std::move(aliases)),
                                state.grouping.freeze(), templates};
+  state.flood.freeze();
   state.memo = FlatTable<State::Known>();
   state.entries = std::unordered_map<std::uint32_t, State::Entry>();
   state.changed.clear();

@@ -33,6 +33,7 @@ struct Coverage {
   std::uint64_t lines = 0;
   std::uint64_t bytes_known = 0;  ///< size of the file as far as known
   FileId file = {};
+  std::uint64_t bytes_lost = 0;  ///< of `bytes`: wanted, and never read
   bool operator==(const Coverage&) const = default;
 };
 

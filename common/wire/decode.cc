@@ -299,6 +299,8 @@ Coverage Decoder::coverage(schema::Coverage::Reader in) {
   out.bytes = range(in.getBytes());
   out.lines = in.getLines();
   out.bytes_known = in.getBytesKnown();
+  out.bytes_lost = in.getBytesLost();
+  require(out.bytes_lost <= out.bytes.to - out.bytes.from, "more is lost than there is");
   const auto file = in.getFile();
   out.file = {file.getKey(), file.getDevice(), file.getInode(), file.getFingerprint(),
               file.getFingerprintBytes()};

@@ -257,6 +257,7 @@ void put(schema::Coverage::Builder out, const Coverage& coverage) {
   put(out.initBytes(), coverage.bytes);
   out.setLines(coverage.lines);
   out.setBytesKnown(coverage.bytes_known);
+  out.setBytesLost(coverage.bytes_lost);
   if (coverage.file != FileId{}) put(out.initFile(), coverage.file);
 }
 

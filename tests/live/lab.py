@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 """Breaks real training jobs of ../shared/lab while agents and an aggregator watch them.
 
-usage: lab.py --bin FOLDER [--fault KIND]... [--seed N] [--style STYLE] [--out FOLDER] [--list]
+usage: lab.py --bin FOLDER [--fault KIND]... [--seed N] [--style STYLE] [--rotate] [--plan FILE]
+              [--jobs N] [--out FOLDER] [--brief] [--again FOLDER]
 
 Each node of a job is a network namespace with an agent of its own; the aggregator stands in one
 more, linked by CURVE. A row for each job says what was found, when, and whether that is what must
-hold: the state, the faulty node first, in time; a healthy job raises nothing, not even a suspicion.
+hold: the state, the faulty node first, in time; a healthy job raises nothing, not even a suspicion;
+`l4 diagnose` over the same files afterwards says the same and points at the same lines
+(lab_judge.py). Without --fault and --plan all kinds are run, the styles in turn, healthy ones in
+each style; a row of a plan is `KIND STYLE SEED [rotate] [arguments of the lab]`. --brief is one
+crash and one healthy job in about a minute; --again judges what --out kept.
 Needs root, python3-torch and iproute2; ends with 77 where they or the lab are missing, with 1
 where something did not hold. A job takes one to two minutes.
 """
 import argparse
-import dataclasses
+import concurrent.futures
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -19,18 +25,17 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-LAB = ROOT.parent / "shared" / "lab"
+sys.path.insert(0, str(HERE))
+
+import lab_judge  # noqa: E402
+import rotate_logs  # noqa: E402
+
+LAB = HERE.parent.parent.parent / "shared" / "lab"
 SKIPPED = 77
-FLOOR_S = 10
-SLACK_S = 2         # of polling and of a machine with two cores that runs eight ranks
-STATES = {"healthy": {"healthy", "finished", "unknown"}, "slow": {"slow"}, "hang": {"hung"},
-          "crash": {"crashed"}, "launch": {"launch_failed"}}
-EXTRA = {"link_down": {"node_lost"}}
-# Nothing in logs or processes tells one node from the others.
-NOT_LOCALISABLE = {"slow_link", "pkt_loss", "world_mismatch", "missing_node", "slow_node"}
-BY_SIGNAL = {"kill9", "segv", "abort", "oom_cgroup"}
+STYLES = ["megatron", "deepspeed", "hf", "plain"]
+# What each kind needs: time to be seen in, a save to strike at.
 KINDS = {
     "none": ["--gloo-timeout", "40"],
     "kill9": [], "segv": [], "abort": [], "exc_shape": [], "exc_key": ["--num-workers", "1"],
@@ -42,13 +47,7 @@ KINDS = {
     "bad_config": [], "bad_flag": ["--gloo-timeout", "30"], "port_in_use": ["--linger", "15"],
     "missing_node": ["--rdzv-timeout", "30"], "world_mismatch": [],
 }
-
-
-@dataclasses.dataclass
-class Outcome:
-    fault: str
-    problems: list
-    text: str
+BRIEF = ["--nodes", "2", "--iters", "65", "--sleep-ms", "100", "--side-grace", "6"]
 
 
 def write_settings(folder, programs, nodes):
@@ -63,8 +62,8 @@ listen = "tcp://10.77.0.9:7430"
 key = "{keys}/aggregator.key"
 allow_list = "{keys}/allow-list"
 [detect]
-hang_floor_s = {FLOOR_S}
-hang_confirm_s = {2 * FLOOR_S}
+hang_floor_s = {lab_judge.FLOOR_S}
+hang_confirm_s = {2 * lab_judge.FLOOR_S}
 [store]
 folder = "{folder}/aggregator"
 [alerts]
@@ -84,96 +83,92 @@ kernel_log = false
 """)
 
 
-def rows(file):
-    try:
-        return [json.loads(line) for line in file.read_text().splitlines()]
-    except FileNotFoundError:
-        return []
-
-
-def longest_pause(run, until):
-    """Between two iterations of any rank, before it was broken."""
-    longest = 0.0
-    for file in (run / "progress").glob("rank_*.csv"):
-        times = [float(row.split(",")[2]) for row in file.read_text().splitlines()
-                 if row.startswith("iter,")]
-        times = [at for at in times if at <= until]
-        longest = max([longest, *(b - a for a, b in zip(times, times[1:]))])
-    return longest
-
-
-def first_evidence(run, truth):
-    """When logs or processes first show it, as near as the lab's own records tell."""
-    begun = max(truth["t_inject"] or 0, truth["t_effect"] or 0)
-    if truth["fault"] in BY_SIGNAL:
-        return begun
-    grown = [float(at) for at, name, _ in
-             (row.split(",") for row in (run / "arrivals.csv").read_text().splitlines())
-             if float(at) >= begun and name.endswith(("stderr.log", "agent.log"))]
-    return min(grown, default=begun)
-
-
-def limit_of(run, truth):
-    """Seconds from the first evidence until somebody must have been told."""
-    if truth["symptom"] == "crash":
-        return 5 + SLACK_S
-    if truth["fault"] == "link_down":
-        return 15 + SLACK_S
-    if truth["symptom"] == "hang":
-        return max(3 * longest_pause(run, truth["t_inject"]), FLOOR_S) + SLACK_S
-    return None
-
-
-def judge(run, truth):
-    alerts = rows(run / "head" / "alerts.jsonl")
-    seen = rows(run / "head" / "jobs.jsonl")
-    opened = [row for row in alerts if row["alert"]["alert"] in ("opened", "changed")]
-    suspected = [row["seen"] for row in seen for job in row["jobs"]
-                 if job["suspect"] or job["incident"]]
-    told = min([row["received"] for row in opened] + suspected, default=None)
-    problems = []
-    allowed = STATES[truth["symptom"]] | EXTRA.get(truth["fault"], set())
-    if truth["symptom"] == "healthy":
-        if opened or suspected:
-            problems.append("a healthy job was not left alone: " +
-                            (opened[0]["alert"]["summary"] if opened else "suspected"))
-        return problems, "silent" if not problems else "loud"
-    last = opened[-1]["alert"] if opened else {}
-    state = last.get("state", "nothing")
-    if state not in allowed:
-        problems.append(f"state {state}, not {'|'.join(sorted(allowed))}")
-    nodes = last.get("nodes", [])
-    if truth["node"] and truth["fault"] not in NOT_LOCALISABLE and nodes[:1] != [truth["node"]]:
-        problems.append(f"first node {nodes[:1] or 'none'}, not {truth['node']}")
-    limit = limit_of(run, truth)
-    since = told - first_evidence(run, truth) if told else None
-    if limit is not None and (since is None or since > limit):
-        problems.append(f"told after {since} s, not {limit:.1f}")
-    when = "never" if since is None else f"{since:.1f} s"
-    return problems, f"{state} {' '.join(nodes[:2])} told after {when}"
-
-
-def run_one(kind, options, folder):
-    job = f"live-{kind.replace('_', '-')}-{options.seed}"
-    nodes = [f"node-{k:02}" for k in range(options.nodes)]
-    write_settings(folder, options.bin, nodes)
-    head = (f"python3 {HERE}/head.py --bin {options.bin} --config {folder}/aggregator.toml "
+def run_lab(kind, style, seed, more, rotate, programs, folder):
+    """One job of the lab; the folder of its run, and what went wrong, if anything."""
+    job = f"live-{kind.replace('_', '-')}-{seed}"
+    nodes = int(more[more.index("--nodes") + 1]) if "--nodes" in more else 4
+    write_settings(folder, programs, [f"node-{k:02}" for k in range(nodes)])
+    head = (f"python3 {HERE}/head.py --bin {programs} --config {folder}/aggregator.toml "
             "--out {dir}/head")
-    agent = f"{options.bin}/l4-agent --config {folder}/" + "{node}.toml"
+    agent = f"{programs}/l4-agent --config {folder}/" + "{node}.toml"
     command = [str(LAB / "run_job.sh"), "--out", str(folder / "runs"), "--work",
-               str(folder / "work"), "--job-id", job, "--fault", kind, "--seed", str(options.seed),
-               "--style", options.style, "--nodes", str(options.nodes), "--iters", "120",
-               "--head-cmd", head, "--agent-cmd", agent, "--side-grace", "8", *KINDS[kind]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
+               str(folder / "work"), "--job-id", job, "--fault", kind, "--seed", str(seed),
+               "--style", style, "--iters", "120", "--side-grace", "8",
+               "--head-cmd", head, "--agent-cmd", agent, *KINDS[kind], *more]
     run = folder / "runs" / job
+    rotator = rotate_logs.Rotator(run / "logs", seed) if rotate else None
+    if rotator:
+        rotator.start()
+    with tempfile.TemporaryFile("w+") as said:
+        done = subprocess.run(command, stdout=said, stderr=said, check=False, timeout=400)
+        said.seek(0)
+        text = said.read()
+    if rotator:
+        rotator.end()
+        rotate_logs.join_pieces(run / "logs", run / "whole")
     if done.returncode != 0 or not (run / "truth.json").exists():
-        return Outcome(kind, ["the lab failed: " + (done.stdout + done.stderr)[-500:]], "")
+        return run, "the lab failed: " + text[-500:]
+    return run, None
+
+
+def judge(programs, run):
     truth = json.loads((run / "truth.json").read_text())
-    problems, text = judge(run, truth)
-    return Outcome(kind, problems, text)
+    outcome = lab_judge.judge(run, truth)
+    whole = run / "whole"
+    lab_judge.compare(programs, run, truth, whole if whole.exists() else run / "logs", outcome)
+    if whole.exists():
+        outcome.notes.append("rotated")
+    return outcome
+
+
+def run_one(row, options):
+    kind, style, seed, rotate, more = row
+    with tempfile.TemporaryDirectory(prefix="l4-live-") as made:
+        folder = pathlib.Path(made)
+        if options.out:
+            name = f"{kind}-{style}-{seed}" + ("-rotated" if rotate else "")
+            folder = options.out.resolve() / name
+            folder.mkdir(parents=True)
+        try:
+            run, failed = run_lab(kind, style, seed, more, rotate, options.bin, folder)
+            outcome = judge(options.bin, run) if failed is None else \
+                lab_judge.Outcome(kind, style, seed, [failed])
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            outcome = lab_judge.Outcome(kind, style, seed, [f"could not be run: {error}"])
+    return tell(outcome)
+
+
+def tell(outcome):
+    text = [outcome.row()] + [f"         {problem}" for problem in outcome.problems]
+    print("\n".join(text + [f"         ({note})" for note in outcome.notes]), flush=True)
+    return outcome
+
+
+def plan_of(options):
+    """Rows of kind, style, seed, whether rotated, more arguments of the lab."""
+    if options.brief:
+        return [("kill9", "plain", options.seed, False, BRIEF),
+                ("none", "deepspeed", options.seed + 1, False, BRIEF)]
+    if options.plan:
+        plan = []
+        for line in options.plan.read_text().splitlines():
+            words = line.split("#")[0].split()
+            if words:
+                rotate = words[3:4] == ["rotate"]
+                plan.append((words[0], words[1], int(words[2]), rotate, words[3 + rotate:]))
+        return plan
+    kinds = options.fault or [kind for kind in KINDS if kind != "none"]
+    plan = [(kind, options.style or STYLES[(place + options.seed) % len(STYLES)],
+             options.seed + place, options.rotate, []) for place, kind in enumerate(kinds)]
+    if not options.fault:
+        plan += [("none", style, options.seed + 100 + place, place % 2 == 1, [])
+                 for place, style in enumerate(STYLES)]
+    return plan
 
 
 def missing():
+    if os.geteuid() != 0:
+        return "not root"
     if not LAB.is_dir():
         return f"no lab at {LAB}"
     if shutil.which("ip") is None:
@@ -189,29 +184,31 @@ def main():
     parser.add_argument("--bin", type=lambda text: pathlib.Path(text).resolve(), required=True)
     parser.add_argument("--fault", action="append", choices=sorted(KINDS))
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--style", default="megatron")
-    parser.add_argument("--nodes", type=int, default=4)
+    parser.add_argument("--style", choices=STYLES)
+    parser.add_argument("--rotate", action="store_true", help="rotate the logs meanwhile")
+    parser.add_argument("--plan", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=1, help="so many at a time")
     parser.add_argument("--out", type=pathlib.Path, help="keep everything here")
+    parser.add_argument("--brief", action="store_true")
+    parser.add_argument("--again", type=pathlib.Path)
     options = parser.parse_args()
-    if (reason := missing()) is not None:
-        print(f"skipped: {reason}")
-        return SKIPPED
-    failed = 0
-    for kind in options.fault or KINDS:
-        with tempfile.TemporaryDirectory(prefix="l4-live-") as made:
-            folder = pathlib.Path(made)
-            if options.out:
-                folder = options.out.resolve() / f"{kind}-{options.seed}"
-                folder.mkdir(parents=True)
-            began = time.monotonic()
-            outcome = run_one(kind, options, folder)
-        failed += bool(outcome.problems)
-        print(f"{'FAILED' if outcome.problems else 'ok':6} {kind:15} "
-              f"{time.monotonic() - began:4.0f} s  {outcome.text}", flush=True)
-        for problem in outcome.problems:
-            print(f"         {problem}", flush=True)
-    print(f"{failed} of {len(options.fault or KINDS)} jobs were not as they must be")
-    return 1 if failed else 0
+    began = time.monotonic()
+    print(lab_judge.HEADER, flush=True)
+    if options.again:
+        runs = sorted(truth.parent for truth in options.again.glob("**/truth.json"))
+        outcomes = [tell(judge(options.bin, run)) for run in runs]
+    else:
+        if (reason := missing()) is not None:
+            print(f"skipped: {reason}")
+            return SKIPPED
+        with concurrent.futures.ThreadPoolExecutor(2 if options.brief else options.jobs) as pool:
+            outcomes = list(pool.map(lambda row: run_one(row, options), plan_of(options)))
+    failed = [outcome for outcome in outcomes if outcome.problems]
+    print(f"{len(failed)} of {len(outcomes)} jobs were not as they must be; "
+          f"{time.monotonic() - began:.0f} s")
+    if not options.brief and len(outcomes) > 1:
+        print("\n".join(["", lab_judge.HEADER, *(outcome.row() for outcome in outcomes)]))
+    return 1 if failed or not outcomes else 0
 
 
 if __name__ == "__main__":

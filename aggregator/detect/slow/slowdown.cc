@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 
 namespace l4::detect::slow {
 namespace {
@@ -168,6 +169,14 @@ SlowPhase passing_phase(const Values& logs, const Options& options) {
   return best;
 }
 
+/// It takes the longer to tell a shift from a passing disturbance, the smaller it is.
+bool lasts(const SlowPhase& phase, const Values& logs, Millis lasting) {
+  double took_ms = 0;
+  for (std::size_t i = phase.from; i < phase.to; ++i) took_ms += std::exp(logs[i]);
+  const double share = std::numbers::ln2 / (phase.after - phase.before);
+  return took_ms >= static_cast<double>(lasting.count()) * std::max(1.0, share * share);
+}
+
 }  // namespace
 
 Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
@@ -181,6 +190,7 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
   if (!phase.found) phase = passing_phase(logs, options);
   found.ratio = std::exp(phase.after - phase.before);
   if (!phase.found || found.ratio > options.ratio_max) return found;
+  if (!lasts(phase, logs, options.lasting)) return found;
   found.found = true;
   found.first = ticks[phase.from]->iteration;
   found.last = ticks[phase.to - 1]->iteration;

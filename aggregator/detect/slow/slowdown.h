@@ -2,8 +2,9 @@
 // grew.
 //
 // Place in the flow: a JobView and its clock in, one Slowdown out. Pure. A shift counts when the
-// typical iteration after it is at least `ratio_min` times the typical one before and the shift
-// stands out of the scatter (robust z of ln duration, algorithms.md 3 "slow").
+// typical iteration after it is at least `ratio_min` times the typical one before, the shift
+// stands out of the scatter (robust z of ln duration, algorithms.md 3 "slow"), and it lasts: the
+// smaller it is, the longer, for a busy host or disk passes.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ struct Options {
   std::size_t after_min = 5;
   double passing_ratio_min = 1.5;  ///< a slow phase that is over again must be slower ...
   std::size_t passing_min = 8;     ///< ... and longer than one that lasts
-  double drag_share_min = 0.2;     ///< part of the slowdown that a dragging rank must explain
+  Millis lasting{8'000};  ///< twice as slow must last so long; less, by the square of ln(ratio)
+  double drag_share_min = 0.2;  ///< part of the slowdown that a dragging rank must explain
 };
 
 /// A rank whose own work (not waiting) takes longer than that of its peers, after the shift.

@@ -37,6 +37,7 @@ class EventCosts {
   /// Counts one rank-iteration.
   void learn(StreamEvents& stream, SequenceView symbols);
   double observations() const { return observations_; }
+  std::size_t events() const { return events_.size(); }
 
   /// Events of a full streak that `x` is without, and what each costs.
   std::vector<Symbol> lost(const StreamEvents& stream, SequenceView x);

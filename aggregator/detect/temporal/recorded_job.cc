@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -28,8 +29,13 @@ bool passed_by_half(const std::vector<std::int64_t>& sorted, std::int64_t last) 
   return others > 0 && 2 * passed >= others;
 }
 
-std::map<Key, std::vector<Observation>> by_iteration(const RecordedJob& job) {
-  std::map<Key, std::vector<Observation>> rounds;
+struct Round {
+  std::int64_t iteration = 0;
+  std::vector<Observation> observations;
+};
+
+std::vector<Round> by_iteration(const RecordedJob& job) {
+  std::map<Key, std::vector<Observation>> found;
   const auto sorted = last_iterations(job);
   for (std::size_t stream = 0; stream < job.streams.size(); ++stream) {
     const auto& iterations = job.streams[stream];
@@ -38,28 +44,65 @@ std::map<Key, std::vector<Observation>> by_iteration(const RecordedJob& job) {
       const StreamIteration& one = iterations[i];
       const bool last = i + 1 == iterations.size();
       const bool open = last && !job.ended && !passed_by_half(sorted, one.iteration);
-      rounds[{repeats[one.iteration]++, one.iteration}].push_back(
+      found[{repeats[one.iteration]++, one.iteration}].push_back(
           {static_cast<std::uint32_t>(stream), one.events, one.seconds, open});
     }
   }
+  std::vector<Round> rounds;
+  for (auto& [key, observations] : found) rounds.push_back({key.second, std::move(observations)});
   return rounds;
+}
+
+struct Pass {
+  TemporalFindings found;
+  std::size_t done = 0;    ///< rounds, from the first that was asked for
+  bool exhausted = false;  ///< not all that was asked for
+};
+
+Pass score_rounds(std::span<const Round> rounds, const TemporalOptions& options) {
+  TemporalScorer scorer(options);
+  Pass pass;
+  const auto append = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  for (const Round& round : rounds) {
+    TemporalFindings found = scorer.observe(round.iteration, round.observations);
+    append(pass.found.alarms, found.alarms);
+    append(pass.found.notes, found.notes);
+    append(pass.found.iterations, found.iterations);
+    pass.exhausted = scorer.exhausted();
+    if (pass.exhausted) break;
+    ++pass.done;
+  }
+  return pass;
+}
+
+/// Fewer and shorter ones to compare with.
+TemporalOptions coarse(TemporalOptions options) {
+  options.recent = 4;
+  options.prototypes = options.shared_compared = 8;
+  options.peers = 4;
+  options.length_max = 64;
+  return options;
 }
 
 }  // namespace
 
 TemporalFindings score_job(const RecordedJob& job, const TemporalOptions& options) {
-  TemporalScorer scorer(options);
-  TemporalFindings all;
-  const auto append = [](auto& to, auto& from) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-  };
-  for (const auto& [key, observations] : by_iteration(job)) {
-    TemporalFindings found = scorer.observe(key.second, observations);
-    append(all.alarms, found.alarms);
-    append(all.notes, found.notes);
-    append(all.iterations, found.iterations);
+  constexpr std::size_t kRoundsMin = 16;
+  const std::vector<Round> rounds = by_iteration(job);
+  Pass pass = score_rounds(rounds, options);
+  if (!pass.exhausted) return std::move(pass.found);
+  // As much as was done now, of the newest.
+  const std::size_t least = std::min(rounds.size(), kRoundsMin);
+  std::size_t newest = std::max(least, pass.done * 3 / 4);
+  if (newest < rounds.size()) pass = score_rounds(std::span(rounds).last(newest), options);
+  if (pass.exhausted) {
+    newest = least;
+    pass = score_rounds(std::span(rounds).last(newest), coarse(options));
   }
-  return all;
+  pass.found.left_out = rounds.size() - newest;
+  return std::move(pass.found);
 }
 
 }  // namespace l4::detect::temporal

@@ -4,7 +4,9 @@
 // Iterations are matched between streams by number; a number that a stream has twice is compared
 // with the other streams' second one. A stream's last iteration is complete if the job has ended
 // or at least half of the other streams have gone on to a later one; else it is still open and
-// nothing counts as missing in it.
+// nothing counts as missing in it. Where all of it would take more than TemporalOptions::work_max,
+// the newest iterations alone are compared, and if that is still too much, with fewer others: the
+// cost is at most three times that.
 #pragma once
 
 #include <cstdint>

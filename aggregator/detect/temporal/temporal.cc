@@ -144,6 +144,7 @@ TemporalScorer::Match TemporalScorer::nearest(const Candidate& one,
     if (reference.pattern->hash != one.pattern->hash) {
       const Sequence& y = reference.pattern->symbols;
       const auto missing = costs_.missing(streams_[one.stream].events, y, one.pattern->symbols);
+      work_ += y.size() * one.pattern->symbols.size();
       distance = directional_distance({one.pattern->symbols, one.extra}, {y, missing},
                                       {.open_end = one.open, .below = best.distance - penalty});
     }
@@ -159,6 +160,7 @@ void TemporalScorer::compare(Candidate& one, std::span<const Candidate> all,
   const Stream& stream = streams_[one.stream];
   one.limit = threshold(stream);
   one.lost = costs_.lost(stream.events, one.pattern->symbols);
+  work_ += costs_.events();
   const std::uint64_t hash = one.pattern->hash;
   const bool excusing = one.lost.empty() || one.open;
   if (stream.patterns.contains(hash) || (excusing && shared_.find(hash))) {
@@ -280,6 +282,7 @@ void TemporalScorer::learn(const Candidate& one) {
   stream.patterns.see(one.pattern, one.seconds, options_.recent, options_.prototypes);
   if (!one.alarmed) shared_.see(one.pattern);
   costs_.learn(stream.events, one.pattern->symbols);
+  work_ += costs_.events();
   ++stream.iterations;
 }
 
@@ -290,6 +293,7 @@ TemporalFindings TemporalScorer::observe(std::int64_t iteration,
   for (const Observation& observation : observations) all.push_back(prepare(observation));
   TemporalFindings out;
   for (Candidate& one : all) {
+    one.scored = one.scored && !exhausted();
     if (!one.scored) continue;
     compare(one, all, iteration);
     if (one.best.distance <= one.limit) continue;

@@ -53,6 +53,7 @@ struct TemporalFindings {
   std::vector<Anomaly> alarms;
   std::vector<Anomaly> notes;  ///< to be shown, not to be alarmed about
   std::vector<IterationScore> iterations;
+  std::size_t left_out = 0;  ///< oldest iterations that score_job() had no time for
 };
 
 struct TemporalOptions {
@@ -66,6 +67,8 @@ struct TemporalOptions {
   double slow_limit = 6, slow_spread_min = 0.02;
   std::size_t slow_history_min = 5;
   std::size_t length_max = 512;  ///< longer sequences keep their first and last halves
+  /// Cells of comparisons and events looked at, some ns each; beyond it nothing is compared.
+  std::uint64_t work_max = std::uint64_t{1} << 29;
   std::unordered_set<std::uint32_t> suspicious;  ///< events at WARN or above: extra ones do alarm
   std::unordered_set<std::uint32_t> normal;      ///< events of the pool: extra ones cost little
 };
@@ -83,6 +86,8 @@ class TemporalScorer {
   explicit TemporalScorer(TemporalOptions options = {});
   /// One iteration of all streams that have it; peers are sought among these alone.
   TemporalFindings observe(std::int64_t iteration, std::span<const Observation> observations);
+  /// So much was done that nothing more is compared (TemporalOptions::work_max).
+  bool exhausted() const { return work_ >= options_.work_max; }
 
  private:
   struct Stream {
@@ -124,6 +129,7 @@ class TemporalScorer {
   SharedPatterns shared_;
   std::vector<Stream> streams_;
   double iterations_ = 0;
+  std::uint64_t work_ = 0;
 };
 
 }  // namespace l4::detect::temporal

@@ -75,5 +75,21 @@ TEST_CASE("line framer: long lines are cut, not inside a UTF-8 sequence") {
   }
 }
 
+TEST_CASE("line framer: a hole before a line is no part of it, however long") {
+  const std::string text = "before\n" + std::string(5000, '\0') + "behind\nnext\n" +
+                           std::string(2, '\0') + "a\rb\n" + std::string(200, '\0');
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{64}, text.size()}) {
+    CAPTURE(chunk);
+    const auto lines = frame(text, chunk, 100);
+    REQUIRE(lines.size() == 5);
+    CHECK(lines[1].last == "behind");
+    CHECK_FALSE(lines[1].cut);
+    CHECK(lines[1].cut_bytes == 0);
+    CHECK(lines[2].last == "next");
+    CHECK(lines[3].last == "b");
+    CHECK(lines[4].last.empty());
+  }
+}
+
 }  // namespace
 }  // namespace l4::decode

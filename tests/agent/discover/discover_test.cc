@@ -73,9 +73,10 @@ TEST_CASE("discover: what is data is left out and counted") {
   folder.file("n1/model.pt");
   folder.file("n1/.hidden");
   folder.file("n1/core.4711", std::string(5000, '\0'));
+  folder.file("n1/rank1.log", std::string(9000, '\0') + "a line behind a hole\n");
   const auto found = discover({folder.path()});
   REQUIRE(found);
-  CHECK(found->files.size() == 1);
+  CHECK(found->files.size() == 2);
   CHECK(warned(*found, "skipped"));
   CHECK(warned(*found, "binary"));
 }

@@ -111,6 +111,25 @@ TEST_CASE("process watch: stopped, traced and going on, with the time of each") 
   CHECK(lab.after(1000).empty());  // running or sleeping says nothing
 }
 
+TEST_CASE("process watch: who runs between two looks is not stopped, however often it is seen so") {
+  Lab lab;
+  lab.launch();
+  lab.add_logs();
+  lab.after(0);
+  for (int look = 1; look < 6; ++look) {
+    lab.fake.set(11, {.parent = 10, .state = 'T', .start_ticks = 5000, .cpu_ticks = 10L * look});
+    CHECK(lab.after(1000).empty());
+  }
+  const TimeMs last = lab.now.wall;
+  const auto facts = lab.after(1000);  // still stopped, and no CPU was spent
+  REQUIRE(facts.size() == 1);
+  CHECK(facts[0].state == ProcessState::stopped);
+  CHECK(facts[0].since == last);
+  lab.fake.set(11, {.parent = 10, .state = 'T', .start_ticks = 5000, .cpu_ticks = 70});
+  CHECK(lab.after(1000).at(0).state == ProcessState::sleeping);
+  CHECK(lab.after(1000).at(0).state == ProcessState::stopped);
+}
+
 TEST_CASE("process watch: a wait for a device counts when it lasts, from when it was first seen") {
   Lab lab;
   lab.launch();

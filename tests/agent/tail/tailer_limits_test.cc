@@ -67,6 +67,35 @@ TEST_CASE("tailer limits: a file that is written to very much does not hold up t
   CHECK(turns <= 5);
 }
 
+TEST_CASE("tailer limits: without room nothing is read, and what comes and goes is known") {
+  Played played;
+  played.disk.append("/logs/a.log", "first\n");
+  played.turn();
+  const auto looks = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i)
+      played.tailer->look(played.sink, {played.now += Millis{1'000}, played.disk.now});
+  };
+  std::size_t gone = 0;
+  for (int i = 0; i < 20; ++i) {  // each log is rotated out of sight, and nobody reads
+    played.disk.append("/logs/a.log", std::string(1'000, 'x') + "\n");
+    gone += 1'001;
+    looks(1);
+    if (i > 0) played.disk.remove("/logs/a.log.1");
+    played.disk.rename("/logs/a.log", "/logs/a.log.1");
+    played.disk.append("/logs/a.log", "");
+    looks(1);
+  }
+  CHECK(played.tailer->counters().bytes == 6);
+  CHECK(played.sink.lost == 0);
+  CHECK(played.disk.open_files >= 19);
+  looks(130);  // too long: the disk wants its room back
+  CHECK(played.tailer->counters().bytes == 6);
+  CHECK(played.disk.open_files <= 2);
+  CHECK(played.sink.lost == 19 * 1'001);
+  played.pass(Millis{5'000});
+  CHECK(played.tailer->counters().bytes + played.sink.lost == gone + 6);
+}
+
 TEST_CASE("tailer limits: overflow and a missing folder are said once, and nothing is missed") {
   Played played;
   played.disk.append("/logs/a.log", "one\n");

@@ -105,7 +105,7 @@ TEST_CASE("tailer: what is appended is given, late files and folders too") {
   bench.write("node1/deep/rank1.log", "late\n");
   CHECK(bench.taken() == "late\n");
   bench.write("data.pt", "no log\n");
-  bench.write("raw.out", std::string(5000, '\0'));
+  bench.write("raw.out", std::string(5000, '\1'));
   CHECK(bench.taken().empty());
   CHECK(bench.sink.warned("binary") == 1);
   CHECK(bench.sink.logs.size() == 2);
@@ -222,6 +222,38 @@ TEST_CASE("tailer: copied and truncated: unread bytes are found in the copy") {
   CHECK(bench.sink.warned("truncated") == 1);
 }
 
+TEST_CASE("tailer: who does not append leaves a hole when its file is truncated, and is read on") {
+  for (const bool restarted : {false, true}) {
+    CAPTURE(restarted);
+    Bench bench;
+    const std::string before = std::string(9'000, 'a') + "\n";
+    bench.write("a.log", before);
+    CHECK(bench.taken() == before);
+    bench.sink.commit(*bench.tailer);
+    fs::copy_file(bench.path("a.log"), bench.path("a.log.1"));
+    fs::resize_file(bench.path("a.log"), 0);
+    bench.pass(Millis{1'200});
+    if (restarted) bench.restart();
+    const std::string hole(before.size(), '\0');
+    fs::resize_file(bench.path("a.log"), hole.size());
+    bench.pass(Millis{1'200});  // a hole alone: its text is to come
+    bench.write("a.log", "on\n");
+    bench.pass(Millis{1'200});
+    CHECK(bench.taken() == hole + "on\n");
+    bench.write("a.log", "and on\n");
+    CHECK(bench.taken() == "and on\n");
+    bench.sink.commit(*bench.tailer);
+    fs::copy_file(bench.path("a.log"), bench.path("a.log.2"));  // and once more
+    fs::resize_file(bench.path("a.log"), 0);
+    fs::resize_file(bench.path("a.log"), hole.size() + 10);
+    bench.write("a.log", "to the end\n");
+    bench.pass(Millis{1'200});
+    CHECK(bench.taken() == std::string(hole.size() + 10, '\0') + "to the end\n");
+    CHECK(bench.sink.warned("binary") == 0);
+    CHECK(bench.sink.lost == 0);
+  }
+}
+
 TEST_CASE("tailer: truncated without a copy: what was known and not read is counted") {
   Options options;
   options.bytes_per_file = options.bytes_per_turn = 10;
@@ -330,6 +362,51 @@ TEST_CASE("tailer: positions that come late take over the files they name") {
   bench.sink.texts[positions[0].file.key].to = positions[0].offset;
   CHECK(bench.tailer->resume(positions).size() == 1);
   CHECK(bench.taken() == "two\n");
+}
+
+TEST_CASE("tailer: lines between copying and truncating are read, and the copy has less") {
+  for (const int lines_before : {3, 30, 300})
+    for (const bool seen : {true, false})
+      for (const bool killed : {false, true}) {
+        if (killed && lines_before < 300) continue;  // positions know the beginning alone
+        CAPTURE(lines_before);
+        CAPTURE(seen);
+        CAPTURE(killed);
+        Bench bench;
+        const auto line = [](const char* what, int i) {
+          return std::string(what) + " line of some length, number " + std::to_string(i) + "\n";
+        };
+        std::string all;
+        const auto write = [&](const char* what, int count) {
+          for (int i = 0; i < count; ++i) {
+            bench.write("a.log", line(what, i));
+            all += line(what, i);
+          }
+        };
+        write("early", lines_before);
+        bench.pass(Millis{1'000});
+        fs::copy_file(bench.path("a.log"), bench.path("a.log.1"));
+        const std::string before = all;
+        write("between", 5);
+        if (seen) bench.pass(Millis{1'000});
+        if (killed) {
+          bench.sink.commit(*bench.tailer);
+          bench.restart(true);
+        }
+        fs::resize_file(bench.path("a.log"), 0);
+        if (!seen) all = before;
+        write("late", 2);
+        bench.pass(Millis{8'000});
+        CHECK(bench.sink.text_of_all() == all);
+        fs::rename(bench.path("a.log.1"), bench.path("a.log.2"));
+        bench.pass(Millis{8'000});
+        CHECK(bench.sink.text_of_all() == all);
+        bench.sink.commit(*bench.tailer);
+        bench.restart(true);
+        bench.pass(Millis{8'000});
+        CHECK(bench.sink.text_of_all() == all);
+        CHECK(bench.sink.lost == 0);
+      }
 }
 
 }  // namespace

@@ -28,9 +28,10 @@ struct Trained : WatchedJob {
     if (with_processes) processes(0);
     iterate_all(1, 30, 4000);
   }
-  Report report_at(std::int64_t ms) {
+  Report report_at(std::int64_t ms, const faults::Library* library = nullptr) {
     run_to(ms);
     Options options;
+    options.library = library;
     options.as_of = after(now);
     options.live = watch.live(after(now));
     return diagnose(state, {}, options).report;
@@ -97,6 +98,25 @@ TEST_CASE("live: a traceback of a process that lives on is no crash") {
   const Report report = job.report_at(job.last() + 1000);
   CHECK(report.verdict.state == State::crashed);
   CHECK(report.ranks.at(0).rank == Rank{1});
+}
+
+TEST_CASE("live: a process that takes long to leave has failed once others miss it") {
+  const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
+  REQUIRE(library);
+  const char* const missed = "RuntimeError: [pair.cc:598] Connection closed by peer [10.7.0.1]:36";
+  Trained job;
+  job.say(1, kTraceback, job.last() + 200, Level::error);
+  CHECK(job.report_at(job.last() + 4'000, &*library).verdict.state == State::healthy);
+  job.say(2, missed, job.last() + 4'100, Level::error);
+  const Report report = job.report_at(job.last() + 4'200, &*library);
+  CHECK(report.verdict.state == State::crashed);
+  CHECK(report.nodes.at(0).node == "node-1");
+
+  Trained goes_on;
+  goes_on.say(1, kTraceback, goes_on.last() + 200, Level::error);
+  goes_on.say(2, missed, goes_on.last() + 300, Level::error);
+  const std::int64_t last = goes_on.iterate_all(31, 33, goes_on.last() + 1000);
+  CHECK(goes_on.report_at(last + 500, &*library).verdict.state == State::healthy);
 }
 
 TEST_CASE("live: where no process is known a traceback is a crash once nothing moves") {

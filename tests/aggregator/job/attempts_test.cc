@@ -59,6 +59,39 @@ TEST_CASE("a file in which no run is seen to begin belongs to the last that it l
   CHECK(job.view(0).training_ranks() == 2);
 }
 
+TEST_CASE("of many runs of a file the newest are kept, and keep their numbers") {
+  MadeJob job(2);
+  job.iterate_all(1, 3);
+  constexpr std::uint32_t kRuns = kRunsKept + 8;
+  for (std::uint32_t run = 1; run < kRuns; ++run)
+    job.say_on(0, next_run(job, 0, run), {"here again"}, run * 60'000);
+  job.iterate(1, 4, kRuns * 60'000);
+  const JobState& state = job.state();
+  const Attempts attempts(state);
+  const auto numbers = attempts.numbers();
+  REQUIRE(numbers.size() == kRunsKept);
+  CHECK(numbers.front() == 8);
+  CHECK(numbers.back() == kRuns - 1);
+  CHECK(attempts.let_go() == 8);
+  CHECK(make_view(attempts, 8, false).begin == after(8 * 60'000));
+  CHECK(make_view(attempts, kRuns - 1, false).training_ranks() == 2);
+  CHECK(state.agents().at("node-0").streams.size() == kRunsKept);
+}
+
+TEST_CASE("what an agent says again of a run that was let go is left out") {
+  MadeJob job(1);
+  job.iterate_all(1, 3);
+  for (std::uint32_t run = 1; run <= kRunsKept; ++run)
+    job.say_on(0, next_run(job, 0, run), {"here again"}, run * 60'000);
+  TemplateTable templates;
+  JobState state("made", 0, templates);
+  const wire::Batch batch = job.batches().front();
+  REQUIRE(state.apply(batch).has_value());
+  REQUIRE(state.apply(batch).has_value());
+  CHECK(state.agents().at("node-0").streams.size() == kRunsKept);
+  CHECK(attempts_of(state).front() == 1);
+}
+
 TEST_CASE("a launcher's file without runs speaks in all of them") {
   MadeJob job(1);
   job.iterate_all(1, 3);

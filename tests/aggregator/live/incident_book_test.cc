@@ -74,6 +74,20 @@ TEST_CASE("incidents: open once, updated, resolved when the job goes on") {
   CHECK(reopened.alerts[0].kind == alert::Kind::opened);
 }
 
+TEST_CASE("incidents: what is worse is told at once, what is not, not that often") {
+  IncidentBook book("job", {});
+  CHECK(book.diagnosed(report(State::slow), at(0)).alerts.size() == 1);
+  const auto hung = book.diagnosed(report(State::hung), at(1));
+  REQUIRE(hung.alerts.size() == 1);
+  CHECK(hung.alerts[0].kind == alert::Kind::changed);
+  CHECK(hung.alerts[0].state == State::hung);
+  CHECK(book.diagnosed(report(State::crashed), at(2)).alerts.size() == 1);
+  CHECK(book.diagnosed(report(State::hung), at(3)).alerts.empty());
+  CHECK(book.diagnosed(report(State::crashed, 0, "n2"), at(4)).alerts.empty());
+  CHECK(book.diagnosed(report(State::hung), at(40)).alerts.size() == 1);
+  CHECK(book.diagnosed(report(State::crashed), at(41)).alerts.empty());  // it was told before
+}
+
 TEST_CASE("incidents: a state that is not sure enough opens none") {
   IncidentBook book("job", {});
   auto unsure = report(State::hung);

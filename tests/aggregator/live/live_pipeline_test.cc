@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <thread>
 
 #include "aggregator/receive/receiver.h"
@@ -188,6 +189,17 @@ TEST_CASE("live pipeline: with its threads running, and stopped") {
   CHECK(report_of(world.aggregator->find(kJob)->state()) == offline_report(nodes));
   world.start();  // from what was saved
   CHECK(report_of(world.aggregator->find(kJob)->state()) == offline_report(nodes));
+  world.kill();
+  store::Database database(folder.path() / "state.db", {});
+  for (const auto& batches : nodes) {  // for people: how far each file is counted
+    std::map<std::string, std::uint64_t> ends, mirrored;
+    for (const wire::Batch& batch : batches)
+      for (const wire::Coverage& part : batch.coverage) ends[part.path] = part.bytes.to;
+    const auto rows = database.mirrored(batches.at(0).agent);
+    REQUIRE(rows);
+    for (const store::Position& row : *rows) mirrored[row.path] = row.offset;
+    CHECK(mirrored == ends);
+  }
 }
 
 }  // namespace

@@ -66,6 +66,18 @@ TEST_CASE("job watch: a stopped process confirms a silence at once") {
   CHECK(job.causes() == Causes{Cause::process_stopped});
   job.run_to(last + 11'000);
   CHECK(job.trigger(Cause::silent).confirmed);
+  CHECK(job.due_at(Cause::silent) <= last + 5001);  // half the floor does
+}
+
+TEST_CASE(
+    "job watch, healthy: a process that goes on after it was stopped leaves the whole floor") {
+  WatchedJob job(3);
+  job.processes(0);
+  const std::int64_t last = trained(job);
+  job.process(1, ProcessState::stopped, last + 100);
+  job.process(1, ProcessState::running, last + 4500);
+  job.run_to(last + 9'900);
+  CHECK(job.causes() == Causes{Cause::process_stopped});
 }
 
 TEST_CASE("job watch: progress after a suspicion is said once, and arms it again") {

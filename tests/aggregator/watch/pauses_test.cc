@@ -33,7 +33,9 @@ TEST_CASE("pauses: a kind seen one to four times") {
   CHECK(deadline(pauses, kCheckpoint, 10'000) == Millis{45'000});  // 3 * 15 s
   Pauses quick;
   quick.add(kCheckpoint, Millis{500});
-  CHECK(deadline(quick, kCheckpoint, 10'000) == Millis{20'000});  // 2 floors
+  CHECK(deadline(quick, kCheckpoint, 10'000) == Millis{10'000});
+  for (int i = 0; i < 4; ++i) quick.add(kCheckpoint, Millis{500});
+  CHECK(deadline(quick, kCheckpoint, 10'000) == Millis{10'000});  // and not longer when it is known
   CHECK(quick.may_confirm(kCheckpoint));
 }
 

@@ -107,6 +107,30 @@ TEST_CASE("a warning joins a half of a warning alone") {
   CHECK(!flood.find(masked("rank 5"), false));
 }
 
+TEST_CASE("a line joins with odd words in two of its quarters, and not in three") {
+  const auto masked = [](std::string_view text) { return masked_line(text, default_codes()); };
+  Flood flood(1000);
+  flood.remember(masked("a peer of the ring left it for good"), 1, false);
+  for (int turn = 0; turn < 2; ++turn) {
+    CHECK(flood.find(masked("x peer of the y left it for z"), false) == 1);
+    CHECK(flood.find(masked("x y of the z left it for good"), false) == 1);
+    CHECK(flood.find(masked("a peer x y ring left z it"), false) == std::nullopt);
+    CHECK(flood.find(masked("x y z the ring left it for good"), false) == std::nullopt);
+    CHECK(flood.size() == 6);
+    flood.freeze();
+  }
+}
+
+TEST_CASE("a heavy flood is met sooner, and halves that had no room are remembered again") {
+  Speaker speaker;
+  TemplateMiner miner({.templates_max = 64});
+  say(miner, speaker, 5 * 4096, 3);
+  const std::uint64_t before = miner.stats().by_half;
+  CHECK(before > 4096 / 4);
+  say(miner, speaker, 8 * 4096, 3);
+  CHECK(miner.stats().by_half - before > 8 * 4096 / 6);
+}
+
 TEST_CASE("a line of a new kind is learned in a flood, too") {
   Speaker speaker;
   TemplateMiner miner;

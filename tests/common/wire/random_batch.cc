@@ -31,8 +31,11 @@ class Maker {
     fill(batch.coverage, 3, [&] {
       const FileId file{number<std::uint64_t>(), number<std::uint64_t>(), number<std::uint64_t>(),
                         number<std::uint64_t>(), number<std::uint32_t>()};
-      return Coverage{text(60), range(), number<std::uint64_t>(), number<std::uint64_t>(),
-                      below(2) ? file : FileId{}};
+      Coverage coverage{text(60), range(), number<std::uint64_t>(), number<std::uint64_t>(),
+                        below(2) ? file : FileId{}};
+      const std::uint64_t bytes = coverage.bytes.to - coverage.bytes.from;
+      coverage.bytes_lost = below(2) ? std::min(bytes, number<std::uint64_t>()) : 0;
+      return coverage;
     });
     fill(batch.warnings, 2,
          [&] { return Warning{text(9), text(60), text(200), number<std::uint64_t>()}; });

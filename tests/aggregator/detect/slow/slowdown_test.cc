@@ -68,6 +68,49 @@ TEST_CASE("checkpoints, one long iteration, a small drift and a new kind of work
   CHECK_FALSE(find(run(100, [](int k) { return k < 61 ? 2000.0 : 1000.0; })).found);  // faster
 }
 
+TEST_CASE("a small shift must last longer than a large one") {
+  const auto shifted = [](double ratio, int slow) {
+    return find(run(60 + slow, [&](int k) { return k < 61 ? 500.0 : 500 * ratio; })).found;
+  };
+  CHECK_FALSE(shifted(2.0, 7));   // 7 s
+  CHECK(shifted(2.0, 9));         // 9 s
+  CHECK(shifted(4.0, 5));         // 10 s
+  CHECK_FALSE(shifted(1.4, 30));  // 21 s, and 34 s are needed
+  CHECK(shifted(1.4, 50));        // 35 s
+}
+
+TEST_CASE("stamps of whole seconds hide no shift, wherever it is") {
+  for (const int from : {40, 78, 110}) {
+    CAPTURE(from);
+    MadeJob job(4);
+    std::int64_t now = 0;
+    for (int k = 1; k <= 150; ++k) {
+      now += k < from ? 450 : 1230;
+      for (int rank = 0; rank < 4; ++rank) job.iterate(rank, k, now / 1000 * 1000);
+    }
+    const Slowdown slow = find(std::move(job));
+    REQUIRE(slow.found);
+    CHECK(std::abs(slow.first.value() - from) <= 8);
+    CHECK(slow.ratio == doctest::Approx(1230.0 / 450).epsilon(0.3));  // of eighths of a second
+  }
+}
+
+TEST_CASE("where stamps are of whole seconds timers tell of a smaller shift") {
+  MadeJob job(4);
+  std::int64_t now = 0;
+  for (int k = 1; k <= 130; ++k) {
+    const double took = (k < 83 ? 570 : 930) + k % 7 * 20;
+    now += static_cast<std::int64_t>(took) + (k % 60 == 0 ? 1800 : 0);
+    for (int rank = 0; rank < 4; ++rank)
+      job.iterate(rank, k, now / 1000 * 1000).timers = {{0, 1, 300, 300},
+                                                        {1, 1, took - 310, took - 310}};
+  }
+  const Slowdown slow = find(std::move(job));
+  REQUIRE(slow.found);
+  CHECK(slow.first == Iteration{83});
+  CHECK(slow.ratio == doctest::Approx(960.0 / 600).epsilon(0.1));
+}
+
 TEST_CASE("few iterations tell nothing") {
   for (const int iterations : {0, 1, 5, 14})
     CHECK_FALSE(find(run(iterations, [](int k) { return k < 5 ? 1000.0 : 3000.0; })).found);

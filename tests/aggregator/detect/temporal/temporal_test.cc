@@ -160,6 +160,23 @@ TEST_CASE("stray lines and swapped neighbours: hardly a false alarm, lost tails 
   CHECK(found_tails >= 9);
 }
 
+TEST_CASE("what would take too long is left out, oldest first") {
+  const Shape shape{.ranks = 32, .iterations = 150, .noise = 0.01, .seed = 3};
+  const RecordedJob job = cut_job(shape, 5, 2);
+  const TemporalFindings whole = score_job(job);
+  CHECK(whole.left_out == 0);
+  TemporalOptions options;
+  options.work_max = 60'000;
+  const TemporalFindings part = score_job(job, options);
+  CHECK(part.left_out > 0);
+  CHECK(part.left_out < 140);
+  CHECK(part.iterations.back().iteration == whole.iterations.back().iteration);
+  CHECK(part.iterations.size() == whole.iterations.size() - part.left_out);
+  CHECK(std::ranges::any_of(part.alarms, [](const Anomaly& one) { return one.stream == 5; }));
+  options.work_max = 1;
+  CHECK(score_job(job, options).alarms.empty());
+}
+
 TEST_CASE("one event per iteration says nothing") {
   RecordedJob job = healthy_job({.ranks = 8, .iterations = 120, .lines = 1});
   for (auto& stream : job.streams) {

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""The real agent and aggregator on disks that are full or read-only, in folders that go away.
+
+usage: hard_times.py L4
+
+A disk of 4 MiB under the states is filled, and room is made again; the state folder is read-only;
+the folder of the logs is removed and comes back; the agent may open 256 files and has 300 logs.
+Each time it goes on, says once what it cannot do, and at the end every line is counted once. Needs
+root and mount(8) for the disks; ends with 77 where they are missing.
+"""
+import contextlib
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import support
+
+sys.path.insert(0, str(support.ROOT / "tests" / "live"))
+
+import linked_site  # noqa: E402
+
+DISK_MIB = 4
+PATIENCE_S = 60
+
+
+class Disk:
+    """A small disk at a folder."""
+
+    def __init__(self, folder, mib=DISK_MIB):
+        self.folder, self.filler = folder, folder / "filler"
+        folder.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mib}m", "none", folder],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            print(f"skipped: no disk can be mounted: {done.stderr.strip()}")
+            sys.exit(support.SKIPPED)
+
+    def fill(self):
+        with open(self.filler, "wb", buffering=0) as file, contextlib.suppress(OSError):
+            while file.write(bytes(1 << 14)):
+                pass
+
+    def make_room(self):
+        self.filler.unlink(missing_ok=True)
+
+    def read_only(self, yes):
+        subprocess.run(["mount", "-o", f"remount,{'ro' if yes else 'rw'}", self.folder],
+                       check=True)
+
+    def end(self):
+        subprocess.run(["umount", "-l", self.folder], check=False)
+
+
+class Lines:
+    """Numbered lines into logs of a folder."""
+
+    def __init__(self, folder, logs=4):
+        self.folder, self.logs, self.count = folder, logs, 0
+
+    def write(self, each):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for log in range(self.logs):
+            with open(self.folder / f"rank{log}.log", "a", encoding="utf-8") as file:
+                for _ in range(each):
+                    self.count += 1
+                    file.write(f"2026-11-20 10:00:00 INFO numbered line {self.count} is well\n")
+
+
+class Case:
+    def __init__(self, expect, site, lines):
+        self.expect, self.site, self.lines = expect, site, lines
+
+    def counted(self, what):
+        self.site.settled(self.lines.count, PATIENCE_S, still_s=0.5)
+        self.expect.equal(self.site.covered(), self.lines.count, f"{what}: lines counted")
+
+    def says(self, program, words, what, most=4):
+        said = linked_site.wait_for(lambda: program.said().count(words), 30)
+        self.expect.that(1 <= said <= most, f"{what}: told by {words!r}",
+                         (said, program.said()[-500:]))
+
+    def agent_disk(self, disk):
+        """Positions cannot be written, and there is no spool."""
+        disk.fill()
+        self.site.link.mode = "refuse"
+        self.lines.write(3000)
+        time.sleep(8)
+        self.site.link.mode = "open"
+        self.counted("full disk of the agent")
+        self.lines.write(1000)
+        self.says(self.site.agent, "positions cannot be remembered", "full disk of the agent")
+        self.counted("on a full disk")
+        disk.make_room()
+        self.lines.write(10)
+        self.says(self.site.agent, "positions are remembered again", "room again", 4)
+        disk.read_only(True)
+        self.lines.write(1000)
+        self.counted("read-only state of the agent")
+        self.site.agent.end(signal.SIGKILL)
+        self.site.start_agent()
+        self.lines.write(1000)
+        self.counted("agent started on a read-only state")
+        disk.read_only(False)
+
+    def aggregator_disk(self, disk):
+        """The journal cannot be written: nothing is taken, and nothing is lost."""
+        disk.fill()
+        self.lines.write(2000)
+        degraded = linked_site.wait_for(
+            lambda: "degraded" in self.site.health(), PATIENCE_S)
+        self.expect.that(degraded, "full disk of the aggregator: /healthz says so",
+                         self.site.health())
+        time.sleep(3)
+        disk.make_room()
+        self.counted("room on the aggregator's disk again")
+        healthy = linked_site.wait_for(lambda: '"ok"' in self.site.health(), 30)
+        self.expect.that(healthy, "it is well again", self.site.health())
+        lines = len(self.site.aggregator.said().splitlines())
+        self.expect.that(lines < 80, "lines in its log", lines)
+        disk.fill()
+        self.lines.write(1000)
+        time.sleep(2)
+        self.site.aggregator.end(signal.SIGKILL)
+        disk.make_room()
+        self.site.start_aggregator()
+        self.counted("killed on a full disk")
+
+    def folder_goes(self):
+        shutil.rmtree(self.lines.folder)
+        time.sleep(2)
+        self.lines.write(500)
+        self.counted("the folder of the logs was removed and came back")
+
+    def few_descriptors(self):
+        """More logs than files that may be open."""
+        self.site.agent.end(signal.SIGTERM)
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+        try:
+            self.site.start_agent()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        self.lines.logs = 300
+        for _ in range(5):
+            self.lines.write(5)
+            time.sleep(0.5)
+        self.counted("300 logs and 256 descriptors")
+        files = len(os.listdir(f"/proc/{self.site.agent.process.pid}/fd"))
+        self.expect.that(files <= 256, "descriptors of the agent", files)
+
+
+def main():
+    l4, expect = support.start(sys.argv, "hard_times")
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        print("skipped: needs root and mount(8)")
+        return support.SKIPPED
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+        disks = [Disk(folder / "agent"), Disk(folder / "aggregator", 24)]
+        site = linked_site.Site(folder, pathlib.Path(l4.binary).resolve().parent)
+        lines = Lines(site.logs)
+        try:
+            site.start_aggregator()
+            expect.that(linked_site.wait_for(site.metrics, 20), "the aggregator answers",
+                        site.aggregator.said()[-300:])
+            site.start_agent()
+            lines.write(1000)
+            case = Case(expect, site, lines)
+            case.counted("a good day")
+            case.agent_disk(disks[0])
+            case.aggregator_disk(disks[1])
+            case.folder_goes()
+            case.few_descriptors()
+            expect.equal(site.agent.end(signal.SIGTERM)[0], 0, "exit of the agent")
+            expect.equal(site.aggregator.end(signal.SIGTERM)[0], 0, "exit of the aggregator")
+        finally:
+            site.end()
+            for disk in disks:
+                disk.end()
+    return expect.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
