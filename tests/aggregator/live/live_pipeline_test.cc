@@ -135,6 +135,7 @@ TEST_CASE("live pipeline: a full disk stops it, and room lets it go on") {
 TEST_CASE("live pipeline: blind is one alert, and no node is called lost") {
   TempFolder folder;
   LiveWorld world(folder.path());
+  world.patient = true;
   world.start();
   for (std::size_t node = 0; node < 5; ++node) {
     std::vector<wire::Batch> batches{healthy_second(kJob, node, 2, 0, world.now().wall)};

@@ -60,7 +60,7 @@ void LiveWorld::step() {
   clock += 50;
   network.advance(now().steady);
   for (const auto& node : nodes) node->step(now());
-  if (aggregator) aggregator->step_all();
+  if (aggregator) aggregator->step_all(patient);
 }
 
 bool LiveWorld::settle(std::size_t most) {

@@ -43,6 +43,8 @@ class LiveWorld {
   wire::Instant now() const;
 
   wire::simulation::Network network{1};
+  bool patient =
+      false;  ///< each step lasts until the disk has all: the clock runs no faster than it
   Heard heard;
   live::Options options;
   store::Files* files = &store::system_files();
