@@ -77,7 +77,8 @@ void Intake::event(const receive::AgentEvent& event) {
   tell_people(event);
   const bool is_for_jobs = event.kind == Kind::hello || event.kind == Kind::left ||
                            event.kind == Kind::lost || event.kind == Kind::back ||
-                           event.kind == Kind::behind || event.kind == Kind::level;
+                           event.kind == Kind::behind || event.kind == Kind::level ||
+                           event.kind == Kind::blind || event.kind == Kind::sighted;
   if (!is_for_jobs) return;
   for (Shard* shard : shards_) shard->tell(event);
 }

@@ -39,6 +39,22 @@ void Presence::lost(const std::string& name, TimeMs now) {
   agent(name, Is::lost, now);
 }
 
+void Presence::blind(TimeMs heard, TimeMs now) {
+  for (auto& [name, known] : agents_) {
+    if (known.is != Is::present) continue;
+    if (is_whole(known, now)) known.since = heard;
+    known.changed = now;
+  }
+  blind_ = true;
+}
+
+void Presence::sighted(TimeMs now) {
+  blind_ = false;
+  for (auto& [name, known] : agents_)
+    if (known.is == Is::present)
+      known.whole_from = std::max(known.whole_from, now + options_.sights);
+}
+
 TimeMs Presence::seen_until(const std::string& name, TimeMs now) const {
   const auto at = agents_.find(name);
   if (at == agents_.end()) return now;

@@ -3,9 +3,9 @@
 // Flow: a shard tells what it hears of agents; its jobs take the earliest `seen_until` of their
 // agents for "now" in verdicts and triggers. Time stands still for an agent that is not connected
 // and not lost (it was stopped, or the aggregator has just started), while it still has much to
-// tell, and for a moment after it has come: each for at most `most`. A lost agent holds nothing up:
-// node loss is just that. Bounds: agents that say goodbye or are lost leave after `most`.
-// One thread, no clock.
+// tell, while the aggregator is blind, and for a moment after it has come: each for at most `most`.
+// A lost agent holds nothing up: node loss is just that. Bounds: agents that say goodbye or are
+// lost leave after `most`. One thread, no clock.
 #pragma once
 
 #include <map>
@@ -19,6 +19,7 @@ namespace l4::live {
 struct PresenceOptions {
   Millis most{600'000};
   Millis settles{5'000};  ///< after it has connected
+  Millis sights{30'000};  ///< after the aggregator was blind, until all are back
 };
 
 class Presence {
@@ -31,6 +32,10 @@ class Presence {
   void behind(const std::string& agent, bool is, TimeMs now);
   void left(const std::string& agent, TimeMs now);
   void lost(const std::string& agent, TimeMs now);
+
+  /// Nobody was seen since `heard`, and until a while after it is over.
+  void blind(TimeMs heard, TimeMs now);
+  void sighted(TimeMs now);
 
   TimeMs seen_until(const std::string& agent, TimeMs now) const;
   bool is_lost(const std::string& agent) const;
@@ -47,10 +52,11 @@ class Presence {
   };
   Agent& agent(const std::string& name, Is is, TimeMs now);
   bool is_whole(const Agent& agent, TimeMs now) const {
-    return agent.is == Is::present && !agent.behind && now >= agent.whole_from;
+    return agent.is == Is::present && !agent.behind && !blind_ && now >= agent.whole_from;
   }
 
   PresenceOptions options_;
+  bool blind_ = false;
   std::map<std::string, Agent> agents_;
 };
 

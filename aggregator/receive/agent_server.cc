@@ -48,7 +48,12 @@ Millis AgentServer::State::step(wire::Instant now) {
                        now.wall - change.silent});
     if (change.kind == Kind::back) tell(AgentEvent::Kind::back, change.agent, address, silent);
     if (change.kind == Kind::blind)
-      tell(AgentEvent::Kind::blind, {}, {}, count + " fell silent at once");
+      observer_.event({AgentEvent::Kind::blind,
+                       {},
+                       {},
+                       count + " fell silent at once",
+                       now.wall,
+                       now.wall - change.silent});
     if (change.kind == Kind::sighted)
       tell(AgentEvent::Kind::sighted, {}, {}, count + " are silent");
   }

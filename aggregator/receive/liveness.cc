@@ -57,16 +57,18 @@ std::vector<Liveness::Change> Liveness::step(Millis now) {
 void Liveness::look(Millis now, std::vector<Change>& changes) {
   if (now < quiet_until_ && !blind_) return;
   std::size_t alive = 0, overdue = 0;
+  Millis longest{0};
   for (const auto& [name, agent] : agents_) {
     if (agent.lost) continue;
     ++alive;
     overdue += now - agent.heard > options_.overdue_after;
+    longest = std::max(longest, now - agent.heard);
   }
   const bool most = alive >= kBlindLeast && 2 * overdue > alive;
   if (most && !blind_) {
     blind_ = true;
     blind_since_ = now;
-    changes.push_back({Change::Kind::blind, {}, {}, overdue, alive});
+    changes.push_back({Change::Kind::blind, {}, longest, overdue, alive});
   }
   if (blind_ && now - blind_since_ > options_.blind_most)
     std::erase_if(agents_, [&](const auto& one) {

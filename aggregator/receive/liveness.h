@@ -32,7 +32,7 @@ class Liveness {
     enum class Kind : std::uint8_t { lost, back, blind, sighted };
     Kind kind = Kind::lost;
     std::string agent;
-    Millis silent{0};
+    Millis silent{0};                     ///< blind: the longest
     std::size_t overdue = 0, living = 0;  ///< blind and sighted
   };
 

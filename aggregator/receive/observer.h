@@ -29,7 +29,7 @@ struct AgentEvent {
   std::string address;
   std::string detail;
   TimeMs at{};
-  TimeMs heard{};  ///< last, of one that is lost
+  TimeMs heard{};  ///< last, of one that is lost; blind: when all were heard
 };
 
 class Observer {

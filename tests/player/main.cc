@@ -82,11 +82,9 @@ int main(int argc, char** argv) {
   }
   Player player{given[1], given[2]};
   const auto begin = std::chrono::steady_clock::now();
-  if (given[0] == "play")
-    play(player, given[3], given[4], std::atof(given[5].c_str()));
-  else
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  play(player, given[3], given[4], std::atof(given[5].c_str()));
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   fmt::print("{{\"nodes\": {}, \"batches\": {}, \"seconds\": {:.1f}}}\n", player.nodes.size(),
              player.committed(), seconds);
   return 0;

@@ -35,6 +35,7 @@ void LossyPort::plan_break() {
 
 void LossyPort::advance(Millis steady) {
   now_ = steady;
+  if (waits_ && !cut_) connect();  // the system asks again and again
   if (connected_ && now_ >= breaks_at_) {
     disconnect();
     told_broken_ = false;
@@ -57,7 +58,8 @@ void LossyPort::connect() {
   out_.clear();
   in_.clear();
   told_broken_ = true;
-  if (cut_) return port_->disconnect();
+  waits_ = cut_;
+  if (waits_) return port_->disconnect();
   connected_ = true;
   plan_break();
   port_->connect();
@@ -66,7 +68,7 @@ void LossyPort::connect() {
 void LossyPort::disconnect() {
   out_.clear();
   in_.clear();
-  connected_ = false;
+  connected_ = waits_ = false;
   port_->disconnect();
 }
 

@@ -36,6 +36,23 @@ TEST_CASE("presence: who falls behind was seen until then; not for ever") {
   CHECK(presence.seen_until("a", at(1'601)) == at(1'601));
 }
 
+TEST_CASE("presence: while the aggregator is blind nobody is seen, and a while after") {
+  Presence presence;
+  presence.connected("a", at(0));
+  presence.connected("b", at(0));
+  CHECK(presence.seen_until("a", at(99)) == at(99));
+  presence.blind(at(90), at(100));
+  CHECK(presence.seen_until("a", at(130)) == at(90));
+  presence.connected("b", at(150));
+  CHECK(presence.seen_until("b", at(155)) == at(90));
+  presence.sighted(at(160));
+  CHECK(presence.seen_until("a", at(189)) == at(90));
+  CHECK(presence.seen_until("a", at(190)) == at(190));
+  CHECK(presence.seen_until("b", at(190)) == at(190));
+  presence.lost("a", at(200));
+  CHECK(presence.seen_until("a", at(201)) == at(201));
+}
+
 TEST_CASE("presence: a stopped agent holds time, a lost one does not") {
   Presence presence;
   presence.connected("a", at(0));
