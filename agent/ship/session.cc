@@ -227,8 +227,8 @@ void Session::said(const std::string& what) {
 }
 
 Millis Session::connect_timeout() const {
-  return std::min(options_.connect_timeout * (1 << std::min(backoff_.tries(), 8)),
-                  options_.connect_timeout_most);
+  const int failed = std::clamp(backoff_.tries() - 1, 0, 8);
+  return std::min(options_.connect_timeout * (1 << failed), options_.connect_timeout_most);
 }
 
 Millis Session::next_step() const {

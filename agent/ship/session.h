@@ -33,7 +33,7 @@ struct SessionOptions {
   Millis backoff_first{500}, backoff_most{20'000};
   /// Until the handshake is done; doubled with every try that failed, so that an aggregator which a
   /// thousand agents ask at once gets through with all of them.
-  Millis connect_timeout{30'000}, connect_timeout_most{60'000};
+  Millis connect_timeout{20'000}, connect_timeout_most{60'000};
   Millis hello_again{2'000}, greeting_timeout{20'000};
   Millis silence_max{15'000};  ///< without a word from the aggregator: connect again
   std::uint64_t seed = 0;
