@@ -101,7 +101,7 @@ def first_traceback(run, since):
 def first_evidence(run, truth):
     """When logs or processes first show it, as near as the lab's own records tell."""
     begun = max(truth["t_inject"] or 0, truth["t_effect"] or 0)
-    if truth["fault"] in BY_SIGNAL:
+    if truth["fault"] in BY_SIGNAL or truth["symptom"] in ("hang", "slow"):
         return begun
     if not (run / "whole").exists() and (traced := first_traceback(run, begun)) is not None:
         return traced
