@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace l4::job {
 
@@ -44,17 +45,23 @@ void JobState::cover(Agent& agent, const wire::Coverage& coverage) {
 /// Runs of a file follow each other: when one begins, the oldest that is kept may have to go.
 void JobState::define(Agent& agent, const wire::SourceDefinition& source) {
   const std::uint32_t id = source.id.value();
-  if (const auto known = agent.streams.find(id); known != agent.streams.end()) {
-    known->second.source = source;
-    return;
-  }
   agent.sources_end = std::max(agent.sources_end, id + 1);
+  if (const auto known = agent.streams.find(id); known != agent.streams.end()) {
+    const wire::SourceDefinition before = std::exchange(known->second.source, source);
+    if (before.path == source.path && before.run == source.run) return;
+    auto& runs = agent.runs[before.path];  // it is defined as another one
+    if (auto& ids = runs[before.run]; std::erase(ids, id) > 0 && ids.empty())
+      runs.erase(before.run);
+  }
   auto& runs = agent.runs[source.path];
-  if (!runs.empty() && runs.rbegin()->first >= source.run + kRunsKept) return;
+  const auto is_old = [&](std::uint32_t run) {
+    return run < runs.rbegin()->first && runs.rbegin()->first - run >= kRunsKept;
+  };
+  if (!runs.empty() && is_old(source.run)) return let_go(agent, {id});
   runs[source.run].push_back(id);
+  sources_ += agent.streams.contains(id) ? 0 : 1;
   agent.streams[id].source = source;
-  ++sources_;
-  while (runs.begin()->first + kRunsKept <= runs.rbegin()->first) {
+  while (is_old(runs.begin()->first)) {
     let_go(agent, runs.begin()->second);
     runs.erase(runs.begin());
   }
@@ -63,6 +70,7 @@ void JobState::define(Agent& agent, const wire::SourceDefinition& source) {
 void JobState::let_go(Agent& agent, const std::vector<std::uint32_t>& sources) {
   for (const std::uint32_t id : sources) {
     const auto at = agent.streams.find(id);
+    if (at == agent.streams.end()) continue;
     at->second.forget_iterations(agent.sequences);
     at->second.forget_parameters(tuples_);
     agent.streams.erase(at);

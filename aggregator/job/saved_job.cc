@@ -51,6 +51,7 @@ void save_agent(ByteWriter& out, const Agent& agent) {
     out.number(id);
     stream.save(out);
   }
+  out.number(agent.sources_end);
   out.number(agent.marks.size());
   for (const auto& [local, marks] : agent.marks) {
     out.number(local);
@@ -77,8 +78,8 @@ void load_agent(ByteReader& in, Agent& agent, const TuplePool& tuples) {
     Stream& stream = agent.streams[id];
     stream.load(in, agent.sequences, tuples);
     agent.runs[stream.source.path][stream.source.run].push_back(id);
-    agent.sources_end = std::max(agent.sources_end, id + 1);
   }
+  agent.sources_end = in.number32();
   for (std::size_t left = in.count(2); left > 0; --left) {
     const std::uint32_t local = in.number32();
     agent.marks[local] = in.byte();

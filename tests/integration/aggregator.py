@@ -157,10 +157,13 @@ def check_kills(expect, l4, build, folder):
     try:
         expect.that(aggregator.start(), "the aggregator starts", aggregator.log_text()[-600:])
         player = played(build, aggregator, folder / "keys", logs, 8)
+        agents = set()
         for _ in range(KILLS):
             time.sleep(0.8 * SLOW)
+            agents.update(a["agent"] for a in aggregator.json("/api/v1/agents")["agents"])
             aggregator.end(signal.SIGKILL)
             expect.that(aggregator.start(), "it starts again", aggregator.log_text()[-600:])
+        expect.that(agents and agents <= set(NODES), "agents while they play", agents)
         said, _ = player.communicate(timeout=100 * SLOW)
         expect.equal(player.returncode, 0, "exit of the player")
         expect.that(json.loads(said)["batches"] > 40, "there were batches", said)
@@ -212,8 +215,6 @@ def check_answers(expect, aggregator, offline):
                  [("sample", offline["verdict"]["state"], "open")], "the incidents")
     whole = aggregator.json(f"/api/v1/incidents?id={incidents[0]['id']}")["incidents"][0]
     expect.equal(whole["report"]["schema"], "l4.report/1", "an incident holds its report")
-    agents = aggregator.json("/api/v1/agents")["agents"]
-    expect.that(set(a["agent"] for a in agents) <= set(NODES) and agents, "agents", agents)
     figures = aggregator.get("/metrics")[1].decode()
     expect.that("l4_aggregator_jobs 1" in figures, "metrics name the job", figures[:300])
     expect.equal(aggregator.get("/api/v1/jobs/nobody/snapshot")[0], 404, "a job that is none")

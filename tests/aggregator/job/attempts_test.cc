@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <vector>
 
 #include "aggregator/job/view.h"
@@ -90,6 +91,36 @@ TEST_CASE("what an agent says again of a run that was let go is left out") {
   REQUIRE(state.apply(batch).has_value());
   CHECK(state.agents().at("node-0").streams.size() == kRunsKept);
   CHECK(attempts_of(state).front() == 1);
+}
+
+TEST_CASE("run numbers at the end of their range, and sources that become others") {
+  constexpr std::uint32_t kLast = std::numeric_limits<std::uint32_t>::max();
+  TemplateTable templates;
+  JobState state("made", 0, templates);
+  const auto define = [&](std::uint32_t id, const char* path, std::uint32_t run) {
+    wire::Batch batch;
+    batch.agent = "node-0";
+    wire::SourceDefinition source;
+    source.id = SourceId{id};
+    source.path = path;
+    source.run = run;
+    batch.sources.push_back(source);
+    REQUIRE(state.apply(batch).has_value());
+  };
+  const auto known = [&] { return state.agents().at("node-0").streams.size(); };
+  define(0, "a", kLast - 3);
+  define(1, "a", kLast);
+  CHECK(known() == 2);
+  define(2, "a", 7);  // long gone
+  CHECK(known() == 2);
+  define(1, "b", 1);
+  define(2, "a", 7);  // its newest went to another file
+  CHECK(known() == 2);
+  define(0, "b", 40);
+  define(3, "a", 7);
+  CHECK(state.agents().at("node-0").runs.at("a").size() == 1);
+  CHECK(state.agents().at("node-0").runs.at("b").size() == 1);
+  CHECK(known() == 2);
 }
 
 TEST_CASE("a launcher's file without runs speaks in all of them") {
