@@ -45,7 +45,7 @@ class Flood {
  private:
   static constexpr std::uint32_t kWindow = 4096;  ///< lines
   static constexpr std::uint32_t kWindowsMin = 8;
-  static constexpr std::uint32_t kWindowsMany = 3;  ///< where many are new
+  static constexpr std::uint32_t kWindowsMany = 5;  ///< where many are new
 
   struct Half {
     std::uint32_t id = 0;

@@ -15,7 +15,12 @@ Row load_row(ByteReader& in) {
   Row row;
   const std::size_t size = in.count();
   row.reserve(size);
-  for (std::size_t i = 0; i < size; ++i) row.emplace_back(in.text());
+  for (std::size_t i = 0; i < size; ++i) {
+    row.emplace_back(in.text());
+    if (!row.back().bytes.empty()) continue;
+    in.fail();  // no token is empty
+    return {};
+  }
   return row;
 }
 

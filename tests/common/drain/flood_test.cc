@@ -124,7 +124,7 @@ TEST_CASE("a line joins with odd words in two of its quarters, and not in three"
 TEST_CASE("a heavy flood is met sooner, and halves that had no room are remembered again") {
   Speaker speaker;
   TemplateMiner miner({.templates_max = 64});
-  say(miner, speaker, 5 * 4096, 3);
+  say(miner, speaker, 7 * 4096, 3);
   const std::uint64_t before = miner.stats().by_half;
   CHECK(before > 4096 / 4);
   say(miner, speaker, 8 * 4096, 3);
