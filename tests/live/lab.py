@@ -10,7 +10,8 @@ hold: the state, the faulty node first, in time; a healthy job raises nothing, n
 `l4 diagnose` over the same files afterwards says the same and points at the same lines
 (lab_judge.py). Without --fault and --plan all kinds are run, the styles in turn, healthy ones in
 each style; a row of a plan is `KIND STYLE SEED [rotate] [arguments of the lab]`. --brief is one
-crash and one healthy job in about a minute; --again judges what --out kept.
+crash and one healthy job in about a minute, where what `l4 diagnose` says is told and not judged;
+--again judges what --out kept.
 Needs root, python3-torch and iproute2; ends with 77 where they or the lab are missing, with 1
 where something did not hold. A job takes one to two minutes.
 """
@@ -111,11 +112,14 @@ def run_lab(kind, style, seed, more, rotate, programs, folder):
     return run, None
 
 
-def judge(programs, run):
+def judge(programs, run, brief):
     truth = json.loads((run / "truth.json").read_text())
     outcome = lab_judge.judge(run, truth)
-    whole = run / "whole"
+    whole, live = run / "whole", len(outcome.problems)
     lab_judge.compare(programs, run, truth, whole if whole.exists() else run / "logs", outcome)
+    if brief:  # what is watched is judged; what the files say afterwards is told
+        outcome.notes += outcome.problems[live:]
+        del outcome.problems[live:]
     if whole.exists():
         outcome.notes.append("rotated")
     return outcome
@@ -131,7 +135,7 @@ def run_one(row, options):
             folder.mkdir(parents=True)
         try:
             run, failed = run_lab(kind, style, seed, more, rotate, options.bin, folder)
-            outcome = judge(options.bin, run) if failed is None else \
+            outcome = judge(options.bin, run, options.brief) if failed is None else \
                 lab_judge.Outcome(kind, style, seed, [failed])
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             outcome = lab_judge.Outcome(kind, style, seed, [f"could not be run: {error}"])
@@ -196,7 +200,7 @@ def main():
     print(lab_judge.HEADER, flush=True)
     if options.again:
         runs = sorted(truth.parent for truth in options.again.glob("**/truth.json"))
-        outcomes = [tell(judge(options.bin, run)) for run in runs]
+        outcomes = [tell(judge(options.bin, run, options.brief)) for run in runs]
     else:
         if (reason := missing()) is not None:
             print(f"skipped: {reason}")
