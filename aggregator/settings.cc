@@ -1,7 +1,5 @@
 #include "aggregator/settings.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -14,36 +12,28 @@ namespace {
 
 constexpr std::int64_t kDay = 86'400, kMebi = 1 << 20;
 
-/// The integer at `key`, or what stands there already; one out of [from, to] is refused.
-std::int64_t integer(ConfigTable& table, std::string_view key, std::int64_t otherwise,
-                     std::int64_t from, std::int64_t to) {
-  const std::int64_t read = table.integer_or(key, otherwise);
-  if (read >= from && read <= to) return read;
-  table.refuse(key, fmt::format("must be from {} to {}", from, to));
-  return otherwise;
-}
-
 template <class Number>
 void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
           std::int64_t to) {
-  value = static_cast<Number>(integer(table, key, static_cast<std::int64_t>(value), from, to));
+  value =
+      static_cast<Number>(table.integer_within(key, static_cast<std::int64_t>(value), from, to));
 }
 
 void read_seconds(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
                   std::int64_t to) {
-  value = Millis{integer(table, key, value.count() / 1000, from, to) * 1000};
+  value = Millis{table.integer_within(key, value.count() / 1000, from, to) * 1000};
 }
 
 void read_millis(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
                  std::int64_t to) {
-  value = Millis{integer(table, key, value.count(), from, to)};
+  value = Millis{table.integer_within(key, value.count(), from, to)};
 }
 
 template <class Number>
 void read_mebi(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
                std::int64_t to) {
   value = static_cast<Number>(
-      integer(table, key, static_cast<std::int64_t>(value) / kMebi, from, to) * kMebi);
+      table.integer_within(key, static_cast<std::int64_t>(value) / kMebi, from, to) * kMebi);
 }
 
 void read_path(ConfigTable& table, std::string_view key, const std::filesystem::path& file,

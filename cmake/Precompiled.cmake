@@ -25,6 +25,7 @@ function(l4_precompile)
     endif()
   endforeach()
   file(SHA256 ${PROJECT_SOURCE_DIR}/cmake/precompiled.h headers)
+  file(SHA256 ${PROJECT_SOURCE_DIR}/cmake/capnp_clang.h forced)  # Warnings.cmake puts it before all
   file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/l4_precompiled.dir/cmake_pch.hxx.pch.sum
-       "${headers} ${CMAKE_CXX_COMPILER_VERSION} ${fmt_VERSION} ${CMAKE_CXX_FLAGS} ${L4_SANITIZE}")
+       "${headers} ${forced} ${CMAKE_CXX_COMPILER_VERSION} ${fmt_VERSION} ${CMAKE_CXX_FLAGS} ${L4_SANITIZE}")
 endfunction()

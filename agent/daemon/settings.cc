@@ -1,7 +1,5 @@
 #include "agent/daemon/settings.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "common/base/config_dir.h"
@@ -15,11 +13,8 @@ namespace fs = std::filesystem;
 template <class Number>
 void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
           std::int64_t to, std::int64_t unit = 1) {
-  const std::int64_t read = table.integer_or(key, static_cast<std::int64_t>(value) / unit);
-  if (read < from || read > to)
-    table.refuse(key, fmt::format("must be from {} to {}", from, to));
-  else
-    value = static_cast<Number>(read * unit);
+  const std::int64_t before = static_cast<std::int64_t>(value) / unit;
+  value = static_cast<Number>(table.integer_within(key, before, from, to) * unit);
 }
 
 void read(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,

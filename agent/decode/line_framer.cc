@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/decode/scan.h"
+#include "common/base/find_bytes.h"
 
 namespace l4::decode {
 namespace {
@@ -18,12 +19,6 @@ std::string_view cut_text(std::string_view text, std::size_t limit) {
     --n;
   }
   return text.substr(0, n);
-}
-
-/// Who goes on writing where a file was truncated leaves a hole before its line.
-std::string_view behind_hole(std::string_view text) {
-  if (text.empty() || text.front() != '\0') return text;
-  return text.substr(std::min(text.find_first_not_of('\0'), text.size()));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "agent/decode/structured_line.h"
 #include "agent/discover/file_reader.h"
+#include "common/base/find_bytes.h"
 
 namespace l4::discover {
 namespace {
@@ -88,10 +89,6 @@ bool holds_json_log(const std::filesystem::path& path) {
   }
   line.resize(std::min(line.find('\n'), size));
   return is_json_log_line(line);
-}
-
-std::string_view behind_hole(std::string_view text) {
-  return text.substr(std::min(text.find_first_not_of('\0'), text.size()));
 }
 
 Content content_of_head(std::string_view head) {

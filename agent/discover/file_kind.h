@@ -28,10 +28,8 @@ bool holds_json_log(const std::filesystem::path& path);
 
 enum class Content : std::uint8_t { text, binary };
 
-/// Whoever goes on writing where a file was truncated leaves a hole of NUL before it, which says
-/// nothing of the text behind. Further than this it is not looked for.
+/// A hole (behind_hole) says nothing of the text behind. Further than this it is not looked for.
 inline constexpr std::uint64_t kHoleBytesMax = 256U << 20U;
-std::string_view behind_hole(std::string_view text);
 /// What the first bytes of a text look like, behind a hole.
 Content content_of_head(std::string_view head);
 /// What the head looks like; an empty file is text. Error if it cannot be read.

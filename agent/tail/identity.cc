@@ -6,6 +6,7 @@
 
 #include "agent/discover/file_kind.h"
 #include "agent/tail/scanner.h"
+#include "common/base/find_bytes.h"
 
 namespace l4::tail {
 namespace {
@@ -19,12 +20,12 @@ std::string join(const std::string& folder, const std::string& name) {
 /// The first bytes that are none of a hole; empty if there are none yet.
 std::string head_of_text(TextFile& text, std::string head) {
   for (std::uint64_t at = 0; head.size() == kHeadBytes && at < discover::kHoleBytesMax;) {
-    if (!discover::behind_hole(head).empty()) return head;
+    if (!behind_hole(head).empty()) return head;
     at += head.size();
     const auto piece = text.read(at, head);
     head.resize(piece ? piece->bytes : 0);
   }
-  return std::string(discover::behind_hole(head));
+  return std::string(behind_hole(head));
 }
 
 }  // namespace

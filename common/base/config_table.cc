@@ -1,5 +1,7 @@
 #include "common/base/config_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -153,6 +155,14 @@ std::int64_t ConfigTable::integer_or(std::string_view key, std::int64_t fallback
   if (node == nullptr) return fallback;
   if (const auto* value = node->as_integer()) return value->get();
   refuse(key, "must be an integer");
+  return fallback;
+}
+
+std::int64_t ConfigTable::integer_within(std::string_view key, std::int64_t fallback,
+                                         std::int64_t from, std::int64_t to) {
+  const std::int64_t value = integer_or(key, fallback);
+  if (value >= from && value <= to) return value;
+  refuse(key, fmt::format("must be from {} to {}", from, to));
   return fallback;
 }
 

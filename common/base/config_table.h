@@ -38,6 +38,9 @@ class ConfigTable {
   std::vector<std::string> texts_or_none(std::string_view key);
   bool flag_or(std::string_view key, bool fallback);
   std::int64_t integer_or(std::string_view key, std::int64_t fallback);
+  /// What is not in [from, to] is noted, too, and gives the fallback.
+  std::int64_t integer_within(std::string_view key, std::int64_t fallback, std::int64_t from,
+                              std::int64_t to);
 
   /// A required word out of a closed list: its index (0 if refused).
   std::size_t choice(std::string_view key, const std::vector<std::string_view>& words);

@@ -1,10 +1,11 @@
-// Finds the first byte of a kind, sixteen bytes at a time.
+// Finds the first byte of a kind, sixteen bytes at a time, and the text behind a hole.
 //
 // For searches that see every byte of a log, or of which memchr would do only a part. Written with
 // the vector types that GCC and Clang have for every machine; they become SSE2 or NEON. Reads only
 // bytes of the text. No state.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,12 @@ std::size_t find_kind(std::string_view text, std::size_t at, const Kind& kind) {
   }
   while (at < text.size() && !kind(static_cast<signed char>(text[at]))) ++at;
   return at;
+}
+
+/// Whoever goes on writing where a file was truncated leaves a hole of NUL before the text.
+inline std::string_view behind_hole(std::string_view text) {
+  if (text.empty() || text.front() != '\0') return text;
+  return text.substr(std::min(text.find_first_not_of('\0'), text.size()));
 }
 
 }  // namespace l4

@@ -14,7 +14,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,17 +22,13 @@ import time
 import urllib.error
 import urllib.request
 
+import live
 import support
+from live import free_port, wait_for
 
 KILLS = 2 if support.SANITIZED else 6
 NODES = ["node-00", "node-01", "node-02", "node-03"]
 SLOW = 4 if support.SANITIZED else 1
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Webhook:
@@ -75,18 +70,8 @@ class Aggregator:
         self.binary, self.folder = str(binary), folder
         self.wire, self.http = free_port(), free_port()
         self.config = folder / "aggregator.toml"
-        self.config.write_text(f"""
-[wire]
-listen = "tcp://127.0.0.1:{self.wire}"
-key = "keys/aggregator.key"
-allow_list = "keys/allow-list"
-[http]
-port = {self.http}
-[store]
-folder = "state"
-[alerts]
-webhook = "{webhook}"
-""")
+        self.config.write_text(live.aggregator_settings(self.wire, self.http, "state") +
+                               f'[alerts]\nwebhook = "{webhook}"\n')
         self.log = open(folder / "log", "ab")
         self.process = None
 
@@ -121,15 +106,6 @@ webhook = "{webhook}"
 
     def log_text(self):
         return (self.folder / "log").read_text("utf-8", "replace")
-
-
-def wait_for(what, seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if what():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def aged_sample(folder):

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 import support
-from aggregator import free_port
+from live import free_port
 
 FULL = os.environ.get("L4_FLEET") == "full"
 SECONDS = int(os.environ.get("L4_FLEET_SECONDS", "1200" if FULL else "75"))

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import time
 
@@ -155,6 +156,26 @@ class Writer:
     def close(self):
         for file in self.files.values():
             file.close()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def aggregator_settings(wire, http, folder):
+    """Of one on loopback, with the keys of `keys` beside its file; more may follow."""
+    return f"""
+[wire]
+listen = "tcp://127.0.0.1:{wire}"
+key = "keys/aggregator.key"
+allow_list = "keys/allow-list"
+[http]
+port = {http}
+[store]
+folder = "{folder}"
+"""
 
 
 def wait_for(holds, timeout_s=30.0):

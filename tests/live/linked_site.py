@@ -23,12 +23,6 @@ import live  # noqa: E402
 NODE = "node-00"
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Link:
     """Passes connections on. `cut`: what is sent goes nowhere; `refuse`: nobody listens."""
 
@@ -99,22 +93,14 @@ class Site:
     def __init__(self, folder, binaries, agent_settings=None):
         self.folder, self.binaries = pathlib.Path(folder), pathlib.Path(binaries)
         self.logs = self.folder / "numbered"
-        self.wire, self.http = free_port(), free_port()
+        self.wire, self.http = live.free_port(), live.free_port()
         self.link, self.agent, self.aggregator, self.starts = Link(self.wire), None, None, 0
         keys = [str(self.binaries / "l4"), "keys"]
         for words in (["init"], ["add", NODE]):
             subprocess.run([*keys, words[0], "--dir", str(self.folder / "keys"), *words[1:]],
                            check=True, stdout=subprocess.DEVNULL)
-        (self.folder / "aggregator.toml").write_text(f"""
-[wire]
-listen = "tcp://127.0.0.1:{self.wire}"
-key = "keys/aggregator.key"
-allow_list = "keys/allow-list"
-[http]
-port = {self.http}
-[store]
-folder = "aggregator"
-""")
+        (self.folder / "aggregator.toml").write_text(
+            live.aggregator_settings(self.wire, self.http, "aggregator"))
         settings = {"link": {"aggregator": f"tcp://127.0.0.1:{self.link.port}",
                              "key": f"keys/nodes/{NODE}.key"},
                     "logs": {"sources": [str(self.logs)]},

@@ -61,16 +61,6 @@ class Keys {
   std::optional<wire::NodeKey> fleet_;
 };
 
-void add(ship::SessionStats& sum, const ship::SessionStats& part) {
-  sum.connects += part.connects;
-  sum.welcomes += part.welcomes;
-  sum.resets += part.resets;
-  sum.batches_offered += part.batches_offered;
-  sum.batches_sent += part.batches_sent;
-  sum.batches_sent_again += part.batches_sent_again;
-  sum.bytes_sent += part.bytes_sent;
-}
-
 }  // namespace
 
 Fleet::Fleet(const Script& script, FleetOptions options, AggregatorProcess& aggregator)

@@ -7,6 +7,14 @@
 namespace l4::fleet {
 namespace {
 
+void add(LossyPort::Counts& sum, const LossyPort::Counts& part) {
+  sum.lost += part.lost;
+  sum.held_up += part.held_up;
+  sum.broken += part.broken;
+}
+
+}  // namespace
+
 void add(ship::SessionStats& sum, const ship::SessionStats& part) {
   sum.connects += part.connects;
   sum.welcomes += part.welcomes;
@@ -19,14 +27,6 @@ void add(ship::SessionStats& sum, const ship::SessionStats& part) {
   sum.bytes_sent += part.bytes_sent;
   sum.messages_malformed += part.messages_malformed;
 }
-
-void add(LossyPort::Counts& sum, const LossyPort::Counts& part) {
-  sum.lost += part.lost;
-  sum.held_up += part.held_up;
-  sum.broken += part.broken;
-}
-
-}  // namespace
 
 Node::Node(Place place, wire::Instant begin, Millis phase, MakePort make_port, std::uint64_t seed)
     : place_(std::move(place)),

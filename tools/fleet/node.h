@@ -16,6 +16,9 @@
 
 namespace l4::fleet {
 
+/// The sum of what two sessions counted.
+void add(ship::SessionStats& sum, const ship::SessionStats& part);
+
 class Node final : public ship::Pipeline {
  public:
   using MakePort = std::function<std::unique_ptr<LossyPort>(std::uint64_t seed)>;

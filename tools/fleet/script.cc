@@ -1,7 +1,5 @@
 #include "tools/fleet/script.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -15,19 +13,11 @@ constexpr std::array<std::string_view, 7> kKinds{"crash", "stop",  "hang",   "sl
                                                  "lost",  "blind", "restart"};
 constexpr std::int64_t kDay = 86'400;
 
-std::int64_t within(ConfigTable& from, std::string_view key, std::int64_t fallback,
-                    std::int64_t least, std::int64_t most) {
-  const std::int64_t value = from.integer_or(key, fallback);
-  if (value >= least && value <= most) return value;
-  from.refuse(key, fmt::format("must be {} to {}", least, most));
-  return fallback;
-}
-
 JobScript read_job(ConfigTable from) {
   JobScript job;
   job.name = from.text("name");
-  job.nodes = static_cast<std::size_t>(within(from, "nodes", 1, 1, 20'000));
-  job.ranks = static_cast<std::size_t>(within(from, "ranks", 8, 1, 64));
+  job.nodes = static_cast<std::size_t>(from.integer_within("nodes", 1, 1, 20'000));
+  job.ranks = static_cast<std::size_t>(from.integer_within("ranks", 8, 1, 64));
   return job;
 }
 
@@ -35,8 +25,8 @@ Fault read_fault(ConfigTable from, const Script& script) {
   Fault fault;
   const std::vector<std::string_view> kinds(kKinds.begin(), kKinds.end());
   fault.kind = static_cast<Kind>(from.choice("kind", kinds));
-  fault.at = within(from, "at_s", 0, 0, kDay);
-  fault.lasts = within(from, "lasts_s", fault.kind == Kind::blind ? 30 : 0, 0, kDay);
+  fault.at = from.integer_within("at_s", 0, 0, kDay);
+  fault.lasts = from.integer_within("lasts_s", fault.kind == Kind::blind ? 30 : 0, 0, kDay);
   if (fault.kind == Kind::blind || fault.kind == Kind::restart) return fault;
   fault.job = from.text("job");
   const auto job = std::ranges::find(script.jobs, fault.job, &JobScript::name);
@@ -45,38 +35,38 @@ Fault read_fault(ConfigTable from, const Script& script) {
     return fault;
   }
   fault.node = static_cast<std::size_t>(
-      within(from, "node", 0, 0, static_cast<std::int64_t>(job->nodes) - 1));
+      from.integer_within("node", 0, 0, static_cast<std::int64_t>(job->nodes) - 1));
   fault.rank = static_cast<std::size_t>(
-      within(from, "rank", 0, 0, static_cast<std::int64_t>(job->ranks) - 1));
-  fault.factor = within(from, "factor", 2, 2, 9);
+      from.integer_within("rank", 0, 0, static_cast<std::int64_t>(job->ranks) - 1));
+  fault.factor = from.integer_within("factor", 2, 2, 9);
   return fault;
 }
 
 Limits read_limits(ConfigTable from) {
   Limits limits;
-  limits.crash_s = within(from, "crash_s", limits.crash_s, 1, kDay);
-  limits.stop_s = within(from, "stop_s", limits.stop_s, 1, kDay);
-  limits.hang_s = within(from, "hang_s", limits.hang_s, 1, kDay);
-  limits.slow_s = within(from, "slow_s", limits.slow_s, 1, kDay);
-  limits.lost_s = within(from, "lost_s", limits.lost_s, 1, kDay);
-  limits.back_s = within(from, "back_s", limits.back_s, 1, kDay);
-  limits.cpu_percent = within(from, "cpu_percent", limits.cpu_percent, 1, 100'000);
-  limits.growth_percent = within(from, "growth_percent", limits.growth_percent, 0, 100'000);
+  limits.crash_s = from.integer_within("crash_s", limits.crash_s, 1, kDay);
+  limits.stop_s = from.integer_within("stop_s", limits.stop_s, 1, kDay);
+  limits.hang_s = from.integer_within("hang_s", limits.hang_s, 1, kDay);
+  limits.slow_s = from.integer_within("slow_s", limits.slow_s, 1, kDay);
+  limits.lost_s = from.integer_within("lost_s", limits.lost_s, 1, kDay);
+  limits.back_s = from.integer_within("back_s", limits.back_s, 1, kDay);
+  limits.cpu_percent = from.integer_within("cpu_percent", limits.cpu_percent, 1, 100'000);
+  limits.growth_percent = from.integer_within("growth_percent", limits.growth_percent, 0, 100'000);
   return limits;
 }
 
 LinkTrouble read_link(ConfigTable from) {
   LinkTrouble link;
-  link.loss = static_cast<double>(within(from, "loss_per_mille", 0, 0, 900)) / 1000;
-  link.delay_most = Millis{within(from, "delay_ms", 0, 0, 60'000)};
-  link.breaks_every = Millis{within(from, "breaks_every_s", 0, 0, kDay) * 1000};
+  link.loss = static_cast<double>(from.integer_within("loss_per_mille", 0, 0, 900)) / 1000;
+  link.delay_most = Millis{from.integer_within("delay_ms", 0, 0, 60'000)};
+  link.breaks_every = Millis{from.integer_within("breaks_every_s", 0, 0, kDay) * 1000};
   return link;
 }
 
 Result<Script> read(ConfigTable root) {
   Script script;
-  script.seed = static_cast<std::uint64_t>(within(root, "seed", 1, 0, INT64_MAX));
-  script.seconds = within(root, "seconds", 60, 10, kDay);
+  script.seed = static_cast<std::uint64_t>(root.integer_within("seed", 1, 0, INT64_MAX));
+  script.seconds = root.integer_within("seconds", 60, 10, kDay);
   for (const ConfigTable& job : root.tables("job")) script.jobs.push_back(read_job(job));
   if (script.jobs.empty()) root.refuse("job", "at least one [[job]] must be given");
   if (script.nodes() > 20'000) root.refuse("job", "more than 20,000 nodes in all");

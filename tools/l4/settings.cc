@@ -1,7 +1,5 @@
 #include "tools/l4/settings.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -18,11 +16,8 @@ namespace {
 template <class Number>
 void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
           std::int64_t to) {
-  const std::int64_t read = table.integer_or(key, static_cast<std::int64_t>(value));
-  if (read < from || read > to)
-    table.refuse(key, fmt::format("must be from {} to {}", from, to));
-  else
-    value = static_cast<Number>(read);
+  value =
+      static_cast<Number>(table.integer_within(key, static_cast<std::int64_t>(value), from, to));
 }
 
 /// A path of the file: relative to the file's folder.
