@@ -9,9 +9,8 @@
 #include "agent/decode/clean.h"
 #include "agent/decode/envelope.h"
 #include "agent/decode/fold.h"
-#include "agent/decode/header.h"
-#include "agent/decode/level.h"
 #include "agent/decode/line_framer.h"
+#include "agent/decode/looks.h"
 #include "agent/decode/progress_bar.h"
 #include "agent/decode/scan.h"
 #include "agent/decode/structured_line.h"
@@ -33,27 +32,6 @@ struct Partial {
   std::optional<TimeMs> time;
   bool open = false;
 };
-
-/// Behind glog's and NeMo's `file.cpp:49] `, so that the looks of the message count.
-std::string_view behind_origin(std::string_view text) {
-  const std::size_t close = text.substr(0, kOriginBytes).find("] ");
-  return close == std::string_view::npos ? text : text.substr(close + 2);
-}
-
-/// Behind syslog's `python3[4711]: `.
-std::string_view behind_program(std::string_view text) {
-  const std::size_t colon = text.substr(0, kOriginBytes).find(": ");
-  return colon == std::string_view::npos ? text : text.substr(colon + 2);
-}
-
-/// The message proper. `logged`: what stands behind the level in a logger's header.
-std::string_view body_of(std::string_view text, const Message& message, std::string_view logged) {
-  if (message.fields) return text;
-  if (message.origin) return behind_origin(text);
-  if (message.program) return behind_program(text);
-  const bool whole = logged.size() == text.size() || logged.empty();
-  return message.stamped && message.record.level >= Level::error && !whole ? logged : text;
-}
 
 /// The JSON object that `text` is, or that a log collector put behind stamp and tag; else empty.
 std::string_view json_of(std::string_view text, bool stamped) {
@@ -114,6 +92,7 @@ struct Decoder::State {
   LineFramer framer;
   Survey survey;
   TimestampReader stamps;
+  LooksReader looks;
   Folder folder;
   std::string pending;  // the block that is not full yet
   StructuredLine fields;
@@ -304,14 +283,8 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
     return;
   }
   if (prefixes.ray) text = without_repeat_note(text);
-  const std::string_view indented = text;
-  text = trim(text);
-  const Header header = scan_header(text, message.stamped);
-  if (record.level == Level::unknown) record.level = header.level;
-  message.body = body_of(indented, message, text.substr(std::min(header.end, text.size())));
-  if (record.level == Level::unknown) record.level = level_of_message(trim_left(message.body));
-  if (!prefixes.speaker.rank) prefixes.speaker.rank = header.rank;
-  record.text = text;
+  const std::optional<Rank> named = looks.read(text, message);
+  if (!prefixes.speaker.rank) prefixes.speaker.rank = named;
   record.speaker = prefixes.speaker;
   record.lines = lines;
   record.bytes = raw.bytes;

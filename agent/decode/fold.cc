@@ -50,7 +50,7 @@ std::optional<std::size_t> Folder::find_last(std::uint64_t voice) const {
 }
 
 void Folder::take(const Message& message) {
-  const Shape shape = shape_of(message.body, message.record.level);
+  const Shape shape = message.shape;
   if (!open_.empty()) {
     const std::uint64_t line = message.record.lines.front();
     if (line >= swept_at_ + 64) end_silent(line);
@@ -311,6 +311,7 @@ Folder::Verdict Folder::judge_held(Fold& fold, const Message& message, Shape sha
 void Folder::join(Fold& fold, const Message& message) {
   const Record& record = message.record;
   if (fold.lines.empty()) fold.record.bytes.from = record.bytes.from;
+  fold.record.outline = {};  // the text is another now, or stands for more lines
   fold.lines.insert(fold.lines.end(), record.lines.begin(), record.lines.end());
   fold.last_line = fold.lines.back();
   fold.record.bytes.to = record.bytes.to;

@@ -27,6 +27,7 @@ struct Message {
 
   Record record;                  ///< complete but for `folded`
   std::string_view body;          ///< the message with its indentation, without glog's origin
+  Shape shape = Shape::plain;     ///< of `body`
   std::uint64_t voice = 0;        ///< 0: no prefix
   std::uint64_t outer_voice = 0;  ///< without torch's `[rank4]:`
   bool stamped = false;           ///< has a time stamp of its own (not the envelope's)

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "common/base/ids.h"
+#include "common/base/outline.h"
 #include "common/base/time.h"
 #include "common/base/vocabulary.h"
 #include "common/wire/batch.h"
@@ -40,6 +41,7 @@ struct Record {
   /// Count and total of the progress bar on this line, also where text behind the bar is `text`.
   std::optional<std::int64_t> progress, progress_total;
   std::string_view stack;  ///< of a Python traceback, see agent/decode/stack.h; else empty
+  Outline outline;         ///< of `text`, where that is a part of a line; else none
   bool folded = false;     ///< several lines: traceback, stack, banner table
 };
 

@@ -12,7 +12,7 @@
 
 #include "agent/segment/template_traits.h"
 #include "common/base/ids.h"
-#include "common/drain/flat_table.h"
+#include "common/base/flat_table.h"
 
 namespace l4::pipeline {
 
@@ -41,7 +41,7 @@ class TraitsTable {
   }
 
  private:
-  drain::FlatTable<std::uint32_t> places_;  // in traits_
+  FlatTable<std::uint32_t> places_;  // in traits_
   std::deque<segment::TemplateTraits> traits_;
   std::vector<std::uint32_t> free_;
 };

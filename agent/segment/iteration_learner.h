@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "agent/segment/rule_pack.h"
+#include "common/base/flat_table.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
-#include "common/drain/flat_table.h"
 
 namespace l4::segment {
 
@@ -67,7 +67,7 @@ class IterationLearner {
   void choose(LocalTemplateId id, const Watched& watched, std::size_t field);
 
   std::vector<Watched> watched_;
-  drain::FlatTable<std::uint8_t> places_;  // in watched_, by template: looked up for every line
+  FlatTable<std::uint8_t> places_;         // in watched_, by template: looked up for every line
   std::size_t oldest_ = 0;                 ///< where the search for one to make way begins
   std::uint32_t refused_ = 0;              ///< templates for which there was no place
   std::optional<LocalTemplateId> marker_;  ///< of a bar: a number made of its total

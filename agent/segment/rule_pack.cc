@@ -8,6 +8,7 @@
 #include "agent/segment/literal_index.h"
 #include "agent/segment/stack_stages.h"
 #include "common/base/config_table.h"
+#include "common/base/find_bytes.h"
 
 namespace l4::segment {
 namespace {
@@ -158,7 +159,9 @@ struct Asked {
 
 bool accepts(const LiteralRule& rule, const Asked& asked) {
   if (!asked.literals[rule.literal]) return false;
-  const auto within = [&](const auto& literal) { return asked.message.contains(literal); };
+  const auto within = [&](const auto& literal) {
+    return find_phrase(asked.message, literal) != std::string_view::npos;
+  };
   return std::ranges::all_of(rule.contains, within) &&
          std::ranges::none_of(rule.excludes, within) &&
          (!rule.leading_number || begins_with_number(asked.message));
@@ -170,15 +173,43 @@ const LiteralRule* first_of(const std::vector<LiteralRule>& rules, const Asked& 
   return found == rules.end() ? nullptr : &*found;
 }
 
+/// What follows a phrase, without what leads to a number.
+std::string_view behind(std::string_view message, std::size_t at, std::string_view phrase) {
+  const std::string_view rest = message.substr(at + phrase.size());
+  return rest.substr(std::min(rest.find_first_not_of(" \t:=[(."), rest.size()));
+}
+
+/// Where `phrase` stands, if that is some bytes beside `hint`.
+std::optional<std::size_t> find_near(std::string_view message, std::string_view phrase,
+                                     std::size_t hint) {
+  constexpr std::size_t kShiftMax = 6;
+  const auto stands = [&](std::size_t at) {
+    return at < message.size() && message.substr(at).starts_with(phrase);
+  };
+  if (stands(hint)) return hint;
+  for (std::size_t shift = 1; shift <= kShiftMax; ++shift) {
+    if (stands(hint + shift)) return hint + shift;
+    if (shift <= hint && stands(hint - shift)) return hint - shift;
+  }
+  return std::nullopt;
+}
+
 /// The text behind each occurrence of `after`, offered to `take` until it takes one.
 template <class Take>
-auto read_behind(std::string_view message, std::string_view after, Take take)
-    -> decltype(take(message)) {
-  for (auto at = message.find(after); at != std::string_view::npos;
-       at = message.find(after, at + 1)) {
-    std::string_view rest = message.substr(at + after.size());
-    rest.remove_prefix(std::min(rest.find_first_not_of(" \t:=[(."), rest.size()));
-    if (auto taken = take(rest)) return taken;
+auto read_behind(std::string_view message, std::string_view after, Take take,
+                 const Outline& outline, ReadHint& hint) -> decltype(take(message)) {
+  if (outline.collapsed != 0 && outline.collapsed == hint.outline)
+    if (const auto at = find_near(message, after, hint.at))
+      if (auto taken = take(behind(message, *at, after))) {
+        hint.note(outline, *at);
+        return taken;
+      }
+  for (auto at = find_phrase(message, after); at != std::string_view::npos;
+       at = find_phrase(message, after, at + 1)) {
+    if (auto taken = take(behind(message, at, after))) {
+      hint.note(outline, at);
+      return taken;
+    }
   }
   return std::nullopt;
 }
@@ -310,11 +341,19 @@ std::vector<std::string> RulePackSet::names() const {
 }
 
 std::optional<std::int64_t> read_number(std::string_view message, std::string_view after) {
-  return read_behind(message, after, [](std::string_view rest) { return take_integer(rest); });
+  ReadHint none;
+  return read_behind(
+      message, after, [](std::string_view rest) { return take_integer(rest); }, {}, none);
 }
 
 std::optional<Progress> read_progress(std::string_view message, std::string_view after) {
-  return read_behind(message, after, [](std::string_view rest) -> std::optional<Progress> {
+  ReadHint none;
+  return read_progress(message, after, {}, none);
+}
+
+std::optional<Progress> read_progress(std::string_view message, std::string_view after,
+                                      const Outline& outline, ReadHint& hint) {
+  const auto take = [](std::string_view rest) -> std::optional<Progress> {
     const auto number = take_integer(rest);
     if (!number) return std::nullopt;
     Progress progress{*number, std::nullopt};
@@ -324,16 +363,24 @@ std::optional<Progress> read_progress(std::string_view message, std::string_view
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
     progress.total = take_integer(rest);
     return progress;
-  });
+  };
+  return read_behind(message, after, take, outline, hint);
 }
 
 std::optional<double> read_value(std::string_view message, std::string_view after) {
-  return read_behind(message, after, [](std::string_view rest) -> std::optional<double> {
+  ReadHint none;
+  return read_value(message, after, {}, none);
+}
+
+std::optional<double> read_value(std::string_view message, std::string_view after,
+                                 const Outline& outline, ReadHint& hint) {
+  const auto take = [](std::string_view rest) -> std::optional<double> {
     double value = 0;
     const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
     if (code != std::errc{} || end == rest.data() || !std::isfinite(value)) return std::nullopt;
     return value;
-  });
+  };
+  return read_behind(message, after, take, outline, hint);
 }
 
 }  // namespace l4::segment

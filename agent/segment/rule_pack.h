@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/outline.h"
 #include "common/base/vocabulary.h"
 #include "common/wire/batch.h"
 
@@ -106,12 +107,32 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
+/// Where a number stood in a line that was read for it: lines of the same outline have it there,
+/// but for the lengths of the numbers before it.
+struct ReadHint {
+  std::uint64_t outline = 0;  ///< Outline::collapsed of the line
+  std::size_t at = 0;         ///< of `after`
+  int others = 0;             ///< lines of other outlines since
+
+  /// A line of another outline takes over when there were some of them.
+  void note(const Outline& of_line, std::size_t found) {
+    constexpr int kOthersMax = 8;
+    const bool same = of_line.collapsed == outline;
+    others = same ? 0 : others + 1;
+    if (same || outline == 0 || others > kOthersMax) *this = {of_line.collapsed, found, 0};
+  }
+};
+
 /// Integer behind the first occurrence of `after` that an integer follows; blanks, `:`, `=`, `[`,
 /// `(` and dots that lead to it are skipped.
 std::optional<std::int64_t> read_number(std::string_view message, std::string_view after);
 /// As read_number, with the total behind a slash if there is one.
 std::optional<Progress> read_progress(std::string_view message, std::string_view after);
+std::optional<Progress> read_progress(std::string_view message, std::string_view after,
+                                      const Outline& outline, ReadHint& hint);
 /// Decimal number behind `after`, found like read_number; nan and inf give nothing.
 std::optional<double> read_value(std::string_view message, std::string_view after);
+std::optional<double> read_value(std::string_view message, std::string_view after,
+                                 const Outline& outline, ReadHint& hint);
 
 }  // namespace l4::segment

@@ -7,8 +7,8 @@
 namespace l4::segment {
 
 std::optional<IterationMark> Segmenter::pack_mark(const decode::Record& record,
-                                                  const IterationMarker& marker) {
-  const auto progress = read_progress(record.text, marker.number_after);
+                                                  const IterationMarker& marker, ReadHint& hint) {
+  const auto progress = read_progress(record.text, marker.number_after, record.outline, hint);
   if (!progress) return std::nullopt;
   if (marker.bar) {
     // Evaluation loops draw bars of the same shape with another total.
@@ -36,7 +36,8 @@ std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, Lo
   if (traits.names_epoch)
     if (const auto epoch = epoch_in(record.text))
       epochs_.enter(*epoch, traits.role.iteration != nullptr);
-  if (traits.role.iteration != nullptr) return pack_mark(record, *traits.role.iteration);
+  if (traits.role.iteration != nullptr)
+    return pack_mark(record, *traits.role.iteration, traits.number_hint);
   if (const auto mark = bar_mark(record)) return mark;
   const bool ordinary = !record.folded && traits.level < Level::warning &&
                         traits.role.stage == Stage::unknown &&
@@ -223,10 +224,12 @@ void Segmenter::add_parameters(const decode::Record& record, LocalTemplateId id)
 }
 
 void Segmenter::add_timers(const decode::Record& record, const TemplateTraits& traits) {
+  traits.timer_hints.resize(traits.role.timers.size());
   for (std::size_t i = 0; i < traits.role.timers.size(); ++i) {
     const Timer& timer = *traits.role.timers[i];
     const std::uint16_t id = traits.timer_ids[i];
-    const auto value = read_value(record.text, timer.number_after);
+    const auto value =
+        read_value(record.text, timer.number_after, record.outline, traits.timer_hints[i]);
     if (!value) continue;
     const double ms = *value * timer.ms_per_unit;
     auto total = std::ranges::find(open_.timers, id, &wire::TimerTotal::timer);

@@ -20,7 +20,7 @@
 #include "agent/segment/epoch_counter.h"
 #include "agent/segment/iteration_learner.h"
 #include "agent/segment/template_traits.h"
-#include "common/drain/flat_table.h"
+#include "common/base/flat_table.h"
 #include "common/wire/batch.h"
 
 namespace l4::segment {
@@ -83,7 +83,7 @@ class Segmenter {
 
  private:
   std::optional<IterationMark> pack_mark(const decode::Record& record,
-                                         const IterationMarker& marker);
+                                         const IterationMarker& marker, ReadHint& hint);
   std::optional<IterationMark> bar_mark(const decode::Record& record);
   bool contradicts(const IterationMark& mark, LocalTemplateId id, const IterationMarker* rule);
   void append(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
@@ -102,8 +102,8 @@ class Segmenter {
   IterationLearner learner_;
   EpochCounter epochs_;
   wire::Segment open_;
-  std::vector<wire::ByteRange> where_;      // of open_.events
-  drain::FlatTable<std::uint32_t> places_;  // in open_.events, by template; if there are many
+  std::vector<wire::ByteRange> where_;  // of open_.events
+  FlatTable<std::uint32_t> places_;     // in open_.events, by template; if there are many
   Stage stage_ = Stage::unknown;
   Stage stage_before_ = Stage::unknown;
   std::optional<Iteration> completed_;

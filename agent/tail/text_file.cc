@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "agent/discover/file_reader.h"
-#include "common/drain/hash.h"
+#include "common/base/hash.h"
 
 namespace l4::tail {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::size_t kSkipBytes = 64 * 1024;
 }  // namespace
 
 std::uint64_t fingerprint_of(std::string_view head) {
-  return drain::hash_token(head.data(), head.size());
+  return hashing::of_bytes(head.data(), head.size());
 }
 
 Outcome<TextFile> TextFile::make(std::unique_ptr<File> file) {
@@ -121,7 +121,7 @@ Outcome<std::optional<std::uint64_t>> TextFile::claimed_bytes() {
   const auto n = file_->read(status->bytes - 4, end);
   if (!n) return std::unexpected(n.error());
   if (*n < 4) return std::nullopt;
-  return drain::load<std::uint32_t>(end.data());
+  return hashing::load<std::uint32_t>(end.data());
 }
 
 Outcome<std::string> TextFile::head(std::size_t bytes) {

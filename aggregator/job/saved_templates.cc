@@ -28,7 +28,7 @@ Level load_level(ByteReader& in) {
 
 void TemplateTable::save(ByteWriter& out) const {
   out.number(locals_.size());
-  for (const drain::FlatTable<Local>& locals : locals_)
+  for (const FlatTable<Local>& locals : locals_)
     drain::save(out, locals, [](ByteWriter& to, const Local& local) {
       to.number(local.saying + 1U);  // kNone becomes 0
       to.number(local.element + 1U);
@@ -81,7 +81,7 @@ void TemplateTable::save_classes(ByteWriter& out) const {
 void TemplateTable::load(ByteReader& in) {
   *this = TemplateTable();
   locals_.resize(in.count());
-  for (drain::FlatTable<Local>& locals : locals_)
+  for (FlatTable<Local>& locals : locals_)
     drain::load(in, locals, [](ByteReader& from) {
       Local local;
       local.saying = from.number32() - 1U;
@@ -147,7 +147,7 @@ bool TemplateTable::is_whole() {
   };
   const auto may_stand = [&](Element element) { return element == kNone || stands(element); };
   bool whole = true;
-  for (drain::FlatTable<Local>& locals : locals_)
+  for (FlatTable<Local>& locals : locals_)
     locals.for_each([&](const Local& local) {
       whole = whole && may_stand(local.element) &&
               (local.saying == kNone ||

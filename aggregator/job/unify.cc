@@ -83,10 +83,10 @@ void TemplateTable::release(SayingId id) {
 
 void TemplateTable::settle() {
   if (!std::exchange(fresh_, false)) return;
-  for (drain::FlatTable<Local>& locals : locals_) settle(locals);
+  for (FlatTable<Local>& locals : locals_) settle(locals);
 }
 
-void TemplateTable::settle(drain::FlatTable<Local>& locals) {
+void TemplateTable::settle(FlatTable<Local>& locals) {
   std::vector<std::pair<Element, std::uint32_t>> aliases;
   locals.for_each([&](Local& local) {
     if (!local.fresh) return;
@@ -111,7 +111,7 @@ TemplateTable::Element TemplateTable::element_of(Local& local) {
 void TemplateTable::sweep() {
   dead_ = 0;
   std::vector<bool> stands(parents_.size());
-  for (drain::FlatTable<Local>& locals : locals_)
+  for (FlatTable<Local>& locals : locals_)
     locals.for_each([&](const Local& local) {
       if (local.element != kNone) stands[root(local.element)] = true;
     });

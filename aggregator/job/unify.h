@@ -19,7 +19,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/vocabulary.h"
-#include "common/drain/flat_table.h"
+#include "common/base/flat_table.h"
 #include "common/drain/grouping.h"
 #include "common/wire/batch.h"
 
@@ -98,7 +98,7 @@ class TemplateTable {
   SayingId intern(const wire::TemplateDefinition& definition);
   void release(SayingId id);
   void settle();
-  void settle(drain::FlatTable<Local>& locals);
+  void settle(FlatTable<Local>& locals);
   void sweep();
   Element new_element();
   Element root(Element element) const;
@@ -112,10 +112,10 @@ class TemplateTable {
   void load_classes(ByteReader& in);
   bool is_whole();
 
-  std::vector<drain::FlatTable<Local>> locals_;  // by node
+  std::vector<FlatTable<Local>> locals_;  // by node
   std::vector<Saying> sayings_;
   std::vector<SayingId> free_;
-  drain::FlatTable<SayingId> known_;  // by hash of the definition
+  FlatTable<SayingId> known_;  // by hash of the definition
   bool fresh_ = false;                // some definitions wait
   std::size_t dead_ = 0;              // sayings that were taken in and have gone, since sweep()
 
@@ -123,7 +123,7 @@ class TemplateTable {
   std::vector<Element> parents_;
   std::unordered_map<Element, Class> classes_;                  // roots
   std::unordered_map<drain::GroupId, Element> group_elements_;  // standing groups
-  drain::FlatTable<Element> skeleton_elements_;
+  FlatTable<Element> skeleton_elements_;
   std::vector<Rename> renames_;
 };
 

@@ -18,6 +18,34 @@ namespace l4 {
 using ByteVector [[gnu::vector_size(16)]] = signed char;
 using HalfVector [[gnu::vector_size(16)]] = std::uint64_t;
 
+/// Bit i is set where byte i is -1; the others are 0.
+inline std::uint64_t bits_of(ByteVector bytes) {
+#ifdef __SSE2__
+  using Chars [[gnu::vector_size(16)]] = char;
+  return static_cast<std::uint32_t>(__builtin_ia32_pmovmskb128(std::bit_cast<Chars>(bytes)));
+#else
+  constexpr std::uint64_t kBitOfByte = 0x8040201008040201, kSumUp = 0x0101010101010101;
+  const auto halves = std::bit_cast<HalfVector>(bytes);
+  const std::uint64_t low = ((halves[0] & kBitOfByte) * kSumUp) >> 56;
+  const std::uint64_t high = ((halves[1] & kBitOfByte) * kSumUp) >> 56;
+  return low | high << 8;
+#endif
+}
+
+inline constexpr std::size_t kByteBlock = 64;
+
+/// Bit i is set where byte i of 64 is of `kind`, see find_kind().
+template <class Kind>
+std::uint64_t bits_of_block(const char* bytes, const Kind& kind) {
+  std::uint64_t bits = 0;
+  for (std::size_t at = 0; at < kByteBlock; at += sizeof(ByteVector)) {
+    ByteVector some;
+    std::memcpy(&some, bytes + at, sizeof some);
+    bits |= bits_of(ByteVector(kind(some))) << at;
+  }
+  return bits;
+}
+
 /// The first byte of `text` from `at` on that is of `kind`, else the text's size. `kind` is a
 /// generic predicate: it is asked about a ByteVector and, near the end of short texts, about a
 /// byte.
@@ -42,6 +70,26 @@ std::size_t find_kind(std::string_view text, std::size_t at, const Kind& kind) {
   }
   while (at < text.size() && !kind(static_cast<signed char>(text[at]))) ++at;
   return at;
+}
+
+/// As text.find(phrase, at).
+/// Candidates agree in their first and last byte, so common first bytes do not slow it.
+inline std::size_t find_phrase(std::string_view text, std::string_view phrase, std::size_t at = 0) {
+  constexpr std::size_t kStep = sizeof(ByteVector);
+  if (phrase.empty()) return text.find(phrase, at);
+  const std::size_t behind = phrase.size() - 1;
+  for (; at + behind + kStep <= text.size(); at += kStep) {
+    ByteVector first, last;
+    std::memcpy(&first, text.data() + at, kStep);
+    std::memcpy(&last, text.data() + at + behind, kStep);
+    const ByteVector both = (first == static_cast<signed char>(phrase.front())) &
+                            (last == static_cast<signed char>(phrase.back()));
+    for (std::uint64_t found = bits_of(both); found != 0; found &= found - 1) {
+      const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(found));
+      if (std::memcmp(text.data() + place, phrase.data(), phrase.size()) == 0) return place;
+    }
+  }
+  return text.find(phrase, at);
 }
 
 /// Whoever goes on writing where a file was truncated leaves a hole of NUL before the text.

@@ -77,6 +77,23 @@ bool ends_with_word(std::string_view before, std::string_view phrase) {
          !is_word(before[before.size() - phrase.size() - 1]);
 }
 
+/// True if `before` ends with `phrase`, or would with other digits in place of its own.
+bool ends_like(std::string_view before, std::string_view phrase) {
+  while (!phrase.empty()) {
+    if (before.empty()) return false;
+    if (!is_digit(phrase.back())) {
+      if (lower(before.back()) != phrase.back()) return false;
+      before.remove_suffix(1);
+      phrase.remove_suffix(1);
+      continue;
+    }
+    if (!is_digit(before.back())) return false;
+    while (!before.empty() && is_digit(before.back())) before.remove_suffix(1);
+    while (!phrase.empty() && is_digit(phrase.back())) phrase.remove_suffix(1);
+  }
+  return true;
+}
+
 bool begins_with(std::string_view digits, std::string_view begin) {
   return digits.size() >= begin.size() &&
          std::ranges::equal(digits.substr(0, begin.size()), begin, {}, upper);
@@ -134,6 +151,18 @@ bool CodeList::is_code(const char* line, std::string_view number) const {
     return outside.size() < before.size() && ends_with_phrase(outside, number, true);
   }
   return may_end_phrase(before) && ends_with_phrase(before, number, false);
+}
+
+bool CodeList::may_precede(std::string_view before) const {
+  const auto ends = [this](std::string_view text, bool across_group) {
+    const auto ends_text = [&](const std::string& phrase) { return ends_like(text, phrase); };
+    return std::ranges::any_of(rules_, [&](const CodeRule& rule) {
+      return (!across_group || rule.across_group) && std::ranges::any_of(rule.after, ends_text);
+    });
+  };
+  const std::string_view close = without_gap(before);
+  const std::string_view outside = without_gap(without_group(close));
+  return ends(close, false) || (outside.size() < close.size() && ends(outside, true));
 }
 
 bool CodeList::ends_with_phrase(std::string_view before, std::string_view number,

@@ -50,6 +50,8 @@ class CodeList {
   bool may_be_hex(std::size_t size) const { return size < 32 && (hex_sizes_ >> size & 1U); }
   /// True if `number`, a part of a line that begins at `line`, is a code. It has its sign or 0x.
   bool is_code(const char* line, std::string_view number) const;
+  /// True if some number may be a code behind this part of a line, or behind one with other digits.
+  bool may_precede(std::string_view before) const;
   /// True if the letters and digits [run, end) are a code such as EI0006.
   bool is_prefixed(std::string_view run) const;
 

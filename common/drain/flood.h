@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/drain/flat_table.h"
+#include "common/base/flat_table.h"
 #include "common/drain/mask.h"
 #include "common/drain/sorted_table.h"
 

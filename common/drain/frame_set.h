@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/base/byte_stream.h"
-#include "common/drain/flat_table.h"
+#include "common/base/flat_table.h"
 #include "common/drain/row.h"
 #include "common/drain/signature.h"
 #include "common/drain/sorted_table.h"

@@ -3,58 +3,28 @@
 // A row's hash is the sum of its tokens' hashes, each mixed with its position; replacing one token
 // changes the sum in O(1), which the grouping uses for its look-ups. The functions are part of the
 // contract: skeletons travel between nodes and are stored, so a change here is a change of format.
-// Pure functions, no state. Written for little-endian machines, as everything we ship to.
+// Pure functions, no state.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+
+#include "common/base/hash.h"
 
 namespace l4::drain {
 
 /// Stands for a masked value inside masked text; shown as `<*>`.
 inline constexpr char kWild = '\x01';
 
-inline constexpr std::uint64_t kHashA = 0x9e3779b97f4a7c15;
-inline constexpr std::uint64_t kHashB = 0xd6e8feb86659fd93;
-inline constexpr std::uint64_t kHashC = 0xa0761d6478bd642f;
+inline constexpr std::uint64_t kHashA = hashing::kA;
+inline constexpr std::uint64_t kHashB = hashing::kB;
+inline constexpr std::uint64_t kHashC = hashing::kC;
 inline constexpr std::uint64_t kRowSeed = kHashB;  ///< hash of an empty row: never 0
 
-/// Upper and lower half of a 64 x 64 bit product, folded.
-inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a) * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
-
-template <class Word>
-inline std::uint64_t load(const char* from) {
-  Word word;
-  std::memcpy(&word, from, sizeof word);
-  return word;
-}
-
-/// Up to eight bytes as one number; bytes may be read twice, none beyond the end.
-inline std::uint64_t load_short(const char* bytes, std::size_t size) {
-  if (size >= 4) {
-    return load<std::uint32_t>(bytes) | load<std::uint32_t>(bytes + size - 4) << 32;
-  }
-  if (size == 0) return 0;
-  const auto byte = [&](std::size_t at) { return load<std::uint8_t>(bytes + at); };
-  return byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16;
-}
+using hashing::fold;
 
 inline std::uint64_t hash_token(const char* bytes, std::size_t size) {
-  std::uint64_t hash = size * kHashA;
-  const char* at = bytes;
-  std::size_t rest = size;
-  for (; rest > 16; rest -= 16, at += 16) {
-    hash = fold(load<std::uint64_t>(at) ^ kHashB, load<std::uint64_t>(at + 8) ^ hash);
-  }
-  if (rest > 8) {
-    return fold(load<std::uint64_t>(at) ^ kHashB, load<std::uint64_t>(at + rest - 8) ^ hash);
-  }
-  return fold(load_short(at, rest) ^ kHashB, hash ^ kHashC);
+  return hashing::of_bytes(bytes, size);
 }
 
 /// Contribution of a token at a position to its row's hash.

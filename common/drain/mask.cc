@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -73,36 +74,100 @@ bool is_date_word(std::string_view word, std::string_view rest, bool after_value
   return kWeekdays.contain(word) && rest.size() > 3 && kMonths.contain(rest.substr(0, 3));
 }
 
-const char* find_class(const char* at, const char* end, std::uint8_t bits) {
-  return std::find_if(at, end, [bits](char c) { return has(c, bits); });
-}
+/// kBlank and kSuspect, for many bytes at once.
+constexpr auto is_blank = [](auto byte) {
+  return (byte == ' ') | ((byte >= '\t') & (byte <= '\r'));
+};
+constexpr auto is_suspect = [](auto byte) {
+  return ((byte >= '/') & (byte <= '9')) | (byte == '<') | (byte == '=') | (byte == '\\') |
+         (byte == kWild);
+};
+static_assert([] {
+  for (int byte = -128; byte < 128; ++byte) {
+    const auto sign = static_cast<signed char>(byte);
+    const auto c = static_cast<char>(byte);
+    if (has(c, kBlank) != (is_blank(sign) != 0) || has(c, kSuspect) != (is_suspect(sign) != 0))
+      return false;
+  }
+  return true;
+}());
 
-/// The next blank, for tokens of which no more needs to be known: mostly paths.
-const char* token_end(const char* at, const char* end) {
-  const auto blank = [](auto byte) { return (byte == ' ') | ((byte >= '\t') & (byte <= '\r')); };
-  return at + find_kind({at, end}, 0, blank);
-}
+/// Where blanks and suspect bytes stand in a line, looked at by blocks of 64 bytes.
+class ByteMap {
+ public:
+  explicit ByteMap(std::string_view line) : line_(line) {}
+
+  std::size_t word(std::size_t at) {  ///< first byte from `at` on that is no blank
+    return find(at, [](const Block& block) { return ~block.blanks; });
+  }
+  std::size_t blank(std::size_t at) {
+    return find(at, [](const Block& block) { return block.blanks; });
+  }
+  std::size_t blank_or_suspect(std::size_t at) {
+    return find(at, [](const Block& block) { return block.blanks | block.suspects; });
+  }
+
+ private:
+  struct Block {
+    std::uint64_t blanks = 0, suspects = 0;
+  };
+
+  template <class Bits>
+  std::size_t find(std::size_t at, const Bits& bits) {
+    while (at < line_.size()) {
+      const std::uint64_t found = bits(block_of(at)) >> (at % kByteBlock);
+      if (found != 0)
+        return std::min(at + static_cast<std::size_t>(std::countr_zero(found)), line_.size());
+      at = (at / kByteBlock + 1) * kByteBlock;
+    }
+    return line_.size();
+  }
+
+  const Block& block_of(std::size_t at) {
+    const std::size_t from = at / kByteBlock * kByteBlock;
+    if (from == from_) return block_;
+    from_ = from;
+    std::array<char, kByteBlock> last;
+    const char* bytes = line_.data() + from;
+    if (line_.size() - from < kByteBlock) {
+      last.fill('\0');
+      std::memcpy(last.data(), bytes, line_.size() - from);
+      bytes = last.data();
+    }
+    block_ = {bits_of_block(bytes, is_blank), bits_of_block(bytes, is_suspect)};
+    return block_;
+  }
+
+  std::string_view line_;
+  std::size_t from_ = std::string_view::npos;
+  Block block_;
+};
 
 /// Splits a line at blanks, masks tokens that need it, and joins runs of bare values.
 template <class Sink>
 class LineMasker {
  public:
   LineMasker(std::string_view line, const CodeList& codes, Sink& sink)
-      : at_(line.data()), end_(line.data() + line.size()), masker_(line, codes), sink_(sink) {}
+      : begin_(line.data()),
+        at_(begin_),
+        end_(line.data() + line.size()),
+        map_(line),
+        masker_(line, codes),
+        sink_(sink) {}
 
   void run() {
     while (shown_ <= kTextMax) {
-      while (at_ != end_ && has(*at_, kBlank)) ++at_;
+      at_ = begin_ + map_.word(offset());
       if (at_ == end_) return;
       const char* const begin = at_;
-      at_ = find_class(at_, end_, kBlank | kSuspect);
+      at_ = begin_ + map_.blank_or_suspect(offset());
       if (at_token_end()) {  // as most tokens: a word
         literal(begin, static_cast<std::size_t>(at_ - begin));
         continue;
       }
-      if (at_ == begin) at_ = find_class(at_, end_, kOther);
+      if (at_ == begin) at_ = std::find_if(at_, end_, [](char c) { return has(c, kOther); });
       const bool plain = at_token_end();
-      if (!plain) at_ = token_end(at_, end_);
+      if (!plain) at_ = begin_ + map_.blank(offset());
       if (plain && masker_.plain(begin, at_)) {
         literal_ = false;
         if (!after_value_) emit(&kWild, 1, true);
@@ -116,6 +181,7 @@ class LineMasker {
   bool is_literal() const { return literal_; }
 
  private:
+  std::size_t offset() const { return static_cast<std::size_t>(at_ - begin_); }
   bool at_token_end() const { return at_ == end_ || has(*at_, kBlank); }
 
   void masked(const char* begin) {
@@ -150,8 +216,10 @@ class LineMasker {
     after_value_ = value;
   }
 
+  const char* begin_;
   const char* at_;
   const char* end_;
+  ByteMap map_;
   TokenMasker masker_;
   Sink& sink_;
   std::size_t shown_ = 0;
@@ -168,6 +236,20 @@ MaskedLine masked_line(std::string_view message, const CodeList& codes) {
   MaskedLine line = sink.take();
   line.literal = masker.is_literal();
   return line;
+}
+
+bool may_hold_code(std::string_view message, const CodeList& codes) {
+  bool in_run = false;
+  for (std::size_t at = 0; at < message.size(); ++at) {
+    const bool begins = !in_run && has(message[at], kDigit);
+    in_run = has(message[at], kDigit);
+    if (!begins) continue;
+    const bool sign = at > 0 && (message[at - 1] == '-' || message[at - 1] == '+');
+    if (codes.may_precede(message.substr(0, at)) ||
+        (sign && codes.may_precede(message.substr(0, at - 1))))
+      return true;
+  }
+  return false;
 }
 
 Skeleton masked_skeleton(std::string_view message, const CodeList& codes) {

@@ -28,6 +28,7 @@ struct MaskedLine {
   struct Part {
     std::uint64_t sum = 0;
     std::uint32_t words = 0;
+    bool operator==(const Part&) const = default;
   };
 
   Skeleton skeleton{0};
@@ -35,8 +36,12 @@ struct MaskedLine {
   std::uint64_t values = 0;  ///< sum of all `<*>`
   std::uint32_t tokens = 0;
   bool literal = true;  ///< nothing was masked: lines of this skeleton say the same
+  bool operator==(const MaskedLine&) const = default;
 };
 MaskedLine masked_line(std::string_view message, const CodeList& codes);
+
+/// True if a number stands where a code would: whether it is masked depends on the number.
+bool may_hold_code(std::string_view message, const CodeList& codes);
 
 /// Hash of the masked row of a message.
 Skeleton masked_skeleton(std::string_view message, const CodeList& codes);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/base/byte_stream.h"
-#include "common/drain/flat_table.h"
+#include "common/base/flat_table.h"
 #include "common/drain/row.h"
 
 namespace l4::drain {

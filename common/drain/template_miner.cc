@@ -5,7 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "common/drain/flat_table.h"
+#include "common/base/flat_table.h"
+#include "common/base/outline_memo.h"
 #include "common/drain/flood.h"
 #include "common/drain/grouping.h"
 #include "common/drain/mask.h"
@@ -18,6 +19,7 @@ constexpr std::size_t kRowsPerTemplate = 20;  // about the tokens of a line
 constexpr std::size_t kFrozenMemoMin = 1'000;
 constexpr std::size_t kFrozenMemoPerTemplate = 16;
 constexpr std::size_t kHalvesPerTemplate = 16;
+constexpr std::size_t kOutlinesMax = 8'192;
 constexpr std::size_t kTemplatesMin = 64;  // for the bound on rows
 constexpr std::size_t kTemplatesMax = 1'000'000;
 
@@ -72,6 +74,7 @@ struct TemplateMiner::State {
     return *at;
   }
 
+  MaskedLine mask(std::string_view message, const Outline& outline);
   Match learn_row(std::string_view message, const MaskedLine& line, bool alert);
   std::optional<Match> by_half(const MaskedLine& line, bool alert);
   void apply_merges();
@@ -84,6 +87,7 @@ struct TemplateMiner::State {
   Options options;
   const CodeList& codes;
   Grouping grouping;
+  OutlineMemo<MaskedLine> outlines{kOutlinesMax};
   FlatTable<Known> memo;
   Flood flood;
   std::unordered_map<std::uint32_t, Entry> entries;  // with aliases
@@ -104,6 +108,16 @@ struct TemplateMiner::State {
   };
   std::optional<Frozen> frozen;
 };
+
+MaskedLine TemplateMiner::State::mask(std::string_view message, const Outline& outline) {
+  if (outline.collapsed == 0) return masked_line(message, codes);
+  if (const MaskedLine* known = outlines.find(outline)) return *known;
+  const auto mask = [this](std::string_view line) { return masked_line(line, codes); };
+  const MaskedLine line = mask(message);
+  outlines.note(outline, message, line, mask,
+                [this](std::string_view text) { return may_hold_code(text, codes); });
+  return line;
+}
 
 /// The template of a line that is new but half of which is known.
 std::optional<Match> TemplateMiner::State::by_half(const MaskedLine& line, bool alert) {
@@ -256,10 +270,10 @@ TemplateMiner::~TemplateMiner() = default;
 TemplateMiner::TemplateMiner(TemplateMiner&&) noexcept = default;
 TemplateMiner& TemplateMiner::operator=(TemplateMiner&&) noexcept = default;
 
-Match TemplateMiner::learn(std::string_view message, bool alert) {
+Match TemplateMiner::learn(std::string_view message, bool alert, const Outline& outline) {
   State& state = *state_;
   ++state.stats.lines;
-  const MaskedLine line = masked_line(message, state.codes);
+  const MaskedLine line = state.mask(message, outline);
   State::Known* known = state.memo.find(line.skeleton.value());
   state.flood.note(known != nullptr);
   if (known == nullptr) {
@@ -315,6 +329,7 @@ void TemplateMiner::freeze() {
                                state.grouping.freeze(), templates};
   state.flood.freeze();
   state.memo = FlatTable<State::Known>();
+  state.outlines = OutlineMemo<MaskedLine>(kOutlinesMax);
   state.entries = std::unordered_map<std::uint32_t, State::Entry>();
   state.changed.clear();
   state.dropped = std::vector<State::DroppedAlias>();

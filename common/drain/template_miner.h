@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/outline.h"
 
 namespace l4::drain {
 
@@ -60,8 +61,9 @@ class TemplateMiner {
   TemplateMiner& operator=(TemplateMiner&&) noexcept;
 
   /// Template of `message` (decoded text, no time and no prefix), learning from it. `alert`: the
-  /// line is a warning or more, so that no flood may hide it among others.
-  Match learn(std::string_view message, bool alert = false);
+  /// line is a warning or more, so that no flood may hide it among others. `outline` of it, if that
+  /// is known: spares masking lines that differ in digits alone.
+  Match learn(std::string_view message, bool alert = false, const Outline& outline = {});
   /// Template that learn() would give if it created nothing; empty if it would create one.
   std::optional<LocalTemplateId> find(std::string_view message) const;
 

@@ -229,5 +229,68 @@ TEST_CASE("similar texts") {
   CHECK_FALSE(similar("<*> <*>", "any thing"));
 }
 
+/// A line of a form in which `#` is some digits and `%` a hexadecimal digit.
+std::string line_of(std::string_view form, std::mt19937& random) {
+  std::string line;
+  for (const char c : form) {
+    const std::size_t digits = random() % 4 == 0 ? 1 + random() % 17 : 1 + random() % 4;
+    if (c == '%')
+      line += "0123456789abcdef"[random() % 16];
+    else if (c != '#')
+      line += c;
+    else
+      for (std::size_t i = 0; i < digits; ++i) line += static_cast<char>('0' + random() % 10);
+  }
+  return line;
+}
+
+TEST_CASE("a miner that is given outlines learns the same as one that is not") {
+  constexpr std::string_view kForms[] = {
+      "iteration #/ # | loss #.#E-# | time (ms): #.# | lr -#.#e-#",
+      "Xid (PCI:#:#:#): #, pid=#",
+      "worker # died, exit code #, signal -#",
+      "at 0x%%%%%%%%%%%% of 0x#",
+      "task %%%%%%%%-%%%%-%%%%-%%%%-%%%%%%%%%%%%",
+      "EI#: inner error",
+      "ERR# of 3",
+      "error code: # (event id #)",
+      "mac %%:%%:%%:%%:%%:%%",
+      "mac 4#:#:#b:2#:#:#",
+      "add:#:# bad:#",
+      "ended #:# with exit_code=#:#",
+      "on #-#-# #:#:#,# UTC",
+      "took (#) [#] {#} <#>",
+      "v#.#.#-rc# a#.#",
+      "eth#/mlx5_# is up",
+      "e# E# abc# 12ab#",
+      "shard_#_of_#x#y#z#",
+      "+# -# ~# >#",
+      "\"GET /v#/x HTTP/1.#\" # # bytes",
+      "# MB of # GiB, #ms #s #th",
+      "/data/#/x_#.bin: #",
+      "node#:#:# [#] comm 0x% rank #",
+      "# 0x#",
+      "a=#,b=#;c=#|d=#",
+      "Aug # #:#:# 20#",
+      "errno: # (Xid #)",
+      "fault code #  8C#",
+      "dead#beef face#cafe",
+      "12345678-#-#-#-#",
+      "ab#-#"};
+  const std::uint32_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  TemplateMiner with, without;
+  for (int i = 0; i < 60'000; ++i) {
+    const std::string line = line_of(kForms[random() % std::size(kForms)], random);
+    CAPTURE(line);
+    const Match by_outline = with.learn(line, false, outline_of(line));
+    const Match by_line = without.learn(line);
+    REQUIRE(by_outline.skeleton == by_line.skeleton);
+    REQUIRE(by_outline.literal == by_line.literal);
+    REQUIRE(by_outline.id == by_line.id);
+  }
+}
+
 }  // namespace
 }  // namespace l4::drain

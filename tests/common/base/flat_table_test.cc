@@ -1,11 +1,11 @@
-#include "common/drain/flat_table.h"
+#include "common/base/flat_table.h"
 
 #include <doctest/doctest.h>
 
 #include <random>
 #include <unordered_map>
 
-namespace l4::drain {
+namespace l4 {
 namespace {
 
 TEST_CASE("a flat table is a map") {
@@ -64,4 +64,4 @@ TEST_CASE("an empty table finds nothing") {
 }
 
 }  // namespace
-}  // namespace l4::drain
+}  // namespace l4

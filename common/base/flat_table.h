@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace l4::drain {
+namespace l4 {
 
 template <class Value>
 class FlatTable {
@@ -110,4 +110,4 @@ class FlatTable {
   std::size_t size_ = 0;
 };
 
-}  // namespace l4::drain
+}  // namespace l4

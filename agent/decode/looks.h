@@ -1,0 +1,41 @@
+// What the wording of a message tells: its level, the rank in its header, the part it may play in
+// a fold.
+//
+// Flow: Decoder asks for each line whose wrapping is off. Lines that differ from many before in
+// digits alone are answered from a memo, as long as they name no rank and are no errors. One per
+// decoder, one thread; bounded by kOutlinesMax.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agent/decode/fold.h"
+#include "common/base/ids.h"
+#include "common/base/outline_memo.h"
+
+namespace l4::decode {
+
+class LooksReader {
+ public:
+  /// `indented`: the message with its indentation. Sets text, outline, body, shape and, if it is
+  /// unknown, the level of the message, whose marks (stamped, origin, ..) must be set. Returns the
+  /// rank that the header names.
+  std::optional<Rank> read(std::string_view indented, Message& message);
+
+ private:
+  static constexpr std::size_t kOutlinesMax = 4096;
+
+  struct Looks {
+    Level level = Level::unknown;
+    Shape shape = Shape::plain;
+    bool each = false;  ///< each line must be looked at: it names a rank or is an error
+    bool operator==(const Looks&) const = default;
+  };
+
+  OutlineMemo<Looks> memo_{kOutlinesMax};
+  std::string scratch_;
+};
+
+}  // namespace l4::decode

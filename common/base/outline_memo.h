@@ -1,0 +1,115 @@
+// What was found out about lines, by their outlines.
+//
+// A value is remembered when an outline was seen kSeenMin times, and only if it does not depend on
+// the digits: it is found out again for the line with other digits in its place (probe()), and
+// where that gives something else the outline is known as one that must be looked at each time. If
+// the digits alone may change, and not how many stand together, the value is remembered by that.
+// What only some numbers change (codes) the owner must tell by `varies`. One thread; bounded by
+// `entries_max`, at which all is forgotten, and 64 KiB of what was seen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/flat_table.h"
+#include "common/base/outline.h"
+
+namespace l4 {
+
+/// How the runs of digits of a line are replaced by others.
+struct DigitProbe {
+  std::string_view run;  ///< of each run, if it is not empty
+  char digit = '0';      ///< else: of each digit
+};
+inline constexpr DigitProbe kOtherLengths[] = {
+    {"7"}, {"40"}, {"286"}, {"3141"}, {"86753"}, {"299792"}, {"16180339"}, {"271828182845"}, {"6"}};
+inline constexpr DigitProbe kOtherDigits[] = {{"", '0'}, {"", '1'}, {"", '4'}, {"", '9'}};
+
+/// The line with other digits, in `out`.
+std::string_view probe(std::string_view line, const DigitProbe& with, std::string& out);
+
+template <class Value>
+class OutlineMemo {
+ public:
+  explicit OutlineMemo(std::size_t entries_max) : entries_max_(entries_max) {}
+
+  /// What is known of lines with this outline; null if it must be found out.
+  const Value* find(const Outline& outline) {
+    const Entry* entry = table_.find(outline.collapsed);
+    if (entry == nullptr || entry->kind == Kind::varies) return nullptr;
+    if (entry->kind == Kind::by_size) entry = table_.find(outline.sized);
+    return entry == nullptr || entry->kind != Kind::known ? nullptr : &entry->value;
+  }
+
+  /// Notes what `find_out(line)` gave, for an outline that find() does not know. `varies(line)`:
+  /// whether digits count in a way that no probe shows.
+  template <class FindOut, class Varies>
+  void note(const Outline& outline, std::string_view line, const Value& value,
+            const FindOut& find_out, const Varies& varies) {
+    const Entry* entry = table_.find(outline.collapsed);
+    if (entry == nullptr) {
+      if (!seen_enough(outline.collapsed)) return;
+      put(outline.collapsed, {varies(line) ? Kind::varies : kind_of(line, value, find_out), value});
+      entry = table_.find(outline.collapsed);
+    }
+    if (entry->kind == Kind::by_size && seen_enough(outline.sized))
+      put(outline.sized,
+          {same(kOtherDigits, line, value, find_out) ? Kind::known : Kind::varies, value});
+  }
+
+  /// Forgets all values; what was seen often is soon known again.
+  void clear() { table_ = FlatTable<Entry>(); }
+  std::size_t size() const { return table_.size(); }
+
+ private:
+  static constexpr std::uint32_t kSeenMin = 4;
+  static constexpr std::size_t kSeenSlots = 1 << 14;
+
+  enum class Kind : std::uint8_t { varies, by_size, known };
+  struct Entry {
+    Kind kind = Kind::varies;
+    Value value{};
+  };
+
+  template <class Probes, class FindOut>
+  bool same(const Probes& probes, std::string_view line, const Value& value,
+            const FindOut& find_out) {
+    for (const DigitProbe& with : probes)
+      if (!(find_out(probe(line, with, scratch_)) == value)) return false;
+    return true;
+  }
+
+  template <class FindOut>
+  Kind kind_of(std::string_view line, const Value& value, const FindOut& find_out) {
+    if (!same(kOtherDigits, line, value, find_out)) return Kind::varies;
+    return same(kOtherLengths, line, value, find_out) ? Kind::known : Kind::by_size;
+  }
+
+  /// Counts an outline; of those that share a slot the last one stands.
+  bool seen_enough(std::uint64_t key) {
+    if (seen_.empty()) seen_.resize(kSeenSlots);
+    constexpr std::uint32_t kCount = 0xff;
+    std::uint32_t& slot = seen_[key % kSeenSlots];
+    const auto tag = static_cast<std::uint32_t>(key >> 32) & ~kCount;
+    slot = (slot & ~kCount) == tag ? slot + 1 : tag + 1;
+    if ((slot & kCount) < kSeenMin) return false;
+    slot = 0;
+    return true;
+  }
+
+  void put(std::uint64_t key, const Entry& entry) {
+    if (table_.size() >= entries_max_) clear();
+    table_[key] = entry;
+  }
+
+  std::size_t entries_max_;
+  FlatTable<Entry> table_;
+  std::vector<std::uint32_t> seen_;
+  std::string scratch_;
+};
+
+}  // namespace l4
