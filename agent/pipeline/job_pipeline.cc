@@ -235,7 +235,8 @@ void JobPipeline::on_record(Log& log, const decode::Record& given) {
 void JobPipeline::take(Log& log, const decode::Record& record) {
   log.records_to = std::max(log.records_to, record.bytes.to);
   const std::size_t speaker = log.speakers.find(record.speaker).speaker;
-  const drain::Match match = miner_.learn(record.text, record.level >= Level::warning, record.outline);
+  const drain::Match match =
+      miner_.learn(record.text, record.level >= Level::warning, record.outline);
   segment::TemplateTraits& known = traits_of(match.id, record);
   auto mark = segmenter_of(log, speaker).mark_of(record, match.id, known);
   if (log.watch.begins(speaker, known, record.level, mark)) {

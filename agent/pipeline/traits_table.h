@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "agent/segment/template_traits.h"
-#include "common/base/ids.h"
 #include "common/base/flat_table.h"
+#include "common/base/ids.h"
 
 namespace l4::pipeline {
 

@@ -17,9 +17,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/base/flat_table.h"
 #include "common/base/ids.h"
 #include "common/base/vocabulary.h"
-#include "common/base/flat_table.h"
 #include "common/drain/grouping.h"
 #include "common/wire/batch.h"
 
@@ -116,8 +116,8 @@ class TemplateTable {
   std::vector<Saying> sayings_;
   std::vector<SayingId> free_;
   FlatTable<SayingId> known_;  // by hash of the definition
-  bool fresh_ = false;                // some definitions wait
-  std::size_t dead_ = 0;              // sayings that were taken in and have gone, since sweep()
+  bool fresh_ = false;         // some definitions wait
+  std::size_t dead_ = 0;       // sayings that were taken in and have gone, since sweep()
 
   drain::Grouping grouping_;
   std::vector<Element> parents_;
