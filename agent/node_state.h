@@ -32,6 +32,7 @@ struct NodeAgent::State : pipeline::Output {
     index.add(segment, where);
   }
   void forgotten(const std::vector<LocalTemplateId>& ids) override { index.forget(ids); }
+  void sources_forgotten(const std::vector<SourceId>& sources) override { index.forget(sources); }
 
   std::string name;
   Options options;

@@ -23,11 +23,16 @@ class FileRuns {
   std::uint32_t current() const {
     return forgotten_ + static_cast<std::uint32_t>(runs_.size() - 1);
   }
-  void begin(std::uint64_t from_byte) {
+  /// Begins a run; returns the sources of one that is forgotten for it.
+  std::vector<SourceId> begin(std::uint64_t from_byte) {
     runs_.push_back({from_byte, {}});
-    if (runs_.size() <= kRunsMax) return;
+    std::vector<SourceId> gone;
+    if (runs_.size() <= kRunsMax) return gone;
+    for (const auto& source : runs_.front().sources)
+      if (source) gone.push_back(*source);
     runs_.pop_front();
     ++forgotten_;
+    return gone;
   }
 
   /// What stands behind this byte is read again: runs that begin there are forgotten.

@@ -187,7 +187,7 @@ void JobPipeline::define_source(Log& log, std::size_t speaker, SourceId id, bool
 /// The lines from here on are a new run's, whoever says them.
 void JobPipeline::begin_run(Log& log, std::uint64_t from_byte) {
   finish_run(log, false);
-  log.runs.begin(from_byte);
+  output_.sources_forgotten(log.runs.begin(from_byte));
 }
 
 /// Closes what the run's segmenters hold, and defines its sources again if more is known now.

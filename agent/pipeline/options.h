@@ -36,6 +36,8 @@ class Output {
   virtual void segment(const wire::Segment& /*segment*/,
                        std::span<const wire::ByteRange> /*where*/) {}
   virtual void forgotten(const std::vector<LocalTemplateId>& /*ids*/) {}
+  /// For recall: of runs that are too old to be known.
+  virtual void sources_forgotten(const std::vector<SourceId>& /*sources*/) {}
 };
 
 /// A physical file of a log, and where in it what follows stands.

@@ -63,9 +63,9 @@ std::uint32_t SegmentIndex::place_of(const wire::Segment& segment) {
 
 void SegmentIndex::add_place(LocalTemplateId id, std::uint32_t place) {
   Places& places = places_[id.value()];
-  if (!places.empty() && places.back() == place) return;
-  if (places.size() >= kSpansMax) halve(places);
-  places.push_back(place);
+  if (!places.in_spans.empty() && places.in_spans.back() == place) return;
+  if (places.in_spans.size() >= places.room) halve(places);
+  places.in_spans.push_back(place);
 }
 
 void SegmentIndex::add(const wire::Segment& segment, std::span<const wire::ByteRange> where) {
@@ -90,8 +90,20 @@ void SegmentIndex::forget(const std::vector<LocalTemplateId>& ids) {
     if (places_.erase(id.value()) > 0) joined_ = true;
 }
 
+void SegmentIndex::forget(const std::vector<SourceId>& sources) {
+  for (const SourceId source : sources) {
+    if (source.value() >= gone_.size()) gone_.resize(source.value() + 1);
+    gone_[source.value()] = joined_ = true;
+  }
+}
+
+bool SegmentIndex::is_gone(std::uint32_t place) const {
+  const std::uint32_t source = spans_[place].source.value();
+  return source < gone_.size() && gone_[source];
+}
+
 /// In the order of sources and bytes, each once.
-void SegmentIndex::put_in_order(Places& places) const {
+void SegmentIndex::put_in_order(std::vector<std::uint32_t>& places) const {
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(spans_[a].source, spans_[a].bytes.from, a) <
            std::tuple(spans_[b].source, spans_[b].bytes.from, b);
@@ -101,14 +113,17 @@ void SegmentIndex::put_in_order(Places& places) const {
   places.erase(repeated.begin(), repeated.end());
 }
 
-/// Joins every second span of the same source with the one before it.
+/// Joins every second span of the same source with the one before it. Where there are more sources
+/// than room for them, there is more room next time.
 void SegmentIndex::halve(Places& places) {
-  put_in_order(places);
-  if (places.size() <= kSpansMax / 2) return;
-  Places kept;
-  kept.reserve(kSpansMax);
+  std::vector<std::uint32_t>& all = places.in_spans;
+  std::erase_if(all, [this](std::uint32_t place) { return is_gone(place); });
+  put_in_order(all);
+  if (all.size() <= kSpansMax / 2) return;
+  std::vector<std::uint32_t> kept;
+  kept.reserve(all.size());
   bool joined_last = true;
-  for (const std::uint32_t place : places) {
+  for (const std::uint32_t place : all) {
     if (!joined_last && spans_[kept.back()].source == spans_[place].source) {
       Span both = spans_[kept.back()];
       join(both, spans_[place]);
@@ -120,15 +135,18 @@ void SegmentIndex::halve(Places& places) {
       joined_last = false;
     }
   }
-  places = std::move(kept);
+  all = std::move(kept);
+  places.room = std::max(kSpansMax, 2 * all.size());
   joined_ = true;
 }
 
 /// Lets the spans go that no template refers to any more.
 void SegmentIndex::sweep() {
   std::vector<std::uint32_t> moved(spans_.size(), kNone);
-  for (const auto& [id, places] : places_)
-    for (const std::uint32_t place : places) moved[place] = 0;
+  for (auto& [id, places] : places_) {
+    std::erase_if(places.in_spans, [this](std::uint32_t place) { return is_gone(place); });
+    for (const std::uint32_t place : places.in_spans) moved[place] = 0;
+  }
   std::uint32_t kept = 0;
   for (std::size_t i = 0; i < spans_.size(); ++i) {
     if (moved[i] == kNone) continue;
@@ -137,14 +155,14 @@ void SegmentIndex::sweep() {
   }
   spans_.resize(kept);
   for (auto& [id, places] : places_)
-    for (std::uint32_t& place : places) place = moved[place];
+    for (std::uint32_t& place : places.in_spans) place = moved[place];
   for (std::uint32_t& place : last_)
     if (place != kNone) place = moved[place];
   swept_size_ = kept;
 }
 
 void SegmentIndex::freeze() {
-  for (auto& [id, places] : places_) put_in_order(places);
+  for (auto& [id, places] : places_) put_in_order(places.in_spans);
   if (joined_) sweep();
   Span before;
   for (const Span& span : spans_) {
@@ -156,7 +174,7 @@ void SegmentIndex::freeze() {
   packed_ids_.shrink_to_fit();
   for (const std::uint32_t id : packed_ids_) {
     std::uint32_t last = 0;
-    for (const std::uint32_t place : places_.at(id)) {
+    for (const std::uint32_t place : places_.at(id).in_spans) {
       put_step(packed_places_, last, place);
       last = place;
     }
@@ -181,7 +199,8 @@ std::vector<Span> SegmentIndex::all_spans() const {
 std::vector<Span> SegmentIndex::spans(LocalTemplateId id) const {
   std::vector<Span> found;
   if (const auto known = places_.find(id.value()); known != places_.end()) {
-    Places places = known->second;
+    std::vector<std::uint32_t> places = known->second.in_spans;
+    std::erase_if(places, [this](std::uint32_t place) { return is_gone(place); });
     put_in_order(places);
     for (const std::uint32_t place : places) found.push_back(spans_[place]);
   }

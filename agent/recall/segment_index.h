@@ -6,8 +6,9 @@
 // Segments of a source that follow each other share a span of up to kSpanBytes, which is kept once;
 // a template refers to it by number. freeze() packs both to some ten bytes a span and one or two a
 // reference.
-// Bound: a template remembers at most kSpansMax spans; past that neighbouring spans are joined,
-// so the index stays small and recall reads more bytes than it needs, never fewer.
+// Bound: a template remembers at most kSpansMax spans, or four for each source that says it; past
+// that neighbouring spans of a source are joined, so the index stays small and recall reads more
+// bytes than it needs, never fewer.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,7 @@ class SegmentIndex {
   void add(const wire::Segment& segment, std::span<const wire::ByteRange> where);
   /// Nobody will ask for these any more.
   void forget(const std::vector<LocalTemplateId>& ids);
+  void forget(const std::vector<SourceId>& sources);
   /// Spans that may hold `id`; empty if it was never seen.
   std::vector<Span> spans(LocalTemplateId id) const;
 
@@ -47,12 +49,16 @@ class SegmentIndex {
   void freeze();
 
  private:
-  using Places = std::vector<std::uint32_t>;  // in spans_
+  struct Places {
+    std::vector<std::uint32_t> in_spans;
+    std::size_t room = kSpansMax;  ///< when it is halved
+  };
   using Bytes = std::vector<std::uint8_t>;
 
   std::uint32_t place_of(const wire::Segment& segment);
   void add_place(LocalTemplateId id, std::uint32_t place);
-  void put_in_order(Places& places) const;
+  void put_in_order(std::vector<std::uint32_t>& places) const;
+  bool is_gone(std::uint32_t place) const;
   void halve(Places& places);
   void sweep();
   std::vector<Span> all_spans() const;
@@ -60,6 +66,7 @@ class SegmentIndex {
   std::vector<Span> spans_;
   std::unordered_map<std::uint32_t, Places> places_;  // by template
   std::vector<std::uint32_t> last_;                   // place of its last span, by source
+  std::vector<bool> gone_;                            // by source: it is forgotten
   std::size_t swept_size_ = 0;                        // of spans_, after the last sweep
   bool joined_ = false;                               // some spans may be referred to no more
 

@@ -98,4 +98,37 @@ TEST_CASE("what stands once in a long segment is known to the record") {
   CHECK(common[0].bytes == one.bytes);
 }
 
+TEST_CASE("sources that take turns leave each its spans, and those that are forgotten none") {
+  SegmentIndex index;
+  constexpr std::uint32_t kSources = 3000, kTurns = 12;
+  for (std::uint32_t i = 0; i < kSources * kTurns; ++i) {
+    wire::Segment one = segment(i, {1});
+    one.source = SourceId{i % kSources};
+    one.bytes = {std::uint64_t{i} * 100'000, std::uint64_t{i} * 100'000 + 90'000};
+    add(index, one);
+  }
+  std::vector<std::uint64_t> from(kSources, ~std::uint64_t{0}), to(kSources);
+  const std::vector<Span> all = index.spans(LocalTemplateId{1});
+  CHECK(all.size() <= 4 * kSources);
+  for (const Span& span : all) {
+    const std::uint32_t source = span.source.value();
+    from[source] = std::min(from[source], span.bytes.from);
+    to[source] = std::max(to[source], span.bytes.to);
+  }
+  for (std::uint32_t source = 0; source < kSources; ++source) {
+    REQUIRE(from[source] == std::uint64_t{source} * 100'000);
+    REQUIRE(to[source] == (std::uint64_t{source} + kSources * (kTurns - 1)) * 100'000 + 90'000);
+  }
+
+  std::vector<SourceId> old;
+  for (std::uint32_t source = 100; source < kSources; ++source) old.emplace_back(source);
+  index.forget(old);
+  const auto is_left = [](const Span& span) { return span.source.value() < 100; };
+  CHECK(std::ranges::all_of(index.spans(LocalTemplateId{1}), is_left));
+  index.freeze();
+  const std::vector<Span> left = index.spans(LocalTemplateId{1});
+  CHECK(left.size() >= 100);
+  CHECK(std::ranges::all_of(left, is_left));
+}
+
 }  // namespace l4::recall
