@@ -25,7 +25,7 @@ class LooksReader {
   std::optional<Rank> read(std::string_view indented, Message& message);
 
  private:
-  static constexpr std::size_t kOutlinesMax = 4096;
+  static constexpr std::size_t kOutlinesMax = 2048;
 
   struct Looks {
     Level level = Level::unknown;

@@ -8,10 +8,9 @@
 namespace l4::pipeline {
 namespace {
 
-/// A run of the order has 8 bytes: a quarter per cent of the text at most, beyond what an ordinary
-/// iteration has.
-constexpr std::size_t kRunsFree = 128;
-constexpr std::uint64_t kBytesPerRun = 3200;
+/// A run of the order has 8 bytes, a parameter tuple some 100: a quarter and a tenth per cent of
+/// the text at most, beyond what an ordinary iteration has.
+constexpr segment::Segmenter::Share kRuns{128, 3200}, kTuples{16, 128 * 1024};
 
 }  // namespace
 
@@ -167,7 +166,7 @@ segment::Segmenter& JobPipeline::segmenter_of(Log& log, std::size_t speaker) {
         on_segment(std::move(segment), where);
       },
       std::move(learner));
-  if (options_.live) segmenters_[id.value()]->spare_order(kRunsFree, kBytesPerRun);
+  if (options_.live) segmenters_[id.value()]->spare(kRuns, kTuples);
   define_source(log, speaker, id, true);
   return *segmenters_[id.value()];
 }
@@ -245,6 +244,10 @@ void JobPipeline::take(Log& log, const decode::Record& record) {
   }
   const Stage stage = record.stack.empty() ? Stage::unknown : packs_->stage_of(record.stack);
   segment::Segmenter& own = segmenter_of(log, speaker);
+  if (mark && !mark->counted && log.watch.restless()) {
+    mark.reset();
+    own.lose_marker();
+  }
   if (arrival_) own.arrives(*arrival_);
   own.add(record, match.id, known, mark, stage, match.literal && known.silent == match.skeleton);
   if (match.literal && own.was_silent()) known.silent = match.skeleton;

@@ -12,8 +12,24 @@ constexpr std::int64_t kLagStrides = 16;
 constexpr std::int64_t kLagStridesToBegin = 2;
 /// Speakers that cannot be told apart say the same banner within so many records.
 constexpr std::uint64_t kEchoRecords = 30;
+/// Of so many numbers ...
+constexpr int kJumpBlock = 32;
+/// ... so many went back in numbers that count nothing, and so few in others.
+constexpr int kJumpsMany = 8, kJumpsFew = 2;
+constexpr std::int64_t kJump = 16;
 
 }  // namespace
+
+void RunWatch::note_jump(std::size_t speaker, const IterationMarker* marker, std::int64_t number) {
+  if (!jumps_.last) jumps_ = {.speaker = speaker, .marker = marker, .last = number};
+  if (jumps_.speaker != speaker || jumps_.marker != marker) return;
+  if (number < *jumps_.last - kJump && !jumps_.started) ++jumps_.back;
+  jumps_.started = false;
+  jumps_.last = number;
+  if (++jumps_.numbers < kJumpBlock) return;
+  jumps_.restless = jumps_.back >= (jumps_.restless ? kJumpsFew + 1 : kJumpsMany);
+  jumps_.numbers = jumps_.back = 0;
+}
 
 bool RunWatch::falls(std::size_t speaker, const TemplateTraits& traits, const IterationMark& mark) {
   if (mark.counted) return false;
@@ -41,11 +57,16 @@ bool RunWatch::repeats(std::size_t speaker, const LiteralRule* banner) {
 bool RunWatch::begins(std::size_t speaker, const TemplateTraits& traits, Level level,
                       const std::optional<IterationMark>& mark) {
   ++records_;
+  if (mark && !mark->counted) note_jump(speaker, traits.role.iteration, mark->iteration);
   const LiteralRule* banner = traits.role.banner;
-  const bool begun =
-      (mark && falls(speaker, traits, *mark)) || (banner != nullptr && repeats(speaker, banner));
+  jumps_.started |= banner != nullptr || is_startup(traits.role.stage);
+  if (restless()) leader_.reset();
+  const bool begun = (mark && !restless() && falls(speaker, traits, *mark)) ||
+                     (banner != nullptr && repeats(speaker, banner));
   if (begun) {
+    const Jumps jumps = jumps_;
     *this = {};
+    jumps_ = jumps;
     if (banner != nullptr) banners_[{speaker, banner}] = records_;
   }
   came_to_something_ |= traits.role.finished || level >= Level::error;

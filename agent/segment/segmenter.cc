@@ -86,7 +86,19 @@ void Segmenter::forget_counted() {
 bool Segmenter::slice_is_full(const decode::Record& record) const {
   if (open_.events.empty()) return false;
   if (record.bytes.to - open_.bytes.from > kSegmentBytesMax) return true;
-  return !has_marker_ && record.time && open_.begin && *record.time - *open_.begin > kSlice;
+  if (has_marker_) return false;
+  if (clock_jumps_)
+    return arrival_ && open_.arrival_begin && *arrival_ - *open_.arrival_begin > kSlice;
+  return record.time && open_.begin && *record.time - *open_.begin > kSlice;
+}
+
+void Segmenter::note_time(TimeMs time) {
+  constexpr int kBlock = 64, kMany = 8, kFew = 2;  // times, and of them those that go back
+  if (last_time_ && time + kSlice < *last_time_) ++times_back_;
+  last_time_ = time;
+  if (++times_ < kBlock) return;
+  clock_jumps_ = times_back_ >= (clock_jumps_ ? kFew + 1 : kMany);
+  times_ = times_back_ = 0;
 }
 
 void Segmenter::add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
@@ -137,10 +149,18 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
   }
 }
 
+bool Segmenter::is_full(const Share& share, std::size_t size) const {
+  return size >= share.free && size >= (open_.bytes.to - open_.bytes.from) / share.bytes_for_one;
+}
+
 bool Segmenter::order_is_full() const {
   const std::size_t runs = open_.order.size();
-  if (runs < runs_free_) return false;
-  return runs >= kRunsMax || runs >= (open_.bytes.to - open_.bytes.from) / bytes_per_run_;
+  return runs >= kRunsMax || is_full(runs_, runs);
+}
+
+/// `first`: no record of the template was looked at in this segment.
+bool Segmenter::parameters_are_full(bool first) const {
+  return tuples_ && is_full(*tuples_, open_.parameters.size() / (first ? 2 : 1));
 }
 
 wire::EventCount& Segmenter::event_of(LocalTemplateId id) {
@@ -191,6 +211,7 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
     open_.arrival_end = arrival_;
   }
   if (record.time) {
+    note_time(*record.time);
     open_.timed_last_line = std::max(open_.timed_last_line, record.lines.front());
     if (!open_.begin || *record.time < *open_.begin) open_.begin = record.time;
     if (!open_.end || *record.time > *open_.end) open_.end = record.time;
@@ -203,7 +224,9 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
     open_.order_cut = true;
   }
   was_silent_ = false;
-  if (!silent && is_speaking(traits) && event.count <= kTupleRecordsMax) add_parameters(record, id);
+  if (!silent && is_speaking(traits) && event.count <= kTupleRecordsMax &&
+      !parameters_are_full(event.count == 1))
+    add_parameters(record, id);
   if (!traits.role.timers.empty()) add_timers(record, traits);
 }
 

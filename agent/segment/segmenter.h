@@ -5,9 +5,9 @@
 // to a stage begins one too. Where only signs of progress are printed and no number, they are
 // counted instead. One per source, one thread; the open segment is all it owns. What begins a new
 // run of the same file gets a new segmenter that goes on with what the old one has learned.
-// Bounds of a segment: 4,096 runs of order, fewer where spare_order() says so; 8 parameter tuples
-// per template, of its first 64 records. A source without markers closes its segment when its time
-// has moved on by `slice_ms`.
+// Bounds of a segment: 4,096 runs of order and 8 parameter tuples per template, of its first 64
+// records; fewer where spare() says so. A source without markers closes its segment when its time
+// has moved on by kSlice; where times jump to and fro, when records have arrived for so long.
 #pragma once
 
 #include <cstdint>
@@ -57,16 +57,27 @@ class Segmenter {
   void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits) {
     add(record, id, traits, mark_of(record, id, traits));
   }
+  /// The numbers that marked iterations so far count nothing: text is cut by time until others do.
+  void lose_marker() {
+    forget_counted();
+    has_marker_ = false;
+  }
   /// The last record was looked at and has no parameters.
   bool was_silent() const { return was_silent_; }
   void finish();
+  /// What records say of time jumps to and fro.
+  bool clock_jumps() const { return clock_jumps_; }
   /// Gives what there is, so that it can be shipped; the iteration and stage under way go on.
   void cut();
-  /// Of the order so many runs are kept, and beyond them one for so many bytes of text: what is
-  /// said by the thousand a second is worth less than its way over the wire.
-  void spare_order(std::size_t runs_free, std::uint64_t bytes_per_run) {
-    runs_free_ = runs_free;
-    bytes_per_run_ = bytes_per_run;
+  /// How much of a segment is kept in any case, and how many bytes of text there must be for one
+  /// more: what is said by the thousand a second is worth less than its way over the wire.
+  struct Share {
+    std::size_t free = 0;
+    std::uint64_t bytes_for_one = 0;
+  };
+  void spare(Share runs, Share tuples) {
+    runs_ = runs;
+    tuples_ = tuples;
   }
   /// When the records that follow arrived; not known offline.
   void arrives(TimeMs now) { arrival_ = now; }
@@ -93,8 +104,11 @@ class Segmenter {
   void add_timers(const decode::Record& record, const TemplateTraits& traits);
   wire::EventCount& event_of(LocalTemplateId id);
   void note_where(std::size_t event, const decode::Record& record);
+  bool is_full(const Share& share, std::size_t size) const;
   bool order_is_full() const;
+  bool parameters_are_full(bool first) const;
   bool slice_is_full(const decode::Record& record) const;
+  void note_time(TimeMs time);
   void close(wire::Boundary boundary);
 
   SourceId source_;
@@ -120,9 +134,12 @@ class Segmenter {
   std::vector<wire::Parameter> values_;  ///< of the record at hand
   bool was_silent_ = false;
   std::optional<TimeMs> arrival_;
-  std::size_t runs_free_ = kRunsMax;
-  std::uint64_t bytes_per_run_ = 0;
-  std::int64_t ticks_ = 0;  ///< signs of progress counted where no number is printed
+  std::optional<TimeMs> last_time_;
+  int times_ = 0, times_back_ = 0;  ///< of a block; the latter by more than a slice
+  bool clock_jumps_ = false;        ///< to and fro: what a record says of time cuts nothing
+  Share runs_{kRunsMax, 1};
+  std::optional<Share> tuples_;  ///< of parameters; else kTuplesMax for each template
+  std::int64_t ticks_ = 0;       ///< signs of progress counted where no number is printed
 };
 
 }  // namespace l4::segment

@@ -5,7 +5,7 @@
 // where that gives something else the outline is known as one that must be looked at each time. If
 // the digits alone may change, and not how many stand together, the value is remembered by that.
 // What only some numbers change (codes) the owner must tell by `varies`. One thread; bounded by
-// `entries_max`, at which all is forgotten, and 64 KiB of what was seen.
+// `entries_max`, at which all is forgotten, and 16 KiB of what was seen.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +67,7 @@ class OutlineMemo {
 
  private:
   static constexpr std::uint32_t kSeenMin = 4;
-  static constexpr std::size_t kSeenSlots = 1 << 14;
+  static constexpr std::size_t kSeenSlots = 1 << 12;
 
   enum class Kind : std::uint8_t { varies, by_size, known };
   struct Entry {

@@ -19,7 +19,7 @@ constexpr std::size_t kRowsPerTemplate = 20;  // about the tokens of a line
 constexpr std::size_t kFrozenMemoMin = 1'000;
 constexpr std::size_t kFrozenMemoPerTemplate = 16;
 constexpr std::size_t kHalvesPerTemplate = 16;
-constexpr std::size_t kOutlinesMax = 8'192;
+constexpr std::size_t kOutlinesMax = 4'096;
 constexpr std::size_t kTemplatesMin = 64;  // for the bound on rows
 constexpr std::size_t kTemplatesMax = 1'000'000;
 

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ class Feed {
   void words(int count, Level level = Level::info) {
     for (int i = 0; i < count; ++i) add({}, {}, 0, level);
   }
+
+  bool restless() const { return watch_.restless(); }
 
   std::vector<int> begun;
 
@@ -94,6 +97,50 @@ TEST_CASE("a banner said again in a start that has come to nothing yet is the sa
   feed.words(500);
   feed.banner();
   CHECK(feed.begun.empty());
+}
+
+TEST_CASE("numbers that jump to and fro count nothing, and begin no runs") {
+  Feed feed;
+  std::mt19937 random(3);
+  for (int i = 0; i < 64; ++i) feed.mark(random() % 250'000);
+  CHECK(feed.restless());
+  const std::size_t begun = feed.begun.size();
+  for (int i = 0; i < 3000; ++i) feed.mark(random() % 250'000);
+  CHECK(feed.restless());
+  CHECK(feed.begun.size() == begun);
+  for (int i = 1; i < 200; ++i) feed.mark(i);  // a program that counts comes after it
+  CHECK_FALSE(feed.restless());
+  feed.mark(1);
+  CHECK(feed.begun.size() == begun + 1);
+}
+
+TEST_CASE("a job that crashes again and again at once is not restless") {
+  Feed feed;
+  for (int run = 0; run < 40; ++run) {
+    feed.banner();
+    feed.words(40);
+    feed.mark(1000);
+    feed.mark(1100);
+    feed.words(1, Level::error);
+  }
+  CHECK_FALSE(feed.restless());
+  CHECK(feed.begun.size() == 39);
+}
+
+TEST_CASE("runs that restart soon, short epochs and ranks in one stream are not restless") {
+  Feed restarts;
+  for (int run = 0; run < 40; ++run)
+    for (int i = 1; i <= 6; ++i) restarts.mark(1000 + 10 * i);
+  CHECK_FALSE(restarts.restless());
+  CHECK(restarts.begun.size() == 39);
+  Feed epochs;
+  for (int epoch = 0; epoch < 40; ++epoch)
+    for (int i = 1; i <= 20; ++i) epochs.mark(i);
+  CHECK_FALSE(epochs.restless());
+  Feed ranks;
+  std::mt19937 random(4);
+  for (int i = 1; i < 400; ++i) ranks.mark(i + static_cast<int>(random() % 8));
+  CHECK_FALSE(ranks.restless());
 }
 
 TEST_CASE("the epoch that a line names") {

@@ -58,6 +58,7 @@ class Feed {
     return id;
   }
   void finish() { segmenter_.finish(); }
+  Segmenter& segmenter() { return segmenter_; }
   std::uint64_t lines() const { return line_; }
   std::uint64_t bytes() const { return bytes_; }
   std::optional<LocalTemplateId> marker() const { return segmenter_.marker(); }
@@ -293,6 +294,35 @@ TEST_CASE("finishing twice or with nothing gives nothing") {
   feed.finish();
   feed.finish();
   CHECK(feed.segments.size() == 1);
+}
+
+TEST_CASE("a clock that jumps to and fro cuts nothing, until it goes on") {
+  Feed feed;
+  std::mt19937 random(5);
+  for (int i = 0; i < 64; ++i) feed.line("alpha is here", random() % 1'000'000'000);
+  CHECK(feed.segmenter().clock_jumps());
+  const std::size_t before = feed.segments.size();
+  for (int i = 0; i < 1000; ++i) feed.line("alpha is here", random() % 1'000'000'000);
+  CHECK(feed.segments.size() == before);
+  for (int i = 0; i < 200; ++i) feed.line("alpha is here", 2'000'000'000 + 2'000 * i);
+  CHECK_FALSE(feed.segmenter().clock_jumps());
+  CHECK(feed.segments.size() > before + 50);
+}
+
+TEST_CASE("of many parameters some are kept, and of each template the first") {
+  const auto fed = [](Feed& feed) {
+    for (int i = 0; i < 400; ++i)
+      feed.line(fmt::format("worker {} died: exit code {}", std::string(1 + i % 5, 'w'), i), 5,
+                Level::error);
+    feed.finish();
+    REQUIRE(feed.segments.size() == 1);
+    return feed.segments[0].parameters.size();
+  };
+  Feed all, some;
+  some.segmenter().spare({128, 3200}, {4, 1 << 20});
+  CHECK(fed(all) > 8);
+  CHECK(fed(some) <= 8);
+  CHECK(some.segments[0].parameters.size() >= 4);
 }
 
 }  // namespace
