@@ -111,9 +111,11 @@ class Case:
     def aggregator_disk(self, disk):
         """The journal cannot be written: nothing is taken, and nothing is lost."""
         disk.fill()
-        self.lines.write(2000)
-        degraded = linked_site.wait_for(
-            lambda: "degraded" in self.site.health(), PATIENCE_S)
+
+        def is_degraded():      # what is written at first may fit into the journal's last block
+            self.lines.write(2000)
+            return "degraded" in self.site.health()
+        degraded = linked_site.wait_for(is_degraded, PATIENCE_S)
         self.expect.that(degraded, "full disk of the aggregator: /healthz says so",
                          self.site.health())
         time.sleep(3)
