@@ -10,7 +10,7 @@ namespace {
 
 /// A run of the order has 8 bytes, a parameter tuple some 100: a quarter and a tenth per cent of
 /// the text at most, beyond what an ordinary iteration has.
-constexpr segment::Segmenter::Share kRuns{128, 3200}, kTuples{16, 128 * 1024};
+constexpr segment::Segmenter::Share kRuns{128, 3200}, kTuples{12, 256 * 1024};
 
 }  // namespace
 
