@@ -55,8 +55,9 @@ class NodeAgent {
   /// Rule packs that knew a line of these files.
   std::vector<std::string> frameworks() const;
 
+  struct State;  ///< agent/node_state.h, for this folder alone
+
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

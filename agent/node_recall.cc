@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "agent/node_state.h"
+#include "common/drain/finder.h"
 
 namespace l4::agent {
 namespace {
 
-constexpr std::size_t kSpareSpans = 2;  // read where few lines are wanted
+constexpr std::size_t kSpareSpans = 2;           // read where few lines are wanted
+constexpr std::uint64_t kStepBytes = 64 * 1024;  // then whether all was found is asked again
 
 /// A hit for each physical file that a record has lines in: one, but for folds over a rotation.
 void append_hits(std::vector<recall::Hit>& hits, const recall::Hit& like,
@@ -22,75 +25,138 @@ void append_hits(std::vector<recall::Hit>& hits, const recall::Hit& like,
   }
 }
 
-}  // namespace
+struct WantedSpan {
+  recall::Span span;
+  std::size_t wanted;  ///< place in the request
+};
 
-std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const {
-  struct Want {
-    const recall::Wanted* wanted = nullptr;
-    std::size_t hits = 0;
-  };
-  std::map<LocalTemplateId, Want> wants;
-  std::map<std::size_t, std::vector<recall::Span>> spans_of_file;
-  auto asks_source = [](const recall::Wanted& wanted, SourceId source) {
+/// Spans that touch, and all that is wanted of them.
+struct Stretch {
+  wire::ByteRange bytes;
+  std::uint64_t first_line = 0;
+  std::optional<TimeMs> newest;  ///< of the first span
+  std::vector<std::size_t> wanted;
+};
+
+/// One request: each stretch of the files is read once, whoever wants it.
+class Search {
+ public:
+  Search(const NodeAgent::State& state, const recall::Request& request)
+      : state_(&state),
+        request_(&request),
+        finder_(state.pipeline.miner()),
+        found_(request.wanted.size(), 0) {
+    for (std::size_t i = 0; i < request.wanted.size(); ++i) {
+      const LocalTemplateId id = request.wanted[i].id;
+      wanted_of_[state.pipeline.miner().canonical(id)].push_back(i);
+      choose_spans(i);
+    }
+  }
+
+  std::vector<recall::Hit> run() {
+    for (auto& [file, spans] : spans_of_file_) {
+      std::ranges::sort(spans, {}, [](const WantedSpan& each) { return each.span.bytes.from; });
+      search(state_->files[file], spans);
+    }
+    return std::move(hits_);
+  }
+
+ private:
+  static bool asks_source(const recall::Wanted& wanted, SourceId source) {
     return wanted.sources.empty() || std::ranges::binary_search(wanted.sources, source);
-  };
-  const std::size_t lines_max = request.lines_per_template_max;
-  for (const recall::Wanted& wanted : request.wanted) {
-    wants[state_->pipeline.miner().canonical(wanted.id)] = {&wanted, 0};
+  }
+  bool has_all(std::size_t wanted) const {
+    return request_->lines_per_template_max > 0 &&
+           found_[wanted] >= request_->lines_per_template_max;
+  }
+
+  void choose_spans(std::size_t i) {
+    const recall::Wanted& wanted = request_->wanted[i];
+    const std::size_t lines_max = request_->lines_per_template_max;
     std::size_t spans = 0;
     for (const recall::Span& span : state_->index.spans(wanted.id)) {
       if (!asks_source(wanted, span.source)) continue;
       if (wanted.from && span.end && *span.end < *wanted.from) continue;
-      spans_of_file[state_->pipeline.log_of(span.source).number.value()].push_back(span);
+      spans_of_file_[state_->pipeline.log_of(span.source).number.value()].push_back({span, i});
       // A span holds its template at least once; its line may be older than what is wanted.
       if (lines_max > 0 && ++spans == lines_max + kSpareSpans) break;
     }
   }
-  const auto has_all = [&] {
-    return lines_max > 0 && std::ranges::all_of(wants, [&](const auto& want) {
-             return want.second.hits >= lines_max;
-           });
-  };
-  std::vector<recall::Hit> hits;
-  for (auto& [file, spans] : spans_of_file) {
-    std::ranges::sort(spans, {}, [](const recall::Span& span) { return span.bytes.from; });
-    const OpenFile& open = state_->files[file];
+
+  void take(const OpenFile& open, const pipeline::Log& log, const decode::Record& record) {
+    const auto id = finder_.find(record.text, record.outline);
+    if (!id) return;
+    const auto of_template = wanted_of_.find(state_->pipeline.miner().canonical(*id));
+    if (of_template == wanted_of_.end()) return;
+    const auto source = log.runs.source_at(log.speakers.lookup(record.speaker), record.bytes.from);
+    if (!source) return;
+    for (const std::size_t i : of_template->second) {
+      const recall::Wanted& wanted = request_->wanted[i];
+      if (has_all(i) || !asks_source(wanted, *source)) continue;
+      if (wanted.from && record.time && *record.time < *wanted.from) continue;
+      ++found_[i];
+      append_hits(hits_, {of_template->first, *source, i, {}, {}, record.time, {}}, open.parts,
+                  record, request_->text_bytes_max);
+    }
+  }
+
+  /// The next stretch of `spans`, from `i` on; empty at their end.
+  Stretch next_stretch(const std::vector<WantedSpan>& spans, std::size_t& i) const {
+    Stretch stretch;
+    for (; i < spans.size(); ++i) {
+      const recall::Span& span = spans[i].span;
+      if (has_all(spans[i].wanted)) continue;
+      if (stretch.wanted.empty()) {
+        stretch = {span.bytes, span.first_line, std::nullopt, {}};
+        if (span.end) stretch.newest = *span.end;
+      } else if (span.bytes.from > stretch.bytes.to) {
+        break;
+      }
+      stretch.bytes.to = std::max(stretch.bytes.to, span.bytes.to);
+      stretch.wanted.push_back(spans[i].wanted);
+    }
+    return stretch;
+  }
+
+  void search(const OpenFile& open, const std::vector<WantedSpan>& spans) {
     const pipeline::Log& log = *state_->pipeline.log(open.log);
     PartsReader reader(open.parts);
-    decode::Options decode_options = state_->options.decode;
-    auto on_record = [&](const decode::Record& record) {
-      const auto id = state_->pipeline.miner().find(record.text);
-      if (!id) return;
-      const auto want = wants.find(state_->pipeline.miner().canonical(*id));
-      if (want == wants.end()) return;
-      const recall::Wanted& wanted = *want->second.wanted;
-      const auto source =
-          log.runs.source_at(log.speakers.lookup(record.speaker), record.bytes.from);
-      if (!source || !asks_source(wanted, *source)) return;
-      if (wanted.from && record.time && *record.time < *wanted.from) return;
-      if (lines_max > 0 && want->second.hits++ >= lines_max) return;
-      append_hits(hits, {want->first, *source, {}, {}, record.time, {}}, open.parts, record,
-                  request.text_bytes_max);
-    };
-    for (std::size_t i = 0; i < spans.size() && !has_all();) {
-      wire::ByteRange bytes = spans[i].bytes;
-      const std::uint64_t first_line = spans[i].first_line;
-      std::optional<TimeMs> newest;
-      if (spans[i].end) newest = *spans[i].end;
-      for (++i; i < spans.size() && spans[i].bytes.from <= bytes.to; ++i) {
-        bytes.to = std::max(bytes.to, spans[i].bytes.to);
-      }
-      // Of a stamp without a date the day is that of the span, and of one without a year the year.
-      decode_options.year_hint = state_->options.decode.year_hint;
-      if (!decode_options.year_hint) decode_options.year_hint = newest;
+    for (std::size_t i = 0; i < spans.size();) {
+      const Stretch stretch = next_stretch(spans, i);
+      if (stretch.wanted.empty()) return;
+      // Of a stamp without a date the day is that of the span, of one without a year the year.
+      decode::Options decode_options = state_->options.decode;
+      if (!decode_options.year_hint) decode_options.year_hint = stretch.newest;
       if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
-      decode::Decoder decoder(decode_options, on_record);
-      decoder.start_at(first_line, bytes.from);
-      reader.feed(bytes, decoder);
+      decode::Decoder decoder(decode_options,
+                              [&](const decode::Record& record) { take(open, log, record); });
+      decoder.start_at(stretch.first_line, stretch.bytes.from);
+      const auto done = [&] {
+        return std::ranges::all_of(stretch.wanted,
+                                   [&](std::size_t wanted) { return has_all(wanted); });
+      };
+      for (std::uint64_t at = stretch.bytes.from; at < stretch.bytes.to && !done();) {
+        const std::uint64_t to = std::min(stretch.bytes.to, at + kStepBytes);
+        reader.feed({at, to}, decoder);
+        at = to;
+      }
       decoder.finish();
     }
   }
-  return hits;
+
+  const NodeAgent::State* state_;
+  const recall::Request* request_;
+  drain::Finder finder_;
+  std::unordered_map<LocalTemplateId, std::vector<std::size_t>> wanted_of_;
+  std::map<std::size_t, std::vector<WantedSpan>> spans_of_file_;
+  std::vector<std::size_t> found_;  // by place in the request
+  std::vector<recall::Hit> hits_;
+};
+
+}  // namespace
+
+std::vector<recall::Hit> NodeAgent::recall(const recall::Request& request) const {
+  return Search(*state_, request).run();
 }
 
 }  // namespace l4::agent

@@ -21,15 +21,17 @@ struct Wanted {
   std::optional<TimeMs> from;     ///< nothing that is known to be older
 };
 
+/// One request for all that is wanted: what several want is read once.
 struct Request {
-  std::vector<Wanted> wanted;
-  std::size_t lines_per_template_max = 0;  ///< 0: all
+  std::vector<Wanted> wanted;              ///< a template may stand in it more than once
+  std::size_t lines_per_template_max = 0;  ///< for each that is wanted; 0: all
   std::size_t text_bytes_max = 0;          ///< 0: no text
 };
 
 struct Hit {
   LocalTemplateId id;
   SourceId source;
+  std::size_t wanted = 0;            ///< whose it is: place in Request::wanted
   std::string file;                  ///< physical file, as in reports
   std::vector<std::uint64_t> lines;  ///< lines of that file which the record has, from 1
   std::optional<TimeMs> time;

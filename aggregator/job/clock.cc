@@ -47,7 +47,19 @@ std::int64_t stride_of(const Stream& stream) {
   return best;
 }
 
-void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts) {
+/// Neighbouring numbers of a stream, and how many of them it printed in turns.
+struct Turns {
+  std::size_t pairs = 0, mixed = 0;
+};
+
+/// A number that comes again after the next one was there takes most of the next one's time.
+/// (Ranks that share a file differ by less.)
+bool is_mixed(const IterationRecord& before, const IterationRecord& next) {
+  if (!before.end || !next.begin || !next.end) return false;
+  return 2 * (*before.end - *next.begin) > *next.end - *next.begin;
+}
+
+void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts, Turns& turns) {
   const Iterations::value_type* before = nullptr;
   for (const auto& entry : stream.iterations) {
     const IterationRecord& record = entry.second;
@@ -61,6 +73,10 @@ void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts) {
     const double timed = timed_ms(record);
     if (timed > 0) draft.timed.push_back(timed);
     const std::int64_t step = before == nullptr ? 0 : entry.first.value() - before->first.value();
+    if (before != nullptr) {
+      ++turns.pairs;
+      turns.mixed += is_mixed(before->second, record) ? 1 : 0;
+    }
     if (step > 0 && record.end && before->second.end)
       draft.durations.push_back(static_cast<double>((*record.end - *before->second.end).count()) /
                                 static_cast<double>(step));
@@ -172,7 +188,8 @@ std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clo
 }
 
 /// Numbers that do not grow with time are no iterations: samples, or several runs in one file.
-bool grows_with_time(const JobClock& clock) {
+bool grows_with_time(const JobClock& clock, const Turns& turns) {
+  if (turns.mixed * 4 > turns.pairs) return false;
   std::size_t forward = 0;
   std::size_t backward = 0;
   const ClockTick* before = nullptr;
@@ -237,8 +254,9 @@ JobClock make_clock(const JobView& view) {
   clock.counted = std::ranges::none_of(view.streams, [](const StreamView& stream) {
     return stream.state->last_completed && !stream.state->counted;
   });
+  Turns turns;
   for (const StreamView& stream : view.streams)
-    if (stream.state->counted == clock.counted) add_stream(*stream.state, drafts);
+    if (stream.state->counted == clock.counted) add_stream(*stream.state, drafts, turns);
   std::size_t timed = 0;
   std::vector<double> by_timers;
   for (auto& [iteration, draft] : drafts) {
@@ -252,7 +270,7 @@ JobClock make_clock(const JobView& view) {
       clock.first_progress = draft.first_done;
   }
   if (!clock.ticks.empty()) clock.completed_by_any = clock.ticks.back().iteration;
-  if (!grows_with_time(clock)) {
+  if (!grows_with_time(clock, turns)) {
     clock.paced = false;
     clock.counted = true;
     for (ClockTick& tick : clock.ticks) tick.duration_ms = 0;

@@ -375,6 +375,10 @@ Stats TemplateMiner::stats() const {
   return stats;
 }
 
+const CodeList& TemplateMiner::codes() const {
+  return state_->codes;
+}
+
 Skeleton skeleton_of(std::string_view message) {
   return masked_skeleton(message, default_codes());
 }

@@ -83,6 +83,7 @@ class TemplateMiner {
   /// Templates that stand, aliases not counted.
   std::size_t size() const;
   Stats stats() const;
+  const CodeList& codes() const;
 
  private:
   struct State;

@@ -6,8 +6,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <map>
-#include <set>
+#include <ranges>
 #include <tuple>
 
 namespace l4::cli {
@@ -26,17 +27,34 @@ const wire::SourceDefinition& source_of(const OfflineJob& job, const std::string
   return job.state->agents().at(agent).streams.at(source.value()).source;
 }
 
-/// One request per agent: templates of one event on the streams of its scope.
-std::map<std::string, recall::Request> requests_of(const diagnose::EventScope& scope) {
-  std::map<std::string, recall::Request> requests;
-  for (const auto& stream : scope.streams) {
-    auto& wanted = requests[stream.agent].wanted;
-    auto same = std::ranges::find(wanted, stream.local, &recall::Wanted::id);
-    if (same == wanted.end()) same = wanted.insert(wanted.end(), {stream.local, {}, scope.from});
-    same->sources.push_back(stream.source);
+/// What the events want of one agent; `events`: whose each wanted template is.
+struct AgentRequest {
+  recall::Request request;
+  std::vector<std::size_t> events;
+};
+
+/// One request per agent: templates of each event on the streams of its scope, of which the first
+/// `streams_max` count.
+std::map<std::string, AgentRequest> requests_of(const diagnose::Diagnosis& diagnosis,
+                                                std::size_t streams_max) {
+  std::map<std::string, AgentRequest> requests;
+  for (std::size_t event = 0; event < diagnosis.scopes.size(); ++event) {
+    const diagnose::EventScope& scope = diagnosis.scopes[event];
+    for (const auto& stream : std::views::take(scope.streams, streams_max)) {
+      auto& [request, events] = requests[stream.agent];
+      // Those of this event are the last ones.
+      std::size_t at = request.wanted.size();
+      while (at > 0 && events[at - 1] == event && request.wanted[at - 1].id != stream.local) --at;
+      if (at == 0 || events[at - 1] != event) {
+        request.wanted.push_back({stream.local, {}, scope.from});
+        events.push_back(event);
+        at = request.wanted.size();
+      }
+      request.wanted[at - 1].sources.push_back(stream.source);
+    }
   }
-  for (auto& [agent, request] : requests)
-    for (recall::Wanted& wanted : request.wanted) std::ranges::sort(wanted.sources);
+  for (auto& [agent, asked] : requests)
+    for (recall::Wanted& wanted : asked.request.wanted) std::ranges::sort(wanted.sources);
   return requests;
 }
 
@@ -51,20 +69,16 @@ const agent::NodeAgent* find_agent(const OfflineJob& job, const std::string& nam
 void add_examples(diagnose::Diagnosis& diagnosis, const OfflineJob& job) {
   constexpr std::size_t kExamplesMax = 3;
   constexpr std::size_t kTextBytesMax = 400;
-  for (std::size_t i = 0; i < diagnosis.scopes.size(); ++i) {
-    auto& examples = diagnosis.report.events[i].examples;
-    diagnose::EventScope scope = diagnosis.scopes[i];
-    if (scope.streams.size() > kExamplesMax) scope.streams.resize(kExamplesMax);
-    for (auto& [name, request] : requests_of(scope)) {
-      const agent::NodeAgent* agent = find_agent(job, name);
-      if (agent == nullptr || examples.size() >= kExamplesMax) continue;
-      request.lines_per_template_max = kExamplesMax;
-      request.text_bytes_max = kTextBytesMax;
-      for (const recall::Hit& hit : agent->recall(request)) {
-        if (examples.size() >= kExamplesMax) break;
-        const wire::SourceDefinition& source = source_of(job, name, hit.source);
-        examples.push_back({source.node, source.rank, hit.file, hit.lines.front(), hit.text});
-      }
+  for (auto& [name, asked] : requests_of(diagnosis, kExamplesMax)) {
+    const agent::NodeAgent* agent = find_agent(job, name);
+    if (agent == nullptr) continue;
+    asked.request.lines_per_template_max = kExamplesMax;
+    asked.request.text_bytes_max = kTextBytesMax;
+    for (const recall::Hit& hit : agent->recall(asked.request)) {
+      auto& examples = diagnosis.report.events[asked.events[hit.wanted]].examples;
+      if (examples.size() >= kExamplesMax) continue;
+      const wire::SourceDefinition& source = source_of(job, name, hit.source);
+      examples.push_back({source.node, source.rank, hit.file, hit.lines.front(), hit.text});
     }
   }
 }
@@ -72,14 +86,16 @@ void add_examples(diagnose::Diagnosis& diagnosis, const OfflineJob& job) {
 Result<void> write_lines(const diagnose::Diagnosis& diagnosis, const OfflineJob& job,
                          const std::filesystem::path& out) {
   std::vector<Flagged> rows;
-  for (const diagnose::EventScope& scope : diagnosis.scopes)
-    for (const auto& [name, request] : requests_of(scope)) {
-      const agent::NodeAgent* agent = find_agent(job, name);
-      if (agent == nullptr) continue;
-      for (const recall::Hit& hit : agent->recall(request))
-        for (const std::uint64_t line : hit.lines)
-          rows.push_back({hit.file, line, to_string(scope.id), scope.score});
+  for (const auto& [name, asked] :
+       requests_of(diagnosis, std::numeric_limits<std::size_t>::max())) {
+    const agent::NodeAgent* agent = find_agent(job, name);
+    if (agent == nullptr) continue;
+    for (const recall::Hit& hit : agent->recall(asked.request)) {
+      const diagnose::EventScope& scope = diagnosis.scopes[asked.events[hit.wanted]];
+      for (const std::uint64_t line : hit.lines)
+        rows.push_back({hit.file, line, to_string(scope.id), scope.score});
     }
+  }
   std::ranges::sort(rows, {}, &Flagged::key);
   errno = 0;
   std::ofstream file(out, std::ios::binary);

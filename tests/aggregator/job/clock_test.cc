@@ -84,6 +84,26 @@ TEST_CASE("without times the phase timers tell how long iterations took") {
   CHECK(clock.ticks[5].duration_ms == doctest::Approx(250));
 }
 
+/// Each number is printed four times, in turns with the next three where `turns`.
+JobClock printed_four_times(bool turns) {
+  MadeJob job(1);
+  std::int64_t now = 0;
+  for (std::int64_t k = 10; k <= 200; k += 10)
+    for (int time = 0; time < 4; ++time) {
+      now += 1000;
+      job.iterate(0, k + (turns ? 10 * time : 0), now).begin = after(now - 1000);
+    }
+  return make_clock(job.view());
+}
+
+TEST_CASE("numbers that come again after the next one say nothing of the pace") {
+  CHECK(printed_four_times(false).paced);
+  const JobClock clock = printed_four_times(true);
+  CHECK_FALSE(clock.paced);
+  CHECK(clock.counted);
+  CHECK(clock.last_progress == after(80'000));
+}
+
 TEST_CASE("counted progress gives way to printed iterations") {
   MadeJob counted(2);
   for (std::int64_t k = 1; k <= 10; ++k)
