@@ -251,6 +251,33 @@ TEST_CASE("limits, sources, times and text are kept to") {
   for (const Hit& hit : late) CHECK(*hit.time >= from);
 }
 
+TEST_CASE("each that wants a template gets its own lines, though all are read once") {
+  const l4::test::TempFolder folder;
+  for (const char* file : {"a/rank0.log", "a/rank1.log"}) {
+    std::string text;
+    for (int i = 0; i < 900; ++i)
+      text += stamp(i * 1000) + fmt::format("INFO {} number {}\n", i % 3 ? "birch" : "alder", i);
+    folder.file(file, text);
+  }
+  const ReadFolder read(folder.path());
+  const auto birch = read.id_of("birch");
+  const SourceId first = read.kept.sources.begin()->first;
+  const TimeMs from = from_civil(2024, 3, 5, 10, 14, 0, 0);
+  const std::vector<Wanted> wanted{
+      {birch, {}, {}}, {birch, {first}, {}}, {read.id_of("alder"), {}, {}}, {birch, {}, from}};
+  for (const std::size_t lines_max : {0, 5}) {
+    std::vector<Lines> together(wanted.size());
+    for (const Hit& hit : read.recall({wanted, lines_max, 0}))
+      for (const std::uint64_t line : hit.lines)
+        CHECK(together[hit.wanted].emplace(hit.file, line).second);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const Lines alone = read.lines_of(read.recall({{wanted[i]}, lines_max, 0}));
+      CHECK_FALSE(alone.empty());
+      CHECK(together[i] == alone);
+    }
+  }
+}
+
 TEST_CASE("lines of a rotated log are those of its physical files") {
   std::mt19937_64 random(7);
   const l4::test::TempFolder folder;
