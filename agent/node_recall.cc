@@ -46,10 +46,11 @@ class Search {
         request_(&request),
         finder_(state.pipeline.miner()),
         found_(request.wanted.size(), 0) {
+    const recall::SegmentIndex::Reader index(state.index);
     for (std::size_t i = 0; i < request.wanted.size(); ++i) {
       const LocalTemplateId id = request.wanted[i].id;
       wanted_of_[state.pipeline.miner().canonical(id)].push_back(i);
-      choose_spans(i);
+      choose_spans(i, index.spans(id));
     }
   }
 
@@ -70,11 +71,11 @@ class Search {
            found_[wanted] >= request_->lines_per_template_max;
   }
 
-  void choose_spans(std::size_t i) {
+  void choose_spans(std::size_t i, const std::vector<recall::Span>& known) {
     const recall::Wanted& wanted = request_->wanted[i];
     const std::size_t lines_max = request_->lines_per_template_max;
     std::size_t spans = 0;
-    for (const recall::Span& span : state_->index.spans(wanted.id)) {
+    for (const recall::Span& span : known) {
       if (!asks_source(wanted, span.source)) continue;
       if (wanted.from && span.end && *span.end < *wanted.from) continue;
       spans_of_file_[state_->pipeline.log_of(span.source).number.value()].push_back({span, i});

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/pipeline/redaction.h"
+#include "common/wire/parameters.h"
 
 namespace l4::pipeline {
 namespace {
@@ -249,8 +250,20 @@ void JobPipeline::take(Log& log, const decode::Record& record) {
     own.lose_marker();
   }
   if (arrival_) own.arrives(*arrival_);
-  own.add(record, match.id, known, mark, stage, match.literal && known.silent == match.skeleton);
-  if (match.literal && own.was_silent()) known.silent = match.skeleton;
+  const bool silent = record.outline.collapsed != 0 && silent_.find(record.outline) != nullptr;
+  own.add(record, match.id, known, mark, stage, silent);
+  if (own.was_silent()) note_silent(record);
+}
+
+/// Lines of this wording have no parameters, whatever their numbers.
+void JobPipeline::note_silent(const decode::Record& record) {
+  if (record.outline.collapsed == 0) return;
+  const auto is_silent = [this](std::string_view line) {
+    wire::extract_parameters(line, probed_);
+    return probed_.empty();
+  };
+  silent_.note(record.outline, record.text, true, is_silent,
+               [](std::string_view) { return false; });
 }
 
 void JobPipeline::on_segment(wire::Segment&& segment, std::span<const wire::ByteRange> where) {

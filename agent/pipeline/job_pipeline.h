@@ -27,6 +27,7 @@
 #include "agent/pipeline/traits_table.h"
 #include "agent/segment/rule_pack.h"
 #include "agent/segment/segmenter.h"
+#include "common/base/outline_memo.h"
 #include "common/drain/template_miner.h"
 #include "common/wire/batch.h"
 
@@ -94,12 +95,15 @@ class JobPipeline {
   void freeze();
 
  private:
+  static constexpr std::size_t kSilentMax = 4096;
+
   Log& at(LogNumber number) { return *logs_.at(number); }
   decode::Decoder& decoder_of(Log& log);
   void whole(LogNumber number, const Part& part, std::uint64_t to, std::string_view lines,
              std::string_view lost);
   void on_record(Log& log, const decode::Record& given);
   void take(Log& log, const decode::Record& record);
+  void note_silent(const decode::Record& record);
   segment::TemplateTraits& traits_of(LocalTemplateId id, const decode::Record& record);
   segment::Segmenter& segmenter_of(Log& log, std::size_t speaker);
   void define_source(Log& log, std::size_t speaker, SourceId id, bool last_run);
@@ -125,6 +129,8 @@ class JobPipeline {
   std::vector<LogNumber> log_of_source_;
   std::vector<std::unique_ptr<segment::Segmenter>> segmenters_;  // by source
   TraitsTable traits_;
+  OutlineMemo<bool> silent_{kSilentMax};  // lines that have no parameters
+  std::vector<wire::Parameter> probed_;
   std::set<std::string, std::less<>> known_packs_;
   ForgottenList forgotten_;
   std::uint64_t by_half_ = 0;  // of the lines, as told

@@ -188,7 +188,7 @@ void SegmentIndex::freeze() {
   places_ = std::unordered_map<std::uint32_t, Places>();
 }
 
-std::vector<Span> SegmentIndex::all_spans() const {
+std::vector<Span> SegmentIndex::unpack() const {
   std::vector<Span> spans;
   const std::uint8_t* at = packed_spans_.data();
   const std::uint8_t* const end = at + packed_spans_.size();
@@ -196,24 +196,24 @@ std::vector<Span> SegmentIndex::all_spans() const {
   return spans;
 }
 
-std::vector<Span> SegmentIndex::spans(LocalTemplateId id) const {
+std::vector<Span> SegmentIndex::Reader::spans(LocalTemplateId id) const {
+  const SegmentIndex& index = *index_;
   std::vector<Span> found;
-  if (const auto known = places_.find(id.value()); known != places_.end()) {
+  if (const auto known = index.places_.find(id.value()); known != index.places_.end()) {
     std::vector<std::uint32_t> places = known->second.in_spans;
-    std::erase_if(places, [this](std::uint32_t place) { return is_gone(place); });
-    put_in_order(places);
-    for (const std::uint32_t place : places) found.push_back(spans_[place]);
+    std::erase_if(places, [&](std::uint32_t place) { return index.is_gone(place); });
+    index.put_in_order(places);
+    for (const std::uint32_t place : places) found.push_back(index.spans_[place]);
   }
-  const auto packed = std::ranges::lower_bound(packed_ids_, id.value());
-  if (packed == packed_ids_.end() || *packed != id.value()) return found;
-  const std::vector<Span> all = all_spans();
-  const auto number = static_cast<std::size_t>(packed - packed_ids_.begin());
-  const std::size_t from = number == 0 ? 0 : place_ends_[number - 1];
-  const std::uint8_t* at = packed_places_.data() + from;
-  const std::uint8_t* const end = packed_places_.data() + place_ends_[number];
+  const auto packed = std::ranges::lower_bound(index.packed_ids_, id.value());
+  if (packed == index.packed_ids_.end() || *packed != id.value()) return found;
+  const auto number = static_cast<std::size_t>(packed - index.packed_ids_.begin());
+  const std::size_t from = number == 0 ? 0 : index.place_ends_[number - 1];
+  const std::uint8_t* at = index.packed_places_.data() + from;
+  const std::uint8_t* const end = index.packed_places_.data() + index.place_ends_[number];
   for (std::uint64_t place = 0; at != end;) {
     place = take_step(at, place);
-    found.push_back(all[place]);
+    found.push_back(unpacked_[place]);
   }
   return found;
 }

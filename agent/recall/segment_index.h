@@ -43,7 +43,19 @@ class SegmentIndex {
   void forget(const std::vector<LocalTemplateId>& ids);
   void forget(const std::vector<SourceId>& sources);
   /// Spans that may hold `id`; empty if it was never seen.
-  std::vector<Span> spans(LocalTemplateId id) const;
+  std::vector<Span> spans(LocalTemplateId id) const { return Reader(*this).spans(id); }
+
+  /// For many questions: what is packed is unpacked once. The index must outlive it and stay as it
+  /// is.
+  class Reader {
+   public:
+    explicit Reader(const SegmentIndex& index) : index_(&index), unpacked_(index.unpack()) {}
+    std::vector<Span> spans(LocalTemplateId id) const;
+
+   private:
+    const SegmentIndex* index_;
+    std::vector<Span> unpacked_;
+  };
 
   /// Nothing more will be added: packs what is there.
   void freeze();
@@ -61,7 +73,7 @@ class SegmentIndex {
   bool is_gone(std::uint32_t place) const;
   void halve(Places& places);
   void sweep();
-  std::vector<Span> all_spans() const;
+  std::vector<Span> unpack() const;
 
   std::vector<Span> spans_;
   std::unordered_map<std::uint32_t, Places> places_;  // by template

@@ -22,7 +22,6 @@ struct TemplateTraits {
   std::uint64_t seen = 0;
   mutable ReadHint number_hint;               ///< of the marker's number
   mutable std::vector<ReadHint> timer_hints;  ///< of role.timers
-  std::optional<Skeleton> silent;             ///< lines of this skeleton have no parameters
 };
 
 /// Key of a template in a FlatTable: never 0, which would be the key of 1.

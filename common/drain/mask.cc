@@ -169,7 +169,6 @@ class LineMasker {
       const bool plain = at_token_end();
       if (!plain) at_ = begin_ + map_.blank(offset());
       if (plain && masker_.plain(begin, at_)) {
-        literal_ = false;
         if (!after_value_) emit(&kWild, 1, true);
       } else {
         masked(begin);
@@ -177,15 +176,11 @@ class LineMasker {
     }
   }
 
-  /// True if nothing was masked and nothing left out.
-  bool is_literal() const { return literal_; }
-
  private:
   std::size_t offset() const { return static_cast<std::size_t>(at_ - begin_); }
   bool at_token_end() const { return at_ == end_ || has(*at_, kBlank); }
 
   void masked(const char* begin) {
-    literal_ = false;
     at_ = masker_.mask(begin, at_);
     const char* bytes = masker_.bytes();
     const std::size_t size = masker_.size();
@@ -201,7 +196,6 @@ class LineMasker {
       return;
     }
     if (size <= 4 && size >= 3 && is_date_word({begin, size}, {at_, end_}, after_value_)) {
-      literal_ = false;
       if (!after_value_) emit(&kWild, 1, true);
       return;
     }
@@ -210,7 +204,6 @@ class LineMasker {
 
   void emit(const char* bytes, std::size_t size, bool value) {
     shown_ += size + 3;
-    if (shown_ > kTextMax || size == kTokenMax) literal_ = false;
     if (shown_ > kTextMax) return;
     sink_.token(bytes, size);
     after_value_ = value;
@@ -224,7 +217,6 @@ class LineMasker {
   Sink& sink_;
   std::size_t shown_ = 0;
   bool after_value_ = false;
-  bool literal_ = true;
 };
 
 }  // namespace
@@ -233,9 +225,7 @@ MaskedLine masked_line(std::string_view message, const CodeList& codes) {
   HashSink sink;
   LineMasker<HashSink> masker(message, codes, sink);
   masker.run();
-  MaskedLine line = sink.take();
-  line.literal = masker.is_literal();
-  return line;
+  return sink.take();
 }
 
 bool may_hold_code(std::string_view message, const CodeList& codes) {

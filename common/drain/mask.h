@@ -35,7 +35,6 @@ struct MaskedLine {
   std::array<Part, 4> quarters;
   std::uint64_t values = 0;  ///< sum of all `<*>`
   std::uint32_t tokens = 0;
-  bool literal = true;  ///< nothing was masked: lines of this skeleton say the same
   bool operator==(const MaskedLine&) const = default;
 };
 MaskedLine masked_line(std::string_view message, const CodeList& codes);

@@ -128,7 +128,7 @@ std::optional<Match> TemplateMiner::State::by_half(const MaskedLine& line, bool 
   ++entry.log_template.count;
   entry.last_line = stats.lines;
   ++stats.by_half;
-  return Match{entry.log_template.id, line.skeleton, false, false, line.literal};
+  return Match{entry.log_template.id, line.skeleton, false, false};
 }
 
 Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine& line,
@@ -151,7 +151,7 @@ Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine
   ++known.count;
   entry.last_line = stats.lines;
   entry.alert = entry.alert || alert;
-  const Match match{known.id, skeleton, created, changes != changes_before, line.literal};
+  const Match match{known.id, skeleton, created, changes != changes_before};
   if (memo.size() >= options.memo_entries_max) evict_memo();
   Known& fresh = memo[skeleton.value()] = {&entry, stats.lines, 0};
   if (flood.on()) {
@@ -291,7 +291,7 @@ Match TemplateMiner::learn(std::string_view message, bool alert, const Outline& 
     state.flood.remember(line, id.value(), alert);
     known->in_flood = state.flood.age();
   }
-  return {id, line.skeleton, false, false, line.literal};
+  return {id, line.skeleton, false, false};
 }
 
 std::optional<LocalTemplateId> TemplateMiner::find(std::string_view message) const {

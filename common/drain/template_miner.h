@@ -44,7 +44,6 @@ struct Match {
   Skeleton skeleton;
   bool created = false;  ///< first line of a new template
   bool changed = false;  ///< the template's definition changed (created, generalised or merged)
-  bool literal = false;  ///< the line shows no values: another one of its skeleton says the same
 };
 
 struct Stats {
