@@ -12,6 +12,7 @@
 
 #include "aggregator/faults/library.h"
 #include "aggregator/live/api.h"
+#include "aggregator/live/even_clock.h"
 #include "aggregator/log.h"
 #include "common/http/client.h"
 #include "common/wire/zmq/allow_list.h"
@@ -54,8 +55,8 @@ Result<wire::ZmqServerOptions> wire_options(const Settings& settings) {
 }
 
 live::Surroundings surroundings(wire::ServerPort& port, const faults::Library& library,
-                                Millis timeout) {
-  live::Surroundings around{port, &library, {}, log_info, now};
+                                Millis timeout, live::EvenClock& clock) {
+  live::Surroundings around{port, &library, {}, log_info, [&clock] { return clock.at(now()); }};
   around.post = [timeout](const std::string& url, const std::string& body) -> Result<unsigned> {
     http::ClientOptions options;
     options.timeout = timeout;
@@ -82,17 +83,25 @@ void reload(const std::filesystem::path& config, live::Aggregator& aggregator) {
   sd_notify(0, "READY=1");
 }
 
+void tell_jump(Millis jump) {
+  if (std::chrono::abs(jump) <= live::EvenClock::kJump) return;
+  log_info(fmt::format("the clock of this host was set {} by {}; times of jobs follow it by a "
+                       "tenth, so that no silence seems longer or shorter than it is",
+                       jump < Millis{0} ? "back" : "on", to_human(std::chrono::abs(jump))));
+}
+
 /// Until a signal ends it. The watchdog is fed as long as all threads move.
 void serve(const sigset_t& signals, const std::filesystem::path& config,
-           live::Aggregator& aggregator) {
+           live::Aggregator& aggregator, live::EvenClock& clock) {
   std::uint64_t watchdog_us = 0;
   const bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
   const Millis pause =
-      watched ? Millis{static_cast<std::int64_t>(watchdog_us / 3000)} + Millis{1} : Millis{60'000};
+      watched ? Millis{static_cast<std::int64_t>(watchdog_us / 3000)} + Millis{1} : Millis{10'000};
   for (;;) {
     const int signal = next(signals, pause);
     if (signal == SIGTERM || signal == SIGINT) return;
     if (signal == SIGHUP) reload(config, aggregator);
+    if (const auto jump = clock.take_jump()) tell_jump(*jump);
     if (watched && !aggregator.health().stalled) sd_notify(0, "WATCHDOG=1");
   }
 }
@@ -128,7 +137,8 @@ int run(Settings settings, const std::filesystem::path& config) {
 
   auto port = wire::ZmqServer::make(std::make_shared<wire::ZmqContext>(), *wire);
   if (!port) return fail(port.error(), kWrong);
-  live::Surroundings around = surroundings(**port, *library, settings.webhook_timeout);
+  live::EvenClock clock;
+  live::Surroundings around = surroundings(**port, *library, settings.webhook_timeout, clock);
   around.port_notice = [&port] { return (*port)->notice(); };
   auto aggregator = live::Aggregator::recover(settings.live, std::move(around));
   if (!aggregator) return fail(aggregator.error(), kFailed);
@@ -144,7 +154,7 @@ int run(Settings settings, const std::filesystem::path& config) {
       server ? fmt::format("for questions at http://{}:{}", settings.http.address, server->port())
              : "answers no questions"));
   sd_notify(0, "READY=1");
-  serve(signals, config, **aggregator);
+  serve(signals, config, **aggregator, clock);
   sd_notify(0, "STOPPING=1");
   log_info("stops");
   server.reset();

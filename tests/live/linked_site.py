@@ -114,15 +114,15 @@ class Site:
                                        for key, value in values.items())
             for section, values in settings.items()))
 
-    def start_agent(self):
-        self.agent = self._start("agent")
+    def start_agent(self, environment=None):
+        self.agent = self._start("agent", environment)
 
-    def start_aggregator(self):
-        self.aggregator = self._start("aggregator")
+    def start_aggregator(self, environment=None):
+        self.aggregator = self._start("aggregator", environment)
 
-    def _start(self, name):
+    def _start(self, name, environment):
         return live.Program(name, self.folder, [self.binaries / f"l4-{name}", "--config",
-                                                self.folder / f"{name}.toml"])
+                                                self.folder / f"{name}.toml"], environment)
 
     def alive(self, which):
         return getattr(self, which).process.poll() is None
