@@ -60,7 +60,7 @@ void NodeAgent::State::read_file(OpenFile& open, std::span<char> chunk,
     const decode::Place begin = pipeline.log(open.log)->decoder->progress().front;
     part.bytes.from = begin.bytes;
     part.lines_before = begin.lines;
-    pipeline.known(open.log, read_part(part, feed, reading));
+    pipeline.known(open.log, {}, read_part(part, feed, reading));
     pipeline.end_part(open.log);
     part.bytes.to = pipeline.log(open.log)->decoder->progress().front.bytes;
   }

@@ -45,7 +45,7 @@ void Intake::bytes(const tail::Place& place, std::string_view bytes) {
     return;
   }
   pipeline::JobPipeline& pipeline = pipeline_of(log);
-  pipeline.known(*log.number, place.known);
+  pipeline.known(*log.number, place.file, place.known);
   pipeline.feed(*log.number, bytes);
   if (pipeline.full()) pipeline.flush(now_.steady);
 }

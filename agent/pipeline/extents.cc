@@ -10,6 +10,7 @@ namespace {
 void add(std::vector<wire::Coverage>& all, wire::Coverage range) {
   if (!all.empty() && all.back().file.key != 0 && all.back().file.key == range.file.key &&
       all.back().bytes.to == range.bytes.from) {
+    all.back().file = range.file;
     all.back().bytes.to = range.bytes.to;
     all.back().lines += range.lines;
     all.back().bytes_known = range.bytes_known;
@@ -33,6 +34,7 @@ void Extents::whole(const std::string& path, const wire::FileId& file, wire::Byt
     Extent& last = extents_.back();
     if (last.to && last.end == end && at.bytes == end && last.file.key == file.key &&
         *last.to == range.from && last.lost == lost) {
+      last.file = file;
       last.to = range.to;
       last.known = std::max(last.known, known);
       return;
@@ -42,8 +44,11 @@ void Extents::whole(const std::string& path, const wire::FileId& file, wire::Byt
       {path, file, range.from, std::max(known, range.to), at, range.to, end, lost, false});
 }
 
-void Extents::set_known(std::uint64_t bytes) {
-  if (!extents_.empty()) extents_.back().known = std::max(extents_.back().known, bytes);
+void Extents::set_known(const wire::FileId& file, std::uint64_t bytes) {
+  if (extents_.empty()) return;
+  Extent& last = extents_.back();
+  last.known = std::max(last.known, bytes);
+  if (file.key == last.file.key) last.file = file;
 }
 
 bool Extents::waits(std::uint64_t byte) const {

@@ -28,8 +28,9 @@ class Extents {
   /// bytes are (a literal), if they are.
   void whole(const std::string& path, const wire::FileId& file, wire::ByteRange range,
              std::uint64_t known, decode::Place at, std::uint64_t end, std::string_view lost);
-  /// Size of the file that was begun last.
-  void set_known(std::uint64_t bytes);
+  /// What is known by now of the file that was begun last: how it begins, where it stands, its
+  /// size. Of another file nothing is taken but the size.
+  void set_known(const wire::FileId& file, std::uint64_t bytes);
 
   /// Adds ranges of the text before `to` that were not covered before, and what is lost of them.
   /// `all`: also those that are empty.

@@ -96,8 +96,8 @@ void JobPipeline::part(LogNumber number, const Part& part) {
   log.dirty = true;
 }
 
-void JobPipeline::known(LogNumber number, std::uint64_t bytes) {
-  at(number).extents.set_known(bytes);
+void JobPipeline::known(LogNumber number, const wire::FileId& file, std::uint64_t bytes) {
+  at(number).extents.set_known(file, bytes);
 }
 
 void JobPipeline::feed(LogNumber number, std::string_view bytes) {

@@ -48,8 +48,8 @@ class JobPipeline {
   void part(LogNumber log, const Part& part);
   /// What was fed is all of the part: ends the line.
   void end_part(LogNumber log) { decoder_of(at(log)).end_part(); }
-  /// Size of the last part, known now.
-  void known(LogNumber log, std::uint64_t bytes);
+  /// What is known by now of the last part: which file it is, and its size.
+  void known(LogNumber log, const wire::FileId& file, std::uint64_t bytes);
   void feed(LogNumber log, std::string_view bytes);
   /// A record of a log whose positions are no bytes: [part.offset, to) of it say `lines`.
   void record(LogNumber log, const Part& part, std::uint64_t to, std::string_view lines);

@@ -129,6 +129,33 @@ TEST_CASE("job pipeline: an unfinished line and an open traceback are not covere
   CHECK_FALSE(pipeline.dirty());
 }
 
+TEST_CASE("job pipeline: what is covered names the file as it is known by then") {
+  Collected out;
+  JobPipeline pipeline("job", packs(), live(), out);
+  const LogNumber log = pipeline.open(log_file(), {});
+  Part part = part_of(7);
+  part.file.fingerprint_bytes = 40;
+  pipeline.part(log, part);
+  pipeline.feed(log, "2026-11-20 10:00:00 INFO setting up\n");
+  wire::FileId grown = part.file;
+  grown.fingerprint_bytes = 4096;
+  grown.inode = 12;  // it stands in a copy by now
+  pipeline.known(log, grown, 5000);
+  pipeline.feed(log, "2026-11-20 10:00:01 INFO going on\n");
+  pipeline.missing(log, part_of(7, 70), 90, "truncated");  // of the same text
+  pipeline.flush(Millis{0}, true);
+  REQUIRE(out.batches.size() == 1);
+  REQUIRE(out.batches[0].coverage.size() == 1);
+  CHECK(out.batches[0].coverage[0].bytes.to == 90);
+  CHECK(out.batches[0].coverage[0].file.fingerprint_bytes == 0);  // that of part_of(7, 70)
+  pipeline.part(log, part_of(8));
+  pipeline.known(log, grown, 6000);
+  pipeline.feed(log, "2026-11-20 10:00:02 INFO another file\n");
+  pipeline.flush(Millis{0}, true);
+  REQUIRE(out.batches.size() == 2);
+  CHECK(out.batches[1].coverage.back().file == part_of(8).file);
+}
+
 TEST_CASE("job pipeline: what waits for more is shipped when nothing comes") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(Millis{300}), out);
