@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "common/wire/codec.h"
 
@@ -28,6 +29,7 @@ void Lineage::begin(Agent& agent, std::uint64_t incarnation) {
   agent.sources.clear();
   agent.timers.clear();
   for (auto& [id, known] : agent.known) known.used = false;
+  for (auto& [file, runs] : agent.runs) runs.named = false;
 }
 
 LocalTemplateId Lineage::resolve(Agent& agent, LocalTemplateId id) {
@@ -82,6 +84,10 @@ bool Lineage::define(Agent& agent, wire::TemplateDefinition& definition) {
 }
 
 void Lineage::define(Agent& agent, wire::SourceDefinition& source) {
+  Runs& runs = agent.runs[fmt::format("{}\n{}", source.path, source.attempt)];
+  if (!std::exchange(runs.named, true)) runs.base = runs.newest;
+  source.run += runs.base;
+  runs.newest = std::max(runs.newest, source.run);
   const std::uint32_t local = source.id.value();
   if (agent.first) {
     agent.sources_next = std::max(agent.sources_next, local + 1);
@@ -230,6 +236,13 @@ void Lineage::save(ByteWriter& out) const {
     save_numbers(out, agent.templates);
     save_numbers(out, agent.sources);
     save_numbers(out, agent.timers);
+    out.number(agent.runs.size());
+    for (const auto& [file, runs] : agent.runs) {
+      out.text(file);
+      out.number(runs.newest);
+      out.number(runs.base);
+      out.byte(runs.named ? 1 : 0);
+    }
     save_names(out, agent.by_source);
     save_names(out, agent.by_timer);
   }
@@ -259,6 +272,12 @@ void Lineage::load(ByteReader& in) {
     load_numbers(in, agent.templates);
     load_numbers(in, agent.sources);
     load_numbers(in, agent.timers);
+    for (std::size_t left = in.count(4); left > 0 && in.ok(); --left) {
+      Runs& runs = agent.runs[in.text()];
+      runs.newest = in.number32();
+      runs.base = in.number32();
+      runs.named = in.byte() != 0;
+    }
     load_names(in, agent.by_source);
     load_names(in, agent.by_timer);
   }

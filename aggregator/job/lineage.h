@@ -3,10 +3,10 @@
 // Flow: a live batch comes through here before JobState::apply. Local ids hold for one incarnation
 // of an agent; JobState knows agents by name alone. What a new incarnation names is found again by
 // what it is (a source by path, rank and run, a template by a skeleton, a timer by its name) and
-// gets the id it had, or one that was never used: counts go on, and nothing is mixed up. A
-// definition that says less than what is known is left out. The first incarnation keeps its ids.
-// Memory: some 150 bytes a template that an agent remembers. One thread; saved and loaded beside
-// the job.
+// gets the id it had, or one that was never used: counts go on, and nothing is mixed up. An agent
+// that was started again goes on in the newest run of a file and calls it 0. A definition that says
+// less than what is known is left out. The first incarnation keeps its ids. Memory: some 150 bytes
+// a template that an agent remembers. One thread; saved and loaded beside the job.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,12 @@ class Lineage {
     std::uint32_t base = 0;           ///< generation 0 of the incarnation that uses it now
     bool used = false;                ///< by this incarnation
   };
+  /// Of a file.
+  struct Runs {
+    std::uint32_t newest = 0;
+    std::uint32_t base = 0;  ///< what this incarnation calls run 0
+    bool named = false;      ///< by this incarnation
+  };
   struct Agent {
     std::uint64_t incarnation = 0;
     bool first = true;  ///< ids are the agent's own
@@ -49,6 +55,7 @@ class Lineage {
     std::unordered_map<std::uint32_t, Known> known;
     std::unordered_map<Skeleton, std::uint32_t> by_skeleton;
     std::unordered_map<std::uint32_t, std::uint32_t> templates;  ///< this incarnation's -> job's
+    std::map<std::string, Runs> runs;
     std::map<std::string, std::uint32_t> by_source;
     std::unordered_map<std::uint32_t, std::uint32_t> sources;
     std::map<std::string, std::uint16_t> by_timer;

@@ -9,7 +9,7 @@
 namespace l4::live {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3145564954344cULL;  // "L4LIVE1", without the last letters
+constexpr std::uint64_t kMagic = 0x3245564954344cULL;  // "L4LIVE2", without the last letters
 constexpr double kRoutineShare = 4;                    ///< routine costs a quarter of the rest
 
 }  // namespace

@@ -132,6 +132,18 @@ class Case:
         disk.make_room()
         self.site.start_aggregator()
         self.counted("killed on a full disk")
+        self.site.aggregator.end(signal.SIGKILL)
+        disk.read_only(True)
+        self.site.start_aggregator()
+        degraded = linked_site.wait_for(lambda: "degraded" in self.site.health(), 30)
+        self.expect.that(degraded, "aggregator started on a read-only state: /healthz says so",
+                         self.site.health())
+        self.lines.write(1000)
+        time.sleep(3)
+        disk.read_only(False)
+        self.counted("state of the aggregator writable again")
+        healthy = linked_site.wait_for(lambda: '"ok"' in self.site.health(), 30)
+        self.expect.that(healthy, "writable again: it is well", self.site.health())
 
     def folder_goes(self):
         shutil.rmtree(self.lines.folder)

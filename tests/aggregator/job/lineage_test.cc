@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+
 namespace l4::job {
 namespace {
 
@@ -104,6 +106,39 @@ TEST_CASE("lineage: templates do not multiply with restarts") {
       most = std::max(most, one.id.value());
   }
   CHECK(most == 9);
+}
+
+wire::SourceDefinition run_of(std::uint32_t id, std::uint32_t run) {
+  wire::SourceDefinition made = source(id, "rank0.log");
+  made.run = run;
+  return made;
+}
+
+TEST_CASE("lineage: an agent that was started again goes on in the newest run of a file") {
+  for (const bool saved : {false, true}) {
+    Lineage lineage;
+    const auto named = [&](std::uint64_t incarnation, std::uint32_t id, std::uint32_t run) {
+      wire::Batch made = batch(incarnation, {});
+      made.sources = {run_of(id, run)};
+      lineage.translate(made);
+      if (saved) {
+        ByteWriter out;
+        lineage.save(out);
+        lineage = {};
+        ByteReader in(out.bytes());
+        lineage.load(in);
+        REQUIRE(in.ok());
+      }
+      return std::pair(made.sources[0].id.value(), made.sources[0].run);
+    };
+    CHECK(named(7, 0, 0) == std::pair(0u, 0u));
+    CHECK(named(7, 1, 1) == std::pair(1u, 1u));
+    CHECK(named(7, 0, 0) == std::pair(0u, 0u));  // more is known of it
+    CHECK(named(8, 0, 0) == std::pair(1u, 1u));
+    CHECK(named(8, 1, 1) == std::pair(2u, 2u));
+    CHECK(named(8, 0, 0) == std::pair(1u, 1u));
+    CHECK(named(9, 0, 0) == std::pair(2u, 2u));
+  }
 }
 
 TEST_CASE("lineage: saved and loaded it goes on alike") {
