@@ -261,7 +261,7 @@ void build_faults(const Built& built, Report& report) {
   for (std::size_t i = 0; i < report.events.size(); ++i) {
     const IndicatingEvent& event = report.events[i];
     const auto index =
-        std::ranges::find(built.findings.view.events, event.id, &job::EventView::id) -
+        std::ranges::lower_bound(built.findings.view.events, event.id, {}, &job::EventView::id) -
         built.findings.view.events.begin();
     const auto& matched = built.findings.hints.faults[static_cast<std::size_t>(index)];
     if (matched.empty()) continue;
