@@ -85,6 +85,7 @@ struct Part {
   bool resumed = false;    ///< from positions, not found yet
   bool skip_old = false;   ///< first seen, and old: begin at the end
   bool started = false;    ///< something of it was given to the sink
+  bool ahead = false;      ///< more of it turned out to be counted than was read here
 
   Millis give_up{0};  ///< search, or holding it open, ends then
   Millis retry{0};    ///< not opened before

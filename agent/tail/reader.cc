@@ -198,6 +198,9 @@ Reader::Step Reader::read_already(Part& part, const Status& status) {
 Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
   auto status = part.file->status();
   if (!status) return failed(part, status.error());
+  const bool current = part.name.kind == discover::RotatedName::Kind::current;
+  if (std::exchange(part.ahead, false) && !current && status->bytes < part.read)
+    part.shorter = status->bytes;  // a copy without the last of what is counted
   if (part.shorter == status->bytes) return read_already(part, *status);
   part.shorter.reset();
   const std::uint32_t head_before = part.id.fingerprint_bytes;

@@ -148,7 +148,7 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions) {
       if (position.offset > part->read) {  // counted by somebody: not to be read again
         part->read = position.offset;
         part->ending.clear();
-        part->started = true;
+        part->started = part->ahead = true;
         part->known = std::max(part->known, part->read);
         context.touch(*part);
       }

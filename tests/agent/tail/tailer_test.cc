@@ -364,6 +364,47 @@ TEST_CASE("tailer: positions that come late take over the files they name") {
   CHECK(bench.taken() == "two\n");
 }
 
+TEST_CASE("tailer: a copy that is shorter than what turns out to be counted is not read again") {
+  for (const bool renamed : {false, true}) {
+    CAPTURE(renamed);
+    Bench bench;
+    std::string all;
+    for (int i = 0; i < 300; ++i)
+      all += "a line of some length, number " + std::to_string(i) + "\n";
+    bench.write("a.log", all);
+    bench.pass(Millis{1'000});
+    fs::copy_file(bench.path("a.log"), bench.path("a.log.1"));
+    bench.write("a.log", "a line that the copy has not\n");
+    bench.pass(Millis{1'000});
+    bench.sink.commit(*bench.tailer);
+    const auto counted = bench.tailer->positions();
+    REQUIRE(counted.size() == 1);
+    fs::resize_file(bench.path("a.log"), 0);
+    bench.write("a.log", "another text\n");
+
+    // Started again it knows less than the aggregator, until that answers.
+    auto cached = counted;
+    cached[0].offset = cached[0].known = 9'000;  // no mark behind it
+    bench.tailer.reset();
+    bench.sink.forget_uncommitted();
+    auto& text = bench.sink.texts[counted[0].file.key];
+    text.to = cached[0].offset;
+    bench.start(cached);
+    bench.pass(Millis{3'000});
+    CHECK(text.to == all.size());
+    const std::size_t given = bench.sink.text_of_all().size();
+    text.to = counted[0].offset;
+    bench.tailer->resume(counted);
+    if (renamed) fs::rename(bench.path("a.log.1"), bench.path("a.log.2"));
+    bench.pass(Millis{8'000});
+    fs::rename(bench.path(renamed ? "a.log.2" : "a.log.1"), bench.path("a.log.3"));
+    bench.pass(Millis{8'000});
+    CHECK(bench.sink.text_of_all().substr(given).find("some length") == std::string::npos);
+    CHECK(bench.sink.text_of_all().ends_with("another text\n"));
+    CHECK(bench.sink.lost == 0);
+  }
+}
+
 TEST_CASE("tailer: lines between copying and truncating are read, and the copy has less") {
   for (const int lines_before : {3, 30, 300})
     for (const bool seen : {true, false})
