@@ -57,6 +57,7 @@ Result<wire::ZmqServerOptions> wire_options(const Settings& settings) {
 live::Surroundings surroundings(wire::ServerPort& port, const faults::Library& library,
                                 Millis timeout, live::EvenClock& clock) {
   live::Surroundings around{port, &library, {}, log_info, [&clock] { return clock.at(now()); }};
+  around.warn = log_warning;
   around.post = [timeout](const std::string& url, const std::string& body) -> Result<unsigned> {
     http::ClientOptions options;
     options.timeout = timeout;
@@ -85,9 +86,10 @@ void reload(const std::filesystem::path& config, live::Aggregator& aggregator) {
 
 void tell_jump(Millis jump) {
   if (std::chrono::abs(jump) <= live::EvenClock::kJump) return;
-  log_info(fmt::format("the clock of this host was set {} by {}; times of jobs follow it by a "
-                       "tenth, so that no silence seems longer or shorter than it is",
-                       jump < Millis{0} ? "back" : "on", to_human(std::chrono::abs(jump))));
+  log_warning(
+      fmt::format("the clock of this host was set {} by {}; times of jobs follow it by a "
+                  "tenth, so that no silence seems longer or shorter than it is",
+                  jump < Millis{0} ? "back" : "on", to_human(std::chrono::abs(jump))));
 }
 
 /// Until a signal ends it. The watchdog is fed as long as all threads move.

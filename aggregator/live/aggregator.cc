@@ -37,15 +37,17 @@ void add(ShardStats& sum, const ShardStats& part) {
 }  // namespace
 
 struct Aggregator::Impl {
-  Impl(Options given, Surroundings around)
-      : options(std::move(given)), outside(std::move(around)) {}
+  Impl(Options given, Surroundings around) : options(std::move(given)), outside(std::move(around)) {
+    if (!outside.warn) outside.warn = outside.say;
+  }
 
   Shard& shard_of(const std::string& job) {
     return *shards[std::hash<std::string>{}(job) % shards.size()];
   }
   Services services() {
-    return {*store, outside.library, [this](const alert::Alert& alert) { alerter->send(alert); },
-            outside.say, outside.now};
+    return {
+        *store,      outside.library, [this](const alert::Alert& alert) { alerter->send(alert); },
+        outside.say, outside.warn,    outside.now};
   }
   store::StoreEvents events();
 
@@ -71,12 +73,12 @@ class Aggregator::Recovery final : public store::Recoverer {
     if (const auto position = StoreLedger::load_offsets(saved, table_))
       last_ = *position;
     else
-      impl_.outside.say(
+      impl_.outside.warn(
           "the saved offsets are of no use; files are read again from the journal on");
   }
   bool job(const std::string& id, std::span<const std::byte> saved) override {
     if (impl_.shard_of(id).restore(id, saved)) return true;
-    impl_.outside.say(fmt::format("job {}: what was saved is of another version", id));
+    impl_.outside.warn(fmt::format("job {}: what was saved is of another version", id));
     return false;
   }
   void record(const store::Record& record, bool new_to_job, bool new_to_offsets) override {
@@ -110,6 +112,7 @@ store::StoreEvents Aggregator::Impl::events() {
     if (Intake* intake_now = hears) intake_now->wake();
   };
   events.say = outside.say;
+  events.warn = outside.warn;
   return events;
 }
 
@@ -123,7 +126,7 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
   impl->store = std::move(*store);
   impl->alerter = std::make_unique<alert::Alerter>(
       impl->options.alerts, impl->store->database(),
-      alert::Alerter::Hooks{impl->outside.post, impl->outside.say, [now] { return now().wall; }});
+      alert::Alerter::Hooks{impl->outside.post, impl->outside.warn, [now] { return now().wall; }});
   const std::size_t count = std::max<std::size_t>(impl->options.shards.shards, 1);
   impl->options.shards.shards = count;
   for (std::size_t i = 0; i < count; ++i)
@@ -139,7 +142,7 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
     impl->outside.say(
         fmt::format("{} jobs are back, {} batches from the journal", jobs, replayed.records));
   if (recovery.unreadable_ > 0)
-    impl->outside.say(
+    impl->outside.warn(
         fmt::format("{} batches of the journal cannot be read", recovery.unreadable_));
   Impl* const raw = impl.get();
   impl->ledger = std::make_unique<StoreLedger>(

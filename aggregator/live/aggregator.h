@@ -41,6 +41,7 @@ struct Surroundings {
   std::function<wire::Instant()> now;
   store::Files& files = store::system_files();
   std::function<std::optional<std::string>()> port_notice = {};  ///< for the log, if any
+  std::function<void(const std::string&)> warn = {};             ///< as say, of trouble; none: say
 };
 
 struct Health {

@@ -51,7 +51,7 @@ void Intake::step(Millis most) {
 
 void Intake::mirror() {
   if (const auto done = ledger_.mirror(); !done)
-    services_.say("the offsets were not copied into the database: " + done.error().text());
+    services_.warn("the offsets were not copied into the database: " + done.error().text());
 }
 
 void Intake::run() {
@@ -94,7 +94,7 @@ void Intake::tell_people(const receive::AgentEvent& event) {
     case Kind::left:
       return services_.say(fmt::format("agent {} was stopped: {}", event.agent, event.detail));
     case Kind::lost:
-      return services_.say(fmt::format("agent {} is lost: {}", event.agent, event.detail));
+      return services_.warn(fmt::format("agent {} is lost: {}", event.agent, event.detail));
     case Kind::back:
       return services_.say(fmt::format("agent {} is back: {}", event.agent, event.detail));
     case Kind::behind:

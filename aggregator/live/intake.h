@@ -41,7 +41,7 @@ class Intake final : public receive::Observer {
   const StoreLedger& ledger() const { return ledger_; }
 
   void event(const receive::AgentEvent& event) override;
-  void notice(const std::string& text) override { services_.say(text); }
+  void notice(const std::string& text) override { services_.warn(text); }
   /// Nobody asks for raw lines yet; an answer that comes all the same is dropped.
   void answered(const std::string&, const wire::Answer&) override {}
 

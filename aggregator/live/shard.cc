@@ -76,7 +76,7 @@ void Shard::restored() {
     store::IncidentQuery query;
     query.job = id;
     auto rows = services_.store.database().incidents(query);
-    if (!rows) services_.say(fmt::format("job {}: {}", id, rows.error().text()));
+    if (!rows) services_.warn(fmt::format("job {}: {}", id, rows.error().text()));
     auto known = rows.value_or(std::vector<store::Incident>{});
     std::erase_if(known, [&](const auto& row) { return row.opened < job.opened(); });
     job.resume(known, services_.now().wall);
@@ -170,7 +170,7 @@ void Shard::diagnose(Held& held) {
   }
   for (const store::Incident& row : changes.rows)
     if (const auto put = services_.store.database().put(row); !put)
-      services_.say(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
+      services_.warn(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
 }
 
 bool Shard::save(Held& held, TimeMs now) {
@@ -253,7 +253,7 @@ void Shard::drop(const std::string& id, const std::string& why) {
   LiveJob& job = *at->second.job;
   if (!services_.store.close_job(id, job.last())) return;  // later
   static_cast<void>(services_.store.database().put(job.stored_row()));
-  if (!why.empty()) services_.say(fmt::format("job {} was let go: {}", id, why));
+  if (!why.empty()) services_.warn(fmt::format("job {} was let go: {}", id, why));
   ++counts_.jobs_dropped;
   counts_.batches_refused += job.refused();
   counts_.left_out += job.left_out();
@@ -263,8 +263,8 @@ void Shard::drop(const std::string& id, const std::string& why) {
 void Shard::freeze(Held& held, const std::string& why) {
   if (held.job->is_frozen()) return;
   held.job->freeze();
-  services_.say(fmt::format("job {} is not followed any further: {} ({} bytes saved)",
-                            held.job->id(), why, held.bytes));
+  services_.warn(fmt::format("job {} is not followed any further: {} ({} bytes saved)",
+                             held.job->id(), why, held.bytes));
 }
 
 Millis Shard::pause(TimeMs now) const {

@@ -30,7 +30,8 @@ struct Services {
   store::Store& store;
   const faults::Library* library = nullptr;
   std::function<void(const alert::Alert&)> alert;
-  std::function<void(const std::string&)> say;  ///< a line for the log
+  std::function<void(const std::string&)> say;   ///< a line for the log
+  std::function<void(const std::string&)> warn;  ///< the same, of what somebody should see to
   std::function<wire::Instant()> now;
 };
 

@@ -43,6 +43,10 @@ struct Store::Impl {
   void say(const std::string& text) const {
     if (events.say) events.say(text);
   }
+  void warn(const std::string& text) const {
+    if (!events.warn) return say(text);
+    events.warn(text);
+  }
   bool enqueue(CheckpointHead head, ByteWriter bytes);
 
   FolderLock lock;
@@ -120,7 +124,7 @@ Replayed Store::recover(Recoverer& recoverer) {
     if (!head.closed) impl.needs.saved(name, head.position);
     floor = std::max(floor, head.floor);
   }
-  for (const std::string& text : impl.checkpoints.take_trouble()) impl.say(text);
+  for (const std::string& text : impl.checkpoints.take_trouble()) impl.warn(text);
   // A job without a checkpoint has nothing but the journal. Nobody needs what is below the floor,
   // unless a checkpoint that it was counted on is of no use.
   const Seq after = whole ? floor : Seq{};
@@ -132,10 +136,10 @@ Replayed Store::recover(Recoverer& recoverer) {
     if (new_to_offsets) impl.needs.appended(kOffsets, record.seq);
     if (new_to_job || new_to_offsets) recoverer.record(record, new_to_job, new_to_offsets);
   });
-  for (const std::string& text : replayed.trouble) impl.say(text);
+  for (const std::string& text : replayed.trouble) impl.warn(text);
   if (replayed.lost_records > 0)
-    impl.say(fmt::format("{}: {} records are lost", (impl.options.folder / "journal").string(),
-                         replayed.lost_records));
+    impl.warn(fmt::format("{}: {} records are lost", (impl.options.folder / "journal").string(),
+                          replayed.lost_records));
   impl.start();
   return replayed;
 }
@@ -151,7 +155,7 @@ void Store::Impl::start() {
     if (events.durable) events.durable(through);
   };
   heard.refusing = [this](const Error& error) {
-    say(error.text() + "; nothing is accepted until that is over");
+    warn(error.text() + "; nothing is accepted until that is over");
     changed.notify_all();
     if (events.accepting) events.accepting(false);
   };
@@ -191,7 +195,7 @@ void Store::Impl::note(const Job& job, const Result<void>& done) {
   if (!done) {
     ++counts.checkpoint_failures;
     if (!std::exchange(in_trouble, true))
-      say(done.error().text() + "; the checkpoint before it stays");
+      warn(done.error().text() + "; the checkpoint before it stays");
     return;
   }
   if (std::exchange(in_trouble, false)) say("checkpoints can be written again");

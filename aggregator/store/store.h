@@ -6,7 +6,8 @@
 // of the last record in it; a thread here writes it when the journal is durable up to there, then
 // lets go of journal that nobody needs. Layout: lock, journal/, checkpoints/, state.db. Thread-safe
 // but for recover(), which comes first. Bounds: those of the parts, and `waiting_max` checkpoints.
-// Trouble is said once through `say`, on threads of the store; counters are in stats().
+// Trouble is told once through `warn`, its end through `say`, on threads of the store; counters are
+// in stats().
 #pragma once
 
 #include <functional>
@@ -35,7 +36,8 @@ struct StoreOptions {
 struct StoreEvents {
   std::function<void(Seq)> durable;  ///< acks for all up to here may go out
   std::function<void(bool)> accepting;
-  std::function<void(const std::string&)> say;  ///< for the log, one line
+  std::function<void(const std::string&)> say;   ///< for the log, one line
+  std::function<void(const std::string&)> warn;  ///< the same, of trouble; none: say
 };
 
 /// Where what was comes to. Called on the thread of recover().

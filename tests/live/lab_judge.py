@@ -16,7 +16,7 @@ STATES = {"healthy": {"healthy", "finished", "unknown"}, "slow": {"slow"}, "hang
           "crash": {"crashed"}, "launch": {"launch_failed"}}
 EXTRA = {"link_down": {"node_lost"}}
 # Nothing in logs or processes tells one node from the others.
-NOT_LOCALISABLE = {"slow_link", "world_mismatch"}
+NOT_LOCALISABLE = {"slow_link", "world_mismatch", "missing_node"}
 BY_SIGNAL = {"kill9", "segv", "abort", "oom_cgroup"}
 # Whose agent or process is gone or stopped is in no line.
 TOLD_BY_AGENTS = {"link_down", "sigstop"}
