@@ -66,6 +66,7 @@ class History : public Sink {
     require(logs_.contains(place.log), "bytes of a log that has not begun");
     require(key.to == place.offset, "bytes that do not follow those before");
     key.to = place.offset + bytes.size();
+    key.told = {place.file, place.path};
     const World::Content& content = world_.content(place.file.inode);
     if (content.text.substr(place.offset, bytes.size()) != bytes)
       return require(false, "bytes that do not stand there");
@@ -83,6 +84,7 @@ class History : public Sink {
     say() << "   " << place.path << " " << std::hex << (place.file.key >> 48) << std::dec
           << " missing [" << place.offset << ", " << to << ") " << reason_of(why) << "\n";
     require(key.to == place.offset, "missing bytes that do not follow those before");
+    key.told = {place.file, place.path};
     if (why == Missing::counted) {
       const World::Content& content = world_.content(place.file.inode);
       for (std::uint64_t at = place.offset; at < std::min(to, content.numbers.size()); ++at)
@@ -99,8 +101,14 @@ class History : public Sink {
   }
 
  private:
+  /// What the aggregator knows of a file: what it was told with the last bytes.
+  struct Told {
+    wire::FileId file;
+    std::string path;
+  };
   struct Key {
     std::uint64_t to = 0, committed = 0, lines = 0, known = 0;
+    Told told, committed_as;
     std::vector<std::uint32_t> numbers;  // what stands in it, as far as a turn has seen
   };
 
@@ -172,6 +180,7 @@ class History : public Sink {
     for (auto& [id, key] : keys_) {
       if (key.to > key.committed) tailer_->commit(id, key.to, 0);
       key.committed = std::max(key.committed, key.to);
+      key.committed_as = key.told;
     }
     for (const std::uint32_t number : given_) counted_.insert(number);
     for (const std::uint32_t number : lost_) counted_lost_.insert(number);
@@ -189,7 +198,11 @@ class History : public Sink {
         continue;
       }
       Key& key = keys_[position.file.key];
-      if (kind != 0) position.known = 0;
+      if (kind != 0) {
+        position.known = 0;
+        position.path = key.committed_as.path;
+      }
+      position.file = key.committed_as.file;
       key.known = kind != 0 ? position.offset : position.known;
       positions.push_back(position);
     }
