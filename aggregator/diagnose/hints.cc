@@ -71,7 +71,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     if (!hints.faults[i].empty()) {
       const faults::Fault& fault = *hints.faults[i].front();
       hint.known_fault = true;
-      hint.consequence = fault.consequence;
+      hint.consequence = fault.consequence || fault.severity == Level::info;  // harmless by itself
       hint.waited = fault.timeout;
       hint.accuses_peer = fault.accuses_peer;
       hint.severity = std::max(hint.severity, severity_of(fault.severity));

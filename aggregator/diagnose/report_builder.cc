@@ -257,7 +257,7 @@ void build_faults(const Built& built, Report& report) {
     std::vector<TemplateId> evidence;
     double confidence = 0;
   };
-  std::map<std::string, Seen> seen;
+  std::vector<Seen> seen;  // in the order of the events, most telling first
   for (std::size_t i = 0; i < report.events.size(); ++i) {
     const IndicatingEvent& event = report.events[i];
     const auto index =
@@ -265,15 +265,16 @@ void build_faults(const Built& built, Report& report) {
         built.findings.view.events.begin();
     const auto& matched = built.findings.hints.faults[static_cast<std::size_t>(index)];
     if (matched.empty()) continue;
-    Seen& entry = seen[matched.front()->id];
-    entry.fault = matched.front();
+    auto known = std::ranges::find(seen, matched.front(), &Seen::fault);
+    if (known == seen.end()) known = seen.insert(known, {matched.front(), {}, 0});
+    Seen& entry = *known;
     entry.evidence.push_back(event.id);
     const double role = event.role == Role::root ? 0.9 : event.role == Role::direct ? 0.6 : 0.3;
     entry.confidence = std::max(entry.confidence, role);
   }
-  for (const auto& [id, entry] : seen)
+  for (const Seen& entry : seen)
     report.faults.push_back(
-        {id, entry.fault->title,
+        {entry.fault->id, entry.fault->title,
          std::string(faults::name(entry.fault->category)) + "/" + entry.fault->subcategory,
          entry.fault->consequence ? entry.confidence * 0.5 : entry.confidence, entry.fault->cause,
          entry.fault->fix, entry.evidence});
