@@ -201,6 +201,7 @@ std::string Intake::job_of(const host::FileKey& file) const {
 
 std::vector<tail::LogId> Intake::logs() const {
   std::vector<tail::LogId> ids;
+  ids.reserve(logs_.size());
   for (const auto& [id, log] : logs_) ids.push_back(id);
   return ids;
 }

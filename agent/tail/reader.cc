@@ -185,6 +185,12 @@ Reader::Step Reader::at_end(Part& part) {
   return Step::idle;
 }
 
+/// A copy without the last lines of what turned out to be counted.
+bool Reader::lacks_the_last(Part& part, std::uint64_t bytes) {
+  const bool current = part.name.kind == discover::RotatedName::Kind::current;
+  return std::exchange(part.ahead, false) && !current && bytes < part.read;
+}
+
 /// A copy that holds less than was read before its original was truncated.
 Reader::Step Reader::read_already(Part& part, const Status& status) {
   part.raw = status.bytes;
@@ -198,9 +204,7 @@ Reader::Step Reader::read_already(Part& part, const Status& status) {
 Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
   auto status = part.file->status();
   if (!status) return failed(part, status.error());
-  const bool current = part.name.kind == discover::RotatedName::Kind::current;
-  if (std::exchange(part.ahead, false) && !current && status->bytes < part.read)
-    part.shorter = status->bytes;  // a copy without the last of what is counted
+  if (lacks_the_last(part, status->bytes)) part.shorter = status->bytes;
   if (part.shorter == status->bytes) return read_already(part, *status);
   part.shorter.reset();
   const std::uint32_t head_before = part.id.fingerprint_bytes;

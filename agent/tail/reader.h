@@ -36,6 +36,7 @@ class Reader {
   Step read_plain(Part& part, std::size_t budget);
   Step read_packed(Part& part, std::size_t budget);
   Step at_end(Part& part);
+  static bool lacks_the_last(Part& part, std::uint64_t bytes);
   Step read_already(Part& part, const Status& status);
   Step failed(Part& part, int error);
   bool same_head(Part& part, std::uint64_t bytes);

@@ -3,10 +3,10 @@
 
 usage: odd_clocks.py L4
 
-l4-aggregator, l4-agent and the ranks' log lines follow a clock of their own (tests/tools/host_clock);
-it is set back, or on, for the agent's host, for the aggregator's, and for both. Nobody may take that for a
-failure, each line is counted once, and when the ranks fall silent afterwards the job is found hung
-as quickly as on any other day.
+l4-aggregator, l4-agent and the ranks' log lines follow a clock of their own
+(tests/tools/host_clock); it is set back, or on, for the agent's host, for the aggregator's, and for
+both. Nobody may take that for a failure, each line is counted once, and when the ranks fall silent
+afterwards the job is found hung as quickly as on any other day.
 """
 import concurrent.futures
 import datetime

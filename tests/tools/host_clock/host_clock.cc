@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <ctime>
 #include <unistd.h>
+#include <ctime>
 
 #include <atomic>
 #include <cstdint>
