@@ -47,7 +47,8 @@ void Scanner::verify_relatives(Folder& folder, const Seen& seen) {
     if (!head) continue;
     const auto status = context_.files.status(part->path, true);
     const bool shorter = status && status->inode == part->id.inode &&
-                         status->device == part->id.device && status->bytes < part->read;
+                         status->device == part->id.device && status->bytes < part->read &&
+                         part->shorter != status->bytes;  // it is a copy, and had no more
     if (shorter && cut_back(*part, status->bytes)) continue;
     if (shorter || fingerprint_of(*head) != part->id.fingerprint) lose_file(*part);
   }

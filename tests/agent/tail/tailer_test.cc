@@ -446,6 +446,14 @@ TEST_CASE("tailer: lines between copying and truncating are read, and the copy h
         bench.restart(true);
         bench.pass(Millis{8'000});
         CHECK(bench.sink.text_of_all() == all);
+        write("another", 2);
+        bench.pass(Millis{1'000});
+        fs::rename(bench.path("a.log.2"), bench.path("a.log.3"));
+        fs::copy_file(bench.path("a.log"), bench.path("a.log.1"));
+        fs::resize_file(bench.path("a.log"), 0);
+        write("last", 2);
+        bench.pass(Millis{8'000});
+        CHECK(bench.sink.text_of_all() == all);
         CHECK(bench.sink.lost == 0);
       }
 }
