@@ -86,10 +86,11 @@ void reload(const std::filesystem::path& config, live::Aggregator& aggregator) {
 
 void tell_jump(Millis jump) {
   if (std::chrono::abs(jump) <= live::EvenClock::kJump) return;
+  const auto seconds = std::chrono::round<std::chrono::seconds>(std::chrono::abs(jump));
   log_warning(
       fmt::format("the clock of this host was set {} by {}; times of jobs follow it by a "
                   "tenth, so that no silence seems longer or shorter than it is",
-                  jump < Millis{0} ? "back" : "on", to_human(std::chrono::abs(jump))));
+                  jump < Millis{0} ? "back" : "on", to_human(seconds)));
 }
 
 /// Until a signal ends it. The watchdog is fed as long as all threads move.

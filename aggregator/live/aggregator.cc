@@ -251,13 +251,13 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
     counts.not_taken = intake.ledger().refused();
     counts.blind = intake.is_blind();
     counts.accepting = impl->accepting;
-    gather->answer(std::move(counts));
+    gather->answer(counts);
   });
   return asked && std::ranges::all_of(impl->shards, [&](const auto& shard) {
            return shard->call([gather](Shard& part) {
              Counts counts;
              counts.shards = part.stats();
-             gather->answer(std::move(counts));
+             gather->answer(counts);
            });
          });
 }

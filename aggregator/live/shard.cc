@@ -21,6 +21,12 @@ ShardOptions share_of(ShardOptions options) {
   return options;
 }
 
+/// For the list of past jobs.
+void put_row(const Services& services, const LiveJob& job) {
+  if (const auto put = services.store.database().put(job.stored_row()); !put)
+    services.warn(fmt::format("job {}: its row is not stored: {}", job.id(), put.error().text()));
+}
+
 }  // namespace
 
 Shard::Shard(ShardOptions options, Services services)
@@ -188,7 +194,7 @@ bool Shard::save(Held& held, TimeMs now) {
   constexpr Millis kRowEvery{600'000};
   if (job.ended() || held.row_at == TimeMs{} || now - held.row_at >= kRowEvery) {
     held.row_at = now;
-    static_cast<void>(services_.store.database().put(job.stored_row()));
+    put_row(services_, job);
   }
   return true;
 }
@@ -217,7 +223,7 @@ void Shard::keep_house(TimeMs now) {
     LiveJob& job = *held.job;
     if (!job.ended() && now - job.last_arrival() >= options_.closes_after) {
       job.end(now);
-      static_cast<void>(services_.store.database().put(job.stored_row()));
+      put_row(services_, job);
       services_.say(fmt::format("job {} is over: nothing was heard of it for {}", id,
                                 to_human(options_.closes_after)));
     }
@@ -252,7 +258,7 @@ void Shard::drop(const std::string& id, const std::string& why) {
   if (at == jobs_.end()) return;
   LiveJob& job = *at->second.job;
   if (!services_.store.close_job(id, job.last())) return;  // later
-  static_cast<void>(services_.store.database().put(job.stored_row()));
+  put_row(services_, job);
   if (!why.empty()) services_.warn(fmt::format("job {} was let go: {}", id, why));
   ++counts_.jobs_dropped;
   counts_.batches_refused += job.refused();

@@ -1,6 +1,7 @@
 #include "common/drain/template_miner.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -83,7 +84,7 @@ TEST_CASE("two words that vary together are parameters") {
   TemplateMiner miner;
   for (int i = 0; i < 8; ++i) {
     const std::string value(static_cast<std::size_t>(i) + 1, 'x');
-    miner.learn("release lock tag=" + value + " name=n" + value + " of the pool");
+    miner.learn(fmt::format("release lock tag={0} name=n{0} of the pool", value));
   }
   CHECK(miner.size() == 1);
   CHECK(miner.at(miner.learn("release lock tag=a name=b of the pool").id).text ==
