@@ -13,8 +13,10 @@ pipeline::Part part_of(const tail::Place& place, std::optional<std::uint64_t> li
   return {place.path, place.file, place.offset, place.known, lines};
 }
 
-std::size_t size_of(const std::string& bytes) {
-  return bytes.size() + kHeldOverhead;
+void feed(pipeline::JobPipeline& pipeline, pipeline::LogNumber log, const wire::FileId& file,
+          std::uint64_t known, std::string_view bytes) {
+  pipeline.known(log, file, known);
+  pipeline.feed(log, bytes);
 }
 
 }  // namespace
@@ -41,12 +43,11 @@ void Intake::bytes(const tail::Place& place, std::string_view bytes) {
   log.at_end = place.offset + bytes.size() >= place.known;
   if (std::exchange(log.quiet_since, {})) --quiet_logs_;
   if (!log.number) {
-    hold(log, std::string(bytes), bytes.size());
+    hold(log, Text{std::string(bytes), place.file, place.known}, bytes.size());
     return;
   }
   pipeline::JobPipeline& pipeline = pipeline_of(log);
-  pipeline.known(*log.number, place.file, place.known);
-  pipeline.feed(*log.number, bytes);
+  feed(pipeline, *log.number, place.file, place.known, bytes);
   if (pipeline.full()) pipeline.flush(now_.steady);
 }
 
@@ -97,8 +98,8 @@ void Intake::give(Log& log, Held what) {
   pipeline::JobPipeline& pipeline = pipeline_of(log);
   if (const auto* part = std::get_if<pipeline::Part>(&what)) {
     pipeline.part(*log.number, *part);
-  } else if (const auto* bytes = std::get_if<std::string>(&what)) {
-    pipeline.feed(*log.number, *bytes);
+  } else if (const auto* text = std::get_if<Text>(&what)) {
+    feed(pipeline, *log.number, text->file, text->known, text->bytes);
   } else if (const auto* missed = std::get_if<Missed>(&what)) {
     pipeline.missing(*log.number, missed->part, missed->to, missed->lost);
   } else {
@@ -115,8 +116,8 @@ void Intake::decide(Log& log, const Owner& owner) {
   pipeline.arrives(now_.wall);
   --undecided_;
   for (Held& what : std::exchange(log.held, {})) {
-    const auto* bytes = std::get_if<std::string>(&what);
-    held_bytes_ -= bytes != nullptr ? size_of(*bytes) : kHeldOverhead;
+    const auto* text = std::get_if<Text>(&what);
+    held_bytes_ -= kHeldOverhead + (text != nullptr ? text->bytes.size() : 0);
     give(log, std::move(what));
     if (pipeline.full()) pipeline.flush(now_.steady);
   }

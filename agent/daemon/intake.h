@@ -73,13 +73,18 @@ class Intake : public tail::Sink {
   void warning(const wire::Warning& warning) override;
 
  private:
+  struct Text {
+    std::string bytes;
+    wire::FileId file;        ///< as it was known then
+    std::uint64_t known = 0;  ///< size of it
+  };
   struct Missed {
     pipeline::Part part;
     std::uint64_t to = 0;
     std::string_view lost;  ///< why, if it is
   };
   struct Quiet {};
-  using Held = std::variant<pipeline::Part, std::string, Missed, Quiet>;
+  using Held = std::variant<pipeline::Part, Text, Missed, Quiet>;
   struct Log {
     std::string path, root;
     std::optional<host::FileKey> file;

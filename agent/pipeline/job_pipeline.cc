@@ -288,6 +288,8 @@ void JobPipeline::freeze() {
   miner_.freeze();
   const auto drop = [](auto& list) { list = std::remove_reference_t<decltype(list)>(); };
   drop(traits_);
+  drop(probed_);
+  silent_ = OutlineMemo<bool>(kSilentMax);
   drop(forgotten_);
   drop(segmenters_);
   drop(timers_);

@@ -61,6 +61,17 @@ class OutlineMemo {
           {same(kOtherDigits, line, value, find_out) ? Kind::known : Kind::varies, value});
   }
 
+  /// What is known, or else what `find_out(line)` gives, which is noted; see note().
+  template <class FindOut, class Varies>
+  Value get(const Outline& outline, std::string_view line, const FindOut& find_out,
+            const Varies& varies) {
+    if (outline.collapsed == 0) return find_out(line);  // it has no outline
+    if (const Value* known = find(outline)) return *known;
+    const Value value = find_out(line);
+    note(outline, line, value, find_out, varies);
+    return value;
+  }
+
   /// Forgets all values; what was seen often is soon known again.
   void clear() { table_ = FlatTable<Entry>(); }
   std::size_t size() const { return table_.size(); }

@@ -110,13 +110,9 @@ struct TemplateMiner::State {
 };
 
 MaskedLine TemplateMiner::State::mask(std::string_view message, const Outline& outline) {
-  if (outline.collapsed == 0) return masked_line(message, codes);
-  if (const MaskedLine* known = outlines.find(outline)) return *known;
-  const auto mask = [this](std::string_view line) { return masked_line(line, codes); };
-  const MaskedLine line = mask(message);
-  outlines.note(outline, message, line, mask,
-                [this](std::string_view text) { return may_hold_code(text, codes); });
-  return line;
+  return outlines.get(
+      outline, message, [this](std::string_view line) { return masked_line(line, codes); },
+      [this](std::string_view line) { return may_hold_code(line, codes); });
 }
 
 /// The template of a line that is new but half of which is known.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The clock of a host is set back by an hour, and on again, while a job is watched.
+"""The clock of a host is set back or on by an hour while a job is watched.
 
 usage: odd_clocks.py L4
 

@@ -16,7 +16,7 @@ STATES = {"healthy": {"healthy", "finished", "unknown"}, "slow": {"slow"}, "hang
           "crash": {"crashed"}, "launch": {"launch_failed"}}
 EXTRA = {"link_down": {"node_lost"}}
 # Nothing in logs or processes tells one node from the others.
-NOT_LOCALISABLE = {"slow_link", "world_mismatch", "missing_node"}
+NOT_LOCALISABLE = {"slow_link", "world_mismatch"}
 BY_SIGNAL = {"kill9", "segv", "abort", "oom_cgroup"}
 # Whose agent or process is gone or stopped is in no line.
 TOLD_BY_AGENTS = {"link_down", "sigstop"}
@@ -124,6 +124,11 @@ def limit_of(run, truth):
     return None
 
 
+def leaves_no_gap(truth):
+    """The last node never came: the names of the others are whole without it."""
+    return truth["fault"] == "missing_node" and truth["node"] == f"node-{truth['nodes'] - 1:02}"
+
+
 def judge(run, truth):
     outcome = Outcome(truth["fault"], truth["style"], truth["seed"])
     alerts = rows(run / "head" / "alerts.jsonl")
@@ -142,7 +147,7 @@ def judge(run, truth):
     outcome.state, outcome.nodes = last.get("state", "nothing"), last.get("nodes", [])
     if outcome.state not in allowed:
         outcome.problems.append(f"state {outcome.state}, not {'|'.join(sorted(allowed))}")
-    if truth["node"] and truth["fault"] not in NOT_LOCALISABLE and \
+    if truth["node"] and truth["fault"] not in NOT_LOCALISABLE and not leaves_no_gap(truth) and \
             outcome.nodes[:1] != [truth["node"]]:
         outcome.problems.append(f"first node {outcome.nodes[:1] or 'none'}, not {truth['node']}")
     wrong = [row["alert"]["state"] for row in opened if row["alert"]["state"] not in allowed]

@@ -8,11 +8,11 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
-#include <ctime>
 
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 
 namespace {
 
