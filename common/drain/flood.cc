@@ -8,11 +8,8 @@
 namespace l4::drain {
 namespace {
 
-constexpr std::uint32_t kFreshShare = 32;  // one line in so many begins a flood
-constexpr std::uint32_t kManyShare = 8;    // or one in so many, sooner
-constexpr std::uint32_t kCalmShare = 128;  // and ends it
-constexpr std::size_t kHalves = 6;         // that a line has
-constexpr std::uint32_t kWordsMin = 2;     // that a half must have
+constexpr std::size_t kHalves = 6;      // that a line has
+constexpr std::uint32_t kWordsMin = 2;  // that a half must have
 
 /// Each two quarters of a line that say enough, as a key.
 template <class Take>
@@ -31,13 +28,13 @@ void each_half(const MaskedLine& line, Take take) {
 }  // namespace
 
 void Flood::judge() {
-  const bool other = on_ ? fresh_ * kCalmShare < kWindow : fresh_ * kFreshShare >= kWindow;
-  windows_ = other ? windows_ + 1 : 0;
-  many_ = !on_ && fresh_ * kManyShare >= kWindow ? many_ + 1 : 0;
-  if (windows_ == kWindowsMin || many_ == kWindowsMany) {
-    on_ = !on_;
-    windows_ = many_ = 0;
+  bool begins = false;
+  for (std::size_t i = 0; i < kBegins.size(); ++i) {
+    windows_[i] = fresh_ * kBegins[i].one_in >= kWindow ? windows_[i] + 1 : 0;
+    begins = begins || windows_[i] >= kBegins[i].windows;
   }
+  calm_ = fresh_ * kCalmShare < kWindow ? calm_ + 1 : 0;
+  on_ = on_ ? calm_ < kCalmWindows : begins;
   lines_ = fresh_ = 0;
 }
 

@@ -8,6 +8,7 @@
 // 128 are new. Bounded by `entries_max`; one thread.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -43,9 +44,14 @@ class Flood {
   void freeze();
 
  private:
-  static constexpr std::uint32_t kWindow = 4096;  ///< lines
-  static constexpr std::uint32_t kWindowsMin = 8;
-  static constexpr std::uint32_t kWindowsMany = 5;  ///< where many are new
+  static constexpr std::uint32_t kWindow = 1024;  ///< lines
+
+  /// So many windows in a row in which one line in `one_in` was new begin a flood.
+  struct Begin {
+    std::uint32_t one_in, windows;
+  };
+  static constexpr std::array<Begin, 2> kBegins{{{32, 32}, {8, 10}}};
+  static constexpr std::uint32_t kCalmShare = 128, kCalmWindows = 32;  ///< fewer end it
 
   struct Half {
     std::uint32_t id = 0;
@@ -59,9 +65,9 @@ class Flood {
   FlatTable<Half> halves_;
   SortedTable<std::uint64_t, Half> frozen_;
   std::size_t frozen_size_ = 0;
-  std::uint32_t lines_ = 0, fresh_ = 0;  // of the window
-  std::uint32_t windows_ = 0;            // in a row that speak for a change
-  std::uint32_t many_ = 0;               // in a row in which many were new
+  std::uint32_t lines_ = 0, fresh_ = 0;                  // of the window
+  std::array<std::uint32_t, kBegins.size()> windows_{};  // in a row that speak for a beginning
+  std::uint32_t calm_ = 0;                               // in a row that speak for an end
   bool on_ = false;
   std::uint8_t age_ = 1;
 };
