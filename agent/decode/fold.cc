@@ -60,16 +60,17 @@ void Folder::take(const Message& message) {
       const bool fits = fold->lines.size() + message.record.lines.size() <= fold_lines_max_;
       const Verdict verdict = fits ? judge(*fold, message, shape) : Verdict::end;
       if (verdict != Verdict::pass && verdict != Verdict::end) {
+        if (verdict == Verdict::split_and_join) {
+          split(*fold);
+          fold->text.assign(trim(message.body));
+        }
         join(*fold, message);
         if (shape == Shape::file_frame) append_frame(message.body, fold->stack);
         fold->after_colon = shape == Shape::note && trim_right(message.body).ends_with(':');
         if (verdict == Verdict::join_and_end || fold->lines.size() == fold_lines_max_) {
           end(*index);
         } else if (verdict == Verdict::join_and_split) {
-          emit(*fold);
-          fold->lines.clear();
-          fold->stack.clear();
-          fold->record.time.reset();
+          split(*fold);
         }
         return;
       }
@@ -231,9 +232,9 @@ Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape 
     take_group_line(fold, body);
     return Verdict::join;
   }
-  if (shape == Shape::chain) {
+  if (shape == Shape::chain) {  // what it led to is another record
     fold.phase = Phase::chained;
-    return Verdict::join;
+    return Verdict::split_and_join;
   }
   if (shape == Shape::traceback) {
     if (fold.phase != Phase::chained) return Verdict::end;
@@ -328,6 +329,14 @@ void Folder::emit(Fold& fold) {
   fold.record.stack = fold.stack;
   fold.record.folded = fold.lines.size() > 1;
   sink_(fold.record);
+}
+
+/// What is gathered is a record, and what follows another one.
+void Folder::split(Fold& fold) {
+  emit(fold);
+  fold.lines.clear();
+  fold.stack.clear();
+  fold.record.time.reset();
 }
 
 void Folder::end(std::size_t index) {

@@ -53,7 +53,14 @@ class Folder {
  private:
   enum class Kind : std::uint8_t { traceback, native, warning, usage, held };
   enum class Phase : std::uint8_t { frames, message, chained, table };
-  enum class Verdict : std::uint8_t { join, join_and_end, join_and_split, pass, end };
+  enum class Verdict : std::uint8_t {
+    join,
+    join_and_end,
+    join_and_split,
+    split_and_join,
+    pass,
+    end
+  };
 
   struct Fold {
     std::uint64_t outer_voice = 0;
@@ -82,6 +89,7 @@ class Folder {
   Verdict judge_held(Fold& fold, const Message& message, Shape shape);
   void join(Fold& fold, const Message& message);
   void emit(Fold& fold);
+  void split(Fold& fold);
   void end(std::size_t index);
   static bool adjacent(const Fold& fold, const Message& message);
   static bool stamped(const Fold& fold, const Message& message);

@@ -1,12 +1,15 @@
 #include "aggregator/diagnose/hints.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace l4::diagnose {
 namespace {
 
 using detect::EventHint;
 using detect::Severity;
+
+constexpr std::string_view kHeadAlone = "Traceback (most recent call last):";
 
 Severity severity_of(Level level) {
   switch (level) {
@@ -72,10 +75,12 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
       const faults::Fault& fault = *hints.faults[i].front();
       hint.known_fault = true;
       hint.consequence = fault.consequence || fault.severity == Level::info;  // harmless by itself
-      hint.waited = fault.timeout;
+      hint.waited = std::ranges::any_of(hints.faults[i], &faults::Fault::timeout);
+      hint.setup = std::ranges::any_of(hints.faults[i], &faults::Fault::setup);
       hint.accuses_peer = fault.accuses_peer;
       hint.severity = std::max(hint.severity, severity_of(fault.severity));
     }
+    if (event.text == kHeadAlone) hint.consequence = true;  // its end is missing
     if ((event.marks & wire::kMarkTeardown) != 0) hint.consequence = true;
     hints.events.push_back(hint);
   }

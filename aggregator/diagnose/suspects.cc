@@ -149,7 +149,7 @@ void Collector::add_order() {
     const bool alone = i == 0 && (firsts.size() == 1 || firsts[1].first - firsts[0].first > kTie);
     for (const std::uint32_t rank : view().nodes[firsts[i].second].ranks)
       if (seen(rank) && *seen(rank) - firsts[i].first <= kTie)
-        blame(rank, bonus, alone ? "first of all to say anything unusual" : std::string());
+        blame(rank, bonus, alone ? "was the first of all to say anything unusual" : std::string());
   }
 }
 

@@ -110,6 +110,18 @@ bool has_finished(const VerdictInput& input) {
   return (launcher || said > 0) && !input.findings.failures.fatal;
 }
 
+/// All that is known is that ranks waited for others until their time was over. Such a timeout
+/// takes the process down, whoever was waited for.
+bool ended_in_wait(const Findings& findings) {
+  if (has_cause(findings)) return false;
+  for (const FailureEvent& failure : findings.failures.events) {  // by first time
+    if (failure.severity < Severity::failure) continue;
+    const auto& hint = findings.hints.events[failure.event];
+    return hint.waited && hint.consequence && !hint.setup;
+  }
+  return false;
+}
+
 /// Somebody says that a process ended or cannot go on, and nobody made progress afterwards.
 bool has_failed(const Findings& findings) {
   if (findings.failures.events.empty()) return false;
@@ -118,7 +130,7 @@ bool has_failed(const Findings& findings) {
     return event.severity >= Severity::failure;
   });
   // Something failed, but no process is said to have ended: only a stopped job makes it fatal.
-  return failure && findings.silence.overdue;
+  return failure && (findings.silence.overdue || ended_in_wait(findings));
 }
 
 /// A launcher speaks in all attempts: what it said before the ranks of this one did is of another.
@@ -192,9 +204,10 @@ Verdict decide_failed(const VerdictInput& input) {
   if (!has_trained(input)) {
     constexpr double kGuess = 0.6;  // the logs do not show how the job began
     const Opening opening = opening_of(findings, input.stages);
+    if (ended_in_wait(findings)) return make(State::hung, sure * kGuess);
     if (opening == Opening::seen) return make(State::launch_failed, sure * 0.95);
-    if (opening == Opening::launch) return make(State::launch_failed, sure * kGuess);
-    return make(began_as_hang(findings) ? State::hung : State::crashed, sure * kGuess);
+    if (began_as_hang(findings)) return make(State::hung, sure * kGuess);
+    return make(opening == Opening::launch ? State::launch_failed : State::crashed, sure * kGuess);
   }
   if (!input.lost_nodes.empty()) return make(State::node_lost, 0.8);
   if (began_as_hang(findings)) return make(State::hung, 0.85);

@@ -37,6 +37,7 @@ struct Fault {
   Scope scope = Scope::rank;          ///< what one such event touches by itself
   bool consequence = false;           ///< usually follows another fault
   bool timeout = false;               ///< says that something waited for long: a hang came before
+  bool setup = false;                 ///< happens while processes find each other
   bool accuses_peer = false;          ///< says that another process is gone or silent
   Level severity = Level::error;      ///< info, warning, error, fatal (ends the process)
   std::string cause, fix, action;

@@ -80,6 +80,7 @@ Fault read_entry(ConfigTable& table) {
   fault.severity = read_severity(table);
   fault.consequence = table.flag_or("consequence", false);
   fault.timeout = table.flag_or("timeout", false);
+  fault.setup = table.flag_or("setup", false);
   fault.accuses_peer = table.flag_or("accuses_peer", false);
   fault.cause = read_sentence(table, "cause");
   fault.fix = read_sentence(table, "fix");

@@ -24,6 +24,7 @@ Json object_of(const faults::Fault& fault) {
           {"severity", name(fault.severity)},
           {"consequence", fault.consequence},
           {"timeout", fault.timeout},
+          {"setup", fault.setup},
           {"accuses_peer", fault.accuses_peer},
           {"patterns", fault.patterns},
           {"unless", fault.unless},

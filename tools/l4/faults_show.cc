@@ -70,6 +70,7 @@ std::string page_of(const faults::Fault& fault, const std::filesystem::path& fol
   prose("severity", meaning(fault.severity));
   if (fault.consequence) prose("role", "a consequence: it usually follows another fault");
   if (fault.timeout) prose("role", "says that something waited for long: a hang came before");
+  if (fault.setup) prose("role", "happens while the processes of a job find each other");
   if (fault.accuses_peer) prose("role", "says that another process or host is gone or silent");
   page.gap();
   prose("cause", fault.cause);

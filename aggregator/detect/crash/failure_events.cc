@@ -1,6 +1,8 @@
 #include "aggregator/detect/crash/failure_events.h"
 
 #include <algorithm>
+#include <string_view>
+#include <tuple>
 
 namespace l4::detect::crash {
 namespace {
@@ -42,7 +44,10 @@ void set_first(const job::EventView& event, FailureEvent& found) {
     const bool earlier =
         occurrence.time && (!found.first_time || *occurrence.time < *found.first_time);
     if (i == found.occurrences.front() || earlier) {
-      if (earlier || !found.first_time) found.first_stream = occurrence.stream;
+      if (earlier || !found.first_time) {
+        found.first_stream = occurrence.stream;
+        found.first_line = occurrence.stats.first_line;
+      }
       if (earlier) found.first_time = occurrence.time;
     }
   }
@@ -115,10 +120,13 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
     for (FailureEvent& event : quiet)
       if (event.first_time && *event.first_time >= *found.first_failure)
         found.events.push_back(std::move(event));
-  std::ranges::stable_sort(found.events, [](const FailureEvent& a, const FailureEvent& b) {
-    if (a.first_time.has_value() != b.first_time.has_value()) return a.first_time.has_value();
-    return a.first_time && *a.first_time < *b.first_time;
-  });
+  // What is said at one time, or at none, is in the order of lines.
+  const auto place = [&](const FailureEvent& event) {
+    return std::tuple(!event.first_time, event.first_time.value_or(TimeMs{}),
+                      std::string_view(view.streams[event.first_stream].state->source.path),
+                      event.first_line);
+  };
+  std::ranges::stable_sort(found.events, {}, place);
   return found;
 }
 

@@ -19,6 +19,7 @@ struct EventHint {
   bool consequence = false;  ///< usually follows another fault
   bool known_fault = false;
   bool waited = false;  ///< says that something was waited for and did not come
+  bool setup = false;   ///< happens while processes find each other
   bool accuses_peer = false;
   bool in_pool = false;
   bool excess = false;  ///< in the pool, but far more frequent here
@@ -30,6 +31,7 @@ struct FailureEvent {
   std::vector<std::uint32_t> occurrences;  ///< indices into EventView::at that count
   std::optional<TimeMs> first_time;
   std::uint32_t first_stream = 0;
+  std::uint64_t first_line = 0;  ///< there
 };
 
 struct FailureEvents {

@@ -49,7 +49,12 @@ const Row kRows[] = {
          "Traceback (most recent call last):\n  File \"b.py\", line 1, in f\nKeyError: 'x'\n" +
          "\nThe above exception was the direct cause of the following exception:\n\n" +
          "Traceback (most recent call last):\n  File \"c.py\", line 1, in f\nos.MyFailure: y\nz\n",
-     {"os.MyFailure: y", "z"}},
+     {"ValueError: bad value", "KeyError: 'x'", "os.MyFailure: y", "z"}},
+    {"a chain that is cut off",
+     kTraceback + "\nDuring handling of the above exception, another exception occurred:\n\n" +
+         "Traceback (most recent call last):\n  File \"b.py\", line 1, in f\n",
+     {"ValueError: bad value",
+      "During handling of the above exception, another exception occurred:"}},
     {"two in a row", kTraceback + kTraceback, {"ValueError: bad value", "ValueError: bad value"}},
     {"exception without text",
      "Traceback (most recent call last):\n  File \"a\", line 1, in f\n_queue.Empty\nnext\n",
