@@ -45,6 +45,7 @@ bool bracket_iso(std::string_view line, RawStamp& stamp);
 bool tagged_iso(std::string_view line, RawStamp& stamp);
 bool us_slash(std::string_view line, RawStamp& stamp);
 bool slash(std::string_view line, RawStamp& stamp);
+bool month_slash(std::string_view line, RawStamp& stamp);
 bool bracket_slash(std::string_view line, RawStamp& stamp);
 bool month_day(std::string_view line, RawStamp& stamp);
 bool clock_only(std::string_view line, RawStamp& stamp);
@@ -61,6 +62,7 @@ bool syslog(std::string_view line, RawStamp& stamp);
 bool syslog_iso(std::string_view line, RawStamp& stamp);
 bool syslog_priority(std::string_view line, RawStamp& stamp);
 bool uptime(std::string_view line, RawStamp& stamp);
+bool dmesg_minute(std::string_view line, RawStamp& stamp);
 bool dmesg_decoded(std::string_view line, RawStamp& stamp);
 bool kmsg(std::string_view line, RawStamp& stamp);
 

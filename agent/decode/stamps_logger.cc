@@ -105,6 +105,14 @@ bool slash(std::string_view line, RawStamp& stamp) {
   return finish(line, 0, c.at, stamp);
 }
 
+/// mmengine's `11/20 15:53:26 - mmengine - INFO - text`: no year.
+bool month_slash(std::string_view line, RawStamp& stamp) {
+  Cursor c{line};
+  Civil& d = stamp.civil;
+  return c.take_number(2, 2, d.month) && c.take('/') && c.take_number(2, 2, d.day) && c.take(' ') &&
+         take_clock(c, d) && finish(line, 0, c.at, stamp);
+}
+
 /// Rich's `[01/02/24 03:04:05]`, `[11/20 15:53:26 name]`, `[2026/11/20 15:53:26]`, TensorRT's
 /// `[11/20/2026-15:53:26]`.
 bool bracket_slash(std::string_view line, RawStamp& stamp) {

@@ -41,8 +41,10 @@ bool take_epoch(Cursor& c, RawStamp& stamp) {
   return *stamp.epoch_ms >= kFrom && *stamp.epoch_ms < kTo && !is_word(c.peek());
 }
 
+/// `host ` before the program, or nothing before `kernel:`, which some collectors leave alone.
 bool take_host(Cursor& c, std::string_view& host) {
   c.skip_blanks();
+  if (c.rest().starts_with("kernel: ")) return true;
   const std::size_t from = c.at;
   while (is_host(c.peek()) || c.peek() == '/') ++c.at;
   if (c.at == from || c.peek() != ' ') return false;
@@ -137,11 +139,12 @@ bool syslog_priority(std::string_view line, RawStamp& stamp) {
   return true;
 }
 
-/// dmesg: `[12345.678901] text` and `[12345.678901][  T123] text`. When the machine was booted is
-/// not known, so there is no time.
+/// dmesg: `[12345.678901] text`, `[12345.678901][  T123] text`, and since the line before it
+/// `[  +0.000844] text`. When the machine was booted is not known, so there is no time.
 bool uptime(std::string_view line, RawStamp& stamp) {
   Cursor c{line, 1};
   c.skip_blanks();
+  c.take('+');
   std::int64_t value = 0;
   if (!c.take_number(1, 9, value) || !c.take('.') || !c.take_number(6, 6, value) || !c.take(']'))
     return false;
@@ -164,6 +167,16 @@ bool uptime(std::string_view line, RawStamp& stamp) {
   stamp.cut_to = end;
   while (stamp.cut_to < line.size() && line[stamp.cut_to] == ' ') ++stamp.cut_to;
   return true;
+}
+
+/// dmesg -H, once a minute: `[Nov20 15:53] text`, `[Nov 2 15:53] text`.
+bool dmesg_minute(std::string_view line, RawStamp& stamp) {
+  Cursor c{line, 1};
+  Civil& d = stamp.civil;
+  if (!take_month(c, d.month)) return false;
+  c.skip_blanks();
+  return c.take_number(1, 2, d.day) && c.take(' ') && c.take_number(2, 2, d.hour) && c.take(':') &&
+         c.take_number(2, 2, d.minute) && c.take(']') && finish(line, 0, c.at, stamp);
 }
 
 /// `kern  :warn  : 2025-01-21T04:41:44,283302+00:00 text`: dmesg -x, with any of its times.
