@@ -18,6 +18,7 @@ std::optional<std::int64_t> epoch_in(std::string_view message) {
                         (at == 1 || !is_letter(message[at - 2]));
     std::string_view rest = message.substr(at + kTail.size());
     if (!begins || rest.empty() || is_letter(rest.front())) continue;
+    if (rest.starts_with("(train)")) rest.remove_prefix(std::string_view("(train)").size());
     const auto digits = rest.find_first_not_of(" \t:=[(#'\"");
     if (digits == rest.npos) continue;
     rest.remove_prefix(digits);
