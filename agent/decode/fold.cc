@@ -14,6 +14,7 @@ constexpr std::uint64_t kSilentHeldLines = 256;
 constexpr std::uint32_t kPassedMax = 64;
 constexpr std::uint32_t kNativePassedMax = 8;
 constexpr std::uint32_t kNotesMax = 60;
+constexpr std::size_t kSourceBytesMax = 160;
 
 }  // namespace
 
@@ -124,6 +125,7 @@ void Folder::begin(const Message& message, Shape shape, Kind kind) {
   fold.text.assign(message.record.text);
   fold.host.assign(message.record.speaker.host);
   fold.stack.clear();
+  fold.source.clear();
   if (shape == Shape::file_frame) append_frame(message.body, fold.stack);
   fold.lines.assign(message.record.lines.begin(), message.record.lines.end());
   fold.last_line = fold.lines.back();
@@ -210,6 +212,8 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
   if (indent <= fold.indent &&
       (shape == Shape::exception || (near && class_like(trim_left(message.body))))) {
     fold.text.assign(trim(message.body));
+    if (fold.text == "AssertionError" && fold.source.starts_with("assert "))
+      fold.text.append(": ").append(fold.source);
     fold.named = true;
     // Tracebacks of several processes in one voice cannot be told apart by line, but each of their
     // exceptions becomes a record.
@@ -221,8 +225,12 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
     fold.phase = Phase::message;
     return Verdict::join;
   }
-  if (indent >= fold.indent + 2 || (follows_file && near && !stamped(fold, message)))
+  if (indent >= fold.indent + 2 || (follows_file && near && !stamped(fold, message))) {
+    const std::string_view source = trim(message.body);
+    if (!source.empty() && source[0] != '^' && source[0] != '~')
+      fold.source.assign(source.substr(0, kSourceBytesMax));
     return Verdict::join;
+  }
   return message.excepthook && !stamped(fold, message) ? Verdict::join : Verdict::pass;
 }
 

@@ -68,6 +68,7 @@ class Folder {
     Phase phase = Phase::frames;
     Record record;
     std::string text, host, stack;
+    std::string source;  ///< newest line of source that a traceback shows
     std::vector<std::uint64_t> lines;
     std::uint64_t last_line = 0;
     std::size_t indent = 0;

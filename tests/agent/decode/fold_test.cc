@@ -59,6 +59,11 @@ const Row kRows[] = {
     {"exception without text",
      "Traceback (most recent call last):\n  File \"a\", line 1, in f\n_queue.Empty\nnext\n",
      {"_queue.Empty", "next"}},
+    {"assertion without text",
+     "Traceback (most recent call last):\n  File \"a\", line 1, in f\n    check(a, b)\n"
+     "  File \"b\", line 2, in check\n    assert a % b == 0\n           ^^^^^^^^^^\n"
+     "AssertionError\nnext\n",
+     {"AssertionError: assert a % b == 0", "next"}},
     {"indentation lost",
      "Traceback (most recent call last):\nFile \"a.py\", line 1, in f\nrun()\n"
      "RuntimeError: x\nhealthy\n",
