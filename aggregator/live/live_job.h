@@ -41,6 +41,7 @@ class LiveJob {
   void apply(wire::Batch batch, store::Seq seq, TimeMs arrival);
   void agent_lost(const std::string& agent, TimeMs heard) { watch_.agent_lost(agent, heard); }
   void agent_back(const std::string& agent, TimeMs at) { watch_.agent_back(agent, at); }
+  void unheard() { watch_.unheard(); }
   /// After a restart, once all of the journal is applied: silences begin anew.
   void resume(const std::vector<store::Incident>& rows, TimeMs now) {
     book_.restore(rows);

@@ -111,6 +111,8 @@ void Shard::on(const receive::AgentEvent& event) {
   if (event.kind == Kind::left) presence_.left(event.agent, event.at);
   if (event.kind == Kind::blind) presence_.blind(event.heard, event.at);
   if (event.kind == Kind::sighted) presence_.sighted(event.at);
+  if (event.kind == Kind::blind || event.kind == Kind::sighted)
+    for (auto& [id, held] : jobs_) held.job->unheard();
   const bool is_lost = event.kind == Kind::lost, is_back = event.kind == Kind::back;
   if (!is_lost && !is_back) return;
   if (is_lost) presence_.lost(event.agent, event.at);

@@ -155,6 +155,11 @@ void JobWatch::agent_back(const std::string& agent, TimeMs now) {
   fire({Cause::went_on, now, agent, {}, fmt::format("agent {} is back", agent), false});
 }
 
+void JobWatch::unheard() {
+  progress_.interrupt();
+  for (auto& [name, agent] : agents_) agent.heard.reset();
+}
+
 void JobWatch::ask(TimeMs now) {
   fire({Cause::asked, now, {}, {}, "somebody asked", false});
 }

@@ -50,6 +50,9 @@ class JobWatch {
   /// `heard`: when the agent was last heard of.
   void agent_lost(const std::string& agent, TimeMs heard);
   void agent_back(const std::string& agent, TimeMs now);
+  /// Nobody is heard, and no fault of the job: what lies between two signs of life now is no pause
+  /// of it.
+  void unheard();
   /// Other floors, from now on.
   void set(const Options& options) { options_ = options; }
   /// Somebody wants to know: asked is due at once.

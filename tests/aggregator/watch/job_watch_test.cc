@@ -247,6 +247,19 @@ TEST_CASE("job watch, healthy: every tenth iteration saves a checkpoint of 5 s")
   CHECK(job.causes().empty());
 }
 
+TEST_CASE("job watch: a time in which nobody was heard is no pause of the job") {
+  for (const bool told : {true, false}) {
+    CAPTURE(told);
+    WatchedJob job(2);
+    std::int64_t last = trained(job);
+    const Millis before = job.watch.standing(after(last)).deadline;
+    if (told) job.watch.unheard();
+    last = job.iterate_all(31, 60, last + 30'000);
+    const Millis now = job.watch.standing(after(last)).deadline;
+    CHECK((told ? now == before : now >= Millis{60'000}));
+  }
+}
+
 TEST_CASE("job watch: a lost agent is told at once, and when it is back") {
   WatchedJob job(3);
   const std::int64_t last = trained(job);
