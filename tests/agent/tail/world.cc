@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <thread>
+#include <utility>
 
 namespace l4::tail {
 namespace {
@@ -169,10 +173,27 @@ std::unique_ptr<Watcher> FakeDisk::watcher() {
   return std::make_unique<FakeWatcher>(*this);
 }
 
+namespace {
+
+/// Lets the clock of the file system tick: files written between two ticks have one time, and then
+/// nothing tells which of them is the older once a name is gone.
+void let_clock_tick() {
+  const auto now = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &time);
+    return std::pair(time.tv_sec, time.tv_nsec);
+  };
+  const auto before = now();
+  while (now() == before) std::this_thread::sleep_for(std::chrono::microseconds{500});
+}
+
+}  // namespace
+
 void RealDisk::append(const std::string& path, const std::string& bytes) {
   std::ofstream{path, std::ios::app | std::ios::binary} << bytes;
 }
 void RealDisk::write_new(const std::string& path, const std::string& bytes) {
+  let_clock_tick();
   fs::remove(path);
   append(path, bytes);
 }
@@ -184,6 +205,7 @@ void RealDisk::cut(const std::string& path, std::size_t bytes) {
 }
 void RealDisk::remove(const std::string& path) {
   fs::remove(path);
+  let_clock_tick();
 }
 void RealDisk::copy_time(const std::string& from, const std::string& to) {
   fs::last_write_time(to, fs::last_write_time(from));
