@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "common/base/collapse.h"
 #include "common/base/outline_memo.h"
 
 namespace l4 {
@@ -51,6 +52,11 @@ TEST_CASE("lines have the same outline if, and only if, they differ in digits al
       CHECK(outline.collapsed == 0);
       continue;
     }
+    CollapsedText here, portably;
+    const CollapsedLine quick = collapse(line, here), plain = collapse_portably(line, portably);
+    REQUIRE(quick.size == plain.size);
+    CHECK(std::equal(here.data(), here.data() + quick.size, portably.data()));
+    CHECK(quick.digits == plain.digits);
     CHECK(collapsed_of.try_emplace(collapsed(line), outline.collapsed).first->second ==
           outline.collapsed);
     CHECK(sized_of.try_emplace(sized(line), outline.sized).first->second == outline.sized);

@@ -1,0 +1,29 @@
+// Takes the digits out of a line: what outline.cc hashes.
+//
+// Two ways to the same text: one for every machine, one that packs 64 bytes at a time where the
+// processor can (AVX-512 VBMI2). Pure functions, no allocation; `out` is written up to kByteBlock
+// bytes beyond the text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "common/base/find_bytes.h"
+#include "common/base/outline.h"
+
+namespace l4 {
+
+struct CollapsedLine {
+  std::size_t size = 0;
+  std::uint64_t digits = 0;  ///< hash of where digits stand in the line
+};
+using CollapsedText = std::array<char, Outline::kBytesMax + kByteBlock>;
+
+/// `line`, of 1 to Outline::kBytesMax bytes, with each run of digits as one NUL, in `out`.
+CollapsedLine collapse(std::string_view line, CollapsedText& out);
+/// The same for every machine.
+CollapsedLine collapse_portably(std::string_view line, CollapsedText& out);
+
+}  // namespace l4
