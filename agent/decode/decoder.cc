@@ -250,7 +250,7 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
                              std::span<const std::uint64_t> lines, const Envelope* envelope) {
   Dirt dirt;
   const std::size_t size = text.size();
-  text = clean(text, clean_scratch, dirt);
+  if (!raw.plain || envelope != nullptr) text = clean(text, clean_scratch, dirt);
   stats.invalid_utf8 += dirt.invalid_utf8;
   stats.nul_bytes += dirt.nul_bytes;
   stats.binary_bytes += dirt.invalid_utf8 + dirt.nul_bytes + dirt.control_bytes;

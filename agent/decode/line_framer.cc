@@ -1,7 +1,6 @@
 #include "agent/decode/line_framer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "agent/decode/scan.h"
@@ -32,8 +31,9 @@ void LineFramer::start_at(std::uint64_t line, std::uint64_t offset) {
 }
 
 void LineFramer::give(std::string_view chunk) {
-  rest_ = chunk;
-  holds_cr_ = chunk.find('\r') != std::string_view::npos;
+  given_ = chunk;
+  at_ = 0;
+  marks_.read(chunk);
 }
 
 bool LineFramer::next(RawLine& line) {
@@ -43,22 +43,20 @@ bool LineFramer::next(RawLine& line) {
     current_.blank = previous_.blank = true;
     emitted_gathered_ = false;
   }
-  if (rest_.empty()) return false;
-  const auto* end = static_cast<const char*>(std::memchr(rest_.data(), '\n', rest_.size()));
-  if (end == nullptr) {
-    absorb(rest_);
-    gathered_bytes_ += rest_.size();
-    rest_ = {};
+  const std::size_t from = at_;
+  const std::size_t end = marks_.line_end(from);
+  const std::string_view view = given_.substr(from, end - from);
+  at_ = std::min(end + 1, given_.size());
+  if (end == given_.size()) {
+    absorb(view);
+    gathered_bytes_ += view.size();
     return false;
   }
-  const std::size_t size = static_cast<std::size_t>(end - rest_.data());
-  const std::string_view view = rest_.substr(0, size);
-  rest_.remove_prefix(size + 1);
   if (gathered_bytes_ == 0) {
-    emit_view(view, line);
+    emit_view(view, marks_.is_plain(from, end), line);
   } else {
     absorb(view);
-    gathered_bytes_ += size;
+    gathered_bytes_ += view.size();
     emit_gathered(line);
   }
   close(line, gathered_bytes_ + 1);
@@ -66,7 +64,7 @@ bool LineFramer::next(RawLine& line) {
 }
 
 bool LineFramer::finish(RawLine& line) {
-  rest_ = {};
+  at_ = given_.size();
   if (gathered_bytes_ == 0) {
     if (std::exchange(offered_, false)) ++number_;
     return false;
@@ -94,10 +92,10 @@ void LineFramer::close(RawLine& line, std::uint64_t bytes) {
   dropped_ = 0;
 }
 
-void LineFramer::emit_view(std::string_view view, RawLine& line) {
+void LineFramer::emit_view(std::string_view view, bool plain, RawLine& line) {
   gathered_bytes_ = view.size();
   std::string_view text = behind_hole(view);
-  if (holds_cr_) {
+  if (marks_.holds_cr()) {
     while (!text.empty() && text.back() == '\r') text.remove_suffix(1);
     if (text.find('\r') != std::string_view::npos) {
       absorb(text);
@@ -109,6 +107,7 @@ void LineFramer::emit_view(std::string_view view, RawLine& line) {
   line.bar = {};
   line.updates = 0;
   line.cut = line.head.size() < text.size();
+  line.plain = plain;
   line.cut_bytes = text.size() - line.head.size();
 }
 
@@ -122,6 +121,7 @@ void LineFramer::emit_gathered(RawLine& line) {
   line.head = has_head_ ? limited(head_) : line.last;
   line.updates = updates_;
   line.cut = cut_;
+  line.plain = false;
   line.cut_bytes = dropped_ + kept.size() - line.last.size();
 }
 

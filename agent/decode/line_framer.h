@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "agent/decode/byte_marks.h"
 #include "common/wire/batch.h"
 
 namespace l4::decode {
@@ -24,6 +25,7 @@ struct RawLine {
   wire::ByteRange bytes;
   std::uint32_t updates = 0;  ///< CR states that followed the first
   bool cut = false;
+  bool plain = false;           ///< clean() would leave it as it is
   std::uint64_t cut_bytes = 0;  ///< that were left out where it was cut
 };
 
@@ -54,13 +56,14 @@ class LineFramer {
 
   void absorb(std::string_view part);
   void append(std::string_view piece);
-  void emit_view(std::string_view view, RawLine& line);
+  void emit_view(std::string_view view, bool plain, RawLine& line);
   void emit_gathered(RawLine& line);
   void close(RawLine& line, std::uint64_t bytes);
 
   std::size_t line_bytes_max_;
-  std::string_view rest_;
-  bool holds_cr_ = false;  // what was given
+  std::string_view given_;
+  std::size_t at_ = 0;  // in it
+  ByteMarks marks_;     // of it
   std::uint64_t number_ = 1;
   std::uint64_t offset_ = 0;
   bool emitted_gathered_ = false;

@@ -1,0 +1,132 @@
+#include "agent/decode/byte_marks.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "common/base/find_bytes.h"
+
+#if defined(__x86_64__)
+#define L4_WIDE_MARKS 1
+#include <immintrin.h>
+#endif
+
+namespace l4::decode {
+namespace {
+
+/// Of 64 bytes, a bit for each.
+struct Marks {
+  std::uint64_t ends = 0, returns = 0;
+  std::uint64_t odd = 0;       ///< control characters and bytes from 0x7f on, without tabs and LF
+  std::uint64_t brackets = 0;  ///< `[`
+  std::uint64_t numbers = 0;   ///< digits and `;`
+  std::uint64_t closers = 0;   ///< `m`
+};
+
+Marks marks_portably(const char* bytes) {
+  Marks marks;
+  marks.odd = bits_of_block(bytes, [](auto byte) { return (byte < 0x20) | (byte == 0x7f); });
+  if (marks.odd != 0) {
+    const auto all_of = [&](signed char sign) {
+      return bits_of_block(bytes, [sign](auto byte) { return byte == sign; });
+    };
+    marks.ends = all_of('\n');
+    marks.returns = all_of('\r');
+    marks.odd &= ~(marks.ends | all_of('\t'));
+  }
+  marks.brackets = bits_of_block(bytes, [](auto byte) { return byte == '['; });
+  marks.numbers = bits_of_block(
+      bytes, [](auto byte) { return ((byte >= '0') & (byte <= '9')) | (byte == ';'); });
+  marks.closers = bits_of_block(bytes, [](auto byte) { return byte == 'm'; });
+  return marks;
+}
+
+#ifdef L4_WIDE_MARKS
+#define L4_WIDE __attribute__((target("avx512f,avx512bw")))
+
+L4_WIDE std::uint64_t all_of(__m512i text, char sign) {
+  return _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(sign));
+}
+
+L4_WIDE Marks marks_widely(const char* bytes) {
+  const __m512i text = _mm512_loadu_si512(bytes);
+  Marks marks;
+  marks.ends = all_of(text, '\n');
+  marks.returns = all_of(text, '\r');
+  marks.odd = (_mm512_cmplt_epi8_mask(text, _mm512_set1_epi8(0x20)) | all_of(text, 0x7f)) &
+              ~(marks.ends | all_of(text, '\t'));
+  marks.brackets = all_of(text, '[');
+  const __m512i above_zero = _mm512_sub_epi8(text, _mm512_set1_epi8('0'));
+  marks.numbers = _mm512_cmplt_epu8_mask(above_zero, _mm512_set1_epi8(10)) | all_of(text, ';');
+  marks.closers = all_of(text, 'm');
+  return marks;
+}
+
+const bool kIsWide = __builtin_cpu_supports("avx512bw");
+#endif
+
+Marks marks_of(const char* bytes) {
+#ifdef L4_WIDE_MARKS
+  if (kIsWide) return marks_widely(bytes);
+#endif
+  return marks_portably(bytes);
+}
+
+}  // namespace
+
+void ByteMarks::read(std::string_view block) {
+  size_ = block.size();
+  const std::size_t words = (size_ + kByteBlock - 1) / kByteBlock;
+  ends_.resize(words);
+  odd_.resize(words);
+  std::uint64_t returns = 0;
+  std::uint64_t bracket = 0, in_run = 0;  // what the next 64 bytes begin behind
+  for (std::size_t i = 0; i < words; ++i) {
+    const std::size_t at = i * kByteBlock;
+    std::array<char, kByteBlock> last;
+    const char* bytes = block.data() + at;
+    if (size_ - at < kByteBlock) {
+      last.fill(' ');
+      std::memcpy(last.data(), bytes, size_ - at);
+      bytes = last.data();
+    }
+    const Marks marks = marks_of(bytes);
+    // One is added to each run of digits behind a bracket: it carries to the sign behind the run.
+    const std::uint64_t begins = (marks.numbers & (marks.brackets << 1 | bracket)) | in_run;
+    const std::uint64_t carried = marks.numbers + begins;
+    in_run = carried < begins ? 1 : 0;
+    bracket = marks.brackets >> (kByteBlock - 1);
+    const std::uint64_t colours = carried & ~marks.numbers & marks.closers;
+    ends_[i] = marks.ends;
+    odd_[i] = marks.odd | colours;
+    returns |= marks.returns;
+  }
+  holds_cr_ = returns != 0;
+}
+
+std::size_t ByteMarks::line_end(std::size_t at) const {
+  std::size_t i = at / kByteBlock;
+  if (i >= ends_.size()) return size_;
+  std::uint64_t bits = ends_[i] & ~std::uint64_t{0} << at % kByteBlock;
+  while (bits == 0) {
+    if (++i == ends_.size()) return size_;
+    bits = ends_[i];
+  }
+  return i * kByteBlock + static_cast<std::size_t>(std::countr_zero(bits));
+}
+
+bool ByteMarks::is_plain(std::size_t from, std::size_t to) const {
+  if (from >= to) return true;
+  const std::size_t first = from / kByteBlock, last = (to - 1) / kByteBlock;
+  std::uint64_t found = 0;
+  for (std::size_t i = first; i <= last; ++i) {
+    std::uint64_t bits = odd_[i];
+    if (i == first) bits &= ~std::uint64_t{0} << from % kByteBlock;
+    if (i == last) bits &= ~std::uint64_t{0} >> (kByteBlock - 1 - (to - 1) % kByteBlock);
+    found |= bits;
+  }
+  return found == 0;
+}
+
+}  // namespace l4::decode
