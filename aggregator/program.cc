@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "aggregator/faults/library.h"
+#include "aggregator/http/tokens.h"
 #include "aggregator/live/api.h"
 #include "aggregator/live/even_clock.h"
 #include "aggregator/log.h"
@@ -67,6 +68,13 @@ live::Surroundings surroundings(wire::ServerPort& port, const faults::Library& l
     return answer->status;
   };
   return around;
+}
+
+/// What answers over HTTP, for those who may ask.
+Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& aggregator) {
+  http::Handler handler = http::tagged(live::make_handler(aggregator));
+  if (settings.tokens.empty()) return handler;
+  return http::guarded(settings.tokens, std::move(handler), log_warning);
 }
 
 void reload(const std::filesystem::path& config, live::Aggregator& aggregator) {
@@ -148,7 +156,9 @@ int run(Settings settings, const std::filesystem::path& config) {
   (*aggregator)->start();
   std::unique_ptr<http::Server> server;
   if (settings.http_on) {
-    auto started = http::Server::start(settings.http, live::make_handler(**aggregator));
+    auto handler = make_guarded(settings, **aggregator);
+    if (!handler) return fail(handler.error(), kWrong);
+    auto started = http::Server::start(settings.http, std::move(*handler));
     if (!started) return fail(started.error(), kWrong);
     server = std::move(*started);
   }

@@ -66,16 +66,17 @@ void read_wire(ConfigTable& wire, const std::filesystem::path& file, Settings& s
     wire.refuse("lost_after_s", "must be more than five thirds of heartbeat_s");
 }
 
-void read_http(ConfigTable& http, Settings& settings) {
+void read_http(ConfigTable& http, const std::filesystem::path& file, Settings& settings) {
   settings.http_on = http.flag_or("enabled", true);
   settings.http.address = http.text_or("address", settings.http.address);
   read(http, "port", settings.http.port, 0, 65'535);
   read(http, "connections_max", settings.http.connections_max, 4, 65'536);
+  read_path(http, "tokens", file, settings.tokens);
   const bool exposed = http.flag_or("allow_remote", false);
-  if (!is_loopback(settings.http.address) && !exposed)
+  if (!is_loopback(settings.http.address) && !exposed && settings.tokens.empty())
     http.refuse("address",
-                "is no loopback address: whoever reaches it reads everything; if that is meant, "
-                "say allow_remote = true");
+                "is no loopback address: whoever reaches it reads everything; give tokens, or, if "
+                "that is meant, say allow_remote = true");
 }
 
 void read_jobs(ConfigTable& jobs, live::Options& live) {
@@ -145,7 +146,7 @@ void read_log(ConfigTable& log, Settings& settings) {
 
 void read_all(ConfigTable& root, const std::filesystem::path& file, Settings& settings) {
   for (ConfigTable& table : root.tables("wire")) read_wire(table, file, settings);
-  for (ConfigTable& table : root.tables("http")) read_http(table, settings);
+  for (ConfigTable& table : root.tables("http")) read_http(table, file, settings);
   for (ConfigTable& table : root.tables("jobs")) read_jobs(table, settings.live);
   for (ConfigTable& table : root.tables("detect")) read_detect(table, file, settings);
   for (ConfigTable& table : root.tables("store")) read_store(table, file, settings.live);

@@ -61,12 +61,15 @@ def main():
                  for method, operation in item.items() if method in METHODS}
     expect(served.keys() == described.keys(),
            f"openapi.yaml and routes.h differ in {sorted(served.keys() ^ described.keys())}")
+    components = document["components"]["parameters"]
     for key in served.keys() & described.keys():
         operation, item = described[key], document["paths"][key[1]]
         expect(operation["operationId"] == served[key][0], f"{key}: operationId names the route")
         expect(operation["summary"] == served[key][1], f"{key}: summary is the route's")
         expect("200" in operation["responses"], f"{key}: says what 200 answers")
-        named = {p["name"] for p in item.get("parameters", []) if p["in"] == "path"}
+        given = [components[p["$ref"].rsplit("/", 1)[1]] if "$ref" in p else p
+                 for p in item.get("parameters", [])]
+        named = {p["name"] for p in given if p["in"] == "path"}
         expect(named == set(re.findall(r"\{(\w+)\}", key[1])), f"{key}: parameters of the path")
     for reference in references(document):
         expect(resolved(document, reference), f"openapi.yaml: {reference} leads nowhere")

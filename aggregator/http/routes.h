@@ -16,7 +16,21 @@
 
 namespace l4::http {
 
-enum class Route : std::uint8_t { jobs, snapshot, agents, incidents, healthz, metrics };
+enum class Route : std::uint8_t {
+  jobs,
+  job,
+  snapshot,
+  nodes,
+  iterations,
+  agents,
+  incidents,
+  incident,
+  faults,
+  fault,
+  healthz,
+  readyz,
+  metrics,
+};
 
 struct RouteRow {
   Route route;
@@ -27,10 +41,18 @@ struct RouteRow {
 
 inline constexpr std::array kRoutes{
     RouteRow{Route::jobs, "GET", "/api/v1/jobs", "jobs that are watched"},
+    RouteRow{Route::job, "GET", "/api/v1/jobs/{id}", "one of them"},
     RouteRow{Route::snapshot, "GET", "/api/v1/jobs/{id}/snapshot", "report of a job as it stands"},
+    RouteRow{Route::nodes, "GET", "/api/v1/jobs/{id}/nodes", "nodes of a job, suspects first"},
+    RouteRow{Route::iterations, "GET", "/api/v1/jobs/{id}/iterations",
+             "iterations of a job that stand out"},
     RouteRow{Route::agents, "GET", "/api/v1/agents", "agents and how they are connected"},
     RouteRow{Route::incidents, "GET", "/api/v1/incidents", "failures of jobs, open and resolved"},
+    RouteRow{Route::incident, "GET", "/api/v1/incidents/{id}", "a failure with its report"},
+    RouteRow{Route::faults, "GET", "/api/v1/faults", "known faults"},
+    RouteRow{Route::fault, "GET", "/api/v1/faults/{id}", "a known fault, with cause and fix"},
     RouteRow{Route::healthz, "GET", "/healthz", "whether the aggregator does its work"},
+    RouteRow{Route::readyz, "GET", "/readyz", "whether it can be asked and sent to"},
     RouteRow{Route::metrics, "GET", "/metrics", "counters and gauges for Prometheus"},
 };
 

@@ -28,6 +28,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
+using Field = beast::http::field;
 
 constexpr std::size_t kReadAhead = 8 << 10;
 constexpr std::size_t kDiscardedMax = 16 << 20;
@@ -119,7 +120,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (read_bytes_ > options.header_bytes_max + 2 * options.body_bytes_max)
       return refuse(body_too_large(hub_.options));
     const auto& message = parser_->get();
-    const auto expected = message.find(beast::http::field::expect);
+    const auto expected = message.find(Field::expect);
     if (!std::exchange(was_continued_, true) && message.version() >= 11 &&
         expected != message.end() && beast::iequals(expected->value(), "100-continue")) {
       constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -156,17 +157,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void handle() {
-    using beast::http::verb;
     auto message = parser_->release();
     version_ = message.version();
     keep_alive_ = message.keep_alive();
-    without_body_ = message.method() == verb::head;
+    const std::string method(message.method_string());
+    without_body_ = method == "HEAD";
     const auto target = read_target({message.target().data(), message.target().size()});
-    const bool known = message.method() == verb::get || message.method() == verb::post ||
-                       message.method() == verb::head;
-    if (version_ >= 11 && message[beast::http::field::host].empty())
+    if (version_ >= 11 && message[Field::host].empty())
       return refuse(error_response(400, "bad_request", "the request names no host"));
-    if (!known)
+    if (!is_known_method(method))
       return refuse(error_response(405, "method_not_allowed", "only GET, HEAD and POST are known"));
     if (!target) return refuse(error_response(400, "bad_request", target.error().text()));
     ++hub_.counters.requests;
@@ -183,8 +182,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
         self->deliver(request, error_response(504, "too_late", "no answer was found in time"));
     });
     hub_.ask(id_, request_,
-             {without_body_ ? "GET" : std::string(message.method_string()), target->path,
-              target->segments, target->query, std::move(message.body()), peer_});
+             {without_body_ ? "GET" : method, target->path, target->segments, target->query,
+              std::move(message.body()), peer_, std::string(message[Field::authorization]),
+              std::string(message[Field::if_none_match])});
   }
 
   void leave_handler() {
@@ -209,15 +209,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const std::size_t size = given.body.size();
     response_bytes_ = without_body_ ? 0 : size;
     hub_.response_bytes += response_bytes_;
-    response_ = {};
     response_.version(version_);
     response_.result(given.status >= 200 && given.status <= 599 ? given.status : 500u);
-    response_.set(beast::http::field::server, "l4-aggregator");
-    response_.set(beast::http::field::content_type, given.content_type);
-    response_.set(beast::http::field::cache_control, "no-store");
+    response_.set(Field::server, "l4-aggregator");
+    response_.set(Field::content_type, given.content_type);
+    response_.set(Field::cache_control, given.etag.empty() ? "no-store" : "no-cache");
+    if (!given.etag.empty()) response_.set(Field::etag, given.etag);
     response_.set("X-Content-Type-Options", "nosniff");
-    if (given.status == 405) response_.set(beast::http::field::allow, "GET, HEAD, POST");
-    if (given.status == 503) response_.set(beast::http::field::retry_after, "1");
+    if (given.status == 401) response_.set(Field::www_authenticate, "Bearer");
+    if (given.status == 405) response_.set(Field::allow, "GET, HEAD, POST");
+    if (given.status == 503) response_.set(Field::retry_after, "1");
     if (!without_body_) response_.body() = std::move(given.body);
     response_.content_length(size);
     response_.keep_alive(keep_alive_);
@@ -301,9 +302,8 @@ class Server::Impl {
     const auto address = asio::ip::make_address(hub_.options.address, wrong);
     if (wrong) return std::unexpected(Error{hub_.options.address, "is no IP address to listen on"});
     const asio::ip::tcp::endpoint endpoint(address, hub_.options.port);
-    const auto failed = [&](const char* what) {
-      return std::unexpected(
-          Error{text_of(endpoint), fmt::format("cannot {}: {}", what, wrong.message())});
+    const auto failed = [&](const std::string& what) {
+      return std::unexpected(Error{text_of(endpoint), "cannot " + what + ": " + wrong.message()});
     };
     if (acceptor_.open(endpoint.protocol(), wrong)) return failed("open a socket");
     acceptor_.set_option(asio::socket_base::reuse_address(true), wrong);

@@ -29,13 +29,15 @@ struct Request {
   std::vector<std::string> segments;
   std::vector<std::pair<std::string, std::string>> query;  ///< decoded, in order
   std::string body;
-  std::string peer;  ///< address:port
+  std::string peer;                          ///< address:port
+  std::string authorization = {}, if_none_match = {};  ///< headers; empty if they were not sent
 };
 
 struct Response {
   unsigned status = 200;
   std::string content_type = "application/json";
   std::string body;
+  std::string etag = {};  ///< header; empty: none
 };
 
 /// {"error": {"code", "message"}}; `code` is a word, `message` a sentence that may be anybody's

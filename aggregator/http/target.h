@@ -22,4 +22,8 @@ struct Target {
 /// that are . or .., more than 64 parameters.
 Result<Target> read_target(std::string_view text);
 
+constexpr bool is_known_method(std::string_view method) {
+  return method == "GET" || method == "POST" || method == "HEAD";
+}
+
 }  // namespace l4::http

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "aggregator/faults/library.h"
 #include "aggregator/live/gather.h"
 #include "aggregator/live/intake.h"
 #include "common/wire/codec.h"
@@ -218,6 +219,14 @@ bool Aggregator::snapshot(const std::string& job,
       [job, then = std::move(then)](Shard& shard) { then(shard.snapshot(job)); });
 }
 
+bool Aggregator::job(const std::string& id, bool anew,
+                     std::function<void(const LiveJob*, const JobRow&)> then) {
+  return impl_->shard_of(id).call([id, anew, then = std::move(then)](Shard& shard) {
+    const LiveJob* job = anew ? shard.refresh(id) : shard.find(id);
+    then(job, job != nullptr ? shard.row(*job) : JobRow{});
+  });
+}
+
 bool Aggregator::agents(std::function<void(bool, std::vector<receive::AgentView>)> then) {
   return impl_->intake->call([then = std::move(then)](Intake& intake) {
     then(intake.is_blind(), intake.server().agents());
@@ -273,7 +282,8 @@ Result<std::optional<store::Incident>> Aggregator::incident(const std::string& i
 Health Aggregator::health() const {
   Health health;
   const Millis now = impl_->outside.now().steady;
-  if (!impl_->accepting)
+  health.accepting = impl_->accepting;
+  if (!health.accepting)
     health.reasons.emplace_back("the journal cannot be written: nothing is taken from agents");
   if (impl_->intake->is_blind())
     health.reasons.emplace_back("blind: most agents fell silent at once");
@@ -288,6 +298,11 @@ Health Aggregator::health() const {
   for (std::size_t i = 0; i < impl_->shards.size(); ++i)
     stalls(impl_->shards[i]->stepped(), fmt::format("scoring thread {}", i));
   return health;
+}
+
+const faults::Library& Aggregator::library() const {
+  static const faults::Library kNone;
+  return impl_->outside.library != nullptr ? *impl_->outside.library : kNone;
 }
 
 void Aggregator::set(const Thresholds& thresholds) {

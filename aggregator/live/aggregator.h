@@ -46,6 +46,7 @@ struct Surroundings {
 
 struct Health {
   std::vector<std::string> reasons;  ///< why it is degraded; empty if it is not
+  bool accepting = true;             ///< takes batches
   bool stalled = false;              ///< a thread does not move: only a restart helps
 };
 
@@ -79,11 +80,16 @@ class Aggregator {
   // called.
   bool jobs(std::function<void(std::vector<JobRow>)> then);
   bool snapshot(const std::string& job, std::function<void(std::optional<std::string>)> then);
+  /// On the thread that owns the job; null if there is none. `anew`: with a report as of now, as
+  /// far as Shard::refresh makes one, else maybe without any.
+  bool job(const std::string& id, bool anew,
+           std::function<void(const LiveJob*, const JobRow&)> then);
   bool agents(std::function<void(bool blind, std::vector<receive::AgentView>)> then);
   bool counts(std::function<void(const Counts&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
   Result<std::optional<store::Incident>> incident(const std::string& id);
   Health health() const;
+  const faults::Library& library() const;  ///< immutable
   void set(const Thresholds& thresholds);
 
   /// For tests, while nothing runs.

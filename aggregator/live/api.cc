@@ -1,10 +1,14 @@
 #include "aggregator/live/api.h"
 
 #include <charconv>
+#include <limits>
+#include <optional>
 #include <utility>
 
+#include "aggregator/faults/library.h"
 #include "aggregator/http/routes.h"
-#include "aggregator/serve/json_text.h"
+#include "aggregator/live/answers.h"
+#include "aggregator/serve/report_json.h"
 #include "common/metrics/metrics.h"
 
 namespace l4::live {
@@ -15,6 +19,8 @@ using http::Request;
 using http::Response;
 using serve::JsonWriter;
 
+constexpr std::size_t kCountMax = 1'000;
+
 Response json(JsonWriter& text) {
   return {200, "application/json", text.take() + '\n'};
 }
@@ -23,76 +29,91 @@ Response busy() {
   return http::error_response(503, "busy", "too much waits for an answer; try again");
 }
 
+Response nothing(std::string_view what, const std::string& id) {
+  return http::error_response(404, "not_found", "there is no " + std::string(what) + " " + id);
+}
+
 std::string_view query(const Request& request, std::string_view key) {
   for (const auto& [name, value] : request.query)
     if (name == key) return value;
   return {};
 }
 
-void text_or_null(JsonWriter& to, std::string_view key, std::string_view text) {
-  to.key(key);
-  text.empty() ? to.raw("null") : to.value(text);
+/// `?count=N`, or `otherwise`; more than `most` is none.
+std::expected<std::size_t, Response> count_of(const Request& request, std::size_t otherwise) {
+  const std::string_view text = query(request, "count");
+  if (text.empty()) return otherwise;
+  std::size_t count = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (wrong == std::errc{} && end == text.data() + text.size() && count <= kCountMax) return count;
+  return std::unexpected(
+      http::error_response(400, "bad_request", "count must be a number up to 1000"));
 }
 
-void put(JsonWriter& to, const JobRow& row) {
-  to.open('{').member("id", row.id).member("attempt", row.attempt);
-  to.member("state", name(row.state)).member("suspect", row.suspect).member("ended", row.ended);
-  to.member("since", row.since);
-  text_or_null(to, "stage", row.stage == Stage::unknown ? std::string_view() : name(row.stage));
-  to.member("iteration", row.iteration).member("nodes", row.nodes).member("ranks", row.ranks);
-  to.member("sources", row.sources).member("lines", row.lines).member("begin", row.begin);
-  to.member("last_seen", row.last_seen);
-  text_or_null(to, "incident", row.incident);
-  to.member("completeness", row.completeness).close('}');
-}
-
-void jobs(Aggregator& aggregator, const Reply& reply) {
-  const bool asked = aggregator.jobs([reply](const std::vector<JobRow>& rows) {
+/// All, by id; `?count=N` of them, those behind `?after=ID`.
+void jobs(Aggregator& aggregator, const Request& request, const Reply& reply) {
+  const auto count = count_of(request, std::numeric_limits<std::size_t>::max());
+  if (!count) return reply(count.error());
+  const std::string after(query(request, "after"));
+  const bool asked = aggregator.jobs([reply, count = *count, after](const auto& rows) {
     JsonWriter text;
     text.open('{').key("jobs").open('[');
-    for (const JobRow& row : rows) put(text, row);
-    text.close(']').key("next").raw("null").close('}');
+    std::size_t put_rows = 0;
+    const JobRow* last = nullptr;
+    bool more = false;
+    for (const JobRow& row : rows) {
+      if (!after.empty() && row.id <= after) continue;
+      more = put_rows == count;
+      if (more) break;
+      put(text, row);
+      last = &row;
+      ++put_rows;
+    }
+    text.close(']').key("next");
+    more&& last != nullptr ? text.value(last->id) : text.raw("null");
+    text.close('}');
     reply(json(text));
   });
   if (!asked) reply(busy());
 }
 
-void snapshot(Aggregator& aggregator, const std::string& job, const Reply& reply) {
-  const bool asked = aggregator.snapshot(job, [reply, job](std::optional<std::string> report) {
-    if (report) return reply({200, "application/json", std::move(*report)});
-    reply(http::error_response(404, "not_found", "there is no job " + job));
-  });
+/// One job, in the form that `write` gives it. `anew`: as of now.
+template <class Write>
+void one_job(Aggregator& aggregator, const std::string& id, bool anew, const Reply& reply,
+             const Write& write) {
+  const bool asked =
+      aggregator.job(id, anew, [reply, id, write](const LiveJob* job, const JobRow& row) {
+        reply(job == nullptr ? nothing("job", id) : write(*job, row));
+      });
   if (!asked) reply(busy());
 }
 
-std::string_view name(wire::Shedding shedding) {
-  switch (shedding) {
-    case wire::Shedding::nothing:
-      return "nothing";
-    case wire::Shedding::examples:
-      return "examples";
-    case wire::Shedding::order:
-      return "order";
-    case wire::Shedding::parameters:
-      return "parameters";
-    case wire::Shedding::counts:
-      break;
-  }
-  return "counts";
+Response job_row(const LiveJob&, const JobRow& row) {
+  JsonWriter text;
+  put(text, row);
+  return json(text);
 }
 
-void put(JsonWriter& to, const receive::AgentView& agent) {
-  to.open('{').member("agent", agent.agent).member("address", agent.address);
-  to.member("software", agent.software).member("connected", agent.connected);
-  to.member("lost", agent.lost).member("fleet_key", agent.fleet_key);
-  to.member("files", agent.files).member("batches_in_flight", agent.batches_in_flight);
-  to.member("batches_held", agent.batches_held).member("bytes_held", agent.bytes_held);
-  to.member("shedding", name(agent.shedding)).member("heard", agent.heard);
-  to.key("offset_ms");
-  agent.offset_known ? to.value(agent.offset.count()) : to.raw("null");
-  to.key("delay_ms");
-  agent.offset_known ? to.value(agent.delay.count()) : to.raw("null");
-  to.close('}');
+Response snapshot(const LiveJob& job, const JobRow&) {
+  return {200, "application/json", serve::to_json(*job.report())};
+}
+
+Response nodes(const LiveJob& job, const JobRow& row) {
+  JsonWriter text;
+  text.open('{').member("job", row.id).member("attempt", row.attempt).key("nodes").open('[');
+  const diagnose::Report* report = job.report() ? &*job.report() : nullptr;
+  for (const NodeRow& node : node_rows(job.state(), report)) put(text, node);
+  text.close(']').close('}');
+  return json(text);
+}
+
+Response iterations(const LiveJob& job, const JobRow& row) {
+  JsonWriter text;
+  text.open('{').member("job", row.id).member("attempt", row.attempt);
+  text.member("iteration", row.iteration).key("iterations").open('[');
+  for (const diagnose::ScoredIteration& one : job.report()->iterations) put(text, one);
+  text.close(']').close('}');
+  return json(text);
 }
 
 void agents(Aggregator& aggregator, const Reply& reply) {
@@ -107,14 +128,26 @@ void agents(Aggregator& aggregator, const Reply& reply) {
   if (!asked) reply(busy());
 }
 
-void healthz(Aggregator& aggregator, const Reply& reply) {
+Response healthz(const Aggregator& aggregator) {
   const Health health = aggregator.health();
   JsonWriter text;
   text.open('{').member("status", health.reasons.empty() ? "ok" : "degraded");
   text.member("reasons", health.reasons).close('}');
   Response response = json(text);
   if (!health.reasons.empty()) response.status = 503;
-  reply(std::move(response));
+  return response;
+}
+
+/// Whether agents and people can be served at all: what is merely degraded is ready.
+Response readyz(const Aggregator& aggregator) {
+  const Health health = aggregator.health();
+  const bool ready = health.accepting && !health.stalled;
+  JsonWriter text;
+  text.open('{').member("status", ready ? "ready" : "not_ready");
+  text.member("reasons", ready ? std::vector<std::string>() : health.reasons).close('}');
+  Response response = json(text);
+  if (!ready) response.status = 503;
+  return response;
 }
 
 void figures(Aggregator& aggregator, const Reply& reply) {
@@ -124,44 +157,59 @@ void figures(Aggregator& aggregator, const Reply& reply) {
   if (!asked) reply(busy());
 }
 
-void put(JsonWriter& to, const store::Incident& row) {
-  to.open('{').member("id", row.id).member("job", row.job).member("attempt", row.attempt);
-  to.member("status", row.resolved ? "resolved" : "open").member("state", row.state);
-  to.member("opened", row.opened).member("updated", row.updated).member("resolved", row.resolved);
+/// With its report and evidence.
+std::expected<store::Incident, Response> whole_incident(Aggregator& aggregator,
+                                                        const std::string& id) {
+  auto row = aggregator.incident(id);
+  if (!row) return std::unexpected(http::error_response(503, "database", row.error().text()));
+  if (!*row) return std::unexpected(nothing("incident", id));
+  return std::move(**row);
 }
 
-/// `?job=ID`, `?open=true`, `?count=N`, newest first; the reports are in the one of `?id=ID`.
+Response incident(Aggregator& aggregator, const std::string& id) {
+  const auto row = whole_incident(aggregator, id);
+  if (!row) return row.error();
+  JsonWriter text;
+  put(text, *row, true);
+  return json(text);
+}
+
+/// `?job=ID`, `?open=true`, `?count=N`, newest first; the report is in the one of `?id=ID`.
 Response incidents(Aggregator& aggregator, const Request& request) {
-  constexpr std::size_t kCountMax = 1'000;
   JsonWriter text;
   text.open('{').key("incidents").open('[');
   if (const std::string_view id = query(request, "id"); !id.empty()) {
-    const auto row = aggregator.incident(std::string(id));
-    if (!row) return http::error_response(503, "database", row.error().text());
-    if (!*row)
-      return http::error_response(404, "not_found", "there is no incident " + std::string(id));
-    put(text, **row);
-    text.key("report").raw((*row)->report.empty() ? "null" : (*row)->report);
-    text.key("evidence").raw((*row)->evidence.empty() ? "null" : (*row)->evidence).close('}');
+    const auto row = whole_incident(aggregator, std::string(id));
+    if (!row) return row.error();
+    put(text, *row, true);
   } else {
     store::IncidentQuery asked;
     asked.job = query(request, "job");
     asked.open_only = query(request, "open") == "true";
-    const std::string_view count = query(request, "count");
-    if (!count.empty()) {
-      const auto [end, wrong] =
-          std::from_chars(count.data(), count.data() + count.size(), asked.count);
-      if (wrong != std::errc{} || end != count.data() + count.size() || asked.count > kCountMax)
-        return http::error_response(400, "bad_request", "count must be a number up to 1000");
-    }
+    const auto count = count_of(request, asked.count);
+    if (!count) return count.error();
+    asked.count = *count;
     const auto rows = aggregator.incidents(asked);
     if (!rows) return http::error_response(503, "database", rows.error().text());
-    for (const store::Incident& row : *rows) {
-      put(text, row);
-      text.close('}');
-    }
+    for (const store::Incident& row : *rows) put(text, row, false);
   }
   text.close(']').close('}');
+  return json(text);
+}
+
+Response fault_list(const faults::Library& library) {
+  JsonWriter text;
+  text.open('{').key("faults").open('[');
+  for (const faults::Fault& fault : library.faults()) put(text, fault, false);
+  text.close(']').close('}');
+  return json(text);
+}
+
+Response fault_whole(const faults::Library& library, const std::string& id) {
+  const faults::Fault* fault = library.find(id);
+  if (fault == nullptr) return nothing("fault", id);
+  JsonWriter text;
+  put(text, *fault, true);
   return json(text);
 }
 
@@ -171,17 +219,32 @@ http::Handler make_handler(Aggregator& aggregator) {
   return [&aggregator](const Request& request, const Reply& reply) {
     const auto matched = http::match(request);
     if (!matched) return reply(matched.error());
+    const std::string id = matched->arguments.empty() ? std::string() : matched->arguments[0];
     switch (matched->route) {
       case http::Route::jobs:
-        return jobs(aggregator, reply);
+        return jobs(aggregator, request, reply);
+      case http::Route::job:
+        return one_job(aggregator, id, false, reply, job_row);
       case http::Route::snapshot:
-        return snapshot(aggregator, matched->arguments.at(0), reply);
+        return one_job(aggregator, id, true, reply, snapshot);
+      case http::Route::nodes:
+        return one_job(aggregator, id, true, reply, nodes);
+      case http::Route::iterations:
+        return one_job(aggregator, id, true, reply, iterations);
       case http::Route::agents:
         return agents(aggregator, reply);
       case http::Route::incidents:
         return reply(incidents(aggregator, request));
+      case http::Route::incident:
+        return reply(incident(aggregator, id));
+      case http::Route::faults:
+        return reply(fault_list(aggregator.library()));
+      case http::Route::fault:
+        return reply(fault_whole(aggregator.library(), id));
       case http::Route::healthz:
-        return healthz(aggregator, reply);
+        return reply(healthz(aggregator));
+      case http::Route::readyz:
+        return reply(readyz(aggregator));
       case http::Route::metrics:
         return figures(aggregator, reply);
     }

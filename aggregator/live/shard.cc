@@ -290,13 +290,21 @@ std::vector<JobRow> Shard::rows() const {
   return rows;
 }
 
-std::optional<std::string> Shard::snapshot(const std::string& id) {
+const LiveJob* Shard::refresh(const std::string& id) {
   const auto at = jobs_.find(id);
-  if (at == jobs_.end()) return std::nullopt;
-  LiveJob& job = *at->second.job;
+  if (at == jobs_.end()) return nullptr;
+  if (at->second.job->answers_anew(services_.now().wall)) diagnose(at->second);
+  return at->second.job.get();
+}
+
+JobRow Shard::row(const LiveJob& job) const {
   const TimeMs now = services_.now().wall;
-  if (job.answers_anew(now)) diagnose(at->second);
-  return serve::to_json(*job.report());
+  return job.row(now, seen_until(job, now));
+}
+
+std::optional<std::string> Shard::snapshot(const std::string& id) {
+  const LiveJob* job = refresh(id);
+  return job != nullptr ? std::optional(serve::to_json(*job->report())) : std::nullopt;
 }
 
 const LiveJob* Shard::find(const std::string& id) const {

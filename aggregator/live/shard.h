@@ -74,6 +74,10 @@ class Shard {
   /// The report as JSON; empty if there is no such job.
   std::optional<std::string> snapshot(const std::string& id);
   ShardStats stats() const;
+  /// The job with a report as of now, or one that is as new as its cost allows; null if there is no
+  /// such job.
+  const LiveJob* refresh(const std::string& id);
+  JobRow row(const LiveJob& job) const;
   const LiveJob* find(const std::string& id) const;
   void set(const Thresholds& thresholds);
 

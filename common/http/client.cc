@@ -45,6 +45,7 @@ class Exchange {
     request.set(beast::http::field::host, url_.peer());
     request.set(beast::http::field::user_agent, "l4");
     request.set(beast::http::field::accept, "*/*");
+    for (const auto& [name, value] : options_.headers) request.set(name, value);
     request.keep_alive(false);
     request.prepare_payload();
     const error_code unsent =

@@ -3,16 +3,20 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
 
+#include "aggregator/http/tokens.h"
 #include "common/wire/control.h"
 #include "common/wire/port.h"
 #include "common/wire/zmq/curve_key.h"
@@ -25,6 +29,10 @@ namespace fs = std::filesystem;
 
 constexpr auto kListHead =
     "# Who may connect to the aggregator: a name and its public key. Written by 'l4 keys'.\n";
+
+constexpr auto kTokensHead =
+    "# Who may ask over HTTP: role (read or operate), name, SHA-256 of the token. Written by 'l4 "
+    "keys token'.\n";
 
 Error failed(const fs::path& file, int reason) {
   return {file.string(), std::generic_category().message(reason)};
@@ -169,6 +177,36 @@ Result<void> Keyring::revoke(const std::vector<std::string>& names) const {
   std::error_code ignored;
   for (const std::string& name : revoked) fs::remove(node_key(name), ignored);
   return {};
+}
+
+Result<std::string> Keyring::add_token(const std::string& name, const std::string& role) const {
+  if (auto checked = check_names({name}); !checked) return std::unexpected(checked.error());
+  const Lock lock(folder_);
+  if (!lock)
+    return std::unexpected(Error{folder_.string(), "no folder of keys; 'l4 keys init' makes one"});
+  std::string text = kTokensHead;
+  std::error_code ignored;
+  if (fs::exists(tokens(), ignored)) {
+    const auto rows = http::read_tokens(tokens());  // what is no list of tokens stays as it is
+    if (!rows) return std::unexpected(rows.error());
+    for (const http::TokenRow& row : *rows)
+      if (row.name == name)
+        return std::unexpected(
+            Error{name, "has a token already; take its row out of " + tokens().string()});
+    std::ifstream file(tokens());
+    std::ostringstream whole;
+    whole << file.rdbuf();
+    text = std::move(whole).str();
+    if (!text.empty() && text.back() != '\n') text += '\n';
+  }
+  std::array<unsigned char, 32> secret{};
+  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
+    return std::unexpected(failed("getrandom", errno));
+  std::string token = "l4_";
+  for (const unsigned char byte : secret) token += fmt::format("{:02x}", byte);
+  text += fmt::format("{} {} {}\n", role, name, http::sha256_of(token));
+  if (auto wrote = write_file(tokens(), text, true); !wrote) return std::unexpected(wrote.error());
+  return token;
 }
 
 Result<std::vector<std::string>> read_names(const fs::path& file) {

@@ -2,6 +2,7 @@
 //
 //   aggregator.key   0600   public and secret key of the aggregator
 //   allow-list       0600   lines of `name public-key`; what the aggregator reads
+//   tokens           0600   lines of `role name sha256`; who may ask over HTTP
 //   nodes/NAME.key   0600   what a node's agent needs; to be brought there, then it may go
 //
 // Used by `l4 keys`. Everything is written beside its place and renamed, under a lock, so that
@@ -28,8 +29,11 @@ class Keyring {
   /// All or none: a name that is not in the list is an error. Their key files go, too.
   Result<void> revoke(const std::vector<std::string>& names) const;
   Result<wire::AllowList> list() const;
+  /// A new token for HTTP, of which the file gets the hash.
+  Result<std::string> add_token(const std::string& name, const std::string& role) const;
 
   std::filesystem::path allow_list() const { return folder_ / "allow-list"; }
+  std::filesystem::path tokens() const { return folder_ / "tokens"; }
   std::filesystem::path aggregator_key() const { return folder_ / "aggregator.key"; }
   /// `*`, the fleet's, is called fleet.key.
   std::filesystem::path node_key(const std::string& name) const;

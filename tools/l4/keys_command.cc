@@ -44,6 +44,12 @@ Result<void> run(const KeysOptions& options, const Keyring& keyring) {
                              keyring.allow_list().string());
     return {};
   }
+  if (options.action == token) {
+    const auto made = keyring.add_token(options.names[0], options.role);
+    if (!made) return std::unexpected(made.error());
+    std::cout << *made << '\n';
+    return {};
+  }
   const auto names = all_names(options);
   if (!names) return std::unexpected(names.error());
   const bool adds = options.action == add;

@@ -1,6 +1,7 @@
-// `l4 keys`: makes the keys of the wire, enrols nodes, lists and revokes them.
+// `l4 keys`: makes the keys of the wire, enrols nodes, lists and revokes them; makes tokens for
+// HTTP.
 //
-// Flow: command line -> run_keys -> keyring.h. The aggregator reads the allow list again by itself.
+// Flow: command line -> run_keys -> keyring.h. The aggregator reads both lists again by itself.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,7 @@ class App;
 namespace l4::cli {
 
 struct KeysOptions {
-  enum class Action { init, add, list, revoke };
+  enum class Action { init, add, list, revoke, token };
 
   Action action = Action::list;
   std::filesystem::path folder = "/etc/l4/keys";
@@ -24,6 +25,7 @@ struct KeysOptions {
   std::vector<std::filesystem::path> from;  ///< add, revoke: files of names
   bool replace = false;                     ///< add
   bool fleet = false;                       ///< add, revoke: the key that a fleet shares
+  std::string role = "read";                ///< token: read or operate
 };
 
 void add_keys(CLI::App& app, KeysOptions& options);

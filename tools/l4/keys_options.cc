@@ -29,6 +29,15 @@ constexpr auto kListFooter =
 constexpr auto kRevokeFooter =
     R"(The aggregator refuses what comes with such a key from the next message on.)";
 
+constexpr auto kTokenFooter =
+    R"(Prints a new token, which is not kept, and adds a row with its hash to the file tokens, which
+aggregator.toml names as tokens in [http]. Whoever has the token asks with
+'Authorization: Bearer TOKEN', or L4_TOKEN for l4. To revoke it take its row out of the file.
+
+Examples:
+  l4 keys token grafana
+  l4 keys token ops --role operate > ops.token)";
+
 }  // namespace
 
 void add_keys(CLI::App& app, KeysOptions& options) {
@@ -57,6 +66,11 @@ void add_keys(CLI::App& app, KeysOptions& options) {
   add_command->add_flag("--replace", options.replace, "give nodes that have a key a new one");
   command_of("list", "who is allowed", kListFooter, list);
   add_names(command_of("revoke", "allow nodes no longer", kRevokeFooter, revoke));
+  auto* token_command = command_of("token", "make a token for HTTP", kTokenFooter, token);
+  token_command->add_option("NAME", options.names, "who is to use it")->type_name("")->expected(1);
+  token_command->add_option("--role", options.role, "what it may do: read (default) or operate")
+      ->type_name("ROLE")
+      ->check(CLI::IsMember({"read", "operate"}).description(""));
 }
 
 Result<void> check(const KeysOptions& options) {
@@ -64,6 +78,8 @@ Result<void> check(const KeysOptions& options) {
   const bool names_wanted = options.action == add || options.action == revoke;
   if (names_wanted && options.names.empty() && options.from.empty() && !options.fleet)
     return std::unexpected(Error{"", "say which: a NODE, --from FILE, or --fleet"});
+  if (options.action == token && options.names.empty())
+    return std::unexpected(Error{"", "say for whom: a NAME"});
   return {};
 }
 

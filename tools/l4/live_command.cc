@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -26,9 +28,19 @@ constexpr auto kDefaultAddress = "http://127.0.0.1:7440";
 
 const char* program_of(const LiveOptions& options) {
   using enum LiveOptions::Action;
-  return options.action == jobs       ? "l4 jobs"
-         : options.action == snapshot ? "l4 snapshot"
-                                      : "l4 agents";
+  switch (options.action) {
+    case jobs:
+      return "l4 jobs";
+    case snapshot:
+      return "l4 snapshot";
+    case agents:
+      return "l4 agents";
+    case incidents:
+      return "l4 incidents";
+    case show:
+      break;
+  }
+  return "l4 show";
 }
 
 /// What to say and how to end.
@@ -43,7 +55,25 @@ std::unexpected<Failure> failed(std::string where, std::string reason, int exit 
   return std::unexpected(Failure{{std::move(where), std::move(reason)}, exit});
 }
 
-/// The aggregator that is to be asked, without a slash at its end.
+/// The aggregator that is to be asked.
+struct Aggregator {
+  std::string address;  ///< without a slash at its end
+  std::string token;    ///< empty: none
+};
+
+/// The first word of --token-file, or L4_TOKEN.
+Answer<std::string> find_token(const LiveOptions& options) {
+  if (options.token_file.empty()) {
+    const char* given = std::getenv("L4_TOKEN");
+    return given != nullptr ? given : "";
+  }
+  std::ifstream file(options.token_file);
+  std::string token;
+  if (!file) return failed(options.token_file.string(), "cannot be read", kWrongUse);
+  if (!(file >> token)) return failed(options.token_file.string(), "holds no token", kWrongUse);
+  return token;
+}
+
 Answer<std::string> find_address(const LiveOptions& options) {
   std::string address = options.address;
   const char* given = std::getenv("L4_ADDRESS");
@@ -59,9 +89,12 @@ Answer<std::string> find_address(const LiveOptions& options) {
 }
 
 /// Body of a 200; everything else is a failure that says why. `status` tells other answers apart.
-Answer<std::string> fetch(const std::string& address, const std::string& path, Millis timeout,
+Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Millis timeout,
                           unsigned* status = nullptr) {
-  auto response = http::get(address + path, {.timeout = timeout});
+  http::ClientOptions how{.timeout = timeout};
+  if (!asked.token.empty()) how.headers.emplace_back("Authorization", "Bearer " + asked.token);
+  const std::string& address = asked.address;
+  auto response = http::get(address + path, how);
   if (!response)
     return failed(response.error().where,
                   response.error().reason + " - is l4-aggregator running there?");
@@ -74,22 +107,23 @@ Answer<std::string> fetch(const std::string& address, const std::string& path, M
                              : fmt::format("{} (status {})", message, response->status));
 }
 
-std::unexpected<Failure> misread(const std::string& address, const Error& error) {
-  return failed(address, fmt::format("is not the answer that was expected: {}", error.text()));
+std::unexpected<Failure> misread(const Aggregator& asked, const Error& error) {
+  return failed(asked.address,
+                fmt::format("is not the answer that was expected: {}", error.text()));
 }
 
 /// A list, as JSON or as the text that `read` and to_text make of it.
 template <class Read>
-Answer<std::string> show_list(const LiveOptions& options, const std::string& address,
-                              const char* path, Read read) {
+Answer<std::string> show_list(const LiveOptions& options, const Aggregator& asked,
+                              const std::string& path, Read read) {
   constexpr Millis kTimeout{10'000};
-  const auto body = fetch(address, path, kTimeout);
+  const auto body = fetch(asked, path, kTimeout);
   if (!body) return std::unexpected(body.error());
   const auto list = read(*body);
-  if (!list) return misread(address, list.error());
+  if (!list) return misread(asked, list.error());
   if (options.format == "json") {
     const auto tidy = tidied_json(*body);
-    if (!tidy) return misread(address, tidy.error());
+    if (!tidy) return misread(asked, tidy.error());
     return *tidy;
   }
   const auto now = std::chrono::floor<Millis>(std::chrono::system_clock::now());
@@ -97,10 +131,10 @@ Answer<std::string> show_list(const LiveOptions& options, const std::string& add
 }
 
 /// There is no such job: which may have been meant?
-Failure no_such_job(const LiveOptions& options, const std::string& address) {
+Failure no_such_job(const LiveOptions& options, const Aggregator& asked) {
   constexpr std::size_t kMost = 4;
   Failure failure{{"", fmt::format("there is no job {}", options.job)}, kWrongUse};
-  const auto body = fetch(address, "/api/v1/jobs", Millis{10'000});
+  const auto body = fetch(asked, "/api/v1/jobs", Millis{10'000});
   const auto list = body ? read_jobs(*body) : std::unexpected(Error{});
   if (!list) return failure;
   std::vector<std::string> ids;
@@ -119,22 +153,54 @@ Failure no_such_job(const LiveOptions& options, const std::string& address) {
   return failure;
 }
 
-Answer<diagnose::Report> fetch_report(const LiveOptions& options, const std::string& address) {
+Answer<diagnose::Report> fetch_snapshot(const LiveOptions& options, const Aggregator& asked) {
   constexpr Millis kTimeout{60'000};
   unsigned status = 0;
   const auto body =
-      fetch(address, fmt::format("/api/v1/jobs/{}/snapshot", http::percent_encoded(options.job)),
+      fetch(asked, fmt::format("/api/v1/jobs/{}/snapshot", http::percent_encoded(options.job)),
             kTimeout, &status);
   if (!body && status == 404 && !body.error().error.reason.starts_with("answered"))
-    return std::unexpected(no_such_job(options, address));
+    return std::unexpected(no_such_job(options, asked));
   if (!body) return std::unexpected(body.error());
   auto report = serve::report_from_json(*body);
-  if (!report) return misread(address, report.error());
+  if (!report) return misread(asked, report.error());
   return std::move(*report);
 }
 
-int show_snapshot(const LiveOptions& options, const std::string& address) {
-  const auto report = fetch_report(options, address);
+Answer<diagnose::Report> fetch_incident(const LiveOptions& options, const Aggregator& asked) {
+  constexpr Millis kTimeout{10'000};
+  unsigned status = 0;
+  const auto body =
+      fetch(asked, fmt::format("/api/v1/incidents/{}", http::percent_encoded(options.incident)),
+            kTimeout, &status);
+  if (!body && status == 404 && !body.error().error.reason.starts_with("answered"))
+    return failed(
+        "", fmt::format("there is no incident {}; 'l4 incidents' names them", options.incident),
+        kWrongUse);
+  if (!body) return std::unexpected(body.error());
+  const auto text = report_of_incident(*body, options.opening);
+  if (!text) return misread(asked, text.error());
+  auto report = serve::report_from_json(*text);
+  if (!report) return misread(asked, report.error());
+  return std::move(*report);
+}
+
+Answer<diagnose::Report> read_report(const LiveOptions& options) {
+  const bool piped = options.file == "-";
+  const std::string name = piped ? "standard input" : options.file.string();
+  std::error_code ignored;
+  std::ifstream file;
+  if (!piped) file.open(options.file, std::ios::binary);
+  if (!piped && (!file || std::filesystem::is_directory(options.file, ignored)))
+    return failed(name, "cannot be read");
+  std::ostringstream text;
+  text << (piped ? std::cin.rdbuf() : file.rdbuf());
+  auto report = serve::report_from_json(text.view());
+  if (report) return std::move(*report);
+  return failed(name, "is no report of l4: " + report.error().text());
+}
+
+int show_report(const LiveOptions& options, const Answer<diagnose::Report>& report) {
   if (!report) return fail(report.error().error, report.error().exit, program_of(options));
   serve::TextStyle style;
   style.color = options.out.empty() && is_color_wanted();
@@ -146,16 +212,30 @@ int show_snapshot(const LiveOptions& options, const std::string& address) {
   return options.exit_code && is_failure(report->verdict.state) ? kFailureFound : kDone;
 }
 
+std::string incidents_path(const LiveOptions& options) {
+  std::string path = fmt::format("/api/v1/incidents?count={}", options.count);
+  if (!options.job.empty()) path += "&job=" + http::percent_encoded(options.job);
+  if (options.open) path += "&open=true";
+  return path;
+}
+
 }  // namespace
 
 int run_live(const LiveOptions& options) {
+  using enum LiveOptions::Action;
+  if (options.action == show) return show_report(options, read_report(options));
   const auto address = find_address(options);
   if (!address) return fail(address.error().error, address.error().exit, program_of(options));
-  using enum LiveOptions::Action;
-  if (options.action == snapshot) return show_snapshot(options, *address);
-  const auto text = options.action == jobs
-                        ? show_list(options, *address, "/api/v1/jobs", read_jobs)
-                        : show_list(options, *address, "/api/v1/agents", read_agents);
+  const auto token = find_token(options);
+  if (!token) return fail(token.error().error, token.error().exit, program_of(options));
+  const Aggregator asked{*address, *token};
+  if (options.action == snapshot) return show_report(options, fetch_snapshot(options, asked));
+  if (options.action == incidents && !options.incident.empty())
+    return show_report(options, fetch_incident(options, asked));
+  const auto text = options.action == jobs ? show_list(options, asked, "/api/v1/jobs", read_jobs)
+                    : options.action == agents
+                        ? show_list(options, asked, "/api/v1/agents", read_agents)
+                        : show_list(options, asked, incidents_path(options), read_incidents);
   if (!text) return fail(text.error().error, text.error().exit, program_of(options));
   return write_text(*text, {}, program_of(options));
 }

@@ -1,4 +1,5 @@
-// `l4 jobs`, `l4 snapshot`, `l4 agents`: what a running l4-aggregator knows.
+// `l4 jobs`, `l4 snapshot`, `l4 agents`, `l4 incidents`: what a running l4-aggregator knows; and
+// `l4 show`, which shows a report that was kept.
 //
 // Flow: command line -> run_live -> common/http -> the aggregator's JSON -> live_json.h ->
 // live_view.h, or the report as `l4 diagnose` prints it. Whatever the server sends is rendered
@@ -17,15 +18,21 @@ class App;
 namespace l4::cli {
 
 struct LiveOptions {
-  enum class Action { jobs, snapshot, agents };
+  enum class Action { jobs, snapshot, agents, incidents, show };
 
   Action action = Action::jobs;
-  std::string address;  ///< URL; empty: L4_ADDRESS, else http://127.0.0.1:7440
+  std::string address;               ///< URL; empty: L4_ADDRESS, else http://127.0.0.1:7440
+  std::filesystem::path token_file;  ///< empty: L4_TOKEN, else none
   std::string format = "text";
-  std::string job;            ///< snapshot
-  std::filesystem::path out;  ///< snapshot; empty: standard output
-  std::size_t top = 8;        ///< snapshot
-  bool exit_code = false;     ///< snapshot: end with 10 if the job failed
+  std::string job;             ///< snapshot; incidents: of this one
+  std::string incident;        ///< incidents: this one, with its report; empty: the list
+  bool open = false;           ///< incidents: only those
+  bool opening = false;        ///< the report as it was when the incident opened
+  std::size_t count = 100;     ///< incidents
+  std::filesystem::path file;  ///< show: a report in JSON; `-`: standard input
+  std::filesystem::path out;   ///< of a report; empty: standard output
+  std::size_t top = 8;         ///< of a report
+  bool exit_code = false;      ///< of a report: end with 10 if the job failed
 };
 
 void add_live(CLI::App& app, LiveOptions& options);

@@ -178,6 +178,7 @@ IncidentRow read_incident(const Json& json, const std::string& path, std::option
   row.attempt = from.number_or_null("attempt").value_or(0);
   row.opened = from.time_or_null("opened").value_or(TimeMs{});
   row.resolved = from.text("status") == "resolved";
+  row.resolved_at = from.time_or_null("resolved");
   if (error || !json.contains("report") || json["report"].is_null()) return row;
   bool first = true;
   Object report(json["report"], path + ".report", error);
@@ -226,6 +227,20 @@ Result<std::vector<IncidentRow>> read_incidents(std::string_view text) {
   });
   if (error) return std::unexpected(*error);
   return rows;
+}
+
+Result<std::string> report_of_incident(std::string_view text, bool opening) {
+  const auto json = parsed<nlohmann::ordered_json>(text);
+  if (!json) return std::unexpected(json.error());
+  const auto child = [](const nlohmann::ordered_json& of, const char* key) {
+    return of.is_object() && of.contains(key) ? of[key] : nlohmann::ordered_json();
+  };
+  const auto report =
+      opening ? child(child(*json, "evidence"), "report_at_opening") : child(*json, "report");
+  if (!report.is_object())
+    return std::unexpected(
+        Error{opening ? "$.evidence.report_at_opening" : "$.report", "there is none"});
+  return report.dump();
 }
 
 std::string read_error(std::string_view text) {

@@ -45,6 +45,7 @@ struct IncidentRow {
   std::int64_t attempt = 0;
   TimeMs opened{};
   bool resolved = false;
+  std::optional<TimeMs> resolved_at;
 };
 
 struct AgentList {
@@ -55,6 +56,10 @@ struct AgentList {
 Result<JobList> read_jobs(std::string_view text);
 Result<AgentList> read_agents(std::string_view text);
 Result<std::vector<IncidentRow>> read_incidents(std::string_view text);
+
+/// The report in the answer to `/api/v1/incidents/{id}`, as JSON; `opening`: the one of its
+/// opening. An Error where there is none.
+Result<std::string> report_of_incident(std::string_view text, bool opening);
 
 /// The sentence of {"error": {"message"}}; empty if it is none.
 std::string read_error(std::string_view text);

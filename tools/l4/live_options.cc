@@ -25,6 +25,7 @@ Exit status:
 
 Environment:
   L4_ADDRESS  the aggregator, where --address is not given
+  L4_TOKEN    the token to ask with, where --token-file is not given
   NO_COLOR    if set, no colours)";
 
 constexpr auto kSnapshotFooter =
@@ -49,6 +50,50 @@ is ahead.
 
 Exit status and environment: as for 'l4 jobs')";
 
+constexpr auto kIncidentsFooter =
+    R"(Open ones stand first, then the newest. With the id of one its report is shown: the newest
+one that was made while it was open, or with --opening the first.
+
+Examples:
+  l4 incidents
+  l4 incidents --job job-4711 --open
+  l4 incidents job-4711.0.1795363200
+  l4 incidents job-4711.0.1795363200 --format json --out incident.json
+
+Exit status:
+  0   the aggregator answered
+  2   wrong use, no such incident, or output that cannot be written
+  3   the aggregator did not answer
+  10  with --exit-code: the job of this incident failed
+
+Environment: as for 'l4 jobs')";
+
+constexpr auto kShowFooter =
+    R"(FILE is what 'l4 snapshot', 'l4 incidents ID' or 'l4 diagnose' wrote with --format json; no
+aggregator is asked. A dash stands for standard input.
+
+Examples:
+  l4 show report.json
+  curl -s http://head-node:7440/api/v1/jobs/job-4711/snapshot | l4 show -
+
+Exit status:
+  0   here is the report
+  2   wrong use, or output that cannot be written
+  3   the file cannot be read, or is no report
+  10  with --exit-code: the job failed)";
+
+constexpr auto kTokenHelp = "file with the token to ask with (default: $L4_TOKEN)";
+
+/// What shapes a report.
+void add_report_options(CLI::App* command, LiveOptions& options) {
+  command->add_option("--out", options.out, "write the report here and not to standard output")
+      ->type_name("FILE");
+  command->add_option("--top", options.top, "rows of each list in the text report (default: 8)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1'000'000u).description(""));
+  command->add_flag("--exit-code", options.exit_code, "end with 10 if the job failed");
+}
+
 }  // namespace
 
 void add_live(CLI::App& app, LiveOptions& options) {
@@ -57,7 +102,10 @@ void add_live(CLI::App& app, LiveOptions& options) {
     auto* command = app.add_subcommand(name, what);
     command->footer(footer);
     command->callback([&options, action] { options.action = action; });
-    command->add_option("--address", options.address, kAddressHelp)->type_name("URL");
+    if (action != LiveOptions::Action::show) {
+      command->add_option("--address", options.address, kAddressHelp)->type_name("URL");
+      command->add_option("--token-file", options.token_file, kTokenHelp)->type_name("FILE");
+    }
     command->add_option("-o,--output,--format", options.format, "for people (default), or programs")
         ->type_name("text|json")
         ->check(CLI::IsMember({"text", "json"}).description(""));
@@ -70,14 +118,20 @@ void add_live(CLI::App& app, LiveOptions& options) {
   snapshot_command->add_option("JOB", options.job, "its name; see 'l4 jobs'")
       ->type_name("")
       ->required();
-  snapshot_command
-      ->add_option("--out", options.out, "write the report here and not to standard output")
-      ->type_name("FILE");
-  snapshot_command
-      ->add_option("--top", options.top, "rows of each list in the text report (default: 8)")
+  add_report_options(snapshot_command, options);
+  auto* incidents_command =
+      add("incidents", "failures of jobs, open and resolved", kIncidentsFooter, incidents);
+  incidents_command->add_option("ID", options.incident, "this one, with its report")->type_name("");
+  incidents_command->add_option("--job", options.job, "of this job")->type_name("JOB");
+  incidents_command->add_flag("--open", options.open, "only those that are open");
+  incidents_command->add_flag("--opening", options.opening, "the report as it was at its opening");
+  incidents_command->add_option("--count", options.count, "so many at most (default: 100)")
       ->type_name("N")
-      ->check(CLI::Range(1u, 1'000'000u).description(""));
-  snapshot_command->add_flag("--exit-code", options.exit_code, "end with 10 if the job failed");
+      ->check(CLI::Range(1u, 1'000u).description(""));
+  add_report_options(incidents_command, options);
+  auto* show_command = add("show", "a report that was kept as JSON", kShowFooter, show);
+  show_command->add_option("FILE", options.file, "the report")->type_name("")->required();
+  add_report_options(show_command, options);
   add("agents", "agents that ship to a running aggregator", kAgentsFooter, agents);
 }
 
@@ -88,6 +142,9 @@ Result<void> check(const LiveOptions& options) {
   const bool snapshot = options.action == LiveOptions::Action::snapshot;
   if (snapshot && (options.job.empty() || options.job == "." || options.job == ".."))
     return std::unexpected(Error{"", "say which JOB; 'l4 jobs' names them"});
+  if (options.action == LiveOptions::Action::incidents && options.opening &&
+      options.incident.empty())
+    return std::unexpected(Error{"--opening", "say the ID of the incident"});
   return {};
 }
 

@@ -173,6 +173,21 @@ Row row_of(const AgentRow& agent, TimeMs now) {
           {ago(agent.heard, now)}};
 }
 
+std::string status_of(const IncidentRow& row) {
+  return row.resolved ? "resolved" : "open";
+}
+
+Row row_of(const IncidentRow& row, TimeMs now) {
+  const Tone tone = row.resolved ? Tone::dim : Tone::plain;
+  return {{status_of(row), row.resolved ? Tone::dim : Tone::bad},
+          {serve::spoken(row.state), row.resolved ? Tone::dim : Tone::uneasy},
+          {row.job, row.resolved ? Tone::dim : Tone::strong},
+          {row.attempt > 0 ? std::to_string(row.attempt) : "", tone},
+          {ago(row.opened, now), tone},
+          {row.resolved_at ? "after " + serve::brief(*row.resolved_at - row.opened) : "", tone},
+          {row.id, tone}};
+}
+
 /// 3 jobs · 1 crashed · 2 healthy, in the order of the rows.
 template <class Items, class Word>
 std::string summary(const Items& items, std::string_view noun, Word word) {
@@ -262,6 +277,34 @@ std::string to_text(const AgentList& list, TimeMs now, const serve::TextStyle& s
             std::move(rows), style.width);
   page.gap();
   page.title({{summary(agents, "agent", link_of), Tone::dim}});
+  return page.take();
+}
+
+std::string to_text(const std::vector<IncidentRow>& rows, TimeMs now,
+                    const serve::TextStyle& style) {
+  Page page(style);
+  if (rows.empty()) {
+    page.title({{"no incident"}});
+    return page.take();
+  }
+  std::vector<IncidentRow> sorted = rows;
+  std::ranges::stable_sort(sorted, {}, [](const IncidentRow& row) {
+    return std::pair(row.resolved, -row.opened.time_since_epoch().count());
+  });
+  std::vector<Row> cells;
+  cells.reserve(sorted.size());
+  for (const IncidentRow& row : sorted) cells.push_back(row_of(row, now));
+  put_table(page,
+            {{"status"},
+             {"state"},
+             {"job", false, true, 1},
+             {"attempt", true, false, 3},
+             {"opened", true},
+             {"resolved", true, false, 2},
+             {"id", false, true}},
+            std::move(cells), style.width);
+  page.gap();
+  page.title({{summary(sorted, "incident", status_of), Tone::dim}});
   return page.take();
 }
 

@@ -1,4 +1,4 @@
-// The tables of `l4 jobs` and `l4 agents`.
+// The tables of `l4 jobs`, `l4 agents` and `l4 incidents`.
 //
 // Flow: live_json.h -> here -> standard output. What needs a look stands first; columns are as wide
 // as what is in them, those without anything are left out, on narrow pages also those that tell
@@ -15,5 +15,7 @@ namespace l4::cli {
 /// `now` is what ages are counted from.
 std::string to_text(const JobList& list, TimeMs now, const serve::TextStyle& style);
 std::string to_text(const AgentList& list, TimeMs now, const serve::TextStyle& style);
+std::string to_text(const std::vector<IncidentRow>& rows, TimeMs now,
+                    const serve::TextStyle& style);
 
 }  // namespace l4::cli

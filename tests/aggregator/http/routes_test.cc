@@ -26,8 +26,15 @@ TEST_CASE("routes: each is found under its pattern") {
     Route route;
     std::vector<std::string> arguments;
   };
-  const std::array<Row, 7> rows{{
+  const std::array<Row, 14> rows{{
       {"/api/v1/jobs", Route::jobs, {}},
+      {"/api/v1/jobs/j-1", Route::job, {"j-1"}},
+      {"/api/v1/jobs/j-1/nodes", Route::nodes, {"j-1"}},
+      {"/api/v1/jobs/j-1/iterations", Route::iterations, {"j-1"}},
+      {"/api/v1/incidents/j-1.0.1779984191", Route::incident, {"j-1.0.1779984191"}},
+      {"/api/v1/faults", Route::faults, {}},
+      {"/api/v1/faults/xid_79", Route::fault, {"xid_79"}},
+      {"/readyz", Route::readyz, {}},
       {"/api/v1/jobs/j-1/snapshot", Route::snapshot, {"j-1"}},
       {"/api/v1/jobs/a%2Fb%20c/snapshot", Route::snapshot, {"a/b c"}},
       {"/api/v1/agents", Route::agents, {}},
@@ -47,8 +54,9 @@ TEST_CASE("routes: each is found under its pattern") {
 }
 
 TEST_CASE("routes: 404 and 405 say what is wrong") {
-  for (const char* path : {"/", "/api", "/api/v1/jobs/", "/api/v1/jobs/x", "/api/v1/jobs//snapshot",
-                           "/api/v1/jobs/x/snapshot/y", "/metrics/", "/Healthz", "//healthz"}) {
+  for (const char* path :
+       {"/", "/api", "/api/v1/jobs/", "/api/v1/jobs/x/y", "/api/v1/jobs//snapshot",
+        "/api/v1/jobs/x/snapshot/y", "/metrics/", "/Healthz", "//healthz"}) {
     INFO(std::string(path));
     const auto found = match(ask("GET", path));
     REQUIRE_FALSE(found);

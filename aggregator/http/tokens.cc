@@ -1,0 +1,187 @@
+#include "aggregator/http/tokens.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "common/base/hash.h"
+
+namespace l4::http {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kRowsMax = 10'000;
+constexpr Millis kLookEvery{1'000};
+
+bool is_hash(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::optional<Role> role_of(std::string_view word) {
+  if (word == "read") return Role::read;
+  if (word == "operate") return Role::operate;
+  return std::nullopt;
+}
+
+/// All of both is looked at, wherever they differ.
+bool same(std::string_view a, std::string_view b) {
+  unsigned char differs = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    differs |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return differs == 0;
+}
+
+/// What tells one state of the file from another.
+struct Stand {
+  fs::file_time_type time;
+  std::uintmax_t size = 0;
+  bool operator==(const Stand&) const = default;
+};
+
+std::optional<Stand> stand_of(const fs::path& file) {
+  std::error_code wrong;
+  Stand stand{fs::last_write_time(file, wrong), 0};
+  if (!wrong) stand.size = fs::file_size(file, wrong);
+  return wrong ? std::nullopt : std::optional(stand);
+}
+
+/// The rows of a file as it is.
+class TokenFile {
+ public:
+  TokenFile(fs::path file, std::vector<TokenRow> rows, std::function<void(const std::string&)> warn)
+      : file_(std::move(file)), warn_(std::move(warn)), rows_(std::move(rows)) {
+    stand_ = stand_of(file_);
+  }
+
+  std::optional<Role> role_of(std::string_view token) {
+    const std::lock_guard lock(mutex_);
+    look();
+    const std::string hash = sha256_of(token);
+    std::optional<Role> role;
+    for (const TokenRow& row : rows_)
+      if (same(row.hash, hash) && (!role || row.role > *role)) role = row.role;
+    return role;
+  }
+
+ private:
+  void look() {
+    if (Clock::now() < next_look_) return;
+    next_look_ = Clock::now() + kLookEvery;
+    const auto stand = stand_of(file_);
+    if (stand == stand_) return;
+    stand_ = stand;
+    if (auto rows = read_tokens(file_)) {
+      rows_ = std::move(*rows);
+    } else if (warn_) {
+      warn_(rows.error().text() + "; the tokens read before stay in force");
+    }
+  }
+
+  const fs::path file_;
+  const std::function<void(const std::string&)> warn_;
+  std::mutex mutex_;
+  std::vector<TokenRow> rows_;
+  std::optional<Stand> stand_;
+  Clock::time_point next_look_;
+};
+
+std::string_view token_in(std::string_view authorization) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (authorization.size() <= kScheme.size()) return {};
+  for (std::size_t i = 0; i < kScheme.size(); ++i) {
+    const char c = authorization[i];
+    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c) != kScheme[i]) return {};
+  }
+  authorization.remove_prefix(kScheme.size());
+  const std::size_t from = authorization.find_first_not_of(' ');
+  return from == std::string_view::npos ? std::string_view() : authorization.substr(from);
+}
+
+/// What to answer instead of asking on; empty if all is well.
+std::optional<Response> refusal(TokenFile& tokens, const Request& request) {
+  if (request.path == "/healthz" || request.path == "/readyz") return std::nullopt;
+  const std::string_view token = token_in(request.authorization);
+  if (token.empty())
+    return error_response(401, "no_token", "this needs a token: Authorization: Bearer TOKEN");
+  const auto role = tokens.role_of(token);
+  if (!role) return error_response(401, "unknown_token", "this token is not known, or no longer");
+  if (request.method != "GET" && *role != Role::operate)
+    return error_response(403, "not_allowed", "this token may read and change nothing");
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string sha256_of(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  std::string hex;
+  if (EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
+    return hex;  // equals no row
+  for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
+  return hex;
+}
+
+Result<std::vector<TokenRow>> read_tokens(const fs::path& file) {
+  std::ifstream in(file);
+  if (!in) return std::unexpected(Error{file.string(), "cannot be read"});
+  std::vector<TokenRow> rows;
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    const auto wrong = [&](const std::string& why) {
+      return std::unexpected(Error{fmt::format("{}:{}", file.string(), number), why});
+    };
+    std::istringstream words(line);
+    std::string role, name, hash, more;
+    if (!(words >> role) || role[0] == '#') continue;
+    if (!(words >> name >> hash) || words >> more)
+      return wrong("a row is ROLE NAME SHA256; 'l4 keys token' makes them");
+    const auto known = role_of(role);
+    if (!known) return wrong(fmt::format("the role is read or operate, not '{}'", role));
+    if (!is_hash(hash)) return wrong("the third word is no SHA-256 in lower-case hexadecimal");
+    if (rows.size() == kRowsMax) return wrong(fmt::format("more than {} tokens", kRowsMax));
+    rows.push_back({*known, name, hash});
+  }
+  if (in.bad()) return std::unexpected(Error{file.string(), "cannot be read to its end"});
+  return rows;
+}
+
+Result<Handler> guarded(const fs::path& file, Handler handler,
+                        std::function<void(const std::string&)> warn) {
+  auto rows = read_tokens(file);
+  if (!rows) return std::unexpected(rows.error());
+  const auto tokens = std::make_shared<TokenFile>(file, std::move(*rows), std::move(warn));
+  return [tokens, handler = std::move(handler)](const Request& request, const Reply& reply) {
+    if (auto refused = refusal(*tokens, request)) return reply(std::move(*refused));
+    handler(request, reply);
+  };
+}
+
+Handler tagged(Handler handler) {
+  return [handler = std::move(handler)](const Request& request, const Reply& reply) {
+    if (request.method != "GET") return handler(request, reply);
+    handler(request, [reply, known = request.if_none_match](Response response) {
+      if (response.status == 200) {
+        response.etag = fmt::format("\"{:016x}\"",
+                                    hashing::of_bytes(response.body.data(), response.body.size()));
+        if (known == "*" || known.find(response.etag) != std::string::npos) {
+          response.status = 304;
+          response.body.clear();
+        }
+      }
+      reply(std::move(response));
+    });
+  };
+}
+
+}  // namespace l4::http

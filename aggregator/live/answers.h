@@ -1,0 +1,27 @@
+// Forms of what the aggregator answers, as JSON: schemas/openapi.yaml describes them.
+//
+// Flow: api.cc asks the aggregator and writes what it gets with these. Thread-safe, no state.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/faults/fault.h"
+#include "aggregator/live/aggregator.h"
+#include "aggregator/live/node_rows.h"
+#include "aggregator/serve/json_text.h"
+
+namespace l4::live {
+
+void put(serve::JsonWriter& to, const JobRow& row);
+void put(serve::JsonWriter& to, const NodeRow& row);
+void put(serve::JsonWriter& to, const diagnose::ScoredIteration& iteration);
+void put(serve::JsonWriter& to, const receive::AgentView& agent);
+/// `whole`: with its report and what led to it.
+void put(serve::JsonWriter& to, const store::Incident& row, bool whole);
+/// `whole`: with patterns, cause, fix and action.
+void put(serve::JsonWriter& to, const faults::Fault& fault, bool whole);
+
+}  // namespace l4::live

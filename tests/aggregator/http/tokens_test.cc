@@ -1,0 +1,114 @@
+#include "aggregator/http/tokens.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/temp_folder.h"
+
+namespace l4::http {
+namespace {
+
+constexpr auto kEmptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+void write(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+Response ask(const Handler& handler, Request request) {
+  Response answer{0, "", ""};
+  handler(request, [&](Response response) { answer = std::move(response); });
+  return answer;
+}
+
+Request asks(const char* method, const char* path, std::string authorization) {
+  Request request;
+  request.method = method;
+  request.path = path;
+  request.authorization = std::move(authorization);
+  return request;
+}
+
+TEST_CASE("tokens: SHA-256 is that of everybody") {
+  CHECK(sha256_of("") == kEmptyHash);
+  CHECK(sha256_of("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST_CASE("tokens: a row that is none is named by file and line") {
+  const test::TempFolder folder;
+  const auto file = folder.path() / "tokens";
+  const std::string hash = kEmptyHash;
+  write(file, "# who\n\nread a " + hash + "\noperate b " + hash + "\n");
+  const auto rows = read_tokens(file);
+  REQUIRE(rows);
+  REQUIRE(rows->size() == 2);
+  CHECK((*rows)[0].role == Role::read);
+  CHECK((*rows)[1].role == Role::operate);
+  CHECK((*rows)[1].name == "b");
+  for (const std::string& bad :
+       std::vector<std::string>{"read", "read a", "write a " + hash, "read a " + hash + " more",
+                                "read a " + hash.substr(1), "read a " + std::string(64, 'F')}) {
+    CAPTURE(bad);
+    write(file, "# who\n" + bad + "\n");
+    const auto refused = read_tokens(file);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().where == file.string() + ":2");
+  }
+  CHECK_FALSE(read_tokens(folder.path() / "none"));
+}
+
+TEST_CASE("tokens: the greater role of two rows with one token counts") {
+  const test::TempFolder folder;
+  const auto file = folder.path() / "tokens";
+  const std::string hash = sha256_of("secret");
+  write(file, "operate a " + hash + "\nread b " + hash + "\nread c " + sha256_of("other") + "\n");
+  const Handler all = [](const Request&, const Reply& reply) { reply({200, "text/plain", "x"}); };
+  const auto handler = guarded(file, all, {});
+  REQUIRE(handler);
+  CHECK(ask(*handler, asks("POST", "/x", "Bearer secret")).status == 200);
+  CHECK(ask(*handler, asks("POST", "/x", "bEARER   other")).status == 403);
+  CHECK(ask(*handler, asks("GET", "/x", "Bearer other")).status == 200);
+  for (const char* header : {"", "Bearer", "Bearer ", "Basic secret", "secret", "Bearer secre",
+                             "Bearer secret ", "Bearer other2"}) {
+    CAPTURE(header);
+    CHECK(ask(*handler, asks("GET", "/x", header)).status == 401);
+  }
+  CHECK(ask(*handler, asks("GET", "/healthz", "")).status == 200);
+  CHECK(ask(*handler, asks("GET", "/healthz/x", "")).status == 401);
+}
+
+TEST_CASE("ETag: 304 to who has it, for answers of 200 to GET alone") {
+  int status = 200;
+  const Handler handler = tagged([&](const Request& request, const Reply& reply) {
+    reply({static_cast<unsigned>(status), "text/plain", request.path});
+  });
+  const Response first = ask(handler, asks("GET", "/a", ""));
+  CHECK(first.status == 200);
+  CHECK(first.body == "/a");
+  REQUIRE(first.etag.size() == 18);
+  Request again = asks("GET", "/a", "");
+  for (const std::string& header :
+       {first.etag, "\"x\", " + first.etag, "W/" + first.etag, std::string("*")}) {
+    again.if_none_match = header;
+    const Response known = ask(handler, again);
+    CHECK(known.status == 304);
+    CHECK(known.body.empty());
+    CHECK(known.etag == first.etag);
+  }
+  again.path = "/b";
+  again.if_none_match = first.etag;
+  CHECK(ask(handler, again).status == 200);
+  again.path = "/a";
+  again.method = "POST";
+  CHECK(ask(handler, again).etag.empty());
+  again.method = "GET";
+  status = 503;
+  const Response busy = ask(handler, again);
+  CHECK(busy.status == 503);
+  CHECK(busy.etag.empty());
+}
+
+}  // namespace
+}  // namespace l4::http

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Everything the aggregator answers over HTTP, held against schemas/openapi.yaml; who may ask.
+
+usage: api.py L4
+
+The sample's logs are played to a real aggregator that asks for tokens. Every GET path of the
+document is asked for and must be answered in its form; then `l4 incidents` and `l4 show` are used
+as a person would.
+"""
+import contextlib
+import json
+import pathlib
+import signal
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+
+import jsonschema
+import yaml
+
+import aggregator as programs
+import support
+from live import wait_for
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SLOW = programs.SLOW
+
+
+class Asker:
+    """Asks with a token; keeps status, headers and body apart."""
+
+    def __init__(self, port, token=""):
+        self.url, self.token = f"http://127.0.0.1:{port}", token
+
+    def ask(self, path, method="GET", **headers):
+        request = urllib.request.Request(self.url + path, method=method,
+                                         data=b"{}" if method == "POST" else None)
+        if self.token:
+            request.add_header("Authorization", f"Bearer {self.token}")
+        for name, value in headers.items():
+            request.add_header(name.replace("_", "-"), value)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as got:
+                return got.status, got.headers, got.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers, error.read()
+
+    def json(self, path):
+        status, _, body = self.ask(path)
+        return json.loads(body) if status == 200 else {}
+
+
+def token_of(l4, expect, folder, name, role):
+    run = l4.run("keys", "token", name, "--role", role, "--dir", folder / "keys")
+    token = run.stdout.decode().strip()
+    expect.that(run.status == 0 and token.startswith("l4_") and len(token) == 67,
+                f"keys token {name}", run)
+    held = (folder / "keys" / "tokens").read_text()
+    expect.that(token not in held and f"{role} {name} " in held, "the file holds a hash", held)
+    return token
+
+
+def check_who_may_ask(expect, port, read, operate):
+    def status(token, path="/api/v1/jobs", method="GET"):
+        code, headers, body = Asker(port, token).ask(path, method)
+        word = json.loads(body)["error"]["code"] if code >= 400 else ""
+        if code == 401:
+            expect.equal(headers["WWW-Authenticate"], "Bearer", "401 says how to come in")
+        return code, word
+
+    expect.equal(status(""), (401, "no_token"), "without a token")
+    expect.equal(status(read[:-1] + "x"), (401, "unknown_token"), "with a wrong one")
+    expect.equal(status(read.upper()), (401, "unknown_token"), "in other letters")
+    expect.equal(status(read), (200, ""), "with one that may read")
+    expect.equal(status(operate), (200, ""), "with one that may operate")
+    expect.equal(status(read, method="POST"), (403, "not_allowed"), "POST by who may read")
+    expect.equal(status(operate, method="POST"), (405, "method_not_allowed"), "POST to a list")
+    for path in ("/healthz", "/readyz"):
+        expect.equal(Asker(port).ask(path)[0], 200, f"{path} is for all")
+    for path in ("/metrics", "/api/v1/agents", "/nothing", "/api/v1/jobs/../jobs"):
+        expect.that(Asker(port).ask(path)[0] in (400, 401), f"{path} is not for all")
+    for header in ("Basic eDp5", "Bearer", "Bearer ", "Bearer\t" + read):
+        code = Asker(port).ask("/api/v1/jobs", Authorization=header)[0]
+        expect.equal(code, 401, f"Authorization: {header[:12]!r}")
+
+
+def check_document(expect, asker, incident, fault):
+    """Every GET path answers 200 in the form that the document gives."""
+    document = yaml.safe_load((ROOT / "schemas" / "openapi.yaml").read_text("utf-8"))
+    report = json.loads((ROOT / "schemas" / "report.schema.json").read_text("utf-8"))
+    names = {"/api/v1/jobs/{id}": "sample", "/api/v1/incidents/{id}": incident,
+             "/api/v1/faults/{id}": fault}
+    for path, item in document["paths"].items():
+        filled = path
+        for pattern, name in names.items():
+            if path.startswith(pattern):
+                filled = path.replace("{id}", name)
+        status, headers, body = asker.ask(filled)
+        expect.equal(status, 200, f"GET {filled}")
+        answer = item["get"]["responses"]["200"]
+        if "$ref" in answer:
+            answer = document["components"]["responses"][answer["$ref"].rsplit("/", 1)[1]]
+        (kind, content), = answer["content"].items()
+        expect.equal(headers["Content-Type"], kind, f"type of {filled}")
+        if kind == "application/json":
+            schema = report if content["schema"] == {"$ref": "report.schema.json"} else \
+                {**content["schema"], "components": document["components"]}
+            wrong = jsonschema.Draft202012Validator(schema).iter_errors(json.loads(body))
+            expect.equal([e.message[:200] for e in wrong], [], f"form of {filled}")
+        tag = headers["ETag"]
+        again, _, nothing = asker.ask(filled, If_None_Match=f'"other", {tag}')
+        if path not in ("/metrics", "/api/v1/agents"):  # they count and tell times
+            expect.equal((again, nothing), (304, b""), f"{filled} again with its ETag")
+        expect.equal(asker.ask(filled, If_None_Match='"other"')[0], 200, f"{filled}, other ETag")
+        status, headers, body = asker.ask(filled, "HEAD")
+        expect.that(status == 200 and not body and int(headers["Content-Length"]) > 0,
+                    f"HEAD {filled}")
+    for path in ("/api/v1/jobs/nobody", "/api/v1/jobs/nobody/nodes", "/api/v1/incidents/none",
+                 "/api/v1/jobs/nobody/iterations", "/api/v1/faults/none"):
+        status, _, body = asker.ask(path)
+        expect.that(status == 404 and "there is no" in json.loads(body)["error"]["message"],
+                    f"GET {path}", body)
+    for query in ("count=x", "count=-1", "count=1001"):
+        expect.equal(asker.ask(f"/api/v1/jobs?{query}")[0], 400, f"jobs?{query}")
+
+
+def check_contents(expect, asker, report):
+    nodes = asker.json("/api/v1/jobs/sample/nodes")["nodes"]
+    suspects = [n["node"] for n in report["nodes"]]
+    expect.equal([n["node"] for n in nodes][:len(suspects)], suspects, "suspected nodes first")
+    expect.equal(sorted(n["node"] for n in nodes), programs.NODES, "all nodes")
+    records = sum(n["records"] for n in nodes)
+    expect.that(0.5 * report["job"]["lines"] < records <= report["job"]["lines"],
+                "records of the nodes", records)
+    expect.equal(sorted(r for n in nodes for r in n["ranks"]), list(range(8)), "ranks of the nodes")
+    expect.equal(nodes[0]["why"], report["nodes"][0]["why"], "why a node is suspected")
+    expect.equal(asker.json("/api/v1/jobs/sample/iterations")["iterations"], report["iterations"],
+                 "iterations are the report's")
+    row = asker.json("/api/v1/jobs/sample")
+    expect.equal(row["state"], report["verdict"]["state"], "state of the job's row")
+    expect.equal(asker.json("/api/v1/jobs?count=0"), {"jobs": [], "next": None}, "none of the jobs")
+    expect.equal(asker.json("/api/v1/jobs?after=sample"), {"jobs": [], "next": None}, "all seen")
+
+
+def check_commands(expect, l4, port, token, folder, incident):
+    """`l4 incidents` and `l4 show`."""
+    secret = folder / "token"
+    secret.write_text(token + "\n")
+    address = ("--address", f"http://127.0.0.1:{port}", "--token-file", secret)
+    run = l4.run("incidents", *address)
+    lines = run.stdout.decode().splitlines()
+    expect.that(run.status == 0 and lines[0].split()[:2] == ["status", "state"]
+                and lines[1].split()[0] == "open" and incident in lines[1]
+                and lines[-1] == "1 incident · 1 open", "l4 incidents", run)
+    run = l4.run("incidents", "--open", "--job", "another", *address)
+    expect.equal((run.status, run.stdout), (0, b"no incident\n"), "incidents of another job")
+    whole = l4.run("incidents", incident, *address)
+    expect.that(whole.status == 0 and b"sample" in whole.stdout, "l4 incidents ID", whole)
+    kept = folder / "kept.json"
+    run = l4.run("incidents", incident, "--opening", "-o", "json", "--out", kept, *address)
+    expect.that(run.status == 0 and json.loads(kept.read_text())["schema"] == "l4.report/1",
+                "the report at the opening", run)
+    run = l4.run("incidents", incident, "-o", "json", "--out", kept, *address)
+    shown = l4.run("show", kept)
+    expect.equal((run.status, shown.status, shown.stdout), (0, 0, whole.stdout),
+                 "l4 show gives what l4 incidents showed")
+    expect.equal(l4.run("show", kept, "--exit-code").status, 10, "show --exit-code")
+    run = l4.run("incidents", "nothing-like-it", *address)
+    expect.that(run.status == 2 and "there is no incident nothing-like-it" in run.stderr,
+                "an incident that is none", run)
+    kept.write_text(kept.read_text().replace('"l4.report/1"', '"l4.report/9"'))
+    for file, said in ((kept, "schema"), (folder / "none.json", "cannot be read"),
+                       (folder, "cannot be read")):
+        run = l4.run("show", file)
+        expect.that(run.status == 3 and said in run.stderr and file.name in run.stderr,
+                    f"show {file.name}", run)
+    run = l4.run("jobs", "--address", f"http://127.0.0.1:{port}")
+    expect.that(run.status == 3 and "needs a token" in run.stderr, "l4 jobs without a token", run)
+    run = l4.run("jobs", "--token-file", folder / "none", "--address", f"http://127.0.0.1:{port}")
+    expect.that(run.status == 2 and "none" in run.stderr, "a token file that is not there", run)
+
+
+def check_tokens_file(expect, l4, folder, port, token):
+    """Rows come and go while it runs; what cannot be read changes nothing."""
+    run = l4.run("keys", "token", "reader", "--dir", folder / "keys")
+    expect.that(run.status == 2 and "reader" in run.stderr, "a second token of a name", run)
+    file = folder / "keys" / "tokens"
+    rows = file.read_text()
+    file.write_text(rows + "read broken\n")
+    wait_for(lambda: False, 1.5)
+    expect.equal(Asker(port, token).ask("/api/v1/jobs")[0], 200, "a broken file changes nothing")
+    file.write_text("".join(r for r in rows.splitlines(True) if " reader " not in r))
+    expect.that(wait_for(lambda: Asker(port, token).ask("/api/v1/jobs")[0] == 401, 5 * SLOW),
+                "a token whose row is gone")
+
+
+def check(expect, l4, build, folder):
+    read = token_of(l4, expect, folder, "reader", "read")
+    operate = token_of(l4, expect, folder, "ops", "operate")
+    server = programs.Aggregator(build / "l4-aggregator", folder)
+    config = server.config.read_text()
+    server.config.write_text(config.replace("[http]\n", '[http]\ntokens = "keys/tokens"\n'))
+    asker = Asker(server.http, read)
+    player = None
+    try:
+        expect.that(server.start(), "the aggregator starts", server.log_text()[-600:])
+        check_who_may_ask(expect, server.http, read, operate)
+        logs = programs.aged_sample(folder)
+        player = programs.played(build, server, folder / "keys", logs, 20)
+        expect.equal(player.wait(100 * SLOW), 0, "exit of the player")
+        wait_for(lambda: asker.json("/api/v1/incidents").get("incidents"), 20 * SLOW)
+        incidents = asker.json("/api/v1/incidents").get("incidents")
+        expect.that(incidents, "there is an incident")
+        if incidents:
+            wait_for(lambda: False, 2)  # the newest report is at rest
+            report = asker.json("/api/v1/jobs/sample/snapshot")
+            check_document(expect, asker, incidents[0]["id"], report["faults"][0]["id"])
+            check_contents(expect, asker, report)
+            check_commands(expect, l4, server.http, read, folder, incidents[0]["id"])
+        check_tokens_file(expect, l4, folder, server.http, read)
+        expect.equal(server.end(signal.SIGTERM)[0], 0, "exit")
+        expect.that("tokens:3" in server.log_text() or "tokens:4" in server.log_text(),
+                    "the broken row is told", server.log_text()[-600:])
+    finally:
+        for process in (player, server.process):
+            if process and process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def main():
+    l4, expect = support.start(sys.argv, "api")
+    build = pathlib.Path(l4.binary).resolve().parent
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        l4.run("keys", "init", "--dir", folder / "keys")
+        l4.run("keys", "add", "--dir", folder / "keys", *programs.NODES)
+        (folder / "state").mkdir()
+        check(expect, l4, build, folder)
+    return expect.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
