@@ -166,6 +166,22 @@ def check_commands(expect, l4, port, token, folder, incident):
     expect.equal((run.status, shown.status, shown.stdout), (0, 0, whole.stdout),
                  "l4 show gives what l4 incidents showed")
     expect.equal(l4.run("show", kept, "--exit-code").status, 10, "show --exit-code")
+    same = l4.run("show", kept, "--diff", kept)
+    expect.that(same.status == 0 and b"nothing has changed" in same.stdout, "show --diff", same)
+    healthy = folder / "healthy.json"
+    before = dict(json.loads(kept.read_text()), nodes=[], events=[], faults=[])
+    before["verdict"] = dict(before["verdict"], state="healthy", iteration=7)
+    healthy.write_text(json.dumps(before))
+    text = l4.run("show", kept, "--diff", healthy).stdout.decode()
+    now = json.loads(kept.read_text())
+    for part in ("HEALTHY → ", f"+ {now['nodes'][0]['node']}", f"+ {now['faults'][0]['title']}",
+                 f"7 → {now['verdict']['iteration']}"):
+        expect.that(part in text, f"show --diff: {part}", text)
+    both = json.loads(l4.run("show", healthy, "--diff", kept, "-o", "json").stdout)
+    expect.equal(sorted(e["id"] for e in both["events"]["gone"]),
+                 sorted(e["template_id"] for e in now["events"]), "events that are gone")
+    expect.equal(both["verdict"]["state"], {"before": now["verdict"]["state"], "now": "healthy"},
+                 "state in the JSON of a diff")
     run = l4.run("incidents", "nothing-like-it", *address)
     expect.that(run.status == 2 and "there is no incident nothing-like-it" in run.stderr,
                 "an incident that is none", run)

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "aggregator/serve/report_diff.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
 #include "common/http/client.h"
@@ -185,13 +186,13 @@ Answer<diagnose::Report> fetch_incident(const LiveOptions& options, const Aggreg
   return std::move(*report);
 }
 
-Answer<diagnose::Report> read_report(const LiveOptions& options) {
-  const bool piped = options.file == "-";
-  const std::string name = piped ? "standard input" : options.file.string();
+Answer<diagnose::Report> read_report(const std::filesystem::path& from) {
+  const bool piped = from == "-";
+  const std::string name = piped ? "standard input" : from.string();
   std::error_code ignored;
   std::ifstream file;
-  if (!piped) file.open(options.file, std::ios::binary);
-  if (!piped && (!file || std::filesystem::is_directory(options.file, ignored)))
+  if (!piped) file.open(from, std::ios::binary);
+  if (!piped && (!file || std::filesystem::is_directory(from, ignored)))
     return failed(name, "cannot be read");
   std::ostringstream text;
   text << (piped ? std::cin.rdbuf() : file.rdbuf());
@@ -205,8 +206,15 @@ int show_report(const LiveOptions& options, const Answer<diagnose::Report>& repo
   serve::TextStyle style;
   style.color = options.out.empty() && is_color_wanted();
   style.top = options.top;
-  const std::string text =
-      options.format == "json" ? serve::to_json(*report) : serve::to_text(*report, style);
+  const bool json = options.format == "json";
+  if (!options.diff.empty()) {
+    const auto before = read_report(options.diff);
+    if (!before) return fail(before.error().error, before.error().exit, program_of(options));
+    const std::string text =
+        json ? serve::diff_json(*before, *report) : serve::diff_text(*before, *report, style);
+    return write_text(text, options.out, program_of(options));
+  }
+  const std::string text = json ? serve::to_json(*report) : serve::to_text(*report, style);
   if (const int written = write_text(text, options.out, program_of(options)); written != kDone)
     return written;
   return options.exit_code && is_failure(report->verdict.state) ? kFailureFound : kDone;
@@ -223,7 +231,7 @@ std::string incidents_path(const LiveOptions& options) {
 
 int run_live(const LiveOptions& options) {
   using enum LiveOptions::Action;
-  if (options.action == show) return show_report(options, read_report(options));
+  if (options.action == show) return show_report(options, read_report(options.file));
   const auto address = find_address(options);
   if (!address) return fail(address.error().error, address.error().exit, program_of(options));
   const auto token = find_token(options);

@@ -30,6 +30,7 @@ struct LiveOptions {
   bool opening = false;        ///< the report as it was when the incident opened
   std::size_t count = 100;     ///< incidents
   std::filesystem::path file;  ///< show: a report in JSON; `-`: standard input
+  std::filesystem::path diff;  ///< a report in JSON that came before; empty: none
   std::filesystem::path out;   ///< of a report; empty: standard output
   std::size_t top = 8;         ///< of a report
   bool exit_code = false;      ///< of a report: end with 10 if the job failed

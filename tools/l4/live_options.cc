@@ -74,6 +74,7 @@ aggregator is asked. A dash stands for standard input.
 
 Examples:
   l4 show report.json
+  l4 show now.json --diff before.json
   curl -s http://head-node:7440/api/v1/jobs/job-4711/snapshot | l4 show -
 
 Exit status:
@@ -86,6 +87,8 @@ constexpr auto kTokenHelp = "file with the token to ask with (default: $L4_TOKEN
 
 /// What shapes a report.
 void add_report_options(CLI::App* command, LiveOptions& options) {
+  command->add_option("--diff", options.diff, "what has changed since this report (JSON)")
+      ->type_name("FILE");
   command->add_option("--out", options.out, "write the report here and not to standard output")
       ->type_name("FILE");
   command->add_option("--top", options.top, "rows of each list in the text report (default: 8)")
