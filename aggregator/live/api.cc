@@ -65,29 +65,13 @@ void snapshot(Aggregator& aggregator, const std::string& job, const Reply& reply
   if (!asked) reply(busy());
 }
 
-std::string_view name(wire::Shedding shedding) {
-  switch (shedding) {
-    case wire::Shedding::nothing:
-      return "nothing";
-    case wire::Shedding::examples:
-      return "examples";
-    case wire::Shedding::order:
-      return "order";
-    case wire::Shedding::parameters:
-      return "parameters";
-    case wire::Shedding::counts:
-      break;
-  }
-  return "counts";
-}
-
 void put(JsonWriter& to, const receive::AgentView& agent) {
   to.open('{').member("agent", agent.agent).member("address", agent.address);
   to.member("software", agent.software).member("connected", agent.connected);
   to.member("lost", agent.lost).member("fleet_key", agent.fleet_key);
   to.member("files", agent.files).member("batches_in_flight", agent.batches_in_flight);
   to.member("batches_held", agent.batches_held).member("bytes_held", agent.bytes_held);
-  to.member("shedding", name(agent.shedding)).member("heard", agent.heard);
+  to.member("shedding", wire::to_string(agent.shedding)).member("heard", agent.heard);
   to.key("offset_ms");
   agent.offset_known ? to.value(agent.offset.count()) : to.raw("null");
   to.key("delay_ms");
@@ -118,8 +102,8 @@ void healthz(Aggregator& aggregator, const Reply& reply) {
 }
 
 void figures(Aggregator& aggregator, const Reply& reply) {
-  const bool asked = aggregator.counts([reply](const Counts& counts) {
-    reply({200, metrics::Metrics::kContentType, render_metrics(counts)});
+  const bool asked = aggregator.counts([reply, health = aggregator.health()](const Counts& counts) {
+    reply({200, metrics::Metrics::kContentType, render_metrics(counts, health)});
   });
   if (!asked) reply(busy());
 }
