@@ -82,7 +82,7 @@ TEST_CASE("metrics page: it answers GET and HEAD of /metrics and nothing else") 
       {"POST /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n"},
       {"GET /metrics\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"},
       {"\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"},
-      {std::string_view("\0\1\2 \xff \r\n\r\n", 9), "HTTP/1.1 400 Bad Request\r\n"},
+      {std::string_view("\0\1\2 \xff \r\n\r\n", 10), "HTTP/1.1 400 Bad Request\r\n"},
   };
   Served served;
   for (const Row& row : kRows) {
