@@ -73,7 +73,8 @@ MetricsPage::MetricsPage(MetricsPage&& other) noexcept
     : socket_(std::exchange(other.socket_, -1)),
       connections_(std::exchange(other.connections_, {})),
       text_(std::move(other.text_)),
-      rendered_at_(other.rendered_at_) {}
+      rendered_at_(other.rendered_at_),
+      deaf_until_(other.deaf_until_) {}
 
 MetricsPage::~MetricsPage() {
   for (Connection& connection : connections_) close(connection);
@@ -93,14 +94,15 @@ std::uint16_t MetricsPage::port() const {
 }
 
 void MetricsPage::wait_for(std::vector<pollfd>& waits) const {
-  waits.push_back({socket_, POLLIN, 0});
+  if (!deaf_until_) waits.push_back({socket_, POLLIN, 0});
   for (const Connection& connection : connections_)
     waits.push_back({connection.socket,
                      static_cast<std::int16_t>(connection.answer.empty() ? POLLIN : POLLOUT), 0});
 }
 
 void MetricsPage::serve(Millis steady, const std::function<std::string()>& render) {
-  take(steady);
+  if (deaf_until_ && steady >= *deaf_until_) deaf_until_.reset();
+  if (!deaf_until_) take(steady);
   for (auto at = connections_.begin(); at != connections_.end();) {
     if (at->answer.empty()) read(*at, steady, render);
     if (at->socket >= 0 && !at->answer.empty() && !send(*at)) close(*at);
@@ -113,7 +115,12 @@ void MetricsPage::take(Millis steady) {
   // No more at a time than may be there: whoever connects without end holds the agent up no longer.
   for (std::size_t i = 0; i < kConnectionsMax; ++i) {
     const int taken = ::accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (taken < 0) return;
+    if (taken < 0) {
+      // It stays readable where descriptors are short: polled on, it would never let us rest.
+      if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        deaf_until_ = steady + kDeafFor;
+      return;
+    }
     if (connections_.size() == kConnectionsMax) {
       close(connections_.front());
       connections_.pop_front();

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,7 @@ bool is_listen_address(std::string_view text);
 class MetricsPage {
  public:
   static constexpr std::size_t kConnectionsMax = 16, kRequestMax = 4096;
-  static constexpr Millis kPatience{5'000}, kRenderEvery{1'000};
+  static constexpr Millis kPatience{5'000}, kRenderEvery{1'000}, kDeafFor{1'000};
 
   /// Listens from here on. Error: no such address, or taken.
   static Result<MetricsPage> listen(const std::string& address);
@@ -61,6 +62,7 @@ class MetricsPage {
   std::list<Connection> connections_;  // oldest first
   std::string text_;
   Millis rendered_at_{-1'000'000};
+  std::optional<Millis> deaf_until_;  // no descriptor was left for a connection
 };
 
 }  // namespace l4::daemon

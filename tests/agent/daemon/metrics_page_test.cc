@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -154,6 +155,31 @@ TEST_CASE("metrics page: what is asked often is rendered once a second") {
   served.serve(MetricsPage::kRenderEvery);
   served.ask("GET /metrics HTTP/1.1\r\n\r\n");
   CHECK(served.rendered == 2);
+}
+
+TEST_CASE("metrics page: without a descriptor for who asks it is not polled in vain") {
+  Served served;
+  const Client client(served.page.port());
+  client.say("GET /metrics HTTP/1.1\r\n\r\n");
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const int free = ::dup(0);
+  ::close(free);
+  const rlimit none{static_cast<rlim_t>(free), before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  served.serve();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  const auto waits = [&] {
+    std::vector<pollfd> all;
+    served.page.wait_for(all);
+    return all.size();
+  };
+  CHECK(waits() == 0);
+  served.serve();
+  CHECK(client.heard().empty());
+  served.serve(MetricsPage::kDeafFor);
+  CHECK(waits() == 1);
+  CHECK(client.heard().starts_with("HTTP/1.1 200 OK"));
 }
 
 TEST_CASE("metrics page: an address that is none or taken is told") {
