@@ -204,9 +204,20 @@ def promtool(expect, *command, text=None):
                  f"promtool {command[0]} {command[1]}: {done.stdout[-300:]}")
 
 
-def check_files(expect, pages):
+def check_files(expect, pages, folder):
     promtool(expect, "check", "rules", RULES)
-    promtool(expect, "check", "config", CONFIG / "prometheus" / "prometheus.yml")
+    config = CONFIG / "prometheus" / "prometheus.yml"
+    promtool(expect, "check", "config", config)
+    # The variant for Kubernetes stands in comments: in place of the jobs above it.
+    head, variant = re.split(r"(?s)scrape_configs:\n.*?#\n(?=#  - job_name)", config.read_text())
+    head = head.replace("[rules.yml]", f"[{RULES}]") + "scrape_configs:\n"
+    # Debian's build knows no kubernetes_sd_configs; all else of the jobs is checked.
+    jobs, count = re.subn("kubernetes_sd_configs: .*", 'static_configs: [{targets: ["x:1"]}]',
+                          re.sub("(?m)^#", "", variant))
+    expect.equal((jobs.count("job_name"), count), (2, 2), "jobs for Kubernetes")
+    kubernetes = folder / "kubernetes.yml"
+    kubernetes.write_text(head + jobs)
+    promtool(expect, "check", "config", kubernetes)
     promtool(expect, "test", "rules", support.ROOT / "tests/integration/prometheus_rules.yml")
     for page in pages.values():
         promtool(expect, "check", "metrics", text=page)
@@ -267,7 +278,7 @@ def main():
             if not all(map(shutil.which, ("prometheus", "promtool"))):
                 print("skipped: prometheus and promtool are not there (tools/setup installs them)")
                 return expect.end() or support.SKIPPED
-            check_files(expect, pages)
+            check_files(expect, pages, watched.site.folder)
             check_live(expect, watched, expressions)
         finally:
             writer.close()
