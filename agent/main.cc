@@ -16,6 +16,7 @@
 #include <random>
 
 #include "agent/daemon/agent.h"
+#include "agent/daemon/metrics_page.h"
 #include "common/wire/zmq/zmq_client.h"
 
 namespace {
@@ -98,8 +99,13 @@ int take_signals() {
 
 class Loop {
  public:
-  Loop(daemon::Agent& agent, daemon::OwnLog& log, std::filesystem::path config, int signals)
-      : agent_(agent), log_(log), config_(std::move(config)), signals_(signals) {
+  Loop(daemon::Agent& agent, daemon::OwnLog& log, std::filesystem::path config, int signals,
+       std::optional<daemon::MetricsPage> metrics)
+      : agent_(agent),
+        log_(log),
+        config_(std::move(config)),
+        signals_(signals),
+        metrics_(std::move(metrics)) {
     std::uint64_t usec = 0;
     if (::sd_watchdog_enabled(0, &usec) > 0) watchdog_ = Millis{static_cast<int>(usec / 2000)};
   }
@@ -132,7 +138,9 @@ class Loop {
     std::vector<pollfd> waits{{signals_, POLLIN, 0}};
     for (const int descriptor : agent_.descriptors())
       if (descriptor >= 0) waits.push_back({descriptor, POLLIN, 0});
+    if (metrics_) metrics_->wait_for(waits);
     ::poll(waits.data(), waits.size(), static_cast<int>(most.count()));
+    if (metrics_) metrics_->serve(moment().steady, [this] { return agent_.metrics(); });
     if ((waits.front().revents & POLLIN) == 0) return;
     signalfd_siginfo signal{};
     while (::read(signals_, &signal, sizeof signal) == sizeof signal)
@@ -163,6 +171,7 @@ class Loop {
   daemon::OwnLog& log_;
   std::filesystem::path config_;
   int signals_;
+  std::optional<daemon::MetricsPage> metrics_;
   std::optional<Millis> watchdog_, stop_at_;
   Millis alive_at_{0}, status_at_{0};
 };
@@ -184,12 +193,20 @@ int run(const Options& options) {
   }
   const int signals = take_signals();
   daemon::OwnLog log(std::getenv("JOURNAL_STREAM") != nullptr);
+  std::optional<daemon::MetricsPage> metrics;
+  if (!ready->settings.metrics.empty()) {
+    auto page = daemon::MetricsPage::listen(ready->settings.metrics);
+    if (page)
+      metrics.emplace(std::move(*page));
+    else  // the logs matter more than their counts
+      log.say(daemon::OwnLog::Weight::error, page.error().text(), moment().steady);
+  }
   auto agent = make_agent(std::move(*ready), log);
   if (!agent) {
     log.say(daemon::OwnLog::Weight::error, agent.error().text(), moment().steady);
     return kFailed;
   }
-  Loop(**agent, log, options.config, signals).run();
+  Loop(**agent, log, options.config, signals, std::move(metrics)).run();
   return kDone;
 }
 

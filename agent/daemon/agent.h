@@ -61,6 +61,8 @@ class Agent : private ship::Pipeline {
 
   /// "3 jobs, 24 files, connected": for systemd and for people.
   std::string status() const;
+  /// For Prometheus.
+  std::string metrics() const;
 
  private:
   struct Counted {
@@ -116,7 +118,7 @@ class Agent : private ship::Pipeline {
   Millis look_at_{0}, flush_at_{0}, watch_at_{0}, limits_at_{0}, remember_at_{0}, paused_until_{0};
   Millis watch_closely_until_{0};
   std::optional<Millis> decide_in_;
-  std::uint64_t tailers_made_ = 0, bytes_before_ = 0;
+  std::uint64_t tailers_made_ = 0, bytes_before_ = 0, lines_committed_ = 0;
   bool more_ = false, stopping_ = false, offered_ = false;
   bool remember_due_ = true, remembered_badly_ = false;
 };

@@ -77,6 +77,7 @@ void Agent::committed(const std::vector<wire::Coverage>& coverage) {
     Counted& counted = counted_[part.file.key];
     counted.offset = std::max(counted.offset, part.bytes.to);
     counted.lines += part.lines;
+    lines_committed_ += part.lines;
     if (tailer_) tailer_->commit(part.file.key, counted.offset, counted.lines);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "agent/daemon/metrics_page.h"
 #include "common/base/config_dir.h"
 #include "common/base/config_table.h"
 
@@ -90,6 +91,11 @@ void read_bounds(ConfigTable& root, const fs::path& file, Settings& settings) {
     read(limits, "resident_mib", settings.limits.resident_bytes, 0, 1'048'576, kMib);
     read(limits, "descriptors", settings.limits.descriptors, 0, 1'000'000);
   }
+  for (ConfigTable& metrics : root.tables("metrics")) {
+    settings.metrics = metrics.text_or("listen", "");
+    if (!settings.metrics.empty() && !is_listen_address(settings.metrics))
+      metrics.refuse("listen", "must be ADDRESS:PORT, with an IP address");
+  }
   for (ConfigTable& host : root.tables("host")) {
     settings.processes = host.flag_or("processes", true);
     settings.kernel = host.flag_or("kernel_log", true);
@@ -172,6 +178,7 @@ std::vector<std::string> fixed_differences(const Settings& before, const Setting
   compare("limits", limits(before), limits(after));
   compare("host", std::tie(before.processes, before.kernel),
           std::tie(after.processes, after.kernel));
+  compare("metrics", before.metrics, after.metrics);
   compare("paths", std::tie(before.frameworks, before.masks),
           std::tie(after.frameworks, after.masks));
   compare("redact", before.redactions, after.redactions);

@@ -37,6 +37,8 @@ struct Settings {
   Millis flush{500};
   std::size_t jobs_max = 64;
 
+  std::string metrics;  ///< ADDRESS:PORT that they are served at; empty: nowhere
+
   bool processes = true, kernel = true;
   host::Limits::Bounds limits;
 

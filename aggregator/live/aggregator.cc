@@ -27,6 +27,7 @@ void add(ShardStats& sum, const ShardStats& part) {
   sum.diagnoses += part.diagnoses;
   sum.incidents_opened += part.incidents_opened;
   sum.incidents_open += part.incidents_open;
+  for (std::size_t i = 0; i < kStates; ++i) sum.open_by_state.at(i) += part.open_by_state.at(i);
   sum.suspects += part.suspects;
   sum.checkpoints += part.checkpoints;
   sum.saved_bytes += part.saved_bytes;
@@ -36,6 +37,23 @@ void add(ShardStats& sum, const ShardStats& part) {
 }
 
 }  // namespace
+
+Fleet sum_of(const std::vector<receive::AgentView>& agents, TimeMs now) {
+  Fleet sum;
+  for (const receive::AgentView& agent : agents) {
+    ++sum.agents;
+    sum.lost += agent.lost ? 1 : 0;
+    if (!agent.connected) continue;
+    ++sum.connected;
+    sum.batches_held += agent.batches_held;
+    sum.bytes_held += agent.bytes_held;
+    ++sum.shedding.at(static_cast<std::size_t>(agent.shedding));
+    sum.silence_max = std::max(sum.silence_max, now - agent.heard);
+    if (agent.offset_known)
+      sum.offset_max = std::max<Millis>(sum.offset_max, std::chrono::abs(agent.offset));
+  }
+  return sum;
+}
 
 struct Aggregator::Impl {
   Impl(Options given, Surroundings around) : options(std::move(given)), outside(std::move(around)) {
@@ -250,11 +268,11 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
     counts.server = intake.server().stats();
     counts.store = impl->store->stats();
     counts.alerts = impl->alerter->stats();
-    for (const receive::AgentView& agent : intake.server().agents()) {
-      ++counts.agents;
-      counts.agents_connected += agent.connected ? 1 : 0;
-      counts.agents_lost += agent.lost ? 1 : 0;
-    }
+    counts.fleet = sum_of(intake.server().agents(), impl->outside.now().wall);
+    counts.ledger = intake.ledger().counts();
+    counts.agents_max = impl->options.server.agents_max;
+    counts.journal_bytes_max = impl->options.store.journal.bytes_max;
+    counts.checkpoint_bytes_max = impl->options.store.checkpoints.bytes_max;
     counts.files = intake.ledger().offsets().files();
     counts.under_way = intake.ledger().under_way();
     counts.not_taken = intake.ledger().refused();
@@ -282,13 +300,15 @@ Result<std::optional<store::Incident>> Aggregator::incident(const std::string& i
 Health Aggregator::health() const {
   Health health;
   const Millis now = impl_->outside.now().steady;
-  health.accepting = impl_->accepting;
-  if (!health.accepting)
+  health.journal = !impl_->accepting;
+  health.blind = impl_->intake->is_blind();
+  if (health.journal)
     health.reasons.emplace_back("the journal cannot be written: nothing is taken from agents");
-  if (impl_->intake->is_blind())
-    health.reasons.emplace_back("blind: most agents fell silent at once");
-  if (const auto ready = impl_->store->database().ready(); !ready)
+  if (health.blind) health.reasons.emplace_back("blind: most agents fell silent at once");
+  if (const auto ready = impl_->store->database().ready(); !ready) {
+    health.database = true;
     health.reasons.push_back("the database cannot be used: " + ready.error().text());
+  }
   const auto stalls = [&](Millis stepped, const std::string& what) {
     if (now - stepped < impl_->options.stalls_after) return;
     health.stalled = true;

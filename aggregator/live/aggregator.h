@@ -7,6 +7,7 @@
 // `health`, `reload`; start and stop belong to one.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "aggregator/alert/alerter.h"
 #include "aggregator/live/options.h"
 #include "aggregator/live/shard.h"
+#include "aggregator/live/store_ledger.h"
 #include "aggregator/receive/agent_server.h"
 #include "aggregator/store/store.h"
 #include "common/base/error.h"
@@ -46,9 +48,21 @@ struct Surroundings {
 
 struct Health {
   std::vector<std::string> reasons;  ///< why it is degraded; empty if it is not
-  bool accepting = true;             ///< takes batches
+  bool journal = false;              ///< it cannot be written: nothing is taken
+  bool blind = false;                ///< most agents fell silent at once
+  bool database = false;             ///< it cannot be used
   bool stalled = false;              ///< a thread does not move: only a restart helps
 };
+
+/// The agents taken together.
+struct Fleet {
+  std::uint64_t agents = 0, connected = 0, lost = 0;
+  std::uint64_t batches_held = 0, bytes_held = 0;          ///< by connected ones, as they last said
+  std::array<std::uint64_t, wire::kSheddings> shedding{};  ///< of connected ones, by step
+  Millis offset_max{0};   ///< of the clock that is furthest from ours, of connected ones
+  Millis silence_max{0};  ///< of the connected one that was not heard for longest
+};
+Fleet sum_of(const std::vector<receive::AgentView>& agents, TimeMs now);
 
 /// Everything that is counted, at one time; parts may be some milliseconds apart.
 struct Counts {
@@ -56,8 +70,10 @@ struct Counts {
   ShardStats shards;
   store::StoreStats store;
   alert::AlerterStats alerts;
-  std::uint64_t agents = 0, agents_connected = 0, agents_lost = 0;
+  Fleet fleet;
+  LedgerCounts ledger;
   std::uint64_t files = 0, under_way = 0, not_taken = 0;
+  std::uint64_t agents_max = 0, journal_bytes_max = 0, checkpoint_bytes_max = 0;
   bool blind = false, accepting = true;
   bool whole = false;  ///< inside: a part that has all but the shards' figures
 };

@@ -10,22 +10,6 @@ void text_or_null(JsonWriter& to, std::string_view key, std::string_view text) {
   text.empty() ? to.raw("null") : to.value(text);
 }
 
-std::string_view name(wire::Shedding shedding) {
-  switch (shedding) {
-    case wire::Shedding::nothing:
-      return "nothing";
-    case wire::Shedding::examples:
-      return "examples";
-    case wire::Shedding::order:
-      return "order";
-    case wire::Shedding::parameters:
-      return "parameters";
-    case wire::Shedding::counts:
-      break;
-  }
-  return "counts";
-}
-
 void put_ids(JsonWriter& to, const std::vector<TemplateId>& ids) {
   to.open('[');
   for (const TemplateId id : ids) to.value(to_string(id));
@@ -70,7 +54,7 @@ void put(JsonWriter& to, const receive::AgentView& agent) {
   to.member("lost", agent.lost).member("fleet_key", agent.fleet_key);
   to.member("files", agent.files).member("batches_in_flight", agent.batches_in_flight);
   to.member("batches_held", agent.batches_held).member("bytes_held", agent.bytes_held);
-  to.member("shedding", name(agent.shedding)).member("heard", agent.heard);
+  to.member("shedding", wire::to_string(agent.shedding)).member("heard", agent.heard);
   to.key("offset_ms");
   agent.offset_known ? to.value(agent.offset.count()) : to.raw("null");
   to.key("delay_ms");

@@ -3,7 +3,6 @@
 // Flow: api.cc asks the aggregator and writes what it gets with these. Thread-safe, no state.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -141,7 +141,7 @@ Response healthz(const Aggregator& aggregator) {
 /// Whether agents and people can be served at all: what is merely degraded is ready.
 Response readyz(const Aggregator& aggregator) {
   const Health health = aggregator.health();
-  const bool ready = health.accepting && !health.stalled;
+  const bool ready = !health.journal && !health.stalled;
   JsonWriter text;
   text.open('{').member("status", ready ? "ready" : "not_ready");
   text.member("reasons", ready ? std::vector<std::string>() : health.reasons).close('}');
@@ -151,8 +151,8 @@ Response readyz(const Aggregator& aggregator) {
 }
 
 void figures(Aggregator& aggregator, const Reply& reply) {
-  const bool asked = aggregator.counts([reply](const Counts& counts) {
-    reply({200, metrics::Metrics::kContentType, render_metrics(counts)});
+  const bool asked = aggregator.counts([reply, health = aggregator.health()](const Counts& counts) {
+    reply({200, metrics::Metrics::kContentType, render_metrics(counts, health)});
   });
   if (!asked) reply(busy());
 }

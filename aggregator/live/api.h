@@ -13,6 +13,6 @@ namespace l4::live {
 http::Handler make_handler(Aggregator& aggregator);
 
 /// Text for Prometheus.
-std::string render_metrics(const Counts& counts);
+std::string render_metrics(const Counts& counts, const Health& health);
 
 }  // namespace l4::live

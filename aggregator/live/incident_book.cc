@@ -82,6 +82,13 @@ bool IncidentBook::has_open() const {
   return std::ranges::any_of(entries_, [](const auto& one) { return one.second.open; });
 }
 
+std::vector<State> IncidentBook::open_states() const {
+  std::vector<State> states;
+  for (const auto& [attempt, entry] : entries_)
+    if (entry.open) states.push_back(entry.told);
+  return states;
+}
+
 std::string IncidentBook::open_id() const {
   for (auto at = entries_.rbegin(); at != entries_.rend(); ++at)
     if (at->second.open) return at->second.row.id;

@@ -4,6 +4,7 @@
 
 #include "aggregator/live/api.h"
 #include "common/metrics/metrics.h"
+#include "common/metrics/process.h"
 
 namespace l4::live {
 namespace {
@@ -24,6 +25,12 @@ class Families {
     made_.counter(prefix(name), help, {{label, std::string(value)}})
         .reach(static_cast<double>(count));
   }
+  template <class Number>
+  void labelled_gauge(const char* name, const char* help, const char* label, std::string_view value,
+                      Number number) {
+    made_.gauge(prefix(name), help, {{label, std::string(value)}}).set(static_cast<double>(number));
+  }
+  void process() { metrics::put_process(made_, prefix("")); }
   std::string text() const { return made_.render(); }
 
  private:
@@ -35,11 +42,41 @@ double seconds(Millis span) {
   return static_cast<double>(span.count()) / 1000;
 }
 
+void put_health(Families& to, const Health& health) {
+  const auto reason = [&](const char* name, bool value) {
+    to.labelled_gauge("degraded", "1 while the aggregator is not well, by reason", "reason", name,
+                      value);
+  };
+  reason("journal", health.journal);
+  reason("blind", health.blind);
+  reason("database", health.database);
+  reason("stalled", health.stalled);
+}
+
+void put_fleet(Families& to, const Counts& counts) {
+  const Fleet& fleet = counts.fleet;
+  to.gauge("agents", "agents that are known", fleet.agents);
+  to.gauge("agents_limit", "agents that may be known at a time", counts.agents_max);
+  to.gauge("agents_connected", "agents that are connected", fleet.connected);
+  to.gauge("agents_lost", "agents that are lost", fleet.lost);
+  to.gauge("agents_held_batches", "batches that connected agents keep", fleet.batches_held);
+  to.gauge("agents_held_bytes", "bytes of them", fleet.bytes_held);
+  for (std::size_t i = 0; i < wire::kSheddings; ++i)
+    to.labelled_gauge("agents_shedding", "connected agents by what they leave out under pressure",
+                      "step", wire::to_string(static_cast<wire::Shedding>(i)),
+                      fleet.shedding.at(i));
+  to.gauge("clock_offset_max_seconds", "by how much the clock of a connected agent differs at most",
+           seconds(fleet.offset_max));
+  to.gauge("agent_silence_max_seconds", "how long a connected agent was not heard at most",
+           seconds(fleet.silence_max));
+  to.counter("lines_total", "lines of logs that were taken", counts.ledger.lines);
+  to.counter("log_bytes_total", "bytes of them", counts.ledger.log_bytes);
+  to.counter("lost_bytes_total", "bytes of logs that went away before they were read",
+             counts.ledger.lost_bytes);
+}
+
 void put_wire(Families& to, const Counts& counts) {
   const receive::ServerStats& server = counts.server;
-  to.gauge("agents", "agents that are known", counts.agents);
-  to.gauge("agents_connected", "agents that are connected", counts.agents_connected);
-  to.gauge("agents_lost", "agents that are lost", counts.agents_lost);
   to.gauge("blind", "1 while most agents fell silent at once", counts.blind);
   to.counter("messages_total", "messages of agents", server.messages);
   to.counter("message_bytes_total", "bytes of them", server.bytes);
@@ -56,6 +93,7 @@ void put_wire(Families& to, const Counts& counts) {
                 wire::to_string(static_cast<wire::Refusal>(i)), server.refused.at(i));
   to.gauge("files", "files whose positions are known", counts.files);
   to.gauge("batches_under_way", "batches that are not durable yet", counts.under_way);
+  to.counter("batches_not_taken_total", "batches that the store did not take", counts.not_taken);
 }
 
 void put_jobs(Families& to, const ShardStats& shards) {
@@ -74,6 +112,10 @@ void put_jobs(Families& to, const ShardStats& shards) {
   to.gauge("diagnosis_longest_seconds", "the longest of them", seconds(shards.diagnosis_longest));
   to.counter("incidents_opened_total", "incidents", shards.incidents_opened);
   to.gauge("jobs_with_incident", "jobs with an open incident", shards.incidents_open);
+  for (std::size_t i = 0; i < kStates; ++i)
+    if (const auto state = static_cast<State>(i); is_failure(state))
+      to.labelled_gauge("incidents_open", "open incidents by how the job failed", "state",
+                        name(state), shards.open_by_state.at(i));
   to.gauge("jobs_suspected", "jobs with a suspicion", shards.suspects);
 }
 
@@ -85,16 +127,20 @@ void put_store(Families& to, const Counts& counts) {
   to.counter("journal_commits_total", "writes to the journal", store.commit.groups);
   to.counter("journal_failures_total", "writes that failed", store.commit.failures);
   to.gauge("journal_bytes", "size of the journal", store.commit.journal_bytes);
+  to.gauge("journal_limit_bytes", "size beyond which nothing is taken", counts.journal_bytes_max);
   to.counter("checkpoints_total", "checkpoints", store.checkpoints);
   to.counter("checkpoint_written_bytes_total", "bytes of them", store.checkpoint_bytes);
   to.counter("checkpoint_failures_total", "checkpoints that failed", store.checkpoint_failures);
   to.gauge("checkpoint_bytes", "size of those that are kept", store.checkpoint_bytes_kept);
+  to.gauge("checkpoint_limit_bytes", "size that those may have", counts.checkpoint_bytes_max);
 }
 
 }  // namespace
 
-std::string render_metrics(const Counts& counts) {
+std::string render_metrics(const Counts& counts, const Health& health) {
   Families families;
+  put_health(families, health);
+  put_fleet(families, counts);
   put_wire(families, counts);
   put_jobs(families, counts.shards);
   put_store(families, counts);
@@ -102,6 +148,7 @@ std::string render_metrics(const Counts& counts) {
   families.counter("webhook_posts_total", "alerts that a webhook has taken", counts.alerts.posted);
   families.counter("webhook_failures_total", "posts that failed", counts.alerts.failures);
   families.counter("alerts_dropped_total", "alerts that could not be kept", counts.alerts.dropped);
+  families.process();
   return families.text();
 }
 

@@ -329,6 +329,8 @@ ShardStats Shard::stats() const {
     stats.batches_refused += job.refused();
     stats.left_out += job.left_out();
     stats.incidents_open += job.incidents().has_open() ? 1 : 0;
+    for (const State state : job.incidents().open_states())
+      ++stats.open_by_state.at(static_cast<std::size_t>(state));
     stats.suspects += job.is_suspect(now, seen_until(job, now)) ? 1 : 0;
     stats.saved_bytes += held.bytes;
   }

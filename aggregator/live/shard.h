@@ -8,6 +8,7 @@
 // acknowledged, and not looked at any more. That is said and counted.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -35,10 +36,13 @@ struct Services {
   std::function<wire::Instant()> now;
 };
 
+inline constexpr std::size_t kStates = static_cast<std::size_t>(State::launch_failed) + 1;
+
 struct ShardStats {
   std::uint64_t jobs = 0, jobs_ended = 0, jobs_frozen = 0, jobs_dropped = 0;
   std::uint64_t batches = 0, batches_refused = 0, left_out = 0;
   std::uint64_t diagnoses = 0, incidents_opened = 0, incidents_open = 0, suspects = 0;
+  std::array<std::uint64_t, kStates> open_by_state{};  ///< incidents, not jobs
   std::uint64_t checkpoints = 0, saved_bytes = 0, waiting = 0;
   Millis diagnosing{0}, diagnosis_longest{0};
 };

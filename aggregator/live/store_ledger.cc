@@ -41,6 +41,11 @@ void StoreLedger::apply(receive::Ticket ticket, wire::Batch batch,
   last_ = *seq;
   under_way_.push_back({*seq, ticket, batch.agent});
   taken_[batch.agent] = *seq;
+  for (const wire::Coverage& part : batch.coverage) {
+    counts_.lines += part.lines;
+    counts_.log_bytes += part.bytes.to - part.bytes.from;
+    counts_.lost_bytes += part.bytes_lost;
+  }
   offsets_.commit(batch, now_());
   deliver_(*seq, std::move(batch), encoded.size());
 }

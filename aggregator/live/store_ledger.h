@@ -26,6 +26,13 @@
 
 namespace l4::live {
 
+/// What the batches that were taken account for, since the start.
+struct LedgerCounts {
+  std::uint64_t lines = 0;
+  std::uint64_t log_bytes = 0;   ///< of logs, not of batches
+  std::uint64_t lost_bytes = 0;  ///< of those: wanted, and never read
+};
+
 class StoreLedger final : public receive::Ledger {
  public:
   /// Takes a batch that is in the journal under that number; may wait.
@@ -55,6 +62,7 @@ class StoreLedger final : public receive::Ledger {
   Result<void> mirror();
   const store::OffsetTable& offsets() const { return offsets_; }
   std::uint64_t refused() const { return refused_; }
+  const LedgerCounts& counts() const { return counts_; }
   std::size_t under_way() const { return under_way_.size(); }
 
  private:
@@ -77,6 +85,7 @@ class StoreLedger final : public receive::Ledger {
   std::map<std::string, std::vector<receive::Ticket>> failed_;  ///< by agent
   const std::atomic<bool>& accepting_;
   std::uint64_t refused_ = 0;
+  LedgerCounts counts_;
 };
 
 }  // namespace l4::live

@@ -19,6 +19,8 @@ namespace l4::wire {
 
 /// What an agent does without to keep up; each step includes those before.
 enum class Shedding : std::uint8_t { nothing, examples, order, parameters, counts };
+inline constexpr std::size_t kSheddings = 5;
+std::string_view to_string(Shedding shedding);
 
 struct Heartbeat {
   std::uint64_t number = 0;

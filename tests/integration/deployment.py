@@ -87,6 +87,14 @@ def settings(expect, stage, binaries, folder):
         expect.equal((done.returncode, done.stderr), (0, ""), f"{file} is taken")
 
 
+def watching(expect, stage):
+    """What operators give to Prometheus and Grafana."""
+    for part in ("prometheus", "grafana"):
+        shipped = sorted(path.name for path in (ROOT / "config" / part).iterdir())
+        found = sorted(path.name for path in stage.glob(f"**/share/l4/{part}/*"))
+        expect.that(shipped and found == shipped, f"{part} is installed", found)
+
+
 def manifests(expect):
     if shutil.which("kubectl") is None:
         print("skipped: the manifests (no kubectl)")
@@ -133,6 +141,7 @@ def main():
         (folder / "units").mkdir()
         units(expect, stage, folder / "units")
         settings(expect, stage, binaries, folder)
+        watching(expect, stage)
     manifests(expect)
     image(expect, binaries)
     return expect.end()

@@ -34,6 +34,7 @@ TEST_CASE("settings: what cannot change while the agent runs is named when it do
       {"[timing]\nhold_ms = 70", "timing.hold_ms"},
       {"[limits]\ncpu_percent = 3", "limits"},
       {"[limits]\nresident_mib = 64", "limits"},
+      {"[metrics]\nlisten = \"127.0.0.1:7441\"", "metrics"},
       {"[host]\nkernel_log = false", "host"},
       {"[redact]\nexpressions = [\"secret=[0-9]+\"]", "redact"},
       {"[paths]\nframeworks = \"/etc/l4/packs\"", "paths"},
@@ -64,6 +65,11 @@ TEST_CASE("settings: a mistake is told with file, line and key") {
   };
   CHECK(refused("[limits]\ncpu_percent = -1") ==
         "agent.toml:4: cpu_percent: must be from 0 to 6400");
+  for (const char* address : {"7441", "localhost:7441", ":7441", "127.0.0.1:", "127.0.0.1:99999",
+                              "::1:7441", "[127.0.0.1]:1", "127.0.0.1:http"})
+    CHECK(refused("[metrics]\nlisten = \"" + std::string(address) + "\"") ==
+          "agent.toml:4: listen: must be ADDRESS:PORT, with an IP address");
+  CHECK(refused("[metrics]\nlisten = \"[::1]:7441\"") == "taken");
   CHECK(refused("[memory]\nqueue = 4") == "agent.toml:4: queue: unknown key");
   CHECK(refused("[redact]\nexpressions = [\"a\", \"(\"]") ==
         "agent.toml:4: expressions: missing ): (");

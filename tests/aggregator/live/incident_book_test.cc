@@ -47,6 +47,7 @@ TEST_CASE("incidents: open once, updated, resolved when the job goes on") {
   CHECK(opened.rows[0].evidence.find("because") != opened.rows[0].evidence.npos);
   CHECK_FALSE(book.is_suspect(at(2)));
   CHECK(book.open_id() == opened.rows[0].id);
+  CHECK(book.open_states() == std::vector<State>{State::crashed});
 
   const auto again = book.diagnosed(report(State::crashed), at(40));
   CHECK(again.alerts.empty());
@@ -66,8 +67,10 @@ TEST_CASE("incidents: open once, updated, resolved when the job goes on") {
   CHECK(resolved.rows[0].resolved == at(120));
   CHECK(resolved.rows[0].report.find("\"crashed\"") != std::string::npos);  // as it was
   CHECK(book.open_id().empty());
+  CHECK(book.open_states().empty());
 
   const auto reopened = book.diagnosed(report(State::hung), at(200));
+  CHECK(book.open_states() == std::vector<State>{State::hung});
   REQUIRE(reopened.rows.size() == 1);
   CHECK(reopened.rows[0].id == opened.rows[0].id);
   CHECK_FALSE(reopened.rows[0].resolved);

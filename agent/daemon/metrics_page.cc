@@ -1,0 +1,183 @@
+#include "agent/daemon/metrics_page.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "common/metrics/metrics.h"
+
+namespace l4::daemon {
+namespace {
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+/// Null if the text is no IP address with a port.
+Addresses read_address(std::string_view text) {
+  Addresses none(nullptr, &::freeaddrinfo);
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) return none;
+  std::string host(text.substr(0, colon));
+  const std::string port(text.substr(colon + 1));
+  const bool bracketed = host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  if (bracketed != (host.find(':') != std::string::npos)) return none;
+  if (port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos) return none;
+  if (std::stoi(port) > 65'535) return none;
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
+  if (::getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return none;
+  return {found, &::freeaddrinfo};
+}
+
+std::string answer(std::string_view status, std::string_view type, std::string_view body,
+                   bool with_body = true) {
+  return fmt::format(
+      "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
+      status, type, body.size(), with_body ? body : std::string_view());
+}
+
+std::string refusal(std::string_view status) {
+  return answer(status, "text/plain; charset=utf-8", fmt::format("{}\n", status));
+}
+
+}  // namespace
+
+bool is_listen_address(std::string_view text) {
+  return read_address(text) != nullptr;
+}
+
+Result<MetricsPage> MetricsPage::listen(const std::string& address) {
+  const Addresses found = read_address(address);
+  if (!found) return std::unexpected(Error{address, "is no ADDRESS:PORT to listen at"});
+  const int made =
+      ::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+  MetricsPage page(made);  // closes it, whatever comes
+  const int yes = 1;
+  if (made < 0 || ::setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+      ::bind(made, found->ai_addr, found->ai_addrlen) != 0 || ::listen(made, 16) != 0)
+    return std::unexpected(
+        Error{address, fmt::format("metrics cannot be served: {}", std::strerror(errno))});
+  return page;
+}
+
+MetricsPage::MetricsPage(MetricsPage&& other) noexcept
+    : socket_(std::exchange(other.socket_, -1)),
+      connections_(std::exchange(other.connections_, {})),
+      text_(std::move(other.text_)),
+      rendered_at_(other.rendered_at_),
+      deaf_until_(other.deaf_until_) {}
+
+MetricsPage::~MetricsPage() {
+  for (Connection& connection : connections_) close(connection);
+  if (socket_ >= 0) ::close(socket_);
+}
+
+std::uint16_t MetricsPage::port() const {
+  sockaddr_storage name{};
+  socklen_t size = sizeof name;
+  if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&name), &size) != 0) return 0;
+  in_port_t port = 0;
+  if (name.ss_family == AF_INET6)
+    port = reinterpret_cast<const sockaddr_in6*>(&name)->sin6_port;
+  else
+    port = reinterpret_cast<const sockaddr_in*>(&name)->sin_port;
+  return ntohs(port);
+}
+
+void MetricsPage::wait_for(std::vector<pollfd>& waits) const {
+  if (!deaf_until_) waits.push_back({socket_, POLLIN, 0});
+  for (const Connection& connection : connections_)
+    waits.push_back({connection.socket,
+                     static_cast<std::int16_t>(connection.answer.empty() ? POLLIN : POLLOUT), 0});
+}
+
+void MetricsPage::serve(Millis steady, const std::function<std::string()>& render) {
+  if (deaf_until_ && steady >= *deaf_until_) deaf_until_.reset();
+  if (!deaf_until_) take(steady);
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    if (at->answer.empty()) read(*at, steady, render);
+    if (at->socket >= 0 && !at->answer.empty() && !send(*at)) close(*at);
+    if (at->socket >= 0 && steady - at->since > kPatience) close(*at);
+    at = at->socket < 0 ? connections_.erase(at) : std::next(at);
+  }
+}
+
+void MetricsPage::take(Millis steady) {
+  // No more at a time than may be there: whoever connects without end holds the agent up no longer.
+  for (std::size_t i = 0; i < kConnectionsMax; ++i) {
+    const int taken = ::accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (taken < 0) {
+      // It stays readable where descriptors are short: polled on, it would never let us rest.
+      if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        deaf_until_ = steady + kDeafFor;
+      return;
+    }
+    if (connections_.size() == kConnectionsMax) {
+      close(connections_.front());
+      connections_.pop_front();
+    }
+    connections_.push_back({taken, steady, {}, {}, 0});
+  }
+}
+
+void MetricsPage::read(Connection& connection, Millis steady,
+                       const std::function<std::string()>& render) {
+  std::array<char, kRequestMax> bytes{};
+  for (;;) {
+    const ssize_t count = ::recv(connection.socket, bytes.data(), bytes.size(), 0);
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) return close(connection);
+    if (count < 0) return;
+    connection.request.append(bytes.data(), static_cast<std::size_t>(count));
+    if (connection.request.find("\r\n\r\n") != std::string::npos) {
+      connection.answer = answer_to(connection.request, steady, render);
+      return;
+    }
+    if (connection.request.size() >= kRequestMax) {
+      connection.answer = refusal("431 Request Header Fields Too Large");
+      return;
+    }
+  }
+}
+
+std::string MetricsPage::answer_to(std::string_view request, Millis steady,
+                                   const std::function<std::string()>& render) {
+  const std::string_view line = request.substr(0, request.find("\r\n"));
+  const auto first = line.find(' '), last = line.rfind(' ');
+  if (first == last || !line.substr(last + 1).starts_with("HTTP/1."))
+    return refusal("400 Bad Request");
+  const std::string_view method = line.substr(0, first);
+  const std::string_view target = line.substr(first + 1, last - first - 1);
+  if (target.substr(0, target.find('?')) != "/metrics") return refusal("404 Not Found");
+  if (method != "GET" && method != "HEAD") return refusal("405 Method Not Allowed");
+  if (steady - rendered_at_ >= kRenderEvery) {
+    text_ = render();
+    rendered_at_ = steady;
+  }
+  return answer("200 OK", metrics::Metrics::kContentType, text_, method == "GET");
+}
+
+bool MetricsPage::send(Connection& connection) {
+  while (connection.sent < connection.answer.size()) {
+    const ssize_t count = ::send(connection.socket, connection.answer.data() + connection.sent,
+                                 connection.answer.size() - connection.sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno == EAGAIN;
+    connection.sent += static_cast<std::size_t>(count);
+  }
+  return false;
+}
+
+void MetricsPage::close(Connection& connection) {
+  ::close(std::exchange(connection.socket, -1));
+}
+
+}  // namespace l4::daemon

@@ -1,0 +1,85 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/live/api.h"
+
+namespace l4::live {
+namespace {
+
+bool has_line(const std::string& text, std::string_view line) {
+  return ("\n" + text).find("\n" + std::string(line) + "\n") != std::string::npos;
+}
+
+receive::AgentView agent(bool connected, Millis offset, TimeMs heard) {
+  receive::AgentView view;
+  view.connected = connected;
+  view.lost = !connected;
+  view.batches_held = 3;
+  view.bytes_held = 100;
+  view.shedding = wire::Shedding::order;
+  view.offset_known = true;
+  view.offset = offset;
+  view.heard = heard;
+  return view;
+}
+
+TEST_CASE("metrics: agents are summed up, and what one said that is gone counts no more") {
+  const TimeMs now{Millis{1'000'000}};
+  const Fleet sum = sum_of({agent(true, Millis{-4'000}, now - Millis{2'000}),
+                            agent(true, Millis{1'000}, now - Millis{5'000}),
+                            agent(false, Millis{90'000}, now - Millis{600'000})},
+                           now);
+  CHECK(sum.agents == 3);
+  CHECK(sum.connected == 2);
+  CHECK(sum.lost == 1);
+  CHECK(sum.batches_held == 6);
+  CHECK(sum.bytes_held == 200);
+  CHECK(sum.shedding.at(static_cast<std::size_t>(wire::Shedding::order)) == 2);
+  CHECK(sum.shedding.at(static_cast<std::size_t>(wire::Shedding::nothing)) == 0);
+  CHECK(sum.offset_max == Millis{4'000});
+  CHECK(sum.silence_max == Millis{5'000});
+}
+
+TEST_CASE("metrics: an agent whose clock is not known has none, and a step of ours no silence") {
+  const TimeMs now{Millis{1'000'000}};
+  receive::AgentView view = agent(true, Millis{9'000}, now + Millis{3'000});
+  view.offset_known = false;
+  const Fleet sum = sum_of({view}, now);
+  CHECK(sum.offset_max == Millis{0});
+  CHECK(sum.silence_max == Millis{0});
+}
+
+TEST_CASE("metrics: what alert rules ask for stands on the page") {
+  Counts counts;
+  counts.fleet.shedding = {5, 0, 0, 2, 0};
+  counts.fleet.offset_max = Millis{1'500};
+  counts.ledger = {7, 700, 70};
+  counts.journal_bytes_max = 128;
+  counts.shards.open_by_state.at(static_cast<std::size_t>(State::hung)) = 2;
+  Health health;
+  health.database = true;
+  const std::string text = render_metrics(counts, health);
+  for (const std::string_view line : {
+           "l4_aggregator_agents_shedding{step=\"nothing\"} 5",
+           "l4_aggregator_agents_shedding{step=\"parameters\"} 2",
+           "l4_aggregator_clock_offset_max_seconds 1.5",
+           "l4_aggregator_lines_total 7",
+           "l4_aggregator_log_bytes_total 700",
+           "l4_aggregator_lost_bytes_total 70",
+           "l4_aggregator_journal_limit_bytes 128",
+           "l4_aggregator_incidents_open{state=\"hung\"} 2",
+           "l4_aggregator_incidents_open{state=\"crashed\"} 0",
+           "l4_aggregator_degraded{reason=\"database\"} 1",
+           "l4_aggregator_degraded{reason=\"journal\"} 0",
+       }) {
+    CAPTURE(line);
+    CHECK(has_line(text, line));
+  }
+  CHECK(text.find("state=\"healthy\"") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace l4::live
