@@ -166,6 +166,7 @@ Result<ClientResponse> ask(std::string_view text,
   const auto url = parse_url(text);
   if (!url) return std::unexpected(url.error());
   request.target(url->target);
+  for (const auto& [name, value] : options.headers) request.set(name, value);
   try {
     return Exchange(*url, options).run(request);
   } catch (const std::exception& wrong) {  // a system without descriptors or threads

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "common/base/error.h"
 #include "common/base/time.h"
@@ -18,6 +20,7 @@ namespace l4::http {
 struct ClientOptions {
   Millis timeout{5000};
   std::size_t body_max = 64 << 20;
+  std::vector<std::pair<std::string, std::string>> headers{};  ///< more of the request
 };
 
 struct ClientResponse {
