@@ -59,11 +59,12 @@ live::Surroundings surroundings(wire::ServerPort& port, const faults::Library& l
                                 Millis timeout, live::EvenClock& clock) {
   live::Surroundings around{port, &library, {}, log_info, [&clock] { return clock.at(now()); }};
   around.warn = log_warning;
-  around.post = [timeout](const std::string& url, const std::string& body) -> Result<unsigned> {
+  around.post = [timeout](const alert::Request& request) -> Result<unsigned> {
     http::ClientOptions options;
     options.timeout = timeout;
     options.body_max = 64 << 10;
-    const auto answer = http::post(url, "application/json", body, options);
+    options.headers = request.headers;
+    const auto answer = http::post(request.url, "application/json", request.body, options);
     if (!answer) return std::unexpected(answer.error());
     return answer->status;
   };
@@ -145,6 +146,7 @@ int run(Settings settings, const std::filesystem::path& config) {
       std::uint64_t{std::random_device{}()} << 32U | std::random_device{}();
   settings.live.server.software = settings.live.store.holder = "l4-aggregator " L4_VERSION;
   settings.live.shards.job.version = L4_VERSION;
+  settings.live.alerts.sender.seed = settings.live.server.incarnation;
 
   auto port = wire::ZmqServer::make(std::make_shared<wire::ZmqContext>(), *wire);
   if (!port) return fail(port.error(), kWrong);

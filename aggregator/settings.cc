@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "aggregator/alert_settings.h"
 #include "common/base/config_table.h"
 
 namespace l4::aggregator {
@@ -126,17 +127,6 @@ void read_store(ConfigTable& store, const std::filesystem::path& file, live::Opt
   read_millis(store, "commit_ms", live.store.commit.delay_max, 1, 200);
 }
 
-void read_alerts(ConfigTable& alerts, Settings& settings) {
-  alert::AlerterOptions& options = settings.live.alerts;
-  options.webhook = alerts.text_or("webhook", "");
-  if (!options.webhook.empty() && !options.webhook.starts_with("http://"))
-    alerts.refuse("webhook", "must be a URL that begins with http://");
-  options.source = alerts.text_or("source", options.source);
-  read_seconds(alerts, "timeout_s", settings.webhook_timeout, 1, 4);
-  read_seconds(alerts, "retry_first_s", options.retry_first, 1, 3'600);
-  read_seconds(alerts, "retry_most_s", options.retry_most, 1, kDay);
-}
-
 void read_log(ConfigTable& log, Settings& settings) {
   static constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warning", "error"};
   settings.log_level = log.text_or("level", settings.log_level);
@@ -150,7 +140,7 @@ void read_all(ConfigTable& root, const std::filesystem::path& file, Settings& se
   for (ConfigTable& table : root.tables("jobs")) read_jobs(table, settings.live);
   for (ConfigTable& table : root.tables("detect")) read_detect(table, file, settings);
   for (ConfigTable& table : root.tables("store")) read_store(table, file, settings.live);
-  for (ConfigTable& table : root.tables("alerts")) read_alerts(table, settings);
+  for (ConfigTable& table : root.tables("alerts")) read_alerts(table, file, settings);
   for (ConfigTable& table : root.tables("log")) read_log(table, settings);
 }
 

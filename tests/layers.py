@@ -63,8 +63,8 @@ ALLOWED = {
         "aggregator/diagnose", "aggregator/detect/hang", "aggregator/serve", "aggregator/watch",
         "aggregator/alert", "aggregator/http", "common/metrics"],
     "aggregator": COMMON + [
-        "aggregator/faults", "aggregator/serve", "aggregator/http", "aggregator/live",
-        "common/http", "common/wire/zmq"],
+        "aggregator/alert", "aggregator/faults", "aggregator/serve", "aggregator/http",
+        "aggregator/live", "common/http", "common/wire/zmq"],
     "tools": ["*"],
     "tools/l4": ["*"],
     "tools/fleet": ["*"],

@@ -10,9 +10,44 @@
 namespace l4::alert {
 
 std::string_view name(Kind kind) {
-  static constexpr std::array<std::string_view, 6> kNames{"opened", "changed", "resolved",
-                                                          "blind",  "sighted", "name_twice"};
+  static constexpr std::array<std::string_view, 8> kNames{
+      "opened", "changed", "resolved", "blind", "sighted", "name_twice", "storm", "storm_over"};
   return kNames.at(static_cast<std::size_t>(kind));
+}
+
+std::string_view name(Severity severity) {
+  static constexpr std::array<std::string_view, 3> kNames{"info", "warning", "critical"};
+  return kNames.at(static_cast<std::size_t>(severity));
+}
+
+Severity severity(const Alert& alert) {
+  if (alert.kind == Kind::blind || alert.kind == Kind::sighted || alert.kind == Kind::name_twice)
+    return Severity::warning;
+  switch (alert.state) {
+    case State::crashed:
+    case State::hung:
+    case State::node_lost:
+    case State::launch_failed:
+      return Severity::critical;
+    case State::slow:
+      return Severity::warning;
+    case State::unknown:
+    case State::healthy:
+    case State::finished:
+      break;
+  }
+  return Severity::info;
+}
+
+bool is_over(const Alert& alert) {
+  return alert.kind == Kind::resolved || alert.kind == Kind::sighted ||
+         alert.kind == Kind::storm_over;
+}
+
+std::string key(const Alert& alert) {
+  if (!alert.incident.empty()) return alert.incident;
+  if (alert.kind == Kind::blind || alert.kind == Kind::sighted) return "blind";
+  return fmt::format("{}.{}", name(alert.kind), alert.nodes.empty() ? "" : alert.nodes[0]);
 }
 
 std::string to_line(const Alert& alert) {
@@ -46,9 +81,12 @@ std::string to_json(const Alert& alert, const std::string& source) {
     json.open('{')
         .member("id", fault.id)
         .member("title", fault.title)
+        .member("cause", fault.cause)
         .member("fix", fault.fix)
         .close('}');
-  json.close(']').close('}');
+  json.close(']');
+  if (!alert.incidents.empty()) json.member("incidents", alert.incidents);
+  json.close('}');
   return json.take();
 }
 

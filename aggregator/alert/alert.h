@@ -1,7 +1,8 @@
-// What people are told when something happens, and the two forms in which it is sent.
+// What people are told when something happens, as a line and as JSON (schema l4.alert/1).
 //
 // Flow: aggregator/live makes alerts of incidents and of its own blindness; alert::Alerter sends
-// them. docs/OPERATIONS.md shows the JSON (schema l4.alert/1). Plain values, no state.
+// them to its sinks, whose forms stand in sink.h. docs/OPERATIONS.md shows the JSON. Plain values,
+// no state.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,16 @@ enum class Kind : std::uint8_t {
   blind,       ///< the aggregator hears too few agents to say anything of nodes
   sighted,     ///< that is over
   name_twice,  ///< one node's name from two addresses
+  storm,       ///< many incidents at once, told together
+  storm_over,  ///< all of those are resolved
 };
 std::string_view name(Kind kind);
 
+enum class Severity : std::uint8_t { info, warning, critical };
+std::string_view name(Severity severity);
+
 struct Fault {
-  std::string id, title, fix;
+  std::string id, title, fix, cause;
 };
 
 struct Alert {
@@ -40,11 +46,19 @@ struct Alert {
   std::optional<TimeMs> since;
   Stage stage = Stage::unknown;
   std::optional<Iteration> iteration;
-  std::string summary;             ///< a sentence
-  std::vector<std::string> nodes;  ///< suspected, first first; at most 8
-  std::vector<Rank> ranks;         ///< likewise
-  std::vector<Fault> faults;       ///< known ones, at most 3
+  std::string summary;                 ///< a sentence
+  std::vector<std::string> nodes;      ///< suspected, first first; at most 8
+  std::vector<Rank> ranks;             ///< likewise
+  std::vector<Fault> faults;           ///< known ones, at most 3
+  std::vector<std::string> incidents;  ///< of a storm
 };
+
+/// Critical where the job stands still, warning where it is slow or nodes cannot be seen.
+Severity severity(const Alert& alert);
+/// It ends what was told under the same key.
+bool is_over(const Alert& alert);
+/// What stays the same from its beginning to its end: the incident, or what stands for it.
+std::string key(const Alert& alert);
 
 /// One line, harmless on a terminal.
 std::string to_line(const Alert& alert);

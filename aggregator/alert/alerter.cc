@@ -3,150 +3,170 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
 #include <mutex>
-#include <thread>
 #include <utility>
-#include <vector>
 
 namespace l4::alert {
 namespace {
 
-constexpr auto kSink = "webhook";
-constexpr std::size_t kDueAtOnce = 16;
-constexpr Millis kLookEvery{1'000};  ///< what waits in the database and is not due yet
+constexpr auto kWebhook = "webhook";
+// Rows that are for no sink: what has to be known after a restart. No sink's name has a slash.
+constexpr auto kBlindMark = "/blind", kStormMark = "/storm";
+constexpr std::size_t kMarksMax = 16;
+
+struct Outlet {
+  std::unique_ptr<Sender> sender;
+  std::unique_ptr<Storm> storm;  ///< null where the sink groups by itself, or must not
+};
 
 }  // namespace
 
 struct Alerter::Impl {
-  Impl(AlerterOptions limits, store::Database& stored, Hooks given)
-      : options(std::move(limits)), database(stored), hooks(std::move(given)) {}
+  Impl(AlerterOptions given, store::Database& stored, Hooks outside)
+      : options(std::move(given)), database(stored), hooks(std::move(outside)) {}
 
-  void run(const std::stop_token& stop);
-  bool post(const std::string& content);
-  void post_due(const std::stop_token& stop);
-  void post_waiting(const std::stop_token& stop);
-  Millis pause(std::int64_t tries) const;
+  void add(const SinkOptions& sink, const std::string& called);
+  void bring_back();
+  const Silence* silence_of(const Alert& alert, TimeMs now) const;
+  void route(Outlet& outlet, const Alert& alert, bool silenced, TimeMs now);
+  void queue(const SinkOptions& sink, const Alert& alert, TimeMs due, TimeMs now);
+  void mark(const std::string& sink, const std::string& key, std::string content, TimeMs now);
+  void write();
 
-  AlerterOptions options;
+  const AlerterOptions options;
   store::Database& database;
-  Hooks hooks;
+  const Hooks hooks;
   mutable std::mutex mutex;
-  std::condition_variable_any changed;
-  std::deque<std::string> waiting;  ///< what the database did not take
-  bool fresh = true, more = true;   ///< something may be due; something waits in the database
-  bool in_trouble = false;          ///< of the thread
+  std::vector<store::Alert> rows;                         ///< of the alert that is being sent
+  std::vector<std::pair<std::string, std::string>> gone;  ///< marks that it takes away
   AlerterStats counts;
-  std::jthread thread;
+  std::vector<Outlet> outlets;  // last: their threads end first
 };
 
 Alerter::Alerter(AlerterOptions options, store::Database& database, Hooks hooks)
     : impl_(std::make_unique<Impl>(std::move(options), database, std::move(hooks))) {
-  if (!impl_->options.webhook.empty())
-    impl_->thread = std::jthread([this](const std::stop_token& stop) { impl_->run(stop); });
+  Impl& impl = *impl_;
+  if (!impl.options.webhook.empty()) {
+    SinkOptions sink;
+    sink.name = kWebhook;
+    sink.url = impl.options.webhook;
+    sink.groups = false;
+    impl.add(sink, fmt::format("webhook {}", sink.url));
+  }
+  for (const SinkOptions& sink : impl.options.sinks)
+    impl.add(sink, fmt::format("alerts to {} ({})", sink.name, name(sink.kind)));
+  if (impl.outlets.empty()) return;
+  impl.bring_back();
+  const auto blind = database.due(kBlindMark, TimeMs::max(), 1);
+  if (!blind || blind->empty()) return;
+  Alert over;
+  over.kind = Kind::sighted;
+  over.at = impl.hooks.now();
+  over.summary = "the aggregator was started anew and says again if it is blind";
+  send(over);
 }
 
 Alerter::~Alerter() = default;
 
+void Alerter::Impl::add(const SinkOptions& sink, const std::string& called) {
+  Outlet outlet;
+  outlet.sender = std::make_unique<Sender>(sink, called, options.sender, database, hooks);
+  if (sink.groups && !groups_itself(sink.kind))
+    outlet.storm = std::make_unique<Storm>(options.storm);
+  outlets.push_back(std::move(outlet));
+}
+
+void Alerter::Impl::bring_back() {
+  for (const Outlet& outlet : outlets) {
+    if (!outlet.storm) continue;
+    const auto marks =
+        database.due(outlet.sender->sink().name + kStormMark, TimeMs::max(), kMarksMax);
+    for (const store::Alert& mark : marks.value_or(std::vector<store::Alert>{}))
+      outlet.storm->restore(mark.incident, mark.content);
+  }
+}
+
+const Silence* Alerter::Impl::silence_of(const Alert& alert, TimeMs now) const {
+  if (alert.job.empty()) return nullptr;
+  const auto at = std::ranges::find_if(options.silences, [&](const Silence& silence) {
+    return now < silence.until && matches(silence.job, alert.job);
+  });
+  return at == options.silences.end() ? nullptr : &*at;
+}
+
 void Alerter::send(const Alert& alert) {
   Impl& impl = *impl_;
-  impl.hooks.log(to_line(alert));
-  std::string content;
-  bool stored = false;
-  if (!impl.options.webhook.empty()) {
-    content = to_json(alert, impl.options.source);
-    const TimeMs now = impl.hooks.now();
-    stored = impl.database.enqueue({0, kSink, alert.incident, content, now, now, 0}).has_value();
-  }
+  const TimeMs now = impl.hooks.now();
+  const Silence* silence = impl.silence_of(alert, now);
+  impl.hooks.log(silence == nullptr ? to_line(alert)
+                                    : fmt::format("silenced until {}: {}",
+                                                  to_rfc3339(silence->until), to_line(alert)));
   const std::lock_guard lock(impl.mutex);
   ++impl.counts.alerts;
-  if (content.empty()) return;
-  if (!stored) {
-    if (impl.waiting.size() >= impl.options.waiting_max) {
-      impl.waiting.pop_front();
-      ++impl.counts.dropped;
-    }
-    impl.waiting.push_back(std::move(content));
+  if (silence != nullptr) ++impl.counts.silenced;
+  for (Outlet& outlet : impl.outlets) impl.route(outlet, alert, silence != nullptr, now);
+  if (!impl.outlets.empty() && (alert.kind == Kind::blind || alert.kind == Kind::sighted))
+    impl.mark(kBlindMark, key(alert), alert.kind == Kind::blind ? "blind" : "", now);
+  impl.write();
+}
+
+void Alerter::Impl::route(Outlet& outlet, const Alert& alert, bool silenced, TimeMs now) {
+  const SinkOptions& sink = outlet.sender->sink();
+  if (!takes(sink, alert)) return;
+  // Where an alert stands open until its end is told, it may be one of before the silence.
+  if (silenced && !(ends_always(sink.kind) && is_over(alert))) return;
+  if (!outlet.storm) return queue(sink, alert, now, now);
+  const Storm::Decision decision = outlet.storm->decide(alert, now);
+  if (decision.alone) queue(sink, alert, now, now);
+  if (!decision.alone) ++counts.grouped;
+  if (decision.instead) queue(sink, *decision.instead, decision.due, now);
+  if (!decision.key.empty())
+    mark(sink.name + kStormMark, decision.key, outlet.storm->saved(decision.key), now);
+}
+
+void Alerter::Impl::queue(const SinkOptions& sink, const Alert& alert, TimeMs due, TimeMs now) {
+  store::Alert row{0, sink.name, key(alert), body(sink.kind, alert, options.source), now, due, 0};
+  row.lasts = is_told_again(sink.kind) && !is_over(alert) && alert.kind != Kind::name_twice;
+  row.replaces = is_told_again(sink.kind) || alert.kind == Kind::storm;
+  rows.push_back(std::move(row));
+}
+
+/// An empty content takes it away.
+void Alerter::Impl::mark(const std::string& sink, const std::string& key, std::string content,
+                         TimeMs now) {
+  if (content.empty()) {
+    gone.emplace_back(sink, key);
+    return;
   }
-  impl.fresh = impl.more = true;
-  impl.changed.notify_all();
+  store::Alert row{0, sink, key, std::move(content), now, now, 0};
+  row.replaces = true;
+  rows.push_back(std::move(row));
+}
+
+void Alerter::Impl::write() {
+  const bool stored = rows.empty() || database.enqueue(rows).has_value();
+  for (const auto& [sink, key] : gone) static_cast<void>(database.withdraw(sink, key));
+  for (const Outlet& outlet : outlets)
+    for (store::Alert& row : rows) {
+      if (row.sink != outlet.sender->sink().name) continue;
+      stored ? outlet.sender->wake() : outlet.sender->keep(std::move(row.content));
+    }
+  rows.clear();
+  gone.clear();
 }
 
 AlerterStats Alerter::stats() const {
   const std::lock_guard lock(impl_->mutex);
   AlerterStats counts = impl_->counts;
-  counts.waiting = impl_->waiting.size();
+  for (const Outlet& outlet : impl_->outlets) {
+    const SinkStats sink = outlet.sender->stats();
+    counts.posted += sink.posted;
+    counts.failures += sink.failures;
+    counts.dropped += sink.dropped;
+    counts.waiting += sink.in_memory;
+    counts.sinks.push_back(sink);
+  }
   return counts;
-}
-
-void Alerter::Impl::run(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    post_waiting(stop);
-    post_due(stop);
-    std::unique_lock lock(mutex);
-    if (more || !waiting.empty())
-      changed.wait_for(lock, stop, kLookEvery, [&] { return fresh; });
-    else
-      changed.wait(lock, stop, [&] { return fresh; });
-    fresh = false;
-  }
-}
-
-/// True if it has arrived. Trouble and its end are said once each.
-bool Alerter::Impl::post(const std::string& content) {
-  const auto status = hooks.post(options.webhook, content);
-  const bool arrived = status && *status >= 200 && *status < 300;
-  {
-    const std::lock_guard lock(mutex);
-    ++(arrived ? counts.posted : counts.failures);
-  }
-  if (!arrived && !in_trouble)
-    hooks.log(fmt::format("webhook {}: {}; tried again until it works", options.webhook,
-                          status ? fmt::format("answered {}", *status) : status.error().text()));
-  if (arrived && in_trouble) hooks.log(fmt::format("webhook {}: works again", options.webhook));
-  in_trouble = !arrived;
-  return arrived;
-}
-
-void Alerter::Impl::post_waiting(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    std::string content;
-    {
-      const std::lock_guard lock(mutex);
-      if (waiting.empty()) return;
-      content = waiting.front();
-    }
-    if (!post(content)) return;
-    const std::lock_guard lock(mutex);
-    if (!waiting.empty() && waiting.front() == content) waiting.pop_front();
-  }
-}
-
-void Alerter::Impl::post_due(const std::stop_token& stop) {
-  for (bool again = true; again && !stop.stop_requested();) {
-    const TimeMs now = hooks.now();
-    const auto due = database.due(now, kDueAtOnce);
-    again = due && due->size() == kDueAtOnce;
-    for (const store::Alert& alert : due.value_or(std::vector<store::Alert>{})) {
-      if (stop.stop_requested()) return;
-      if (post(alert.content)) {
-        static_cast<void>(database.sent(alert.id));
-        continue;
-      }
-      static_cast<void>(database.failed(alert.id, hooks.now() + pause(alert.tries)));
-      again = false;
-      break;  // the others would fail alike
-    }
-    const std::lock_guard lock(mutex);
-    more = in_trouble || again || !due;
-  }
-}
-
-Millis Alerter::Impl::pause(std::int64_t tries) const {
-  constexpr std::int64_t kDoublings = 20;
-  const auto factor = std::int64_t{1} << std::min(tries, kDoublings);
-  return std::min(options.retry_most, Millis{options.retry_first.count() * factor});
 }
 
 }  // namespace l4::alert

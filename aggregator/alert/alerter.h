@@ -1,44 +1,51 @@
-// Sends alerts: a line to the log at once, and JSON to a webhook, again until it has arrived.
+// Sends alerts: a line to the log at once, and to each sink in its form, again until it arrived.
 //
-// Flow: any thread calls send(); what the webhook must get is written to the database before that
-// returns, so it is sent after a restart, too (at least once), and posted by a thread of its own
-// with a growing pause after failures. If the database takes nothing, it waits in memory: bounded,
-// the oldest goes first, counted. The database bounds what waits there, in number and age.
+// Flow: any thread calls send(); what sinks must get is written to the database before that
+// returns, so it is sent after a restart, too (at least once), by a Sender for each. Silenced jobs
+// are in the log alone; many incidents at once are told together where a sink does not group them
+// itself (storm.h). Where the database takes nothing, alerts wait in memory, bounded. The database
+// bounds what waits there, in number and age.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "aggregator/alert/alert.h"
+#include "aggregator/alert/sender.h"
+#include "aggregator/alert/storm.h"
 #include "aggregator/store/database.h"
-#include "common/base/error.h"
 
 namespace l4::alert {
 
+struct Silence {
+  std::string job;  ///< pattern as of a shell
+  TimeMs until{};
+};
+
 struct AlerterOptions {
-  std::string webhook;  ///< URL; empty: none
+  std::string webhook;  ///< URL of a sink called "webhook" that takes everything; empty: none
   std::string source = "l4-aggregator";
-  std::size_t waiting_max = 256;  ///< in memory
-  Millis retry_first{1'000}, retry_most{300'000};
+  std::vector<SinkOptions> sinks;
+  std::vector<Silence> silences;
+  StormOptions storm;
+  SenderOptions sender;
 };
 
 struct AlerterStats {
-  std::uint64_t alerts = 0, posted = 0, failures = 0, dropped = 0, waiting = 0;
+  std::uint64_t alerts = 0, silenced = 0, grouped = 0;
+  std::uint64_t posted = 0, failures = 0, dropped = 0;  ///< of all sinks
+  std::uint64_t waiting = 0;                            ///< in memory
+  std::vector<SinkStats> sinks;
 };
 
 class Alerter {
  public:
-  /// HTTP status, or why there is none; may wait some seconds. Anything but 2xx is tried again.
-  using Post = std::function<Result<unsigned>(const std::string& url, const std::string& body)>;
-  struct Hooks {
-    Post post;
-    std::function<void(const std::string&)> log;  ///< any thread
-    std::function<TimeMs()> now;
-  };
+  using Post = alert::Post;
+  using Hooks = alert::Hooks;
 
-  /// The database outlives this. Starts the thread if there is a webhook.
+  /// The database outlives this. Starts a thread for each sink.
   Alerter(AlerterOptions options, store::Database& database, Hooks hooks);
   ~Alerter();
   Alerter(const Alerter&) = delete;

@@ -135,6 +135,26 @@ void put_store(Families& to, const Counts& counts) {
   to.gauge("checkpoint_limit_bytes", "size that those may have", counts.checkpoint_bytes_max);
 }
 
+/// The sinks are those of the config: few, and their names are bounded.
+void put_alerts(Families& to, const alert::AlerterStats& alerts) {
+  alert::SinkStats webhook;
+  for (const alert::SinkStats& sink : alerts.sinks) {
+    if (sink.sink == "webhook") webhook = sink;
+    to.labelled("alert_sink_posts_total", "posts that a sink has taken", "sink", sink.sink,
+                sink.posted);
+    to.labelled("alert_sink_failures_total", "posts that failed", "sink", sink.sink, sink.failures);
+    to.labelled("alert_sink_dropped_total", "alerts that could not be kept", "sink", sink.sink,
+                sink.dropped);
+    to.labelled_gauge("alert_sink_waiting", "alerts that are due", "sink", sink.sink, sink.waiting);
+  }
+  to.counter("alerts_total", "alerts", alerts.alerts);
+  to.counter("alerts_silenced_total", "of those, silenced", alerts.silenced);
+  to.counter("alerts_grouped_total", "alerts that a sink was told together", alerts.grouped);
+  to.counter("webhook_posts_total", "alerts that [alerts] webhook has taken", webhook.posted);
+  to.counter("webhook_failures_total", "posts to it that failed", webhook.failures);
+  to.counter("alerts_dropped_total", "alerts that could not be kept", alerts.dropped);
+}
+
 }  // namespace
 
 std::string render_metrics(const Counts& counts, const Health& health) {
@@ -144,10 +164,7 @@ std::string render_metrics(const Counts& counts, const Health& health) {
   put_wire(families, counts);
   put_jobs(families, counts.shards);
   put_store(families, counts);
-  families.counter("alerts_total", "alerts", counts.alerts.alerts);
-  families.counter("webhook_posts_total", "alerts that a webhook has taken", counts.alerts.posted);
-  families.counter("webhook_failures_total", "posts that failed", counts.alerts.failures);
-  families.counter("alerts_dropped_total", "alerts that could not be kept", counts.alerts.dropped);
+  put_alerts(families, counts.alerts);
   families.process();
   return families.text();
 }

@@ -166,8 +166,8 @@ Result<std::uint64_t> Database::retain(TimeMs now) {
            "max(ended) DESC, kind LIMIT -1 OFFSET ?)",
            most(options.pool_kinds)},
       Rule{"DELETE FROM alerts WHERE created < ?", old_alert},
-      Rule{"DELETE FROM alerts WHERE id IN (SELECT id FROM alerts ORDER BY id DESC LIMIT -1 "
-           "OFFSET ?)",
+      Rule{"DELETE FROM alerts WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER "
+           "(PARTITION BY sink ORDER BY id DESC) AS place FROM alerts) WHERE place > ?)",
            most(options.alerts)},
   };
   return impl_->call<std::uint64_t>([&](SqlConnection& connection) -> Result<std::uint64_t> {

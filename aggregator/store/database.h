@@ -22,7 +22,7 @@ namespace l4::store {
 
 struct DatabaseOptions {
   std::uint64_t bytes_max = std::uint64_t{1} << 30U;
-  std::size_t incidents = 10'000, jobs = 50'000, alerts = 10'000;
+  std::size_t incidents = 10'000, jobs = 50'000, alerts = 10'000;  ///< alerts: of a sink
   std::size_t pool_runs_per_kind = 64, pool_kinds = 1'000;
   Millis age = std::chrono::days(365);  ///< of incidents, jobs and pool runs
   Millis alert_age = std::chrono::days(7);
@@ -64,6 +64,8 @@ struct Alert {
   std::string sink, incident, content;
   TimeMs created, due;
   std::int64_t tries = 0;
+  bool lasts = false;     ///< sent again and again until another takes its place
+  bool replaces = false;  ///< takes the place of what waits for its sink and incident; not stored
   bool operator==(const Alert&) const = default;
 };
 
@@ -95,9 +97,17 @@ class Database {
   Result<std::vector<PoolRun>> pool(const std::string& kind);  ///< newest first
 
   Result<std::int64_t> enqueue(const Alert& alert);  ///< its id and tries are given here
-  Result<std::vector<Alert>> due(TimeMs now, std::size_t count);
+  Result<void> enqueue(const std::vector<Alert>& alerts);
+  /// Of one sink, in the order in which they came.
+  Result<std::vector<Alert>> due(const std::string& sink, TimeMs now, std::size_t count);
   Result<void> sent(std::int64_t id);
+  Result<void> sent(std::int64_t id, TimeMs again);  ///< one that lasts
   Result<void> failed(std::int64_t id, TimeMs again);
+  Result<void> withdraw(const std::string& sink, const std::string& incident);
+  /// How many of a sink are due or were tried in vain.
+  Result<std::uint64_t> waiting(const std::string& sink, TimeMs now);
+  /// Leaves the newest of a sink, none from before; how many are gone.
+  Result<std::uint64_t> trim(const std::string& sink, std::size_t count, TimeMs before);
 
   /// The mirror becomes what the table says, for the journal up to `position`.
   Result<void> mirror(const OffsetTable& offsets, Seq position);

@@ -40,8 +40,34 @@ PoolRun run_of(SqlStatement& row) {
 }
 
 Alert alert_of(SqlStatement& row) {
-  return {row.number(0),          row.text(1),  row.text(2), row.text(3), time_of(row.number(4)),
-          time_of(row.number(5)), row.number(6)};
+  Alert alert{row.number(0), row.text(1), row.text(2), row.text(3), {}, {}, row.number(6)};
+  alert.created = time_of(row.number(4));
+  alert.due = time_of(row.number(5));
+  alert.lasts = row.number(7) != 0;
+  return alert;
+}
+
+Result<void> remove_alerts(SqlConnection& connection, const std::string& sink,
+                           const std::string& incident) {
+  SqlStatement remove(connection, "DELETE FROM alerts WHERE sink = ? AND incident = ?");
+  return remove.bind(sink).bind(incident).done();
+}
+
+/// Its id.
+Result<std::int64_t> insert_alert(SqlConnection& connection, const Alert& alert) {
+  if (alert.replaces)
+    if (auto done = remove_alerts(connection, alert.sink, alert.incident); !done)
+      return std::unexpected(done.error());
+  SqlStatement insert(connection,
+                      "INSERT INTO alerts (sink, incident, content, created, due, tries, lasts) "
+                      "VALUES (?,?,?,?,?,0,?) RETURNING id");
+  insert.bind(alert.sink).bind(alert.incident).bind(alert.content);
+  insert.bind(ms(alert.created)).bind(ms(alert.due)).bind(std::int64_t{alert.lasts ? 1 : 0});
+  const auto row = insert.step();
+  if (!row) return std::unexpected(row.error());
+  const std::int64_t id = insert.number(0);
+  if (auto done = insert.done(); !done) return std::unexpected(done.error());
+  return id;
 }
 
 std::int64_t most(std::size_t count) {
@@ -126,25 +152,31 @@ Result<std::vector<PoolRun>> Database::pool(const std::string& kind) {
 
 Result<std::int64_t> Database::enqueue(const Alert& alert) {
   return impl_->call<std::int64_t>([&](SqlConnection& connection) -> Result<std::int64_t> {
-    SqlStatement insert(connection,
-                        "INSERT INTO alerts (sink, incident, content, created, due, tries) VALUES "
-                        "(?,?,?,?,?,0) RETURNING id");
-    insert.bind(alert.sink).bind(alert.incident).bind(alert.content);
-    insert.bind(ms(alert.created)).bind(ms(alert.due));
-    const auto row = insert.step();
-    if (!row) return std::unexpected(row.error());
-    const std::int64_t id = insert.number(0);
-    if (auto done = insert.done(); !done) return std::unexpected(done.error());
+    SqlTransaction transaction(connection);
+    if (!transaction.begun()) return std::unexpected(transaction.begun().error());
+    auto id = insert_alert(connection, alert);
+    if (!id) return id;
+    if (auto done = transaction.commit(); !done) return std::unexpected(done.error());
     return id;
   });
 }
 
-Result<std::vector<Alert>> Database::due(TimeMs now, std::size_t count) {
+Result<void> Database::enqueue(const std::vector<Alert>& alerts) {
+  return impl_->call<void>([&](SqlConnection& connection) -> Result<void> {
+    SqlTransaction transaction(connection);
+    if (!transaction.begun()) return transaction.begun();
+    for (const Alert& alert : alerts)
+      if (auto id = insert_alert(connection, alert); !id) return std::unexpected(id.error());
+    return transaction.commit();
+  });
+}
+
+Result<std::vector<Alert>> Database::due(const std::string& sink, TimeMs now, std::size_t count) {
   return impl_->call<std::vector<Alert>>([&](SqlConnection& connection) {
     SqlStatement select(connection,
-                        "SELECT id, sink, incident, content, created, due, tries FROM alerts WHERE "
-                        "due <= ? ORDER BY due, id LIMIT ?");
-    select.bind(ms(now)).bind(most(count));
+                        "SELECT id, sink, incident, content, created, due, tries, lasts FROM "
+                        "alerts WHERE sink = ? AND due <= ? ORDER BY id LIMIT ?");
+    select.bind(sink).bind(ms(now)).bind(most(count));
     return impl_->rows<Alert>(select, alert_of);
   });
 }
@@ -156,10 +188,43 @@ Result<void> Database::sent(std::int64_t id) {
   });
 }
 
+Result<void> Database::sent(std::int64_t id, TimeMs again) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement update(connection, "UPDATE alerts SET tries = 0, due = ? WHERE id = ?");
+    return update.bind(ms(again)).bind(id).done();
+  });
+}
+
 Result<void> Database::failed(std::int64_t id, TimeMs again) {
   return impl_->call<void>([&](SqlConnection& connection) {
     SqlStatement update(connection, "UPDATE alerts SET tries = tries + 1, due = ? WHERE id = ?");
     return update.bind(ms(again)).bind(id).done();
+  });
+}
+
+Result<void> Database::withdraw(const std::string& sink, const std::string& incident) {
+  return impl_->call<void>(
+      [&](SqlConnection& connection) { return remove_alerts(connection, sink, incident); });
+}
+
+Result<std::uint64_t> Database::waiting(const std::string& sink, TimeMs now) {
+  return impl_->call<std::uint64_t>([&](SqlConnection& connection) -> Result<std::uint64_t> {
+    SqlStatement select(connection,
+                        "SELECT count(*) FROM alerts WHERE sink = ? AND (due <= ? OR tries > 0)");
+    select.bind(sink).bind(ms(now));
+    if (const auto row = select.step(); !row) return std::unexpected(row.error());
+    return static_cast<std::uint64_t>(select.number(0));
+  });
+}
+
+Result<std::uint64_t> Database::trim(const std::string& sink, std::size_t count, TimeMs before) {
+  return impl_->call<std::uint64_t>([&](SqlConnection& connection) -> Result<std::uint64_t> {
+    SqlStatement remove(connection,
+                        "DELETE FROM alerts WHERE sink = ?1 AND (created < ?2 OR id IN (SELECT id "
+                        "FROM alerts WHERE sink = ?1 ORDER BY id DESC LIMIT -1 OFFSET ?3))");
+    remove.bind(sink).bind(ms(before)).bind(most(count));
+    if (auto done = remove.done(); !done) return std::unexpected(done.error());
+    return static_cast<std::uint64_t>(connection.changes());
   });
 }
 

@@ -38,6 +38,11 @@ constexpr std::array kSteps{
       tries INTEGER NOT NULL);
     CREATE INDEX alerts_by_due ON alerts (due);
     )sql",
+    R"sql(
+    ALTER TABLE alerts ADD COLUMN lasts INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX alerts_by_due;
+    CREATE INDEX alerts_by_sink ON alerts (sink, id);
+    )sql",
 };
 
 }  // namespace

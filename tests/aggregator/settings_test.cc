@@ -53,8 +53,12 @@ TEST_CASE("settings: the shipped file says the defaults") {
   CHECK(a.store.database.bytes_max == b.store.database.bytes_max);
   CHECK(a.store.commit.delay_max == b.store.commit.delay_max);
   CHECK(a.alerts.source == b.alerts.source);
-  CHECK(a.alerts.retry_first == b.alerts.retry_first);
-  CHECK(a.alerts.retry_most == b.alerts.retry_most);
+  CHECK(a.alerts.sender.again_every == b.alerts.sender.again_every);
+  CHECK(a.alerts.sender.again_for == b.alerts.sender.again_for);
+  CHECK(a.alerts.storm.window == b.alerts.storm.window);
+  CHECK(a.alerts.storm.incidents == b.alerts.storm.incidents);
+  CHECK(a.alerts.sender.retry_first == b.alerts.sender.retry_first);
+  CHECK(a.alerts.sender.retry_most == b.alerts.sender.retry_most);
 }
 
 TEST_CASE("settings: what is wrong is named with file, line and key") {
@@ -73,6 +77,37 @@ TEST_CASE("settings: what is wrong is named with file, line and key") {
       {"[store]\nfolder = \"\"\n", "folder"},
       {"[store]\ncommit_ms = 500\n", "commit_ms"},
       {"[alerts]\nwebhook = \"ftp://x\"\n", "webhook"},
+      {"[alerts]\nagain_every_s = 0\n", "again_every_s"},
+      {"[alerts]\nstorm_incidents = -1\n", "storm_incidents"},
+      {"[[alerts.sink]]\nkind = \"slack\"\nurl = \"http://x\"\n", "name: missing"},
+      {"[[alerts.sink]]\nname = \"a/b\"\nkind = \"slack\"\nurl = \"http://x\"\n", ":2: name"},
+      {"[[alerts.sink]]\nname = \"webhook\"\nkind = \"slack\"\nurl = \"http://x\"\n", ":2: name"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"mail\"\nurl = \"http://x\"\n", ":3: kind"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\n", "url: missing"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"ftp://x\"\n", ":4: url"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\nsecret = \"s\"\n",
+       ":5: secret: is not for a sink of kind slack"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"webhook\"\nurl = \"http://x\"\nsecret_file = "
+       "\"no\"\n",
+       ":5: secret_file"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"pagerduty\"\nurl = \"http://x\"\n",
+       "key_file: missing"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"https://x\"\n", ":4: url: https"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"exec\"\n", "command: missing"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"exec\"\ncommand = [\"mail\"]\n", ":4: command"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"exec\"\ncommand = [\"/x\"]\ntimeout_s = 0\n",
+       ":5: timeout_s"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\nseverity_min = "
+       "\"bad\"\n",
+       ":5: severity_min"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\n"
+       "match = {state = [\"crashed\", \"broken\"]}\n",
+       ":5: state"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\nmatch = {node = "
+       "\"n\"}\n",
+       ":5: node: unknown key"},
+      {"[[alerts.silence]]\njob = \"a*\"\nuntil = \"soon\"\n", ":3: until"},
+      {"[[alerts.silence]]\nuntil = \"2026-11-20T18:00:00Z\"\n", "job: missing"},
       {"[log]\nlevel = \"loud\"\n", "level"},
       {"[log]\nlvel = \"info\"\n", "lvel"},
       {"[nonsense]\na = 1\n", "nonsense"},
@@ -84,6 +119,46 @@ TEST_CASE("settings: what is wrong is named with file, line and key") {
     CHECK(settings.error().text().find(row.key) != std::string::npos);
     CHECK(settings.error().text().find("aggregator.toml:") != std::string::npos);
   }
+}
+
+TEST_CASE("settings: sinks and silences of alerts") {
+  const test::TempFolder folder;
+  folder.file("pager.key", "R123\n");
+  const auto settings = load_settings(folder.file("aggregator.toml", std::string(kKeys) + R"(
+[[alerts.sink]]
+name = "am"
+kind = "alertmanager"
+url = "http://127.0.0.1:9093"
+[[alerts.sink]]
+name = "pager"
+kind = "pagerduty"
+url = "http://127.0.0.1:8081/v2/enqueue"
+key_file = "pager.key"
+severity_min = "critical"
+match = { job = "prod-*", state = ["crashed", "hung"] }
+[[alerts.sink]]
+name = "script"
+kind = "exec"
+command = ["/usr/bin/logger", "-t", "l4"]
+timeout_s = 5
+[[alerts.silence]]
+job = "test-*"
+until = "2026-11-20T18:00:00Z"
+)"));
+  REQUIRE_MESSAGE(settings, (settings ? std::string() : settings.error().text()));
+  const alert::AlerterOptions& alerts = settings->live.alerts;
+  REQUIRE(alerts.sinks.size() == 3);
+  CHECK(alerts.sinks[0].kind == alert::SinkKind::alertmanager);
+  CHECK(alerts.sinks[0].severity_min == alert::Severity::info);
+  CHECK(alerts.sinks[1].secret == "R123");
+  CHECK(alerts.sinks[1].url == "http://127.0.0.1:8081/v2/enqueue");
+  CHECK(alerts.sinks[1].severity_min == alert::Severity::critical);
+  CHECK(alerts.sinks[1].job == "prod-*");
+  CHECK(alerts.sinks[1].states == std::vector{State::crashed, State::hung});
+  CHECK(alerts.sinks[2].command.size() == 3);
+  CHECK(alerts.sinks[2].timeout == Millis{5'000});
+  REQUIRE(alerts.silences.size() == 1);
+  CHECK(to_rfc3339(alerts.silences[0].until) == "2026-11-20T18:00:00.000Z");
 }
 
 TEST_CASE("settings: nobody without a key may ship anything") {

@@ -28,7 +28,7 @@ CONFIG = support.ROOT / "config"
 RULES = CONFIG / "prometheus" / "rules.yml"
 DASHBOARDS = sorted((CONFIG / "grafana").glob("*.json"))
 # Labels that a series may have: words of closed lists.
-LABELS = {"reason", "step", "state", "limit"}
+LABELS = {"reason", "step", "state", "limit", "sink"}
 SELECTOR = re.compile(r"\b(l4_\w+|up)\b(\{[^}]*\})?")
 SCHEMA_VERSION = 39     # Grafana 11
 UNITS = {"none", "cps", "Bps", "bytes", "s", "percentunit"}
@@ -57,7 +57,8 @@ class Watched:
         self.site.endpoint = f"tcp://127.0.0.1:{wire}"
         self.settings = self.site.folder / "aggregator.toml"
         self.settings.write_text(
-            live.aggregator_settings(wire, self.ports["l4-aggregator"], "state"))
+            live.aggregator_settings(wire, self.ports["l4-aggregator"], "state") +
+            '[alerts]\nwebhook = "http://127.0.0.1:9/"\n')
         self.site.config(NODE, f'[metrics]\nlisten = "127.0.0.1:{self.ports["l4-agent"]}"\n')
         self.aggregator = None
 

@@ -15,7 +15,7 @@ namespace {
 /// A webhook that refuses what it is told to.
 struct Hook {
   Alerter::Hooks hooks() {
-    return {[this](const std::string&, const std::string& body) { return post(body); },
+    return {[this](const Request& request) { return post(request.body); },
             [this](const std::string& line) {
               const std::lock_guard lock(mutex);
               lines.push_back(line);
@@ -57,15 +57,16 @@ Alert crash(const std::string& job) {
   alert.summary = "rank 3 \"left\"";
   alert.nodes = {"n1", "n2"};
   alert.ranks = {Rank{3}};
-  alert.faults = {{"xid-79", "GPU fell off the bus", "replace it"}};
+  alert.faults = {{"xid-79", "GPU fell off the bus", "replace it", "PCIe"}};
   return alert;
 }
 
 AlerterOptions options() {
   AlerterOptions made;
   made.webhook = "http://127.0.0.1:1/";
-  made.retry_first = Millis{1};
-  made.retry_most = Millis{4};
+  made.sender.retry_first = Millis{1};
+  made.sender.retry_most = Millis{4};
+  made.sender.look_every = Millis{2};
   return made;
 }
 
@@ -122,11 +123,12 @@ TEST_CASE("alerter: where nothing can be stored, memory is bounded and the oldes
   Hook hook;
   hook.refuses = 1'000'000;
   AlerterOptions few = options();
-  few.waiting_max = 3;
+  few.sender.waiting_max = 3;
   Alerter alerter(few, database, hook.hooks());
   for (const char* job : {"a", "b", "c", "d", "e"}) alerter.send(crash(job));
   CHECK(alerter.stats().waiting == 3);
   CHECK(alerter.stats().dropped == 2);
+  CHECK(alerter.stats().sinks.at(0).waiting == 3);
   {
     const std::lock_guard lock(hook.mutex);
     hook.refuses = 0;
@@ -147,7 +149,8 @@ TEST_CASE("alerter: without a webhook it is a line in the log") {
   alerter.send(blind);
   REQUIRE(hook.lines.size() == 1);
   CHECK(hook.lines[0] == "alert blind: nothing is heard");
-  CHECK(database.due(TimeMs::max(), 10)->empty());
+  CHECK(database.due("webhook", TimeMs::max(), 10)->empty());
+  CHECK(database.due("/blind", TimeMs::max(), 10)->empty());
 }
 
 }  // namespace

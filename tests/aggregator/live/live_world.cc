@@ -44,7 +44,7 @@ void LiveWorld::start() {
   live::Surroundings around{*port_, nullptr, {}, {}, {}, *files};
   around.say = [this](const std::string& text) { heard.say(text); };
   around.now = [this] { return now(); };
-  around.post = [](const std::string&, const std::string&) -> Result<unsigned> { return 200; };
+  around.post = [](const alert::Request&) -> Result<unsigned> { return 200; };
   auto made = live::Aggregator::recover(options, std::move(around));
   REQUIRE_MESSAGE(made, (made ? std::string() : made.error().text()));
   aggregator = std::move(*made);

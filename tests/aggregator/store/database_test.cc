@@ -71,13 +71,46 @@ TEST_CASE("database: incidents, jobs, pool and alerts come back from disk") {
   CHECK(database.incidents({"", false, 2})->size() == 2);
   CHECK(*database.jobs(10) == std::vector<JobRow>{job});
   CHECK(*database.pool("llama") == std::vector<PoolRun>{run});
-  CHECK(database.due(at_ms(49), 9)->empty());
-  CHECK(database.due(at_ms(50), 9)->size() == 1);
+  CHECK(database.due("webhook", at_ms(49), 9)->empty());
+  CHECK(database.due("webhook", at_ms(50), 9)->size() == 1);
   CHECK(database.failed(alert, at_ms(100)));
-  CHECK(database.due(at_ms(60), 9)->front().id == alert + 1);
+  CHECK(database.due("webhook", at_ms(60), 9)->front().id == alert + 1);
   CHECK(database.sent(alert + 1));
-  REQUIRE(database.due(at_ms(100), 9)->size() == 1);
-  CHECK(database.due(at_ms(100), 9)->front().tries == 1);
+  REQUIRE(database.due("webhook", at_ms(100), 9)->size() == 1);
+  CHECK(database.due("webhook", at_ms(100), 9)->front().tries == 1);
+}
+
+TEST_CASE("database: alerts of a sink are its own, in order, replaced and put off") {
+  const l4::test::TempFolder folder;
+  Database database(folder.path() / "state.db", {});
+  const auto alert = [](const char* sink, const char* incident, const char* content) {
+    return Alert{0, sink, incident, content, at_ms(1), at_ms(5), 0};
+  };
+  CHECK(database.enqueue({alert("a", "i", "1"), alert("b", "i", "2"), alert("a", "k", "3")}));
+  Alert newer = alert("a", "i", "4");
+  newer.replaces = newer.lasts = true;
+  CHECK(database.enqueue(std::vector{newer}));
+  auto rows = *database.due("a", at_ms(5), 9);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].content == "3");
+  CHECK(rows[1].content == "4");
+  CHECK_FALSE(rows[0].lasts);
+  CHECK(rows[1].lasts);
+  CHECK(*database.waiting("a", at_ms(4)) == 0);
+  CHECK(*database.waiting("a", at_ms(5)) == 2);
+  CHECK(database.failed(rows[1].id, at_ms(50)));
+  CHECK(*database.waiting("a", at_ms(5)) == 2);  // it was tried in vain
+  CHECK(database.sent(rows[1].id, at_ms(60)));
+  CHECK(*database.waiting("a", at_ms(5)) == 1);
+  CHECK(database.due("a", at_ms(60), 9)->size() == 2);
+  CHECK(database.withdraw("a", "i"));
+  CHECK(database.due("a", at_ms(60), 9)->size() == 1);
+  CHECK(database.due("b", at_ms(60), 9)->size() == 1);
+  CHECK(database.enqueue(alert("a", "m", "5")));
+  CHECK(*database.trim("a", 1, at_ms(0)) == 1);
+  CHECK(database.due("a", at_ms(60), 9)->front().content == "5");
+  CHECK(*database.trim("a", 9, at_ms(2)) == 1);
+  CHECK(database.due("b", at_ms(60), 9)->size() == 1);
 }
 
 TEST_CASE("database: the mirror of the offsets is replaced as a whole") {
@@ -172,7 +205,7 @@ TEST_CASE("database: rows and ages are bounded") {
   CHECK(database.incidents({})->size() == 10);
   CHECK(database.incidents({})->back() == incident(20));
   CHECK(database.jobs(100)->size() == 5);
-  CHECK(database.due(at_ms(99'000), 100)->size() == 4);
+  CHECK(database.due("log", at_ms(99'000), 100)->size() == 4);
   CHECK(database.pool("kind-4")->size() == 2);
   CHECK(database.pool("kind-0")->empty());
   CHECK(*database.retain(at_ms(530'000)) == 4);

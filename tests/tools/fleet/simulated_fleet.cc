@@ -62,7 +62,7 @@ void SimulatedFleet::start() {
   live::Surroundings around{*port_, nullptr, {}, {}, {}};
   around.say = [this](const std::string& text) { lines_.push_back(text); };
   around.now = [this] { return now(); };
-  around.post = [](const std::string&, const std::string&) -> Result<unsigned> { return 200; };
+  around.post = [](const alert::Request&) -> Result<unsigned> { return 200; };
   auto made = live::Aggregator::recover(options_, std::move(around));
   REQUIRE_MESSAGE(made, (made ? std::string() : made.error().text()));
   aggregator_ = std::move(*made);

@@ -1,0 +1,89 @@
+#include "aggregator/alert/alertmanager.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "aggregator/alert/brief.h"
+#include "aggregator/serve/json_text.h"
+
+namespace l4::alert {
+namespace {
+
+std::string_view alert_name(const Alert& alert) {
+  switch (alert.kind) {
+    case Kind::blind:
+    case Kind::sighted:
+      return "L4AggregatorBlind";
+    case Kind::name_twice:
+      return "L4NodeNameTwice";
+    case Kind::storm:
+    case Kind::storm_over:
+      return "L4JobStorm";
+    case Kind::opened:
+    case Kind::changed:
+    case Kind::resolved:
+      break;
+  }
+  return "L4JobFailure";
+}
+
+void put_labels(serve::JsonWriter& json, const Alert& alert, Severity severity,
+                const std::string& source) {
+  json.key("labels").open('{').member("alertname", alert_name(alert));
+  json.member("severity", name(severity)).member("source", source);
+  if (!alert.incident.empty()) json.member("incident", alert.incident);
+  if (!alert.job.empty())
+    json.member("job", alert.job).member("attempt", std::to_string(alert.attempt));
+  if (alert.kind == Kind::name_twice && !alert.nodes.empty()) json.member("node", alert.nodes[0]);
+  json.close('}');
+}
+
+void put_annotations(serve::JsonWriter& json, const Alert& alert) {
+  json.key("annotations").open('{');
+  for (const auto& [key, text] : details(alert)) json.member(key, text);
+  json.close('}');
+}
+
+/// The alert of that severity has ended; it need not have been.
+std::string ended(const Alert& alert, Severity severity, const std::string& source) {
+  serve::JsonWriter json;
+  json.open('{');
+  put_labels(json, alert, severity, source);
+  put_annotations(json, alert);
+  json.member("endsAt", alert.at).close('}');
+  return json.take();
+}
+
+std::string begun(const Alert& alert, const std::string& source) {
+  serve::JsonWriter json;
+  json.open('{');
+  put_labels(json, alert, severity(alert), source);
+  put_annotations(json, alert);
+  json.member("startsAt", std::min(alert.since.value_or(alert.at), alert.at)).close('}');
+  return json.take();
+}
+
+}  // namespace
+
+std::string to_alertmanager(const Alert& alert, const std::string& source) {
+  std::string text;
+  const auto add = [&text](const std::string& object) {
+    text += (text.empty() ? "" : ", ") + object;
+  };
+  if (!is_over(alert)) add(begun(alert, source));
+  if (alert.kind == Kind::sighted) add(ended(alert, severity(alert), source));
+  if (alert.kind == Kind::changed || alert.kind == Kind::resolved)
+    for (const Severity other : {Severity::warning, Severity::critical})
+      if (is_over(alert) || other != severity(alert)) add(ended(alert, other, source));
+  return text;
+}
+
+std::string alertmanager_url(std::string url) {
+  constexpr std::string_view kPath = "/api/v2/alerts";
+  while (url.ends_with('/')) url.pop_back();
+  return url.ends_with(kPath) ? url : url.append(kPath);
+}
+
+}  // namespace l4::alert

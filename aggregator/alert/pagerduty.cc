@@ -1,0 +1,43 @@
+#include "aggregator/alert/pagerduty.h"
+
+#include <fmt/format.h>
+
+#include "aggregator/alert/brief.h"
+#include "aggregator/serve/json_text.h"
+#include "common/base/hash.h"
+
+namespace l4::alert {
+
+std::string dedup_key(const Alert& alert, const std::string& source) {
+  constexpr std::size_t kMost = 255, kHead = 200;
+  const std::string whole = fmt::format("{}/{}", source, key(alert));
+  if (whole.size() <= kMost) return whole;
+  return fmt::format("{}~{:016x}", brief(whole.substr(0, kHead), kHead),
+                     hashing::of_bytes(whole.data(), whole.size()));
+}
+
+std::string to_pagerduty(const Alert& alert, const std::string& source) {
+  constexpr std::size_t kSummaryMax = 1'000;
+  serve::JsonWriter json;
+  json.open('{').member("event_action", is_over(alert) ? "resolve" : "trigger");
+  json.member("dedup_key", dedup_key(alert, source));
+  json.key("payload").open('{').member("summary", brief(headline(alert), kSummaryMax));
+  json.member("source", alert.nodes.empty() ? source : alert.nodes.front());
+  json.member("severity", name(severity(alert))).member("timestamp", alert.at);
+  if (!alert.job.empty())
+    json.member("component", alert.job).member("class", name(alert.state)).member("group", source);
+  json.key("custom_details").open('{');
+  if (!alert.job.empty()) json.member("job", alert.job).member("attempt", alert.attempt);
+  if (!alert.incident.empty()) json.member("incident", alert.incident);
+  for (const auto& [key, text] : details(alert)) json.member(key, text);
+  json.close('}').close('}').member("client", "L4").close('}');
+  return json.take();
+}
+
+std::string with_routing_key(const std::string& event, const std::string& key) {
+  std::string text = "{\"routing_key\": ";
+  serve::append_json_text(text, key);
+  return event.starts_with('{') ? text + ", " + event.substr(1) : event;
+}
+
+}  // namespace l4::alert

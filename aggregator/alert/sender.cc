@@ -1,0 +1,244 @@
+#include "aggregator/alert/sender.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "aggregator/alert/command.h"
+
+namespace l4::alert {
+namespace {
+
+constexpr std::size_t kDueAtOnce = 16, kInOneRequest = 64;
+constexpr std::int64_t kTriesInOrder = 8;  ///< then it no longer holds up what came after it
+constexpr Millis kTrimEvery{60'000};
+constexpr Millis kStoredFor = std::chrono::days(7);
+
+}  // namespace
+
+struct Sender::Impl {
+  Impl(SinkOptions given, std::string name, SenderOptions limits, store::Database& stored,
+       Hooks outside)
+      : sink(std::move(given)),
+        called(std::move(name)),
+        options(limits),
+        database(stored),
+        hooks(std::move(outside)),
+        random(static_cast<std::minstd_rand::result_type>(options.seed ^
+                                                          std::hash<std::string>{}(sink.name))) {}
+
+  void run(const std::stop_token& stop);
+  void send_waiting(const std::stop_token& stop);
+  void send_due(const std::stop_token& stop);
+  bool send_rows(const std::vector<store::Alert>& rows, const std::stop_token& stop);
+  bool send(const std::vector<std::string>& contents, const std::stop_token& stop);
+  Result<unsigned> hand_over(const std::vector<std::string>& contents, const std::stop_token& stop);
+  void note(bool arrived, const Result<unsigned>& status);
+  void look(TimeMs now);
+  Millis pause();
+
+  const SinkOptions sink;
+  const std::string called;
+  const SenderOptions options;
+  store::Database& database;
+  const Hooks hooks;
+  // Of the thread.
+  std::minstd_rand random;
+  std::int64_t failed_in_a_row = 0;
+  bool in_trouble = false;
+  bool answered = false;  ///< the last failure was an answer
+  TimeMs rests_until = TimeMs::min(), trimmed = TimeMs::min();
+  std::size_t in_one_request = 1;
+  // Of all, under the mutex.
+  mutable std::mutex mutex;
+  std::condition_variable_any changed;
+  std::deque<std::string> waiting;  ///< what the database did not take
+  bool fresh = true;
+  SinkStats counts;
+  std::jthread thread;
+};
+
+Sender::Sender(SinkOptions sink, std::string called, SenderOptions options,
+               store::Database& database, Hooks hooks)
+    : impl_(std::make_unique<Impl>(std::move(sink), std::move(called), options, database,
+                                   std::move(hooks))) {
+  impl_->counts.sink = impl_->sink.name;
+  impl_->thread =
+      std::jthread([impl = impl_.get()](const std::stop_token& stop) { impl->run(stop); });
+}
+
+Sender::~Sender() = default;
+
+const SinkOptions& Sender::sink() const {
+  return impl_->sink;
+}
+
+void Sender::wake() {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->fresh = true;
+  impl_->changed.notify_all();
+}
+
+void Sender::keep(std::string content) {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->waiting.size() >= impl_->options.waiting_max) {
+    impl_->waiting.pop_front();
+    ++impl_->counts.dropped;
+  }
+  impl_->waiting.push_back(std::move(content));
+  impl_->fresh = true;
+  impl_->changed.notify_all();
+}
+
+SinkStats Sender::stats() const {
+  const std::lock_guard lock(impl_->mutex);
+  SinkStats counts = impl_->counts;
+  counts.in_memory = impl_->waiting.size();
+  counts.waiting += counts.in_memory;
+  return counts;
+}
+
+void Sender::Impl::run(const std::stop_token& stop) {
+  if (is_told_again(sink.kind)) in_one_request = kInOneRequest;
+  while (!stop.stop_requested()) {
+    if (hooks.now() >= rests_until) {
+      send_waiting(stop);
+      send_due(stop);
+    }
+    look(hooks.now());
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, stop, options.look_every, [&] { return fresh; });
+    fresh = false;
+  }
+}
+
+/// What is too much or too old goes, and what waits is counted.
+void Sender::Impl::look(TimeMs now) {
+  std::uint64_t gone = 0;
+  if (trimmed == TimeMs::min() || now - trimmed >= kTrimEvery) {
+    gone = database.trim(sink.name, options.stored_max, now - kStoredFor).value_or(0);
+    trimmed = now;
+  }
+  const std::uint64_t due = database.waiting(sink.name, now).value_or(0);
+  const std::lock_guard lock(mutex);
+  counts.dropped += gone;
+  counts.waiting = due;
+}
+
+void Sender::Impl::send_waiting(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    std::string content;
+    {
+      const std::lock_guard lock(mutex);
+      if (waiting.empty()) return;
+      content = waiting.front();
+    }
+    if (!send({content}, stop)) return;
+    const std::lock_guard lock(mutex);
+    if (!waiting.empty() && waiting.front() == content) waiting.pop_front();
+  }
+}
+
+void Sender::Impl::send_due(const std::stop_token& stop) {
+  for (bool again = true; again && !stop.stop_requested() && hooks.now() >= rests_until;) {
+    const TimeMs now = hooks.now();
+    auto due = database.due(sink.name, now, std::max(kDueAtOnce, in_one_request));
+    if (!due || due->empty()) return;
+    std::erase_if(*due, [&](const store::Alert& row) {
+      const bool old = row.lasts && row.created + options.again_for <= now;
+      if (old) static_cast<void>(database.sent(row.id));
+      return old;
+    });
+    for (std::size_t at = 0; again && at < due->size() && !stop.stop_requested();) {
+      const std::size_t end = std::min(at + in_one_request, due->size());
+      again = send_rows({due->begin() + static_cast<std::ptrdiff_t>(at),
+                         due->begin() + static_cast<std::ptrdiff_t>(end)},
+                        stop);
+      at = end;
+    }
+  }
+}
+
+/// False if nothing more is to be sent now.
+bool Sender::Impl::send_rows(const std::vector<store::Alert>& rows, const std::stop_token& stop) {
+  std::vector<std::string> contents;
+  for (const store::Alert& row : rows) contents.push_back(row.content);
+  if (send(contents, stop)) {
+    bool stored = true;
+    for (const store::Alert& row : rows)
+      stored = (row.lasts ? database.sent(row.id, hooks.now() + options.again_every)
+                          : database.sent(row.id))
+                   .has_value() &&
+               stored;
+    return stored;  // else it would be sent at once again
+  }
+  if (stop.stop_requested()) return false;
+  const bool refused = answered && rows.size() == 1 && rows[0].tries + 1 >= kTriesInOrder;
+  if (refused) {  // it goes its own way, and the others need not wait for it
+    static_cast<void>(database.failed(rows[0].id, hooks.now() + options.retry_most));
+    rests_until = hooks.now();
+    failed_in_a_row = 0;
+    return true;
+  }
+  if (answered) in_one_request = 1;  // one of them may be the reason
+  for (const store::Alert& row : rows)
+    static_cast<void>(database.failed(row.id, std::max(row.due, rests_until)));
+  return false;
+}
+
+/// True if it has arrived, else the sink rests.
+bool Sender::Impl::send(const std::vector<std::string>& contents, const std::stop_token& stop) {
+  const auto status = hand_over(contents, stop);
+  const bool arrived = status && *status >= 200 && *status < 300;
+  if (!arrived && stop.stop_requested()) return false;  // that was us
+  note(arrived, status);
+  if (arrived) {
+    failed_in_a_row = 0;
+    if (is_told_again(sink.kind)) in_one_request = kInOneRequest;
+    return true;
+  }
+  answered = status.has_value();
+  rests_until = hooks.now() + pause();
+  ++failed_in_a_row;
+  return false;
+}
+
+Result<unsigned> Sender::Impl::hand_over(const std::vector<std::string>& contents,
+                                         const std::stop_token& stop) {
+  constexpr unsigned kFine = 200;
+  const Request made = request(sink, contents);
+  if (sink.kind != SinkKind::exec) return hooks.post(made);
+  const auto done = run_command(sink.command, made.body, sink.timeout, stop);
+  if (!done) return std::unexpected(done.error());
+  return kFine;
+}
+
+/// Trouble and its end are said once each.
+void Sender::Impl::note(bool arrived, const Result<unsigned>& status) {
+  {
+    const std::lock_guard lock(mutex);
+    ++(arrived ? counts.posted : counts.failures);
+  }
+  if (!arrived && !in_trouble)
+    hooks.log(fmt::format("{}: {}; tried again until it works", called,
+                          status ? fmt::format("answered {}", *status) : status.error().text()));
+  if (arrived && in_trouble) hooks.log(fmt::format("{}: works again", called));
+  in_trouble = !arrived;
+}
+
+/// Doubled with each failure; somewhere in its upper half, so that many do not come at once.
+Millis Sender::Impl::pause() {
+  constexpr std::int64_t kDoublings = 20;
+  const auto factor = std::int64_t{1} << std::min(failed_in_a_row, kDoublings);
+  const std::int64_t most =
+      std::min(options.retry_most.count(), options.retry_first.count() * factor);
+  return Millis{std::uniform_int_distribution<std::int64_t>(most - most / 2, most)(random)};
+}
+
+}  // namespace l4::alert

@@ -1,0 +1,103 @@
+#include "aggregator/alert/sink.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <algorithm>
+#include <array>
+
+#include "aggregator/alert/alertmanager.h"
+#include "aggregator/alert/pagerduty.h"
+#include "aggregator/alert/slack.h"
+
+namespace l4::alert {
+namespace {
+
+struct Row {
+  std::string_view name;
+  bool told_again;   ///< what is open is sent again and again
+  bool ends_always;  ///< an alert stays open there until its end is told
+  std::string (*body)(const Alert&, const std::string& source);
+};
+
+/// In the order of SinkKind.
+constexpr std::array<Row, kSinkKinds> kRows{{
+    {"alertmanager", true, true, to_alertmanager},
+    {"webhook", false, false, to_json},
+    {"slack", false, false, to_slack},
+    {"pagerduty", false, true, to_pagerduty},
+    {"exec", false, false, to_json},
+}};
+
+const Row& row(SinkKind kind) {
+  return kRows.at(static_cast<std::size_t>(kind));
+}
+
+}  // namespace
+
+std::string_view name(SinkKind kind) {
+  return row(kind).name;
+}
+
+bool is_told_again(SinkKind kind) {
+  return row(kind).told_again;
+}
+
+bool ends_always(SinkKind kind) {
+  return row(kind).ends_always;
+}
+
+bool groups_itself(SinkKind kind) {
+  return kind == SinkKind::alertmanager;
+}
+
+bool matches(const std::string& pattern, const std::string& text) {
+  return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
+bool takes(const SinkOptions& sink, const Alert& alert) {
+  if (!sink.job.empty() && (alert.job.empty() || !matches(sink.job, alert.job))) return false;
+  if (row(sink.kind).ends_always && is_over(alert)) return true;
+  if (severity(alert) < sink.severity_min) return false;
+  return sink.states.empty() ||
+         (!alert.job.empty() && std::ranges::find(sink.states, alert.state) != sink.states.end());
+}
+
+std::string body(SinkKind kind, const Alert& alert, const std::string& source) {
+  return row(kind).body(alert, source);
+}
+
+Request request(const SinkOptions& sink, const std::vector<std::string>& stored) {
+  Request made{sink.url, stored.empty() ? std::string() : stored.front(), {}};
+  switch (sink.kind) {
+    case SinkKind::alertmanager:
+      made.url = alertmanager_url(sink.url);
+      made.body = fmt::format("[{}]", fmt::join(stored, ", "));
+      break;
+    case SinkKind::webhook:
+      if (!sink.secret.empty())
+        made.headers.emplace_back("X-L4-Signature", "sha256=" + signature(sink.secret, made.body));
+      break;
+    case SinkKind::pagerduty:
+      made.body = with_routing_key(made.body, sink.secret);
+      break;
+    case SinkKind::slack:
+    case SinkKind::exec:
+      break;
+  }
+  return made;
+}
+
+std::string signature(std::string_view secret, std::string_view body) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+       reinterpret_cast<const unsigned char*>(body.data()), body.size(), digest.data(), &size);
+  std::string text;
+  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest.at(i));
+  return text;
+}
+
+}  // namespace l4::alert

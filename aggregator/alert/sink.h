@@ -1,0 +1,60 @@
+// The sinks of alerts: which alerts one takes, and the form in which it gets them.
+//
+// Flow: Alerter asks `takes` and stores `body`; Sender makes a request of what was stored, with
+// the secrets that are not stored. The kinds stand in one table in sink.cc. Bounds: texts of others
+// are cut. Pure functions, no state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aggregator/alert/alert.h"
+
+namespace l4::alert {
+
+enum class SinkKind : std::uint8_t { alertmanager, webhook, slack, pagerduty, exec };
+inline constexpr std::size_t kSinkKinds = 5;
+std::string_view name(SinkKind kind);
+
+struct SinkOptions {
+  std::string name{};  ///< also of its rows in the database and of its metrics
+  SinkKind kind = SinkKind::webhook;
+  std::string url{};
+  std::string secret{};                ///< webhook: key of the signature; PagerDuty: routing key
+  std::vector<std::string> command{};  ///< of exec
+  Millis timeout{10'000};              ///< of exec
+  Severity severity_min = Severity::info;
+  std::string job{};            ///< pattern as of a shell; empty: all
+  std::vector<State> states{};  ///< empty: all
+  bool groups = true;           ///< many incidents at once are told together
+};
+
+/// As a shell matches names: * and ? and [abc].
+bool matches(const std::string& pattern, const std::string& text);
+bool takes(const SinkOptions& sink, const Alert& alert);
+
+/// True if it is told again and again what is open, instead of once.
+bool is_told_again(SinkKind kind);
+/// True if it groups what comes at once by itself.
+bool groups_itself(SinkKind kind);
+/// True if an alert stays open there until its end is told: that is sent whatever the filters say.
+bool ends_always(SinkKind kind);
+
+/// What is stored until it is sent.
+std::string body(SinkKind kind, const Alert& alert, const std::string& source);
+
+struct Request {
+  std::string url, body;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+/// Of what was stored; several only for a sink that is told again.
+Request request(const SinkOptions& sink, const std::vector<std::string>& stored);
+
+/// HMAC-SHA256 in hexadecimal digits.
+std::string signature(std::string_view secret, std::string_view body);
+
+}  // namespace l4::alert

@@ -1,0 +1,69 @@
+#include "aggregator/alert/slack.h"
+
+#include <fmt/format.h>
+
+#include "aggregator/alert/brief.h"
+#include "aggregator/serve/json_text.h"
+
+namespace l4::alert {
+namespace {
+
+constexpr std::size_t kBlockMax = 3'000;  ///< characters of one block, as Slack counts them
+constexpr std::size_t kHeadMax = 550;     ///< escaped it is five times as long at most
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+void put_text(serve::JsonWriter& json, const std::string& text) {
+  json.open('{').member("type", "mrkdwn").member("text", text);
+  json.member("verbatim", true).close('}');
+}
+
+void put_section(serve::JsonWriter& json, const std::string& text) {
+  json.open('{').member("type", "section").key("text");
+  put_text(json, text);
+  json.close('}');
+}
+
+/// A line each, whole ones, as many as one block holds.
+std::string lines_of(const Alert& alert) {
+  std::string lines;
+  for (const auto& [key, text] : details(alert)) {
+    if (key == "summary" || key == "state" || key == "node" || key == "rank") continue;
+    const std::string line = fmt::format("*{}:* {}\n", key, escaped(text));
+    if (lines.size() + line.size() <= kBlockMax) lines += line;
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string to_slack(const Alert& alert, const std::string& source) {
+  const std::string_view word = is_over(alert) ? "resolved" : name(severity(alert));
+  const std::string head = escaped(brief(headline(alert), kHeadMax));
+  serve::JsonWriter json;
+  json.open('{').member("text", fmt::format("[{}] {}", word, head));
+  json.key("blocks").open('[');
+  put_section(json, fmt::format("*{}* {}", word, head));
+  if (const std::string lines = lines_of(alert); !lines.empty() && !is_over(alert))
+    put_section(json, lines);
+  json.open('{').member("type", "context").key("elements").open('[');
+  put_text(json, escaped(brief(fmt::format("{} {} {}", source, key(alert), to_rfc3339(alert.at)),
+                               kHeadMax)));
+  json.close(']').close('}').close(']').close('}');
+  return json.take();
+}
+
+}  // namespace l4::alert

@@ -1,0 +1,15 @@
+// Alerts for incoming webhooks of Slack, and of what takes the same (Mattermost, Rocket.Chat).
+//
+// `text` for notifications and old clients, blocks for the rest. Texts of jobs cannot mention
+// anybody or make links: `&`, `<` and `>` are escaped, and no control character is left. Pure.
+#pragma once
+
+#include <string>
+
+#include "aggregator/alert/alert.h"
+
+namespace l4::alert {
+
+std::string to_slack(const Alert& alert, const std::string& source);
+
+}  // namespace l4::alert

@@ -1,0 +1,175 @@
+#include "aggregator/alert_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+namespace l4::aggregator {
+namespace {
+
+constexpr std::int64_t kDay = 86'400;
+constexpr std::size_t kSinksMax = 16, kSilencesMax = 256, kSecretMax = 4'096, kNameMax = 32;
+
+void read_seconds(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
+                  std::int64_t to) {
+  value = Millis{table.integer_within(key, value.count() / 1000, from, to) * 1000};
+}
+
+std::vector<std::string_view> kinds() {
+  std::vector<std::string_view> all;
+  for (std::size_t i = 0; i < alert::kSinkKinds; ++i)
+    all.push_back(alert::name(static_cast<alert::SinkKind>(i)));
+  return all;
+}
+
+std::optional<State> state_of(std::string_view word) {
+  for (const State state :
+       {State::crashed, State::hung, State::slow, State::node_lost, State::launch_failed})
+    if (name(state) == word) return state;
+  return std::nullopt;
+}
+
+/// TLS is not spoken here (common/http/url.h): a proxy on this machine does.
+void check_url(ConfigTable& table, std::string_view key, std::string_view url) {
+  if (url.starts_with("https://"))
+    table.refuse(key, "https is not spoken here; use http:// and a proxy on this machine");
+  else if (!url.starts_with("http://"))
+    table.refuse(key, "must be a URL that begins with http://");
+}
+
+/// What a file holds, without the line's end; refused with the key that names it.
+std::string content_of(ConfigTable& table, std::string_view key,
+                       const std::filesystem::path& file) {
+  const std::string name = table.text(key);
+  const auto path = std::filesystem::absolute(file).parent_path() / name;
+  std::string text;
+  if (std::error_code none; std::filesystem::is_regular_file(path, none)) {
+    std::ifstream input(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(input), {});
+  }
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  if (!name.empty() && (text.empty() || text.size() > kSecretMax))
+    table.refuse(key, fmt::format("{} cannot be read, is empty or too long", path.string()));
+  return text;
+}
+
+void read_name(ConfigTable& table, const std::vector<alert::SinkOptions>& before,
+               alert::SinkOptions& sink) {
+  sink.name = table.text("name");
+  const bool plain = std::ranges::all_of(sink.name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+  if (sink.name.empty() || sink.name.size() > kNameMax || !plain)
+    table.refuse("name", "must be 1 to 32 of a-z, 0-9, - and _");
+  if (sink.name == "webhook") table.refuse("name", "is that of [alerts] webhook");
+  if (std::ranges::find(before, sink.name, &alert::SinkOptions::name) != before.end())
+    table.refuse("name", "is that of another sink");
+}
+
+/// Keys that only some kinds have are refused by name at the others.
+void refuse_strange(ConfigTable& table, alert::SinkKind kind) {
+  struct Row {
+    const char* key;
+    std::vector<alert::SinkKind> kinds;
+  };
+  using enum alert::SinkKind;
+  const std::array rows{Row{"url", {alertmanager, webhook, slack, pagerduty}},
+                        Row{"secret", {webhook}},
+                        Row{"secret_file", {webhook}},
+                        Row{"key_file", {pagerduty}},
+                        Row{"command", {exec}},
+                        Row{"timeout_s", {exec}}};
+  for (const Row& row : rows)
+    if (table.has(row.key) && std::ranges::find(row.kinds, kind) == row.kinds.end())
+      table.refuse(row.key, fmt::format("is not for a sink of kind {}", alert::name(kind)));
+}
+
+void read_target(ConfigTable& table, const std::filesystem::path& file, alert::SinkOptions& sink) {
+  if (sink.kind == alert::SinkKind::exec) {
+    sink.command = table.texts("command");
+    if (!sink.command.empty() && !sink.command[0].starts_with('/'))
+      table.refuse("command", "must begin with the absolute path of a program");
+    read_seconds(table, "timeout_s", sink.timeout, 1, 60);
+    return;
+  }
+  sink.url = table.text("url");
+  check_url(table, "url", sink.url);
+  if (sink.kind == alert::SinkKind::pagerduty) sink.secret = content_of(table, "key_file", file);
+  if (sink.kind != alert::SinkKind::webhook) return;
+  if (table.has("secret") && table.has("secret_file"))
+    table.refuse("secret_file", "there is a secret already");
+  sink.secret = table.text_or("secret", "");
+  if (table.has("secret") && sink.secret.empty()) table.refuse("secret", "must not be empty");
+  if (table.has("secret_file")) sink.secret = content_of(table, "secret_file", file);
+}
+
+void read_filter(ConfigTable& table, alert::SinkOptions& sink) {
+  static const std::vector<std::string_view> kSeverities{"info", "warning", "critical"};
+  if (table.has("severity_min"))
+    sink.severity_min = static_cast<alert::Severity>(table.choice("severity_min", kSeverities));
+  for (ConfigTable& match : table.tables("match")) {
+    sink.job = match.text_or("job", "");
+    if (match.has("job") && sink.job.empty()) match.refuse("job", "must not be empty");
+    const std::vector<std::string> words = match.texts_or_none("state");
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const auto state = state_of(words[i]);
+      if (state)
+        sink.states.push_back(*state);
+      else
+        match.refuse("state", "must be of crashed hung slow node_lost launch_failed", i);
+    }
+  }
+}
+
+void read_sinks(ConfigTable& alerts, const std::filesystem::path& file,
+                alert::AlerterOptions& options) {
+  for (ConfigTable& table : alerts.tables("sink")) {
+    alert::SinkOptions sink;
+    read_name(table, options.sinks, sink);
+    sink.kind = static_cast<alert::SinkKind>(table.choice("kind", kinds()));
+    refuse_strange(table, sink.kind);
+    read_target(table, file, sink);
+    read_filter(table, sink);
+    options.sinks.push_back(std::move(sink));
+  }
+  if (options.sinks.size() > kSinksMax) alerts.refuse("sink", "must not be more than 16");
+}
+
+void read_silences(ConfigTable& alerts, alert::AlerterOptions& options) {
+  for (ConfigTable& table : alerts.tables("silence")) {
+    alert::Silence silence{table.text("job"), {}};
+    if (silence.job.empty()) table.refuse("job", "must not be empty");
+    const std::string until = table.text("until");
+    const auto time = parse_time(until);
+    if (!time) table.refuse("until", "must be a time in quotation marks: \"2026-11-20T18:00:00Z\"");
+    silence.until = time.value_or(TimeMs{});
+    options.silences.push_back(std::move(silence));
+  }
+  if (options.silences.size() > kSilencesMax) alerts.refuse("silence", "must not be more than 256");
+}
+
+}  // namespace
+
+void read_alerts(ConfigTable& alerts, const std::filesystem::path& file, Settings& settings) {
+  alert::AlerterOptions& options = settings.live.alerts;
+  alert::SenderOptions& sender = options.sender;
+  options.webhook = alerts.text_or("webhook", "");
+  if (!options.webhook.empty()) check_url(alerts, "webhook", options.webhook);
+  options.source = alerts.text_or("source", options.source);
+  read_seconds(alerts, "timeout_s", settings.webhook_timeout, 1, 4);
+  read_seconds(alerts, "retry_first_s", sender.retry_first, 1, 3'600);
+  read_seconds(alerts, "retry_most_s", sender.retry_most, 1, kDay);
+  read_seconds(alerts, "again_every_s", sender.again_every, 1, 3'600);
+  read_seconds(alerts, "again_for_s", sender.again_for, 60, 7 * kDay);
+  read_seconds(alerts, "storm_window_s", options.storm.window, 1, 3'600);
+  options.storm.incidents = static_cast<std::size_t>(alerts.integer_within(
+      "storm_incidents", static_cast<std::int64_t>(options.storm.incidents), 0, 1'000));
+  read_sinks(alerts, file, options);
+  read_silences(alerts, options);
+}
+
+}  // namespace l4::aggregator

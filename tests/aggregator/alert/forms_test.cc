@@ -1,0 +1,217 @@
+// What each kind of sink is sent, and which alerts it takes.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "aggregator/alert/alertmanager.h"
+#include "aggregator/alert/pagerduty.h"
+#include "aggregator/alert/sink.h"
+#include "aggregator/alert/slack.h"
+
+namespace l4::alert {
+namespace {
+
+using Json = nlohmann::json;
+
+Alert crash() {
+  Alert alert;
+  alert.at = *parse_time("2026-11-20T10:00:05Z");
+  alert.since = *parse_time("2026-11-20T10:00:00Z");
+  alert.incident = "pretrain.1.77";
+  alert.job = "pretrain";
+  alert.attempt = 1;
+  alert.state = State::crashed;
+  alert.confidence = 0.94;
+  alert.stage = Stage::training;
+  alert.iteration = Iteration{118};
+  alert.summary = "rank 4 \x1b[31mleft <!channel> & \"all\"\x07\nwait";
+  alert.nodes = {"node-01", "node-02"};
+  alert.ranks = {Rank{4}, Rank{5}};
+  alert.faults = {{"xid-79", "GPU fell off the bus", "replace it", "PCIe <link>"}};
+  return alert;
+}
+
+Alert with(Kind kind, State state = State::crashed) {
+  Alert alert = crash();
+  alert.kind = kind;
+  alert.state = state;
+  return alert;
+}
+
+Json alertmanager(const Alert& alert) {
+  return Json::parse("[" + to_alertmanager(alert, "l4") + "]");
+}
+
+bool has_control(const std::string& text) {
+  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+}
+
+TEST_CASE("alertmanager: labels are what stays, annotations what changes") {
+  const Json sent = alertmanager(crash());
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0]["labels"] == Json{{"alertname", "L4JobFailure"},
+                                  {"severity", "critical"},
+                                  {"source", "l4"},
+                                  {"incident", "pretrain.1.77"},
+                                  {"job", "pretrain"},
+                                  {"attempt", "1"}});
+  const Json& notes = sent[0]["annotations"];
+  CHECK(notes["state"] == "crashed");
+  CHECK(notes["stage"] == "training");
+  CHECK(notes["iteration"] == "118");
+  CHECK(notes["node"] == "node-01");
+  CHECK(notes["nodes"] == "node-01, node-02");
+  CHECK(notes["rank"] == "4");
+  CHECK(notes["ranks"] == "4, 5");
+  CHECK(notes["fault"] == "GPU fell off the bus");
+  CHECK(notes["cause"] == "PCIe <link>");
+  CHECK(notes["fix"] == "replace it");
+  CHECK(notes["confidence"] == "0.94");
+  CHECK(notes["since"] == "2026-11-20T10:00:00.000Z");
+  CHECK_FALSE(has_control(notes["summary"]));
+  CHECK(sent[0]["startsAt"] == "2026-11-20T10:00:00.000Z");
+  CHECK_FALSE(sent[0].contains("endsAt"));
+
+  Alert later = with(Kind::changed, State::hung);
+  later.summary = "another";
+  later.nodes = {"node-09"};
+  CHECK(alertmanager(later)[0]["labels"] == sent[0]["labels"]);
+}
+
+TEST_CASE("alertmanager: the end is told, of another severity, too") {
+  const Json over = alertmanager(with(Kind::resolved));
+  REQUIRE(over.size() == 2);
+  for (const Json& one : over) CHECK(one["endsAt"] == "2026-11-20T10:00:05.000Z");
+  CHECK(over[1]["labels"] == alertmanager(crash())[0]["labels"]);
+
+  const Json slow = alertmanager(with(Kind::opened, State::slow));
+  CHECK(slow[0]["labels"]["severity"] == "warning");
+  const Json worse = alertmanager(with(Kind::changed, State::hung));
+  REQUIRE(worse.size() == 2);
+  CHECK(worse[0]["labels"]["severity"] == "critical");
+  CHECK_FALSE(worse[0].contains("endsAt"));
+  CHECK(worse[1]["labels"] == slow[0]["labels"]);
+  CHECK(worse[1].contains("endsAt"));
+}
+
+TEST_CASE("alertmanager: blindness and a name that stands twice are alerts of their own") {
+  Alert blind;
+  blind.kind = Kind::blind;
+  const Json sent = alertmanager(blind);
+  CHECK(sent[0]["labels"] ==
+        Json{{"alertname", "L4AggregatorBlind"}, {"severity", "warning"}, {"source", "l4"}});
+  blind.kind = Kind::sighted;
+  const Json over = alertmanager(blind);
+  REQUIRE(over.size() == 1);
+  CHECK(over[0]["labels"] == sent[0]["labels"]);
+  CHECK(over[0].contains("endsAt"));
+  blind.kind = Kind::name_twice;
+  blind.nodes = {"node-07"};
+  const Json twice = alertmanager(blind);
+  CHECK(twice[0]["labels"]["alertname"] == "L4NodeNameTwice");
+  CHECK(twice[0]["labels"]["node"] == "node-07");
+}
+
+TEST_CASE("slack: escaped, without control characters, bounded") {
+  const Json sent = Json::parse(to_slack(crash(), "l4"));
+  const std::string text = sent["text"];
+  CHECK(text.starts_with("[critical] job pretrain attempt 1 crashed: rank 4 "));
+  CHECK(text.find("&lt;!channel&gt; &amp; \"all\"") != std::string::npos);
+  CHECK_FALSE(has_control(text));
+  REQUIRE(sent["blocks"].size() == 3);
+  CHECK(sent["blocks"][0]["text"]["text"].get<std::string>().starts_with("*critical* job"));
+  const std::string lines = sent["blocks"][1]["text"]["text"];
+  CHECK(lines.find("*cause:* PCIe &lt;link&gt;\n") != std::string::npos);
+  CHECK(lines.find("*nodes:* node-01, node-02\n") != std::string::npos);
+
+  Alert large = crash();
+  large.job = large.summary = std::string(100'000, '&');
+  large.nodes.assign(8, std::string(5'000, '<'));
+  large.faults[0] = {"a", std::string(9'000, '>'), std::string(9'000, '>'),
+                     std::string(9'000, '>')};
+  for (const Json& block : Json::parse(to_slack(large, "l4"))["blocks"]) {
+    const Json& texts = block.contains("text") ? block["text"] : block["elements"][0];
+    CHECK(texts["text"].get<std::string>().size() <= 3'000);
+  }
+  CHECK(Json::parse(to_slack(large, "l4"))["text"].get<std::string>().size() < 4'000);
+  CHECK(Json::parse(to_slack(with(Kind::resolved), "l4"))["text"].get<std::string>().starts_with(
+      "[resolved] "));
+}
+
+TEST_CASE("pagerduty: trigger and resolve have one dedup_key, the routing key is not stored") {
+  SinkOptions sink{.name = "pager", .kind = SinkKind::pagerduty, .secret = "R\"1"};
+  const std::string stored = body(sink.kind, crash(), "l4");
+  CHECK(stored.find("routing_key") == std::string::npos);
+  const Json sent = Json::parse(request(sink, {stored}).body);
+  CHECK(sent["routing_key"] == "R\"1");
+  CHECK(sent["event_action"] == "trigger");
+  CHECK(sent["dedup_key"] == "l4/pretrain.1.77");
+  CHECK(sent["payload"]["severity"] == "critical");
+  CHECK(sent["payload"]["source"] == "node-01");
+  CHECK(sent["payload"]["class"] == "crashed");
+  CHECK(sent["payload"]["timestamp"] == "2026-11-20T10:00:05.000Z");
+  CHECK(sent["payload"]["custom_details"]["iteration"] == "118");
+  const Json over = Json::parse(to_pagerduty(with(Kind::resolved), "l4"));
+  CHECK(over["event_action"] == "resolve");
+  CHECK(over["dedup_key"] == sent["dedup_key"]);
+
+  Alert large = crash();
+  large.summary = large.incident = std::string(4'000, 'x');
+  const Json cut = Json::parse(to_pagerduty(large, "l4"));
+  CHECK(cut["payload"]["summary"].get<std::string>().size() <= 1'024);
+  CHECK(cut["dedup_key"].get<std::string>().size() <= 255);
+  large.incident += "y";
+  CHECK(dedup_key(large, "l4") != cut["dedup_key"]);
+}
+
+TEST_CASE("webhook: the body is signed; RFC 4231 has the figures") {
+  CHECK(signature("Jefe", "what do ya want for nothing?") ==
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  const SinkOptions plain{.name = "hook", .url = "http://h/"};
+  CHECK(request(plain, {"{}"}).headers.empty());
+  const SinkOptions sink{.name = "hook", .url = "http://h/", .secret = "key"};
+  const Request made = request(sink, {body(sink.kind, crash(), "l4")});
+  CHECK(made.url == "http://h/");
+  CHECK(Json::parse(made.body)["faults"][0]["cause"] == "PCIe <link>");
+  REQUIRE(made.headers.size() == 1);
+  CHECK(made.headers[0].first == "X-L4-Signature");
+  CHECK(made.headers[0].second == "sha256=" + signature("key", made.body));
+}
+
+TEST_CASE("alertmanager: one request carries several, at the path of the API") {
+  const SinkOptions sink{.name = "am", .kind = SinkKind::alertmanager, .url = "http://h:9093/"};
+  const Request made =
+      request(sink, {to_alertmanager(crash(), "l4"), to_alertmanager(with(Kind::resolved), "l4")});
+  CHECK(made.url == "http://h:9093/api/v2/alerts");
+  CHECK(Json::parse(made.body).size() == 3);
+  CHECK(alertmanager_url("http://h/am/api/v2/alerts") == "http://h/am/api/v2/alerts");
+}
+
+TEST_CASE("sink: severity, job and state decide what it takes") {
+  SinkOptions sink{.name = "s", .kind = SinkKind::slack};
+  CHECK(takes(sink, crash()));
+  sink.severity_min = Severity::critical;
+  CHECK(takes(sink, crash()));
+  CHECK_FALSE(takes(sink, with(Kind::opened, State::slow)));
+  Alert blind;
+  blind.kind = Kind::blind;
+  CHECK_FALSE(takes(sink, blind));
+  sink.severity_min = Severity::warning;
+  CHECK(takes(sink, blind));
+  sink.job = "pre*";
+  CHECK(takes(sink, crash()));
+  CHECK_FALSE(takes(sink, blind));
+  sink.job = "fine*";
+  CHECK_FALSE(takes(sink, crash()));
+  sink.job.clear();
+  sink.states = {State::hung};
+  CHECK_FALSE(takes(sink, crash()));
+  CHECK(takes(sink, with(Kind::changed, State::hung)));
+  CHECK_FALSE(takes(sink, with(Kind::resolved)));
+  sink.kind = SinkKind::pagerduty;  // it may have hung before: its end is told
+  CHECK(takes(sink, with(Kind::resolved)));
+}
+
+}  // namespace
+}  // namespace l4::alert
