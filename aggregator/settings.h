@@ -18,7 +18,7 @@ struct Settings {
   live::Options live;
   http::ServerOptions http;
   bool http_on = true;
-  std::filesystem::path tokens;  ///< of those who may ask; empty: everybody may
+  std::filesystem::path tokens;                   ///< of those who may ask; empty: everybody may
   std::string endpoint = "tcp://127.0.0.1:7430";  ///< of the wire
   std::filesystem::path key, allow_list;          ///< both must be given
   std::filesystem::path faults;                   ///< folder; empty: what is shipped

@@ -29,7 +29,7 @@ struct Request {
   std::vector<std::string> segments;
   std::vector<std::pair<std::string, std::string>> query;  ///< decoded, in order
   std::string body;
-  std::string peer;                          ///< address:port
+  std::string peer;                                    ///< address:port
   std::string authorization = {}, if_none_match = {};  ///< headers; empty if they were not sent
 };
 
