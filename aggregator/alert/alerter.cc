@@ -66,7 +66,10 @@ Alerter::Alerter(AlerterOptions options, store::Database& database, Hooks hooks)
   send(over);
 }
 
-Alerter::~Alerter() = default;
+/// All at once: each may wait for an answer for some seconds.
+Alerter::~Alerter() {
+  for (const Outlet& outlet : impl_->outlets) outlet.sender->stop();
+}
 
 void Alerter::Impl::add(const SinkOptions& sink, const std::string& called) {
   Outlet outlet;

@@ -96,6 +96,10 @@ void Sender::keep(std::string content) {
   impl_->changed.notify_all();
 }
 
+void Sender::stop() {
+  impl_->thread.request_stop();
+}
+
 SinkStats Sender::stats() const {
   const std::lock_guard lock(impl_->mutex);
   SinkStats counts = impl_->counts;

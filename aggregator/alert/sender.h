@@ -56,6 +56,8 @@ class Sender {
   const SinkOptions& sink() const;
   void wake();
   void keep(std::string content);
+  /// Asks the thread to end; the destructor waits for it.
+  void stop();
   SinkStats stats() const;
 
  private:

@@ -49,6 +49,7 @@ bool is_failure(State state) {
 }
 
 void IncidentBook::restore(const std::vector<store::Incident>& rows) {
+  heard_ = false;
   for (const store::Incident& row : rows) {
     const auto attempt = static_cast<std::int32_t>(row.attempt);
     Entry& entry = entries_[attempt];
@@ -110,7 +111,7 @@ IncidentBook::Changes IncidentBook::diagnosed(const diagnose::Report& report, Ti
   }
   well_ = state == State::healthy || state == State::finished;
   for (auto& [attempt, entry] : entries_) {
-    if (!entry.open || !well_) continue;
+    if (!entry.open || !well_ || !heard_) continue;
     const std::string ended = state == State::finished ? "has ended well" : "goes on";
     resolve(entry, report,
             attempt == current ? "the job " + ended

@@ -39,8 +39,11 @@ class IncidentBook {
 
   IncidentBook(std::string job, Options options) : job_(std::move(job)), options_(options) {}
 
-  /// What is stored of this job; nothing of it is told again.
+  /// What is stored of this job; nothing of it is told again, and nothing resolved before heard():
+  /// that silence begins anew after a restart is no sign that a job goes on.
   void restore(const std::vector<store::Incident>& rows);
+  /// Something was said since.
+  void heard() { heard_ = true; }
 
   void triggered(const std::vector<watch::Trigger>& triggers, TimeMs now);
   Changes diagnosed(const diagnose::Report& report, TimeMs now);
@@ -82,6 +85,7 @@ class IncidentBook {
   std::vector<watch::Trigger> triggers_;   ///< since the last report
   std::optional<TimeMs> checked_until_;
   bool well_ = false;  ///< as of the newest report
+  bool heard_ = true;  ///< since what was restored
 };
 
 }  // namespace l4::live

@@ -42,6 +42,7 @@ void LiveJob::apply(wire::Batch batch, store::Seq seq, TimeMs arrival) {
   }
   changed_ = true;
   if (look_again_ == TimeMs::max()) look_again_ = arrival + options_.routine;
+  if (!batch.segments.empty() || !batch.processes.empty()) book_.heard();
   bound_warnings(batch);
   lineage_.translate(batch);
   if (!state_.apply(batch)) ++refused_;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -274,6 +275,29 @@ TEST_CASE("sinks: an alert that is refused again and again does not hold up the 
   REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
   CHECK(holds(world.body("http://chat", 0), "it is good"));
   CHECK(database.due("chat", TimeMs::max(), 9)->size() == 1);
+}
+
+TEST_CASE("sinks: they end together, however long each waits") {
+  World world;
+  AlerterOptions slow;
+  for (int i = 0; i < 4; ++i)
+    slow.sinks.push_back({.name = "s" + std::to_string(i), .url = "http://slow"});
+  std::atomic<int> waits{0};
+  Hooks hooks = world.hooks();
+  hooks.post = [&waits](const Request&) -> Result<unsigned> {
+    ++waits;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return 200;
+  };
+  store::Database database = world.database();
+  auto alerter = std::make_unique<Alerter>(slow, database, hooks);
+  alerter->send(alert("a"));
+  alerter->send(alert("b"));
+  REQUIRE(world.wait([&] { return waits >= 4; }));
+  const auto began = std::chrono::steady_clock::now();
+  alerter.reset();
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::milliseconds(1'400));
+  CHECK(waits == 4);  // what comes next waits for the next start
 }
 
 TEST_CASE("sinks: rows of one are bounded, and what goes is counted") {

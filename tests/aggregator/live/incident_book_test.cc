@@ -77,6 +77,26 @@ TEST_CASE("incidents: open once, updated, resolved when the job goes on") {
   CHECK(reopened.alerts[0].kind == alert::Kind::opened);
 }
 
+TEST_CASE("incidents: after a restart silence resolves nothing, lines do") {
+  store::Incident row;
+  row.id = "job.0.1";
+  row.job = "job";
+  row.state = "crashed";
+  row.opened = row.updated = at(0);
+  IncidentBook book("job", {});
+  book.restore({row});
+  const auto silent = book.diagnosed(report(State::healthy), at(1));
+  CHECK(silent.alerts.empty());
+  CHECK(silent.rows.empty());
+  CHECK(book.open_id() == "job.0.1");
+  CHECK(book.diagnosed(report(State::finished), at(2)).alerts.empty());
+  book.heard();
+  const auto resolved = book.diagnosed(report(State::healthy), at(3));
+  REQUIRE(resolved.alerts.size() == 1);
+  CHECK(resolved.alerts[0].kind == alert::Kind::resolved);
+  CHECK(book.open_id().empty());
+}
+
 TEST_CASE("incidents: what is worse is told at once, what is not, not that often") {
   IncidentBook book("job", {});
   CHECK(book.diagnosed(report(State::slow), at(0)).alerts.size() == 1);
