@@ -152,6 +152,7 @@ TEST_CASE("incidents: after a restart nothing is told again") {
   REQUIRE(again.rows.size() == 1);
   CHECK(again.rows[0].id == opened.rows[0].id);
   CHECK(again.rows[0].opened == opened.rows[0].opened);
+  after.heard();
   const auto resolved = after.diagnosed(report(State::finished), at(110));
   REQUIRE(resolved.alerts.size() == 1);
   CHECK(resolved.alerts[0].summary == "the job has ended well");
