@@ -21,6 +21,7 @@ void read_seconds(ConfigTable& table, std::string_view key, Millis& value, std::
 
 std::vector<std::string_view> kinds() {
   std::vector<std::string_view> all;
+  all.reserve(alert::kSinkKinds);
   for (std::size_t i = 0; i < alert::kSinkKinds; ++i)
     all.push_back(alert::name(static_cast<alert::SinkKind>(i)));
   return all;

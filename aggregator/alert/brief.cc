@@ -24,7 +24,7 @@ std::string brief(std::string_view text, std::size_t cells) {
 }
 
 std::string headline(const Alert& alert) {
-  const std::string summary = brief(alert.summary, kTextMax);
+  std::string summary = brief(alert.summary, kTextMax);
   if (alert.job.empty()) return summary;
   const std::string job = brief(alert.job, kNameMax);
   if (alert.kind == Kind::resolved)

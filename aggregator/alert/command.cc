@@ -48,6 +48,7 @@ int file_of(std::string_view text) {
 /// 0, or the number of the error.
 int spawn(const std::vector<std::string>& command, int input, pid_t& child) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   std::string path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

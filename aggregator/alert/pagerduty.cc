@@ -10,7 +10,7 @@ namespace l4::alert {
 
 std::string dedup_key(const Alert& alert, const std::string& source) {
   constexpr std::size_t kMost = 255, kHead = 200;
-  const std::string whole = fmt::format("{}/{}", source, key(alert));
+  std::string whole = fmt::format("{}/{}", source, key(alert));
   if (whole.size() <= kMost) return whole;
   return fmt::format("{}~{:016x}", brief(whole.substr(0, kHead), kHead),
                      hashing::of_bytes(whole.data(), whole.size()));

@@ -172,6 +172,7 @@ void Sender::Impl::send_due(const std::stop_token& stop) {
 /// False if nothing more is to be sent now.
 bool Sender::Impl::send_rows(const std::vector<store::Alert>& rows, const std::stop_token& stop) {
   std::vector<std::string> contents;
+  contents.reserve(rows.size());
   for (const store::Alert& row : rows) contents.push_back(row.content);
   if (send(contents, stop)) {
     bool stored = true;

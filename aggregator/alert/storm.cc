@@ -46,7 +46,7 @@ Storm::Decision Storm::joins(const Alert& alert, TimeMs now) {
   return {false, summary(storm, now), *window_ + options_.window, storm.key};
 }
 
-Storm::Decision Storm::ends(const Alert& alert, std::deque<One>::iterator at, TimeMs now) {
+Storm::Decision Storm::ends(const Alert& alert, const std::deque<One>::iterator& at, TimeMs now) {
   at->open.erase(alert.incident);
   Decision decision{false, std::nullopt, now, at->key};
   if (!at->open.empty()) return decision;

@@ -51,7 +51,7 @@ class Storm {
   };
   Alert summary(const One& one, TimeMs now) const;
   Decision joins(const Alert& alert, TimeMs now);
-  Decision ends(const Alert& alert, std::deque<One>::iterator at, TimeMs now);
+  Decision ends(const Alert& alert, const std::deque<One>::iterator& at, TimeMs now);
 
   StormOptions options_;
   std::deque<One> storms_;

@@ -51,7 +51,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
         stream_(std::move(socket)),
         buffer_(hub.options.header_bytes_max + kReadAhead) {
     error_code ignored;
-    stream_.socket().non_blocking(true, ignored);
+    static_cast<void>(stream_.socket().non_blocking(true, ignored));
     const auto endpoint = stream_.socket().remote_endpoint(ignored);
     if (!ignored) peer_ = text_of(endpoint);
   }
@@ -236,7 +236,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     response_ = {};
     if (keep_alive_) return wait();
     error_code ignored;
-    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    static_cast<void>(stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored));
     state_ = State::lingering;
     buffer_.consume(buffer_.size());
     stream_.expires_after(kLinger);
@@ -306,7 +306,7 @@ class Server::Impl {
       return std::unexpected(Error{text_of(endpoint), "cannot " + what + ": " + wrong.message()});
     };
     if (acceptor_.open(endpoint.protocol(), wrong)) return failed("open a socket");
-    acceptor_.set_option(asio::socket_base::reuse_address(true), wrong);
+    static_cast<void>(acceptor_.set_option(asio::socket_base::reuse_address(true), wrong));
     if (acceptor_.bind(endpoint, wrong)) return failed("listen");
     if (acceptor_.listen(asio::socket_base::max_listen_connections, wrong)) return failed("listen");
     port_ = acceptor_.local_endpoint(wrong).port();
@@ -365,7 +365,7 @@ class Server::Impl {
   void stop() {
     stopping_ = true;
     error_code ignored;
-    acceptor_.close(ignored);
+    static_cast<void>(acceptor_.close(ignored));
     accept_again_.cancel();
     while (!hub_.connections.empty()) std::shared_ptr(hub_.connections.begin()->second)->close();
   }

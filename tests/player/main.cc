@@ -39,7 +39,8 @@ struct Player {
     if (!key) fail(key.error());
     auto port = wire::make_zmq_client(context, {endpoint, std::move(*key)});
     if (!port) fail(port.error());
-    nodes.push_back(std::make_unique<PlayedNode>(name, std::move(batches)));
+    const std::uint64_t incarnation = batches.at(0).coverage.back().file.key;
+    nodes.push_back(std::make_unique<PlayedNode>(name, std::move(batches), incarnation));
     nodes.back()->connect(std::move(*port));
     return *nodes.back();
   }

@@ -17,7 +17,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-Response ask(const Handler& handler, Request request) {
+Response ask(const Handler& handler, const Request& request) {
   Response answer{0, "", ""};
   handler(request, [&](Response response) { answer = std::move(response); });
   return answer;

@@ -23,7 +23,7 @@ wire::TemplateDefinition definition_of(const drain::LogTemplate& known) {
 }
 
 wire::TemplateDefinition definition(std::uint32_t id, std::string text,
-                                    std::vector<std::uint64_t> skeletons) {
+                                    const std::vector<std::uint64_t>& skeletons) {
   wire::TemplateDefinition made;
   made.id = LocalTemplateId(id);
   made.text = std::move(text);
@@ -69,7 +69,7 @@ class LineMaker {
   }
 
   std::string parameter(char kind) {
-    const std::string number = std::to_string(random_() % 100'000);
+    std::string number = std::to_string(random_() % 100'000);
     switch (kind) {
       case 'n':
         return number;

@@ -28,10 +28,10 @@ std::uint64_t key_of(const std::string& text) {
   return std::hash<std::string>{}(text) | 1U;
 }
 
-/// The file that only counts batches.
-wire::Coverage progress(const std::string& node, std::uint64_t number) {
+/// The file that only counts batches: of one node and what it plays.
+wire::Coverage progress(const std::string& node, std::uint64_t number, std::uint64_t key) {
   wire::Coverage own{"progress of " + node, {number, number + 1}, 0, number + 1, {}};
-  own.file.key = key_of(node);
+  own.file.key = key;
   return own;
 }
 
@@ -60,7 +60,7 @@ Result<std::vector<std::vector<wire::Batch>>> record_batches(const std::filesyst
       batch.job = job;
       for (wire::SourceDefinition& source : batch.sources) source.modified.reset();  // of a copy
       for (wire::Coverage& part : batch.coverage) part.file.key = key_of(node + part.path);
-      batch.coverage.push_back(progress(node, number++));
+      batch.coverage.push_back(progress(node, number++, key_of(node + folder.string())));
     }
   }
   return all;
@@ -121,11 +121,11 @@ PlayedNode::PlayedNode(std::string name, std::vector<wire::Batch> batches,
                        std::uint64_t incarnation)
     : name_(std::move(name)),
       batches_(std::move(batches)),
-      key_(key_of(name_)),
+      key_(batches_.empty() ? key_of(name_) : batches_[0].coverage.back().file.key),
       incarnation_(incarnation) {}
 
 void PlayedNode::add(wire::Batch batch) {
-  batch.coverage.push_back(progress(name_, batches_.size()));
+  batch.coverage.push_back(progress(name_, batches_.size(), key_));
   batches_.push_back(std::move(batch));
 }
 
