@@ -210,9 +210,12 @@ ClassId FrameSet::unite(ClassId a, ClassId b) {
   if (b < a) std::swap(a, b);
   Class& kept = classes_.at(a);
   const Class& merged = classes_.at(b);
-  kept.joined = join(kept.joined, merged.joined);
+  Row joined = join(kept.joined, merged.joined);
+  const bool spread_already =
+      (kept.pattern && joined == kept.joined) || (merged.pattern && joined == merged.joined);
+  kept.joined = std::move(joined);
   kept.pattern = kept.pattern || merged.pattern;
-  if (kept.pattern) grown_.push_back(a);
+  if (kept.pattern && !spread_already) grown_.push_back(a);
   classes_.erase(b);
   parents_[b] = a;
   merges_.push_back({b, a});

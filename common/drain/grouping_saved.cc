@@ -58,11 +58,7 @@ void FrameSet::save(ByteWriter& out) const {
       out.number(pattern.owner);
     }
     out.number(leaf.literals.size());
-    for (const Literal& literal : leaf.literals) {
-      out.word(literal.signature.bits);
-      out.word(literal.signature.literal);
-      out.number(literal.id);
-    }
+    for (const Literal& literal : leaf.literals) out.number(literal.id);
   }
   out.number(next_);
   out.number(dropped_rows_);
@@ -103,11 +99,11 @@ void FrameSet::load(ByteReader& in) {
       const Signature signature(row);
       leaf.patterns.push_back({std::move(row), in.number32(), signature});
     }
-    for (std::size_t literals = in.count(17); literals > 0; --literals) {
-      Literal& literal = leaf.literals.emplace_back();
-      literal.signature.bits = in.word();
-      literal.signature.literal = in.word();
-      literal.id = in.number32();
+    for (std::size_t literals = in.count(1); literals > 0; --literals) {
+      const ClassId id = in.number32();
+      const auto known = classes_.find(id);  // gone, if it was merged or became a pattern
+      if (known != classes_.end() && !known->second.pattern)
+        leaf.literals.push_back({Signature(known->second.joined), id});
     }
   }
   next_ = in.number32();

@@ -5,12 +5,11 @@
 namespace l4::drain {
 
 Signature::Signature(const Row& row) {
-  constexpr std::size_t kPlaces = 8;
-  const std::size_t places = std::min(kPlaces, row.size());
-  for (std::size_t k = 0; k < places; ++k) {
-    const Token& token = row[k * row.size() / places];
-    bits |= (token.id >> 56) << (8 * k);
-    if (!is_general(token)) literal |= std::uint64_t{0xff} << (8 * k);
+  const std::size_t places = std::min(kWords * 8, row.size());
+  for (std::size_t i = 0; i < places; ++i) {
+    const std::size_t shift = 8 * (i % 8);
+    bits_[i / 8] |= (row[i].id >> 56) << shift;
+    if (!is_general(row[i])) literal_[i / 8] |= std::uint64_t{0xff} << shift;
   }
 }
 

@@ -4,24 +4,38 @@
 // nearly all of it. Values.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "common/drain/row.h"
 
 namespace l4::drain {
 
-/// Eight places of a row, a byte each: most rows that a pattern does not cover differ from it in
-/// one of them. Rows of one leaf have one length, so their places are the same.
-struct Signature {
-  Signature() = default;
+/// A byte for each of a row's first 64 tokens: a row that a pattern does not cover differs from it
+/// in one of them, unless by an accident of one in 256. Rows of one leaf have one length.
+class Signature {
+ public:
   explicit Signature(const Row& row);
-  bool may_cover(const Signature& row) const { return ((bits ^ row.bits) & literal) == 0; }
+  bool may_cover(const Signature& row) const {
+    return agrees(row, [this](std::size_t i) { return literal_[i]; });
+  }
   bool may_meet(const Signature& other) const {
-    return ((bits ^ other.bits) & literal & other.literal) == 0;
+    return agrees(other, [&](std::size_t i) { return literal_[i] & other.literal_[i]; });
   }
 
-  std::uint64_t bits = 0;
-  std::uint64_t literal = 0;  ///< bytes of tokens that cover nothing but themselves
+ private:
+  static constexpr std::size_t kWords = 8;
+
+  template <class Mask>
+  bool agrees(const Signature& other, Mask mask) const {
+    for (std::size_t i = 0; i < kWords; ++i)
+      if (((bits_[i] ^ other.bits_[i]) & mask(i)) != 0) return false;
+    return true;
+  }
+
+  std::array<std::uint64_t, kWords> bits_{};
+  std::array<std::uint64_t, kWords> literal_{};  ///< bytes of tokens that cover themselves alone
 };
 
 }  // namespace l4::drain
