@@ -17,6 +17,7 @@
 
 #include "agent/daemon/agent.h"
 #include "agent/daemon/metrics_page.h"
+#include "agent/daemon/ready.h"
 #include "common/wire/zmq/zmq_client.h"
 
 namespace {
@@ -41,36 +42,7 @@ std::uint64_t draw() {
   return (std::uint64_t{device()} << 32U) ^ device();
 }
 
-/// L4_NODE is for containers, whose host name is not the node's.
-std::string host_name() {
-  if (const char* given = std::getenv("L4_NODE"); given != nullptr && *given != 0) return given;
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
-/// Everything that the configuration names, as far as it can be looked at without connecting.
-struct Ready {
-  daemon::Settings settings;
-  wire::NodeKey key;
-  std::string name;
-};
-
-Result<Ready> read_config(const std::filesystem::path& file) {
-  auto settings = daemon::load_settings(file);
-  if (!settings) return std::unexpected(settings.error());
-  auto key = wire::load_node_key(settings->key);
-  if (!key) return std::unexpected(key.error());
-  Ready ready{std::move(*settings), std::move(*key), {}};
-  ready.name = ready.key.name;
-  if (ready.name == wire::kFleetKeyName)
-    ready.name = ready.settings.name.empty() ? host_name() : ready.settings.name;
-  if (!wire::is_node_name(ready.name))
-    return std::unexpected(Error{file.string(), "link.name: no name of a node: " + ready.name});
-  return ready;
-}
-
-Result<std::unique_ptr<daemon::Agent>> make_agent(Ready ready, daemon::OwnLog& log) {
+Result<std::unique_ptr<daemon::Agent>> make_agent(daemon::Ready ready, daemon::OwnLog& log) {
   auto port = wire::make_zmq_client(std::make_shared<wire::ZmqContext>(8),
                                     {ready.settings.aggregator, ready.key});
   if (!port) return std::unexpected(port.error());
@@ -177,7 +149,7 @@ class Loop {
 };
 
 int run(const Options& options) {
-  auto ready = read_config(options.config);
+  auto ready = daemon::read_config(options.config);
   if (!ready) {
     fmt::print(stderr, "l4-agent: {}\n", ready.error().text());
     return kWrongUse;

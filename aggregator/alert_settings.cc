@@ -8,16 +8,13 @@
 #include <iterator>
 #include <optional>
 
+#include "common/base/config_values.h"
+
 namespace l4::aggregator {
 namespace {
 
 constexpr std::int64_t kDay = 86'400;
 constexpr std::size_t kSinksMax = 16, kSilencesMax = 256, kSecretMax = 4'096, kNameMax = 32;
-
-void read_seconds(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
-                  std::int64_t to) {
-  value = Millis{table.integer_within(key, value.count() / 1000, from, to) * 1000};
-}
 
 std::vector<std::string_view> kinds() {
   std::vector<std::string_view> all;

@@ -55,9 +55,11 @@ Result<wire::ZmqServerOptions> wire_options(const Settings& settings) {
   return options;
 }
 
-live::Surroundings surroundings(wire::ServerPort& port, const faults::Library& library,
-                                Millis timeout, live::EvenClock& clock) {
-  live::Surroundings around{port, &library, {}, log_info, [&clock] { return clock.at(now()); }};
+live::Surroundings surroundings(wire::ServerPort& port,
+                                std::shared_ptr<const faults::Library> library, Millis timeout,
+                                live::EvenClock& clock) {
+  live::Surroundings around{
+      port, std::move(library), {}, log_info, [&clock] { return clock.at(now()); }};
   around.warn = log_warning;
   around.post = [timeout](const alert::Request& request) -> Result<unsigned> {
     http::ClientOptions options;
@@ -74,7 +76,7 @@ live::Surroundings surroundings(wire::ServerPort& port, const faults::Library& l
 /// What answers over HTTP, for those who may ask.
 Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& aggregator) {
   http::Handler handler = http::tagged(live::make_handler(aggregator));
-  if (settings.tokens.empty()) return handler;
+  if (settings.tokens.empty()) return http::unguarded(std::move(handler));
   return http::guarded(settings.tokens, std::move(handler), log_warning);
 }
 
@@ -138,7 +140,7 @@ int run(Settings settings, const std::filesystem::path& config) {
   start_log(settings.log_level);
   const sigset_t signals = block_signals();
   std::signal(SIGPIPE, SIG_IGN);
-  const auto library = faults::Library::load(settings.faults);
+  auto library = faults::Library::load(settings.faults);
   if (!library) return fail(library.error(), kWrong);
   const auto wire = wire_options(settings);
   if (!wire) return fail(wire.error(), kWrong);
@@ -151,7 +153,9 @@ int run(Settings settings, const std::filesystem::path& config) {
   auto port = wire::ZmqServer::make(std::make_shared<wire::ZmqContext>(), *wire);
   if (!port) return fail(port.error(), kWrong);
   live::EvenClock clock;
-  live::Surroundings around = surroundings(**port, *library, settings.webhook_timeout, clock);
+  live::Surroundings around =
+      surroundings(**port, std::make_shared<const faults::Library>(std::move(*library)),
+                   settings.webhook_timeout, clock);
   around.port_notice = [&port] { return (*port)->notice(); };
   auto aggregator = live::Aggregator::recover(settings.live, std::move(around));
   if (!aggregator) return fail(aggregator.error(), kFailed);

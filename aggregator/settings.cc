@@ -6,45 +6,12 @@
 #include <thread>
 
 #include "aggregator/alert_settings.h"
-#include "common/base/config_table.h"
+#include "common/base/config_values.h"
 
 namespace l4::aggregator {
 namespace {
 
-constexpr std::int64_t kDay = 86'400, kMebi = 1 << 20;
-
-template <class Number>
-void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
-          std::int64_t to) {
-  value =
-      static_cast<Number>(table.integer_within(key, static_cast<std::int64_t>(value), from, to));
-}
-
-void read_seconds(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
-                  std::int64_t to) {
-  value = Millis{table.integer_within(key, value.count() / 1000, from, to) * 1000};
-}
-
-void read_millis(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
-                 std::int64_t to) {
-  value = Millis{table.integer_within(key, value.count(), from, to)};
-}
-
-template <class Number>
-void read_mebi(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
-               std::int64_t to) {
-  value = static_cast<Number>(
-      table.integer_within(key, static_cast<std::int64_t>(value) / kMebi, from, to) * kMebi);
-}
-
-void read_path(ConfigTable& table, std::string_view key, const std::filesystem::path& file,
-               std::filesystem::path& value) {
-  const std::string text = table.text_or(key, "");
-  if (!text.empty())
-    value = (std::filesystem::absolute(file).parent_path() / text).lexically_normal();
-  else if (table.has(key))
-    table.refuse(key, "must be a path");
-}
+constexpr std::int64_t kDay = 86'400;
 
 bool is_loopback(std::string_view address) {
   return address.starts_with("127.") || address == "::1";
@@ -84,13 +51,13 @@ void read_jobs(ConfigTable& jobs, live::Options& live) {
   live::ShardOptions& shards = live.shards;
   read(jobs, "threads", shards.shards, 0, 256);
   read(jobs, "jobs_max", shards.jobs_max, 1, 100'000);
-  read_mebi(jobs, "job_mib_max", shards.job_bytes_max, 1, 1'024);
-  read_mebi(jobs, "all_mib_max", shards.all_bytes_max, 1, 1'048'576);
+  read(jobs, "job_mib_max", shards.job_bytes_max, 1, 1'024, kMebi);
+  read(jobs, "all_mib_max", shards.all_bytes_max, 1, 1'048'576, kMebi);
   read(jobs, "warnings_max", shards.job.warnings_max, 10, 1'000'000);
   read_seconds(jobs, "closes_after_s", shards.closes_after, 10, 30 * kDay);
   read_seconds(jobs, "keeps_for_s", shards.keeps_for, 0, 30 * kDay);
   read_seconds(jobs, "checkpoint_s", shards.checkpoint_every, 1, 30);
-  read_mebi(jobs, "waiting_mib_max", shards.waiting_bytes_max, 1, 65'536);
+  read(jobs, "waiting_mib_max", shards.waiting_bytes_max, 1, 65'536, kMebi);
 }
 
 void read_detect(ConfigTable& detect, const std::filesystem::path& file, Settings& settings) {
@@ -119,12 +86,23 @@ void read_detect(ConfigTable& detect, const std::filesystem::path& file, Setting
 void read_store(ConfigTable& store, const std::filesystem::path& file, live::Options& live) {
   read_path(store, "folder", file, live.store.folder);
   store::JournalOptions& journal = live.store.journal;
-  read_mebi(store, "ring_mib", journal.ring_bytes, 0, 1'048'576);
+  read(store, "ring_mib", journal.ring_bytes, 0, 1'048'576, kMebi);
   read_seconds(store, "ring_s", journal.ring_age, 0, 30 * kDay);
-  read_mebi(store, "journal_mib_max", journal.bytes_max, 128, 1'048'576);
-  read_mebi(store, "checkpoints_mib_max", live.store.checkpoints.bytes_max, 16, 1'048'576);
-  read_mebi(store, "database_mib_max", live.store.database.bytes_max, 1, 65'536);
-  read_millis(store, "commit_ms", live.store.commit.delay_max, 1, 200);
+  read(store, "journal_mib_max", journal.bytes_max, 128, 1'048'576, kMebi);
+  read(store, "checkpoints_mib_max", live.store.checkpoints.bytes_max, 16, 1'048'576, kMebi);
+  read(store, "database_mib_max", live.store.database.bytes_max, 1, 65'536, kMebi);
+  read(store, "commit_ms", live.store.commit.delay_max, 1, 200);
+}
+
+void read_faults(ConfigTable& faults, const std::filesystem::path& file, live::Options& live) {
+  read_path(faults, "confirmed", file, live.confirmed_faults);
+}
+
+void read_lines(ConfigTable& lines, live::LinesOptions& options) {
+  read(lines, "questions_max", options.questions_max, 1, 64);
+  read(lines, "agents_max", options.agents_max, 1, 4'096);
+  read(lines, "answer_mib_max", options.answer_bytes_max, 1, 64, kMebi);
+  read_seconds(lines, "timeout_s", options.timeout, 1, 50);
 }
 
 void read_log(ConfigTable& log, Settings& settings) {
@@ -140,7 +118,9 @@ void read_all(ConfigTable& root, const std::filesystem::path& file, Settings& se
   for (ConfigTable& table : root.tables("jobs")) read_jobs(table, settings.live);
   for (ConfigTable& table : root.tables("detect")) read_detect(table, file, settings);
   for (ConfigTable& table : root.tables("store")) read_store(table, file, settings.live);
+  for (ConfigTable& table : root.tables("faults")) read_faults(table, file, settings.live);
   for (ConfigTable& table : root.tables("alerts")) read_alerts(table, file, settings);
+  for (ConfigTable& table : root.tables("lines")) read_lines(table, settings.live.lines);
   for (ConfigTable& table : root.tables("log")) read_log(table, settings);
 }
 

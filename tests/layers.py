@@ -28,12 +28,14 @@ ALLOWED = {
     "agent/tail": COMMON + ["agent/discover"],
     "agent/segment": COMMON + ["agent/decode"],
     "agent/recall": COMMON + ["agent/decode"],
+    "agent/lines": COMMON + ["agent/discover", "agent/decode", "agent/tail",
+                             "agent/pipeline/redaction.h"],
     "agent/host": ["common/base", "common/wire", "agent/discover"],
     "agent/ship": ["common/base", "common/wire"],
     "agent/pipeline": COMMON + ["agent/discover", "agent/decode", "agent/segment"],
     "agent/daemon": COMMON + ["common/metrics", "common/wire/zmq", "agent/discover",
-                              "agent/segment", "agent/pipeline", "agent/tail", "agent/host",
-                              "agent/ship"],
+                              "agent/segment", "agent/pipeline", "agent/lines", "agent/tail",
+                              "agent/host", "agent/ship"],
     "agent": COMMON + ["common/wire/zmq", "agent/discover", "agent/decode", "agent/segment",
                        "agent/recall", "agent/pipeline", "agent/host", "agent/daemon"],
     "aggregator/job": COMMON,
@@ -73,8 +75,8 @@ ALLOWED = {
 }
 # Headers that cost seconds a file: in none of ours, and in at most so many sources, tests aside.
 HEAVY = {
-    "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 4, "prometheus/": 2,
-    "zmq": 6, "toml++/": 2, "CLI/": 5, "sqlite3.h": 1,
+    "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 5, "prometheus/": 2,
+    "zmq": 6, "toml++/": 2, "CLI/": 6, "sqlite3.h": 1,
 }
 HEADER_LINES, SOURCE_LINES, TEST_LINES, FUNCTION_LINES, COLUMNS = 150, 400, 600, 70, 100
 # Folders of one machine; the one neighbour that the repository may name is ../shared.

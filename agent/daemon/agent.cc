@@ -93,7 +93,8 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
               settings_.processes),
       limits_(world_.proc, settings_.limits),
       session_(session_options(settings_, world_), *world_.port, *this),
-      positions_file_((settings_.state / "positions").string()) {
+      positions_file_((settings_.state / "positions").string()),
+      raw_lines_(settings_, jobs_, *world_.log) {
   if (settings_.kernel)
     kernel_.emplace(KernelFeed::Options{"/dev/kmsg", world_.boot_id,
                                         settings_.node.empty() ? world_.name : settings_.node},
@@ -185,7 +186,7 @@ Millis Agent::next_step(Millis session) const {
   if (jobs_.dirty() && session_.has_room()) wait = std::min(wait, until(flush_at_));
   if (watch_) wait = std::min(wait, until(watch_at_));
   if (decide_in_) wait = std::min(wait, *decide_in_);
-  if (reloaded_ || stopping_) wait = std::min(wait, Millis{50});
+  if (reloaded_ || stopping_ || lines_wait_) wait = std::min(wait, Millis{50});
   if (may_read()) {
     if (more_) return Millis{0};
     const tail::Wait tail = tailer_->wait({now_.steady, now_.host.wall});
@@ -200,6 +201,7 @@ Millis Agent::next_step(Millis session) const {
 std::vector<int> Agent::descriptors() const {
   std::vector<int> all{world_.port->wait_fd()};
   if (watch_) all.push_back(watch_->descriptor());
+  all.push_back(raw_lines_.descriptor());
   if (may_hear_kernel()) all.push_back(kernel_->descriptor());
   if (may_read()) all.push_back(tailer_->wait({now_.steady, now_.host.wall}).fd);
   return all;

@@ -2,7 +2,8 @@
 //
 //   tail::Tailer -> Intake -> pipeline::JobPipeline (one a job) -> ship::Session -> port
 //
-// A state machine over its port, file system and /proc: it reads no clock and starts no thread. Its
+// A state machine over its port, file system and /proc: it reads no clock and starts no thread but
+// the one that reads raw lines when somebody asks for them (agent/lines/desk.h). Its
 // owner calls `step` whenever one of `descriptors` is readable and when the time it returned is
 // over. Positions are the aggregator's; a file in the state folder remembers them, so that an agent
 // that finds no aggregator begins to read after five seconds all the same. Bounds: Settings; when
@@ -19,6 +20,7 @@
 #include "agent/daemon/intake.h"
 #include "agent/daemon/kernel_feed.h"
 #include "agent/daemon/own_log.h"
+#include "agent/daemon/raw_lines.h"
 #include "agent/daemon/settings.h"
 #include "agent/host/limits.h"
 #include "agent/segment/rule_pack.h"
@@ -112,6 +114,7 @@ class Agent : private ship::Pipeline {
   tail::PositionsFile positions_file_;
   std::unordered_map<std::uint64_t, Counted> counted_;  // committed, by file key
   std::vector<wire::Ask> questions_;
+  RawLines raw_lines_;
   std::vector<host::ProcessFact> facts_;  // that wait for the job they belong to
   std::optional<Settings> reloaded_;      // sources that wait until nothing is under way
 
@@ -120,6 +123,7 @@ class Agent : private ship::Pipeline {
   std::optional<Millis> decide_in_;
   std::uint64_t tailers_made_ = 0, bytes_before_ = 0, lines_committed_ = 0;
   bool more_ = false, stopping_ = false, offered_ = false;
+  bool lines_wait_ = false;  // for room on the link
   bool remember_due_ = true, remembered_badly_ = false;
 };
 

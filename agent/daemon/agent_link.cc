@@ -90,13 +90,10 @@ void Agent::asked(const wire::Ask& question) {
   if (questions_.size() < kQuestionsMax) questions_.push_back(question);
 }
 
-/// An answer without a body says that there is nothing to be had.
 void Agent::answer_questions() {
-  for (const wire::Ask& question : std::exchange(questions_, {})) {
-    world_.log->info(fmt::format("a question is not supported yet: {}", question.topic),
-                     now_.steady);
-    session_.answer({question.number, "unsupported", {}, true});
-  }
+  for (const wire::Ask& question : std::exchange(questions_, {}))
+    raw_lines_.ask(question, tailer_ ? &*tailer_ : nullptr, session_.pressure(), now_.steady);
+  lines_wait_ = raw_lines_.send(session_);
 }
 
 void Agent::said(std::string_view what) {

@@ -1,45 +1,14 @@
 // The agent's figures as Prometheus reads them: totals of now, rendered once.
-#include <string>
 #include <string_view>
 
 #include "agent/daemon/agent.h"
-#include "common/metrics/metrics.h"
-#include "common/metrics/process.h"
+#include "common/metrics/families.h"
 
 namespace l4::daemon {
 namespace {
 
-constexpr auto kPrefix = "l4_agent_";
-
-/// Names and values of one answer.
-class Families {
- public:
-  template <class Number>
-  void counter(const char* name, const char* help, Number value) {
-    made_.counter(std::string(kPrefix) + name, help).reach(static_cast<double>(value));
-  }
-  template <class Number>
-  void gauge(const char* name, const char* help, Number value) {
-    made_.gauge(std::string(kPrefix) + name, help).set(static_cast<double>(value));
-  }
-  void passed(const char* limit, std::uint64_t count) {
-    made_
-        .counter(std::string(kPrefix) + "limit_passed_total", "times that a bound was passed",
-                 {{"limit", limit}})
-        .reach(static_cast<double>(count));
-  }
-  std::string text() {
-    metrics::put_process(made_, kPrefix);
-    return made_.render();
-  }
-
- private:
-  metrics::Metrics made_;
-};
-
-double seconds(Millis span) {
-  return static_cast<double>(span.count()) / 1000;
-}
+using metrics::Families;
+using metrics::seconds;
 
 void put_link(Families& to, const ship::Session& session) {
   const ship::SessionStats& stats = session.stats();
@@ -93,19 +62,22 @@ void put_logs(Families& to, const tail::Counters& tail, const Intake::Counts& in
 }
 
 void put_limits(Families& to, const host::Limits& limits) {
+  const auto passed = [&](std::string_view limit, std::uint64_t count) {
+    to.counter("limit_passed_total", "times that a bound was passed", count, {"limit", limit});
+  };
   to.gauge("cpu_limit_ratio", "processor time that may be used; 1 is a core, 0 is no bound",
            limits.bounds().cpu_share);
   to.gauge("memory_limit_bytes", "memory that may be used; 0 is no bound",
            limits.bounds().resident_bytes);
-  to.passed("cpu", limits.stats().cpu_passed);
-  to.passed("memory", limits.stats().memory_passed);
-  to.passed("descriptors", limits.stats().descriptors_passed);
+  passed("cpu", limits.stats().cpu_passed);
+  passed("memory", limits.stats().memory_passed);
+  passed("descriptors", limits.stats().descriptors_passed);
 }
 
 }  // namespace
 
 std::string Agent::metrics() const {
-  Families to;
+  Families to("l4_agent_");
   put_link(to, session_);
   put_queue(to, session_.queue(), settings_.queue);
   put_logs(to, tailer_ ? tailer_->counters() : tail::Counters{}, intake_.counts());
@@ -113,10 +85,19 @@ std::string Agent::metrics() const {
   to.counter("lines_total", "lines of logs that the aggregator has", lines_committed_);
   to.counter("kernel_lines_total", "messages of the kernel that tell of a fault",
              kernel_ ? kernel_->lines() : 0);
+  const RawLines::Counts& raw = raw_lines_.counts();
+  to.counter("questions_total", "questions for raw lines", raw.questions);
+  to.counter("questions_refused_total", "of those, questions that were not answered", raw.refused);
+  to.counter("answered_lines_total", "raw lines that were given", raw.lines);
+  to.counter("redacted_lines_total", "of those, lines of which something was blotted out",
+             raw.redacted);
+  to.counter("questions_read_bytes_total", "bytes of logs that were read for questions",
+             raw.bytes_read);
   to.gauge("jobs", "jobs whose logs are followed", jobs_.size());
   to.counter("jobs_refused_total", "jobs beyond the bound", jobs_.refused());
   to.gauge("reading", "0 while no log is read: no room, no processor time, or no position yet",
            may_read());
+  to.process();
   return to.text();
 }
 

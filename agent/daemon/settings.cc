@@ -3,35 +3,14 @@
 #include <utility>
 
 #include "agent/daemon/metrics_page.h"
+#include "agent/pipeline/secrets.h"
 #include "common/base/config_dir.h"
-#include "common/base/config_table.h"
+#include "common/base/config_values.h"
 
 namespace l4::daemon {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <class Number>
-void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
-          std::int64_t to, std::int64_t unit = 1) {
-  const std::int64_t before = static_cast<std::int64_t>(value) / unit;
-  value = static_cast<Number>(table.integer_within(key, before, from, to) * unit);
-}
-
-void read(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
-          std::int64_t to, std::int64_t unit = 1) {
-  std::int64_t count = value.count();
-  read(table, key, count, from, to, unit);
-  value = Millis{count};
-}
-
-void read(ConfigTable& table, std::string_view key, const fs::path& file, fs::path& value) {
-  const std::string text = table.text_or(key, "");
-  if (!text.empty())
-    value = (fs::absolute(file).parent_path() / text).lexically_normal();
-  else if (table.has(key))
-    table.refuse(key, "must be a path");
-}
 
 void read_link(ConfigTable& root, const fs::path& file, Settings& settings) {
   for (ConfigTable& link : root.tables("link")) {
@@ -39,7 +18,7 @@ void read_link(ConfigTable& root, const fs::path& file, Settings& settings) {
     if (!settings.aggregator.starts_with("tcp://") ||
         settings.aggregator.find(':', 6) == std::string::npos)
       link.refuse("aggregator", "must be tcp://HOST:PORT");
-    read(link, "key", file, settings.key);
+    read_path(link, "key", file, settings.key);
     settings.name = link.text_or("name", "");
   }
   for (ConfigTable& who : root.tables("who")) {
@@ -67,13 +46,12 @@ void read_logs(ConfigTable& root, Settings& settings) {
 }
 
 void read_bounds(ConfigTable& root, const fs::path& file, Settings& settings) {
-  constexpr std::int64_t kMib = 1 << 20;
   for (ConfigTable& state : root.tables("state")) {
-    read(state, "folder", file, settings.state);
-    read(state, "spool_mib", settings.queue.spool_bytes_max, 0, 65'536, kMib);
+    read_path(state, "folder", file, settings.state);
+    read(state, "spool_mib", settings.queue.spool_bytes_max, 0, 65'536, kMebi);
   }
   for (ConfigTable& memory : root.tables("memory")) {
-    read(memory, "queue_mib", settings.queue.memory_bytes_max, 1, 1024, kMib);
+    read(memory, "queue_mib", settings.queue.memory_bytes_max, 1, 1024, kMebi);
     read(memory, "batches", settings.queue.batches_max, 16, 65'536);
     read(memory, "jobs", settings.jobs_max, 1, 4096);
     read(memory, "templates", settings.pipeline.drain.templates_max, 1000, 1'000'000);
@@ -88,13 +66,19 @@ void read_bounds(ConfigTable& root, const fs::path& file, Settings& settings) {
     std::int64_t percent = 10;
     read(limits, "cpu_percent", percent, 0, 6400);
     settings.limits.cpu_share = static_cast<double>(percent) / 100;
-    read(limits, "resident_mib", settings.limits.resident_bytes, 0, 1'048'576, kMib);
+    read(limits, "resident_mib", settings.limits.resident_bytes, 0, 1'048'576, kMebi);
     read(limits, "descriptors", settings.limits.descriptors, 0, 1'000'000);
   }
   for (ConfigTable& metrics : root.tables("metrics")) {
     settings.metrics = metrics.text_or("listen", "");
     if (!settings.metrics.empty() && !is_listen_address(settings.metrics))
       metrics.refuse("listen", "must be ADDRESS:PORT, with an IP address");
+  }
+  for (ConfigTable& lines : root.tables("lines")) {
+    settings.lines_on = lines.flag_or("enabled", true);
+    read(lines, "read_mib", settings.lines.read_bytes_max, 1, 4096, kMebi);
+    read(lines, "answer_kib", settings.lines.text_bytes_max, 16, 16'384, 1024);
+    read(lines, "seconds", settings.lines.time_max, 1, 60, 1000);
   }
   for (ConfigTable& host : root.tables("host")) {
     settings.processes = host.flag_or("processes", true);
@@ -103,7 +87,9 @@ void read_bounds(ConfigTable& root, const fs::path& file, Settings& settings) {
 }
 
 void read_redaction(ConfigTable& root, Settings& settings) {
+  bool secrets = true;
   for (ConfigTable& redact : root.tables("redact")) {
+    secrets = redact.flag_or("secrets", true);
     settings.redactions = redact.texts_or_none("expressions");
     if (settings.redactions.empty()) continue;
     std::size_t where = 0;
@@ -114,6 +100,8 @@ void read_redaction(ConfigTable& root, Settings& settings) {
       settings.redaction = std::move(*made);
     settings.pipeline.redaction = settings.redaction.get();
   }
+  if (secrets) settings.secrets = pipeline::known_secrets();
+  settings.pipeline.secrets = settings.secrets.get();
 }
 
 }  // namespace
@@ -133,8 +121,8 @@ Result<Settings> load_settings(const fs::path& file) {
   read_bounds(*root, file, settings);
   read_redaction(*root, settings);
   for (ConfigTable& paths : root->tables("paths")) {
-    read(paths, "frameworks", file, settings.frameworks);
-    read(paths, "masks", file, settings.masks);
+    read_path(paths, "frameworks", file, settings.frameworks);
+    read_path(paths, "masks", file, settings.masks);
   }
   if (const auto error = root->finish()) return std::unexpected(*error);
   if (!settings.masks.empty()) {
@@ -176,12 +164,18 @@ std::vector<std::string> fixed_differences(const Settings& before, const Setting
   compare("memory", memory(before), memory(after));
   compare("timing.hold_ms", before.pipeline.hold, after.pipeline.hold);
   compare("limits", limits(before), limits(after));
+  const auto lines = [](const Settings& of) {
+    return std::tie(of.lines_on, of.lines.read_bytes_max, of.lines.text_bytes_max,
+                    of.lines.time_max);
+  };
+  compare("lines", lines(before), lines(after));
   compare("host", std::tie(before.processes, before.kernel),
           std::tie(after.processes, after.kernel));
   compare("metrics", before.metrics, after.metrics);
   compare("paths", std::tie(before.frameworks, before.masks),
           std::tie(after.frameworks, after.masks));
-  compare("redact", before.redactions, after.redactions);
+  compare("redact", std::pair(before.redactions, before.secrets != nullptr),
+          std::pair(after.redactions, after.secrets != nullptr));
   return names;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agent/host/limits.h"
+#include "agent/lines/task.h"
 #include "agent/pipeline/options.h"
 #include "agent/pipeline/redaction.h"
 #include "agent/ship/queue.h"
@@ -42,11 +43,15 @@ struct Settings {
   bool processes = true, kernel = true;
   host::Limits::Bounds limits;
 
+  bool lines_on = true;  ///< raw lines may be asked for
+  lines::Bounds lines;   ///< of one question
+
   std::filesystem::path frameworks;              ///< folder of the rule packs
   std::filesystem::path masks;                   ///< what `codes` was read from; empty: none
   std::vector<std::string> redactions;           ///< what `redaction` was made of
   std::unique_ptr<const drain::CodeList> codes;  ///< what `pipeline.drain.codes` points to
   std::unique_ptr<const pipeline::Redaction> redaction;
+  std::unique_ptr<const pipeline::Redaction> secrets;  ///< null: they are not looked for
 };
 
 /// Error: where it stands (file:line: key) and what is wrong. `text` is as `file` would hold it.

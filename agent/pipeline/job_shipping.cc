@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/pipeline/job_pipeline.h"
+#include "agent/pipeline/redaction.h"
 #include "common/wire/codec.h"
 
 namespace l4::pipeline {
@@ -135,7 +136,9 @@ void JobPipeline::define(LocalTemplateId id) {
   wire::TemplateDefinition definition;
   definition.id = id;
   definition.generation = found.generation;
-  definition.text = found.text;
+  definition.text = options_.secrets == nullptr
+                        ? found.text
+                        : std::string(options_.secrets->apply(found.text, redacted_));
   const segment::TemplateTraits& known = traits_[id];
   definition.level = known.level;
   definition.marks = segment::marks_of(known.role);

@@ -24,6 +24,7 @@ struct Options {
   drain::Options drain;
   bool live = false;
   const Redaction* redaction = nullptr;  ///< null: nothing is blotted out
+  const Redaction* secrets = nullptr;    ///< blotted out of the texts of templates alone
   Millis hold{1000};  ///< live: how long a record waits for lines that may belong to it
 };
 

@@ -210,8 +210,7 @@ void Session::release(std::uint64_t file_key) {
 }
 
 bool Session::answer(wire::Answer answer) {
-  return state_ == State::open && pressure() < wire::Shedding::examples &&
-         send(std::move(answer)) == Sent::yes;
+  return state_ == State::open && send(std::move(answer)) == Sent::yes;
 }
 
 void Session::stop(const std::string& reason) {

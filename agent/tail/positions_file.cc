@@ -12,26 +12,13 @@
 #include <utility>
 
 #include "agent/tail/text_file.h"
+#include "common/base/descriptor.h"
 
 namespace l4::tail {
 namespace {
 
 constexpr std::string_view kTitle = "l4 positions 1";
 constexpr std::size_t kBytesMax = 256 << 20;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
 
 void add_line(std::string& to, std::string_view text) {
   to += fmt::format("{:016x} {}\n", fingerprint_of(text), text);
@@ -98,11 +85,11 @@ Result<PositionsFile::Loaded> PositionsFile::load() const {
   };
   Loaded loaded;
   const Descriptor file{::open(path_.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.get() < 0 && errno == ENOENT) return loaded;
-  if (file.get() < 0) return failed();
+  if (file.number() < 0 && errno == ENOENT) return loaded;
+  if (file.number() < 0) return failed();
   std::string text;
   for (char buffer[64 * 1024]; text.size() < kBytesMax;) {
-    const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
+    const ssize_t n = ::read(file.number(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return failed();
     if (n == 0) break;
@@ -141,20 +128,20 @@ Result<void> PositionsFile::save(std::span<const Position> positions) {
   {
     const Descriptor file{
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
-    if (file.get() < 0) return failed("written");
+    if (file.number() < 0) return failed("written");
     for (std::string_view rest = text; !rest.empty();) {
-      const ssize_t n = ::write(file.get(), rest.data(), rest.size());
+      const ssize_t n = ::write(file.number(), rest.data(), rest.size());
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return failed("written");
       rest.remove_prefix(static_cast<std::size_t>(n));
     }
-    if (::fsync(file.get()) != 0) return failed("synced");
+    if (::fsync(file.number()) != 0) return failed("synced");
   }
   if (::rename(temporary.c_str(), path_.c_str()) != 0) return failed("replaced");
   const std::size_t slash = path_.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
   const Descriptor parent{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (parent.get() >= 0) ::fsync(parent.get());
+  if (parent.number() >= 0) ::fsync(parent.number());
   saved_ = std::move(text);
   return {};
 }

@@ -16,22 +16,10 @@
 #include <csignal>
 #include <cstring>
 
+#include "common/base/descriptor.h"
+
 namespace l4::alert {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 /// The text as a file in memory: whoever does not read it holds nobody up.
 int file_of(std::string_view text) {

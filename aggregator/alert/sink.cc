@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "aggregator/alert/alertmanager.h"
 #include "aggregator/alert/pagerduty.h"
 #include "aggregator/alert/slack.h"
+#include "common/base/hex.h"
 
 namespace l4::alert {
 namespace {
@@ -95,9 +97,7 @@ std::string signature(std::string_view secret, std::string_view body) {
   unsigned size = 0;
   HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
        reinterpret_cast<const unsigned char*>(body.data()), body.size(), digest.data(), &size);
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest.at(i));
-  return text;
+  return hex_of(std::span(digest).first(size));
 }
 
 }  // namespace l4::alert

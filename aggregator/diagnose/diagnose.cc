@@ -9,6 +9,7 @@
 #include "aggregator/diagnose/iteration_sequences.h"
 #include "aggregator/diagnose/node_evidence.h"
 #include "aggregator/diagnose/paper.h"
+#include "aggregator/diagnose/place_fault.h"
 #include "aggregator/diagnose/report_builder.h"
 #include "aggregator/diagnose/summary.h"
 #include "aggregator/diagnose/verdict.h"
@@ -167,6 +168,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   if (failed) {
     build_events(built, diagnosis);
     build_faults(built, report);
+    if (options.library != nullptr && !as_published) place_fault(*options.library, report);
   }
   build_stages(built, report);
   report.verdict.scope = failed ? scope_of(built) : Scope::none;

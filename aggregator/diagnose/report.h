@@ -44,8 +44,7 @@ struct Verdict {
 
 struct SuspectNode {
   std::string node;
-  double score = 0;
-  double confidence = 0;  ///< P(this node is faulty)
+  double score = 0, confidence = 0;  ///< confidence: P(this node is faulty)
   std::vector<Rank> ranks;
   std::optional<TimeMs> first_seen;
   std::vector<std::string> why;  ///< sentences
@@ -117,9 +116,10 @@ struct StageSpan {
   std::uint64_t ranks = 0;
 };
 
+inline constexpr std::string_view kUnknownFault = "unknown";  ///< id of one placed by likeness
 struct KnownFault {
   std::string id, title, category;
-  double confidence = 0;
+  double confidence = 0;  ///< of kUnknownFault: P(category right)
   std::string cause, fix;
   std::vector<TemplateId> evidence;
 };

@@ -272,7 +272,9 @@ void build_faults(const Built& built, Report& report) {
     const double role = event.role == Role::root ? 0.9 : event.role == Role::direct ? 0.6 : 0.3;
     entry.confidence = std::max(entry.confidence, role);
   }
-  for (const Seen& entry : seen)
+  std::ranges::stable_partition(
+      seen, [](const Seen& entry) { return entry.fault->confirmed.has_value(); });
+  for (const Seen& entry : seen)  // of equal confidence the confirmed ones come first
     report.faults.push_back(
         {entry.fault->id, entry.fault->title,
          std::string(faults::name(entry.fault->category)) + "/" + entry.fault->subcategory,

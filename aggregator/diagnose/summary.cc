@@ -40,7 +40,8 @@ std::string cause(const Report& report) {
   for (const IndicatingEvent& event : report.events) {
     if (event.role != Role::root) continue;
     for (const KnownFault& fault : report.faults)
-      if (std::ranges::find(fault.evidence, event.id) != fault.evidence.end())
+      if (fault.id != kUnknownFault &&
+          std::ranges::find(fault.evidence, event.id) != fault.evidence.end())
         return ": " + fault.title;
     return ": " + event.text.substr(0, 120);
   }

@@ -5,9 +5,11 @@
 // consequences wherever both are seen. Plain values, owned by the Library.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/base/time.h"
 #include "common/base/vocabulary.h"
 #include "common/wire/batch.h"
 
@@ -15,6 +17,8 @@ namespace l4::faults {
 
 enum class Category : std::uint8_t { hardware, user, framework, platform };
 std::string_view name(Category category);
+/// Of a category; closed lists.
+const std::vector<std::string_view>& subcategories_of(Category category);
 
 /// How conditions of a kind are called in entries: code, errno, signal, exit_code.
 std::string_view name(wire::ParameterKind kind);
@@ -23,6 +27,14 @@ std::string_view name(wire::ParameterKind kind);
 struct Condition {
   wire::ParameterKind kind = wire::ParameterKind::code;
   std::vector<std::string> values;
+};
+
+/// That an engineer found the cause of an incident, and whose lines are to be known from then on.
+struct Confirmation {
+  std::string by;        ///< name of the token, or `local` where none is asked for
+  TimeMs at;             ///< by the aggregator's clock
+  std::string incident;  ///< its id
+  bool operator==(const Confirmation&) const = default;
 };
 
 struct Fault {
@@ -42,6 +54,7 @@ struct Fault {
   Level severity = Level::error;      ///< info, warning, error, fatal (ends the process)
   std::string cause, fix, action;
   std::vector<std::string> matches, rejects;  ///< its self-test
+  std::optional<Confirmation> confirmed;      ///< empty: it ships, or was written by hand
 };
 
 }  // namespace l4::faults

@@ -1,6 +1,7 @@
 #include "aggregator/faults/library.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -56,8 +57,8 @@ struct Answer {
   /// Smaller is told first; faults lie in the order of the files.
   auto rank() const {
     return std::tuple(fault->consequence, fault->conditions.empty(),
-                      -static_cast<std::ptrdiff_t>(characters), -static_cast<int>(fault->severity),
-                      fault);
+                      -static_cast<std::ptrdiff_t>(characters), !fault->confirmed,
+                      -static_cast<int>(fault->severity), fault);
   }
 };
 
@@ -69,6 +70,8 @@ struct Library::State {
   PatternSet patterns;
   std::vector<std::vector<std::uint32_t>> shows;        ///< by pattern: its faults
   std::vector<std::vector<PatternSet::Number>> unless;  ///< by fault
+  mutable std::once_flag compared;
+  mutable std::optional<Likeness> likeness;
 
   void number_patterns() {
     unless.resize(faults.size());
@@ -121,6 +124,19 @@ Result<Library> Library::load(const std::filesystem::path& folder) {
   return Library(std::move(state));
 }
 
+Library Library::with(std::vector<Fault> more) const {
+  auto state = std::make_unique<State>();
+  state->folder = state_->folder;
+  const auto replaced = [&](const Fault& fault) {
+    return std::ranges::find(more, fault.id, &Fault::id) != more.end();
+  };
+  for (const Fault& fault : state_->faults)
+    if (!replaced(fault)) state->faults.push_back(fault);
+  std::ranges::move(more, std::back_inserter(state->faults));
+  state->number_patterns();
+  return Library(std::move(state));
+}
+
 std::vector<const Fault*> Library::match(std::string_view template_text,
                                          std::span<const wire::Parameter> parameters) const {
   Evidence evidence(template_text, parameters);
@@ -137,6 +153,11 @@ std::span<const Fault> Library::faults() const {
 const Fault* Library::find(std::string_view id) const {
   const auto found = std::ranges::find(state_->faults, id, &Fault::id);
   return found == state_->faults.end() ? nullptr : &*found;
+}
+
+const Likeness& Library::likeness() const {
+  std::call_once(state_->compared, [&] { state_->likeness.emplace(state_->faults); });
+  return *state_->likeness;
 }
 
 const std::filesystem::path& Library::folder() const {

@@ -65,13 +65,28 @@ std::string read_sentence(ConfigTable& table, std::string_view key) {
   return sentence;
 }
 
+std::optional<Confirmation> read_confirmation(ConfigTable& table) {
+  auto tables = table.tables("confirmed");
+  if (tables.empty()) return std::nullopt;
+  ConfigTable& given = tables.front();
+  Confirmation confirmation;
+  confirmation.by = read_sentence(given, "by");
+  const std::string at = read_sentence(given, "at");
+  if (const auto time = parse_time(at))
+    confirmation.at = *time;
+  else
+    given.refuse("at", at + ": is no time such as 2026-11-20T15:54:42Z");
+  confirmation.incident = read_sentence(given, "incident");
+  return confirmation;
+}
+
 Fault read_entry(ConfigTable& table) {
   Fault fault;
   fault.id = read_sentence(table, "id");
   fault.title = read_sentence(table, "title");
   fault.category =
       static_cast<Category>(table.choice("category", {kCategories.begin(), kCategories.end()}));
-  const auto& subcategories = kSubcategories[static_cast<std::size_t>(fault.category)];
+  const auto& subcategories = subcategories_of(fault.category);
   fault.subcategory = subcategories[table.choice("subcategory", subcategories)];
   fault.patterns = checked_patterns(table, "patterns", table.texts("patterns"));
   fault.unless = checked_patterns(table, "unless", table.texts_or_none("unless"));
@@ -87,21 +102,25 @@ Fault read_entry(ConfigTable& table) {
   fault.action = read_sentence(table, "action");
   fault.matches = table.texts("matches");
   fault.rejects = table.texts("rejects");
+  fault.confirmed = read_confirmation(table);
   return fault;
 }
 
 /// The first bad entry is the Error.
-Result<std::vector<Fault>> read_file(const std::filesystem::path& file) {
-  auto root = ConfigTable::load(file);
+Result<std::vector<Fault>> read_entries(Result<ConfigTable> root, const std::string& family) {
   if (!root) return std::unexpected(root.error());
   std::vector<Fault> entries;
   for (auto& table : root->tables("fault")) {
     entries.push_back(read_entry(table));
-    entries.back().family = file.stem();
+    entries.back().family = family;
   }
   if (!root->has("fault")) root->refuse("fault", "missing: at least one [[fault]] is needed");
   if (auto error = root->finish()) return std::unexpected(*error);
   return entries;
+}
+
+Result<std::vector<Fault>> read_file(const std::filesystem::path& file) {
+  return read_entries(ConfigTable::load(file), file.stem());
 }
 
 /// What is wrong with the id of an entry of a file, the `place`th: another has it.
@@ -120,9 +139,17 @@ std::string_view name(Category category) {
   return kCategories[static_cast<std::size_t>(category)];
 }
 
+const std::vector<std::string_view>& subcategories_of(Category category) {
+  return kSubcategories[static_cast<std::size_t>(category)];
+}
+
 std::string_view name(wire::ParameterKind kind) {
   const auto found = std::ranges::find(kConditionKeys, kind, &ConditionKey::kind);
   return found == kConditionKeys.end() ? "" : found->key;
+}
+
+Result<std::vector<Fault>> read_text(std::string_view text, const std::filesystem::path& name) {
+  return read_entries(ConfigTable::parse(text, name.string()), name.stem());
 }
 
 Result<std::vector<Fault>> read_folder(const std::filesystem::path& folder) {

@@ -22,11 +22,14 @@ enum class Route : std::uint8_t {
   snapshot,
   nodes,
   iterations,
+  lines,
   agents,
   incidents,
   incident,
   faults,
   fault,
+  confirm_fault,
+  drop_fault,
   healthz,
   readyz,
   metrics,
@@ -34,7 +37,7 @@ enum class Route : std::uint8_t {
 
 struct RouteRow {
   Route route;
-  std::string_view method;   ///< GET answers HEAD, too
+  std::string_view method;   ///< GET answers HEAD, too; others change something
   std::string_view pattern;  ///< {name} stands for one segment that is not empty
   std::string_view what;
 };
@@ -46,11 +49,15 @@ inline constexpr std::array kRoutes{
     RouteRow{Route::nodes, "GET", "/api/v1/jobs/{id}/nodes", "nodes of a job, suspects first"},
     RouteRow{Route::iterations, "GET", "/api/v1/jobs/{id}/iterations",
              "iterations of a job that stand out"},
+    RouteRow{Route::lines, "GET", "/api/v1/jobs/{id}/lines", "raw lines, read on the nodes"},
     RouteRow{Route::agents, "GET", "/api/v1/agents", "agents and how they are connected"},
     RouteRow{Route::incidents, "GET", "/api/v1/incidents", "failures of jobs, open and resolved"},
     RouteRow{Route::incident, "GET", "/api/v1/incidents/{id}", "a failure with its report"},
     RouteRow{Route::faults, "GET", "/api/v1/faults", "known faults"},
     RouteRow{Route::fault, "GET", "/api/v1/faults/{id}", "a known fault, with cause and fix"},
+    RouteRow{Route::confirm_fault, "POST", "/api/v1/faults",
+             "confirms the fault behind an incident"},
+    RouteRow{Route::drop_fault, "DELETE", "/api/v1/faults/{id}", "withdraws a confirmed fault"},
     RouteRow{Route::healthz, "GET", "/healthz", "whether the aggregator does its work"},
     RouteRow{Route::readyz, "GET", "/readyz", "whether it can be asked and sent to"},
     RouteRow{Route::metrics, "GET", "/metrics", "counters and gauges for Prometheus"},

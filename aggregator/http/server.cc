@@ -109,20 +109,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void have_read(std::size_t bytes) {
-    const ServerOptions& options = hub_.options;
     read_bytes_ += bytes;
     if (!parser_->is_header_done()) {
-      if (read_bytes_ > options.header_bytes_max) return refuse(header_too_large(hub_.options));
+      if (read_bytes_ > hub_.options.header_bytes_max)
+        return refuse(header_too_large(hub_.options));
       return read_more();
     }
     if (parser_->is_done()) return handle();
     // Chunks have heads and trailers of their own.
-    if (read_bytes_ > options.header_bytes_max + 2 * options.body_bytes_max)
+    if (read_bytes_ > hub_.options.header_bytes_max + 2 * hub_.options.body_bytes_max)
       return refuse(body_too_large(hub_.options));
     const auto& message = parser_->get();
-    const auto expected = message.find(Field::expect);
     if (!std::exchange(was_continued_, true) && message.version() >= 11 &&
-        expected != message.end() && beast::iequals(expected->value(), "100-continue")) {
+        beast::iequals(message[Field::expect], "100-continue")) {
       constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       error_code ignored;  // a client that takes nothing times out
       stream_.socket().send(asio::buffer(kContinue), 0, ignored);
@@ -166,7 +165,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (version_ >= 11 && message[Field::host].empty())
       return refuse(error_response(400, "bad_request", "the request names no host"));
     if (!is_known_method(method))
-      return refuse(error_response(405, "method_not_allowed", "only GET, HEAD and POST are known"));
+      return refuse(error_response(405, "method_not_allowed", kKnownMethods));
     if (!target) return refuse(error_response(400, "bad_request", target.error().text()));
     ++hub_.counters.requests;
     if (hub_.counters.in_flight >= hub_.options.in_flight_max) {
@@ -181,10 +180,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
       if (!code)
         self->deliver(request, error_response(504, "too_late", "no answer was found in time"));
     });
-    hub_.ask(id_, request_,
-             {without_body_ ? "GET" : method, target->path, target->segments, target->query,
-              std::move(message.body()), peer_, std::string(message[Field::authorization]),
-              std::string(message[Field::if_none_match])});
+    hub_.ask(
+        id_, request_,
+        {without_body_ ? "GET" : method, target->path, target->segments, target->query,
+         std::move(message.body()), peer_, std::string(message[Field::authorization]),
+         std::string(message[Field::if_none_match]), std::string(message[Field::content_type])});
   }
 
   void leave_handler() {
@@ -217,7 +217,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (!given.etag.empty()) response_.set(Field::etag, given.etag);
     response_.set("X-Content-Type-Options", "nosniff");
     if (given.status == 401) response_.set(Field::www_authenticate, "Bearer");
-    if (given.status == 405) response_.set(Field::allow, "GET, HEAD, POST");
+    if (given.status == 405) response_.set(Field::allow, kMethods);
     if (given.status == 503) response_.set(Field::retry_after, "1");
     if (!without_body_) response_.body() = std::move(given.body);
     response_.content_length(size);

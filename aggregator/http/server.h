@@ -23,14 +23,17 @@
 namespace l4::http {
 
 struct Request {
-  std::string method;  ///< GET or POST; HEAD comes as GET, and the server leaves the body out
-  std::string path;    ///< decoded: valid UTF-8, no control characters, no . or .. segments
+  /// GET, POST or DELETE; HEAD comes as GET, and the server leaves the body out
+  std::string method;
+  std::string path;  ///< decoded: valid UTF-8, no control characters, no . or .. segments
   /// The path's segments, decoded one by one: one may hold a slash (%2F).
   std::vector<std::string> segments;
   std::vector<std::pair<std::string, std::string>> query;  ///< decoded, in order
   std::string body;
-  std::string peer;                                    ///< address:port
-  std::string authorization = {}, if_none_match = {};  ///< headers; empty if they were not sent
+  std::string peer;  ///< address:port
+  /// Headers; empty if they were not sent.
+  std::string authorization = {}, if_none_match = {}, content_type = {};
+  std::string who = {};  ///< name of the token, or `local`; from tokens.h, not from the client
 };
 
 struct Response {

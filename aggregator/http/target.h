@@ -22,8 +22,10 @@ struct Target {
 /// that are . or .., more than 64 parameters.
 Result<Target> read_target(std::string_view text);
 
+inline constexpr auto kMethods = "GET, HEAD, POST, DELETE";
+inline constexpr auto kKnownMethods = "only GET, HEAD, POST and DELETE are known";
 constexpr bool is_known_method(std::string_view method) {
-  return method == "GET" || method == "POST" || method == "HEAD";
+  return method == "GET" || method == "POST" || method == "HEAD" || method == "DELETE";
 }
 
 }  // namespace l4::http

@@ -9,10 +9,12 @@
 #include <fstream>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <utility>
 
 #include "common/base/hash.h"
+#include "common/base/hex.h"
 
 namespace l4::http {
 namespace {
@@ -63,14 +65,15 @@ class TokenFile {
     stand_ = stand_of(file_);
   }
 
-  std::optional<Role> role_of(std::string_view token) {
+  /// Of several rows the one that may most.
+  std::optional<TokenRow> row_of(std::string_view token) {
     const std::lock_guard lock(mutex_);
     look();
     const std::string hash = sha256_of(token);
-    std::optional<Role> role;
+    std::optional<TokenRow> found;
     for (const TokenRow& row : rows_)
-      if (same(row.hash, hash) && (!role || row.role > *role)) role = row.role;
-    return role;
+      if (same(row.hash, hash) && (!found || row.role > found->role)) found = row;
+    return found;
   }
 
  private:
@@ -107,17 +110,33 @@ std::string_view token_in(std::string_view authorization) {
   return from == std::string_view::npos ? std::string_view() : authorization.substr(from);
 }
 
-/// What to answer instead of asking on; empty if all is well.
-std::optional<Response> refusal(TokenFile& tokens, const Request& request) {
-  if (request.path == "/healthz" || request.path == "/readyz") return std::nullopt;
+bool is_open(const Request& request) {
+  return request.path == "/healthz" || request.path == "/readyz";
+}
+
+/// Who asks, or what to answer instead.
+std::expected<std::string, Response> name_of(TokenFile& tokens, const Request& request) {
+  const auto refused = [](unsigned status, std::string_view code, std::string_view why) {
+    return std::unexpected(error_response(status, code, why));
+  };
   const std::string_view token = token_in(request.authorization);
   if (token.empty())
-    return error_response(401, "no_token", "this needs a token: Authorization: Bearer TOKEN");
-  const auto role = tokens.role_of(token);
-  if (!role) return error_response(401, "unknown_token", "this token is not known, or no longer");
-  if (request.method != "GET" && *role != Role::operate)
-    return error_response(403, "not_allowed", "this token may read and change nothing");
-  return std::nullopt;
+    return refused(401, "no_token", "this needs a token: Authorization: Bearer TOKEN");
+  const auto row = tokens.row_of(token);
+  if (!row) return refused(401, "unknown_token", "this token is not known, or no longer");
+  if (request.method != "GET" && row->role != Role::operate)
+    return refused(403, "not_allowed", "this token may read and change nothing");
+  return row->name;
+}
+
+bool is_this_machine(std::string_view peer) {
+  return peer.starts_with("127.") || peer.starts_with("[::1]:") || peer.starts_with("[::ffff:127.");
+}
+
+void hand_on(const Handler& handler, const Request& request, std::string who, const Reply& reply) {
+  Request known = request;
+  known.who = std::move(who);
+  handler(known, reply);
 }
 
 }  // namespace
@@ -125,11 +144,9 @@ std::optional<Response> refusal(TokenFile& tokens, const Request& request) {
 std::string sha256_of(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
-  std::string hex;
   if (EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
-    return hex;  // equals no row
-  for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
-  return hex;
+    return {};  // equals no row
+  return hex_of(std::span(digest).first(size));
 }
 
 Result<std::vector<TokenRow>> read_tokens(const fs::path& file) {
@@ -162,8 +179,20 @@ Result<Handler> guarded(const fs::path& file, Handler handler,
   if (!rows) return std::unexpected(rows.error());
   const auto tokens = std::make_shared<TokenFile>(file, std::move(*rows), std::move(warn));
   return [tokens, handler = std::move(handler)](const Request& request, const Reply& reply) {
-    if (auto refused = refusal(*tokens, request)) return reply(std::move(*refused));
-    handler(request, reply);
+    if (is_open(request)) return handler(request, reply);
+    auto who = name_of(*tokens, request);
+    if (!who) return reply(std::move(who.error()));
+    hand_on(handler, request, std::move(*who), reply);
+  };
+}
+
+Handler unguarded(Handler handler) {
+  return [handler = std::move(handler)](const Request& request, const Reply& reply) {
+    if (request.method != "GET" && !is_this_machine(request.peer))
+      return reply(error_response(403, "not_allowed",
+                                  "without tokens only who is on the aggregator's machine may "
+                                  "change anything"));
+    hand_on(handler, request, "local", reply);
   };
 }
 

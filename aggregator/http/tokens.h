@@ -22,7 +22,7 @@ namespace l4::http {
 
 enum class Role : std::uint8_t {
   read,     ///< GET
-  operate,  ///< GET and POST
+  operate,  ///< all methods
 };
 
 struct TokenRow {
@@ -37,10 +37,15 @@ Result<std::vector<TokenRow>> read_tokens(const std::filesystem::path& file);
 /// SHA-256 in hexadecimal digits.
 std::string sha256_of(std::string_view text);
 
-/// The handler for who has a token. Without one 401, with one of too small a role 403. /healthz and
-/// /readyz are for all. Error: the file cannot be read now. `warn`: any thread.
+/// The handler for who has a token, whose name it gets as Request::who. Without one 401, with one
+/// of too small a role 403. /healthz and /readyz are for all. Error: the file cannot be read now.
+/// `warn`: any thread.
 Result<Handler> guarded(const std::filesystem::path& file, Handler handler,
                         std::function<void(const std::string&)> warn);
+
+/// The handler where no token is asked for: everybody may ask, and who is on this machine may
+/// change things, too, as `local`; who is not is answered 403.
+Handler unguarded(Handler handler);
 
 /// Answers of 200 carry an ETag; who has that already is answered 304 without a body.
 Handler tagged(Handler handler);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -14,47 +15,6 @@
 #include "common/wire/codec.h"
 
 namespace l4::live {
-namespace {
-
-void add(ShardStats& sum, const ShardStats& part) {
-  sum.jobs += part.jobs;
-  sum.jobs_ended += part.jobs_ended;
-  sum.jobs_frozen += part.jobs_frozen;
-  sum.jobs_dropped += part.jobs_dropped;
-  sum.batches += part.batches;
-  sum.batches_refused += part.batches_refused;
-  sum.left_out += part.left_out;
-  sum.diagnoses += part.diagnoses;
-  sum.incidents_opened += part.incidents_opened;
-  sum.incidents_open += part.incidents_open;
-  for (std::size_t i = 0; i < kStates; ++i) sum.open_by_state.at(i) += part.open_by_state.at(i);
-  sum.suspects += part.suspects;
-  sum.checkpoints += part.checkpoints;
-  sum.saved_bytes += part.saved_bytes;
-  sum.waiting += part.waiting;
-  sum.diagnosing += part.diagnosing;
-  sum.diagnosis_longest = std::max(sum.diagnosis_longest, part.diagnosis_longest);
-}
-
-}  // namespace
-
-Fleet sum_of(const std::vector<receive::AgentView>& agents, TimeMs now) {
-  Fleet sum;
-  for (const receive::AgentView& agent : agents) {
-    ++sum.agents;
-    sum.lost += agent.lost ? 1 : 0;
-    if (!agent.connected) continue;
-    ++sum.connected;
-    sum.batches_held += agent.batches_held;
-    sum.bytes_held += agent.bytes_held;
-    ++sum.shedding.at(static_cast<std::size_t>(agent.shedding));
-    sum.silence_max = std::max(sum.silence_max, now - agent.heard);
-    if (agent.offset_known)
-      sum.offset_max = std::max<Millis>(sum.offset_max, std::chrono::abs(agent.offset));
-  }
-  return sum;
-}
-
 struct Aggregator::Impl {
   Impl(Options given, Surroundings around) : options(std::move(given)), outside(std::move(around)) {
     if (!outside.warn) outside.warn = outside.say;
@@ -64,21 +24,29 @@ struct Aggregator::Impl {
     return *shards[std::hash<std::string>{}(job) % shards.size()];
   }
   Services services() {
-    return {
-        *store,      outside.library, [this](const alert::Alert& alert) { alerter->send(alert); },
-        outside.say, outside.warn,    outside.now};
+    return {*store,
+            [this] { return faults->library(); },
+            [this](const alert::Alert& alert) { alerter->send(alert); },
+            outside.say,
+            outside.warn,
+            outside.now};
   }
+  std::unique_ptr<FaultBook> make_fault_book();
   store::StoreEvents events();
+  void tell_lines(const LinesQuery& query, const std::expected<LinesResult, LinesProblem>& result);
 
   Options options;
   Surroundings outside;
   std::unique_ptr<store::Store> store;  // outlives all that uses it
   std::unique_ptr<alert::Alerter> alerter;
+  std::unique_ptr<FaultBook> faults;  // outlives the shards, which answer it
   std::vector<std::unique_ptr<Shard>> shards;
   std::unique_ptr<StoreLedger> ledger;
   std::unique_ptr<Intake> intake;
   std::atomic<Intake*> hears{nullptr};  // what the store's threads may ring
   std::atomic<bool> accepting{true};
+  std::mutex lines_mutex;
+  LinesCounts lines;  // under it
   std::vector<std::jthread> threads;
   bool stopped = false;
 };
@@ -121,6 +89,20 @@ class Aggregator::Recovery final : public store::Recoverer {
   Impl& impl_;
 };
 
+void Aggregator::Impl::tell_lines(const LinesQuery& query,
+                                  const std::expected<LinesResult, LinesProblem>& result) {
+  outside.say(audit_text(query, result));
+  const std::lock_guard lock(lines_mutex);
+  ++lines.questions;
+  if (!result) {
+    ++lines.refused;
+    return;
+  }
+  lines.lines += result->lines.size();
+  lines.bytes += result->text_bytes;
+  lines.incomplete += result->missing.empty() ? 0 : 1;
+}
+
 store::StoreEvents Aggregator::Impl::events() {
   store::StoreEvents events;
   events.durable = [this](store::Seq) {
@@ -135,6 +117,30 @@ store::StoreEvents Aggregator::Impl::events() {
   return events;
 }
 
+std::unique_ptr<FaultBook> Aggregator::Impl::make_fault_book() {
+  FaultBook::Hooks hooks{outside.say, outside.warn, [now = outside.now] { return now().wall; }};
+  hooks.ask_normal = [this](NormalQuestion question, std::function<void(NormalLines)> then) {
+    auto gather = std::make_shared<Gather<NormalLines>>(
+        shards.size(), [then = std::move(then)](std::vector<NormalLines> parts) {
+          NormalLines all;
+          for (NormalLines& part : parts) all.add(std::move(part));
+          then(std::move(all));
+        });
+    const auto shared = std::make_shared<const NormalQuestion>(std::move(question));
+    return std::ranges::all_of(shards, [&](const auto& shard) {
+      return shard->call(
+          [gather, shared](Shard& asked) { gather->answer(asked.normal_lines(*shared)); });
+    });
+  };
+  hooks.published = [this] {
+    for (const auto& shard : shards) shard->call([](Shard& told) { told.look_again(); });
+  };
+  const store::Path folder =
+      options.confirmed_faults.empty() ? options.store.folder / "faults" : options.confirmed_faults;
+  return std::make_unique<FaultBook>(outside.library, folder, outside.files, store->database(),
+                                     std::move(hooks));
+}
+
 Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
                                                         Surroundings surroundings) {
   auto impl = std::make_unique<Impl>(std::move(options), std::move(surroundings));
@@ -146,6 +152,7 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
   impl->alerter = std::make_unique<alert::Alerter>(
       impl->options.alerts, impl->store->database(),
       alert::Alerter::Hooks{impl->outside.post, impl->outside.warn, [now] { return now().wall; }});
+  impl->faults = impl->make_fault_book();
   const std::size_t count = std::max<std::size_t>(impl->options.shards.shards, 1);
   impl->options.shards.shards = count;
   for (std::size_t i = 0; i < count; ++i)
@@ -175,7 +182,7 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
   for (const auto& shard : impl->shards) shards.push_back(shard.get());
   impl->intake = std::make_unique<Intake>(
       impl->options.server, impl->outside.port, *impl->ledger, std::move(shards), impl->services(),
-      impl->options.shards.checkpoint_every, impl->outside.port_notice);
+      impl->options.shards.checkpoint_every, impl->outside.port_notice, impl->options.lines);
   impl->hears = impl->intake.get();
   return std::unique_ptr<Aggregator>(new Aggregator(std::move(impl)));
 }
@@ -200,6 +207,7 @@ void Aggregator::start() {
 
 void Aggregator::stop() {
   Impl& impl = *impl_;
+  impl.faults->stop();
   if (std::exchange(impl.stopped, true) || impl.threads.empty()) return;
   impl.intake->stop();
   impl.threads.back().join();
@@ -231,12 +239,6 @@ bool Aggregator::jobs(std::function<void(std::vector<JobRow>)> then) {
   });
 }
 
-bool Aggregator::snapshot(const std::string& job,
-                          std::function<void(std::optional<std::string>)> then) {
-  return impl_->shard_of(job).call(
-      [job, then = std::move(then)](Shard& shard) { then(shard.snapshot(job)); });
-}
-
 bool Aggregator::job(const std::string& id, bool anew,
                      std::function<void(const LiveJob*, const JobRow&)> then) {
   return impl_->shard_of(id).call([id, anew, then = std::move(then)](Shard& shard) {
@@ -249,6 +251,26 @@ bool Aggregator::agents(std::function<void(bool, std::vector<receive::AgentView>
   return impl_->intake->call([then = std::move(then)](Intake& intake) {
     then(intake.is_blind(), intake.server().agents());
   });
+}
+
+bool Aggregator::lines(const LinesQuery& query, LinesThen then) {
+  Impl* const impl = impl_.get();
+  const LinesThen told = [impl, query, then = std::move(then)](auto result) {
+    impl->tell_lines(query, result);
+    then(std::move(result));
+  };
+  const auto plan = [impl, query, told](Shard& shard) {
+    using Kind = LinesProblem::Kind;
+    const LiveJob* job = shard.find(query.job);
+    if (job == nullptr) return told(std::unexpected(LinesProblem{Kind::no_job}));
+    LinesPlan whom = plan_lines(*job, query, impl->options.lines);
+    if (whom.agents.empty()) return told(std::unexpected(LinesProblem{Kind::nothing}));
+    const bool asked = impl->intake->call([told, whom = std::move(whom)](Intake& intake) mutable {
+      if (!intake.ask(std::move(whom), told)) told(std::unexpected(LinesProblem{Kind::busy}));
+    });
+    if (!asked) told(std::unexpected(LinesProblem{Kind::busy}));
+  };
+  return impl->shard_of(query.job).call(plan);
 }
 
 bool Aggregator::counts(std::function<void(const Counts&)> then) {
@@ -269,6 +291,10 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
     counts.store = impl->store->stats();
     counts.alerts = impl->alerter->stats();
     counts.fleet = sum_of(intake.server().agents(), impl->outside.now().wall);
+    {
+      const std::lock_guard lock(impl->lines_mutex);
+      counts.lines = impl->lines;
+    }
     counts.ledger = intake.ledger().counts();
     counts.agents_max = impl->options.server.agents_max;
     counts.journal_bytes_max = impl->options.store.journal.bytes_max;
@@ -320,9 +346,16 @@ Health Aggregator::health() const {
   return health;
 }
 
-const faults::Library& Aggregator::library() const {
-  static const faults::Library kNone;
-  return impl_->outside.library != nullptr ? *impl_->outside.library : kNone;
+std::shared_ptr<const faults::Library> Aggregator::library() const {
+  return impl_->faults->library();
+}
+
+bool Aggregator::confirm(ConfirmRequest request, FaultBook::Then<Confirmed> then) {
+  return impl_->faults->confirm(std::move(request), std::move(then));
+}
+
+bool Aggregator::drop_fault(std::string id, std::string who, FaultBook::Then<faults::Fault> then) {
+  return impl_->faults->drop(std::move(id), std::move(who), std::move(then));
 }
 
 void Aggregator::set(const Thresholds& thresholds) {

@@ -14,6 +14,9 @@
 #include <vector>
 
 #include "aggregator/alert/alerter.h"
+#include "aggregator/live/counts.h"
+#include "aggregator/live/fault_book.h"
+#include "aggregator/live/lines.h"
 #include "aggregator/live/options.h"
 #include "aggregator/live/shard.h"
 #include "aggregator/live/store_ledger.h"
@@ -31,13 +34,15 @@ struct Options {
   receive::ServerOptions server;
   store::StoreOptions store;
   alert::AlerterOptions alerts;
-  Millis stalls_after{60'000};  ///< a thread that does not come round for so long is not well
+  LinesOptions lines;
+  store::Path confirmed_faults;  ///< folder of theirs; empty: `faults` in the store's
+  Millis stalls_after{60'000};   ///< a thread that does not come round for so long is not well
 };
 
 /// What the aggregator takes from outside. The port is made by whoever knows which; it lives on.
 struct Surroundings {
   wire::ServerPort& port;
-  const faults::Library* library = nullptr;
+  std::shared_ptr<const faults::Library> library = nullptr;  ///< that ships; null: none
   alert::Alerter::Post post;
   std::function<void(const std::string&)> say;
   std::function<wire::Instant()> now;
@@ -52,30 +57,6 @@ struct Health {
   bool blind = false;                ///< most agents fell silent at once
   bool database = false;             ///< it cannot be used
   bool stalled = false;              ///< a thread does not move: only a restart helps
-};
-
-/// The agents taken together.
-struct Fleet {
-  std::uint64_t agents = 0, connected = 0, lost = 0;
-  std::uint64_t batches_held = 0, bytes_held = 0;          ///< by connected ones, as they last said
-  std::array<std::uint64_t, wire::kSheddings> shedding{};  ///< of connected ones, by step
-  Millis offset_max{0};   ///< of the clock that is furthest from ours, of connected ones
-  Millis silence_max{0};  ///< of the connected one that was not heard for longest
-};
-Fleet sum_of(const std::vector<receive::AgentView>& agents, TimeMs now);
-
-/// Everything that is counted, at one time; parts may be some milliseconds apart.
-struct Counts {
-  receive::ServerStats server;
-  ShardStats shards;
-  store::StoreStats store;
-  alert::AlerterStats alerts;
-  Fleet fleet;
-  LedgerCounts ledger;
-  std::uint64_t files = 0, under_way = 0, not_taken = 0;
-  std::uint64_t agents_max = 0, journal_bytes_max = 0, checkpoint_bytes_max = 0;
-  bool blind = false, accepting = true;
-  bool whole = false;  ///< inside: a part that has all but the shards' figures
 };
 
 class Aggregator {
@@ -95,17 +76,22 @@ class Aggregator {
   // From any thread. Each `then` is called once, on a thread of this; false: too busy, never
   // called.
   bool jobs(std::function<void(std::vector<JobRow>)> then);
-  bool snapshot(const std::string& job, std::function<void(std::optional<std::string>)> then);
   /// On the thread that owns the job; null if there is none. `anew`: with a report as of now, as
   /// far as Shard::refresh makes one, else maybe without any.
   bool job(const std::string& id, bool anew,
            std::function<void(const LiveJob*, const JobRow&)> then);
   bool agents(std::function<void(bool blind, std::vector<receive::AgentView>)> then);
+  /// Raw lines, read by the agents that have them; each question is told in the log.
+  bool lines(const LinesQuery& query, LinesThen then);
   bool counts(std::function<void(const Counts&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
   Result<std::optional<store::Incident>> incident(const std::string& id);
   Health health() const;
-  const faults::Library& library() const;  ///< immutable
+  /// Of now, with what was confirmed; it never changes.
+  std::shared_ptr<const faults::Library> library() const;
+  /// See FaultBook; `then` comes on its thread.
+  bool confirm(ConfirmRequest request, FaultBook::Then<Confirmed> then);
+  bool drop_fault(std::string id, std::string who, FaultBook::Then<faults::Fault> then);
   void set(const Thresholds& thresholds);
 
   /// For tests, while nothing runs.

@@ -78,6 +78,15 @@ void put(JsonWriter& to, const faults::Fault& fault, bool whole) {
   to.member("family", fault.family).member("category", faults::name(fault.category));
   to.member("subcategory", fault.subcategory).member("scope", l4::name(fault.scope));
   to.member("severity", l4::name(fault.severity)).member("consequence", fault.consequence);
+  to.key("confirmed");
+  if (const auto& by = fault.confirmed)
+    to.open('{')
+        .member("by", by->by)
+        .member("at", by->at)
+        .member("incident", by->incident)
+        .close('}');
+  else
+    to.raw("null");
   if (whole) {
     to.member("timeout", fault.timeout).member("setup", fault.setup);
     to.member("accuses_peer", fault.accuses_peer).member("patterns", fault.patterns);
@@ -85,7 +94,8 @@ void put(JsonWriter& to, const faults::Fault& fault, bool whole) {
     for (const faults::Condition& condition : fault.conditions)
       to.member(faults::name(condition.kind), condition.values);
     to.close('}').member("cause", fault.cause).member("fix", fault.fix);
-    to.member("action", fault.action);
+    to.member("action", fault.action).member("matches", fault.matches);
+    to.member("rejects", fault.rejects);
   }
   to.close('}');
 }

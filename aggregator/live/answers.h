@@ -20,7 +20,7 @@ void put(serve::JsonWriter& to, const diagnose::ScoredIteration& iteration);
 void put(serve::JsonWriter& to, const receive::AgentView& agent);
 /// `whole`: with its report and what led to it.
 void put(serve::JsonWriter& to, const store::Incident& row, bool whole);
-/// `whole`: with patterns, cause, fix and action.
+/// `whole`: with patterns, cause, fix, action and the lines that test it.
 void put(serve::JsonWriter& to, const faults::Fault& fault, bool whole);
 
 }  // namespace l4::live

@@ -5,9 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "aggregator/faults/library.h"
 #include "aggregator/http/routes.h"
 #include "aggregator/live/answers.h"
+#include "aggregator/live/fault_api.h"
+#include "aggregator/live/lines_api.h"
 #include "aggregator/serve/report_json.h"
 #include "common/metrics/metrics.h"
 
@@ -197,22 +198,6 @@ Response incidents(Aggregator& aggregator, const Request& request) {
   return json(text);
 }
 
-Response fault_list(const faults::Library& library) {
-  JsonWriter text;
-  text.open('{').key("faults").open('[');
-  for (const faults::Fault& fault : library.faults()) put(text, fault, false);
-  text.close(']').close('}');
-  return json(text);
-}
-
-Response fault_whole(const faults::Library& library, const std::string& id) {
-  const faults::Fault* fault = library.find(id);
-  if (fault == nullptr) return nothing("fault", id);
-  JsonWriter text;
-  put(text, *fault, true);
-  return json(text);
-}
-
 }  // namespace
 
 http::Handler make_handler(Aggregator& aggregator) {
@@ -231,6 +216,8 @@ http::Handler make_handler(Aggregator& aggregator) {
         return one_job(aggregator, id, true, reply, nodes);
       case http::Route::iterations:
         return one_job(aggregator, id, true, reply, iterations);
+      case http::Route::lines:
+        return answer_lines(aggregator, id, request, reply);
       case http::Route::agents:
         return agents(aggregator, reply);
       case http::Route::incidents:
@@ -238,9 +225,13 @@ http::Handler make_handler(Aggregator& aggregator) {
       case http::Route::incident:
         return reply(incident(aggregator, id));
       case http::Route::faults:
-        return reply(fault_list(aggregator.library()));
+        return reply(fault_list(aggregator, request));
       case http::Route::fault:
-        return reply(fault_whole(aggregator.library(), id));
+        return reply(fault_of(aggregator, id));
+      case http::Route::confirm_fault:
+        return confirm_fault(aggregator, request, reply);
+      case http::Route::drop_fault:
+        return drop_fault(aggregator, request, id, reply);
       case http::Route::healthz:
         return reply(healthz(aggregator));
       case http::Route::readyz:

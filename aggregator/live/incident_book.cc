@@ -207,7 +207,7 @@ alert::Alert IncidentBook::alert_of(alert::Kind kind, const Entry& entry,
   for (const diagnose::SuspectRank& rank : report.ranks)
     if (rank.rank && alert.ranks.size() < kNodesTold) alert.ranks.push_back(*rank.rank);
   for (const diagnose::KnownFault& fault : report.faults)
-    if (alert.faults.size() < kFaultsTold)
+    if (fault.id != diagnose::kUnknownFault && alert.faults.size() < kFaultsTold)
       alert.faults.push_back({fault.id, fault.title, fault.fix, fault.cause});
   return alert;
 }

@@ -53,6 +53,7 @@ class IncidentBook {
   /// And the newest report does not say that all is well.
   bool is_suspect(TimeMs now) const { return is_checked(now) && !well_ && !has_open(); }
   bool has_open() const;
+  bool has_any() const { return !entries_.empty(); }  ///< open or resolved
   /// Of each open incident, as last told.
   std::vector<State> open_states() const;
   /// Id of the open incident of the newest attempt that has one; empty if there is none.

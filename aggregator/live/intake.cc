@@ -15,7 +15,7 @@ constexpr Millis kSaveAgain{1'000}, kMirrorEvery{300'000};
 
 Intake::Intake(receive::ServerOptions options, wire::ServerPort& port, StoreLedger& ledger,
                std::vector<Shard*> shards, Services services, Millis checkpoint_every,
-               std::function<std::optional<std::string>()> port_notice)
+               std::function<std::optional<std::string>()> port_notice, LinesOptions lines)
     : port_(port),
       ledger_(ledger),
       shards_(std::move(shards)),
@@ -25,6 +25,7 @@ Intake::Intake(receive::ServerOptions options, wire::ServerPort& port, StoreLedg
       mirrored_(saved_),
       calls_(kCallsMax, kCallsMax),
       port_notice_(std::move(port_notice)),
+      board_(lines),
       server_(std::move(options), port, ledger, *this, services_.now()) {
   for (const std::string& agent : ledger_.offsets().agents()) server_.expect(agent);
 }
@@ -38,6 +39,7 @@ void Intake::step(Millis most) {
   if (port_notice_)
     if (const auto text = port_notice_()) services_.say(*text);
   for (Call& call : calls_.take(Millis{0})) call(*this);
+  board_.step(now.steady);
   if (now.steady - saved_ >= checkpoint_every_)
     saved_ =
         ledger_.checkpoint(now.wall) ? now.steady : now.steady - checkpoint_every_ + kSaveAgain;
@@ -75,6 +77,8 @@ bool Intake::call(Call call) {
 void Intake::event(const receive::AgentEvent& event) {
   using Kind = receive::AgentEvent::Kind;
   tell_people(event);
+  if (event.kind == Kind::hello || event.kind == Kind::left || event.kind == Kind::lost)
+    board_.gone(event.agent, services_.now().steady);
   const bool is_for_jobs = event.kind == Kind::hello || event.kind == Kind::left ||
                            event.kind == Kind::lost || event.kind == Kind::back ||
                            event.kind == Kind::behind || event.kind == Kind::level ||

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aggregator/live/inbox.h"
+#include "aggregator/live/lines_board.h"
 #include "aggregator/live/shard.h"
 #include "aggregator/live/store_ledger.h"
 #include "aggregator/receive/agent_server.h"
@@ -25,7 +26,7 @@ class Intake final : public receive::Observer {
 
   Intake(receive::ServerOptions options, wire::ServerPort& port, StoreLedger& ledger,
          std::vector<Shard*> shards, Services services, Millis checkpoint_every,
-         std::function<std::optional<std::string>()> port_notice = {});
+         std::function<std::optional<std::string>()> port_notice = {}, LinesOptions lines = {});
 
   /// Takes what there is, tells the agents what is durable, waits for more: at most `most`.
   void step(Millis most);
@@ -42,8 +43,13 @@ class Intake final : public receive::Observer {
 
   void event(const receive::AgentEvent& event) override;
   void notice(const std::string& text) override { services_.warn(text); }
-  /// Nobody asks for raw lines yet; an answer that comes all the same is dropped.
-  void answered(const std::string&, const wire::Answer&) override {}
+  void answered(const std::string& agent, const wire::Answer& answer) override {
+    board_.answered(agent, answer, services_.now().steady);
+  }
+  /// See LinesBoard::ask.
+  bool ask(LinesPlan plan, LinesThen then) {
+    return board_.ask(server_, std::move(plan), std::move(then), services_.now().steady);
+  }
 
  private:
   void mirror();
@@ -58,6 +64,7 @@ class Intake final : public receive::Observer {
   std::function<std::optional<std::string>()> port_notice_;  ///< what the port has to say
   std::atomic<std::int64_t> stepped_{0};
   std::atomic<bool> stopping_{false}, blind_{false};
+  LinesBoard board_;
   receive::AgentServer server_;
 };
 

@@ -50,6 +50,8 @@ class LiveJob {
 
   /// Looks for triggers; true if a diagnosis is wanted now. `seen_until`: see Presence.
   bool look(TimeMs now, TimeMs seen_until);
+  /// A diagnosis is wanted although nothing was said.
+  void look_again() { wanted_ = true; }
   /// When `look` should be called at the latest.
   TimeMs next_look(TimeMs now) const;
   /// `rest_until` follows from what it cost.
@@ -70,6 +72,7 @@ class LiveJob {
   JobRow row(TimeMs now, TimeMs seen_until) const;
   store::JobRow stored_row() const;
   const job::JobState& state() const { return state_; }
+  const job::Lineage& lineage() const { return lineage_; }
   const IncidentBook& incidents() const { return book_; }
   const std::string& id() const { return state_.id(); }
   store::Seq last() const { return last_; }

@@ -1,51 +1,18 @@
 // The aggregator's figures as Prometheus reads them: totals of now, rendered once.
-#include <string>
 #include <string_view>
 
 #include "aggregator/live/api.h"
-#include "common/metrics/metrics.h"
-#include "common/metrics/process.h"
+#include "common/metrics/families.h"
 
 namespace l4::live {
 namespace {
 
-/// Names and values of one answer.
-class Families {
- public:
-  template <class Number>
-  void counter(const char* name, const char* help, Number value) {
-    made_.counter(prefix(name), help).reach(static_cast<double>(value));
-  }
-  template <class Number>
-  void gauge(const char* name, const char* help, Number value) {
-    made_.gauge(prefix(name), help).set(static_cast<double>(value));
-  }
-  void labelled(const char* name, const char* help, const char* label, std::string_view value,
-                std::uint64_t count) {
-    made_.counter(prefix(name), help, {{label, std::string(value)}})
-        .reach(static_cast<double>(count));
-  }
-  template <class Number>
-  void labelled_gauge(const char* name, const char* help, const char* label, std::string_view value,
-                      Number number) {
-    made_.gauge(prefix(name), help, {{label, std::string(value)}}).set(static_cast<double>(number));
-  }
-  void process() { metrics::put_process(made_, prefix("")); }
-  std::string text() const { return made_.render(); }
-
- private:
-  static std::string prefix(const char* name) { return std::string("l4_aggregator_") + name; }
-  metrics::Metrics made_;
-};
-
-double seconds(Millis span) {
-  return static_cast<double>(span.count()) / 1000;
-}
+using metrics::Families;
+using metrics::seconds;
 
 void put_health(Families& to, const Health& health) {
   const auto reason = [&](const char* name, bool value) {
-    to.labelled_gauge("degraded", "1 while the aggregator is not well, by reason", "reason", name,
-                      value);
+    to.gauge("degraded", "1 while the aggregator is not well, by reason", value, {"reason", name});
   };
   reason("journal", health.journal);
   reason("blind", health.blind);
@@ -62,9 +29,8 @@ void put_fleet(Families& to, const Counts& counts) {
   to.gauge("agents_held_batches", "batches that connected agents keep", fleet.batches_held);
   to.gauge("agents_held_bytes", "bytes of them", fleet.bytes_held);
   for (std::size_t i = 0; i < wire::kSheddings; ++i)
-    to.labelled_gauge("agents_shedding", "connected agents by what they leave out under pressure",
-                      "step", wire::to_string(static_cast<wire::Shedding>(i)),
-                      fleet.shedding.at(i));
+    to.gauge("agents_shedding", "connected agents by what they leave out under pressure",
+             fleet.shedding.at(i), {"step", wire::to_string(static_cast<wire::Shedding>(i))});
   to.gauge("clock_offset_max_seconds", "by how much the clock of a connected agent differs at most",
            seconds(fleet.offset_max));
   to.gauge("agent_silence_max_seconds", "how long a connected agent was not heard at most",
@@ -89,11 +55,22 @@ void put_wire(Families& to, const Counts& counts) {
   to.counter("wants_total", "times that an agent was asked to go on elsewhere", server.wants);
   to.counter("answers_full_total", "answers that an agent had no room for", server.answers_full);
   for (std::size_t i = 0; i < wire::kRefusals; ++i)
-    to.labelled("refused_total", "what was turned away", "reason",
-                wire::to_string(static_cast<wire::Refusal>(i)), server.refused.at(i));
+    to.counter("refused_total", "what was turned away", server.refused.at(i),
+               {"reason", wire::to_string(static_cast<wire::Refusal>(i))});
   to.gauge("files", "files whose positions are known", counts.files);
   to.gauge("batches_under_way", "batches that are not durable yet", counts.under_way);
   to.counter("batches_not_taken_total", "batches that the store did not take", counts.not_taken);
+}
+
+void put_lines(Families& to, const LinesCounts& lines) {
+  to.counter("lines_questions_total", "questions for raw lines", lines.questions);
+  to.counter("lines_questions_refused_total",
+             "of those, questions that were not passed on: too many, or no such job, node or rank",
+             lines.refused);
+  to.counter("lines_questions_incomplete_total", "of those, answers that lack something",
+             lines.incomplete);
+  to.counter("lines_given_total", "raw lines that were given", lines.lines);
+  to.counter("lines_given_bytes_total", "bytes of them", lines.bytes);
 }
 
 void put_jobs(Families& to, const ShardStats& shards) {
@@ -114,8 +91,8 @@ void put_jobs(Families& to, const ShardStats& shards) {
   to.gauge("jobs_with_incident", "jobs with an open incident", shards.incidents_open);
   for (std::size_t i = 0; i < kStates; ++i)
     if (const auto state = static_cast<State>(i); is_failure(state))
-      to.labelled_gauge("incidents_open", "open incidents by how the job failed", "state",
-                        name(state), shards.open_by_state.at(i));
+      to.gauge("incidents_open", "open incidents by how the job failed", shards.open_by_state.at(i),
+               {"state", name(state)});
   to.gauge("jobs_suspected", "jobs with a suspicion", shards.suspects);
 }
 
@@ -140,12 +117,13 @@ void put_alerts(Families& to, const alert::AlerterStats& alerts) {
   alert::SinkStats webhook;
   for (const alert::SinkStats& sink : alerts.sinks) {
     if (sink.sink == "webhook") webhook = sink;
-    to.labelled("alert_sink_posts_total", "posts that a sink has taken", "sink", sink.sink,
-                sink.posted);
-    to.labelled("alert_sink_failures_total", "posts that failed", "sink", sink.sink, sink.failures);
-    to.labelled("alert_sink_dropped_total", "alerts that could not be kept", "sink", sink.sink,
-                sink.dropped);
-    to.labelled_gauge("alert_sink_waiting", "alerts that are due", "sink", sink.sink, sink.waiting);
+    to.counter("alert_sink_posts_total", "posts that a sink has taken", sink.posted,
+               {"sink", sink.sink});
+    to.counter("alert_sink_failures_total", "posts that failed", sink.failures,
+               {"sink", sink.sink});
+    to.counter("alert_sink_dropped_total", "alerts that could not be kept", sink.dropped,
+               {"sink", sink.sink});
+    to.gauge("alert_sink_waiting", "alerts that are due", sink.waiting, {"sink", sink.sink});
   }
   to.counter("alerts_total", "alerts", alerts.alerts);
   to.counter("alerts_silenced_total", "of those, silenced", alerts.silenced);
@@ -158,11 +136,12 @@ void put_alerts(Families& to, const alert::AlerterStats& alerts) {
 }  // namespace
 
 std::string render_metrics(const Counts& counts, const Health& health) {
-  Families families;
+  Families families("l4_aggregator_");
   put_health(families, health);
   put_fleet(families, counts);
   put_wire(families, counts);
   put_jobs(families, counts.shards);
+  put_lines(families, counts.lines);
   put_store(families, counts);
   put_alerts(families, counts.alerts);
   families.process();

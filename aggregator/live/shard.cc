@@ -164,7 +164,8 @@ void Shard::look(TimeMs now) {
 void Shard::diagnose(Held& held) {
   LiveJob& job = *held.job;
   const wire::Instant begin = services_.now();
-  const auto changes = job.diagnose(begin.wall, seen_until(job, begin.wall), services_.library);
+  const auto library = services_.library();
+  const auto changes = job.diagnose(begin.wall, seen_until(job, begin.wall), library.get());
   const wire::Instant end = services_.now();
   const Millis cost = end.steady - begin.steady;
   job.rest(end.wall, cost);
@@ -302,9 +303,17 @@ JobRow Shard::row(const LiveJob& job) const {
   return job.row(now, seen_until(job, now));
 }
 
-std::optional<std::string> Shard::snapshot(const std::string& id) {
-  const LiveJob* job = refresh(id);
-  return job != nullptr ? std::optional(serve::to_json(*job->report())) : std::nullopt;
+NormalLines Shard::normal_lines(const NormalQuestion& question) const {
+  NormalLines found;
+  const TimeMs now = services_.now().wall;
+  for (const auto& [id, held] : jobs_)
+    live::look(*held.job, held.job->is_suspect(now, seen_until(*held.job, now)), question, found);
+  return found;
+}
+
+void Shard::look_again() {
+  for (auto& [id, held] : jobs_)
+    if (held.job->incidents().has_open()) held.job->look_again();
 }
 
 const LiveJob* Shard::find(const std::string& id) const {

@@ -20,6 +20,7 @@
 
 #include "aggregator/live/inbox.h"
 #include "aggregator/live/live_job.h"
+#include "aggregator/live/normal_lines.h"
 #include "aggregator/receive/observer.h"
 #include "aggregator/store/store.h"
 #include "common/wire/instant.h"
@@ -29,7 +30,7 @@ namespace l4::live {
 /// What shards share; all of it may be called from any thread.
 struct Services {
   store::Store& store;
-  const faults::Library* library = nullptr;
+  std::function<std::shared_ptr<const faults::Library>()> library;  ///< of now
   std::function<void(const alert::Alert&)> alert;
   std::function<void(const std::string&)> say;   ///< a line for the log
   std::function<void(const std::string&)> warn;  ///< the same, of what somebody should see to
@@ -75,13 +76,15 @@ class Shard {
   void save_all();
 
   std::vector<JobRow> rows() const;
-  /// The report as JSON; empty if there is no such job.
-  std::optional<std::string> snapshot(const std::string& id);
   ShardStats stats() const;
   /// The job with a report as of now, or one that is as new as its cost allows; null if there is no
   /// such job.
   const LiveJob* refresh(const std::string& id);
   JobRow row(const LiveJob& job) const;
+  /// What jobs of this shard print that are well.
+  NormalLines normal_lines(const NormalQuestion& question) const;
+  /// Jobs with an open incident are diagnosed again soon: more faults are known.
+  void look_again();
   const LiveJob* find(const std::string& id) const;
   void set(const Thresholds& thresholds);
 

@@ -180,6 +180,10 @@ Result<ClientResponse> get(std::string_view url, const ClientOptions& options) {
   return ask(url, {beast::http::verb::get, "/", 11}, options);
 }
 
+Result<ClientResponse> erase(std::string_view url, const ClientOptions& options) {
+  return ask(url, {beast::http::verb::delete_, "/", 11}, options);
+}
+
 Result<ClientResponse> post(std::string_view url, std::string_view content_type,
                             std::string_view body, const ClientOptions& options) {
   beast::http::request<beast::http::string_body> request{beast::http::verb::post, "/", 11};

@@ -33,5 +33,7 @@ struct ClientResponse {
 Result<ClientResponse> get(std::string_view url, const ClientOptions& options = {});
 Result<ClientResponse> post(std::string_view url, std::string_view content_type,
                             std::string_view body, const ClientOptions& options = {});
+/// DELETE.
+Result<ClientResponse> erase(std::string_view url, const ClientOptions& options = {});
 
 }  // namespace l4::http

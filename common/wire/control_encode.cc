@@ -157,6 +157,9 @@ std::size_t words_of(const Envelope& envelope) {
     words += words_of_page(welcome->page);
   if (const auto* page = std::get_if<PositionPage>(&envelope.message))
     words += words_of_page(*page);
+  if (const auto* ask = std::get_if<Ask>(&envelope.message)) words += ask->body.size() / kWordBytes;
+  if (const auto* answer = std::get_if<Answer>(&envelope.message))
+    words += answer->body.size() / kWordBytes;
   return words;
 }
 

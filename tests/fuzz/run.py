@@ -3,7 +3,7 @@
 
 usage: run.py --bin FOLDER [--seconds N] [--seed N] [TARGET...]
 
-Targets: decode, drain, config, wire, control.
+Targets: decode, drain, config, wire, control, lines.
 
 FOLDER holds the programs TARGET_fuzz (build/asan/bin). An input that breaks a target is kept in
 FOLDER/../findings and named; once mended it belongs into tests/fuzz/found/TARGET. Ends with 1 if
@@ -18,7 +18,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SHARED = ROOT.parent / "shared"
-TARGETS = ["decode", "drain", "config", "wire", "control"]
+TARGETS = ["decode", "drain", "config", "wire", "control", "lines"]
 SEED_BYTES_MAX = 8192
 
 
@@ -46,7 +46,7 @@ def configs():
 def seeds(target):
     if target == "config":
         yield from configs()
-    elif target not in ("wire", "control"):     # these make messages themselves
+    elif target not in ("wire", "control", "lines"):  # these make messages themselves
         for steer in (b"\x00", b"\x03"):
             yield from (steer + log for log in logs())
 

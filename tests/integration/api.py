@@ -96,6 +96,8 @@ def check_document(expect, asker, incident, fault):
         for pattern, name in names.items():
             if path.startswith(pattern):
                 filled = path.replace("{id}", name)
+        if path.endswith("/lines"):
+            filled += "?rank=4&around=2026-11-20T15:54:42Z"
         status, headers, body = asker.ask(filled)
         expect.equal(status, 200, f"GET {filled}")
         answer = item["get"]["responses"]["200"]
@@ -117,7 +119,8 @@ def check_document(expect, asker, incident, fault):
         expect.that(status == 200 and not body and int(headers["Content-Length"]) > 0,
                     f"HEAD {filled}")
     for path in ("/api/v1/jobs/nobody", "/api/v1/jobs/nobody/nodes", "/api/v1/incidents/none",
-                 "/api/v1/jobs/nobody/iterations", "/api/v1/faults/none"):
+                 "/api/v1/jobs/nobody/iterations", "/api/v1/faults/none",
+                 "/api/v1/jobs/nobody/lines?rank=0"):
         status, _, body = asker.ask(path)
         expect.that(status == 404 and "there is no" in json.loads(body)["error"]["message"],
                     f"GET {path}", body)

@@ -10,9 +10,11 @@
 
 #include "agent/discover/layout_pattern.h"
 #include "aggregator/serve/utf8.h"
+#include "tools/l4/completion.h"
 #include "tools/l4/faults_options.h"
 #include "tools/l4/help_text.h"
 #include "tools/l4/nearest.h"
+#include "tools/l4/terminal.h"
 #include "tools/l4/zone.h"
 
 namespace l4::cli {
@@ -45,7 +47,8 @@ void add_diagnose(CLI::App& app, DiagnoseOptions& options, Words& words) {
       ->check(CLI::IsMember({"l4", "paper"}).description(""));
   add(kMethod, "--threads", options.threads, "N", kThreadsHelp)
       ->check(CLI::Range(1u, 4096u).description(""));
-  add(kOutput, "--format", options.format, "text|json", "for people (default), or for programs")
+  add(kOutput, "-o,--output,--format", options.format, "text|json",
+      "for people (default), or for programs")
       ->check(CLI::IsMember({"text", "json"}).description(""));
   add(kOutput, "--out", options.out, "FILE", "write the report here and not to standard output");
   add(kOutput, "--lines", options.lines, "FILE", kLinesHelp);
@@ -76,9 +79,20 @@ void add_inspect(CLI::App& app, InspectOptions& options) {
   command->add_option("--layout", options.layout, kLayoutHelp)->type_name("PATTERN");
   command->add_option("--config", options.config, "settings; see config/diagnose.toml")
       ->type_name("FILE");
-  command->add_option("--format", options.format, "for people (default), or for programs")
+  command->add_option("-o,--output,--format", options.format, "for people (default), or programs")
       ->type_name("text|json")
       ->check(CLI::IsMember({"text", "json"}).description(""));
+}
+
+void add_check_config(CLI::App& app, CheckConfigOptions& options) {
+  auto* command = app.add_subcommand("check-config", "whether the programs could start with these");
+  command->footer(kCheckConfigFooter);
+  command->add_option("FILE", options.files, "configs of l4-agent, l4-aggregator or l4 diagnose")
+      ->type_name("")
+      ->required();
+  command->add_option("--as", options.as, "whose they are (default: as their tables tell)")
+      ->type_name("agent|aggregator|diagnose")
+      ->check(CLI::IsMember({"agent", "aggregator", "diagnose"}).description(""));
 }
 
 /// Never two empty lines in a row.
@@ -201,6 +215,9 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   add_faults(app, line.faults);
   add_live(app, line.live);
   add_keys(app, line.keys);
+  add_check_config(app, line.check_config);
+  CompletionOptions completion;
+  add_completion(app, completion);
   const std::vector<std::string> commands = names_of(app);
   if (argc < 2) return wrong_use("say what to do: " + join(commands));
   const std::string first = argv[1];
@@ -223,7 +240,12 @@ CommandLine read_command_line(int argc, const char* const* argv) {
     return wrong_use("say what to do: " + join(inner), name);
   using enum CommandLine::Command;
   Result<void> checked;
-  if (app.got_subcommand("parse")) {
+  if (app.got_subcommand("completion")) {
+    std::cout << completion_script(app, completion.shell);
+    line.exit = finish_output("l4 completion");
+  } else if (app.got_subcommand("check-config")) {
+    line.command = check_config;
+  } else if (app.got_subcommand("parse")) {
     line.command = parse;
   } else if (app.got_subcommand("inspect")) {
     line.command = inspect;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "tools/l4/check_config.h"
 #include "tools/l4/diagnose_command.h"
 #include "tools/l4/faults_command.h"
 #include "tools/l4/inspect_command.h"
@@ -18,7 +19,7 @@ namespace l4::cli {
 
 struct CommandLine {
   /// `done`: help or version was printed, or the use was wrong and said so; end with `exit`.
-  enum class Command { done, diagnose, parse, inspect, faults, keys, live };
+  enum class Command { done, diagnose, parse, inspect, faults, keys, live, check_config };
 
   Command command = Command::done;
   int exit = kDone;
@@ -28,6 +29,7 @@ struct CommandLine {
   FaultsOptions faults;
   KeysOptions keys;
   LiveOptions live;
+  CheckConfigOptions check_config;
 };
 
 CommandLine read_command_line(int argc, const char* const* argv);

@@ -1,9 +1,10 @@
 // `l4 faults`: the fault library, to read (list, show), to try on lines (match) and to check
-// (test).
+// (test); and that of a running aggregator: to add to (confirm, drop) and to keep (export).
 //
-// Flow: command line -> run_faults -> one function per command, each in a file of its name. The
-// library is the one that `l4 diagnose` would use. JSON: schemas l4.faults/1 (list and show),
-// l4.fault_matches/1, l4.fault_findings/1.
+// Flow: command line -> run_faults -> one function per command, each in a file of its name;
+// confirm, drop and export stand together. The library is the one that `l4 diagnose` would use.
+// JSON: schemas l4.faults/1 (list and show), l4.fault_matches/1, l4.fault_findings/1; else what was
+// answered.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,7 @@
 namespace l4::cli {
 
 struct FaultsOptions {
-  enum class Action { list, show, match, test };
+  enum class Action { list, show, match, test, confirm, drop, keep };
 
   Action action = Action::list;
   std::filesystem::path config;  ///< TOML; empty: defaults
@@ -28,12 +29,25 @@ struct FaultsOptions {
   std::vector<std::string> lines;            ///< match: as if they stood in a file
   bool all = false;                          ///< match: every fault of a line, not only the first
   bool exit_code = false;                    ///< match: end with 10 if a fault was found
+
+  // confirm, drop and export (keep)
+  std::string address;               ///< URL; empty: L4_ADDRESS, else http://127.0.0.1:7440
+  std::filesystem::path token_file;  ///< empty: L4_TOKEN, else none
+  std::string incident, cause, fix, title, action_now, template_id, example;
+  std::vector<std::string> patterns;
+  bool dry_run = false;
+  bool confirmed = false;     ///< export: only those
+  std::filesystem::path out;  ///< export: empty: standard output
 };
 
-/// Exit status: 0 done; 1 findings (test); 2 wrong use, or a library that cannot be loaded; 3
-/// nothing could be read (match); 10 a fault was found (match with `exit_code`).
+/// Exit status: 0 done; 1 findings (test), or refused because it would say too much (confirm); 2
+/// wrong use, or a library that cannot be loaded; 3 nothing could be read (match), or the
+/// aggregator did not answer; 10 a fault was found (match with `exit_code`).
 int run_faults(const FaultsOptions& options);
 
+int confirm_fault(const FaultsOptions& options);
+int drop_fault(const FaultsOptions& options);
+int export_faults(const FaultsOptions& options);
 int list_faults(const FaultsOptions& options, const faults::Library& library);
 int show_fault(const FaultsOptions& options, const faults::Library& library);
 int match_faults(const FaultsOptions& options, const Settings& settings,

@@ -1,5 +1,7 @@
 #include "tools/l4/faults_json.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 namespace l4::cli {
@@ -72,6 +74,55 @@ std::string to_json(const std::vector<faults::Finding>& findings, std::size_t en
                    {"reason", finding.reason}});
   return dump({{"schema", "l4.fault_findings/1"}, {"entries", entries}, {"findings", all}}, 2) +
          '\n';
+}
+
+Result<ConfirmedView> read_confirmed(std::string_view text) try {
+  const Json json = Json::parse(text);
+  const Json& fault = json.at("fault");
+  const auto of = [](const Json& object, const char* key) {
+    return object.at(key).get<std::string>();
+  };
+  const auto list = [&](const char* key) { return fault.at(key).get<std::vector<std::string>>(); };
+  ConfirmedView view;
+  view.stored = json.at("stored").get<bool>();
+  view.known = json.at("known").get<bool>();
+  view.id = of(fault, "id");
+  view.title = of(fault, "title");
+  view.category = of(fault, "category") + "/" + of(fault, "subcategory");
+  view.category_from = of(json, "category_from");
+  view.scope = of(fault, "scope");
+  view.severity = of(fault, "severity");
+  view.cause = of(fault, "cause");
+  view.fix = of(fault, "fix");
+  view.patterns = list("patterns");
+  view.matches = list("matches");
+  view.rejects = list("rejects");
+  for (const auto& [kind, values] : fault.at("parameters").items())
+    for (const Json& value : values) view.codes.push_back(kind + " " + value.get<std::string>());
+  for (const Json& event : json.at("evidence"))
+    view.evidence.push_back(of(event, "template_id") + " " + of(event, "template"));
+  for (const Json& past : json.at("also_matches"))
+    view.also_matches.push_back(
+        fmt::format("{} of job {}, {}", of(past, "incident"), of(past, "job"), of(past, "state")));
+  for (const Json& id : json.at("overlaps"))
+    view.overlaps += (view.overlaps.empty() ? "" : ", ") + id.get<std::string>();
+  const Json& looked_at = json.at("looked_at");
+  view.incidents = looked_at.at("incidents").get<std::uint64_t>();
+  view.jobs = looked_at.at("jobs").get<std::uint64_t>();
+  view.templates = looked_at.at("templates").get<std::uint64_t>();
+  return view;
+} catch (const Json::exception& wrong) {
+  return std::unexpected(Error{"", wrong.what()});
+}
+
+std::vector<std::pair<std::string, std::string>> read_lines(std::string_view text) try {
+  std::vector<std::pair<std::string, std::string>> lines;
+  const Json json = Json::parse(text);
+  for (const Json& line : json.at("error").at("lines"))
+    lines.emplace_back(line.at("where").get<std::string>(), line.at("text").get<std::string>());
+  return lines;
+} catch (const Json::exception&) {
+  return {};
 }
 
 }  // namespace l4::cli

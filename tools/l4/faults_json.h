@@ -1,9 +1,11 @@
-// What `l4 faults` says, as JSON. Keys keep their order and meaning; new ones may be added.
+// What `l4 faults` says, as JSON, and what an aggregator answers it. Keys keep their order and
+// meaning; new ones may be added. Texts that were read are not fit for a terminal yet.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,5 +27,16 @@ std::string to_json(const std::vector<const faults::Fault*>& faults);
 std::string to_json(const FaultMatch& match);
 std::string to_json(const std::vector<std::pair<const faults::Fault*, std::size_t>>& counts);
 std::string to_json(const std::vector<faults::Finding>& findings, std::size_t entries);
+
+/// What a confirmation has become, each list ready to be shown.
+struct ConfirmedView {
+  bool stored = false, known = false;
+  std::string id, title, category, category_from, scope, severity, cause, fix, overlaps;
+  std::vector<std::string> patterns, codes, matches, rejects, evidence, also_matches;
+  std::uint64_t incidents = 0, jobs = 0, templates = 0;  ///< looked at
+};
+Result<ConfirmedView> read_confirmed(std::string_view text);
+/// Where and what: the lines of {"error": {"lines"}}; none if it is no such answer.
+std::vector<std::pair<std::string, std::string>> read_lines(std::string_view text);
 
 }  // namespace l4::cli

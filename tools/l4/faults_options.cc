@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/http/url.h"
+
 namespace l4::cli {
 namespace {
 
@@ -44,12 +46,123 @@ Exit status:
   1   findings
   2   wrong use, or a fault library that cannot be loaded: what keeps it is said)";
 
+constexpr auto kConfirmFooter =
+    R"(For the engineer who found out what an incident was: from then on the same line is answered
+with this cause and fix, in every job. The pattern is distilled from the line that told of it:
+numbers, paths and hosts may differ. It is refused, with the lines, if a healthy job prints what
+it matches; then give a narrower one, in the notation of docs/FAULTS.md.
+
+Examples:
+  l4 faults confirm job-4711.0.1795363200 --dry-run \
+     --cause 'The corpus was copied only in part.' --fix 'Copy it again, then restart.'
+  l4 faults confirm job-4711.0.1795363200 --category hardware/storage --id corpus_cut_short \
+     --cause '...' --fix '...' --pattern 'shard {n} of .* ends too early'
+
+Exit status:
+  0   confirmed, or with --dry-run: it would be
+  1   refused: no line tells what happened, or healthy ones would be matched, too
+  2   wrong use, no such incident, or an id that is taken
+  3   the aggregator did not answer, or could not store it
+
+Environment: as for 'l4 jobs')";
+
+constexpr auto kDropFooter =
+    R"(Only faults that were confirmed; those that ship stay. Jobs are diagnosed without it from
+then on; reports that are stored stay as they are.
+
+Exit status:
+  0   withdrawn
+  2   wrong use, or no confirmed fault of this id
+  3   the aggregator did not answer, or could not remove it
+
+Environment: as for 'l4 jobs')";
+
+constexpr auto kExportFooter =
+    R"(TOML is a file of a fault library: put it into a folder for 'l4 diagnose --faults', or beside
+those of the shipped one. With --faults a folder is written, and no aggregator is asked.
+
+Examples:
+  l4 faults export --confirmed --out site/confirmed.toml
+  l4 faults export --format json
+
+Exit status:
+  0   written
+  2   wrong use, a library that cannot be loaded, or output that cannot be written
+  3   the aggregator did not answer
+
+Environment: as for 'l4 jobs')";
+
+constexpr auto kAddressHelp =
+    "where l4-aggregator answers (default: $L4_ADDRESS,\n"
+    "else http://127.0.0.1:7440)";
+
 constexpr auto kFooter = R"('l4 faults COMMAND --help' says more about a command.)";
+
+void add_format(CLI::App* command, FaultsOptions& options) {
+  command->add_option("-o,--output,--format", options.format, "for people (default), or programs")
+      ->type_name("text|json")
+      ->check(CLI::IsMember({"text", "json"}).description(""));
+}
+
+void add_asking(CLI::App* command, FaultsOptions& options) {
+  command->add_option("--address", options.address, kAddressHelp)->type_name("URL");
+  command
+      ->add_option("--token-file", options.token_file,
+                   "file with the token to ask with (default: $L4_TOKEN)")
+      ->type_name("FILE");
+}
+
+void add_confirm(CLI::App* faults, FaultsOptions& options) {
+  auto* command = faults->add_subcommand("confirm", "what an incident was, for all to come");
+  command->footer(kConfirmFooter);
+  command->callback([&options] { options.action = FaultsOptions::Action::confirm; });
+  const auto add = [&](const char* name, auto& value, const char* type, const char* what) {
+    return command->add_option(name, value, what)->type_name(type);
+  };
+  add("INCIDENT", options.incident, "", "its id; see 'l4 incidents'")->required();
+  add("--cause", options.cause, "TEXT", "what happened")->required();
+  add("--fix", options.fix, "TEXT", "what repairs it")->required();
+  add("--action", options.action_now, "TEXT", "what to do at once (default: the fix)");
+  add("--category", options.category, "CATEGORY", "as hardware/network (default: guessed)");
+  add("--title", options.title, "TEXT", "one line (default: the message)");
+  add("--id", options.id, "ID", "of a-z, 0-9 and _ (default: from the title)");
+  add("--template", options.template_id, "ID", "the event that tells of it");
+  add("--pattern", options.patterns, "PATTERN", "instead of the distilled one; may be repeated")
+      ->allow_extra_args(false);
+  add("--example", options.example, "LINE", "a whole line, as it stands in a log");
+  command->add_flag("--dry-run", options.dry_run, "show what would be, and store nothing");
+  add_format(command, options);
+  add_asking(command, options);
+}
+
+void add_drop(CLI::App* faults, FaultsOptions& options) {
+  auto* command = faults->add_subcommand("drop", "withdraw a confirmed fault");
+  command->footer(kDropFooter);
+  command->callback([&options] { options.action = FaultsOptions::Action::drop; });
+  command->add_option("ID", options.id, "of the fault")->type_name("")->required();
+  add_format(command, options);
+  add_asking(command, options);
+}
+
+void add_export(CLI::App* faults, FaultsOptions& options) {
+  auto* command = faults->add_subcommand("export", "a running aggregator's faults, as a file");
+  command->footer(kExportFooter);
+  command->callback([&options] { options.action = FaultsOptions::Action::keep; });
+  command->add_flag("--confirmed", options.confirmed, "only those that were confirmed");
+  command->add_option("-o,--output,--format", options.format, "a library's form (default), or JSON")
+      ->type_name("toml|json")
+      ->check(CLI::IsMember({"toml", "json"}).description(""));
+  command->add_option("--out", options.out, "write it here and not to standard output")
+      ->type_name("FILE");
+  command->add_option("--faults", options.faults, "of this fault library")->type_name("DIR");
+  add_asking(command, options);
+}
 
 }  // namespace
 
 void add_faults(CLI::App& app, FaultsOptions& options) {
-  auto* faults = app.add_subcommand("faults", "known faults: list, show, match, test");
+  auto* faults =
+      app.add_subcommand("faults", "known faults: list, show, match, test, confirm, drop, export");
   faults->footer(kFooter);
   const auto add = [&](const char* name, const char* what, const char* footer,
                        FaultsOptions::Action action) {
@@ -59,9 +172,7 @@ void add_faults(CLI::App& app, FaultsOptions& options) {
     command->add_option("--faults", options.faults, "use this fault library")->type_name("DIR");
     command->add_option("--config", options.config, "settings; see config/diagnose.toml")
         ->type_name("FILE");
-    command->add_option("--format", options.format, "for people (default), or for programs")
-        ->type_name("text|json")
-        ->check(CLI::IsMember({"text", "json"}).description(""));
+    add_format(command, options);
     return command;
   };
   using enum FaultsOptions::Action;
@@ -81,12 +192,18 @@ void add_faults(CLI::App& app, FaultsOptions& options) {
   auto* test_command = add("test", "check a fault library", kTestFooter, test);
   test_command->add_option("DIR", options.faults, "its folder (default: the one in use)")
       ->type_name("");
+  add_confirm(faults, options);
+  add_drop(faults, options);
+  add_export(faults, options);
 }
 
 Result<void> check(const FaultsOptions& options) {
   if (options.action == FaultsOptions::Action::match && options.files.empty() &&
       options.lines.empty())
     return std::unexpected(Error{"", "say what to read: a FILE, - for standard input, or --line"});
+  if (!options.address.empty())
+    if (const auto url = http::parse_url(options.address); !url)
+      return std::unexpected(Error{"--address: " + url.error().where, url.error().reason});
   return {};
 }
 

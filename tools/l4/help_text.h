@@ -41,6 +41,17 @@ Environment:
   TMPDIR         where archives and standard input are unpacked (default: /tmp)
   NO_COLOR       if set, no colours)";
 
+inline constexpr auto kCheckConfigFooter =
+    R"(What a file names is looked at, too: keys, tokens, rule packs, faults. Nothing is started.
+
+Examples:
+  l4 check-config /etc/l4/agent.toml /etc/l4/aggregator.toml
+  l4 check-config --as agent half-written.toml
+
+Exit status:
+  0   all can be used
+  2   wrong use, or one cannot be used; it is said why, with file, line and key)";
+
 inline constexpr auto kHistoryHelp =
     "a healthy run of the same kind of job: what it printed\n"
     "is normal; may be repeated";

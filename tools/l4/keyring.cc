@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "aggregator/http/tokens.h"
+#include "common/base/hex.h"
 #include "common/wire/control.h"
 #include "common/wire/port.h"
 #include "common/wire/zmq/curve_key.h"
@@ -202,8 +203,7 @@ Result<std::string> Keyring::add_token(const std::string& name, const std::strin
   std::array<unsigned char, 32> secret{};
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
     return std::unexpected(failed("getrandom", errno));
-  std::string token = "l4_";
-  for (const unsigned char byte : secret) token += fmt::format("{:02x}", byte);
+  const std::string token = "l4_" + hex_of(secret);
   text += fmt::format("{} {} {}\n", role, name, http::sha256_of(token));
   if (auto wrote = write_file(tokens(), text, true); !wrote) return std::unexpected(wrote.error());
   return token;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -14,18 +13,18 @@
 #include "aggregator/serve/report_diff.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
-#include "common/http/client.h"
 #include "common/http/url.h"
+#include "tools/l4/asking.h"
 #include "tools/l4/diagnose_command.h"
+#include "tools/l4/lines_view.h"
 #include "tools/l4/live_json.h"
 #include "tools/l4/live_view.h"
 #include "tools/l4/nearest.h"
 #include "tools/l4/terminal.h"
+#include "tools/l4/watch_command.h"
 
 namespace l4::cli {
 namespace {
-
-constexpr auto kDefaultAddress = "http://127.0.0.1:7440";
 
 const char* program_of(const LiveOptions& options) {
   using enum LiveOptions::Action;
@@ -38,79 +37,16 @@ const char* program_of(const LiveOptions& options) {
       return "l4 agents";
     case incidents:
       return "l4 incidents";
+    case lines:
+      return "l4 lines";
+    case watch:
+      return "l4 watch";
+    case top:
+      return "l4 top";
     case show:
       break;
   }
   return "l4 show";
-}
-
-/// What to say and how to end.
-struct Failure {
-  Error error;
-  int exit = kNothingRead;
-};
-template <class T>
-using Answer = std::expected<T, Failure>;
-
-std::unexpected<Failure> failed(std::string where, std::string reason, int exit = kNothingRead) {
-  return std::unexpected(Failure{{std::move(where), std::move(reason)}, exit});
-}
-
-/// The aggregator that is to be asked.
-struct Aggregator {
-  std::string address;  ///< without a slash at its end
-  std::string token;    ///< empty: none
-};
-
-/// The first word of --token-file, or L4_TOKEN.
-Answer<std::string> find_token(const LiveOptions& options) {
-  if (options.token_file.empty()) {
-    const char* given = std::getenv("L4_TOKEN");
-    return given != nullptr ? given : "";
-  }
-  std::ifstream file(options.token_file);
-  std::string token;
-  if (!file) return failed(options.token_file.string(), "cannot be read", kWrongUse);
-  if (!(file >> token)) return failed(options.token_file.string(), "holds no token", kWrongUse);
-  return token;
-}
-
-Answer<std::string> find_address(const LiveOptions& options) {
-  std::string address = options.address;
-  const char* given = std::getenv("L4_ADDRESS");
-  if (address.empty() && given != nullptr) {
-    address = given;
-    if (const auto url = http::parse_url(address); !address.empty() && !url)
-      return failed("L4_ADDRESS: " + url.error().where, url.error().reason, kWrongUse);
-  }
-  if (address.empty()) address = kDefaultAddress;
-  address = address.substr(0, address.find_first_of("?#"));
-  address.erase(address.find_last_not_of('/') + 1);
-  return address;
-}
-
-/// Body of a 200; everything else is a failure that says why. `status` tells other answers apart.
-Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Millis timeout,
-                          unsigned* status = nullptr) {
-  http::ClientOptions how{.timeout = timeout};
-  if (!asked.token.empty()) how.headers.emplace_back("Authorization", "Bearer " + asked.token);
-  const std::string& address = asked.address;
-  auto response = http::get(address + path, how);
-  if (!response)
-    return failed(response.error().where,
-                  response.error().reason + " - is l4-aggregator running there?");
-  if (status != nullptr) *status = response->status;
-  if (response->status == 200) return std::move(response->body);
-  const std::string message = read_error(response->body);
-  return failed(address, message.empty()
-                             ? fmt::format("answered with status {} - is this l4-aggregator?",
-                                           response->status)
-                             : fmt::format("{} (status {})", message, response->status));
-}
-
-std::unexpected<Failure> misread(const Aggregator& asked, const Error& error) {
-  return failed(asked.address,
-                fmt::format("is not the answer that was expected: {}", error.text()));
 }
 
 /// A list, as JSON or as the text that `read` and to_text make of it.
@@ -154,36 +90,42 @@ Failure no_such_job(const LiveOptions& options, const Aggregator& asked) {
   return failure;
 }
 
-Answer<diagnose::Report> fetch_snapshot(const LiveOptions& options, const Aggregator& asked) {
-  constexpr Millis kTimeout{60'000};
+/// The body of a path that names one thing; `nobody` says what it is when there is none.
+template <class Nobody>
+Answer<std::string> fetch_one(const Aggregator& asked, const std::string& path, Millis timeout,
+                              Nobody nobody) {
   unsigned status = 0;
-  const auto body =
-      fetch(asked, fmt::format("/api/v1/jobs/{}/snapshot", http::percent_encoded(options.job)),
-            kTimeout, &status);
+  auto body = fetch(asked, path, timeout, &status);
   if (!body && status == 404 && !body.error().error.reason.starts_with("answered"))
-    return std::unexpected(no_such_job(options, asked));
-  if (!body) return std::unexpected(body.error());
-  auto report = serve::report_from_json(*body);
+    return std::unexpected(nobody());
+  return body;
+}
+
+Answer<diagnose::Report> parsed_report(const Aggregator& asked, std::string_view text) {
+  auto report = serve::report_from_json(text);
   if (!report) return misread(asked, report.error());
   return std::move(*report);
 }
 
-Answer<diagnose::Report> fetch_incident(const LiveOptions& options, const Aggregator& asked) {
-  constexpr Millis kTimeout{10'000};
-  unsigned status = 0;
+Answer<diagnose::Report> fetch_snapshot(const LiveOptions& options, const Aggregator& asked) {
   const auto body =
-      fetch(asked, fmt::format("/api/v1/incidents/{}", http::percent_encoded(options.incident)),
-            kTimeout, &status);
-  if (!body && status == 404 && !body.error().error.reason.starts_with("answered"))
-    return failed(
-        "", fmt::format("there is no incident {}; 'l4 incidents' names them", options.incident),
-        kWrongUse);
+      fetch_one(asked, fmt::format("/api/v1/jobs/{}/snapshot", http::percent_encoded(options.job)),
+                Millis{60'000}, [&] { return no_such_job(options, asked); });
+  if (!body) return std::unexpected(body.error());
+  return parsed_report(asked, *body);
+}
+
+Answer<diagnose::Report> fetch_incident(const LiveOptions& options, const Aggregator& asked) {
+  const std::string& id = options.incident;
+  const auto body =
+      fetch_one(asked, "/api/v1/incidents/" + http::percent_encoded(id), Millis{10'000}, [&] {
+        return Failure{{"", fmt::format("there is no incident {}; 'l4 incidents' names them", id)},
+                       kWrongUse};
+      });
   if (!body) return std::unexpected(body.error());
   const auto text = report_of_incident(*body, options.opening);
   if (!text) return misread(asked, text.error());
-  auto report = serve::report_from_json(*text);
-  if (!report) return misread(asked, report.error());
-  return std::move(*report);
+  return parsed_report(asked, *text);
 }
 
 Answer<diagnose::Report> read_report(const std::filesystem::path& from) {
@@ -220,6 +162,44 @@ int show_report(const LiveOptions& options, const Answer<diagnose::Report>& repo
   return options.exit_code && is_failure(report->verdict.state) ? kFailureFound : kDone;
 }
 
+std::string lines_path(const LiveOptions& options) {
+  std::string path =
+      fmt::format("/api/v1/jobs/{}/lines?context={}&limit={}", http::percent_encoded(options.job),
+                  options.context, options.limit);
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) path += fmt::format("&{}={}", key, http::percent_encoded(value));
+  };
+  add("template", options.template_id);
+  add("node", options.node);
+  add("rank", options.rank);
+  add("around", options.around);
+  return path;
+}
+
+int show_lines(const LiveOptions& options, const Aggregator& asked) {
+  constexpr Millis kTimeout{60'000};
+  const auto failure = [&](const Failure& why) {
+    return fail(why.error, why.exit, program_of(options));
+  };
+  unsigned status = 0;
+  const auto body = fetch(asked, lines_path(options), kTimeout, &status);
+  if (!body && status == 404 && body.error().error.reason.starts_with("there is no job"))
+    return failure(no_such_job(options, asked));
+  if (!body && (status == 404 || status == 400)) return failure({body.error().error, kWrongUse});
+  if (!body) return failure(body.error());
+  const auto list = read_line_list(*body);
+  if (!list) return failure(misread(asked, list.error()).error());
+  std::string text = to_text(*list, {.color = options.out.empty() && is_color_wanted()});
+  if (options.format == "json") {
+    auto tidy = tidied_json(*body);
+    if (!tidy) return failure(misread(asked, tidy.error()).error());
+    text = std::move(*tidy);
+  }
+  if (const int written = write_text(text, options.out, program_of(options)); written != kDone)
+    return written;
+  return options.exit_code && !list->missing.empty() ? kFailureFound : kDone;
+}
+
 std::string incidents_path(const LiveOptions& options) {
   std::string path = fmt::format("/api/v1/incidents?count={}", options.count);
   if (!options.job.empty()) path += "&job=" + http::percent_encoded(options.job);
@@ -232,14 +212,16 @@ std::string incidents_path(const LiveOptions& options) {
 int run_live(const LiveOptions& options) {
   using enum LiveOptions::Action;
   if (options.action == show) return show_report(options, read_report(options.file));
-  const auto address = find_address(options);
-  if (!address) return fail(address.error().error, address.error().exit, program_of(options));
-  const auto token = find_token(options);
-  if (!token) return fail(token.error().error, token.error().exit, program_of(options));
-  const Aggregator asked{*address, *token};
+  const auto found = find_aggregator(options.address, options.token_file);
+  if (!found) return fail(found.error().error, found.error().exit, program_of(options));
+  const Aggregator& asked = *found;
   if (options.action == snapshot) return show_report(options, fetch_snapshot(options, asked));
   if (options.action == incidents && !options.incident.empty())
     return show_report(options, fetch_incident(options, asked));
+  if (options.action == lines) return show_lines(options, asked);
+  if (options.action == watch)
+    return run_watch(options, [&] { return fetch_snapshot(options, asked); });
+  if (options.action == top) return run_top(options, asked);
   const auto text = options.action == jobs ? show_list(options, asked, "/api/v1/jobs", read_jobs)
                     : options.action == agents
                         ? show_list(options, asked, "/api/v1/agents", read_agents)

@@ -229,6 +229,40 @@ Result<std::vector<IncidentRow>> read_incidents(std::string_view text) {
   return rows;
 }
 
+Result<LineList> read_line_list(std::string_view text) {
+  const auto json = parsed<Json>(text);
+  if (!json) return std::unexpected(json.error());
+  std::optional<Error> error;
+  LineList list;
+  Object from(*json, "$", error);
+  list.agents_asked = from.count("agents_asked");
+  list.agents_answered = from.count("agents_answered");
+  list.redacted = from.count("redacted");
+  from.list("lines", [&](const Json& row, const std::string& path) {
+    Object one(row, path, error);
+    LineRow& line = list.lines.emplace_back();
+    line.agent = one.text("agent");
+    line.node = one.text("node");
+    line.file = one.text("file");
+    line.text = one.text("text");
+    line.rank = one.number_or_null("rank");
+    line.number = one.number_or_null("line");
+    line.offset = one.count("offset");
+    line.hit = one.flag("hit");
+    line.cut = one.flag("cut");
+  });
+  from.list("missing", [&](const Json& row, const std::string& path) {
+    Object one(row, path, error);
+    MissingRow& missing = list.missing.emplace_back();
+    missing.kind = one.text("kind");
+    missing.agent = one.text("agent", true);
+    missing.file = one.text("file", true);
+    missing.text = one.text("text");
+  });
+  if (error) return std::unexpected(*error);
+  return list;
+}
+
 Result<std::string> report_of_incident(std::string_view text, bool opening) {
   const auto json = parsed<nlohmann::ordered_json>(text);
   if (!json) return std::unexpected(json.error());
@@ -251,10 +285,10 @@ std::string read_error(std::string_view text) {
   return error["message"].get<std::string>();
 }
 
-Result<std::string> tidied_json(std::string_view text) {
+Result<std::string> tidied_json(std::string_view text, int indent) {
   const auto json = parsed<nlohmann::ordered_json>(text);
   if (!json) return std::unexpected(json.error());
-  const std::string plain = json->dump(2, ' ', false, Json::error_handler_t::replace);
+  const std::string plain = json->dump(indent, ' ', false, Json::error_handler_t::replace);
   std::string out;
   for (std::string_view rest = plain; !rest.empty();) {
     const serve::CodePoint point = serve::first_code_point(rest);

@@ -53,9 +53,27 @@ struct AgentList {
   std::vector<AgentRow> agents;
 };
 
+struct LineRow {
+  std::string agent, node, file, text;
+  std::optional<std::int64_t> rank, number;  ///< number: of the line, where it is known
+  std::uint64_t offset = 0;
+  bool hit = false, cut = false;
+};
+
+struct MissingRow {
+  std::string kind, agent, file, text;  ///< agent, file: empty for all
+};
+
+struct LineList {
+  std::vector<LineRow> lines;
+  std::vector<MissingRow> missing;
+  std::uint64_t agents_asked = 0, agents_answered = 0, redacted = 0;
+};
+
 Result<JobList> read_jobs(std::string_view text);
 Result<AgentList> read_agents(std::string_view text);
 Result<std::vector<IncidentRow>> read_incidents(std::string_view text);
+Result<LineList> read_line_list(std::string_view text);
 
 /// The report in the answer to `/api/v1/incidents/{id}`, as JSON; `opening`: the one of its
 /// opening. An Error where there is none.
@@ -64,7 +82,8 @@ Result<std::string> report_of_incident(std::string_view text, bool opening);
 /// The sentence of {"error": {"message"}}; empty if it is none.
 std::string read_error(std::string_view text);
 
-/// The same JSON, indented, with everything escaped that acts on a terminal.
-Result<std::string> tidied_json(std::string_view text);
+/// The same JSON, indented or on one line, with everything escaped that acts on a terminal.
+inline constexpr int kOneLine = -1;
+Result<std::string> tidied_json(std::string_view text, int indent = 2);
 
 }  // namespace l4::cli

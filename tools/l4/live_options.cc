@@ -43,6 +43,28 @@ Exit status:
 
 Environment: as for 'l4 jobs')";
 
+constexpr auto kWatchFooter =
+    R"(q or Ctrl-C ends it. Where standard output is no terminal, a line is written each time the
+verdict changes; with --format json that line is the whole report.
+
+Examples:
+  l4 watch job-4711
+  l4 watch job-4711 --until-over || notify-send "job-4711 failed"
+
+Exit status:
+  0   ended by you; with --until-over: the job finished
+  2   wrong use, no such job, or output that cannot be written
+  3   the aggregator did not answer the first time
+  10  with --until-over: the job failed
+
+Environment: as for 'l4 jobs')";
+
+constexpr auto kTopFooter =
+    R"(Agents in short, open incidents, then all jobs, the ones that need a look first. q or Ctrl-C
+ends it. Where standard output is no terminal, it is written once.
+
+Exit status and environment: as for 'l4 jobs')";
+
 constexpr auto kAgentsFooter =
     R"(Lost agents stand first. "held" is what an agent keeps because it is not acknowledged yet,
 "left out" what it no longer sends of each line, under pressure; "clock" by how much its clock
@@ -65,6 +87,26 @@ Exit status:
   2   wrong use, no such incident, or output that cannot be written
   3   the aggregator did not answer
   10  with --exit-code: the job of this incident failed
+
+Environment: as for 'l4 jobs')";
+
+constexpr auto kLinesFooter =
+    R"(The agents read the lines on their nodes, rotated and packed files (.gz, .zst) too, and blot
+secrets out there. With --template: lines of it, the newest; else with --around the first line at
+or behind that time; else the end of each log. --template, --node and --rank may be combined. A
+sign > stands before the lines that were asked for, the others are their context. What is gone,
+cannot be reached or was left out is said at the end. The aggregator logs who asks.
+
+Examples:
+  l4 lines job-4711 --rank 24
+  l4 lines job-4711 --node node-03 --around 2026-11-20T15:54:42Z --context 20
+  l4 lines job-4711 --template 00c5ab12f4de7790 --limit 50 -o json
+
+Exit status:
+  0   the aggregator answered
+  2   wrong use, no such job, node, rank or template, or output that cannot be written
+  3   the aggregator did not answer
+  10  with --exit-code: something is missing
 
 Environment: as for 'l4 jobs')";
 
@@ -95,6 +137,25 @@ void add_report_options(CLI::App* command, LiveOptions& options) {
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000'000u).description(""));
   command->add_flag("--exit-code", options.exit_code, "end with 10 if the job failed");
+}
+
+void add_lines(CLI::App* command, LiveOptions& options) {
+  command->add_option("JOB", options.job, "its name; see 'l4 jobs'")->type_name("")->required();
+  command->add_option("--template", options.template_id, "lines of this template; see a report")
+      ->type_name("ID");
+  command->add_option("--node", options.node, "lines of this node")->type_name("NODE");
+  command->add_option("--rank", options.rank, "lines of this rank")->type_name("RANK");
+  command->add_option("--around", options.around, "near this time, such as 2026-11-20T15:54:42Z")
+      ->type_name("TIME");
+  command->add_option("--context", options.context, "lines before and behind each (default: 5)")
+      ->type_name("N")
+      ->check(CLI::Range(0u, 100u).description(""));
+  command->add_option("--limit", options.limit, "so many at most (default: 200)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 10'000u).description(""));
+  command->add_option("--out", options.out, "write them here and not to standard output")
+      ->type_name("FILE");
+  command->add_flag("--exit-code", options.exit_code, "end with 10 if something is missing");
 }
 
 }  // namespace
@@ -132,6 +193,22 @@ void add_live(CLI::App& app, LiveOptions& options) {
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000u).description(""));
   add_report_options(incidents_command, options);
+  add_lines(add("lines", "raw lines of a running job, from its nodes", kLinesFooter, lines),
+            options);
+  const auto add_every = [&](CLI::App* command) {
+    command->add_option("--every", options.every_s, "between two looks (default: 2)")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(1u, 3'600u).description(""));
+  };
+  auto* watch_command =
+      add("watch", "a running job on one screen, kept up to date", kWatchFooter, watch);
+  watch_command->add_option("JOB", options.job, "its name; see 'l4 jobs'")
+      ->type_name("")
+      ->required();
+  watch_command->add_flag("--until-over", options.until_over,
+                          "end when the job has failed or finished");
+  add_every(watch_command);
+  add_every(add("top", "all jobs on one screen, kept up to date", kTopFooter, top));
   auto* show_command = add("show", "a report that was kept as JSON", kShowFooter, show);
   show_command->add_option("FILE", options.file, "the report")->type_name("")->required();
   add_report_options(show_command, options);
@@ -142,12 +219,16 @@ Result<void> check(const LiveOptions& options) {
   if (!options.address.empty())
     if (const auto url = http::parse_url(options.address); !url)
       return std::unexpected(Error{"--address: " + url.error().where, url.error().reason});
-  const bool snapshot = options.action == LiveOptions::Action::snapshot;
-  if (snapshot && (options.job.empty() || options.job == "." || options.job == ".."))
+  const bool lines = options.action == LiveOptions::Action::lines;
+  const bool of_job = lines || options.action == LiveOptions::Action::snapshot ||
+                      options.action == LiveOptions::Action::watch;
+  if (of_job && (options.job.empty() || options.job == "." || options.job == ".."))
     return std::unexpected(Error{"", "say which JOB; 'l4 jobs' names them"});
   if (options.action == LiveOptions::Action::incidents && options.opening &&
       options.incident.empty())
     return std::unexpected(Error{"--opening", "say the ID of the incident"});
+  if (lines && options.template_id.empty() && options.node.empty() && options.rank.empty())
+    return std::unexpected(Error{"", "say which lines: --template, --node or --rank"});
   return {};
 }
 

@@ -22,6 +22,8 @@ int main(int argc, char** argv) {
       return run_keys(line.keys);
     case CommandLine::Command::live:
       return run_live(line.live);
+    case CommandLine::Command::check_config:
+      return run_check_config(line.check_config);
     case CommandLine::Command::done:
       break;
   }

@@ -7,28 +7,10 @@
 #include <utility>
 
 #include "common/base/config_dir.h"
-#include "common/base/config_table.h"
+#include "common/base/config_values.h"
 
 namespace l4::cli {
 namespace {
-
-/// The integer at `key` if it is there; one out of [from, to] is refused.
-template <class Number>
-void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
-          std::int64_t to) {
-  value =
-      static_cast<Number>(table.integer_within(key, static_cast<std::int64_t>(value), from, to));
-}
-
-/// A path of the file: relative to the file's folder.
-void read(ConfigTable& table, std::string_view key, const std::filesystem::path& file,
-          std::filesystem::path& value) {
-  const std::string text = table.text_or(key, "");
-  if (!text.empty())
-    value = (std::filesystem::absolute(file).parent_path() / text).lexically_normal();
-  else if (table.has(key))
-    table.refuse(key, "must be a path");
-}
 
 Result<void> read_masks(const std::filesystem::path& masks, Settings& settings) {
   auto codes = drain::read_codes(masks);
@@ -54,9 +36,7 @@ void read_numbers(ConfigTable& root, Settings& settings) {
   for (ConfigTable& decode : root.tables("decode"))
     read(decode, "line_bytes_max", settings.agent.decode.line_bytes_max, 256, kLineMax);
   for (ConfigTable& detect : root.tables("detect")) {
-    std::int64_t seconds = settings.hang.floor.count() / 1000;
-    read(detect, "hang_floor_s", seconds, 1, kDaySeconds);
-    settings.hang.floor = Millis{seconds * 1000};
+    read_seconds(detect, "hang_floor_s", settings.hang.floor, 1, kDaySeconds);
     settings.hang.floor_min = std::min(settings.hang.floor_min, settings.hang.floor);
   }
   for (ConfigTable& archive : root.tables("archive"))
@@ -75,9 +55,9 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
       return std::unexpected(Error{"--config: " + root.error().where, root.error().reason});
     read_numbers(*root, settings);
     for (ConfigTable& paths : root->tables("paths")) {
-      read(paths, "frameworks", file, settings.frameworks);
-      read(paths, "faults", file, settings.faults);
-      read(paths, "masks", file, masks);
+      read_path(paths, "frameworks", file, settings.frameworks);
+      read_path(paths, "faults", file, settings.faults);
+      read_path(paths, "masks", file, masks);
     }
     if (const auto error = root->finish())
       return std::unexpected(Error{"--config: " + error->where, error->reason});

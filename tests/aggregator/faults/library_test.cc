@@ -77,6 +77,25 @@ TEST_CASE("causes stand before consequences") {
   CHECK(Library().match("CUDA out of memory").empty());
 }
 
+TEST_CASE("one library and more: the same id takes the place, and confirmed ones win a tie") {
+  Fault mine = *library().find("xid_off_the_bus");
+  mine.id = "mine";
+  mine.severity = Level::warning;  // the graver one would come first
+  const std::string line = "NVRM: Xid (PCI:0000:65:00): 79, pid=1";
+  CHECK(library().with({mine}).match(line).front()->id == "xid_off_the_bus");
+  mine.confirmed = Confirmation{"ops", TimeMs{}, "i"};
+  const Library more = library().with({mine});
+  CHECK(more.match(line).front()->id == "mine");
+  CHECK(more.match(line).size() == 2);
+  CHECK(more.faults().size() == library().faults().size() + 1);
+  mine.id = "xid_off_the_bus";
+  mine.title = "Ours";
+  const Library other = library().with({mine});
+  CHECK(other.faults().size() == library().faults().size());
+  CHECK(other.match(line).front()->title == "Ours");
+  CHECK(library().find("xid_off_the_bus")->title != "Ours");
+}
+
 constexpr const char* kEntry =
     "[[fault]]\nid = \"a\"\ntitle = \"t\"\ncategory = \"user\"\nsubcategory = \"program\"\n"
     "scope = \"rank\"\nseverity = \"error\"\npatterns = ['x{n}y']\ncause = \"c\"\nfix = \"f\"\n"

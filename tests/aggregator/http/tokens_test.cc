@@ -110,5 +110,47 @@ TEST_CASE("ETag: 304 to who has it, for answers of 200 to GET alone") {
   CHECK(busy.etag.empty());
 }
 
+/// Tells who asks.
+void name_who(const Request& request, const Reply& reply) {
+  reply({200, "text/plain", request.who});
+}
+
+TEST_CASE("tokens: the handler gets the name of the token, and not what a client says") {
+  const test::TempFolder folder;
+  const auto file = folder.path() / "tokens";
+  write(file, "operate ops " + sha256_of("secret") + "\nread ro " + sha256_of("other") + "\n");
+  const auto handler = guarded(file, name_who, {});
+  REQUIRE(handler);
+  Request request = asks("DELETE", "/x", "Bearer secret");
+  request.who = "somebody";
+  CHECK(ask(*handler, request).body == "ops");
+  CHECK(ask(*handler, asks("GET", "/x", "Bearer other")).body == "ro");
+  CHECK(ask(*handler, asks("DELETE", "/x", "Bearer other")).status == 403);
+  CHECK(ask(*handler, asks("DELETE", "/healthz", "")).body.empty());
+}
+
+TEST_CASE("tokens: without any, who is on this machine may change things") {
+  const Handler handler = unguarded(name_who);
+  struct Row {
+    const char *method, *peer;
+    unsigned status;
+  };
+  for (const Row& row : std::vector<Row>{{"POST", "127.0.0.1:4711", 200},
+                                         {"DELETE", "[::1]:4711", 200},
+                                         {"POST", "[::ffff:127.0.0.1]:4711", 200},
+                                         {"GET", "10.0.0.1:4711", 200},
+                                         {"POST", "10.127.0.1:4711", 403},
+                                         {"POST", "[::1:2]:4711", 403},
+                                         {"DELETE", "[2001:db8::1]:4711", 403},
+                                         {"POST", "", 403}}) {
+    CAPTURE(row.peer);
+    Request request = asks(row.method, "/x", "");
+    request.peer = row.peer;
+    const Response response = ask(handler, request);
+    CHECK(response.status == row.status);
+    if (row.status == 200) CHECK(response.body == "local");
+  }
+}
+
 }  // namespace
 }  // namespace l4::http

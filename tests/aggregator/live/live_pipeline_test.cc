@@ -180,7 +180,7 @@ TEST_CASE("live pipeline: with its threads running, and stopped") {
       world.aggregator->jobs([&](const std::vector<live::JobRow>&) { ++answers; });
       world.aggregator->agents([&](bool, const auto&) { ++answers; });
       world.aggregator->counts([&](const live::Counts&) { ++answers; });
-      world.aggregator->snapshot(kJob, [&](const auto&) { ++answers; });
+      world.aggregator->job(kJob, true, [&](const auto*, const auto&) { ++answers; });
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }

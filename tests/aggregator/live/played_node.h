@@ -37,6 +37,10 @@ class PlayedNode final : public ship::Pipeline {
   /// One more; it goes behind the others.
   void add(wire::Batch batch);
 
+  /// What it was asked; a test answers for it.
+  bool answer(wire::Answer answer) { return session_->answer(std::move(answer)); }
+  std::vector<wire::Ask> questions;
+
   bool done() const { return committed_ >= batches_.size(); }
   std::size_t done_batches() const { return committed_; }
   const std::string& name() const { return name_; }
@@ -45,7 +49,7 @@ class PlayedNode final : public ship::Pipeline {
   void read_from(const std::vector<wire::Position>& committed) override;
   void committed(const std::vector<wire::Coverage>& coverage) override;
   void define_again(const std::string&, const std::vector<LocalTemplateId>&) override {}
-  void asked(const wire::Ask&) override {}
+  void asked(const wire::Ask& question) override { questions.push_back(question); }
   void said(std::string_view) override {}
 
  private:

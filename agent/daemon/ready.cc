@@ -1,0 +1,39 @@
+#include "agent/daemon/ready.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include "common/wire/greeting.h"
+#include "common/wire/port.h"
+
+namespace l4::daemon {
+namespace {
+
+/// L4_NODE is for containers, whose host name is not the node's.
+std::string host_name() {
+  if (const char* given = std::getenv("L4_NODE"); given != nullptr && *given != 0) return given;
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace
+
+Result<Ready> read_config(const std::filesystem::path& file) {
+  auto settings = load_settings(file);
+  if (!settings) return std::unexpected(settings.error());
+  auto key = wire::load_node_key(settings->key);
+  if (!key) return std::unexpected(key.error());
+  Ready ready{std::move(*settings), std::move(*key), {}};
+  ready.name = ready.key.name;
+  if (ready.name == wire::kFleetKeyName)
+    ready.name = ready.settings.name.empty() ? host_name() : ready.settings.name;
+  if (!wire::is_node_name(ready.name))
+    return std::unexpected(Error{file.string(), "link.name: no name of a node: " + ready.name});
+  return ready;
+}
+
+}  // namespace l4::daemon

@@ -1,0 +1,24 @@
+// All that a config of `l4-agent` names, as far as it can be looked at without connecting.
+//
+// Flow: file -> settings.h, key file -> Ready -> main, or `l4 check-config`. Thread-safe, no state.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "agent/daemon/settings.h"
+#include "common/base/error.h"
+#include "common/wire/zmq/key_file.h"
+
+namespace l4::daemon {
+
+struct Ready {
+  Settings settings;
+  wire::NodeKey key;
+  std::string name;  ///< of this agent: its key's, or with a fleet's key link.name, else the host's
+};
+
+/// Error: file, line and key of the config, or the file that it names.
+Result<Ready> read_config(const std::filesystem::path& file);
+
+}  // namespace l4::daemon

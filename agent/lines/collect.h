@@ -1,0 +1,62 @@
+// The hits of one file that are kept: so many lines, so many bytes, the first of them or the last.
+//
+// Flow: search.cc -> here -> Found. A hit comes with its context; lines that stand in several
+// blocks come out once. One thread; bounded by what it is given.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "agent/lines/window.h"
+#include "common/wire/lines.h"
+
+namespace l4::lines {
+
+class Collect {
+ public:
+  enum class Keep : std::uint8_t { first, last };
+
+  Collect(Keep keep, std::size_t lines_max, std::uint64_t bytes_max, std::size_t context)
+      : keep_(keep), lines_max_(lines_max), bytes_max_(bytes_max), context_(context) {}
+
+  /// The hits of a stretch, which follows those before it.
+  void take(const std::vector<SeenLine>& lines);
+  /// Keep::first: nothing more will be kept.
+  bool full() const { return keep_ == Keep::first && (more_lines_ || more_bytes_ || no_room()); }
+
+  std::size_t hits() const { return hits_; }
+  std::size_t records() const { return records_; }  ///< of the hits that were seen
+  std::uint64_t bytes() const { return bytes_; }
+  bool more_lines() const { return more_lines_; }
+  bool more_bytes() const { return more_bytes_; }
+  /// All that is kept, in order, fit to leave the node. `redacted` counts lines of which something
+  /// was blotted out.
+  std::vector<wire::RawLine> lines(Blot& blot, std::uint64_t& redacted) const;
+
+ private:
+  struct Kept {
+    wire::RawLine line;  ///< text as it stands in the file
+    std::string message;
+  };
+  /// A hit with its context.
+  struct Block {
+    std::vector<Kept> lines;
+    std::uint64_t bytes = 0;  ///< beyond those of the block before it
+  };
+  bool no_room() const { return hits_ >= lines_max_ || bytes_ >= bytes_max_; }
+  void add(Block block);
+
+  Keep keep_;
+  std::size_t lines_max_;
+  std::uint64_t bytes_max_;
+  std::size_t context_;
+  std::deque<Block> blocks_;
+  std::size_t hits_ = 0, records_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t next_ = 0;  ///< offset behind the last line that is kept
+  bool more_lines_ = false, more_bytes_ = false;
+};
+
+}  // namespace l4::lines

@@ -1,0 +1,113 @@
+#include "agent/lines/desk.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "agent/lines/read_lines.h"
+
+namespace l4::lines {
+namespace {
+
+constexpr int kNice = 10;  // tailing goes first
+
+Millis steady_now() {
+  return std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
+
+struct Desk::State {
+  explicit State(tail::FileSystem& given)
+      : files(given), event(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+  ~State() {
+    if (event >= 0) ::close(event);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  void run(const std::stop_token& stop) {
+    ::pthread_setname_np(::pthread_self(), "l4-lines");
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
+    for (;;) {
+      std::unique_lock lock(mutex);
+      if (!work.wait(lock, stop, [this] { return !tasks.empty(); })) return;
+      const Task task = std::move(tasks.front());
+      tasks.pop_front();
+      const std::uint64_t own_round = round;
+      lock.unlock();
+      const auto given_up = [&] {
+        const std::lock_guard inner(mutex);
+        return stop.stop_requested() || round != own_round;
+      };
+      Done answer{task.number, read_lines(task, files, steady_now, given_up)};
+      lock.lock();
+      if (round != own_round) continue;
+      done.push_back(std::move(answer));
+      const std::uint64_t one = 1;
+      if (event >= 0 && ::write(event, &one, sizeof one) < 0) {
+        // It is readable already.
+      }
+    }
+  }
+
+  tail::FileSystem& files;
+  const int event;
+  std::mutex mutex;
+  std::condition_variable_any work;
+  std::deque<Task> tasks;
+  std::deque<Done> done;
+  std::uint64_t round = 0;  // counts forget()
+  std::jthread thread;      // ends first
+};
+
+Desk::Desk(tail::FileSystem& files) : state_(std::make_unique<State>(files)) {}
+Desk::~Desk() = default;
+
+bool Desk::give(Task task) {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  if (state.tasks.size() + state.done.size() >= kWaitingMax) return false;
+  state.tasks.push_back(std::move(task));
+  if (!state.thread.joinable())
+    state.thread = std::jthread([&state](const std::stop_token& stop) { state.run(stop); });
+  state.work.notify_one();
+  return true;
+}
+
+std::optional<Done> Desk::take() {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  std::optional<Done> done;
+  if (!state.done.empty()) {
+    done = std::move(state.done.front());
+    state.done.pop_front();
+  }
+  std::uint64_t count = 0;
+  if (state.done.empty() && state.event >= 0 && ::read(state.event, &count, sizeof count) < 0)
+    count = 0;  // it was not readable
+  return done;
+}
+
+void Desk::forget() {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  ++state.round;
+  state.tasks.clear();
+  state.done.clear();
+}
+
+int Desk::descriptor() const {
+  return state_->event;
+}
+
+}  // namespace l4::lines

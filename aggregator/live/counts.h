@@ -1,0 +1,47 @@
+// What the aggregator counts, of all its threads taken together.
+//
+// Flow: shards, intake, store, alerter -> Counts -> /metrics, `l4-fleet`. Plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "aggregator/alert/alerter.h"
+#include "aggregator/live/lines.h"
+#include "aggregator/live/shard.h"
+#include "aggregator/live/store_ledger.h"
+#include "aggregator/receive/agent_server.h"
+#include "aggregator/store/store.h"
+
+namespace l4::live {
+
+/// The agents taken together.
+struct Fleet {
+  std::uint64_t agents = 0, connected = 0, lost = 0;
+  std::uint64_t batches_held = 0, bytes_held = 0;          ///< by connected ones, as they last said
+  std::array<std::uint64_t, wire::kSheddings> shedding{};  ///< of connected ones, by step
+  Millis offset_max{0};   ///< of the clock that is furthest from ours, of connected ones
+  Millis silence_max{0};  ///< of the connected one that was not heard for longest
+};
+Fleet sum_of(const std::vector<receive::AgentView>& agents, TimeMs now);
+
+/// Everything that is counted, at one time; parts may be some milliseconds apart.
+struct Counts {
+  receive::ServerStats server;
+  ShardStats shards;
+  store::StoreStats store;
+  alert::AlerterStats alerts;
+  Fleet fleet;
+  LedgerCounts ledger;
+  LinesCounts lines;
+  std::uint64_t files = 0, under_way = 0, not_taken = 0;
+  std::uint64_t agents_max = 0, journal_bytes_max = 0, checkpoint_bytes_max = 0;
+  bool blind = false, accepting = true;
+  bool whole = false;  ///< inside: a part that has all but the shards' figures
+};
+
+/// Adds the figures of a shard to those of others.
+void add(ShardStats& sum, const ShardStats& part);
+
+}  // namespace l4::live

@@ -1,0 +1,170 @@
+#include "aggregator/live/fault_api.h"
+
+#include <utility>
+
+#include "aggregator/faults/fault_toml.h"
+#include "aggregator/live/answers.h"
+#include "aggregator/serve/json_object.h"
+
+namespace l4::live {
+namespace {
+
+using http::Reply;
+using http::Request;
+using http::Response;
+using serve::JsonWriter;
+
+Response json(JsonWriter& text, unsigned status = 200) {
+  return {status, "application/json", text.take() + '\n'};
+}
+
+Response busy() {
+  return http::error_response(503, "busy", "too much waits for an answer; try again");
+}
+
+Response wrong(std::string_view message) {
+  return http::error_response(400, "bad_request", message);
+}
+
+void put_lines(JsonWriter& to, const std::vector<SeenLine>& lines) {
+  to.open('[');
+  for (const SeenLine& line : lines)
+    to.open('{').member("where", line.where).member("text", line.text).close('}');
+  to.close(']');
+}
+
+Response answer(const Refused& refused) {
+  JsonWriter text;
+  text.open('{').key("error").open('{').member("code", refused.code);
+  text.member("message", refused.message);
+  if (!refused.lines.empty()) put_lines(text.key("lines"), refused.lines);
+  text.close('}').close('}');
+  return json(text, refused.status);
+}
+
+Response answer(const Confirmed& confirmed) {
+  JsonWriter text;
+  text.open('{').member("stored", confirmed.stored).member("known", confirmed.known);
+  text.member("category_from", confirmed.category_from).key("fault");
+  put(text, confirmed.fault, true);
+  text.key("evidence").open('[');
+  for (const diagnose::IndicatingEvent& event : confirmed.evidence)
+    text.open('{')
+        .member("template_id", to_string(event.id))
+        .member("template", event.text)
+        .close('}');
+  text.close(']').key("also_matches").open('[');
+  for (const PastIncident& past : confirmed.also_matches) {
+    text.open('{').member("incident", past.incident).member("job", past.job);
+    text.member("state", past.state).member("template", past.text).close('}');
+  }
+  text.close(']').member("overlaps", confirmed.overlaps).key("looked_at").open('{');
+  text.member("incidents", confirmed.incidents).member("jobs", confirmed.normal.jobs);
+  text.member("templates", confirmed.normal.templates).close('}').close('}');
+  return json(text);
+}
+
+template <class T>
+Response answer_of(const std::expected<T, Refused>& done) {
+  return done ? answer(*done) : answer(done.error());
+}
+
+std::expected<ConfirmRequest, Response> read_request(const Request& request) {
+  if (!request.content_type.starts_with("application/json"))
+    return std::unexpected(
+        http::error_response(415, "media_type", "Content-Type must be application/json"));
+  auto body = serve::JsonObject::read(request.body);
+  if (!body) return std::unexpected(wrong("the body: " + body.error().text()));
+  ConfirmRequest asked;
+  asked.incident = body->text("incident", Bounds::kName);
+  asked.cause = body->text("cause", Bounds::kSentence);
+  asked.fix = body->text("fix", Bounds::kSentence);
+  asked.category = body->text_or_none("category", Bounds::kName);
+  asked.title = body->text_or_none("title", Bounds::kTitle);
+  if (asked.title.ends_with('.')) body->refuse("title", "must not end with a full stop");
+  asked.id = body->text_or_none("id", Bounds::kId);
+  asked.action = body->text_or_none("action", Bounds::kSentence);
+  asked.template_id = body->text_or_none("template", Bounds::kName);
+  asked.example = body->text_or_none("example", Bounds::kExample);
+  asked.patterns = body->texts_or_none("patterns", Bounds::kPatterns, Bounds::kPattern);
+  asked.dry_run = body->flag_or("dry_run", false);
+  asked.who = request.who;
+  if (const auto error = body->finish()) return std::unexpected(wrong(error->text()));
+  return asked;
+}
+
+struct ListQuery {
+  bool confirmed = false, whole = false, toml = false;
+};
+
+std::expected<ListQuery, Response> read_query(const Request& request) {
+  ListQuery query;
+  for (const auto& [name, value] : request.query) {
+    const bool is = value == "true";
+    const bool flag = is || value == "false";
+    if ((name == "confirmed" || name == "whole") && !flag)
+      return std::unexpected(wrong(name + " must be true or false"));
+    if (name == "confirmed") query.confirmed = is;
+    if (name == "whole") query.whole = is;
+    if (name != "format") continue;
+    if (value != "toml" && value != "json")
+      return std::unexpected(wrong("format must be json or toml"));
+    query.toml = value == "toml";
+  }
+  return query;
+}
+
+}  // namespace
+
+Response fault_list(const Aggregator& aggregator, const Request& request) {
+  const auto query = read_query(request);
+  if (!query) return query.error();
+  const auto library = aggregator.library();
+  JsonWriter text;
+  std::string entries;
+  text.open('{').key("faults").open('[');
+  for (const faults::Fault& fault : library->faults()) {
+    if (query->confirmed && !fault.confirmed) continue;
+    if (query->toml)
+      entries += (entries.empty() ? "" : "\n") + faults::to_toml(fault);
+    else
+      put(text, fault, query->whole);
+  }
+  if (query->toml) return {200, "application/toml", std::move(entries)};
+  text.close(']').close('}');
+  return json(text);
+}
+
+Response fault_of(const Aggregator& aggregator, const std::string& id) {
+  const auto library = aggregator.library();
+  const faults::Fault* fault = library->find(id);
+  if (fault == nullptr) return http::error_response(404, "not_found", "there is no fault " + id);
+  JsonWriter text;
+  put(text, *fault, true);
+  return json(text);
+}
+
+void confirm_fault(Aggregator& aggregator, const Request& request, const Reply& reply) {
+  auto asked = read_request(request);
+  if (!asked) return reply(asked.error());
+  const bool taken = aggregator.confirm(
+      std::move(*asked),
+      [reply](const std::expected<Confirmed, Refused>& done) { reply(answer_of(done)); });
+  if (!taken) reply(busy());
+}
+
+void drop_fault(Aggregator& aggregator, const Request& request, const std::string& id,
+                const Reply& reply) {
+  if (!request.body.empty()) return reply(wrong("the body: nothing is asked for"));
+  const bool taken = aggregator.drop_fault(
+      id, request.who, [reply](const std::expected<faults::Fault, Refused>& done) {
+        if (!done) return reply(answer(done.error()));
+        JsonWriter text;
+        put(text.open('{').key("dropped"), *done, true);
+        text.close('}');
+        reply(json(text));
+      });
+  if (!taken) reply(busy());
+}
+
+}  // namespace l4::live

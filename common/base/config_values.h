@@ -1,0 +1,41 @@
+// Values of a config file, read into the settings they stand for.
+//
+// `value` holds the default before and stays as it is where the key is absent. What is wrong is
+// noted in the table (ConfigTable::finish).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "common/base/config_table.h"
+#include "common/base/time.h"
+
+namespace l4 {
+
+inline constexpr std::int64_t kMebi = 1 << 20;
+
+/// An integer in [from, to], in `unit`s of what `value` counts.
+template <class Number>
+void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
+          std::int64_t to, std::int64_t unit = 1) {
+  const std::int64_t before = static_cast<std::int64_t>(value) / unit;
+  value = static_cast<Number>(table.integer_within(key, before, from, to) * unit);
+}
+
+/// The same for spans of time; `unit` counts milliseconds.
+inline void read(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
+                 std::int64_t to, std::int64_t unit = 1) {
+  value = Millis{table.integer_within(key, value.count() / unit, from, to) * unit};
+}
+
+inline void read_seconds(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
+                         std::int64_t to) {
+  read(table, key, value, from, to, 1000);
+}
+
+/// A path, relative to the folder of the config `file`.
+void read_path(ConfigTable& table, std::string_view key, const std::filesystem::path& file,
+               std::filesystem::path& value);
+
+}  // namespace l4

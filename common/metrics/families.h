@@ -1,0 +1,53 @@
+// A program's figures as one answer of its page: totals of now, each under the program's prefix.
+//
+// Made anew for each answer; names and labels as in metrics.h. One thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/base/time.h"
+#include "common/metrics/metrics.h"
+#include "common/metrics/process.h"
+
+namespace l4::metrics {
+
+/// The one label of a series, if it has any.
+struct Label {
+  const char* name = nullptr;
+  std::string_view value;
+};
+
+class Families {
+ public:
+  /// `prefix` with its closing underscore.
+  explicit Families(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  template <class Number>
+  void counter(const char* name, const char* help, Number total, Label label = {}) {
+    made_.counter(prefix_ + name, help, labels(label)).reach(static_cast<double>(total));
+  }
+  template <class Number>
+  void gauge(const char* name, const char* help, Number value, Label label = {}) {
+    made_.gauge(prefix_ + name, help, labels(label)).set(static_cast<double>(value));
+  }
+  /// What the process itself takes.
+  void process() { put_process(made_, prefix_); }
+  std::string text() const { return made_.render(); }
+
+ private:
+  static Labels labels(const Label& label) {
+    if (label.name == nullptr) return {};
+    return {{label.name, std::string(label.value)}};
+  }
+
+  std::string prefix_;
+  Metrics made_;
+};
+
+inline double seconds(Millis span) {
+  return static_cast<double>(span.count()) / 1000;
+}
+
+}  // namespace l4::metrics

@@ -1,0 +1,197 @@
+// From an incident's report to a fault: which line is taken, what becomes of it, what is refused.
+#include "aggregator/live/confirmation.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace l4::live {
+namespace {
+
+using diagnose::IndicatingEvent;
+using diagnose::Report;
+using diagnose::Why;
+
+const faults::Library& library() {
+  static const faults::Library loaded = [] {
+    auto result = faults::Library::load(L4_SOURCE_DIR "/config/faults");
+    if (!result) FAIL(result.error().text());
+    return std::move(*result);
+  }();
+  return loaded;
+}
+
+IndicatingEvent event_of(std::uint64_t id, std::string text, Role role, std::vector<Why> why) {
+  IndicatingEvent event;
+  event.id = TemplateId{id};
+  event.text = std::move(text);
+  event.role = role;
+  event.why = std::move(why);
+  event.level = Level::error;
+  event.nodes = {"node-02"};
+  event.ranks = {Rank{4}};
+  event.first.node = "node-02";
+  return event;
+}
+
+Report report_of(std::vector<IndicatingEvent> events) {
+  Report report;
+  report.job.id = "job-a";
+  report.nodes = {{"node-02", 1, .9, {Rank{4}}, {}, {"says it"}, {events.front().id}}};
+  report.events = std::move(events);
+  return report;
+}
+
+Report usual() {
+  return report_of(
+      {event_of(1, "shelf <*> of corpus <*> lost its ledger on node-<*>", Role::root,
+                {Why::fresh, Why::spatial}),
+       event_of(2, "push to <*> failed: metrics collector is away", Role::root, {Why::fresh}),
+       event_of(3, "worker <*> ended with it", Role::consequence, {Why::fresh})});
+}
+
+ConfirmRequest asked() {
+  ConfirmRequest request;
+  request.incident = "job-a.0.1";
+  request.cause = "The copy was cut.";
+  request.fix = "Copy again.";
+  request.who = "ops";
+  return request;
+}
+
+std::string refusal(const ConfirmRequest& request, const Report& report = usual()) {
+  const auto done = propose(request, report, library());
+  return done ? "" : done.error().message;
+}
+
+TEST_CASE("confirmation: the most telling event becomes an entry that passes its own test") {
+  const auto done = propose(asked(), usual(), library());
+  REQUIRE(done);
+  const faults::Fault& fault = done->fault;
+  CHECK(fault.patterns == std::vector<std::string>{"shelf .* of corpus .* lost its ledger on"});
+  CHECK(fault.id == "site_shelf_of_corpus_lost_its_ledger_on_node");
+  CHECK(fault.title == "shelf … of corpus … lost its ledger on node-…");
+  CHECK(fault.action == fault.fix);
+  CHECK(fault.scope == Scope::rank);
+  CHECK(fault.severity == Level::error);
+  REQUIRE(done->evidence.size() == 1);
+  CHECK(done->evidence[0].id == TemplateId{1});
+  const faults::Library one = alone(*done);
+  CHECK(one.match("shelf 9 of corpus 3 lost its ledger on gpu-b-31").size() == 1);
+  CHECK(one.match(fault.matches.front()).size() == 1);
+  const auto judged = judge(*done, {}, library());
+  REQUIRE(judged);
+  REQUIRE_FALSE(judged->fault.rejects.empty());
+  for (const std::string& line : judged->fault.rejects) CHECK(one.match(line).empty());
+}
+
+TEST_CASE("confirmation: what was said is taken, and the real line where there is one") {
+  ConfirmRequest request = asked();
+  request.category = "hardware/storage";
+  request.title = "A shelf without ledger";
+  request.id = "no_ledger";
+  request.action = "Wait.";
+  Report report = usual();
+  report.events[0].text = "shelf <*> lost its ledger";
+  report.events[0].examples = {{"node-02", Rank{4}, "f", 1,
+                                "ERROR shelf 417 (of 900) lost its "
+                                "ledger"}};
+  report.events[0].nodes = {"node-02", "node-03"};
+  const auto done = propose(request, report, library());
+  REQUIRE_MESSAGE(done, (done ? "" : done.error().message));
+  CHECK(done->fault.id == "no_ledger");
+  CHECK(done->fault.title == request.title);
+  CHECK(done->fault.category == faults::Category::hardware);
+  CHECK(done->category_from == "given");
+  CHECK(done->fault.action == "Wait.");
+  CHECK(done->fault.scope == Scope::several);
+  CHECK(done->fault.matches.front() == "ERROR shelf 417 (of 900) lost its ledger");
+  request.category = "framework";
+  CHECK(propose(request, report, library())->fault.subcategory == "bug");
+  request.template_id = to_string(TemplateId{2});
+  CHECK(propose(request, report, library())->fault.patterns.front() ==
+        "push to .* failed: metrics collector is away");
+}
+
+TEST_CASE("confirmation: what is known already is a hint, and comes second") {
+  const std::string line = "NVRM: Xid (PCI:<*>): 79, pid=<*>, GPU has fallen off the bus.";
+  const auto done =
+      propose(asked(), report_of({event_of(1, line, Role::root, {Why::fatal})}), library());
+  REQUIRE_MESSAGE(done, (done ? "" : done.error().message));
+  CHECK(done->category_from == "known_fault");
+  CHECK(done->fault.category == faults::Category::hardware);
+  CHECK(done->fault.conditions.size() == 1);
+  CHECK(done->fault.severity == Level::fatal);
+  const auto judged = judge(*done, {}, library());
+  REQUIRE(judged);
+  CHECK(std::ranges::find(judged->overlaps, "xid_off_the_bus") != judged->overlaps.end());
+  const faults::Library more = library().with({judged->fault});
+  CHECK(more.match(line).front()->id == judged->fault.id);
+}
+
+TEST_CASE("confirmation: what cannot be is refused") {
+  ConfirmRequest request = asked();
+  request.patterns = {"nobody said that"};
+  CHECK(refusal(request).find("matches no event") != std::string::npos);
+  request.patterns = {"shelf ("};
+  CHECK(refusal(request).starts_with("pattern: shelf (: "));
+  request.patterns = {"shelf {n}"};
+  CHECK(refusal(request).find("holds 6 constant characters") != std::string::npos);
+  request = asked();
+  request.example = "something else";
+  CHECK(refusal(request).find("is not matched") != std::string::npos);
+  request = asked();
+  request.id = "Bad";
+  CHECK(refusal(request) == "id: Bad: must be of a-z, 0-9 and _");
+  request.id = "xid_off_the_bus";
+  CHECK(refusal(request).find("is the id of another fault") != std::string::npos);
+  request = asked();
+  request.category = "weather";
+  CHECK(refusal(request).find("hardware/network") != std::string::npos);
+  CHECK(refusal(asked(), report_of({event_of(1, "<*> <*>", Role::root, {Why::fresh}),
+                                    event_of(2, "short <*>", Role::root, {Why::fresh})}))
+            .find("no event of incident") != std::string::npos);
+  CHECK(refusal(asked(), report_of({event_of(1, "worker <*> ended for what another one did",
+                                             Role::consequence, {Why::fresh})}))
+            .find("tells what happened") != std::string::npos);
+}
+
+TEST_CASE("confirmation: a healthy line refuses it, also one of a harmless entry") {
+  const auto done = propose(asked(), usual(), library());
+  REQUIRE(done);
+  NormalLines normal;
+  normal.matching = 2;
+  normal.lines = {{"job well", "shelf <*> of corpus <*> lost its ledger on purpose"}};
+  const auto judged = judge(*done, normal, library());
+  REQUIRE_FALSE(judged);
+  CHECK(judged.error().status == 422);
+  CHECK(judged.error().lines.size() == 1);
+  const auto harmless = std::ranges::find_if(library().faults(), [](const faults::Fault& fault) {
+    return fault.severity == Level::info && fault.conditions.empty() &&
+           fault.matches.front().size() > 40;
+  });
+  REQUIRE(harmless != library().faults().end());
+  Confirmed wide = *done;
+  wide.fault.patterns = harmless->patterns;
+  CHECK_FALSE(judge(wide, {}, library()));
+}
+
+TEST_CASE("confirmation: asked for again it is known; a second opinion is refused") {
+  auto first = propose(asked(), usual(), library());
+  REQUIRE(first);
+  first->fault.confirmed = faults::Confirmation{"ops", TimeMs{}, "job-a.0.1"};
+  const faults::Library more = library().with({first->fault});
+  const auto again = propose(asked(), usual(), more);
+  REQUIRE(again);
+  CHECK(again->known);
+  CHECK(again->fault.id == first->fault.id);
+  ConfirmRequest other = asked();
+  other.cause = "Something else.";
+  const auto refused = propose(other, usual(), more);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("withdraw it first") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace l4::live

@@ -1,0 +1,167 @@
+// The known faults of a running aggregator: confirmed, found again, withdrawn, on threads.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "aggregator/live/fault_book.h"
+#include "aggregator/serve/report_json.h"
+#include "tests/temp_folder.h"
+
+namespace l4::live {
+namespace {
+
+constexpr auto kLine = "shelf <*> of corpus <*> lost its ledger";
+constexpr auto kIncident = "job-a.0.1";
+
+store::Incident incident_of(const std::string& id, const std::string& text) {
+  diagnose::Report report;
+  report.job.id = id.substr(0, id.find('.'));
+  diagnose::IndicatingEvent event;
+  event.id = TemplateId{1};
+  event.text = text;
+  event.role = Role::root;
+  event.why = {diagnose::Why::fresh};
+  event.nodes = {"node-1"};
+  event.first.node = "node-1";
+  report.events = {event};
+  return {id, report.job.id, 0, "crashed", TimeMs{}, TimeMs{}, {}, serve::to_json(report), "{}"};
+}
+
+/// A book over a folder; what healthy jobs say comes from another thread.
+struct World {
+  World() : database(folder.path() / "state.db", {}) {
+    CHECK(database.put(incident_of(kIncident, kLine)));
+    CHECK(database.put(incident_of("job-b.0.2", kLine)));
+    CHECK(database.put(incident_of("job-c.0.3", "another matter altogether")));
+    open();
+  }
+  void open() {
+    FaultBook::Hooks hooks;
+    hooks.say = hooks.warn = [this](const std::string& text) { log.push_back(text); };
+    hooks.now = [] { return *parse_time("2026-11-20T15:54:42Z"); };
+    hooks.ask_normal = [this](const NormalQuestion&, const auto& then) {
+      asker = std::jthread([then, found = normal] { then(found); });
+      return true;
+    };
+    hooks.published = [this] { ++published; };
+    book = std::make_unique<FaultBook>(nullptr, folder.path() / "faults", store::system_files(),
+                                       database, std::move(hooks));
+  }
+  std::expected<Confirmed, Refused> confirm(ConfirmRequest request) {
+    std::promise<std::expected<Confirmed, Refused>> answer;
+    CHECK(book->confirm(std::move(request), [&](auto done) { answer.set_value(std::move(done)); }));
+    return answer.get_future().get();
+  }
+  std::expected<faults::Fault, Refused> drop(const std::string& id) {
+    std::promise<std::expected<faults::Fault, Refused>> answer;
+    CHECK(book->drop(id, "ops", [&](auto done) { answer.set_value(std::move(done)); }));
+    return answer.get_future().get();
+  }
+
+  test::TempFolder folder;
+  store::Database database;
+  std::vector<std::string> log;
+  NormalLines normal;
+  std::atomic<int> published{0};
+  std::jthread asker;
+  std::unique_ptr<FaultBook> book;
+};
+
+ConfirmRequest asked() {
+  ConfirmRequest request;
+  request.incident = kIncident;
+  request.cause = "c";
+  request.fix = "f";
+  request.who = "ops";
+  return request;
+}
+
+TEST_CASE("fault book: confirmed, known at once and after a start, withdrawn") {
+  World world;
+  const auto before = world.book->library();
+  ConfirmRequest dry = asked();
+  dry.dry_run = true;
+  REQUIRE(world.confirm(dry));
+  CHECK(world.book->library()->faults().empty());
+  const auto done = world.confirm(asked());
+  REQUIRE_MESSAGE(done, (done ? "" : done.error().message));
+  CHECK(done->stored);
+  CHECK(done->incidents == 2);
+  REQUIRE(done->also_matches.size() == 1);
+  CHECK(done->also_matches[0].incident == "job-b.0.2");
+  CHECK(world.published == 1);
+  CHECK(before->faults().empty());  // who scores with it goes on undisturbed
+  const auto now = world.book->library();
+  CHECK(now->match("shelf 4 of corpus 2 lost its ledger").front()->confirmed->by == "ops");
+  world.book.reset();
+  world.open();
+  CHECK(world.book->library()->find(done->fault.id)->cause == "c");
+  CHECK(world.confirm(asked())->known);
+  CHECK(world.drop("nothing").error().status == 404);
+  REQUIRE(world.drop(done->fault.id));
+  CHECK(world.book->library()->faults().empty());
+  CHECK(world.drop(done->fault.id).error().status == 404);
+}
+
+TEST_CASE("fault book: what is refused leaves nothing") {
+  World world;
+  ConfirmRequest nobody = asked();
+  nobody.incident = "nobody";
+  CHECK(world.confirm(nobody).error().status == 404);
+  world.normal.matching = 1;
+  world.normal.lines = {{"job well", "a line"}};
+  const auto refused = world.confirm(asked());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().lines.front().where == "job well");
+  CHECK(world.book->library()->faults().empty());
+  CHECK(std::filesystem::is_empty(world.folder.path() / "faults"));
+}
+
+TEST_CASE("fault book: no more than so many at a time, and none once it is stopped") {
+  World world;
+  std::promise<void> go;
+  std::shared_future<void> gone = go.get_future().share();
+  std::atomic<int> answered{0};
+  int taken = 0;
+  for (std::size_t i = 0; i < FaultBook::kWaitingMax + 4; ++i)
+    taken += world.book->drop("x", "ops",
+                              [&, gone](const auto&) {
+                                gone.wait();
+                                ++answered;
+                              })
+                 ? 1
+                 : 0;
+  CHECK(taken == static_cast<int>(FaultBook::kWaitingMax));
+  go.set_value();
+  while (answered < taken) std::this_thread::yield();
+  world.book->stop();
+  CHECK_FALSE(world.book->confirm(asked(), [](const auto&) {}));
+}
+
+TEST_CASE("fault book: libraries are read while others are confirmed and withdrawn") {
+  World world;
+  std::atomic<bool> over{false};
+  std::vector<std::jthread> readers;
+  for (int i = 0; i < 2; ++i)
+    readers.emplace_back([&] {
+      while (!over) {
+        const auto library = world.book->library();
+        const auto found = library->match("shelf 4 of corpus 2 lost its ledger");
+        if (!found.empty() && found.front()->cause != "c") over = true;
+      }
+    });
+  for (int i = 0; i < 10; ++i) {
+    const auto done = world.confirm(asked());
+    REQUIRE(done);
+    REQUIRE(world.drop(done->fault.id));
+  }
+  CHECK_FALSE(over);
+  over = true;
+}
+
+}  // namespace
+}  // namespace l4::live

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""`l4 completion` in a real bash, and `l4 check-config` on configs of each program.
+
+usage: command_line.py L4
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import support
+
+CONFIG = pathlib.Path(__file__).resolve().parents[2] / "config"
+
+
+def completed(l4, *words):
+    """What bash offers where the last of `words` is being typed."""
+    quoted = " ".join(f"'{word}'" for word in ("l4",) + words)
+    script = (f"source <('{l4}' completion bash) && COMP_WORDS=({quoted}) && "
+              f"COMP_CWORD={len(words)} && _l4 && printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+    run = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, timeout=60)
+    return run.stdout.decode().split()
+
+
+def check_completion(expect, l4):
+    expect.equal(completed(l4, "snap"), ["snapshot"], "a command is completed")
+    expect.that({"list", "show", "match", "test"} <= set(completed(l4, "faults", "")),
+                "so are the commands of a command")
+    expect.that("--history" in completed(l4, "diagnose", "/logs", "--h"), "and options")
+    expect.that("--history" not in completed(l4, "jobs", "--"), "of that command alone")
+    expect.equal(completed(l4, "jobs", "-o", ""), ["text", "json"], "values of a closed list")
+    expect.equal(completed(l4, "diagnose", ""), [], "files are left to the shell")
+    expect.equal(completed(l4, "diagnose", "/logs", "faults", "--fam"), [],
+                 "a word that is no command here leads nowhere")
+    for shell, tool in (("zsh", ["zsh", "-n"]), ("fish", ["fish", "-n"])):
+        run = subprocess.run([l4, "completion", shell], capture_output=True, timeout=60)
+        expect.that(run.returncode == 0 and b"snapshot" in run.stdout, f"a script for {shell}")
+        if shutil.which(tool[0]):
+            parsed = subprocess.run(tool, input=run.stdout, capture_output=True, timeout=60)
+            expect.equal((parsed.returncode, parsed.stderr), (0, b""), f"{shell} reads it")
+    run = subprocess.run([l4, "completion", "tcsh"], capture_output=True, timeout=60)
+    expect.that(run.returncode == 2 and b"tcsh" in run.stderr, "another shell is refused")
+
+
+def checked(l4, *arguments):
+    run = subprocess.run([l4, "check-config", *map(str, arguments)], capture_output=True,
+                         timeout=60)
+    return run.returncode, run.stdout.decode(), run.stderr.decode()
+
+
+def check_configs(expect, l4, folder):
+    keys = folder / "keys"
+    for command in (["init"], ["add", "node-01"]):
+        subprocess.run([l4, "keys", *command, "--dir", keys], check=True, capture_output=True,
+                       timeout=60)
+    agent, aggregator = folder / "agent.toml", folder / "aggregator.toml"
+    agent.write_text(f'[link]\nkey = "{next(keys.rglob("node-01.key"))}"\n'
+                     '[logs]\nsources = ["/var/log/job/*"]\n')
+    aggregator.write_text(f'[wire]\nkey = "{next(keys.rglob("aggregator.key"))}"\n'
+                          f'allow_list = "{next(keys.rglob("allow*"))}"\n')
+    exit_code, out, err = checked(l4, agent, aggregator, CONFIG / "diagnose.toml")
+    expect.equal((exit_code, err), (0, ""), "good configs of all three")
+    expect.equal([line.split(": ", 1)[1] for line in out.splitlines()],
+                 ["l4-agent can use it", "l4-aggregator can use it", "l4 diagnose can use it"],
+                 "each is known by its tables")
+    bad = folder / "bad.toml"
+    bad.write_text(agent.read_text() + "[memory]\nqueue_mib = 0\n")
+    exit_code, out, err = checked(l4, bad, aggregator)
+    expect.equal(exit_code, 2, "one that is wrong")
+    expect.that("bad.toml:6" in err and "queue_mib" in err, "file, line and key", err)
+    expect.that("aggregator.toml: l4-aggregator" in out, "the others are looked at all the same")
+    bad.write_text("[memory]\n")
+    exit_code, out, err = checked(l4, bad)
+    expect.that(exit_code == 2 and "--as" in err, "one that tells nothing", err)
+    expect.equal(checked(l4, "--as", "diagnose", bad)[0], 0, "until it is said")
+    exit_code, out, err = checked(l4, folder / "nowhere.toml")
+    expect.that(exit_code == 2 and "nowhere.toml" in err, "one that is not there", err)
+
+
+def main():
+    l4 = pathlib.Path(sys.argv[1]).resolve()
+    expect = support.Expectations("command_line")
+    with tempfile.TemporaryDirectory() as folder:
+        check_completion(expect, l4)
+        check_configs(expect, l4, pathlib.Path(folder))
+    return expect.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+#include "tools/l4/asking.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+#include "common/http/url.h"
+#include "tools/l4/live_json.h"
+
+namespace l4::cli {
+namespace {
+
+constexpr auto kDefaultAddress = "http://127.0.0.1:7440";
+
+Answer<std::string> find_token(const std::filesystem::path& token_file) {
+  if (token_file.empty()) {
+    const char* given = std::getenv("L4_TOKEN");
+    return given != nullptr ? given : "";
+  }
+  std::ifstream file(token_file);
+  std::string token;
+  if (!file) return failed(token_file.string(), "cannot be read", kWrongUse);
+  if (!(file >> token)) return failed(token_file.string(), "holds no token", kWrongUse);
+  return token;
+}
+
+Answer<std::string> find_address(std::string address) {
+  const char* given = std::getenv("L4_ADDRESS");
+  if (address.empty() && given != nullptr) {
+    address = given;
+    if (const auto url = http::parse_url(address); !address.empty() && !url)
+      return failed("L4_ADDRESS: " + url.error().where, url.error().reason, kWrongUse);
+  }
+  if (address.empty()) address = kDefaultAddress;
+  address = address.substr(0, address.find_first_of("?#"));
+  address.erase(address.find_last_not_of('/') + 1);
+  return address;
+}
+
+}  // namespace
+
+std::unexpected<Failure> failed(std::string where, std::string reason, int exit) {
+  return std::unexpected(Failure{{std::move(where), std::move(reason)}, exit});
+}
+
+Answer<Aggregator> find_aggregator(const std::string& address,
+                                   const std::filesystem::path& token_file) {
+  auto found = find_address(address);
+  if (!found) return std::unexpected(found.error());
+  auto token = find_token(token_file);
+  if (!token) return std::unexpected(token.error());
+  return Aggregator{std::move(*found), std::move(*token)};
+}
+
+Answer<http::ClientResponse> ask(const Aggregator& asked, Method method, const std::string& path,
+                                 const std::string& body, Millis timeout) {
+  http::ClientOptions how{.timeout = timeout};
+  if (!asked.token.empty()) how.headers.emplace_back("Authorization", "Bearer " + asked.token);
+  const std::string url = asked.address + path;
+  auto response = method == Method::get    ? http::get(url, how)
+                  : method == Method::post ? http::post(url, "application/json", body, how)
+                                           : http::erase(url, how);
+  if (!response)
+    return failed(response.error().where,
+                  response.error().reason + " - is l4-aggregator running there?");
+  return std::move(*response);
+}
+
+Failure failure_of(const Aggregator& asked, const http::ClientResponse& response) {
+  const std::string message = read_error(response.body);
+  return {{asked.address,
+           message.empty()
+               ? fmt::format("answered with status {} - is this l4-aggregator?", response.status)
+               : fmt::format("{} (status {})", message, response.status)}};
+}
+
+Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Millis timeout,
+                          unsigned* status) {
+  auto response = ask(asked, Method::get, path, {}, timeout);
+  if (!response) return std::unexpected(response.error());
+  if (status != nullptr) *status = response->status;
+  if (response->status == 200) return std::move(response->body);
+  return std::unexpected(failure_of(asked, *response));
+}
+
+std::unexpected<Failure> misread(const Aggregator& asked, const Error& error) {
+  return failed(asked.address,
+                fmt::format("is not the answer that was expected: {}", error.text()));
+}
+
+}  // namespace l4::cli

@@ -1,0 +1,53 @@
+// Asking a running aggregator: which one, as whom, and what it answered.
+//
+// Flow: commands that ask -> find_aggregator, fetch or ask -> common/http. Blocking, on the thread
+// of the caller. What was answered is as it was sent: not fit for a terminal yet. No state.
+#pragma once
+
+#include <expected>
+#include <filesystem>
+#include <string>
+
+#include "common/base/error.h"
+#include "common/base/time.h"
+#include "common/http/client.h"
+#include "tools/l4/diagnose_command.h"
+
+namespace l4::cli {
+
+/// What to say and how to end.
+struct Failure {
+  Error error;
+  int exit = kNothingRead;
+};
+template <class T>
+using Answer = std::expected<T, Failure>;
+
+std::unexpected<Failure> failed(std::string where, std::string reason, int exit = kNothingRead);
+
+/// The aggregator that is to be asked.
+struct Aggregator {
+  std::string address;  ///< without a slash at its end
+  std::string token;    ///< empty: none
+};
+
+/// Of --address or L4_ADDRESS, with the first word of --token-file or L4_TOKEN.
+Answer<Aggregator> find_aggregator(const std::string& address,
+                                   const std::filesystem::path& token_file);
+
+enum class Method { get, post, erase };
+
+/// Any status is an answer; a body is JSON.
+Answer<http::ClientResponse> ask(const Aggregator& asked, Method method, const std::string& path,
+                                 const std::string& body, Millis timeout);
+
+/// Body of a 200; everything else is a failure that says why. `status` tells other answers apart.
+Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Millis timeout,
+                          unsigned* status = nullptr);
+
+/// Why it was not 200: the sentence that came, or what is odd about the answer.
+Failure failure_of(const Aggregator& asked, const http::ClientResponse& response);
+
+std::unexpected<Failure> misread(const Aggregator& asked, const Error& error);
+
+}  // namespace l4::cli

@@ -1,0 +1,97 @@
+#include "tools/l4/check_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+
+#include "agent/daemon/ready.h"
+#include "aggregator/program.h"
+#include "aggregator/serve/utf8.h"
+#include "aggregator/settings.h"
+#include "common/base/config_table.h"
+#include "tools/l4/diagnose_command.h"
+#include "tools/l4/settings.h"
+#include "tools/l4/terminal.h"
+
+namespace l4::cli {
+namespace {
+
+struct Kind {
+  ConfigKind kind;
+  std::string_view word, program;
+  std::array<std::string_view, 6> tables;  ///< of this program alone
+};
+constexpr std::array kKinds{
+    Kind{
+        ConfigKind::agent, "agent", "l4-agent", {"link", "logs", "who", "timing", "host", "state"}},
+    Kind{ConfigKind::aggregator,
+         "aggregator",
+         "l4-aggregator",
+         {"wire", "http", "jobs", "store", "alerts", "log"}},
+    Kind{ConfigKind::diagnose, "diagnose", "l4 diagnose", {"drain", "decode", "archive"}},
+};
+
+template <class T>
+std::optional<Error> error_of(const Result<T>& result) {
+  return result ? std::nullopt : std::optional(result.error());
+}
+
+std::optional<Error> trouble_of(ConfigKind kind, const std::filesystem::path& file) {
+  switch (kind) {
+    case ConfigKind::agent:
+      return error_of(daemon::read_config(file));
+    case ConfigKind::aggregator: {
+      const auto settings = aggregator::load_settings(file);
+      return settings ? error_of(aggregator::check(*settings)) : error_of(settings);
+    }
+    case ConfigKind::diagnose:
+      return error_of(load_settings(file));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ConfigKind> kind_of_config(const std::filesystem::path& file) {
+  const auto root = ConfigTable::load(file);
+  if (!root) return std::nullopt;
+  std::optional<ConfigKind> found;
+  for (const Kind& kind : kKinds) {
+    const bool has_one = std::ranges::any_of(
+        kind.tables, [&](std::string_view table) { return !table.empty() && root->has(table); });
+    if (!has_one) continue;
+    if (found) return std::nullopt;
+    found = kind.kind;
+  }
+  return found;
+}
+
+int run_check_config(const CheckConfigOptions& options) {
+  int exit = kDone;
+  const auto refuse = [&](const Error& error) { exit = fail(error, kWrongUse, "l4 check-config"); };
+  for (const std::filesystem::path& file : options.files) {
+    if (const auto root = ConfigTable::load(file); !root) {
+      refuse(root.error());
+      continue;
+    }
+    const auto by_tables = kind_of_config(file);
+    const auto kind = std::ranges::find_if(kKinds, [&](const Kind& each) {
+      return options.as.empty() ? by_tables == each.kind : options.as == each.word;
+    });
+    if (kind == kKinds.end()) {
+      refuse({file.string(), "its tables do not tell whose it is; say --as"});
+      continue;
+    }
+    if (const auto trouble = trouble_of(kind->kind, file))
+      refuse(*trouble);
+    else
+      std::cout << serve::harmless(fmt::format("{}: {} can use it", file.string(), kind->program))
+                << '\n';
+  }
+  const int written = finish_output("l4 check-config");
+  return exit == kDone ? written : exit;
+}
+
+}  // namespace l4::cli

@@ -1,0 +1,155 @@
+#include "tools/l4/completion.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <vector>
+
+namespace l4::cli {
+namespace {
+
+constexpr auto kFooter =
+    R"(Examples:
+  source <(l4 completion bash)                  in ~/.bashrc
+  source <(l4 completion zsh)                   in ~/.zshrc
+  l4 completion fish | source                   in ~/.config/fish/config.fish)";
+
+/// A command with the words that lead to it.
+struct Command {
+  std::string path;  ///< "faults list"; empty: the program itself
+  std::string what;
+  std::vector<std::string> inner;  ///< names of its own commands
+  const CLI::App* app;
+};
+
+void collect(const CLI::App& app, const std::string& path, std::vector<Command>& to) {
+  Command command{path, app.get_description(), {}, &app};
+  for (const CLI::App* inner : app.get_subcommands({})) command.inner.push_back(inner->get_name());
+  to.push_back(command);
+  for (const CLI::App* inner : app.get_subcommands({}))
+    collect(*inner, path.empty() ? inner->get_name() : path + " " + inner->get_name(), to);
+}
+
+/// As they are written; positional ones are none.
+std::vector<std::string> words_of(const CLI::Option& option) {
+  std::vector<std::string> words;
+  for (const std::string& name : option.get_snames()) words.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) words.push_back("--" + name);
+  return words;
+}
+
+/// `text|json` of the type; empty where any value will do.
+std::vector<std::string> values_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.find('|') == std::string::npos ? std::vector<std::string>{}
+                                             : CLI::detail::split(type, '|');
+}
+
+std::string joined(const std::vector<std::string>& words, std::string_view between = " ") {
+  return fmt::format("{}", fmt::join(words, between));
+}
+
+/// zsh reads the same, with its emulation of bash's completion.
+std::string bash_script(const std::vector<Command>& commands) {
+  std::string paths, values, options, inner;
+  for (const Command& command : commands) {
+    if (!command.path.empty())
+      paths += fmt::format("{}'{}'", paths.empty() ? "" : " | ", command.path);
+    std::vector<std::string> all;
+    for (const CLI::Option* option : command.app->get_options()) {
+      const auto words = words_of(*option);
+      std::ranges::copy(words, std::back_inserter(all));
+      if (const auto given = values_of(*option); !given.empty())
+        for (const std::string& word : words)
+          values +=
+              fmt::format("    '{} {}') offered='{}' ;;\n", command.path, word, joined(given));
+    }
+    options += fmt::format("    '{}') offered='{}' ;;\n", command.path, joined(all));
+    if (!command.inner.empty())
+      inner += fmt::format("    '{}') offered='{}' ;;\n", command.path, joined(command.inner));
+  }
+  return fmt::format(R"(_l4() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}}
+  local command='' next='' offered='' i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    next="${{command:+$command }}${{COMP_WORDS[i]}}"
+    case "$next" in
+      {paths}) command=$next ;;
+    esac
+  done
+  case "$command $before" in
+{values}  esac
+  if [[ -z $offered && $current == -* ]]; then
+    case "$command" in
+{options}    esac
+  elif [[ -z $offered ]]; then
+    case "$command" in
+{inner}    esac
+  fi
+  COMPREPLY=($(compgen -W "$offered" -- "$current"))
+}}
+complete -o default -o bashdefault -F _l4 l4
+)",
+                     fmt::arg("paths", paths), fmt::arg("values", values),
+                     fmt::arg("options", options), fmt::arg("inner", inner));
+}
+
+/// Within single quotes of fish.
+std::string quoted(std::string text) {
+  std::string out = "'";
+  for (const char c : text.substr(0, text.find('\n'))) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
+std::string fish_script(const std::vector<Command>& commands) {
+  std::string script =
+      "function __l4_at\n"
+      "  set -l words (commandline -opc)\n"
+      "  string match -q -r -- \"^l4 $argv[1]( |\\$)\" \"$words\"\n"
+      "end\n";
+  for (const Command& command : commands) {
+    const bool program = command.path.empty();
+    const std::string when =
+        program ? "__fish_use_subcommand" : fmt::format("__l4_at \"{}\"", command.path);
+    for (const CLI::App* inner : command.app->get_subcommands({}))
+      script += fmt::format("complete -c l4 -f -n '{}' -a {} -d {}\n", when, inner->get_name(),
+                            quoted(inner->get_description()));
+    for (const CLI::Option* option : command.app->get_options()) {
+      if (words_of(*option).empty()) continue;
+      script += fmt::format("complete -c l4 -n '{}'", when);
+      for (const std::string& name : option->get_snames()) script += " -s " + name;
+      for (const std::string& name : option->get_lnames()) script += " -l " + name;
+      if (const auto given = values_of(*option); !given.empty())
+        script += fmt::format(" -x -a '{}'", joined(given));
+      else if (option->get_items_expected_max() > 0)
+        script += " -r";
+      script += fmt::format(" -d {}\n", quoted(option->get_description()));
+    }
+  }
+  return script;
+}
+
+}  // namespace
+
+void add_completion(CLI::App& app, CompletionOptions& options) {
+  auto* command = app.add_subcommand("completion", "a script that lets a shell complete l4");
+  command->footer(kFooter);
+  command->add_option("SHELL", options.shell, "bash, zsh or fish")
+      ->type_name("")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""));
+}
+
+std::string completion_script(const CLI::App& app, std::string_view shell) {
+  std::vector<Command> commands;
+  collect(app, "", commands);
+  if (shell == "fish") return fish_script(commands);
+  const std::string zsh = "autoload -Uz bashcompinit && bashcompinit\n";
+  return (shell == "zsh" ? zsh : "") + bash_script(commands);
+}
+
+}  // namespace l4::cli

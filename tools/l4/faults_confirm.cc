@@ -1,0 +1,168 @@
+// `l4 faults confirm`, `drop` and `export`: the fault library of a running aggregator.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "aggregator/faults/fault_toml.h"
+#include "aggregator/serve/json_text.h"
+#include "aggregator/serve/utf8.h"
+#include "common/http/url.h"
+#include "tools/l4/asking.h"
+#include "tools/l4/faults_command.h"
+#include "tools/l4/faults_json.h"
+#include "tools/l4/live_json.h"
+#include "tools/l4/terminal.h"
+
+namespace l4::cli {
+namespace {
+
+constexpr Millis kTimeout{60'000};
+
+std::string body_of(const FaultsOptions& options) {
+  serve::JsonWriter body;
+  const auto given = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) body.member(name, value);
+  };
+  body.open('{').member("incident", options.incident);
+  body.member("cause", options.cause).member("fix", options.fix);
+  given("category", options.category);
+  given("title", options.title);
+  given("id", options.id);
+  given("action", options.action_now);
+  given("template", options.template_id);
+  given("example", options.example);
+  if (!options.patterns.empty()) body.member("patterns", options.patterns);
+  return body.member("dry_run", options.dry_run).close('}').take();
+}
+
+/// A row with its label, as long as its text is; what acts on a terminal is replaced.
+void row(const char* label, std::string_view text) {
+  if (!text.empty()) std::cout << fmt::format("{:<10} {}\n", label, serve::harmless(text));
+}
+void rows(const char* label, const std::vector<std::string>& texts) {
+  for (std::size_t i = 0; i < texts.size(); ++i) row(i == 0 ? label : "", texts[i]);
+}
+
+void write(const ConfirmedView& view) {
+  const char* done = view.known ? "known" : view.stored ? "confirmed" : "would be";
+  row(done, fmt::format("{} · {} ({}) · {} · {}", view.id, view.category, view.category_from,
+                        view.scope, view.severity));
+  row("title", view.title);
+  rows("pattern", view.patterns);
+  rows("codes", view.codes);
+  rows("line", view.matches);
+  rows("not", view.rejects);
+  row("cause", view.cause);
+  row("fix", view.fix);
+  rows("evidence", view.evidence);
+  row("also", fmt::format("{} of {} other incidents would have been answered",
+                          view.also_matches.size(), view.incidents));
+  rows("", view.also_matches);
+  row("overlaps", view.overlaps);
+  row("healthy", fmt::format("none of {} templates of {} jobs", view.templates, view.jobs));
+  if (!view.stored) row("", "nothing was stored: --dry-run");
+}
+
+/// Why not, with the lines that speak against it. Exit status: 1 if it was refused for what it
+/// says, 2 for what cannot be meant, 3 otherwise.
+int refuse(const Aggregator& asked, const http::ClientResponse& response, const char* program) {
+  Failure failure = failure_of(asked, response);
+  const unsigned status = response.status;
+  if (status == 422) failure.exit = kFindings;
+  if (status == 400 || status == 404 || status == 409) failure.exit = kWrongUse;
+  const int exit = fail(failure.error, failure.exit, program);
+  for (const auto& [where, text] : read_lines(response.body))
+    std::cerr << fmt::format("  {}: {}\n", serve::harmless(where), serve::harmless(text));
+  return exit;
+}
+
+/// Asks, and shows what `read` and `write` make of the answer.
+template <class Show>
+int exchange(const FaultsOptions& options, Method method, const std::string& path,
+             const std::string& body, const char* program, Show show) {
+  const auto asked = find_aggregator(options.address, options.token_file);
+  if (!asked) return fail(asked.error().error, asked.error().exit, program);
+  const auto response = ask(*asked, method, path, body, kTimeout);
+  if (!response) return fail(response.error().error, response.error().exit, program);
+  if (response->status != 200) return refuse(*asked, *response, program);
+  const Result<std::string> tidy =
+      options.format == "json" ? tidied_json(response->body) : Result<std::string>("");
+  const Result<void> shown = !tidy           ? std::unexpected(tidy.error())
+                             : tidy->empty() ? show(response->body)
+                                             : Result<void>();
+  if (!shown) {
+    const Failure failure = misread(*asked, shown.error()).error();
+    return fail(failure.error, failure.exit, program);
+  }
+  return write_text(*tidy, options.out, program);
+}
+
+/// As it is into a file; harmless where it goes to a terminal.
+std::string for_output(std::string text, const FaultsOptions& options) {
+  if (!options.out.empty() || isatty(STDOUT_FILENO) == 0) return text;
+  std::string shown;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    shown += serve::harmless(rest.substr(0, end)) + '\n';
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return shown;
+}
+
+int export_folder(const FaultsOptions& options, const char* program) {
+  const auto library = faults::Library::load(options.faults);
+  if (!library) return fail(library.error(), kWrongUse, program);
+  std::vector<const faults::Fault*> kept;
+  for (const faults::Fault& fault : library->faults())
+    if (!options.confirmed || fault.confirmed) kept.push_back(&fault);
+  std::string text;
+  if (options.format == "json") text = to_json(kept);
+  if (options.format != "json")
+    for (const faults::Fault* fault : kept)
+      text += (text.empty() ? "" : "\n") + faults::to_toml(*fault);
+  return write_text(for_output(std::move(text), options), options.out, program);
+}
+
+}  // namespace
+
+int confirm_fault(const FaultsOptions& options) {
+  return exchange(options, Method::post, "/api/v1/faults", body_of(options), "l4 faults confirm",
+                  [](const std::string& body) -> Result<void> {
+                    const auto view = read_confirmed(body);
+                    if (!view) return std::unexpected(view.error());
+                    write(*view);
+                    return {};
+                  });
+}
+
+int drop_fault(const FaultsOptions& options) {
+  const std::string path = "/api/v1/faults/" + http::percent_encoded(options.id);
+  return exchange(options, Method::erase, path, {}, "l4 faults drop",
+                  [&](const std::string&) -> Result<void> {
+                    row("withdrawn", options.id);
+                    return {};
+                  });
+}
+
+int export_faults(const FaultsOptions& options) {
+  constexpr auto kProgram = "l4 faults export";
+  if (!options.faults.empty()) return export_folder(options, kProgram);
+  const bool json = options.format == "json";
+  const std::string path = fmt::format("/api/v1/faults?whole=true&confirmed={}&format={}",
+                                       options.confirmed, json ? "json" : "toml");
+  const auto asked = find_aggregator(options.address, options.token_file);
+  if (!asked) return fail(asked.error().error, asked.error().exit, kProgram);
+  auto body = fetch(*asked, path, kTimeout);
+  if (!body) return fail(body.error().error, body.error().exit, kProgram);
+  if (!json) return write_text(for_output(std::move(*body), options), options.out, kProgram);
+  const auto tidy = tidied_json(*body);
+  if (!tidy) {
+    const Failure failure = misread(*asked, tidy.error()).error();
+    return fail(failure.error, failure.exit, kProgram);
+  }
+  return write_text(*tidy, options.out, kProgram);
+}
+
+}  // namespace l4::cli
