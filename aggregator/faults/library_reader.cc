@@ -5,6 +5,7 @@
 #include <atomic>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <unordered_set>
 #include <utility>
@@ -164,7 +165,12 @@ Result<std::vector<Fault>> read_folder(const std::filesystem::path& folder) {
     const std::size_t workers =
         std::min<std::size_t>(std::thread::hardware_concurrency(), read.size());
     std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < workers; ++i) others.emplace_back(work);
+    others.reserve(workers);
+    try {
+      for (std::size_t i = 1; i < workers; ++i) others.emplace_back(work);
+    } catch (const std::system_error&) {
+      // A limit of processes or of memory: fewer do it as well.
+    }
     work();
   }
   std::vector<Fault> faults;

@@ -170,16 +170,25 @@ def bombs(l4, expect, folder):
 
 
 def memory(l4, expect, folder):
-    """Too little of it: a message and an end by SIGTERM, never an abort."""
+    """Too little of it: a message and an end by SIGTERM or with 3, never an abort."""
     if support.SANITIZED:
         return
-    with tempfile.TemporaryDirectory(dir=folder) as temporary:
-        done = limited(l4, "diagnose", odd_contents.write(folder / "job"), space=80 << 20,
-                       env={"TMPDIR": temporary})
-        if done.returncode == 0:  # a libc or allocator that needs less
-            return
-        expect.equal(done.returncode, -signal.SIGTERM, "little memory: how it ends")
-        expect.that(b"out of memory" in done.stderr, "little memory: told", done.stderr)
+    job = odd_contents.write(folder / "job")
+    short = 0
+    for space in range(48 << 20, 1 << 30, 4 << 20):
+        if limited(l4, "--version", space=space).returncode != 0:
+            continue  # the libraries alone need more
+        with tempfile.TemporaryDirectory(dir=folder) as temporary:
+            done = limited(l4, "diagnose", job, space=space, env={"TMPDIR": temporary})
+            expect.equal(os.listdir(temporary), [], f"{space >> 20} MB: temporary files left")
+        if done.returncode == 0:
+            break
+        short += 1
+        told = {-signal.SIGTERM: b"out of memory", 3: b"cannot start a thread"}
+        ended = done.returncode
+        if expect.that(ended in told, f"{space >> 20} MB: how it ends", ended):
+            expect.that(told[ended] in done.stderr, f"{space >> 20} MB: told", done.stderr)
+    expect.that(short > 0, "little memory: at least one size was too little", short)
 
 
 def run(l4, expect, folder):

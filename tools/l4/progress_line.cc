@@ -6,11 +6,17 @@
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
+#include <system_error>
 
 namespace l4::cli {
 
 ProgressLine::ProgressLine(const Progress& progress, bool enabled) : progress_(progress) {
-  if (enabled) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  if (!enabled) return;
+  try {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  } catch (const std::system_error&) {
+    // Where not even a thread can be had, the work itself will say so.
+  }
 }
 
 void ProgressLine::run(const std::stop_token& stop) {

@@ -41,7 +41,13 @@ Result<std::unique_ptr<TempFolder>> TempFolder::make() {
   if (::mkdtemp(pattern.data()) == nullptr)
     return std::unexpected(
         Error{base.string(), std::string("cannot make a temporary folder: ") + strerror(errno)});
-  return std::unique_ptr<TempFolder>(new TempFolder(pattern));
+  std::unique_ptr<TempFolder> folder(new TempFolder(pattern));
+  try {
+    folder->watcher_ = std::jthread([watched = folder.get()] { watched->watch_signals(); });
+  } catch (const std::system_error& error) {  // a limit of processes or of memory
+    return std::unexpected(Error{"", std::string("cannot start a thread: ") + error.what()});
+  }
+  return folder;
 }
 
 TempFolder::TempFolder(std::filesystem::path path) : path_(std::move(path)) {
@@ -49,7 +55,6 @@ TempFolder::TempFolder(std::filesystem::path path) : path_(std::move(path)) {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signals_ = ::signalfd(-1, &set, SFD_CLOEXEC);
   stop_ = ::eventfd(0, EFD_CLOEXEC);
-  watcher_ = std::jthread([this] { watch_signals(); });
 }
 
 void TempFolder::watch_signals() {
@@ -75,11 +80,13 @@ void TempFolder::watch_signals() {
 
 TempFolder::~TempFolder() {
   const std::uint64_t one = 1;
-  if (::write(stop_, &one, sizeof one) == sizeof one) watcher_.join();
+  if (watcher_.joinable() && ::write(stop_, &one, sizeof one) == sizeof one) watcher_.join();
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
   ::close(signals_);
   ::close(stop_);
+  const sigset_t set = ending_signals();
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 }  // namespace l4::cli
