@@ -110,7 +110,7 @@ class Search {
 
   /// Keeps what was collected of a part; `front`: it stands before what is there.
   void keep(const Collect& collect, std::size_t part, bool front) {
-    if (collect.more_lines()) more(Gap::limit_lines);
+    if (collect.more_lines() && !moment_) more(Gap::limit_lines);
     if (collect.more_bytes()) more(Gap::limit_bytes);
     Block lines = collect.lines(blot_, found_.redacted);
     found_.hits += collect.hits();
@@ -254,6 +254,7 @@ class Search {
 
   /// The first line at or behind the time; the last one if there is none.
   void around(TimeMs time) {
+    moment_ = true;
     lines_asked_ = 1;
     const auto spot = spot_of(time, true);
     if (spot) not_before_ = time;
@@ -339,6 +340,7 @@ class Search {
   std::size_t at_ = 0;                         // which of the parts is open
   std::uint64_t read_before_ = 0;
   std::size_t lines_asked_ = 0;  // hits until this is done
+  bool moment_ = false;  ///< one line and what stands around it: that there are more is no news
   std::uint64_t records_ = 0;
   bool stopped_ = false, more_lines_ = false, more_bytes_ = false, reached_begin_ = false;
   Found found_;

@@ -61,10 +61,10 @@ void IncidentBook::restore(const std::vector<store::Incident>& rows) {
     entry.told_at = row.updated;
     for (const State state :
          {State::crashed, State::hung, State::slow, State::node_lost, State::launch_failed})
-      if (l4::name(state) == row.state) entry.told = state;
-    entry.gravest = gravity(entry.told);
-    if (const auto report = serve::report_from_json(row.report); report && !report->nodes.empty())
-      entry.first_node = report->nodes[0].node;
+      if (l4::name(state) == row.state) entry.told.state = state;
+    entry.gravest = gravity(entry.told.state);
+    if (const auto report = serve::report_from_json(row.report))
+      entry.told = gist_of(entry.told.state, *report);
   }
 }
 
@@ -83,10 +83,17 @@ bool IncidentBook::has_open() const {
   return std::ranges::any_of(entries_, [](const auto& one) { return one.second.open; });
 }
 
+std::optional<TimeMs> IncidentBook::owes_at() const {
+  std::optional<TimeMs> first;
+  for (const auto& [attempt, entry] : entries_)
+    if (entry.owed_at && (!first || *entry.owed_at < *first)) first = entry.owed_at;
+  return first;
+}
+
 std::vector<State> IncidentBook::open_states() const {
   std::vector<State> states;
   for (const auto& [attempt, entry] : entries_)
-    if (entry.open) states.push_back(entry.told);
+    if (entry.open) states.push_back(entry.told.state);
   return states;
 }
 
@@ -124,6 +131,15 @@ IncidentBook::Changes IncidentBook::diagnosed(const diagnose::Report& report, Ti
   return changes;
 }
 
+IncidentBook::Gist IncidentBook::gist_of(State state, const diagnose::Report& report) {
+  Gist gist;
+  gist.state = state;
+  if (!report.nodes.empty()) gist.node = report.nodes[0].node;
+  if (!report.faults.empty()) gist.fault = report.faults[0].id;
+  if (!report.ranks.empty()) gist.rank = report.ranks[0].rank;
+  return gist;
+}
+
 void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs> since,
                          const diagnose::Report& report, TimeMs now, Changes& changes) {
   const auto [at, fresh] = entries_.try_emplace(attempt);
@@ -143,25 +159,29 @@ void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs
   row.updated = now;
   row.resolved.reset();
   row.report = serve::to_json(report);
-  const std::string first = report.nodes.empty() ? std::string() : report.nodes[0].node;
+  Gist gist = gist_of(state, report);
   const bool opens = !entry.open;
-  const bool differs = state != entry.told || first != entry.first_node;
+  entry.owed_at.reset();
   if (opens) {
     entry.open = true;
+    entry.opened_at = now;
     entry.gravest = 0;
     ++entry.openings;
     if (entry.opening.empty()) entry.opening = row.report;
   }
   const bool worse = gravity(state) > entry.gravest;
-  if (opens || worse || (differs && now - entry.told_at >= options_.tells_every)) {
+  const bool settled = now - entry.opened_at >= options_.settles;
+  const TimeMs next = entry.told_at + (settled ? options_.tells_every : options_.tells_soon);
+  if (!opens && !worse && gist != entry.told && now < next) {
+    entry.owed_at = next;
+  } else if (opens || gist != entry.told) {
     alert::Alert told =
         alert_of(opens ? alert::Kind::opened : alert::Kind::changed, entry, report, now);
     told.state = state;
     told.since = since;
     changes.alerts.push_back(std::move(told));
-    entry.told = state;
+    entry.told = std::move(gist);
     entry.gravest = std::max(entry.gravest, gravity(state));
-    entry.first_node = first;
     entry.told_at = now;
   }
   write(entry, changes);
@@ -170,10 +190,11 @@ void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs
 void IncidentBook::resolve(Entry& entry, const diagnose::Report& report, const std::string& why,
                            TimeMs now, Changes& changes) {
   entry.open = false;
+  entry.owed_at.reset();
   entry.row.resolved = now;
   entry.row.updated = now;
   alert::Alert told = alert_of(alert::Kind::resolved, entry, report, now);
-  told.state = entry.told;
+  told.state = entry.told.state;
   told.summary = why;
   changes.alerts.push_back(std::move(told));
   entry.told_at = now;

@@ -30,7 +30,9 @@ class IncidentBook {
   struct Options {
     double confidence_min = 0.5;  ///< of a state, to open
     Millis checks_for{60'000};    ///< triggers that no report confirms
-    Millis tells_every{30'000};   ///< between two alerts of changes; what is worse comes at once
+    /// Between two alerts of changes; what is worse comes at once. The first report is made of the
+    /// first lines of a failure: while what there is to say settles, it is told sooner.
+    Millis settles{60'000}, tells_soon{5'000}, tells_every{30'000};
   };
   struct Changes {
     std::vector<store::Incident> rows;
@@ -54,24 +56,35 @@ class IncidentBook {
   bool is_suspect(TimeMs now) const { return is_checked(now) && !well_ && !has_open(); }
   bool has_open() const;
   bool has_any() const { return !entries_.empty(); }  ///< open or resolved
+  /// When a change may be told that came too soon after what was told last: a report is to be made
+  /// then, even if nothing was said meanwhile.
+  std::optional<TimeMs> owes_at() const;
   /// Of each open incident, as last told.
   std::vector<State> open_states() const;
   /// Id of the open incident of the newest attempt that has one; empty if there is none.
   std::string open_id() const;
 
  private:
+  /// What an alert says first; another one is news.
+  struct Gist {
+    State state = State::unknown;
+    std::string node, fault;
+    std::optional<Rank> rank;
+    bool operator==(const Gist&) const = default;
+  };
   struct Entry {
     store::Incident row;
     std::string opening;  ///< JSON of the report at the first opening
     std::vector<watch::Trigger> triggers;
     std::string restored_evidence;  ///< of before a restart
-    std::string first_node;         ///< as last told
-    State told = State::unknown;
+    Gist told;
     int gravest = 0;  ///< of what was told since it opened
-    TimeMs told_at{};
+    TimeMs opened_at{}, told_at{};
+    std::optional<TimeMs> owed_at;
     std::uint32_t openings = 0;
     bool open = false;
   };
+  static Gist gist_of(State state, const diagnose::Report& report);
   void fails(std::int32_t attempt, State state, std::optional<TimeMs> since,
              const diagnose::Report& report, TimeMs now, Changes& changes);
   void resolve(Entry& entry, const diagnose::Report& report, const std::string& why, TimeMs now,

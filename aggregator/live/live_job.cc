@@ -58,7 +58,7 @@ bool LiveJob::look(TimeMs now, TimeMs seen_until) {
   }
   if (now >= look_again_) {
     // Where nothing was said, only time can have confirmed or ended a suspicion.
-    wanted_ = wanted_ || changed_ || book_.is_checked(now);
+    wanted_ = wanted_ || changed_ || book_.is_checked(now) || book_.owes_at().has_value();
     look_again_ = TimeMs::max();
   }
   return wanted_ && may_diagnose(now);
@@ -104,6 +104,8 @@ void LiveJob::rest(TimeMs now, Millis cost) {
     recheck_ *= 2;
   } else if (book_.has_open()) {
     look_again_ = now + std::max(rest, options_.revise);
+    if (const auto owed = book_.owes_at())
+      look_again_ = std::min(look_again_, std::max(now + rest, *owed));
   } else {
     look_again_ = now + std::max(options_.routine, times(options_.rest_factor * kRoutineShare));
   }

@@ -11,6 +11,7 @@
 
 #include "aggregator/serve/report_fields.h"
 #include "aggregator/serve/report_json.h"
+#include "aggregator/serve/utf8.h"
 
 namespace l4::serve {
 namespace {
@@ -203,7 +204,7 @@ Result<diagnose::Report> report_from_json(std::string_view text) {
   try {
     json = Json::parse(text.begin(), text.end());
   } catch (const Json::exception& broken) {
-    return std::unexpected(Error{"$", std::string("is not JSON: ") + broken.what()});
+    return std::unexpected(Error{"$", harmless(std::string("is not JSON: ") + broken.what())});
   }
   diagnose::Report report;
   Reader reader;

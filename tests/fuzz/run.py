@@ -3,7 +3,7 @@
 
 usage: run.py --bin FOLDER [--seconds N] [--seed N] [TARGET...]
 
-Targets: decode, drain, config, wire, control, lines.
+Targets: decode, drain, config, wire, control, lines, report, http, query.
 
 FOLDER holds the programs TARGET_fuzz (build/asan/bin). An input that breaks a target is kept in
 FOLDER/../findings and named; once mended it belongs into tests/fuzz/found/TARGET. Ends with 1 if
@@ -18,7 +18,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SHARED = ROOT.parent / "shared"
-TARGETS = ["decode", "drain", "config", "wire", "control", "lines"]
+TARGETS = ["decode", "drain", "config", "wire", "control", "lines", "report", "http", "query"]
 SEED_BYTES_MAX = 8192
 
 
@@ -43,9 +43,47 @@ def configs():
             yield steer.encode() + seed
 
 
+def reports():
+    for seed in sorted((ROOT / "tests" / "aggregator" / "serve" / "golden").glob("*.json")):
+        yield b"\x48" + seed.read_bytes()
+
+
+def requests():
+    """What a client may send, whole and by halves."""
+    host = b"Host: a\r\n"
+    body = b'{"incident": "a.0.1", "cause": "c", "fix": "f"}'
+    length = b"Content-Length: %d\r\n" % len(body)
+    for steer in (b"\x04", b"\x05"):
+        yield steer + b"GET /api/v1/jobs?count=2&after=%C3%A4 HTTP/1.1\r\n" + host + b"\r\n"
+        yield steer + b"HEAD /a%20b/../%2e/c HTTP/1.0\r\nIf-None-Match: \"1\"\r\n\r\n"
+        yield steer + b"POST /api/v1/faults HTTP/1.1\r\n" + host + length + b"\r\n" + body
+        yield (steer + b"POST /p HTTP/1.1\r\n" + host + b"Expect: 100-continue\r\n"
+               b"Transfer-Encoding: chunked\r\n\r\n5;x=1\r\nhello\r\n0\r\nTrailer: 1\r\n\r\n")
+        yield (steer + b"DELETE /api/v1/faults/x HTTP/1.1\r\n" + host +
+               b"Authorization: Bearer abc\r\nConnection: close\r\n\r\n")
+
+
+def questions():
+    """Each route with the parameters it knows, for the job that the target watches."""
+    job = b"/api/v1/jobs/crash-rank4"
+    paths = [b"/api/v1/jobs?count=1&after=a", job, job + b"/snapshot?at=2026-11-20T15:54:42Z",
+             job + b"/nodes", job + b"/iterations", b"/api/v1/agents", b"/api/v1/faults?query=xid",
+             job + b"/lines?template=3&node=node-1&rank=4&around=2026-11-20T15:54:42Z&context=5"
+             b"&limit=9&timeout=1", b"/api/v1/incidents?job=crash-rank4&open=true&count=3",
+             b"/api/v1/incidents/crash-rank4.0.1", b"/api/v1/faults/oom", b"/metrics",
+             b"/healthz", b"/readyz"]
+    for path in paths:
+        yield b"\x00" + path
+    for dry in (b"true", b"false"):
+        yield (b"\x01/api/v1/faults\n" + b'{"incident": "crash-rank4.0.1", "cause": "a", "fix": '
+               b'"b", "category": "hardware", "lines": ["x"], "dry_run": ' + dry + b"}")
+    yield b"\x02/api/v1/faults/confirmed"
+
+
 def seeds(target):
-    if target == "config":
-        yield from configs()
+    made = {"config": configs, "report": reports, "http": requests, "query": questions}
+    if target in made:
+        yield from made[target]()
     elif target not in ("wire", "control", "lines"):  # these make messages themselves
         for steer in (b"\x00", b"\x03"):
             yield from (steer + log for log in logs())

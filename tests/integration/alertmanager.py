@@ -107,7 +107,7 @@ routine_s = 1
 def check_one(expect, manager, what):
     """Exactly one alert, with what does not change as labels and all else beside it.
 
-    The first report may be of half the logs: a change is told at most every 30 s.
+    The first report may be of half the logs: a change is told some seconds later.
     """
     wait_for(lambda: any(alert["annotations"].get("state") == "crashed"
                          for alert in manager.alerts() or []), 90 * SLOW)

@@ -119,6 +119,7 @@ TEST_CASE("raw lines: around a time, in a large file, a packed one, and beside a
   CHECK(world.gaps() == std::vector{Kind::older});
   world.task.question.around = time_of(86'000);
   CHECK(world.read() == std::vector{line_of(79'999)});
+  CHECK(world.gaps().empty());
   std::filesystem::remove(world.folder.path() / "rank0.log.1.gz");
   world.folder.file("rank0.log", "no time\nhere\n");
   CHECK(world.read() == std::vector<std::string>{"no time", "here"});

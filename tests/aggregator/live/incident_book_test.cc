@@ -97,6 +97,30 @@ TEST_CASE("incidents: after a restart silence resolves nothing, lines do") {
   CHECK(book.open_id().empty());
 }
 
+TEST_CASE("incidents: what is found out soon after the opening is told soon, none is forgotten") {
+  IncidentBook book("job", {});
+  CHECK(book.diagnosed(report(State::crashed), at(0)).alerts.size() == 1);
+  CHECK_FALSE(book.owes_at());
+  diagnose::Report known = report(State::crashed);
+  known.faults.emplace_back().id = "xid_79";
+  CHECK(book.diagnosed(known, at(1)).alerts.empty());
+  CHECK(book.owes_at() == at(5));
+  CHECK(book.diagnosed(report(State::crashed), at(2)).alerts.empty());
+  CHECK_FALSE(book.owes_at());  // as it was told
+  CHECK(book.diagnosed(known, at(3)).alerts.empty());
+  const auto told = book.diagnosed(known, at(5));
+  REQUIRE(told.alerts.size() == 1);
+  CHECK(told.alerts[0].kind == alert::Kind::changed);
+  CHECK(told.alerts[0].faults.at(0).id == "xid_79");
+  diagnose::Report ranked = known;
+  ranked.ranks.emplace_back().rank = Rank{3};
+  CHECK(book.diagnosed(ranked, at(61)).alerts.size() == 1);
+  CHECK(book.diagnosed(known, at(66)).alerts.empty());  // a minute on it is not that often
+  CHECK(book.owes_at() == at(91));
+  CHECK(book.diagnosed(report(State::healthy), at(67)).alerts.size() == 1);
+  CHECK_FALSE(book.owes_at());
+}
+
 TEST_CASE("incidents: what is worse is told at once, what is not, not that often") {
   IncidentBook book("job", {});
   CHECK(book.diagnosed(report(State::slow), at(0)).alerts.size() == 1);

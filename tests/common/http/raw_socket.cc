@@ -45,6 +45,10 @@ void RawClient::close() {
   socket_ = -1;
 }
 
+void RawClient::end() {
+  ::shutdown(socket_, SHUT_WR);
+}
+
 std::size_t RawClient::send(std::string_view bytes, std::chrono::milliseconds within) {
   const auto until = Clock::now() + within;
   std::size_t sent = 0;

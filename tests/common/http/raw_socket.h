@@ -28,6 +28,8 @@ class RawClient {
   /// True once the peer has closed; what comes before is thrown away.
   bool is_closed_within(std::chrono::milliseconds within);
   void set_receive_buffer(int bytes);
+  /// Nothing more will be sent; what comes can still be received.
+  void end();
   void close();
 
  private:

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""After a failure, end to end: a real job breaks, Alertmanager has the alert, an engineer asks for
+the report and the raw lines and confirms the fault; the same fault strikes another node of the next
+job, and its alert names what was confirmed.
+
+usage: answered.py --bin FOLDER [--fault KIND] [--style STYLE] [--seed N] [--out FOLDER]
+
+The lab's jobs run in network namespaces with an agent on each node (see lab.py); Alertmanager and
+the aggregator stand in one more (head_answered.py). What must hold: one alert within 10 s of the
+injection, with job, attempt, node, rank, stage, iteration and summary; the report within 1 s; the
+lines that tell of the failure, read from the node, with what stands around them.
+Needs root, python3-torch, iproute2 and prometheus-alertmanager; ends with 77 where they or the lab
+are missing, with 1 where something did not hold. Takes about three minutes.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.path.append(str(HERE.parent / "integration"))
+
+import lab  # noqa: E402
+import support  # noqa: E402
+
+CAUSE = "A maintenance script killed a rank."
+FIX = "Drain the node before the script runs."
+ALERT_S, SNAPSHOT_S = 10, 1
+ALERTMANAGER = "/usr/bin/prometheus-alertmanager"
+ANNOTATIONS = {"summary", "state", "stage", "iteration", "node", "rank"}
+
+
+def write_settings(folder, programs):
+    """Those of lab.py, with an Alertmanager for a sink instead of the webhook."""
+    lab.write_settings(folder, programs, [f"node-{k:02}" for k in range(4)])
+    path = folder / "aggregator.toml"
+    text = path.read_text().split("[alerts]")[0]
+    path.write_text(text + """[[alerts.sink]]
+name = "manager"
+kind = "alertmanager"
+url = "http://127.0.0.1:9093"
+""")
+
+
+def run_job(options, folder, seed, confirm):
+    """Truth, rows of alerts and answers of one job."""
+    job = f"answered-{options.fault.replace('_', '-')}-{seed}"
+    more = "--confirm '" + "' '".join(confirm) + "'" if confirm else ""
+    head = (f"python3 {HERE}/head_answered.py --bin {options.bin} --alertmanager {ALERTMANAGER} "
+            f"--config {folder}/aggregator.toml --out {{dir}}/head {more}")
+    agent = f"{options.bin}/l4-agent --config {folder}/" + "{node}.toml"
+    command = [lab.LAB / "run_job.sh", "--out", folder / "runs", "--work", folder / "work",
+               "--job-id", job, "--fault", options.fault, "--seed", seed, "--style",
+               options.style, "--iters", "120", "--side-grace", "25", "--head-cmd", head,
+               "--agent-cmd", agent, *lab.KINDS[options.fault]]
+    with open(folder / f"{job}.log", "w", encoding="utf-8") as said:
+        subprocess.run([str(word) for word in command], stdout=said, stderr=said, check=True,
+                       timeout=400)
+    run = folder / "runs" / job
+    rows = [json.loads(row) for row in (run / "head/alerts.jsonl").read_text().splitlines()]
+    answers = run / "head/answers.json"
+    truth = {**json.loads((run / "truth.json").read_text()), "job": job}
+    return (truth, rows,
+            json.loads(answers.read_text()) if answers.exists() else [])
+
+
+def check_alert(expect, truth, rows, what):
+    """The alert of this job as it is at the end; one of before may still stand beside it."""
+    seen = []
+    for row in rows:
+        alerts = [one for one in row["alerts"] if one["labels"].get("job") == truth["job"]]
+        if alerts:
+            seen.append({"seen": row["seen"], "alerts": alerts})
+    if not expect.that(seen, f"{what}: an alert"):
+        return {}
+    after = seen[0]["seen"] - truth["t_inject"]
+    print(f"{what}: the alert came {after:.1f} s after the injection")
+    expect.that(after <= ALERT_S, f"{what}: in time", after)
+    expect.that(all(len(row["alerts"]) == 1 for row in seen), f"{what}: one alert", seen)
+    alert = seen[-1]["alerts"][0]
+    said = alert["annotations"]
+    expect.equal(ANNOTATIONS - set(said), set(), f"{what}: annotations that are missing")
+    expect.equal(alert["labels"].get("job"), truth["job"], f"{what}: the job")
+    expect.equal(alert["labels"].get("attempt"), "0", f"{what}: the attempt")
+    expect.equal(said.get("node"), truth["node"], f"{what}: the node")
+    expect.equal(said.get("rank"), str(truth["rank"]), f"{what}: the rank")
+    print(f"{what}: {said.get('summary')}")
+    return alert
+
+
+def check_answers(expect, truth, answers):
+    by_name = {answer["name"]: answer for answer in answers}
+    for answer in answers:
+        expect.equal(answer["exit"], 0, f"l4 {' '.join(answer['words'])}: exit; "
+                     + answer["stderr"][-300:])
+    if not expect.that("snapshot" in by_name, "the engineer was answered", list(by_name)):
+        return
+    print(f"l4 snapshot: {by_name['snapshot']['seconds']} s")
+    expect.that(by_name["snapshot"]["seconds"] <= SNAPSHOT_S, "the report in time",
+                by_name["snapshot"]["seconds"])
+    lines = json.loads(by_name["lines"]["stdout"])
+    rows = lines["lines"]
+    print(f"l4 lines: {len(rows)} lines of rank {truth['rank']}, "
+          f"{by_name['lines']['seconds']} s")
+    expect.that(rows, "lines of the rank", by_name["lines"]["stdout"][:400])
+    expect.equal({row.get("node") for row in rows}, {truth["node"]}, "read from its node")
+    print(by_name["lines of the node"]["stdout"][-1500:])
+    if "confirm" in by_name:
+        print(by_name["confirm"]["stdout"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=lambda text: pathlib.Path(text).resolve(), required=True)
+    parser.add_argument("--fault", default="kill9", choices=sorted(lab.KINDS))
+    parser.add_argument("--style", default="plain", choices=lab.STYLES)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=pathlib.Path, help="keep everything here")
+    options = parser.parse_args()
+    reason = lab.missing() or (None if shutil.which(ALERTMANAGER) else "no Alertmanager")
+    if reason:
+        print(f"skipped: {reason}")
+        return lab.SKIPPED
+    expect = support.Expectations("answered")
+    with tempfile.TemporaryDirectory(prefix="l4-answered-") as made:
+        folder = (options.out or pathlib.Path(made)).resolve()
+        os.makedirs(folder, exist_ok=True)
+        write_settings(folder, options.bin)
+        truth, rows, answers = run_job(options, folder, options.seed, (CAUSE, FIX))
+        check_alert(expect, truth, rows, "first job")
+        check_answers(expect, truth, answers)
+        other, rows, answers = run_job(options, folder, options.seed + 1, None)
+        alert = check_alert(expect, other, rows, "second job")
+        expect.that(other["node"] != truth["node"], "it strikes another node", other["node"])
+        said = alert.get("annotations", {})
+        expect.equal((said.get("cause"), said.get("fix")), (CAUSE, FIX), "what was confirmed")
+    return expect.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
