@@ -29,7 +29,8 @@ struct Aggregator::Impl {
             [this](const alert::Alert& alert) { alerter->send(alert); },
             outside.say,
             outside.warn,
-            outside.now};
+            outside.now,
+            totals};
   }
   std::unique_ptr<FaultBook> make_fault_book();
   store::StoreEvents events();
@@ -39,6 +40,7 @@ struct Aggregator::Impl {
   Surroundings outside;
   std::unique_ptr<store::Store> store;  // outlives all that uses it
   std::unique_ptr<alert::Alerter> alerter;
+  std::shared_ptr<Totals> totals = std::make_shared<Totals>();
   std::unique_ptr<FaultBook> faults;  // outlives the shards, which answer it
   std::vector<std::unique_ptr<Shard>> shards;
   std::unique_ptr<StoreLedger> ledger;

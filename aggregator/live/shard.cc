@@ -14,11 +14,11 @@ namespace {
 constexpr Millis kHouse{1'000}, kPauseMost{250}, kLookEvery{50};
 constexpr std::size_t kEventBytes = 256;
 
-ShardOptions share_of(ShardOptions options) {
-  const std::size_t shards = std::max<std::size_t>(options.shards, 1);
-  options.jobs_max = (options.jobs_max + shards - 1) / shards;
-  options.all_bytes_max = options.all_bytes_max / shards;
-  return options;
+/// Puts this shard's figure in place of what it told before; the sum of all.
+std::uint64_t tell_total(std::atomic<std::uint64_t>& total, std::uint64_t& told,
+                         std::uint64_t now) {
+  const std::uint64_t more = now - std::exchange(told, now);  // may wrap: the sum does, too
+  return total.fetch_add(more) + more;
 }
 
 /// For the list of past jobs.
@@ -30,7 +30,7 @@ void put_row(const Services& services, const LiveJob& job) {
 }  // namespace
 
 Shard::Shard(ShardOptions options, Services services)
-    : options_(share_of(std::move(options))),
+    : options_(std::move(options)),
       services_(std::move(services)),
       inbox_(options_.waiting_max, options_.waiting_bytes_max),
       presence_(options_.job.presence) {
@@ -236,8 +236,14 @@ void Shard::keep_house(TimeMs now) {
     if (!job.is_frozen() && (largest == nullptr || held.bytes > largest->bytes)) largest = &held;
   }
   for (const std::string& id : over) drop(id, {});
-  if (jobs_.size() > options_.jobs_max) drop(first_to_go(false), "there are more jobs than may be");
-  if (bytes <= options_.all_bytes_max) return;
+  // Where all hold too much, one of them holds more than its share: that one gives.
+  const std::uint64_t shards = std::max<std::uint64_t>(options_.shards, 1);
+  if (tell_total(services_.totals->jobs, told_jobs_, jobs_.size()) > options_.jobs_max &&
+      jobs_.size() > options_.jobs_max / shards)
+    drop(first_to_go(false), "there are more jobs than may be");
+  if (tell_total(services_.totals->bytes, told_bytes_, bytes) <= options_.all_bytes_max ||
+      bytes <= options_.all_bytes_max / shards)
+    return;
   if (const std::string id = first_to_go(true); !id.empty())
     drop(id, "all jobs together are larger than they may be");
   else if (largest != nullptr)

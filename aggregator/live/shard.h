@@ -27,6 +27,11 @@
 
 namespace l4::live {
 
+/// What all shards hold: the bounds are for all together, however the jobs fall on them.
+struct Totals {
+  std::atomic<std::uint64_t> jobs{0}, bytes{0};
+};
+
 /// What shards share; all of it may be called from any thread.
 struct Services {
   store::Store& store;
@@ -35,6 +40,7 @@ struct Services {
   std::function<void(const std::string&)> say;   ///< a line for the log
   std::function<void(const std::string&)> warn;  ///< the same, of what somebody should see to
   std::function<wire::Instant()> now;
+  std::shared_ptr<Totals> totals;
 };
 
 inline constexpr std::size_t kStates = static_cast<std::size_t>(State::launch_failed) + 1;
@@ -123,6 +129,7 @@ class Shard {
   Presence presence_;
   ShardStats counts_;
   TimeMs house_kept_{};
+  std::uint64_t told_jobs_ = 0, told_bytes_ = 0;  ///< of services_.totals, this one's
   Millis looked_{-1'000'000};
   std::atomic<std::int64_t> stepped_{0};
 };

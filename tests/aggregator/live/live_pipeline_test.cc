@@ -132,6 +132,31 @@ TEST_CASE("live pipeline: a full disk stops it, and room lets it go on") {
   CHECK(report_of(world.aggregator->find(kJob)->state()) == offline_report(nodes));
 }
 
+TEST_CASE("live pipeline: so many jobs may be held, however they fall on the shards") {
+  TempFolder folder;
+  LiveWorld world(folder.path());
+  world.options.shards.shards = 4;
+  world.options.shards.jobs_max = 6;
+  world.start();
+  const auto held_of = [&](std::size_t first, std::size_t last) {
+    for (std::size_t job = first; job < last; ++job)
+      world.add("node-" + std::to_string(job), {})
+          .add(healthy_second("job-" + std::to_string(job), job, 2, 0, world.now().wall));
+    CHECK(world.settle());
+    for (int i = 0; i < 600; ++i) world.step();
+    std::size_t held = 0;
+    for (std::size_t job = 0; job < last; ++job)
+      held += world.aggregator->find("job-" + std::to_string(job)) != nullptr ? 1 : 0;
+    return held;
+  };
+  CHECK(held_of(0, 6) == 6);
+  CHECK(world.heard.count("was let go") == 0);
+  const std::size_t held = held_of(6, 20);
+  CHECK(held <= 6);
+  CHECK(held >= 3);  // shards that see the same excess may each let one go
+  CHECK(world.heard.count("there are more jobs than may be") == 20 - held);
+}
+
 TEST_CASE("live pipeline: blind is one alert, and no node is called lost") {
   TempFolder folder;
   LiveWorld world(folder.path());
