@@ -31,7 +31,7 @@ struct Alerter::Impl {
   void route(Outlet& outlet, const Alert& alert, bool silenced, TimeMs now);
   void queue(const SinkOptions& sink, const Alert& alert, TimeMs due, TimeMs now);
   void mark(const std::string& sink, const std::string& key, std::string content, TimeMs now);
-  void write();
+  Result<void> write(const store::Incident* incident);
 
   const AlerterOptions options;
   store::Database& database;
@@ -63,7 +63,7 @@ Alerter::Alerter(AlerterOptions options, store::Database& database, Hooks hooks)
   over.kind = Kind::sighted;
   over.at = impl.hooks.now();
   over.summary = "the aggregator was started anew and says again if it is blind";
-  send(over);
+  static_cast<void>(send(over));
 }
 
 /// All at once: each may wait for an answer for some seconds.
@@ -97,7 +97,7 @@ const Silence* Alerter::Impl::silence_of(const Alert& alert, TimeMs now) const {
   return at == options.silences.end() ? nullptr : &*at;
 }
 
-void Alerter::send(const Alert& alert) {
+Result<void> Alerter::send(const Alert& alert, const store::Incident* incident) {
   Impl& impl = *impl_;
   const TimeMs now = impl.hooks.now();
   const Silence* silence = impl.silence_of(alert, now);
@@ -110,7 +110,7 @@ void Alerter::send(const Alert& alert) {
   for (Outlet& outlet : impl.outlets) impl.route(outlet, alert, silence != nullptr, now);
   if (!impl.outlets.empty() && (alert.kind == Kind::blind || alert.kind == Kind::sighted))
     impl.mark(kBlindMark, key(alert), alert.kind == Kind::blind ? "blind" : "", now);
-  impl.write();
+  return impl.write(incident);
 }
 
 void Alerter::Impl::route(Outlet& outlet, const Alert& alert, bool silenced, TimeMs now) {
@@ -146,8 +146,9 @@ void Alerter::Impl::mark(const std::string& sink, const std::string& key, std::s
   rows.push_back(std::move(row));
 }
 
-void Alerter::Impl::write() {
-  const bool stored = rows.empty() || database.enqueue(rows).has_value();
+Result<void> Alerter::Impl::write(const store::Incident* incident) {
+  const bool nothing = rows.empty() && incident == nullptr;
+  const Result<void> stored = nothing ? Result<void>() : database.enqueue(rows, incident);
   for (const auto& [sink, key] : gone) static_cast<void>(database.withdraw(sink, key));
   for (const Outlet& outlet : outlets)
     for (store::Alert& row : rows) {
@@ -156,6 +157,7 @@ void Alerter::Impl::write() {
     }
   rows.clear();
   gone.clear();
+  return stored;
 }
 
 AlerterStats Alerter::stats() const {

@@ -51,7 +51,9 @@ class Alerter {
   Alerter(const Alerter&) = delete;
   Alerter& operator=(const Alerter&) = delete;
 
-  void send(const Alert& alert);
+  /// With the incident that it tells of, if there is one: what is to be sent and the incident are
+  /// stored together or not at all. Error: they are not; the alert is sent from memory.
+  Result<void> send(const Alert& alert, const store::Incident* incident = nullptr);
   AlerterStats stats() const;
 
  private:

@@ -26,7 +26,9 @@ struct Aggregator::Impl {
   Services services() {
     return {*store,
             [this] { return faults->library(); },
-            [this](const alert::Alert& alert) { alerter->send(alert); },
+            [this](const alert::Alert& alert, const store::Incident* incident) {
+              return alerter->send(alert, incident);
+            },
             outside.say,
             outside.warn,
             outside.now,

@@ -119,7 +119,7 @@ void Intake::tell_people(const receive::AgentEvent& event) {
       alert.nodes = {event.agent};
       break;
   }
-  services_.alert(alert);
+  static_cast<void>(services_.alert(alert, nullptr));
 }
 
 }  // namespace l4::live

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "aggregator/serve/report_json.h"
@@ -53,6 +54,9 @@ Shard::Held& Shard::held(const std::string& id, TimeMs now) {
   const auto [at, fresh] = jobs_.try_emplace(id);
   if (!fresh) return at->second;
   at->second.job = std::make_unique<LiveJob>(id, options_.job, now);
+  if (is_restored_)
+    if (const auto known = incidents_of(*at->second.job); !known.empty())
+      at->second.job->resume(known, now);
   // Their first checkpoints come at different times, and so do the later ones.
   const auto every = static_cast<std::size_t>(options_.checkpoint_every.count());
   at->second.saved_at = now - Millis{static_cast<std::int64_t>(std::hash<std::string>{}(id) %
@@ -76,16 +80,26 @@ void Shard::replay(store::Seq seq, wire::Batch batch, TimeMs arrival) {
   held(id, arrival).job->apply(std::move(batch), seq, arrival);
 }
 
+/// Those of this run of the job: opened since it is known, or still open when it was lost sight of
+/// not long before (what was not durable yet when the aggregator was killed, a bound on jobs).
+std::vector<store::Incident> Shard::incidents_of(const LiveJob& job) {
+  store::IncidentQuery query;
+  query.job = job.id();
+  auto rows = services_.store.database().incidents(query);
+  if (!rows) services_.warn(fmt::format("job {}: {}", job.id(), rows.error().text()));
+  auto known = rows.value_or(std::vector<store::Incident>{});
+  std::erase_if(known, [&](const store::Incident& row) {
+    const bool open = !row.resolved && job.opened() - row.updated < options_.closes_after;
+    return row.opened < job.opened() && !open;
+  });
+  return known;
+}
+
 void Shard::restored() {
+  is_restored_ = true;
   for (auto& [id, held] : jobs_) {
     LiveJob& job = *held.job;
-    store::IncidentQuery query;
-    query.job = id;
-    auto rows = services_.store.database().incidents(query);
-    if (!rows) services_.warn(fmt::format("job {}: {}", id, rows.error().text()));
-    auto known = rows.value_or(std::vector<store::Incident>{});
-    std::erase_if(known, [&](const auto& row) { return row.opened < job.opened(); });
-    job.resume(known, services_.now().wall);
+    job.resume(incidents_of(job), services_.now().wall);
     for (const auto& [agent, state] : job.state().agents())
       presence_.expect(agent, job.last_arrival());
   }
@@ -172,14 +186,24 @@ void Shard::diagnose(Held& held) {
   ++counts_.diagnoses;
   counts_.diagnosing += cost;
   counts_.diagnosis_longest = std::max(counts_.diagnosis_longest, cost);
-  // The alert comes first: a crash in between tells it twice, not never.
+  tell(changes);
+}
+
+/// An incident and the alert of it are stored together: a crash leaves both or neither, and what
+/// was not delivered yet is delivered later.
+void Shard::tell(const IncidentBook::Changes& changes) {
+  std::set<std::string_view> stored;
   for (const alert::Alert& alert : changes.alerts) {
     counts_.incidents_opened += alert.kind == alert::Kind::opened ? 1 : 0;
-    services_.alert(alert);
+    const auto row = std::ranges::find(changes.rows, alert.incident, &store::Incident::id);
+    if (services_.alert(alert, row == changes.rows.end() ? nullptr : &*row))
+      stored.insert(alert.incident);
   }
-  for (const store::Incident& row : changes.rows)
+  for (const store::Incident& row : changes.rows) {
+    if (stored.contains(row.id)) continue;
     if (const auto put = services_.store.database().put(row); !put)
       services_.warn(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
+  }
 }
 
 bool Shard::save(Held& held, TimeMs now) {
@@ -309,9 +333,11 @@ JobRow Shard::row(const LiveJob& job) const {
   return job.row(now, seen_until(job, now));
 }
 
-NormalLines Shard::normal_lines(const NormalQuestion& question) const {
+NormalLines Shard::normal_lines(const NormalQuestion& question) {
   NormalLines found;
   const TimeMs now = services_.now().wall;
+  for (auto& [id, held] : jobs_)
+    if (!held.job->report()) diagnose(held);  // right after a start: it may well be healthy
   for (const auto& [id, held] : jobs_)
     live::look(*held.job, held.job->is_suspect(now, seen_until(*held.job, now)), question, found);
   return found;

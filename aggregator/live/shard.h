@@ -36,7 +36,8 @@ struct Totals {
 struct Services {
   store::Store& store;
   std::function<std::shared_ptr<const faults::Library>()> library;  ///< of now
-  std::function<void(const alert::Alert&)> alert;
+  /// With the incident that it tells of, or null; see Alerter::send.
+  std::function<Result<void>(const alert::Alert&, const store::Incident*)> alert;
   std::function<void(const std::string&)> say;   ///< a line for the log
   std::function<void(const std::string&)> warn;  ///< the same, of what somebody should see to
   std::function<wire::Instant()> now;
@@ -88,7 +89,7 @@ class Shard {
   const LiveJob* refresh(const std::string& id);
   JobRow row(const LiveJob& job) const;
   /// What jobs of this shard print that are well.
-  NormalLines normal_lines(const NormalQuestion& question) const;
+  NormalLines normal_lines(const NormalQuestion& question);
   /// Jobs with an open incident are diagnosed again soon: more faults are known.
   void look_again();
   const LiveJob* find(const std::string& id) const;
@@ -114,6 +115,8 @@ class Shard {
   TimeMs seen_until(const LiveJob& job, TimeMs now) const;
   void look(TimeMs now);
   void diagnose(Held& held);
+  void tell(const IncidentBook::Changes& changes);
+  std::vector<store::Incident> incidents_of(const LiveJob& job);
   void checkpoint_due(TimeMs now);
   bool save(Held& held, TimeMs now);
   void keep_house(TimeMs now);
@@ -128,6 +131,7 @@ class Shard {
   std::map<std::string, Held> jobs_;
   Presence presence_;
   ShardStats counts_;
+  bool is_restored_ = false;  ///< what the store held is back; jobs from now on are new
   TimeMs house_kept_{};
   std::uint64_t told_jobs_ = 0, told_bytes_ = 0;  ///< of services_.totals, this one's
   Millis looked_{-1'000'000};

@@ -97,7 +97,8 @@ class Database {
   Result<std::vector<PoolRun>> pool(const std::string& kind);  ///< newest first
 
   Result<std::int64_t> enqueue(const Alert& alert);  ///< its id and tries are given here
-  Result<void> enqueue(const std::vector<Alert>& alerts);
+  /// All of them and the incident, if there is one, or nothing.
+  Result<void> enqueue(const std::vector<Alert>& alerts, const Incident* incident = nullptr);
   /// Of one sink, in the order in which they came.
   Result<std::vector<Alert>> due(const std::string& sink, TimeMs now, std::size_t count);
   Result<void> sent(std::int64_t id);

@@ -74,16 +74,19 @@ std::int64_t most(std::size_t count) {
   return static_cast<std::int64_t>(count);
 }
 
+Result<void> insert_incident(SqlConnection& connection, const Incident& incident) {
+  SqlStatement insert(connection, "INSERT OR REPLACE INTO incidents VALUES (?,?,?,?,?,?,?,?,?)");
+  insert.bind(incident.id).bind(incident.job).bind(incident.attempt).bind(incident.state);
+  insert.bind(ms(incident.opened)).bind(ms(incident.updated)).bind(ms(incident.resolved));
+  insert.bind(incident.report).bind(incident.evidence);
+  return insert.done();
+}
+
 }  // namespace
 
 Result<void> Database::put(const Incident& incident) {
-  return impl_->call<void>([&](SqlConnection& connection) {
-    SqlStatement insert(connection, "INSERT OR REPLACE INTO incidents VALUES (?,?,?,?,?,?,?,?,?)");
-    insert.bind(incident.id).bind(incident.job).bind(incident.attempt).bind(incident.state);
-    insert.bind(ms(incident.opened)).bind(ms(incident.updated)).bind(ms(incident.resolved));
-    insert.bind(incident.report).bind(incident.evidence);
-    return insert.done();
-  });
+  return impl_->call<void>(
+      [&](SqlConnection& connection) { return insert_incident(connection, incident); });
 }
 
 Result<std::optional<Incident>> Database::incident(const std::string& id) {
@@ -161,10 +164,12 @@ Result<std::int64_t> Database::enqueue(const Alert& alert) {
   });
 }
 
-Result<void> Database::enqueue(const std::vector<Alert>& alerts) {
+Result<void> Database::enqueue(const std::vector<Alert>& alerts, const Incident* incident) {
   return impl_->call<void>([&](SqlConnection& connection) -> Result<void> {
     SqlTransaction transaction(connection);
     if (!transaction.begun()) return transaction.begun();
+    if (incident != nullptr)
+      if (auto put = insert_incident(connection, *incident); !put) return put;
     for (const Alert& alert : alerts)
       if (auto id = insert_alert(connection, alert); !id) return std::unexpected(id.error());
     return transaction.commit();

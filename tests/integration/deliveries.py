@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""The aggregator is killed while it delivers an alert and while it answers: no alert is lost, none
+comes more than twice, and what was answered is whole.
+
+usage: deliveries.py L4
+
+The sample is played to an aggregator with a webhook that kills it: when the alert arrives, in the
+middle of the answer, right after it, or some milliseconds later; it is started again each time.
+Meanwhile somebody asks for the report as fast as answers come.
+"""
+import contextlib
+import http.client
+import http.server
+import json
+import os
+import pathlib
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+import aggregator as programs
+import support
+from live import wait_for
+
+SLOW = programs.SLOW
+# When it is killed: at the request, within the answer, or so many milliseconds behind it.
+MOMENTS = ["request", "answer", 0, 3, 20] if not support.SANITIZED else ["request", "answer", 0]
+TROUBLE = ("corrupt", "cannot be read", "malformed", "half")
+
+
+class Hook:
+    """Takes alerts, and kills who sends the first one."""
+
+    def __init__(self, moment):
+        self.arrived, self.moment, self.victim = [], moment, None
+        hook = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                alert = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if alert["job"] == "sample":
+                    hook.arrived.append(alert)
+                first = hook.victim is not None and alert["job"] == "sample"
+                if first and hook.moment == "request":
+                    hook.kill()
+                    return
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Le")
+                if first and hook.moment == "answer":
+                    hook.kill()
+                    return
+                with contextlib.suppress(OSError):
+                    self.wfile.write(b"ngth: 0\r\n\r\n")
+                if first:
+                    time.sleep(hook.moment / 1000)
+                    hook.kill()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def kill(self):
+        victim, self.victim = self.victim, None
+        victim.send_signal(signal.SIGKILL)
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Reader(threading.Thread):
+    """Asks again and again; an answer of 200 is a whole report, or the connection broke."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.port, self.whole, self.broken, self.wrong = port, 0, 0, []
+        self.ended = threading.Event()
+
+    def run(self):
+        while not self.ended.is_set():
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+            try:
+                while not self.ended.is_set():
+                    connection.request("GET", "/api/v1/jobs/sample/snapshot")
+                    answer = connection.getresponse()
+                    body = answer.read()
+                    if answer.status == 200:
+                        self.check(body)
+            except (OSError, http.client.HTTPException):
+                self.broken += 1
+                self.ended.wait(0.02)
+            finally:
+                connection.close()
+
+    def check(self, body):
+        try:
+            if json.loads(body)["schema"] == "l4.report/1":
+                self.whole += 1
+                return
+        except (ValueError, KeyError):
+            pass
+        self.wrong.append(body[:200])
+
+
+def check_kill(expect, build, folder, logs, moment):
+    what = f"killed {moment} ms behind the answer" if isinstance(moment, int) else \
+        f"killed within the {moment}"
+    hook = Hook(moment)
+    aggregator = programs.Aggregator(build / "l4-aggregator", folder, hook.url)
+    reader, player = Reader(aggregator.http), None
+    try:
+        expect.that(aggregator.start(), f"{what}: it starts", aggregator.log_text()[-600:])
+        hook.victim = aggregator.process
+        reader.start()
+        player = programs.played(build, aggregator, folder / "keys", logs, 40)
+        if not expect.that(wait_for(lambda: hook.victim is None, 60 * SLOW), f"{what}: an alert"):
+            return
+        aggregator.process.wait(20)
+        expect.that(aggregator.start(), f"{what}: it starts again", aggregator.log_text()[-600:])
+        player.wait(100 * SLOW)
+        opened = [alert for alert in hook.arrived if alert["alert"] == "opened"]
+        wait_for(lambda: len([a for a in hook.arrived if a["alert"] == "opened"]) > 1, 4 * SLOW)
+        opened = [alert for alert in hook.arrived if alert["alert"] == "opened"]
+        expect.that(1 <= len(opened) <= 2, f"{what}: times the alert came", len(opened))
+        if moment in ("request", "answer"):
+            expect.equal(len(opened), 2, f"{what}: what was not confirmed comes again")
+        incidents = aggregator.json("/api/v1/incidents").get("incidents", [])
+        expect.equal([i["id"] for i in incidents], sorted({a["incident"] for a in opened}),
+                     f"{what}: one incident, which the alert named")
+        told = [row for row in aggregator.log_text().splitlines()
+                if any(word in row for word in TROUBLE)]
+        expect.equal(told, [], f"{what}: nothing is found half-written")
+        expect.equal(aggregator.end(signal.SIGTERM)[0], 0, f"{what}: exit")
+    finally:
+        reader.ended.set()
+        for process in (player, aggregator.process):
+            if process and process.poll() is None:
+                process.kill()
+                process.wait()
+        hook.close()
+    reader.join(25)
+    expect.equal(reader.wrong, [], f"{what}: answers that are none")
+    expect.that(reader.whole > 0, f"{what}: somebody was answered", reader.broken)
+
+
+def main():
+    l4, expect = support.start(sys.argv, "deliveries")
+    build = pathlib.Path(l4.binary).resolve().parent
+    for moment in MOMENTS:
+        with tempfile.TemporaryDirectory() as made:
+            folder = pathlib.Path(made)
+            l4.run("keys", "init", "--dir", folder / "keys")
+            l4.run("keys", "add", "--dir", folder / "keys", *programs.NODES)
+            os.makedirs(folder / "state")
+            check_kill(expect, build, folder, programs.aged_sample(folder), moment)
+    return expect.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
