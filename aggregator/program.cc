@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "aggregator/faults/library.h"
+#include "aggregator/http/shared_answers.h"
 #include "aggregator/http/tokens.h"
 #include "aggregator/live/api.h"
 #include "aggregator/live/even_clock.h"
@@ -75,7 +76,7 @@ live::Surroundings surroundings(wire::ServerPort& port,
 
 /// What answers over HTTP, for those who may ask.
 Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& aggregator) {
-  http::Handler handler = http::tagged(live::make_handler(aggregator));
+  http::Handler handler = http::tagged(http::share_answers(live::make_handler(aggregator)));
   if (settings.tokens.empty()) return http::unguarded(std::move(handler));
   return http::guarded(settings.tokens, std::move(handler), log_warning);
 }

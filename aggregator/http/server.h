@@ -59,7 +59,7 @@ struct ServerOptions {
   std::size_t header_bytes_max = 8 << 10;
   std::size_t body_bytes_max = 1 << 20;
   std::size_t connections_max = 256;
-  std::size_t in_flight_max = 64;               ///< requests at the handler; beyond: 503
+  std::size_t in_flight_max = 192;              ///< requests at the handler; beyond: 503
   std::size_t response_bytes_max = 256u << 20;  ///< of all that wait to be sent; beyond: 503
   Millis read{10'000};                          ///< a request, from its first byte on
   Millis idle{30'000};                          ///< between requests

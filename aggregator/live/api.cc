@@ -96,7 +96,7 @@ Response job_row(const LiveJob&, const JobRow& row) {
 }
 
 Response snapshot(const LiveJob& job, const JobRow&) {
-  return {200, "application/json", serve::to_json(*job.report())};
+  return {200, "application/json", job.report_json()};
 }
 
 Response nodes(const LiveJob& job, const JobRow& row) {

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "aggregator/job/saved_job.h"
+#include "aggregator/serve/report_json.h"
 
 namespace l4::live {
 namespace {
@@ -80,6 +81,7 @@ IncidentBook::Changes LiveJob::diagnose(TimeMs now, TimeMs seen_until,
   report_ = diagnose::diagnose(state_, {}, how).report;
   report_->version = options_.version;
   report_at_ = now;
+  report_json_.clear();
   wanted_ = changed_ = false;
   IncidentBook::Changes changes = book_.diagnosed(*report_, now);
   watch_.diagnosed(*report_, now);
@@ -117,6 +119,11 @@ bool LiveJob::answers_anew(TimeMs now) const {
   const Millis age = now - report_at_;
   if (changed_ && cost_ <= kCheap && age >= kOften) return true;
   return may_diagnose(now) && (changed_ || age >= kFresh);
+}
+
+const std::string& LiveJob::report_json() const {
+  if (report_json_.empty() && report_) report_json_ = serve::to_json(*report_);
+  return report_json_;
 }
 
 void LiveJob::save(ByteWriter& out) const {

@@ -62,6 +62,8 @@ class LiveJob {
   bool answers_anew(TimeMs now) const;
   TimeMs looked_at() const { return report_at_; }  ///< of its newest report
   const std::optional<diagnose::Report>& report() const { return report_; }
+  /// The same as JSON, made once for all who ask; empty without a report.
+  const std::string& report_json() const;
 
   void save(ByteWriter& out) const;
   /// False if the bytes are of no use; then this is to be thrown away.
@@ -103,6 +105,7 @@ class LiveJob {
   std::optional<TimeMs> ended_;
   store::Seq last_;
   std::optional<diagnose::Report> report_;
+  mutable std::string report_json_;
   TimeMs report_at_{}, rest_until_{}, look_again_{TimeMs::max()};
   Millis cost_{0}, recheck_{0};
   bool wanted_ = false, changed_ = false;
