@@ -93,12 +93,12 @@ def refused(l4, expect, folder, where, make, words, what):
 
 
 def run(l4, expect, folder):
-    for where, text, words in TEXTS:
+    for where, text, words in support.some_of(TEXTS):
         name = PLACES[where].rsplit("/", maxsplit=1)[-1]
         named = [] if "nowhere.toml" in words or "masks.toml" in words else [name]
         refused(l4, expect, folder, where, lambda path, text=text: path.write_text(text),
                 named + words, text[:40])
     for where, place in PLACES.items():
-        for what, make, word in others():
+        for what, make, word in support.some_of(list(others())):
             name = place.rsplit("/", maxsplit=1)[-1]
             refused(l4, expect, folder, where, make, [name, word], what)

@@ -70,6 +70,11 @@ class L4:
             return done, {}
 
 
+def some_of(rows):
+    """All of them; every third under sanitizers, where each run takes five times as long."""
+    return rows[::3] if SANITIZED else rows
+
+
 class Expectations:
     """Counts what came out as expected, and prints what did not."""
 
