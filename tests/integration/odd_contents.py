@@ -9,6 +9,8 @@ import os
 import shutil
 import subprocess
 
+import support
+
 BEGIN = datetime.datetime(2026, 12, 31, 23, 57, 0)
 HOUR = datetime.timedelta(hours=1)
 NONE = datetime.timedelta(0)
