@@ -40,6 +40,11 @@ void read_http(ConfigTable& http, const std::filesystem::path& file, Settings& s
   read(http, "port", settings.http.port, 0, 65'535);
   read(http, "connections_max", settings.http.connections_max, 4, 65'536);
   read_path(http, "tokens", file, settings.tokens);
+  read_path(http, "certificate", file, settings.http.tls.certificate);
+  read_path(http, "key", file, settings.http.tls.key);
+  if (http.has("certificate") != http.has("key"))
+    http.refuse(http.has("key") ? "key" : "certificate",
+                "certificate and key are given together, or neither");
   const bool exposed = http.flag_or("allow_remote", false);
   if (!is_loopback(settings.http.address) && !exposed && settings.tokens.empty())
     http.refuse("address",

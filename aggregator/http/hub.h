@@ -62,6 +62,7 @@ struct Hub {
 
   ServerOptions options;
   Handler handler;
+  TlsContext tls;     // of connections that are still to come; null: they speak plain HTTP
   Counters counters;  // read by any thread
   std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   std::size_t response_bytes = 0;

@@ -19,6 +19,7 @@
 
 #include "common/base/error.h"
 #include "common/base/time.h"
+#include "common/http/tls.h"
 
 namespace l4::http {
 
@@ -56,12 +57,13 @@ using Handler = std::function<void(const Request&, Reply)>;
 struct ServerOptions {
   std::string address = "127.0.0.1";  ///< an IP address; anything but loopback is for all to read
   std::uint16_t port = 7440;          ///< 0: any free one
+  TlsFiles tls = {};                  ///< https if given; then plain HTTP is refused
   std::size_t header_bytes_max = 8 << 10;
   std::size_t body_bytes_max = 1 << 20;
   std::size_t connections_max = 256;
   std::size_t in_flight_max = 64;               ///< requests at the handler; beyond: 503
   std::size_t response_bytes_max = 256u << 20;  ///< of all that wait to be sent; beyond: 503
-  Millis read{10'000};                          ///< a request, from its first byte on
+  Millis read{10'000};                          ///< a request, or opening TLS, from its first byte
   Millis idle{30'000};                          ///< between requests
   Millis write{30'000};                         ///< a response
   Millis answer{60'000};                        ///< the handler's
@@ -78,12 +80,16 @@ struct ServerCounts {
 
 class Server {
  public:
-  /// Listens from here on. Error: the address is none, or taken; where names it.
+  /// Listens from here on. Error: the address is none, or taken; where names it; or see server_tls.
   static Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
   /// Closes all connections and waits for the thread. Not from the handler.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  /// Connections from now on show this certificate; on an Error the one before. Any thread; only
+  /// where the server speaks TLS.
+  Result<void> reload(const TlsFiles& files);
 
   std::uint16_t port() const;
   ServerCounts counts() const;  ///< any thread

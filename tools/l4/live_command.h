@@ -25,6 +25,7 @@ struct LiveOptions {
   Action action = Action::jobs;
   std::string address;               ///< URL; empty: L4_ADDRESS, else http://127.0.0.1:7440
   std::filesystem::path token_file;  ///< empty: L4_TOKEN, else none
+  std::filesystem::path ca;          ///< PEM; empty: L4_CA, else what the system believes
   std::string format = "text";
   std::string job;                              ///< snapshot, lines; incidents: of this one
   std::string template_id, node, rank, around;  ///< lines; empty: not asked for

@@ -17,15 +17,17 @@ yet confirmed. "since" is when it began, "last line" when the aggregator last he
 Examples:
   l4 jobs
   l4 jobs --address http://head-node:7440 --format json
+  l4 jobs --address https://head-node:7440 --ca ca.pem
 
 Exit status:
   0   the aggregator answered
   2   wrong use
-  3   it did not
+  3   it did not, or its certificate was not believed
 
 Environment:
   L4_ADDRESS  the aggregator, where --address is not given
   L4_TOKEN    the token to ask with, where --token-file is not given
+  L4_CA       whom to believe over https, where --ca is not given
   NO_COLOR    if set, no colours)";
 
 constexpr auto kSnapshotFooter =
@@ -125,6 +127,9 @@ Exit status:
   3   the file cannot be read, or is no report
   10  with --exit-code: the job failed)";
 
+constexpr auto kCaHelp =
+    "PEM file of the authorities to believe over https\n(default: $L4_CA, else those of the "
+    "system)";
 constexpr auto kTokenHelp = "file with the token to ask with (default: $L4_TOKEN)";
 
 /// What shapes a report.
@@ -169,6 +174,7 @@ void add_live(CLI::App& app, LiveOptions& options) {
     if (action != LiveOptions::Action::show) {
       command->add_option("--address", options.address, kAddressHelp)->type_name("URL");
       command->add_option("--token-file", options.token_file, kTokenHelp)->type_name("FILE");
+      command->add_option("--ca", options.ca, kCaHelp)->type_name("FILE");
     }
     command->add_option("-o,--output,--format", options.format, "for people (default), or programs")
         ->type_name("text|json")
