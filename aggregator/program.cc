@@ -213,6 +213,7 @@ int run(Settings settings, const std::filesystem::path& config) {
   serve(signals, config, **aggregator, clock, settings.http.tls, server.get());
   sd_notify(0, "STOPPING=1");
   log_info("stops");
+  (*aggregator)->events().end();
   server.reset();
   (*aggregator)->stop();
   aggregator->reset();

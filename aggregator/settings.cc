@@ -39,6 +39,10 @@ void read_http(ConfigTable& http, const std::filesystem::path& file, Settings& s
   settings.http.address = http.text_or("address", settings.http.address);
   read(http, "port", settings.http.port, 0, 65'535);
   read(http, "connections_max", settings.http.connections_max, 4, 65'536);
+  read(http, "streams_max", settings.http.streams_max, 0, 65'536);
+  settings.live.events.streams_max = settings.http.streams_max;
+  if (settings.http.streams_max >= settings.http.connections_max)
+    http.refuse("streams_max", "must be less than connections_max");
   read_path(http, "tokens", file, settings.tokens);
   read_path(http, "certificate", file, settings.http.tls.certificate);
   read_path(http, "key", file, settings.http.tls.key);

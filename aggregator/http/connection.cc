@@ -1,8 +1,5 @@
 #include "aggregator/http/connection.h"
 
-#include <fmt/format.h>
-#include <openssl/ssl.h>
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -15,6 +12,7 @@
 #include <optional>
 #include <string_view>
 
+#include "aggregator/http/event_stream.h"
 #include "aggregator/http/target.h"
 #include "common/http/url.h"
 
@@ -30,6 +28,7 @@ using Field = beast::http::field;
 constexpr std::size_t kReadAhead = 8 << 10;
 constexpr std::size_t kDiscardedMax = 16 << 20;
 constexpr Millis kLinger{2000};  // for what a refused client still sends
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr char kHandshake = 22;  // the first byte that a client of TLS sends
 
 /// A socket with time limits, from some moment on perhaps with TLS over it.
@@ -43,10 +42,8 @@ class Channel {
   executor_type get_executor() { return tcp_.get_executor(); }
   beast::tcp_stream& tcp() { return tcp_; }
   Tls* tls() { return tls_ ? &*tls_ : nullptr; }
-
   Tls& open_tls(const TlsContext& context) {
-    SSL_CTX_up_ref(context.get());  // the holder lets go of it
-    context_.emplace(context.get());
+    context_.emplace(another(context));
     return tls_.emplace(tcp_, *context_);
   }
 
@@ -105,7 +102,9 @@ class HttpConnection final : public Connection,
                             });
   }
 
-  bool may_be_evicted() const override { return state_ != State::handling; }
+  bool may_be_evicted() const override {
+    return state_ != State::handling && state_ != State::streaming;
+  }
   Need need() const override { return {state_ == State::writing, waits_since_}; }
   void deliver(std::uint64_t request, Response response) override {
     if (state_ == State::handling && request == request_) respond(std::move(response));
@@ -115,6 +114,7 @@ class HttpConnection final : public Connection,
     if (state_ == State::closed) return;
     leave_handler();
     release_response();
+    leave_stream();
     state_ = State::closed;
     stream_.tcp().close();
     hub_.connections.erase(id_);
@@ -122,7 +122,15 @@ class HttpConnection final : public Connection,
   }
 
  private:
-  enum class State : std::uint8_t { waiting, reading, handling, writing, lingering, closed };
+  enum class State : std::uint8_t {
+    waiting,
+    reading,
+    handling,
+    writing,
+    streaming,
+    lingering,
+    closed
+  };
 
   /// TLS is opened once the first bytes are there: they tell it from a request in plain HTTP.
   void greet() {
@@ -137,8 +145,7 @@ class HttpConnection final : public Connection,
                         [self = shared_from_this()](error_code code, std::size_t bytes) {
                           if (self->state_ == State::closed) return;
                           if (code == beast::error::timeout) ++self->hub_.counters.timed_out;
-                          if (code) ++self->hub_.counters.refused;
-                          if (code) return self->close();
+                          if (code) return ++self->hub_.counters.refused, self->close();
                           self->buffer_.consume(bytes);
                           self->wait();
                         });
@@ -178,7 +185,6 @@ class HttpConnection final : public Connection,
     const auto& message = parser_->get();
     if (!std::exchange(was_continued_, true) && message.version() >= 11 &&
         beast::iequals(message[Field::expect], "100-continue")) {
-      static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       return asio::async_write(stream_, asio::buffer(kContinue),
                                [self = shared_from_this()](error_code code, std::size_t) {
                                  if (self->can_go_on(code)) self->read_more();
@@ -226,10 +232,8 @@ class HttpConnection final : public Connection,
       return refuse(error_response(405, "method_not_allowed", kKnownMethods));
     if (!target) return refuse(error_response(400, "bad_request", target.error().text()));
     ++hub_.counters.requests;
-    if (hub_.counters.in_flight >= hub_.options.in_flight_max) {
-      ++hub_.counters.refused;
-      return respond(error_response(503, "busy", "too many requests wait for their answers"));
-    }
+    if (hub_.counters.in_flight >= hub_.options.in_flight_max)
+      return respond(hub_.busy("too many requests wait for their answers"));
     ++hub_.counters.in_flight;
     state_ = State::handling;
     ++request_;
@@ -238,11 +242,11 @@ class HttpConnection final : public Connection,
       if (!code)
         self->deliver(request, error_response(504, "too_late", "no answer was found in time"));
     });
-    hub_.ask(
-        id_, request_,
-        {without_body_ ? "GET" : method, target->path, target->segments, target->query,
-         std::move(message.body()), peer_, std::string(message[Field::authorization]),
-         std::string(message[Field::if_none_match]), std::string(message[Field::content_type])});
+    hub_.ask(id_, request_,
+             {without_body_ ? "GET" : method, target->path, target->segments, target->query,
+              std::move(message.body()), peer_, std::string(message[Field::authorization]),
+              std::string(message[Field::if_none_match]), std::string(message[Field::content_type]),
+              std::string(message["Last-Event-ID"])});
   }
 
   void leave_handler() {
@@ -258,25 +262,20 @@ class HttpConnection final : public Connection,
 
   void respond(Response given) {
     leave_handler();
-    state_ = State::writing;
     waits_since_ = Clock::now();
-    if (hub_.response_bytes + given.body.size() > hub_.options.response_bytes_max) {
-      ++hub_.counters.refused;
-      given = error_response(503, "busy", "too many answers wait to be read");
+    if (given.stream && !without_body_ && given.status == 200) {
+      if (hub_.counters.streams < hub_.options.streams_max) return open(given);
+      given = hub_.busy("too many streams of events are open");
     }
+    state_ = State::writing;
+    if (hub_.response_bytes + given.body.size() > hub_.options.response_bytes_max)
+      given = hub_.busy("too many answers wait to be read");
     const std::size_t size = given.body.size();
     response_bytes_ = without_body_ ? 0 : size;
     hub_.response_bytes += response_bytes_;
     response_.version(version_);
     response_.result(given.status >= 200 && given.status <= 599 ? given.status : 500u);
-    response_.set(Field::server, "l4-aggregator");
-    response_.set(Field::content_type, given.content_type);
-    response_.set(Field::cache_control, given.etag.empty() ? "no-store" : "no-cache");
-    if (!given.etag.empty()) response_.set(Field::etag, given.etag);
-    response_.set("X-Content-Type-Options", "nosniff");
-    if (given.status == 401) response_.set(Field::www_authenticate, "Bearer");
-    if (given.status == 405) response_.set(Field::allow, kMethods);
-    if (given.status == 503) response_.set(Field::retry_after, "1");
+    for (const auto& [name, value] : headers_of(given)) response_.set(name, value);
     if (!without_body_) response_.body() = std::move(given.body);
     response_.content_length(size);
     response_.keep_alive(keep_alive_);
@@ -301,6 +300,53 @@ class HttpConnection final : public Connection,
     buffer_.consume(buffer_.size());
     stream_.tcp().expires_after(kLinger);
     linger(0);
+  }
+
+  void open(const Response& given) {
+    state_ = State::streaming;
+    ++hub_.counters.streams;
+    keep_alive_ = false;
+    auto& events = events_.emplace(given.stream, version_);
+    write(events.head(given.content_type, [gate = hub_.gate, id = id_] { gate->tell(id); }));
+    // Who has asked for events has nothing more to say: what can be read is the connection's end.
+    stream_.tcp().socket().async_wait(asio::ip::tcp::socket::wait_read,
+                                      [self = shared_from_this()](error_code) {
+                                        if (self->state_ == State::streaming) self->close();
+                                      });
+  }
+
+  void news() override {
+    if (!events_ || is_sending_) return;
+    auto taken = events_->next();
+    if (taken.cut) return close();
+    if (taken.over) leave_stream();
+    if (taken.over || !taken.text.empty()) return write(std::move(taken.text));
+    answer_timer_.expires_after(hub_.options.heartbeat);
+    answer_timer_.async_wait([self = shared_from_this()](error_code code) {
+      if (!code && self->events_ && !self->is_sending_) self->write(self->events_->heartbeat());
+    });
+  }
+
+  /// Of a stream; then whatever has come meanwhile.
+  void write(std::string text) {
+    is_sending_ = true;
+    answer_timer_.cancel();
+    outgoing_ = std::move(text);
+    stream_.tcp().expires_after(hub_.options.write);
+    asio::async_write(stream_, asio::buffer(outgoing_),
+                      [self = shared_from_this()](error_code code, std::size_t) {
+                        self->is_sending_ = false;
+                        if (code == beast::error::timeout) ++self->hub_.counters.timed_out;
+                        if (code || self->state_ == State::closed) return self->close();
+                        self->events_ ? self->news() : self->written();
+                      });
+  }
+
+  void leave_stream() {
+    if (!events_) return;
+    answer_timer_.cancel();
+    events_.reset();
+    --hub_.counters.streams;
   }
 
   /// That this was all is part of TLS.
@@ -331,7 +377,10 @@ class HttpConnection final : public Connection,
   bool keep_alive_ = false, without_body_ = false, was_continued_ = false;
   std::size_t read_bytes_ = 0;  // of this request
   std::size_t response_bytes_ = 0;
-  asio::steady_timer answer_timer_;
+  std::optional<EventWriter> events_;  // while it is open
+  bool is_sending_ = false;
+  std::string outgoing_;             // of a stream
+  asio::steady_timer answer_timer_;  // the handler's, or a stream's heartbeat
   Channel stream_;
   beast::flat_buffer buffer_;
   std::optional<beast::http::request_parser<beast::http::string_body>> parser_;

@@ -29,6 +29,7 @@ class Connection {
 
   virtual void start() = 0;
   virtual void deliver(std::uint64_t request, Response response) = 0;
+  virtual void news() = 0;  ///< its stream of events, if it has one, is to be looked at
   virtual bool may_be_evicted() const = 0;
   virtual Need need() const = 0;
   virtual void close() = 0;

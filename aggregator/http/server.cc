@@ -39,6 +39,12 @@ class Server::Impl {
     hub_.options = std::move(options);
     hub_.tls = std::move(tls);
     hub_.handler = std::move(handler);
+    hub_.gate->ring = [this](std::uint64_t id) {
+      asio::post(context_, [this, id] {
+        const auto found = hub_.connections.find(id);
+        if (found != hub_.connections.end()) std::shared_ptr(found->second)->news();
+      });
+    };
     hub_.gate->deliver = [this](std::uint64_t id, std::uint64_t request, Response response) {
       asio::post(context_, [this, id, request, answer = std::move(response)]() mutable {
         const auto found = hub_.connections.find(id);
@@ -56,6 +62,7 @@ class Server::Impl {
     {
       const std::lock_guard lock(hub_.gate->mutex);
       hub_.gate->deliver = nullptr;
+      hub_.gate->ring = nullptr;
     }
     asio::post(context_, [this] { stop(); });
     if (thread_.joinable()) thread_.join();

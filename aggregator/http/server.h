@@ -23,6 +23,8 @@
 
 namespace l4::http {
 
+class EventStream;
+
 struct Request {
   /// GET, POST or DELETE; HEAD comes as GET, and the server leaves the body out
   std::string method;
@@ -34,6 +36,7 @@ struct Request {
   std::string peer;  ///< address:port
   /// Headers; empty if they were not sent.
   std::string authorization = {}, if_none_match = {}, content_type = {};
+  std::string last_event_id = {};  ///< header of who comes back to a stream of events
   std::string who = {};  ///< name of the token, or `local`; from tokens.h, not from the client
 };
 
@@ -42,6 +45,8 @@ struct Response {
   std::string content_type = "application/json";
   std::string body;
   std::string etag = {};  ///< header; empty: none
+  /// With 200: what comes from here instead of a body, until either side ends it.
+  std::shared_ptr<EventStream> stream = {};
 };
 
 /// {"error": {"code", "message"}}; `code` is a word, `message` a sentence that may be anybody's
@@ -67,15 +72,17 @@ struct ServerOptions {
   Millis idle{30'000};                          ///< between requests
   Millis write{30'000};                         ///< a response
   Millis answer{60'000};                        ///< the handler's
+  std::size_t streams_max = 64;                 ///< of events, among the connections; beyond: 503
+  Millis heartbeat{15'000};                     ///< a comment on a stream that has nothing to say
 };
 
 struct ServerCounts {
-  std::uint64_t connections = 0;          ///< taken so far
-  std::uint64_t requests = 0;             ///< complete ones
-  std::uint64_t refused = 0;              ///< requests that are none, too large or beyond a bound
-  std::uint64_t timed_out = 0;            ///< connections given up by a time limit
-  std::uint64_t evicted = 0;              ///< connections that made room, or found none
-  std::uint64_t open = 0, in_flight = 0;  ///< now
+  std::uint64_t connections = 0;  ///< taken so far
+  std::uint64_t requests = 0;     ///< complete ones
+  std::uint64_t refused = 0;      ///< requests that are none, too large or beyond a bound
+  std::uint64_t timed_out = 0;    ///< connections given up by a time limit
+  std::uint64_t evicted = 0;      ///< connections that made room, or found none
+  std::uint64_t open = 0, in_flight = 0, streams = 0;  ///< now
 };
 
 class Server {

@@ -10,13 +10,17 @@
 #include <utility>
 
 #include "aggregator/faults/library.h"
+#include "aggregator/live/answers.h"
 #include "aggregator/live/gather.h"
 #include "aggregator/live/intake.h"
 #include "common/wire/codec.h"
 
 namespace l4::live {
 struct Aggregator::Impl {
-  Impl(Options given, Surroundings around) : options(std::move(given)), outside(std::move(around)) {
+  Impl(Options given, Surroundings around)
+      : options(std::move(given)),
+        outside(std::move(around)),
+        board(options.server.incarnation, options.events) {
     if (!outside.warn) outside.warn = outside.say;
   }
 
@@ -26,10 +30,19 @@ struct Aggregator::Impl {
   Services services() {
     return {*store,
             [this] { return faults->library(); },
-            [this](const alert::Alert& alert) { alerter->send(alert); },
+            [this](const alert::Alert& alert) {
+              alerter->send(alert);
+              board.publish(alert.job.empty() ? "fleet" : "incident", alert.job,
+                            alert::to_json(alert, options.alerts.source));
+            },
             outside.say,
             outside.warn,
-            outside.now};
+            outside.now,
+            [this](const JobRow& row, bool gone) {
+              serve::JsonWriter text;
+              put(text, row);
+              board.publish(gone ? "job_gone" : "job", row.id, text.take());
+            }};
   }
   std::unique_ptr<FaultBook> make_fault_book();
   store::StoreEvents events();
@@ -37,6 +50,7 @@ struct Aggregator::Impl {
 
   Options options;
   Surroundings outside;
+  EventBoard board;
   std::unique_ptr<store::Store> store;  // outlives all that uses it
   std::unique_ptr<alert::Alerter> alerter;
   std::unique_ptr<FaultBook> faults;  // outlives the shards, which answer it
@@ -296,6 +310,7 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
       counts.lines = impl->lines;
     }
     counts.ledger = intake.ledger().counts();
+    counts.events = impl->board.counts();
     counts.agents_max = impl->options.server.agents_max;
     counts.journal_bytes_max = impl->options.store.journal.bytes_max;
     counts.checkpoint_bytes_max = impl->options.store.checkpoints.bytes_max;
@@ -344,6 +359,10 @@ Health Aggregator::health() const {
   for (std::size_t i = 0; i < impl_->shards.size(); ++i)
     stalls(impl_->shards[i]->stepped(), fmt::format("scoring thread {}", i));
   return health;
+}
+
+EventBoard& Aggregator::events() {
+  return impl_->board;
 }
 
 std::shared_ptr<const faults::Library> Aggregator::library() const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 #include <utility>
 
 #include "aggregator/serve/report_json.h"
@@ -180,6 +181,18 @@ void Shard::diagnose(Held& held) {
   for (const store::Incident& row : changes.rows)
     if (const auto put = services_.store.database().put(row); !put)
       services_.warn(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
+  tell_change(held);
+}
+
+void Shard::tell_change(Held& held) {
+  if (!services_.changed) return;
+  const auto news = [](const JobRow& row) {
+    return std::tie(row.attempt, row.state, row.suspect, row.ended, row.incident);
+  };
+  JobRow now = row(*held.job);
+  if (held.told && news(*held.told) == news(now)) return;
+  services_.changed(now, false);
+  held.told = std::move(now);
 }
 
 bool Shard::save(Held& held, TimeMs now) {
@@ -227,6 +240,7 @@ void Shard::keep_house(TimeMs now) {
     if (!job.ended() && now - job.last_arrival() >= options_.closes_after) {
       job.end(now);
       put_row(services_, job);
+      tell_change(held);
       services_.say(fmt::format("job {} is over: nothing was heard of it for {}", id,
                                 to_human(options_.closes_after)));
     }
@@ -263,6 +277,7 @@ void Shard::drop(const std::string& id, const std::string& why) {
   if (!services_.store.close_job(id, job.last())) return;  // later
   put_row(services_, job);
   if (!why.empty()) services_.warn(fmt::format("job {} was let go: {}", id, why));
+  if (services_.changed) services_.changed(row(job), true);
   ++counts_.jobs_dropped;
   counts_.batches_refused += job.refused();
   counts_.left_out += job.left_out();

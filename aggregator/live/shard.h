@@ -35,6 +35,8 @@ struct Services {
   std::function<void(const std::string&)> say;   ///< a line for the log
   std::function<void(const std::string&)> warn;  ///< the same, of what somebody should see to
   std::function<wire::Instant()> now;
+  /// A job is another one than before to those who follow; `gone`: it was let go.
+  std::function<void(const JobRow&, bool gone)> changed = {};
 };
 
 inline constexpr std::size_t kStates = static_cast<std::size_t>(State::launch_failed) + 1;
@@ -99,8 +101,9 @@ class Shard {
     std::unique_ptr<LiveJob> job;
     store::Seq saved;
     TimeMs saved_at{}, row_at{};
-    std::uint64_t bytes = 0;  ///< of its last checkpoint
-    bool over = false;        ///< beyond its bound; said
+    std::uint64_t bytes = 0;     ///< of its last checkpoint
+    bool over = false;           ///< beyond its bound; said
+    std::optional<JobRow> told;  ///< to those who follow
   };
   Held& held(const std::string& id, TimeMs now);
   void handle(Task& task);
@@ -108,6 +111,7 @@ class Shard {
   TimeMs seen_until(const LiveJob& job, TimeMs now) const;
   void look(TimeMs now);
   void diagnose(Held& held);
+  void tell_change(Held& held);
   void checkpoint_due(TimeMs now);
   bool save(Held& held, TimeMs now);
   void keep_house(TimeMs now);

@@ -13,6 +13,7 @@
 #include <boost/beast/http.hpp>
 #include <cctype>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -27,6 +28,7 @@ namespace beast = boost::beast;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
+using OnData = std::function<bool(std::string_view)>;
 using TlsStream = asio::ssl::stream<asio::ip::tcp::socket&>;
 
 constexpr std::uint32_t kHeaderMax = 64 << 10;
@@ -44,11 +46,11 @@ std::string sized(std::size_t bytes) {
 class Exchange {
  public:
   /// `trust`: for TLS, else null.
-  Exchange(const Url& url, const ClientOptions& options, const TlsContext& trust)
-      : url_(url), options_(options), deadline_(Clock::now() + options.timeout) {
+  Exchange(const Url& url, const ClientOptions& options, const TlsContext& trust,
+           const OnData* on_data)
+      : url_(url), options_(options), on_data_(on_data), deadline_(Clock::now() + options.timeout) {
     if (!trust) return;
-    SSL_CTX_up_ref(trust.get());  // the context lets go of it
-    context_of_tls_.emplace(trust.get());
+    context_of_tls_.emplace(another(trust));
     tls_.emplace(socket_, *context_of_tls_);
   }
 
@@ -121,13 +123,26 @@ class Exchange {
     tls_ ? with(*tls_) : with(socket_);
   }
 
+  /// The pieces of the body as they come.
+  Result<ClientResponse> follow(beast::http::response_parser<beast::http::string_body>& parser) {
+    std::string& body = parser.get().body();
+    while (body.empty() || (*on_data_)(std::exchange(body, {}))) {
+      if (parser.is_done()) break;
+      deadline_ = Clock::now() + options_.timeout;
+      if (const error_code wrong = read_some(parser)) return failed(wrong);
+    }
+    return ClientResponse{.status = parser.get().result_int(), .content_type = {}, .body = {}};
+  }
+
   Result<ClientResponse> receive() {
     connecting_ = false;
     for (;;) {
       beast::http::response_parser<beast::http::string_body> parser;
       parser.header_limit(kHeaderMax);
       parser.body_limit(options_.body_max);
+      if (on_data_ != nullptr) parser.body_limit(std::numeric_limits<std::uint64_t>::max());
       if (const error_code wrong = read(parser)) return failed(wrong);
+      if (is_followed(parser)) return follow(parser);
       auto message = parser.release();
       if (message.result_int() / 100 == 1) continue;  // the answer itself is still to come
       return ClientResponse{message.result_int(),
@@ -138,22 +153,31 @@ class Exchange {
 
   /// Piece by piece: Beast's own limit on the header holds for a single field only.
   error_code read(beast::http::response_parser<beast::http::string_body>& parser) {
-    for (std::size_t bytes = 0; !parser.is_done();) {
-      const error_code wrong = await([&](auto done) {
-        auto have_read = [&bytes, done](error_code code, std::size_t more) mutable {
-          bytes += more;
-          done(code);
-        };
-        on_stream([&](auto& stream) {
-          beast::http::async_read_some(stream, buffer_, parser, std::move(have_read));
-        });
-      });
-      if (wrong == asio::ssl::error::stream_truncated) return cut_off(parser);
-      if (wrong) return wrong;
-      if (!parser.is_header_done() && bytes > kHeaderMax) return beast::http::error::header_limit;
-      if (bytes > kHeaderMax + 2 * options_.body_max) return beast::http::error::body_limit;
+    for (read_bytes_ = 0; !parser.is_done();) {
+      if (const error_code wrong = read_some(parser)) return wrong;
+      if (!parser.is_header_done() && read_bytes_ > kHeaderMax)
+        return beast::http::error::header_limit;
+      if (parser.is_header_done() && is_followed(parser)) return {};
+      if (read_bytes_ > kHeaderMax + 2 * options_.body_max) return beast::http::error::body_limit;
     }
     return {};
+  }
+
+  bool is_followed(const beast::http::response_parser<beast::http::string_body>& parser) const {
+    return on_data_ != nullptr && parser.get().result_int() == 200;
+  }
+
+  error_code read_some(beast::http::response_parser<beast::http::string_body>& parser) {
+    const error_code wrong = await([&](auto done) {
+      auto have_read = [this, done](error_code code, std::size_t more) mutable {
+        read_bytes_ += more;
+        done(code);
+      };
+      on_stream([&](auto& stream) {
+        beast::http::async_read_some(stream, buffer_, parser, std::move(have_read));
+      });
+    });
+    return wrong == asio::ssl::error::stream_truncated ? cut_off(parser) : wrong;
   }
 
   /// The connection ended without TLS saying so: what has no length may have lost its end.
@@ -198,6 +222,8 @@ class Exchange {
 
   const Url& url_;
   const ClientOptions& options_;
+  const OnData* on_data_;  // of what is followed, else null
+  std::size_t read_bytes_ = 0;
   Clock::time_point deadline_;
   bool connecting_ = true, shaking_ = false;
   beast::flat_buffer buffer_{std::size_t{2} * kHeaderMax};
@@ -211,7 +237,7 @@ class Exchange {
 
 Result<ClientResponse> ask(std::string_view text,
                            beast::http::request<beast::http::string_body> request,
-                           const ClientOptions& options) {
+                           const ClientOptions& options, const OnData* on_data = nullptr) {
   const auto url = parse_url(text);
   if (!url) return std::unexpected(url.error());
   request.target(url->target);
@@ -222,7 +248,7 @@ Result<ClientResponse> ask(std::string_view text,
     trust = std::move(*made);
   }
   try {
-    return Exchange(*url, options, trust).run(request);
+    return Exchange(*url, options, trust, on_data).run(request);
   } catch (const std::exception& wrong) {  // a system without descriptors or threads
     return std::unexpected(Error{url->peer(), wrong.what()});
   }
@@ -232,6 +258,11 @@ Result<ClientResponse> ask(std::string_view text,
 
 Result<ClientResponse> get(std::string_view url, const ClientOptions& options) {
   return ask(url, {beast::http::verb::get, "/", 11}, options);
+}
+
+Result<ClientResponse> follow(std::string_view url, const ClientOptions& options,
+                              const std::function<bool(std::string_view)>& on_data) {
+  return ask(url, {beast::http::verb::get, "/", 11}, options, &on_data);
 }
 
 Result<ClientResponse> erase(std::string_view url, const ClientOptions& options) {

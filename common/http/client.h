@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,11 @@ struct ClientResponse {
 Result<ClientResponse> get(std::string_view url, const ClientOptions& options = {});
 Result<ClientResponse> post(std::string_view url, std::string_view content_type,
                             std::string_view body, const ClientOptions& options = {});
+/// GET of an answer without an end: `on_data` gets its pieces until it gives false, the server ends
+/// it, or nothing has come for as long as `timeout`. An answer that is no 200 comes back whole, as
+/// from `get`; of a 200 the body is empty. `body_max` does not hold.
+Result<ClientResponse> follow(std::string_view url, const ClientOptions& options,
+                              const std::function<bool(std::string_view)>& on_data);
 /// DELETE.
 Result<ClientResponse> erase(std::string_view url, const ClientOptions& options = {});
 

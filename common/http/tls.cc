@@ -103,6 +103,11 @@ Result<TlsContext> client_tls(const std::filesystem::path& ca) {
   return context;
 }
 
+ssl_ctx_st* another(const TlsContext& context) {
+  SSL_CTX_up_ref(context.get());
+  return context.get();
+}
+
 bool expect_host(ssl_st* connection, const std::string& host) {
   X509_VERIFY_PARAM* expected = SSL_get0_param(connection);
   if (is_address(host)) return X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1;

@@ -33,6 +33,9 @@ Result<TlsContext> server_tls(const TlsFiles& files, TimeMs now);
 /// Believes the authorities of this PEM file; empty: those of the system. Error: names the file.
 Result<TlsContext> client_tls(const std::filesystem::path& ca);
 
+/// For a holder of its own, which lets go of it at its end.
+ssl_ctx_st* another(const TlsContext& context);
+
 /// What the server must prove to be: `host` is a name, which it is told, or an address.
 bool expect_host(ssl_st* connection, const std::string& host);
 

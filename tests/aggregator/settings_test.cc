@@ -70,6 +70,7 @@ TEST_CASE("settings: what is wrong is named with file, line and key") {
       {"[wire]\nlost_after_s = 3\n", "lost_after_s"},
       {"[http]\naddress = \"0.0.0.0\"\n", "address"},
       {"[http]\nport = 70000\n", "port"},
+      {"[http]\nconnections_max = 8\nstreams_max = 8\n", "streams_max"},
       {"[jobs]\nthreads = -1\n", "threads"},
       {"[jobs]\ncheckpoint_s = 31\n", "checkpoint_s"},
       {"[detect]\nhang_floor_s = 0\n", "hang_floor_s"},

@@ -16,6 +16,7 @@
 #include "common/http/url.h"
 #include "tools/l4/asking.h"
 #include "tools/l4/diagnose_command.h"
+#include "tools/l4/follow_command.h"
 #include "tools/l4/lines_view.h"
 #include "tools/l4/live_json.h"
 #include "tools/l4/live_view.h"
@@ -218,6 +219,7 @@ int run_live(const LiveOptions& options) {
   if (options.action == snapshot) return show_report(options, fetch_snapshot(options, asked));
   if (options.action == incidents && !options.incident.empty())
     return show_report(options, fetch_incident(options, asked));
+  if (options.action == incidents && options.follow) return run_follow(options, asked);
   if (options.action == lines) return show_lines(options, asked);
   if (options.action == watch)
     return run_watch(options, [&] { return fetch_snapshot(options, asked); });

@@ -32,6 +32,7 @@ struct LiveOptions {
   std::size_t context = 5, limit = 200;         ///< lines
   std::string incident;        ///< incidents: this one, with its report; empty: the list
   bool open = false;           ///< incidents: only those
+  bool follow = false;         ///< incidents: each change, as it comes
   bool opening = false;        ///< the report as it was when the incident opened
   std::size_t count = 100;     ///< incidents
   std::filesystem::path file;  ///< show: a report in JSON; `-`: standard input

@@ -229,6 +229,26 @@ Result<std::vector<IncidentRow>> read_incidents(std::string_view text) {
   return rows;
 }
 
+Result<ChangeRow> read_change(std::string_view text) {
+  const auto json = parsed<Json>(text);
+  if (!json) return std::unexpected(json.error());
+  std::optional<Error> error;
+  Object from(*json, "$", error);
+  ChangeRow change;
+  change.kind = from.text("alert");
+  change.incident = from.text("incident", true);
+  change.job = from.text("job", true);
+  change.state = from.text("state");
+  change.summary = from.text("summary");
+  change.attempt = from.number_or_null("attempt").value_or(0);
+  change.at = from.time_or_null("at").value_or(TimeMs{});
+  if (const auto nodes = json->find("nodes"); nodes != json->end() && nodes->is_array())
+    if (!nodes->empty() && nodes->front().is_string() && change.kind != "resolved")
+      change.first_node = nodes->front().get<std::string>();
+  if (error) return std::unexpected(*error);
+  return change;
+}
+
 Result<LineList> read_line_list(std::string_view text) {
   const auto json = parsed<Json>(text);
   if (!json) return std::unexpected(json.error());

@@ -76,11 +76,15 @@ Exit status and environment: as for 'l4 jobs')";
 
 constexpr auto kIncidentsFooter =
     R"(Open ones stand first, then the newest. With the id of one its report is shown: the newest
-one that was made while it was open, or with --opening the first.
+one that was made while it was open, or with --opening the first. With --follow nothing of the
+past is listed: each incident that opens, changes or is resolved from now on is a line (with
+-o json an object, schema l4.alert/1), and so is it when agents fall silent; the aggregator is
+asked again where the connection ends.
 
 Examples:
   l4 incidents
   l4 incidents --job job-4711 --open
+  l4 incidents --follow -o json | while read -r change; do ...; done
   l4 incidents job-4711.0.1795363200
   l4 incidents job-4711.0.1795363200 --format json --out incident.json
 
@@ -194,6 +198,8 @@ void add_live(CLI::App& app, LiveOptions& options) {
   incidents_command->add_option("ID", options.incident, "this one, with its report")->type_name("");
   incidents_command->add_option("--job", options.job, "of this job")->type_name("JOB");
   incidents_command->add_flag("--open", options.open, "only those that are open");
+  incidents_command->add_flag("--follow", options.follow,
+                              "each change from now on, a line each, until Ctrl-C");
   incidents_command->add_flag("--opening", options.opening, "the report as it was at its opening");
   incidents_command->add_option("--count", options.count, "so many at most (default: 100)")
       ->type_name("N")
@@ -233,6 +239,11 @@ Result<void> check(const LiveOptions& options) {
   if (options.action == LiveOptions::Action::incidents && options.opening &&
       options.incident.empty())
     return std::unexpected(Error{"--opening", "say the ID of the incident"});
+  if (options.follow &&
+      (!options.incident.empty() || options.open || !options.diff.empty() || !options.out.empty()))
+    return std::unexpected(Error{"--follow",
+                                 "goes with --job, and not with ID, --open, --diff "
+                                 "or --out"});
   if (lines && options.template_id.empty() && options.node.empty() && options.rank.empty())
     return std::unexpected(Error{"", "say which lines: --template, --node or --rank"});
   return {};
