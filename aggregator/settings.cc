@@ -100,6 +100,12 @@ void read_store(ConfigTable& store, const std::filesystem::path& file, live::Opt
   read(store, "journal_mib_max", journal.bytes_max, 128, 1'048'576, kMebi);
   read(store, "checkpoints_mib_max", live.store.checkpoints.bytes_max, 16, 1'048'576, kMebi);
   read(store, "database_mib_max", live.store.database.bytes_max, 1, 65'536, kMebi);
+  store::DatabaseOptions& database = live.store.database;
+  read(store, "snapshots_per_job", database.snapshots_per_job, 1, 10'000);
+  read(store, "snapshots_max", database.snapshots, 1, 1'000'000);
+  std::int64_t days = std::chrono::floor<std::chrono::days>(database.snapshot_age).count();
+  read(store, "snapshot_days", days, 1, 3'650);
+  database.snapshot_age = std::chrono::days(days);
   read(store, "commit_ms", live.store.commit.delay_max, 1, 200);
 }
 

@@ -338,6 +338,14 @@ Result<std::optional<store::Incident>> Aggregator::incident(const std::string& i
   return impl_->store->database().incident(id);
 }
 
+store::Database& Aggregator::database() {
+  return impl_->store->database();
+}
+
+bool Aggregator::on_shard(const std::string& job, Shard::Call call) {
+  return impl_->shard_of(job).call(std::move(call));
+}
+
 Health Aggregator::health() const {
   Health health;
   const Millis now = impl_->outside.now().steady;

@@ -88,6 +88,9 @@ class Aggregator {
   bool counts(std::function<void(const Counts&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
   Result<std::optional<store::Incident>> incident(const std::string& id);
+  store::Database& database();  ///< thread-safe by itself
+  /// On the thread that owns the job, or would.
+  bool on_shard(const std::string& job, Shard::Call call);
   Health health() const;
   /// What changes from now on.
   EventBoard& events();

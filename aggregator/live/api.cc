@@ -9,6 +9,7 @@
 #include "aggregator/live/answers.h"
 #include "aggregator/live/fault_api.h"
 #include "aggregator/live/lines_api.h"
+#include "aggregator/live/snapshot_api.h"
 #include "aggregator/serve/report_json.h"
 #include "common/metrics/metrics.h"
 
@@ -221,7 +222,13 @@ http::Handler make_handler(Aggregator& aggregator) {
       case http::Route::job:
         return one_job(aggregator, id, false, reply, job_row);
       case http::Route::snapshot:
+        if (const auto at = query(request, "at"); !at.empty())
+          return reply(snapshot_at(aggregator, id, at));
         return one_job(aggregator, id, true, reply, snapshot);
+      case http::Route::snapshots:
+        return reply(snapshot_list(aggregator, id, request));
+      case http::Route::store_snapshot:
+        return store_snapshot(aggregator, id, request, reply);
       case http::Route::nodes:
         return one_job(aggregator, id, true, reply, nodes);
       case http::Route::iterations:

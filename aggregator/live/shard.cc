@@ -177,11 +177,29 @@ void Shard::diagnose(Held& held) {
   for (const alert::Alert& alert : changes.alerts) {
     counts_.incidents_opened += alert.kind == alert::Kind::opened ? 1 : 0;
     services_.alert(alert);
+    if (alert.kind != alert::Kind::opened) continue;
+    if (const auto put = snapshot(job, "incident", alert.incident); !put)
+      services_.warn(fmt::format("incident {}: its snapshot is not stored: {}", alert.incident,
+                                 put.error().text()));
   }
   for (const store::Incident& row : changes.rows)
     if (const auto put = services_.store.database().put(row); !put)
       services_.warn(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
   tell_change(held);
+}
+
+Result<store::Snapshot> Shard::snapshot(const LiveJob& job, std::string why, std::string who) {
+  const diagnose::Report& report = *job.report();
+  store::Snapshot made{job.id(),
+                       job.looked_at(),
+                       std::move(why),
+                       std::move(who),
+                       std::string(l4::name(report.verdict.state)),
+                       serve::to_json(report)};
+  if (const auto put = services_.store.database().put(made); !put)
+    return std::unexpected(put.error());
+  made.report.clear();
+  return made;
 }
 
 void Shard::tell_change(Held& held) {

@@ -82,6 +82,8 @@ class Shard {
   /// The job with a report as of now, or one that is as new as its cost allows; null if there is no
   /// such job.
   const LiveJob* refresh(const std::string& id);
+  /// Stores the newest report of the job, which has one; the row without its report.
+  Result<store::Snapshot> snapshot(const LiveJob& job, std::string why, std::string who);
   JobRow row(const LiveJob& job) const;
   /// What jobs of this shard print that are well.
   NormalLines normal_lines(const NormalQuestion& question) const;

@@ -169,6 +169,14 @@ AgentRow read_agent(const Json& json, const std::string& path, std::optional<Err
   return row;
 }
 
+SnapshotRow read_snapshot_row(const Json& json, const std::string& path,
+                              std::optional<Error>& error) {
+  Object from(json, path, error);
+  SnapshotRow row{from.text("id"), from.text("why"), from.text("who"), from.text("state"), {}};
+  row.at = from.time_or_null("at").value_or(TimeMs{});
+  return row;
+}
+
 IncidentRow read_incident(const Json& json, const std::string& path, std::optional<Error>& error) {
   Object from(json, path, error);
   IncidentRow row;
@@ -224,6 +232,27 @@ Result<std::vector<IncidentRow>> read_incidents(std::string_view text) {
   std::vector<IncidentRow> rows;
   Object(*json, "$", error).list("incidents", [&](const Json& row, const std::string& path) {
     rows.push_back(read_incident(row, path, error));
+  });
+  if (error) return std::unexpected(*error);
+  return rows;
+}
+
+Result<SnapshotRow> read_snapshot(std::string_view text) {
+  const auto json = parsed<Json>(text);
+  if (!json) return std::unexpected(json.error());
+  std::optional<Error> error;
+  SnapshotRow row = read_snapshot_row(*json, "$", error);
+  if (error) return std::unexpected(*error);
+  return row;
+}
+
+Result<std::vector<SnapshotRow>> read_snapshots(std::string_view text) {
+  const auto json = parsed<Json>(text);
+  if (!json) return std::unexpected(json.error());
+  std::optional<Error> error;
+  std::vector<SnapshotRow> rows;
+  Object(*json, "$", error).list("snapshots", [&](const Json& row, const std::string& path) {
+    rows.push_back(read_snapshot_row(row, path, error));
   });
   if (error) return std::unexpected(*error);
   return rows;

@@ -77,6 +77,13 @@ struct ChangeRow {
   TimeMs at{};
 };
 
+struct SnapshotRow {
+  std::string id, why, who, state;
+  TimeMs at{};
+};
+
+Result<SnapshotRow> read_snapshot(std::string_view text);
+Result<std::vector<SnapshotRow>> read_snapshots(std::string_view text);
 Result<JobList> read_jobs(std::string_view text);
 Result<AgentList> read_agents(std::string_view text);
 Result<std::vector<IncidentRow>> read_incidents(std::string_view text);

@@ -31,11 +31,15 @@ Environment:
   NO_COLOR    if set, no colours)";
 
 constexpr auto kSnapshotFooter =
-    R"(The report is the one that 'l4 diagnose' would make of the same lines.
+    R"(The report is the one that 'l4 diagnose' would make of the same lines. One is stored whenever
+an incident opens, and by --store; 'l4 show FILE' reads one that was written with -o json anywhere.
 
 Examples:
   l4 snapshot job-4711
   l4 snapshot job-4711 --format json --out report.json
+  l4 snapshot job-4711 --list
+  l4 snapshot job-4711 --at 2026-11-20T15:54:42Z -o json --out before.json
+  l4 snapshot job-4711 --diff before.json
 
 Exit status:
   0   here is the report
@@ -192,6 +196,11 @@ void add_live(CLI::App& app, LiveOptions& options) {
   snapshot_command->add_option("JOB", options.job, "its name; see 'l4 jobs'")
       ->type_name("")
       ->required();
+  snapshot_command
+      ->add_option("--at", options.at, "the newest stored at this time or before, or ID")
+      ->type_name("TIME|ID");
+  snapshot_command->add_flag("--list", options.list, "those that are stored");
+  snapshot_command->add_flag("--store", options.store, "store the one of now, and name it");
   add_report_options(snapshot_command, options);
   auto* incidents_command =
       add("incidents", "failures of jobs, open and resolved", kIncidentsFooter, incidents);
@@ -239,6 +248,10 @@ Result<void> check(const LiveOptions& options) {
   if (options.action == LiveOptions::Action::incidents && options.opening &&
       options.incident.empty())
     return std::unexpected(Error{"--opening", "say the ID of the incident"});
+  if ((options.list || options.store) && (!options.at.empty() || !options.diff.empty() ||
+                                          !options.out.empty() || (options.list && options.store)))
+    return std::unexpected(
+        Error{options.list ? "--list" : "--store", "stands alone: it shows no report"});
   if (options.follow &&
       (!options.incident.empty() || options.open || !options.diff.empty() || !options.out.empty()))
     return std::unexpected(Error{"--follow",
