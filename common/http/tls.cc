@@ -58,7 +58,7 @@ bool is_address(const std::string& host) {
 
 Result<TlsContext> server_tls(const TlsFiles& files, TimeMs now) {
   ERR_clear_error();
-  const TlsContext context = new_context(TLS_server_method());
+  TlsContext context = new_context(TLS_server_method());
   if (!context) return refused(files.certificate, "TLS cannot be used here" + detail());
   SSL_CTX_set_default_passwd_cb(context.get(), no_password);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
@@ -89,7 +89,7 @@ Result<TlsContext> server_tls(const TlsFiles& files, TimeMs now) {
 
 Result<TlsContext> client_tls(const std::filesystem::path& ca) {
   ERR_clear_error();
-  const TlsContext context = new_context(TLS_client_method());
+  TlsContext context = new_context(TLS_client_method());
   if (!context) return refused(ca, "TLS cannot be used here" + detail());
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   if (ca.empty()) {
