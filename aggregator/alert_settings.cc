@@ -31,12 +31,9 @@ std::optional<State> state_of(std::string_view word) {
   return std::nullopt;
 }
 
-/// TLS is not spoken here (common/http/url.h): a proxy on this machine does.
 void check_url(ConfigTable& table, std::string_view key, std::string_view url) {
-  if (url.starts_with("https://"))
-    table.refuse(key, "https is not spoken here; use http:// and a proxy on this machine");
-  else if (!url.starts_with("http://"))
-    table.refuse(key, "must be a URL that begins with http://");
+  if (!url.starts_with("https://") && !url.starts_with("http://"))
+    table.refuse(key, "must be a URL that begins with https:// or http://");
 }
 
 /// What a file holds, without the line's end; refused with the key that names it.
@@ -76,6 +73,7 @@ void refuse_strange(ConfigTable& table, alert::SinkKind kind) {
   };
   using enum alert::SinkKind;
   const std::array rows{Row{"url", {alertmanager, webhook, slack, pagerduty}},
+                        Row{"ca", {alertmanager, webhook, slack, pagerduty}},
                         Row{"secret", {webhook}},
                         Row{"secret_file", {webhook}},
                         Row{"key_file", {pagerduty}},
@@ -86,7 +84,8 @@ void refuse_strange(ConfigTable& table, alert::SinkKind kind) {
       table.refuse(row.key, fmt::format("is not for a sink of kind {}", alert::name(kind)));
 }
 
-void read_target(ConfigTable& table, const std::filesystem::path& file, alert::SinkOptions& sink) {
+void read_target(ConfigTable& table, const std::filesystem::path& file,
+                 const std::filesystem::path& ca, alert::SinkOptions& sink) {
   if (sink.kind == alert::SinkKind::exec) {
     sink.command = table.texts("command");
     if (!sink.command.empty() && !sink.command[0].starts_with('/'))
@@ -96,6 +95,10 @@ void read_target(ConfigTable& table, const std::filesystem::path& file, alert::S
   }
   sink.url = table.text("url");
   check_url(table, "url", sink.url);
+  sink.ca = ca;
+  if (table.has("ca") && sink.url.starts_with("http://"))
+    table.refuse("ca", "is for https:// alone");
+  read_path(table, "ca", file, sink.ca);
   if (sink.kind == alert::SinkKind::pagerduty) sink.secret = content_of(table, "key_file", file);
   if (sink.kind != alert::SinkKind::webhook) return;
   if (table.has("secret") && table.has("secret_file"))
@@ -130,7 +133,7 @@ void read_sinks(ConfigTable& alerts, const std::filesystem::path& file,
     read_name(table, options.sinks, sink);
     sink.kind = static_cast<alert::SinkKind>(table.choice("kind", kinds()));
     refuse_strange(table, sink.kind);
-    read_target(table, file, sink);
+    read_target(table, file, options.ca, sink);
     read_filter(table, sink);
     options.sinks.push_back(std::move(sink));
   }
@@ -157,6 +160,7 @@ void read_alerts(ConfigTable& alerts, const std::filesystem::path& file, Setting
   alert::SenderOptions& sender = options.sender;
   options.webhook = alerts.text_or("webhook", "");
   if (!options.webhook.empty()) check_url(alerts, "webhook", options.webhook);
+  read_path(alerts, "ca", file, options.ca);
   options.source = alerts.text_or("source", options.source);
   read_seconds(alerts, "timeout_s", settings.webhook_timeout, 1, 4);
   read_seconds(alerts, "retry_first_s", sender.retry_first, 1, 3'600);

@@ -17,6 +17,7 @@
 #include "aggregator/live/even_clock.h"
 #include "aggregator/log.h"
 #include "common/http/client.h"
+#include "common/http/tls.h"
 #include "common/wire/zmq/allow_list.h"
 #include "common/wire/zmq/zmq_server.h"
 
@@ -67,6 +68,7 @@ live::Surroundings surroundings(wire::ServerPort& port,
     options.timeout = timeout;
     options.body_max = 64 << 10;
     options.headers = request.headers;
+    options.ca = request.ca;
     const auto answer = http::post(request.url, "application/json", request.body, options);
     if (!answer) return std::unexpected(answer.error());
     return answer->status;
@@ -81,15 +83,30 @@ Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& a
   return http::guarded(settings.tokens, std::move(handler), log_warning);
 }
 
-void reload(const std::filesystem::path& config, live::Aggregator& aggregator) {
+/// The certificate as its files are now; the old one stays if they are of no use.
+void reload(const http::TlsFiles& files, bool spoken, http::Server* server) {
+  if (server == nullptr || files.certificate.empty() != !spoken) {
+    if (server != nullptr)
+      log_warning("[http] certificate: TLS is begun or ended by a restart only");
+    return;
+  }
+  if (!spoken) return;
+  const auto taken = server->reload(files);
+  if (!taken)
+    log_error("the certificate was not taken, the one before it is shown: " + taken.error().text());
+}
+
+void reload(const std::filesystem::path& config, live::Aggregator& aggregator,
+            const http::TlsFiles& tls, http::Server* server) {
   sd_notify(0, "RELOADING=1");
   const auto settings = load_settings(config);
   if (settings) {
     start_log(settings->log_level);
     aggregator.set(settings->live.shards.job.thresholds);
     log_info(
-        "the config was read again: [detect] and [log] hold from now on, the rest after a "
-        "restart; the allow list is read whenever it changes");
+        "the config was read again: [detect], [log] and the certificate of [http] hold from now "
+        "on, the rest after a restart; the allow list is read whenever it changes");
+    reload(settings->http.tls, !tls.certificate.empty(), server);
   } else {
     log_error("the config was not taken, the one before it holds: " + settings.error().text());
   }
@@ -107,7 +124,8 @@ void tell_jump(Millis jump) {
 
 /// Until a signal ends it. The watchdog is fed as long as all threads move.
 void serve(const sigset_t& signals, const std::filesystem::path& config,
-           live::Aggregator& aggregator, live::EvenClock& clock) {
+           live::Aggregator& aggregator, live::EvenClock& clock, const http::TlsFiles& tls,
+           http::Server* server) {
   std::uint64_t watchdog_us = 0;
   const bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
   const Millis pause =
@@ -115,15 +133,34 @@ void serve(const sigset_t& signals, const std::filesystem::path& config,
   for (;;) {
     const int signal = next(signals, pause);
     if (signal == SIGTERM || signal == SIGINT) return;
-    if (signal == SIGHUP) reload(config, aggregator);
+    if (signal == SIGHUP) reload(config, aggregator, tls, server);
     if (const auto jump = clock.take_jump()) tell_jump(*jump);
     if (watched && !aggregator.health().stalled) sd_notify(0, "WATCHDOG=1");
   }
 }
 
+std::string address_of(const Settings& settings, const http::Server& server) {
+  return fmt::format("{}://{}:{}", settings.http.tls.certificate.empty() ? "http" : "https",
+                     settings.http.address, server.port());
+}
+
 int fail(const Error& error, int status) {
   log_error(error.text());
   return status;
+}
+
+/// The certificate can be shown, and the authorities that sinks over https believe can be read.
+Result<void> check_tls(const Settings& settings) {
+  if (settings.http_on && !settings.http.tls.certificate.empty())
+    if (const auto tls = http::server_tls(settings.http.tls, now().wall); !tls)
+      return std::unexpected(tls.error());
+  const alert::AlerterOptions& alerts = settings.live.alerts;
+  std::vector<std::filesystem::path> files{alerts.ca};
+  for (const alert::SinkOptions& sink : alerts.sinks) files.push_back(sink.ca);
+  for (const std::filesystem::path& file : files)
+    if (!file.empty())
+      if (const auto trust = http::client_tls(file); !trust) return std::unexpected(trust.error());
+  return {};
 }
 
 }  // namespace
@@ -134,7 +171,7 @@ Result<void> check(const Settings& settings) {
     return std::unexpected(list.error());
   if (const auto library = faults::Library::load(settings.faults); !library)
     return std::unexpected(library.error());
-  return {};
+  return check_tls(settings);
 }
 
 int run(Settings settings, const std::filesystem::path& config) {
@@ -145,6 +182,7 @@ int run(Settings settings, const std::filesystem::path& config) {
   if (!library) return fail(library.error(), kWrong);
   const auto wire = wire_options(settings);
   if (!wire) return fail(wire.error(), kWrong);
+  if (const auto tls = check_tls(settings); !tls) return fail(tls.error(), kWrong);
   settings.live.server.incarnation =
       std::uint64_t{std::random_device{}()} << 32U | std::random_device{}();
   settings.live.server.software = settings.live.store.holder = "l4-aggregator " L4_VERSION;
@@ -171,12 +209,12 @@ int run(Settings settings, const std::filesystem::path& config) {
   }
   log_info(fmt::format(
       "listens for agents at {}, {}", (*port)->endpoint(),
-      server ? fmt::format("for questions at http://{}:{}", settings.http.address, server->port())
-             : "answers no questions"));
+      server ? "for questions at " + address_of(settings, *server) : "answers no questions"));
   sd_notify(0, "READY=1");
-  serve(signals, config, **aggregator, clock);
+  serve(signals, config, **aggregator, clock, settings.http.tls, server.get());
   sd_notify(0, "STOPPING=1");
   log_info("stops");
+  (*aggregator)->events().end();
   server.reset();
   (*aggregator)->stop();
   aggregator->reset();

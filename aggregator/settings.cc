@@ -39,7 +39,16 @@ void read_http(ConfigTable& http, const std::filesystem::path& file, Settings& s
   settings.http.address = http.text_or("address", settings.http.address);
   read(http, "port", settings.http.port, 0, 65'535);
   read(http, "connections_max", settings.http.connections_max, 4, 65'536);
+  read(http, "streams_max", settings.http.streams_max, 0, 65'536);
+  settings.live.events.streams_max = settings.http.streams_max;
+  if (settings.http.streams_max >= settings.http.connections_max)
+    http.refuse("streams_max", "must be less than connections_max");
   read_path(http, "tokens", file, settings.tokens);
+  read_path(http, "certificate", file, settings.http.tls.certificate);
+  read_path(http, "key", file, settings.http.tls.key);
+  if (http.has("certificate") != http.has("key"))
+    http.refuse(http.has("key") ? "key" : "certificate",
+                "certificate and key are given together, or neither");
   const bool exposed = http.flag_or("allow_remote", false);
   if (!is_loopback(settings.http.address) && !exposed && settings.tokens.empty())
     http.refuse("address",
@@ -91,6 +100,12 @@ void read_store(ConfigTable& store, const std::filesystem::path& file, live::Opt
   read(store, "journal_mib_max", journal.bytes_max, 128, 1'048'576, kMebi);
   read(store, "checkpoints_mib_max", live.store.checkpoints.bytes_max, 16, 1'048'576, kMebi);
   read(store, "database_mib_max", live.store.database.bytes_max, 1, 65'536, kMebi);
+  store::DatabaseOptions& database = live.store.database;
+  read(store, "snapshots_per_job", database.snapshots_per_job, 1, 10'000);
+  read(store, "snapshots_max", database.snapshots, 1, 1'000'000);
+  std::int64_t days = std::chrono::floor<std::chrono::days>(database.snapshot_age).count();
+  read(store, "snapshot_days", days, 1, 3'650);
+  database.snapshot_age = std::chrono::days(days);
   read(store, "commit_ms", live.store.commit.delay_max, 1, 200);
 }
 

@@ -2,7 +2,8 @@
 //
 // The file is TOML (config/aggregator.toml shows every key) and read strictly: an unknown key or a
 // value out of range is an error with file, line and key. Paths in it are relative to its folder.
-// Read at the start and again at SIGHUP, when only `[detect]` and `[log]` are taken over.
+// Read at the start and again at SIGHUP, when only `[detect]`, `[log]` and the certificate of
+// `[http]` are taken over.
 #pragma once
 
 #include <filesystem>

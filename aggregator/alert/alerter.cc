@@ -50,6 +50,7 @@ Alerter::Alerter(AlerterOptions options, store::Database& database, Hooks hooks)
     SinkOptions sink;
     sink.name = kWebhook;
     sink.url = impl.options.webhook;
+    sink.ca = impl.options.ca;
     sink.groups = false;
     impl.add(sink, fmt::format("webhook {}", sink.url));
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct Silence {
 
 struct AlerterOptions {
   std::string webhook;  ///< URL of a sink called "webhook" that takes everything; empty: none
+  std::filesystem::path ca{};  ///< as of a sink, for the webhook
   std::string source = "l4-aggregator";
   std::vector<SinkOptions> sinks;
   std::vector<Silence> silences;

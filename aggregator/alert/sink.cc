@@ -72,7 +72,7 @@ std::string body(SinkKind kind, const Alert& alert, const std::string& source) {
 }
 
 Request request(const SinkOptions& sink, const std::vector<std::string>& stored) {
-  Request made{sink.url, stored.empty() ? std::string() : stored.front(), {}};
+  Request made{sink.url, stored.empty() ? std::string() : stored.front(), {}, sink.ca};
   switch (sink.kind) {
     case SinkKind::alertmanager:
       made.url = alertmanager_url(sink.url);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ struct SinkOptions {
   std::string name{};  ///< also of its rows in the database and of its metrics
   SinkKind kind = SinkKind::webhook;
   std::string url{};
+  std::filesystem::path ca{};          ///< whom to believe over https; empty: as the system does
   std::string secret{};                ///< webhook: key of the signature; PagerDuty: routing key
   std::vector<std::string> command{};  ///< of exec
   Millis timeout{10'000};              ///< of exec
@@ -50,6 +52,7 @@ std::string body(SinkKind kind, const Alert& alert, const std::string& source);
 struct Request {
   std::string url, body;
   std::vector<std::pair<std::string, std::string>> headers;
+  std::filesystem::path ca{};
 };
 /// Of what was stored; several only for a sink that is told again.
 Request request(const SinkOptions& sink, const std::vector<std::string>& stored);

@@ -4,10 +4,22 @@
 
 #include <exception>
 
+#include "aggregator/http/target.h"
+
 namespace l4::http {
 
 ServerCounts Counters::now() const {
-  return {connections, requests, refused, timed_out, evicted, open, in_flight};
+  return {connections, requests, refused, timed_out, evicted, open, in_flight, streams};
+}
+
+void Gate::tell(std::uint64_t connection) {
+  const std::lock_guard lock(mutex);
+  if (ring) ring(connection);
+}
+
+Response Hub::busy(std::string_view what) {
+  ++counters.refused;
+  return error_response(503, "busy", what);
 }
 
 void Hub::ask(std::uint64_t connection, std::uint64_t number, const Request& request) const {
@@ -17,6 +29,19 @@ void Hub::ask(std::uint64_t connection, std::uint64_t number, const Request& req
   } catch (const std::exception& fault) {
     ticket->send(error_response(500, "failed", fault.what()));
   }
+}
+
+std::vector<std::pair<std::string, std::string>> headers_of(const Response& response) {
+  std::vector<std::pair<std::string, std::string>> headers{
+      {"Server", "l4-aggregator"},
+      {"Content-Type", response.content_type},
+      {"Cache-Control", response.etag.empty() ? "no-store" : "no-cache"},
+      {"X-Content-Type-Options", "nosniff"}};
+  if (!response.etag.empty()) headers.emplace_back("ETag", response.etag);
+  if (response.status == 401) headers.emplace_back("WWW-Authenticate", "Bearer");
+  if (response.status == 405) headers.emplace_back("Allow", kMethods);
+  if (response.status == 503) headers.emplace_back("Retry-After", "1");
+  return headers;
 }
 
 Response header_too_large(const ServerOptions& options) {

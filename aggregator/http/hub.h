@@ -22,6 +22,9 @@ namespace l4::http {
 struct Gate {
   std::mutex mutex;
   std::function<void(std::uint64_t connection, std::uint64_t request, Response)> deliver;
+  std::function<void(std::uint64_t connection)> ring;
+
+  void tell(std::uint64_t connection);  ///< its stream of events has news
 };
 
 /// What a Reply holds: the right to answer one request, once.
@@ -48,7 +51,7 @@ class Ticket {
 /// Counts of ServerCounts; written by the server's thread alone.
 struct Counters {
   std::atomic<std::uint64_t> connections = 0, requests = 0, refused = 0, timed_out = 0, evicted = 0,
-                             open = 0, in_flight = 0;
+                             open = 0, in_flight = 0, streams = 0;
 
   ServerCounts now() const;
 };
@@ -57,17 +60,22 @@ class Connection;
 
 /// What the connections of a server share; all on its thread but where noted.
 struct Hub {
+  /// 503, counted.
+  Response busy(std::string_view what);
   /// Hands a request to the handler, with a Reply for it.
   void ask(std::uint64_t connection, std::uint64_t number, const Request& request) const;
 
   ServerOptions options;
   Handler handler;
+  TlsContext tls;     // of connections that are still to come; null: they speak plain HTTP
   Counters counters;  // read by any thread
   std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   std::size_t response_bytes = 0;
   std::map<std::uint64_t, std::shared_ptr<Connection>> connections;
 };
 
+/// All but those of its length and connection.
+std::vector<std::pair<std::string, std::string>> headers_of(const Response& response);
 Response header_too_large(const ServerOptions& options);
 Response body_too_large(const ServerOptions& options);
 

@@ -19,8 +19,11 @@
 
 #include "common/base/error.h"
 #include "common/base/time.h"
+#include "common/http/tls.h"
 
 namespace l4::http {
+
+class EventStream;
 
 struct Request {
   /// GET, POST or DELETE; HEAD comes as GET, and the server leaves the body out
@@ -33,6 +36,7 @@ struct Request {
   std::string peer;  ///< address:port
   /// Headers; empty if they were not sent.
   std::string authorization = {}, if_none_match = {}, content_type = {};
+  std::string last_event_id = {};  ///< header of who comes back to a stream of events
   std::string who = {};  ///< name of the token, or `local`; from tokens.h, not from the client
 };
 
@@ -41,6 +45,8 @@ struct Response {
   std::string content_type = "application/json";
   std::string body;
   std::string etag = {};  ///< header; empty: none
+  /// With 200: what comes from here instead of a body, until either side ends it.
+  std::shared_ptr<EventStream> stream = {};
 };
 
 /// {"error": {"code", "message"}}; `code` is a word, `message` a sentence that may be anybody's
@@ -56,34 +62,41 @@ using Handler = std::function<void(const Request&, Reply)>;
 struct ServerOptions {
   std::string address = "127.0.0.1";  ///< an IP address; anything but loopback is for all to read
   std::uint16_t port = 7440;          ///< 0: any free one
+  TlsFiles tls = {};                  ///< https if given; then plain HTTP is refused
   std::size_t header_bytes_max = 8 << 10;
   std::size_t body_bytes_max = 1 << 20;
   std::size_t connections_max = 256;
   std::size_t in_flight_max = 192;              ///< requests at the handler; beyond: 503
   std::size_t response_bytes_max = 256u << 20;  ///< of all that wait to be sent; beyond: 503
-  Millis read{10'000};                          ///< a request, from its first byte on
+  Millis read{10'000};                          ///< a request, or opening TLS, from its first byte
   Millis idle{30'000};                          ///< between requests
   Millis write{30'000};                         ///< a response
   Millis answer{60'000};                        ///< the handler's
+  std::size_t streams_max = 64;                 ///< of events, among the connections; beyond: 503
+  Millis heartbeat{15'000};                     ///< a comment on a stream that has nothing to say
 };
 
 struct ServerCounts {
-  std::uint64_t connections = 0;          ///< taken so far
-  std::uint64_t requests = 0;             ///< complete ones
-  std::uint64_t refused = 0;              ///< requests that are none, too large or beyond a bound
-  std::uint64_t timed_out = 0;            ///< connections given up by a time limit
-  std::uint64_t evicted = 0;              ///< connections that made room, or found none
-  std::uint64_t open = 0, in_flight = 0;  ///< now
+  std::uint64_t connections = 0;  ///< taken so far
+  std::uint64_t requests = 0;     ///< complete ones
+  std::uint64_t refused = 0;      ///< requests that are none, too large or beyond a bound
+  std::uint64_t timed_out = 0;    ///< connections given up by a time limit
+  std::uint64_t evicted = 0;      ///< connections that made room, or found none
+  std::uint64_t open = 0, in_flight = 0, streams = 0;  ///< now
 };
 
 class Server {
  public:
-  /// Listens from here on. Error: the address is none, or taken; where names it.
+  /// Listens from here on. Error: the address is none, or taken; where names it; or see server_tls.
   static Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
   /// Closes all connections and waits for the thread. Not from the handler.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  /// Connections from now on show this certificate; on an Error the one before. Any thread; only
+  /// where the server speaks TLS.
+  Result<void> reload(const TlsFiles& files);
 
   std::uint16_t port() const;
   ServerCounts counts() const;  ///< any thread

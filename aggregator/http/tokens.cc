@@ -200,7 +200,7 @@ Handler tagged(Handler handler) {
   return [handler = std::move(handler)](const Request& request, const Reply& reply) {
     if (request.method != "GET") return handler(request, reply);
     handler(request, [reply, known = request.if_none_match](Response response) {
-      if (response.status == 200) {
+      if (response.status == 200 && !response.stream) {
         response.etag = fmt::format("\"{:016x}\"",
                                     hashing::of_bytes(response.body.data(), response.body.size()));
         if (known == "*" || known.find(response.etag) != std::string::npos) {

@@ -10,13 +10,17 @@
 #include <utility>
 
 #include "aggregator/faults/library.h"
+#include "aggregator/live/answers.h"
 #include "aggregator/live/gather.h"
 #include "aggregator/live/intake.h"
 #include "common/wire/codec.h"
 
 namespace l4::live {
 struct Aggregator::Impl {
-  Impl(Options given, Surroundings around) : options(std::move(given)), outside(std::move(around)) {
+  Impl(Options given, Surroundings around)
+      : options(std::move(given)),
+        outside(std::move(around)),
+        board(options.server.incarnation, options.events) {
     if (!outside.warn) outside.warn = outside.say;
   }
 
@@ -27,12 +31,20 @@ struct Aggregator::Impl {
     return {*store,
             [this] { return faults->library(); },
             [this](const alert::Alert& alert, const store::Incident* incident) {
-              return alerter->send(alert, incident);
+              auto stored = alerter->send(alert, incident);
+              board.publish(alert.job.empty() ? "fleet" : "incident", alert.job,
+                            alert::to_json(alert, options.alerts.source));
+              return stored;
             },
             outside.say,
             outside.warn,
             outside.now,
-            totals};
+            totals,
+            [this](const JobRow& row, bool gone) {
+              serve::JsonWriter text;
+              put(text, row);
+              board.publish(gone ? "job_gone" : "job", row.id, text.take());
+            }};
   }
   std::unique_ptr<FaultBook> make_fault_book();
   store::StoreEvents events();
@@ -40,6 +52,7 @@ struct Aggregator::Impl {
 
   Options options;
   Surroundings outside;
+  EventBoard board;
   std::unique_ptr<store::Store> store;  // outlives all that uses it
   std::unique_ptr<alert::Alerter> alerter;
   std::shared_ptr<Totals> totals = std::make_shared<Totals>();
@@ -300,6 +313,7 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
       counts.lines = impl->lines;
     }
     counts.ledger = intake.ledger().counts();
+    counts.events = impl->board.counts();
     counts.agents_max = impl->options.server.agents_max;
     counts.journal_bytes_max = impl->options.store.journal.bytes_max;
     counts.checkpoint_bytes_max = impl->options.store.checkpoints.bytes_max;
@@ -327,6 +341,14 @@ Result<std::optional<store::Incident>> Aggregator::incident(const std::string& i
   return impl_->store->database().incident(id);
 }
 
+store::Database& Aggregator::database() {
+  return impl_->store->database();
+}
+
+bool Aggregator::on_shard(const std::string& job, Shard::Call call) {
+  return impl_->shard_of(job).call(std::move(call));
+}
+
 Health Aggregator::health() const {
   Health health;
   const Millis now = impl_->outside.now().steady;
@@ -348,6 +370,10 @@ Health Aggregator::health() const {
   for (std::size_t i = 0; i < impl_->shards.size(); ++i)
     stalls(impl_->shards[i]->stepped(), fmt::format("scoring thread {}", i));
   return health;
+}
+
+EventBoard& Aggregator::events() {
+  return impl_->board;
 }
 
 std::shared_ptr<const faults::Library> Aggregator::library() const {

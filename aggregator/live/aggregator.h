@@ -15,6 +15,7 @@
 
 #include "aggregator/alert/alerter.h"
 #include "aggregator/live/counts.h"
+#include "aggregator/live/event_board.h"
 #include "aggregator/live/fault_book.h"
 #include "aggregator/live/lines.h"
 #include "aggregator/live/options.h"
@@ -35,6 +36,7 @@ struct Options {
   store::StoreOptions store;
   alert::AlerterOptions alerts;
   LinesOptions lines;
+  EventOptions events;
   store::Path confirmed_faults;  ///< folder of theirs; empty: `faults` in the store's
   Millis stalls_after{60'000};   ///< a thread that does not come round for so long is not well
 };
@@ -86,7 +88,12 @@ class Aggregator {
   bool counts(std::function<void(const Counts&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
   Result<std::optional<store::Incident>> incident(const std::string& id);
+  store::Database& database();  ///< thread-safe by itself
+  /// On the thread that owns the job, or would.
+  bool on_shard(const std::string& job, Shard::Call call);
   Health health() const;
+  /// What changes from now on.
+  EventBoard& events();
   /// Of now, with what was confirmed; it never changes.
   std::shared_ptr<const faults::Library> library() const;
   /// See FaultBook; `then` comes on its thread.

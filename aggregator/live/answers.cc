@@ -62,6 +62,15 @@ void put(JsonWriter& to, const receive::AgentView& agent) {
   to.close('}');
 }
 
+std::string snapshot_id(TimeMs at) {
+  return "s" + std::to_string(at.time_since_epoch().count());
+}
+
+void put(JsonWriter& to, const store::Snapshot& row) {
+  to.open('{').member("id", snapshot_id(row.at)).member("job", row.job).member("at", row.at);
+  to.member("why", row.why).member("who", row.who).member("state", row.state).close('}');
+}
+
 void put(JsonWriter& to, const store::Incident& row, bool whole) {
   to.open('{').member("id", row.id).member("job", row.job).member("attempt", row.attempt);
   to.member("status", row.resolved ? "resolved" : "open").member("state", row.state);

@@ -18,6 +18,10 @@ void put(serve::JsonWriter& to, const JobRow& row);
 void put(serve::JsonWriter& to, const NodeRow& row);
 void put(serve::JsonWriter& to, const diagnose::ScoredIteration& iteration);
 void put(serve::JsonWriter& to, const receive::AgentView& agent);
+/// Without its report.
+void put(serve::JsonWriter& to, const store::Snapshot& row);
+/// As in the path `snapshots` and in `?at=`.
+std::string snapshot_id(TimeMs at);
 /// `whole`: with its report and what led to it.
 void put(serve::JsonWriter& to, const store::Incident& row, bool whole);
 /// `whole`: with patterns, cause, fix, action and the lines that test it.

@@ -9,6 +9,7 @@
 #include "aggregator/live/answers.h"
 #include "aggregator/live/fault_api.h"
 #include "aggregator/live/lines_api.h"
+#include "aggregator/live/snapshot_api.h"
 #include "aggregator/serve/report_json.h"
 #include "common/metrics/metrics.h"
 
@@ -175,27 +176,37 @@ Response incident(Aggregator& aggregator, const std::string& id) {
   return json(text);
 }
 
-/// `?job=ID`, `?open=true`, `?count=N`, newest first; the report is in the one of `?id=ID`.
+/// `?job=ID`, `?open=true`, `?count=N`, newest first; without their reports.
 Response incidents(Aggregator& aggregator, const Request& request) {
   JsonWriter text;
   text.open('{').key("incidents").open('[');
-  if (const std::string_view id = query(request, "id"); !id.empty()) {
-    const auto row = whole_incident(aggregator, std::string(id));
-    if (!row) return row.error();
-    put(text, *row, true);
-  } else {
-    store::IncidentQuery asked;
-    asked.job = query(request, "job");
-    asked.open_only = query(request, "open") == "true";
-    const auto count = count_of(request, asked.count);
-    if (!count) return count.error();
-    asked.count = *count;
-    const auto rows = aggregator.incidents(asked);
-    if (!rows) return http::error_response(503, "database", rows.error().text());
-    for (const store::Incident& row : *rows) put(text, row, false);
-  }
+  store::IncidentQuery asked;
+  asked.job = query(request, "job");
+  asked.open_only = query(request, "open") == "true";
+  const auto count = count_of(request, asked.count);
+  if (!count) return count.error();
+  asked.count = *count;
+  const auto rows = aggregator.incidents(asked);
+  if (!rows) return http::error_response(503, "database", rows.error().text());
+  for (const store::Incident& row : *rows) put(text, row, false);
   text.close(']').close('}');
   return json(text);
+}
+
+/// Of one job, or of all without an id.
+Response follow(Aggregator& aggregator, const std::string& job, const Request& request) {
+  auto stream = aggregator.events().open(job, request.last_event_id);
+  if (!stream) return busy();
+  return {200, "text/event-stream", {}, {}, std::move(stream)};
+}
+
+void follow_job(Aggregator& aggregator, const std::string& id, const Request& request,
+                const Reply& reply) {
+  const bool asked = aggregator.job(
+      id, false, [&aggregator, reply, id, request](const LiveJob* job, const JobRow&) {
+        reply(job == nullptr ? nothing("job", id) : follow(aggregator, id, request));
+      });
+  if (!asked) reply(busy());
 }
 
 }  // namespace
@@ -211,7 +222,13 @@ http::Handler make_handler(Aggregator& aggregator) {
       case http::Route::job:
         return one_job(aggregator, id, false, reply, job_row);
       case http::Route::snapshot:
+        if (const auto at = query(request, "at"); !at.empty())
+          return reply(snapshot_at(aggregator, id, at));
         return one_job(aggregator, id, true, reply, snapshot);
+      case http::Route::snapshots:
+        return reply(snapshot_list(aggregator, id, request));
+      case http::Route::store_snapshot:
+        return store_snapshot(aggregator, id, request, reply);
       case http::Route::nodes:
         return one_job(aggregator, id, true, reply, nodes);
       case http::Route::iterations:
@@ -224,6 +241,10 @@ http::Handler make_handler(Aggregator& aggregator) {
         return reply(incidents(aggregator, request));
       case http::Route::incident:
         return reply(incident(aggregator, id));
+      case http::Route::events:
+        return reply(follow(aggregator, std::string(query(request, "job")), request));
+      case http::Route::job_events:
+        return follow_job(aggregator, id, request, reply);
       case http::Route::faults:
         return reply(fault_list(aggregator, request));
       case http::Route::fault:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "aggregator/alert/alerter.h"
+#include "aggregator/live/event_board.h"
 #include "aggregator/live/lines.h"
 #include "aggregator/live/shard.h"
 #include "aggregator/live/store_ledger.h"
@@ -35,6 +36,7 @@ struct Counts {
   Fleet fleet;
   LedgerCounts ledger;
   LinesCounts lines;
+  EventCounts events;
   std::uint64_t files = 0, under_way = 0, not_taken = 0;
   std::uint64_t agents_max = 0, journal_bytes_max = 0, checkpoint_bytes_max = 0;
   bool blind = false, accepting = true;

@@ -73,6 +73,13 @@ void put_lines(Families& to, const LinesCounts& lines) {
   to.counter("lines_given_bytes_total", "bytes of them", lines.bytes);
 }
 
+void put_events(Families& to, const EventCounts& events) {
+  to.counter("events_published_total", "events for those who follow", events.published);
+  to.gauge("event_streams", "clients that follow", events.streams);
+  to.counter("event_streams_dropped_total", "clients given up because they read too slowly",
+             events.dropped);
+}
+
 void put_jobs(Families& to, const ShardStats& shards) {
   to.gauge("jobs", "jobs in memory", shards.jobs);
   to.gauge("jobs_ended", "of those, jobs that are over", shards.jobs_ended);
@@ -142,6 +149,7 @@ std::string render_metrics(const Counts& counts, const Health& health) {
   put_wire(families, counts);
   put_jobs(families, counts.shards);
   put_lines(families, counts.lines);
+  put_events(families, counts.events);
   put_store(families, counts);
   put_alerts(families, counts.alerts);
   families.process();

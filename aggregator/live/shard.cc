@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 #include <utility>
-
-#include "aggregator/serve/report_json.h"
 
 namespace l4::live {
 namespace {
@@ -78,21 +75,6 @@ bool Shard::restore(const std::string& id, std::span<const std::byte> saved) {
 void Shard::replay(store::Seq seq, wire::Batch batch, TimeMs arrival) {
   const std::string id = batch.job;
   held(id, arrival).job->apply(std::move(batch), seq, arrival);
-}
-
-/// Those of this run of the job: opened since it is known, or still open when it was lost sight of
-/// not long before (what was not durable yet when the aggregator was killed, a bound on jobs).
-std::vector<store::Incident> Shard::incidents_of(const LiveJob& job) {
-  store::IncidentQuery query;
-  query.job = job.id();
-  auto rows = services_.store.database().incidents(query);
-  if (!rows) services_.warn(fmt::format("job {}: {}", job.id(), rows.error().text()));
-  auto known = rows.value_or(std::vector<store::Incident>{});
-  std::erase_if(known, [&](const store::Incident& row) {
-    const bool open = !row.resolved && job.opened() - row.updated < options_.closes_after;
-    return row.opened < job.opened() && !open;
-  });
-  return known;
 }
 
 void Shard::restored() {
@@ -186,24 +168,8 @@ void Shard::diagnose(Held& held) {
   ++counts_.diagnoses;
   counts_.diagnosing += cost;
   counts_.diagnosis_longest = std::max(counts_.diagnosis_longest, cost);
-  tell(changes);
-}
-
-/// An incident and the alert of it are stored together: a crash leaves both or neither, and what
-/// was not delivered yet is delivered later.
-void Shard::tell(const IncidentBook::Changes& changes) {
-  std::set<std::string_view> stored;
-  for (const alert::Alert& alert : changes.alerts) {
-    counts_.incidents_opened += alert.kind == alert::Kind::opened ? 1 : 0;
-    const auto row = std::ranges::find(changes.rows, alert.incident, &store::Incident::id);
-    if (services_.alert(alert, row == changes.rows.end() ? nullptr : &*row))
-      stored.insert(alert.incident);
-  }
-  for (const store::Incident& row : changes.rows) {
-    if (stored.contains(row.id)) continue;
-    if (const auto put = services_.store.database().put(row); !put)
-      services_.warn(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
-  }
+  tell(job, changes);
+  tell_change(held);
 }
 
 bool Shard::save(Held& held, TimeMs now) {
@@ -251,6 +217,7 @@ void Shard::keep_house(TimeMs now) {
     if (!job.ended() && now - job.last_arrival() >= options_.closes_after) {
       job.end(now);
       put_row(services_, job);
+      tell_change(held);
       services_.say(fmt::format("job {} is over: nothing was heard of it for {}", id,
                                 to_human(options_.closes_after)));
     }
@@ -293,6 +260,7 @@ void Shard::drop(const std::string& id, const std::string& why) {
   if (!services_.store.close_job(id, job.last())) return;  // later
   put_row(services_, job);
   if (!why.empty()) services_.warn(fmt::format("job {} was let go: {}", id, why));
+  if (services_.changed) services_.changed(row(job), true);
   ++counts_.jobs_dropped;
   counts_.batches_refused += job.refused();
   counts_.left_out += job.left_out();

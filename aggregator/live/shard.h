@@ -42,6 +42,8 @@ struct Services {
   std::function<void(const std::string&)> warn;  ///< the same, of what somebody should see to
   std::function<wire::Instant()> now;
   std::shared_ptr<Totals> totals;
+  /// A job is another one than before to those who follow; `gone`: it was let go.
+  std::function<void(const JobRow&, bool gone)> changed = {};
 };
 
 inline constexpr std::size_t kStates = static_cast<std::size_t>(State::launch_failed) + 1;
@@ -87,6 +89,8 @@ class Shard {
   /// The job with a report as of now, or one that is as new as its cost allows; null if there is no
   /// such job.
   const LiveJob* refresh(const std::string& id);
+  /// Stores the newest report of the job, which has one; the row without its report.
+  Result<store::Snapshot> snapshot(const LiveJob& job, std::string why, std::string who);
   JobRow row(const LiveJob& job) const;
   /// What jobs of this shard print that are well.
   NormalLines normal_lines(const NormalQuestion& question);
@@ -106,8 +110,9 @@ class Shard {
     std::unique_ptr<LiveJob> job;
     store::Seq saved;
     TimeMs saved_at{}, row_at{};
-    std::uint64_t bytes = 0;  ///< of its last checkpoint
-    bool over = false;        ///< beyond its bound; said
+    std::uint64_t bytes = 0;     ///< of its last checkpoint
+    bool over = false;           ///< beyond its bound; said
+    std::optional<JobRow> told;  ///< to those who follow
   };
   Held& held(const std::string& id, TimeMs now);
   void handle(Task& task);
@@ -115,8 +120,9 @@ class Shard {
   TimeMs seen_until(const LiveJob& job, TimeMs now) const;
   void look(TimeMs now);
   void diagnose(Held& held);
-  void tell(const IncidentBook::Changes& changes);
+  void tell(const LiveJob& job, const IncidentBook::Changes& changes);
   std::vector<store::Incident> incidents_of(const LiveJob& job);
+  void tell_change(Held& held);
   void checkpoint_due(TimeMs now);
   bool save(Held& held, TimeMs now);
   void keep_house(TimeMs now);

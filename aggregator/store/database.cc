@@ -153,6 +153,10 @@ Result<std::uint64_t> Database::retain(TimeMs now) {
       Rule{"DELETE FROM incidents WHERE id IN (SELECT id FROM incidents ORDER BY opened DESC, id "
            "DESC LIMIT -1 OFFSET ?)",
            most(options.incidents)},
+      Rule{"DELETE FROM snapshots WHERE at < ?", ms(now - options.snapshot_age)},
+      Rule{"DELETE FROM snapshots WHERE (job, at) IN (SELECT job, at FROM snapshots ORDER BY at "
+           "DESC, job LIMIT -1 OFFSET ?)",
+           most(options.snapshots)},
       Rule{"DELETE FROM jobs WHERE updated < ?", old},
       Rule{"DELETE FROM jobs WHERE id IN (SELECT id FROM jobs ORDER BY begin DESC, id DESC LIMIT "
            "-1 OFFSET ?)",

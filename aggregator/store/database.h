@@ -23,6 +23,8 @@ namespace l4::store {
 struct DatabaseOptions {
   std::uint64_t bytes_max = std::uint64_t{1} << 30U;
   std::size_t incidents = 10'000, jobs = 50'000, alerts = 10'000;  ///< alerts: of a sink
+  std::size_t snapshots_per_job = 32, snapshots = 2'000;
+  Millis snapshot_age = std::chrono::days(30);
   std::size_t pool_runs_per_kind = 64, pool_kinds = 1'000;
   Millis age = std::chrono::days(365);  ///< of incidents, jobs and pool runs
   Millis alert_age = std::chrono::days(7);
@@ -38,6 +40,15 @@ struct Incident {
   std::optional<TimeMs> resolved;
   std::string report, evidence;  ///< JSON; the report as it was when it was last updated
   bool operator==(const Incident&) const = default;
+};
+
+/// The report of a job as it stood at some time, one a millisecond.
+struct Snapshot {
+  std::string job;
+  TimeMs at;
+  std::string why, who;  ///< `incident` and its id, or `asked` and by whom
+  std::string state, report;
+  bool operator==(const Snapshot&) const = default;
 };
 
 struct JobRow {
@@ -89,6 +100,12 @@ class Database {
   Result<void> put(const Incident& incident);  ///< new, or instead of the one with that id
   Result<std::optional<Incident>> incident(const std::string& id);
   Result<std::vector<Incident>> incidents(const IncidentQuery& query);
+
+  Result<void> put(const Snapshot& snapshot);  ///< the oldest of the job goes if there are too many
+  /// Of a job, before that time, newest first, without their reports.
+  Result<std::vector<Snapshot>> snapshots(const std::string& job, TimeMs before, std::size_t count);
+  /// The newest at or before that time.
+  Result<std::optional<Snapshot>> snapshot(const std::string& job, TimeMs at);
 
   Result<void> put(const JobRow& job);
   Result<std::vector<JobRow>> jobs(std::size_t count);  ///< newest begin first

@@ -19,6 +19,10 @@ Incident incident_of(SqlStatement& row) {
   return incident;
 }
 
+Snapshot snapshot_of(SqlStatement& row) {
+  return {row.text(0), time_of(row.number(1)), row.text(2), row.text(3), row.text(4), row.text(5)};
+}
+
 JobRow job_of(SqlStatement& row) {
   JobRow job;
   job.id = row.text(0);
@@ -111,6 +115,47 @@ Result<std::vector<Incident>> Database::incidents(const IncidentQuery& query) {
     select.bind(query.job).bind(std::int64_t{query.open_only ? 1 : 0}).bind(most(query.count));
     return impl_->rows<Incident>(select, incident_of);
   });
+}
+
+Result<void> Database::put(const Snapshot& snapshot) {
+  return impl_->call<void>([&](SqlConnection& connection) -> Result<void> {
+    SqlTransaction transaction(connection);
+    if (!transaction.begun()) return transaction.begun();
+    SqlStatement insert(connection, "INSERT OR REPLACE INTO snapshots VALUES (?,?,?,?,?,?)");
+    insert.bind(snapshot.job).bind(ms(snapshot.at)).bind(snapshot.why).bind(snapshot.who);
+    insert.bind(snapshot.state).bind(snapshot.report);
+    if (auto done = insert.done(); !done) return done;
+    SqlStatement trim(connection,
+                      "DELETE FROM snapshots WHERE job = ?1 AND at IN (SELECT at FROM snapshots "
+                      "WHERE job = ?1 ORDER BY at DESC LIMIT -1 OFFSET ?2)");
+    trim.bind(snapshot.job).bind(most(impl_->options.snapshots_per_job));
+    if (auto done = trim.done(); !done) return done;
+    return transaction.commit();
+  });
+}
+
+Result<std::vector<Snapshot>> Database::snapshots(const std::string& job, TimeMs before,
+                                                  std::size_t count) {
+  return impl_->call<std::vector<Snapshot>>([&](SqlConnection& connection) {
+    SqlStatement select(connection,
+                        "SELECT job, at, why, who, state, '' FROM snapshots WHERE job = ? AND at "
+                        "< ? ORDER BY at DESC LIMIT ?");
+    select.bind(job).bind(ms(before)).bind(most(count));
+    return impl_->rows<Snapshot>(select, snapshot_of);
+  });
+}
+
+Result<std::optional<Snapshot>> Database::snapshot(const std::string& job, TimeMs at) {
+  return impl_->call<std::optional<Snapshot>>(
+      [&](SqlConnection& connection) -> Result<std::optional<Snapshot>> {
+        SqlStatement select(connection,
+                            "SELECT job, at, why, who, state, report FROM snapshots WHERE job = ? "
+                            "AND at <= ? ORDER BY at DESC LIMIT 1");
+        select.bind(job).bind(ms(at));
+        const auto row = select.step();
+        if (!row) return std::unexpected(row.error());
+        return *row ? std::optional(snapshot_of(select)) : std::nullopt;
+      });
 }
 
 Result<void> Database::put(const JobRow& job) {

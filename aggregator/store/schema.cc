@@ -43,6 +43,11 @@ constexpr std::array kSteps{
     DROP INDEX alerts_by_due;
     CREATE INDEX alerts_by_sink ON alerts (sink, id);
     )sql",
+    R"sql(
+    CREATE TABLE snapshots (
+      job TEXT NOT NULL, at INTEGER NOT NULL, why TEXT NOT NULL, who TEXT NOT NULL,
+      state TEXT NOT NULL, report TEXT NOT NULL, PRIMARY KEY (job, at)) WITHOUT ROWID;
+    )sql",
 };
 
 }  // namespace

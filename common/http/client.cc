@@ -6,13 +6,18 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <cctype>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <utility>
 
+#include "common/http/tls.h"
 #include "common/http/url.h"
 
 namespace l4::http {
@@ -22,6 +27,9 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
+
+using OnData = std::function<bool(std::string_view)>;
+using TlsStream = asio::ssl::stream<asio::ip::tcp::socket&>;
 
 constexpr std::uint32_t kHeaderMax = 64 << 10;
 
@@ -37,19 +45,28 @@ std::string sized(std::size_t bytes) {
 /// One request and its answer, over a connection of its own.
 class Exchange {
  public:
-  Exchange(const Url& url, const ClientOptions& options)
-      : url_(url), options_(options), deadline_(Clock::now() + options.timeout) {}
+  /// `trust`: for TLS, else null.
+  Exchange(const Url& url, const ClientOptions& options, const TlsContext& trust,
+           const OnData* on_data)
+      : url_(url), options_(options), on_data_(on_data), deadline_(Clock::now() + options.timeout) {
+    if (!trust) return;
+    context_of_tls_.emplace(another(trust));
+    tls_.emplace(socket_, *context_of_tls_);
+  }
 
   Result<ClientResponse> run(beast::http::request<beast::http::string_body>& request) {
     if (const error_code wrong = connect()) return failed(wrong);
+    if (tls_)
+      if (const error_code wrong = shake_hands()) return failed(wrong);
     request.set(beast::http::field::host, url_.peer());
     request.set(beast::http::field::user_agent, "l4");
     request.set(beast::http::field::accept, "*/*");
     for (const auto& [name, value] : options_.headers) request.set(name, value);
     request.keep_alive(false);
     request.prepare_payload();
-    const error_code unsent =
-        await([&](auto done) { beast::http::async_write(socket_, request, std::move(done)); });
+    const error_code unsent = await([&](auto done) {
+      on_stream([&](auto& stream) { beast::http::async_write(stream, request, std::move(done)); });
+    });
     if (unsent == asio::error::timed_out) return failed(unsent);
     // A server that refuses a request may say why without having read all of it.
     auto response = receive();
@@ -91,13 +108,41 @@ class Exchange {
     return await([&](auto done) { asio::async_connect(socket_, addresses, std::move(done)); });
   }
 
+  /// Who answers has to prove that it is the host that was asked for.
+  error_code shake_hands() {
+    if (!expect_host(tls_->native_handle(), url_.host)) return asio::error::invalid_argument;
+    shaking_ = true;
+    const error_code wrong =
+        await([&](auto done) { tls_->async_handshake(TlsStream::client, std::move(done)); });
+    shaking_ = static_cast<bool>(wrong);
+    return wrong;
+  }
+
+  template <class Do>
+  void on_stream(Do with) {
+    tls_ ? with(*tls_) : with(socket_);
+  }
+
+  /// The pieces of the body as they come.
+  Result<ClientResponse> follow(beast::http::response_parser<beast::http::string_body>& parser) {
+    std::string& body = parser.get().body();
+    while (body.empty() || (*on_data_)(std::exchange(body, {}))) {
+      if (parser.is_done()) break;
+      deadline_ = Clock::now() + options_.timeout;
+      if (const error_code wrong = read_some(parser)) return failed(wrong);
+    }
+    return ClientResponse{.status = parser.get().result_int(), .content_type = {}, .body = {}};
+  }
+
   Result<ClientResponse> receive() {
     connecting_ = false;
     for (;;) {
       beast::http::response_parser<beast::http::string_body> parser;
       parser.header_limit(kHeaderMax);
       parser.body_limit(options_.body_max);
+      if (on_data_ != nullptr) parser.body_limit(std::numeric_limits<std::uint64_t>::max());
       if (const error_code wrong = read(parser)) return failed(wrong);
+      if (is_followed(parser)) return follow(parser);
       auto message = parser.release();
       if (message.result_int() / 100 == 1) continue;  // the answer itself is still to come
       return ClientResponse{message.result_int(),
@@ -108,27 +153,52 @@ class Exchange {
 
   /// Piece by piece: Beast's own limit on the header holds for a single field only.
   error_code read(beast::http::response_parser<beast::http::string_body>& parser) {
-    for (std::size_t bytes = 0; !parser.is_done();) {
-      const error_code wrong = await([&](auto done) {
-        beast::http::async_read_some(socket_, buffer_, parser,
-                                     [&bytes, done](error_code code, std::size_t more) mutable {
-                                       bytes += more;
-                                       done(code);
-                                     });
-      });
-      if (wrong) return wrong;
-      if (!parser.is_header_done() && bytes > kHeaderMax) return beast::http::error::header_limit;
-      if (bytes > kHeaderMax + 2 * options_.body_max) return beast::http::error::body_limit;
+    for (read_bytes_ = 0; !parser.is_done();) {
+      if (const error_code wrong = read_some(parser)) return wrong;
+      if (!parser.is_header_done() && read_bytes_ > kHeaderMax)
+        return beast::http::error::header_limit;
+      if (parser.is_header_done() && is_followed(parser)) return {};
+      if (read_bytes_ > kHeaderMax + 2 * options_.body_max) return beast::http::error::body_limit;
     }
     return {};
   }
 
-  std::unexpected<Error> failed(error_code code) const {
+  bool is_followed(const beast::http::response_parser<beast::http::string_body>& parser) const {
+    return on_data_ != nullptr && parser.get().result_int() == 200;
+  }
+
+  error_code read_some(beast::http::response_parser<beast::http::string_body>& parser) {
+    const error_code wrong = await([&](auto done) {
+      auto have_read = [this, done](error_code code, std::size_t more) mutable {
+        read_bytes_ += more;
+        done(code);
+      };
+      on_stream([&](auto& stream) {
+        beast::http::async_read_some(stream, buffer_, parser, std::move(have_read));
+      });
+    });
+    return wrong == asio::ssl::error::stream_truncated ? cut_off(parser) : wrong;
+  }
+
+  /// The connection ended without TLS saying so: what has no length may have lost its end.
+  static error_code cut_off(const beast::http::response_parser<beast::http::string_body>& parser) {
+    return parser.got_some() ? beast::http::error::partial_message
+                             : beast::http::error::end_of_stream;
+  }
+
+  std::unexpected<Error> failed(error_code code) {
     return std::unexpected(Error{url_.peer(), reason(code)});
   }
 
-  std::string reason(error_code code) const {
+  std::string reason(error_code code) {
     using Fault = beast::http::error;
+    if (shaking_ && code != asio::error::timed_out) {
+      if (auto why = trust_problem(tls_->native_handle(), url_.host); !why.empty()) return why;
+      if (code == asio::ssl::error::stream_truncated || code == asio::error::eof ||
+          code.category() == asio::error::get_ssl_category())
+        return "does not speak TLS as it should; is it an http:// address? (" + code.message() +
+               ")";
+    }
     if (code == asio::error::timed_out)
       return fmt::format("no {} within {}", connecting_ ? "connection" : "answer",
                          brief(options_.timeout));
@@ -152,23 +222,33 @@ class Exchange {
 
   const Url& url_;
   const ClientOptions& options_;
+  const OnData* on_data_;  // of what is followed, else null
+  std::size_t read_bytes_ = 0;
   Clock::time_point deadline_;
-  bool connecting_ = true;
+  bool connecting_ = true, shaking_ = false;
   beast::flat_buffer buffer_{std::size_t{2} * kHeaderMax};
   // Destroyed last: what could not be finished stands in it and refers to the sockets.
   asio::io_context context_{1};
   asio::ip::tcp::resolver resolver_{context_};
   asio::ip::tcp::socket socket_{context_};
+  std::optional<asio::ssl::context> context_of_tls_;
+  std::optional<TlsStream> tls_;
 };
 
 Result<ClientResponse> ask(std::string_view text,
                            beast::http::request<beast::http::string_body> request,
-                           const ClientOptions& options) {
+                           const ClientOptions& options, const OnData* on_data = nullptr) {
   const auto url = parse_url(text);
   if (!url) return std::unexpected(url.error());
   request.target(url->target);
+  TlsContext trust;
+  if (url->tls) {
+    auto made = client_tls(options.ca);
+    if (!made) return std::unexpected(made.error());
+    trust = std::move(*made);
+  }
   try {
-    return Exchange(*url, options).run(request);
+    return Exchange(*url, options, trust, on_data).run(request);
   } catch (const std::exception& wrong) {  // a system without descriptors or threads
     return std::unexpected(Error{url->peer(), wrong.what()});
   }
@@ -178,6 +258,11 @@ Result<ClientResponse> ask(std::string_view text,
 
 Result<ClientResponse> get(std::string_view url, const ClientOptions& options) {
   return ask(url, {beast::http::verb::get, "/", 11}, options);
+}
+
+Result<ClientResponse> follow(std::string_view url, const ClientOptions& options,
+                              const std::function<bool(std::string_view)>& on_data) {
+  return ask(url, {beast::http::verb::get, "/", 11}, options, &on_data);
 }
 
 Result<ClientResponse> erase(std::string_view url, const ClientOptions& options) {
@@ -191,6 +276,10 @@ Result<ClientResponse> post(std::string_view url, std::string_view content_type,
               beast::string_view(content_type.data(), content_type.size()));
   request.body() = body;
   return ask(url, std::move(request), options);
+}
+
+bool is_about_trust(const Error& error) {
+  return error.reason.starts_with(kUntrusted);
 }
 
 }  // namespace l4::http

@@ -8,7 +8,8 @@
 namespace l4::http {
 namespace {
 
-constexpr std::string_view kScheme = "http://";
+constexpr std::string_view kPlain = "http://", kOverTls = "https://";
+constexpr std::uint16_t kTlsPort = 443;
 constexpr std::size_t kUrlMax = 8 << 10;
 
 bool is_letter_or_digit(char c) {
@@ -73,19 +74,19 @@ Result<Url> parse_url(std::string_view text) {
   if (text.size() > kUrlMax) return refused(text, "is longer than an address may be");
   if (!std::ranges::all_of(text, is_visible))
     return refused(text, "has blanks or characters that an address has not; write them as %XX");
-  if (text.starts_with("https://"))
-    return refused(text, "https is not spoken here; use http:// or a proxy on this machine");
-  if (!text.starts_with(kScheme))
-    return refused(text, "is no address; write it as http://HOST:PORT");
-  std::string_view rest = text.substr(kScheme.size());
+  Url url;
+  url.tls = text.starts_with(kOverTls);
+  if (!url.tls && !text.starts_with(kPlain))
+    return refused(text, "is no address; write it as http://HOST:PORT or https://HOST:PORT");
+  if (url.tls) url.port = kTlsPort;
+  std::string_view rest = text.substr((url.tls ? kOverTls : kPlain).size());
   rest = rest.substr(0, rest.find('#'));
   const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
   const std::string_view authority = rest.substr(0, end);
   if (authority.find('@') != std::string_view::npos)
     return refused(text, "a name or password in an address is not used");
-  Url url;
   if (!read_authority(authority, url))
-    return refused(text, "is no address; write it as http://HOST:PORT");
+    return refused(text, "is no address; write it as http://HOST:PORT or https://HOST:PORT");
   url.target = rest.substr(end);
   if (!url.target.starts_with('/')) url.target.insert(0, "/");
   return url;

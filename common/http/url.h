@@ -15,15 +15,16 @@ namespace l4::http {
 struct Url {
   std::string host;  ///< without brackets
   std::uint16_t port = 80;
+  bool tls = false;          ///< https; the port is 443 if none is named
   std::string target = "/";  ///< path and query as they stand
 
   /// host:port as in messages and in the Host field; an IPv6 address stands in brackets.
   std::string peer() const;
 };
 
-/// http://HOST[:PORT][/PATH][?QUERY]; HOST may be [an IPv6 address]. Refused, with the reason:
-/// other schemes, names and passwords, blanks, control characters, what is not ASCII, more than 8
-/// KiB. A fragment is left out.
+/// http:// or https://HOST[:PORT][/PATH][?QUERY]; HOST may be [an IPv6 address]. Refused, with the
+/// reason: other schemes, names and passwords, blanks, control characters, what is not ASCII, more
+/// than 8 KiB. A fragment is left out.
 Result<Url> parse_url(std::string_view text);
 
 /// For one segment of a path, or a value of a query: all but letters, digits and -._~ as %XX.

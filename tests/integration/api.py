@@ -46,6 +46,14 @@ class Asker:
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read()
 
+    def begin(self, path):
+        """Of an answer without an end: status, headers and its first line."""
+        request = urllib.request.Request(self.url + path)
+        if self.token:
+            request.add_header("Authorization", f"Bearer {self.token}")
+        with urllib.request.urlopen(request, timeout=20) as got:
+            return got.status, got.headers, got.readline()
+
     def json(self, path):
         status, _, body = self.ask(path)
         return json.loads(body) if status == 200 else {}
@@ -85,6 +93,15 @@ def check_who_may_ask(expect, port, read, operate):
         expect.equal(code, 401, f"Authorization: {header[:12]!r}")
 
 
+def check_stream(expect, asker, path, described):
+    status, headers, first = asker.begin(path)
+    expect.equal((status, headers["Content-Type"]), (200, *described["content"]), f"GET {path}")
+    expect.that(first.startswith(b"retry: "), f"GET {path}: its beginning", first)
+    status, headers, body = asker.ask(path, "HEAD")
+    expect.equal((status, headers["Content-Type"], body), (200, "text/event-stream", b""),
+                 f"HEAD {path}")
+
+
 def check_document(expect, asker, incident, fault):
     """Every GET path answers 200 in the form that the document gives."""
     document = yaml.safe_load((ROOT / "schemas" / "openapi.yaml").read_text("utf-8"))
@@ -96,6 +113,9 @@ def check_document(expect, asker, incident, fault):
         for pattern, name in names.items():
             if path.startswith(pattern):
                 filled = path.replace("{id}", name)
+        if path.endswith("/events"):  # without an end; tests/integration/events.py reads them
+            check_stream(expect, asker, filled, document["components"]["responses"]["Events"])
+            continue
         if path.endswith("/lines"):
             filled += "?rank=4&around=2026-11-20T15:54:42Z"
         status, headers, body = asker.ask(filled)

@@ -173,7 +173,7 @@ def check_errors(l4, expect, aggregator):
             run = l4.run("jobs", "--address", aggregator.url, "--format", form)
             expect.equal((run.status, run.stdout), (3, b""), f"jobs: {said}: exit")
             expect.that(said in run.stderr and harmless(run.stderr), f"jobs: {said}", run.stderr)
-    for address in ("127.0.0.1:1", "https://a", "http://a b"):
+    for address in ("127.0.0.1:1", "ftp://a", "http://a b"):
         run = l4.run("jobs", "--address", address)
         expect.that(run.status == 2 and "--address" in run.stderr, f"{address}: wrong use",
                     run.stderr)

@@ -1,9 +1,12 @@
 #include "tools/fleet/watcher.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <utility>
 
 #include "common/http/client.h"
+#include "common/http/url.h"
 #include "tools/l4/live_json.h"
 
 namespace l4::fleet {
@@ -105,9 +108,9 @@ Result<std::vector<Found>> ask_incidents(const std::string& url) {
   if (!rows) return std::unexpected(rows.error());
   std::vector<Found> found;
   for (const cli::IncidentRow& row : *rows) {
-    const auto whole = body_of(url + "/api/v1/incidents?id=" + row.id);
+    const auto whole = body_of(url + "/api/v1/incidents/" + http::percent_encoded(row.id));
     if (!whole) return std::unexpected(whole.error());
-    const auto with_report = cli::read_incidents(*whole);
+    const auto with_report = cli::read_incidents(fmt::format(R"({{"incidents":[{}]}})", *whole));
     if (!with_report) return std::unexpected(with_report.error());
     const std::string node = with_report->empty() ? std::string() : with_report->front().first_node;
     found.push_back({row.id, row.job, row.state, node, static_cast<std::int32_t>(row.attempt),

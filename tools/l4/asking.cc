@@ -6,6 +6,7 @@
 #include <fstream>
 #include <utility>
 
+#include "common/http/tls.h"
 #include "common/http/url.h"
 #include "tools/l4/live_json.h"
 
@@ -39,6 +40,17 @@ Answer<std::string> find_address(std::string address) {
   return address;
 }
 
+Answer<std::filesystem::path> find_authorities(std::filesystem::path ca) {
+  const char* given = std::getenv("L4_CA");
+  const bool named = ca.empty() && given != nullptr && *given != '\0';
+  if (named) ca = given;
+  if (ca.empty()) return ca;
+  const auto read = http::client_tls(ca);
+  if (read) return ca;
+  return failed((named ? "L4_CA: " : "--ca: ") + read.error().where, read.error().reason,
+                kWrongUse);
+}
+
 }  // namespace
 
 std::unexpected<Failure> failed(std::string where, std::string reason, int exit) {
@@ -46,25 +58,30 @@ std::unexpected<Failure> failed(std::string where, std::string reason, int exit)
 }
 
 Answer<Aggregator> find_aggregator(const std::string& address,
-                                   const std::filesystem::path& token_file) {
+                                   const std::filesystem::path& token_file,
+                                   const std::filesystem::path& ca) {
   auto found = find_address(address);
   if (!found) return std::unexpected(found.error());
   auto token = find_token(token_file);
   if (!token) return std::unexpected(token.error());
-  return Aggregator{std::move(*found), std::move(*token)};
+  auto trusted = find_authorities(ca);
+  if (!trusted) return std::unexpected(trusted.error());
+  return Aggregator{std::move(*found), std::move(*token), std::move(*trusted)};
 }
 
 Answer<http::ClientResponse> ask(const Aggregator& asked, Method method, const std::string& path,
                                  const std::string& body, Millis timeout) {
-  http::ClientOptions how{.timeout = timeout};
+  http::ClientOptions how{.timeout = timeout, .ca = asked.ca};
   if (!asked.token.empty()) how.headers.emplace_back("Authorization", "Bearer " + asked.token);
   const std::string url = asked.address + path;
   auto response = method == Method::get    ? http::get(url, how)
                   : method == Method::post ? http::post(url, "application/json", body, how)
                                            : http::erase(url, how);
   if (!response)
-    return failed(response.error().where,
-                  response.error().reason + " - is l4-aggregator running there?");
+    return failed(
+        response.error().where,
+        response.error().reason +
+            (http::is_about_trust(response.error()) ? "" : " - is l4-aggregator running there?"));
   return std::move(*response);
 }
 

@@ -29,11 +29,15 @@ std::unexpected<Failure> failed(std::string where, std::string reason, int exit 
 struct Aggregator {
   std::string address;  ///< without a slash at its end
   std::string token;    ///< empty: none
+  /// PEM file of the authorities that are believed over https; empty: those of the system.
+  std::filesystem::path ca = {};
 };
 
-/// Of --address or L4_ADDRESS, with the first word of --token-file or L4_TOKEN.
+/// Of --address or L4_ADDRESS, with the first word of --token-file or L4_TOKEN, believing --ca or
+/// L4_CA.
 Answer<Aggregator> find_aggregator(const std::string& address,
-                                   const std::filesystem::path& token_file);
+                                   const std::filesystem::path& token_file,
+                                   const std::filesystem::path& ca);
 
 enum class Method { get, post, erase };
 

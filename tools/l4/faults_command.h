@@ -33,6 +33,7 @@ struct FaultsOptions {
   // confirm, drop and export (keep)
   std::string address;               ///< URL; empty: L4_ADDRESS, else http://127.0.0.1:7440
   std::filesystem::path token_file;  ///< empty: L4_TOKEN, else none
+  std::filesystem::path ca;          ///< PEM; empty: L4_CA, else what the system believes
   std::string incident, cause, fix, title, action_now, template_id, example;
   std::vector<std::string> patterns;
   bool dry_run = false;

@@ -110,6 +110,11 @@ void add_asking(CLI::App* command, FaultsOptions& options) {
       ->add_option("--token-file", options.token_file,
                    "file with the token to ask with (default: $L4_TOKEN)")
       ->type_name("FILE");
+  command
+      ->add_option("--ca", options.ca,
+                   "PEM file of the authorities to believe over https\n"
+                   "(default: $L4_CA, else those of the system)")
+      ->type_name("FILE");
 }
 
 void add_confirm(CLI::App* faults, FaultsOptions& options) {

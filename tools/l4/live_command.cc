@@ -13,9 +13,11 @@
 #include "aggregator/serve/report_diff.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
+#include "aggregator/serve/utf8.h"
 #include "common/http/url.h"
 #include "tools/l4/asking.h"
 #include "tools/l4/diagnose_command.h"
+#include "tools/l4/follow_command.h"
 #include "tools/l4/lines_view.h"
 #include "tools/l4/live_json.h"
 #include "tools/l4/live_view.h"
@@ -107,10 +109,47 @@ Answer<diagnose::Report> parsed_report(const Aggregator& asked, std::string_view
   return std::move(*report);
 }
 
-Answer<diagnose::Report> fetch_snapshot(const LiveOptions& options, const Aggregator& asked) {
+std::string job_path(const LiveOptions& options, std::string_view rest) {
+  return fmt::format("/api/v1/jobs/{}/{}", http::percent_encoded(options.job), rest);
+}
+
+/// One that was stored; what is wrong with the id or time, or that there is none, is the
+/// aggregator's sentence.
+Answer<diagnose::Report> fetch_stored(const LiveOptions& options, const Aggregator& asked) {
+  unsigned status = 0;
   const auto body =
-      fetch_one(asked, fmt::format("/api/v1/jobs/{}/snapshot", http::percent_encoded(options.job)),
-                Millis{60'000}, [&] { return no_such_job(options, asked); });
+      fetch(asked, job_path(options, "snapshot?at=" + http::percent_encoded(options.at)),
+            Millis{10'000}, &status);
+  if (!body && (status == 400 || status == 404))
+    return std::unexpected(Failure{body.error().error, kWrongUse});
+  if (!body) return std::unexpected(body.error());
+  return parsed_report(asked, *body);
+}
+
+/// The row of the one that is stored by this.
+Answer<std::string> store_snapshot(const LiveOptions& options, const Aggregator& asked) {
+  const auto response =
+      ask(asked, Method::post, job_path(options, "snapshots"), "{}", Millis{60'000});
+  if (!response) return std::unexpected(response.error());
+  if (response->status == 404) return std::unexpected(no_such_job(options, asked));
+  if (response->status != 200) return std::unexpected(failure_of(asked, *response));
+  const auto row = read_snapshot(response->body);
+  if (!row) return misread(asked, row.error());
+  if (options.format != "json") return serve::harmless(row->id) + "\n";
+  auto tidy = tidied_json(response->body);
+  if (!tidy) return misread(asked, tidy.error());
+  return std::move(*tidy);
+}
+
+Answer<std::string> show_stored(const LiveOptions& options, const Aggregator& asked) {
+  if (options.store) return store_snapshot(options, asked);
+  return show_list(options, asked, job_path(options, "snapshots?count=1000"), read_snapshots);
+}
+
+Answer<diagnose::Report> fetch_snapshot(const LiveOptions& options, const Aggregator& asked) {
+  if (!options.at.empty()) return fetch_stored(options, asked);
+  const auto body = fetch_one(asked, job_path(options, "snapshot"), Millis{60'000},
+                              [&] { return no_such_job(options, asked); });
   if (!body) return std::unexpected(body.error());
   return parsed_report(asked, *body);
 }
@@ -212,12 +251,18 @@ std::string incidents_path(const LiveOptions& options) {
 int run_live(const LiveOptions& options) {
   using enum LiveOptions::Action;
   if (options.action == show) return show_report(options, read_report(options.file));
-  const auto found = find_aggregator(options.address, options.token_file);
+  const auto found = find_aggregator(options.address, options.token_file, options.ca);
   if (!found) return fail(found.error().error, found.error().exit, program_of(options));
   const Aggregator& asked = *found;
+  if (options.action == snapshot && (options.list || options.store)) {
+    const auto text = show_stored(options, asked);
+    if (!text) return fail(text.error().error, text.error().exit, program_of(options));
+    return write_text(*text, {}, program_of(options));
+  }
   if (options.action == snapshot) return show_report(options, fetch_snapshot(options, asked));
   if (options.action == incidents && !options.incident.empty())
     return show_report(options, fetch_incident(options, asked));
+  if (options.action == incidents && options.follow) return run_follow(options, asked);
   if (options.action == lines) return show_lines(options, asked);
   if (options.action == watch)
     return run_watch(options, [&] { return fetch_snapshot(options, asked); });

@@ -25,21 +25,25 @@ struct LiveOptions {
   Action action = Action::jobs;
   std::string address;               ///< URL; empty: L4_ADDRESS, else http://127.0.0.1:7440
   std::filesystem::path token_file;  ///< empty: L4_TOKEN, else none
+  std::filesystem::path ca;          ///< PEM; empty: L4_CA, else what the system believes
   std::string format = "text";
   std::string job;                              ///< snapshot, lines; incidents: of this one
   std::string template_id, node, rank, around;  ///< lines; empty: not asked for
   std::size_t context = 5, limit = 200;         ///< lines
-  std::string incident;        ///< incidents: this one, with its report; empty: the list
-  bool open = false;           ///< incidents: only those
-  bool opening = false;        ///< the report as it was when the incident opened
-  std::size_t count = 100;     ///< incidents
-  std::filesystem::path file;  ///< show: a report in JSON; `-`: standard input
-  std::filesystem::path diff;  ///< a report in JSON that came before; empty: none
-  std::filesystem::path out;   ///< of a report; empty: standard output
-  std::size_t top = 8;         ///< of a report
-  unsigned every_s = 2;        ///< watch, top: between two questions
-  bool until_over = false;     ///< watch: end when the job has failed, with 10, or finished
-  bool exit_code = false;      ///< end with 10 if the job failed, or if lines are missing
+  std::string incident;              ///< incidents: this one, with its report; empty: the list
+  bool open = false;                 ///< incidents: only those
+  bool list = false, store = false;  ///< snapshot: those that are stored; store the one of now
+  std::string at;                    ///< snapshot: id, or time; empty: now
+  bool follow = false;               ///< incidents: each change, as it comes
+  bool opening = false;              ///< the report as it was when the incident opened
+  std::size_t count = 100;           ///< incidents
+  std::filesystem::path file;        ///< show: a report in JSON; `-`: standard input
+  std::filesystem::path diff;        ///< a report in JSON that came before; empty: none
+  std::filesystem::path out;         ///< of a report; empty: standard output
+  std::size_t top = 8;               ///< of a report
+  unsigned every_s = 2;              ///< watch, top: between two questions
+  bool until_over = false;           ///< watch: end when the job has failed, with 10, or finished
+  bool exit_code = false;            ///< end with 10 if the job failed, or if lines are missing
 };
 
 void add_live(CLI::App& app, LiveOptions& options);

@@ -169,6 +169,14 @@ AgentRow read_agent(const Json& json, const std::string& path, std::optional<Err
   return row;
 }
 
+SnapshotRow read_snapshot_row(const Json& json, const std::string& path,
+                              std::optional<Error>& error) {
+  Object from(json, path, error);
+  SnapshotRow row{from.text("id"), from.text("why"), from.text("who"), from.text("state"), {}};
+  row.at = from.time_or_null("at").value_or(TimeMs{});
+  return row;
+}
+
 IncidentRow read_incident(const Json& json, const std::string& path, std::optional<Error>& error) {
   Object from(json, path, error);
   IncidentRow row;
@@ -227,6 +235,47 @@ Result<std::vector<IncidentRow>> read_incidents(std::string_view text) {
   });
   if (error) return std::unexpected(*error);
   return rows;
+}
+
+Result<SnapshotRow> read_snapshot(std::string_view text) {
+  const auto json = parsed<Json>(text);
+  if (!json) return std::unexpected(json.error());
+  std::optional<Error> error;
+  SnapshotRow row = read_snapshot_row(*json, "$", error);
+  if (error) return std::unexpected(*error);
+  return row;
+}
+
+Result<std::vector<SnapshotRow>> read_snapshots(std::string_view text) {
+  const auto json = parsed<Json>(text);
+  if (!json) return std::unexpected(json.error());
+  std::optional<Error> error;
+  std::vector<SnapshotRow> rows;
+  Object(*json, "$", error).list("snapshots", [&](const Json& row, const std::string& path) {
+    rows.push_back(read_snapshot_row(row, path, error));
+  });
+  if (error) return std::unexpected(*error);
+  return rows;
+}
+
+Result<ChangeRow> read_change(std::string_view text) {
+  const auto json = parsed<Json>(text);
+  if (!json) return std::unexpected(json.error());
+  std::optional<Error> error;
+  Object from(*json, "$", error);
+  ChangeRow change;
+  change.kind = from.text("alert");
+  change.incident = from.text("incident", true);
+  change.job = from.text("job", true);
+  change.state = from.text("state");
+  change.summary = from.text("summary");
+  change.attempt = from.number_or_null("attempt").value_or(0);
+  change.at = from.time_or_null("at").value_or(TimeMs{});
+  if (const auto nodes = json->find("nodes"); nodes != json->end() && nodes->is_array())
+    if (!nodes->empty() && nodes->front().is_string() && change.kind != "resolved")
+      change.first_node = nodes->front().get<std::string>();
+  if (error) return std::unexpected(*error);
+  return change;
 }
 
 Result<LineList> read_line_list(std::string_view text) {

@@ -70,9 +70,24 @@ struct LineList {
   std::uint64_t agents_asked = 0, agents_answered = 0, redacted = 0;
 };
 
+/// What is told when an incident opens, changes or is resolved (schema l4.alert/1).
+struct ChangeRow {
+  std::string kind, incident, job, state, summary, first_node;  ///< empty for none
+  std::int64_t attempt = 0;
+  TimeMs at{};
+};
+
+struct SnapshotRow {
+  std::string id, why, who, state;
+  TimeMs at{};
+};
+
+Result<SnapshotRow> read_snapshot(std::string_view text);
+Result<std::vector<SnapshotRow>> read_snapshots(std::string_view text);
 Result<JobList> read_jobs(std::string_view text);
 Result<AgentList> read_agents(std::string_view text);
 Result<std::vector<IncidentRow>> read_incidents(std::string_view text);
+Result<ChangeRow> read_change(std::string_view text);
 Result<LineList> read_line_list(std::string_view text);
 
 /// The report in the answer to `/api/v1/incidents/{id}`, as JSON; `opening`: the one of its

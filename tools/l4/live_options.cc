@@ -17,23 +17,29 @@ yet confirmed. "since" is when it began, "last line" when the aggregator last he
 Examples:
   l4 jobs
   l4 jobs --address http://head-node:7440 --format json
+  l4 jobs --address https://head-node:7440 --ca ca.pem
 
 Exit status:
   0   the aggregator answered
   2   wrong use
-  3   it did not
+  3   it did not, or its certificate was not believed
 
 Environment:
   L4_ADDRESS  the aggregator, where --address is not given
   L4_TOKEN    the token to ask with, where --token-file is not given
+  L4_CA       whom to believe over https, where --ca is not given
   NO_COLOR    if set, no colours)";
 
 constexpr auto kSnapshotFooter =
-    R"(The report is the one that 'l4 diagnose' would make of the same lines.
+    R"(The report is the one that 'l4 diagnose' would make of the same lines. One is stored whenever
+an incident opens, and by --store; 'l4 show FILE' reads one that was written with -o json anywhere.
 
 Examples:
   l4 snapshot job-4711
   l4 snapshot job-4711 --format json --out report.json
+  l4 snapshot job-4711 --list
+  l4 snapshot job-4711 --at 2026-11-20T15:54:42Z -o json --out before.json
+  l4 snapshot job-4711 --diff before.json
 
 Exit status:
   0   here is the report
@@ -74,11 +80,15 @@ Exit status and environment: as for 'l4 jobs')";
 
 constexpr auto kIncidentsFooter =
     R"(Open ones stand first, then the newest. With the id of one its report is shown: the newest
-one that was made while it was open, or with --opening the first.
+one that was made while it was open, or with --opening the first. With --follow nothing of the
+past is listed: each incident that opens, changes or is resolved from now on is a line (with
+-o json an object, schema l4.alert/1), and so is it when agents fall silent; the aggregator is
+asked again where the connection ends.
 
 Examples:
   l4 incidents
   l4 incidents --job job-4711 --open
+  l4 incidents --follow -o json | while read -r change; do ...; done
   l4 incidents job-4711.0.1795363200
   l4 incidents job-4711.0.1795363200 --format json --out incident.json
 
@@ -125,6 +135,9 @@ Exit status:
   3   the file cannot be read, or is no report
   10  with --exit-code: the job failed)";
 
+constexpr auto kCaHelp =
+    "PEM file of the authorities to believe over https\n(default: $L4_CA, else those of the "
+    "system)";
 constexpr auto kTokenHelp = "file with the token to ask with (default: $L4_TOKEN)";
 
 /// What shapes a report.
@@ -169,6 +182,7 @@ void add_live(CLI::App& app, LiveOptions& options) {
     if (action != LiveOptions::Action::show) {
       command->add_option("--address", options.address, kAddressHelp)->type_name("URL");
       command->add_option("--token-file", options.token_file, kTokenHelp)->type_name("FILE");
+      command->add_option("--ca", options.ca, kCaHelp)->type_name("FILE");
     }
     command->add_option("-o,--output,--format", options.format, "for people (default), or programs")
         ->type_name("text|json")
@@ -182,12 +196,19 @@ void add_live(CLI::App& app, LiveOptions& options) {
   snapshot_command->add_option("JOB", options.job, "its name; see 'l4 jobs'")
       ->type_name("")
       ->required();
+  snapshot_command
+      ->add_option("--at", options.at, "the newest stored at this time or before, or ID")
+      ->type_name("TIME|ID");
+  snapshot_command->add_flag("--list", options.list, "those that are stored");
+  snapshot_command->add_flag("--store", options.store, "store the one of now, and name it");
   add_report_options(snapshot_command, options);
   auto* incidents_command =
       add("incidents", "failures of jobs, open and resolved", kIncidentsFooter, incidents);
   incidents_command->add_option("ID", options.incident, "this one, with its report")->type_name("");
   incidents_command->add_option("--job", options.job, "of this job")->type_name("JOB");
   incidents_command->add_flag("--open", options.open, "only those that are open");
+  incidents_command->add_flag("--follow", options.follow,
+                              "each change from now on, a line each, until Ctrl-C");
   incidents_command->add_flag("--opening", options.opening, "the report as it was at its opening");
   incidents_command->add_option("--count", options.count, "so many at most (default: 100)")
       ->type_name("N")
@@ -227,6 +248,15 @@ Result<void> check(const LiveOptions& options) {
   if (options.action == LiveOptions::Action::incidents && options.opening &&
       options.incident.empty())
     return std::unexpected(Error{"--opening", "say the ID of the incident"});
+  if ((options.list || options.store) && (!options.at.empty() || !options.diff.empty() ||
+                                          !options.out.empty() || (options.list && options.store)))
+    return std::unexpected(
+        Error{options.list ? "--list" : "--store", "stands alone: it shows no report"});
+  if (options.follow &&
+      (!options.incident.empty() || options.open || !options.diff.empty() || !options.out.empty()))
+    return std::unexpected(Error{"--follow",
+                                 "goes with --job, and not with ID, --open, --diff "
+                                 "or --out"});
   if (lines && options.template_id.empty() && options.node.empty() && options.rank.empty())
     return std::unexpected(Error{"", "say which lines: --template, --node or --rank"});
   return {};

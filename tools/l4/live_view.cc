@@ -280,6 +280,31 @@ std::string to_text(const AgentList& list, TimeMs now, const serve::TextStyle& s
   return page.take();
 }
 
+std::string to_text(const std::vector<SnapshotRow>& rows, TimeMs now,
+                    const serve::TextStyle& style) {
+  Page page(style);
+  if (rows.empty()) {
+    page.title({{"no snapshot is stored"}});
+    return page.take();
+  }
+  std::vector<Row> cells;
+  cells.reserve(rows.size());
+  for (const SnapshotRow& row : rows)
+    cells.push_back(Row{{serve::harmless(row.state)},
+                        {to_rfc3339(row.at)},
+                        {ago(row.at, now)},
+                        {serve::harmless(row.why == "asked" ? "asked by " + row.who : row.who)},
+                        {serve::harmless(row.id)}});
+  put_table(page,
+            {{"state"},
+             {"of", false, true},
+             {"age", true, false, 1},
+             {"why", false, true},
+             {"id", false, true}},
+            std::move(cells), style.width);
+  return page.take();
+}
+
 std::string to_text(const std::vector<IncidentRow>& rows, TimeMs now,
                     const serve::TextStyle& style) {
   Page page(style);

@@ -17,5 +17,7 @@ std::string to_text(const JobList& list, TimeMs now, const serve::TextStyle& sty
 std::string to_text(const AgentList& list, TimeMs now, const serve::TextStyle& style);
 std::string to_text(const std::vector<IncidentRow>& rows, TimeMs now,
                     const serve::TextStyle& style);
+std::string to_text(const std::vector<SnapshotRow>& rows, TimeMs now,
+                    const serve::TextStyle& style);
 
 }  // namespace l4::cli

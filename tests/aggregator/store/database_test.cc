@@ -139,11 +139,12 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
   }
   {
     auto connection = SqlConnection::open(path, "");
-    CHECK(connection->run("DROP TABLE alerts; PRAGMA user_version = 1;"));
+    CHECK(connection->run("DROP TABLE alerts; DROP TABLE snapshots; PRAGMA user_version = 1;"));
   }
   {
     Database database(path, {});
     CHECK(database.enqueue({0, "log", "job-1/0", "{}", at_ms(1), at_ms(1), 0}));
+    CHECK(database.put(Snapshot{"job-1", at_ms(1), "asked", "me", "hung", "{}"}));
     CHECK(database.incidents({})->size() == 1);
   }
   {
@@ -254,4 +255,39 @@ TEST_CASE("database: any failing call to the disk is an error, and afterwards al
       CHECK(again.incident(incident(100).id)->has_value());
     }
   }
+}
+
+TEST_CASE("database: snapshots of a job are bounded, listed newest first, and found by time") {
+  const l4::test::TempFolder folder;
+  const Path path = folder.path() / "state.db";
+  DatabaseOptions options;
+  options.snapshots_per_job = 3;
+  options.snapshots = 4;
+  options.snapshot_age = Millis{1'000};
+  const auto snapshot = [](const char* job, int at) {
+    return Snapshot{job, at_ms(at), "asked", "me", "hung", "{\"at\": " + std::to_string(at) + "}"};
+  };
+  const auto times = [](const std::vector<Snapshot>& rows) {
+    std::vector<TimeMs> all;
+    for (const Snapshot& row : rows) all.push_back(row.at);
+    return all;
+  };
+  Database database(path, options);
+  for (const int at : {10, 20, 30, 40}) CHECK(database.put(snapshot("a", at)));
+  CHECK(database.put(snapshot("b", 25)));
+  CHECK(database.put(snapshot("b", 25)));  // the same again
+  CHECK(times(*database.snapshots("a", at_ms(1'000), 10)) ==
+        std::vector{at_ms(40), at_ms(30), at_ms(20)});
+  CHECK(times(*database.snapshots("a", at_ms(40), 1)) == std::vector{at_ms(30)});
+  CHECK((*database.snapshots("a", at_ms(40), 1))[0].report.empty());
+  CHECK(*database.snapshot("a", at_ms(39)) == snapshot("a", 30));
+  CHECK_FALSE(*database.snapshot("a", at_ms(19)));
+  CHECK(*database.snapshot("b", at_ms(1'000)) == snapshot("b", 25));
+  CHECK_FALSE(*database.snapshot("c", at_ms(1'000)));
+  CHECK(database.put(snapshot("c", 50)));
+  CHECK(*database.retain(at_ms(100)) == 1);  // the oldest of all
+  CHECK(times(*database.snapshots("a", at_ms(1'000), 10)) == std::vector{at_ms(40), at_ms(30)});
+  CHECK(*database.retain(at_ms(1'045)) == 3);  // those that are too old
+  CHECK(database.snapshots("a", at_ms(1'000), 10)->empty());
+  CHECK(times(*database.snapshots("c", at_ms(1'000), 10)) == std::vector{at_ms(50)});
 }

@@ -1,0 +1,399 @@
+#include "aggregator/http/connection.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <optional>
+#include <string_view>
+
+#include "aggregator/http/event_stream.h"
+#include "aggregator/http/target.h"
+#include "common/http/url.h"
+
+namespace l4::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+using Field = beast::http::field;
+
+constexpr std::size_t kReadAhead = 8 << 10;
+constexpr std::size_t kDiscardedMax = 16 << 20;
+constexpr Millis kLinger{2000};  // for what a refused client still sends
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr char kHandshake = 22;  // the first byte that a client of TLS sends
+
+/// A socket with time limits, from some moment on perhaps with TLS over it.
+class Channel {
+ public:
+  using executor_type = beast::tcp_stream::executor_type;
+  using Tls = asio::ssl::stream<beast::tcp_stream&>;
+
+  explicit Channel(asio::io_context& context) : tcp_(context) {}
+
+  executor_type get_executor() { return tcp_.get_executor(); }
+  beast::tcp_stream& tcp() { return tcp_; }
+  Tls* tls() { return tls_ ? &*tls_ : nullptr; }
+  Tls& open_tls(const TlsContext& context) {
+    context_.emplace(another(context));
+    return tls_.emplace(tcp_, *context_);
+  }
+
+  template <class Buffers, class Handler>
+  auto async_read_some(const Buffers& buffers, Handler&& handler) {
+    return tls_ ? tls_->async_read_some(buffers, std::forward<Handler>(handler))
+                : tcp_.async_read_some(buffers, std::forward<Handler>(handler));
+  }
+  template <class Buffers, class Handler>
+  auto async_write_some(const Buffers& buffers, Handler&& handler) {
+    return tls_ ? tls_->async_write_some(buffers, std::forward<Handler>(handler))
+                : tcp_.async_write_some(buffers, std::forward<Handler>(handler));
+  }
+
+ private:
+  beast::tcp_stream tcp_;
+  std::optional<asio::ssl::context> context_;
+  std::optional<Tls> tls_;
+};
+
+/// wait -> read header -> read body -> handler -> write -> wait, until one side has enough.
+class HttpConnection final : public Connection,
+                             public std::enable_shared_from_this<HttpConnection> {
+ public:
+  HttpConnection(Hub& hub, asio::io_context& context, std::uint64_t id)
+      : hub_(hub),
+        id_(id),
+        tls_(hub.tls),
+        answer_timer_(context),
+        stream_(context),
+        buffer_(hub.options.header_bytes_max + kReadAhead) {}
+
+  /// Before anything else.
+  void take(int descriptor, bool is_v6) {
+    auto& socket = stream_.tcp().socket();
+    error_code wrong;
+    socket.assign(is_v6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), descriptor, wrong);
+    const auto endpoint = socket.remote_endpoint(wrong);
+    if (!wrong)
+      peer_ =
+          Url{.host = endpoint.address().to_string(), .port = endpoint.port(), .target = ""}.peer();
+  }
+
+  void start() override { wait(); }
+
+  void wait() {
+    state_ = State::waiting;
+    waits_since_ = Clock::now();
+    if (buffer_.size() > 0) return greet();
+    stream_.tcp().expires_after(hub_.options.idle);
+    stream_.async_read_some(buffer_.prepare(kReadAhead),
+                            [self = shared_from_this()](error_code code, std::size_t bytes) {
+                              if (code || self->state_ == State::closed) return self->close();
+                              self->buffer_.commit(bytes);
+                              self->greet();
+                            });
+  }
+
+  bool may_be_evicted() const override {
+    return state_ != State::handling && state_ != State::streaming;
+  }
+  Need need() const override { return {state_ == State::writing, waits_since_}; }
+  void deliver(std::uint64_t request, Response response) override {
+    if (state_ == State::handling && request == request_) respond(std::move(response));
+  }
+
+  void close() override {
+    if (state_ == State::closed) return;
+    leave_handler();
+    release_response();
+    leave_stream();
+    state_ = State::closed;
+    stream_.tcp().close();
+    hub_.connections.erase(id_);
+    --hub_.counters.open;
+  }
+
+ private:
+  enum class State : std::uint8_t {
+    waiting,
+    reading,
+    handling,
+    writing,
+    streaming,
+    lingering,
+    closed
+  };
+
+  /// TLS is opened once the first bytes are there: they tell it from a request in plain HTTP.
+  void greet() {
+    if (!tls_ || stream_.tls() != nullptr) return read_request();
+    state_ = State::reading;
+    stream_.tcp().expires_after(hub_.options.read);
+    const auto first = static_cast<const char*>(buffer_.data().data());
+    if (*first != kHandshake)
+      return refuse(error_response(400, "tls_only", "this port speaks TLS: ask it with https://"));
+    auto& tls = stream_.open_tls(tls_);
+    tls.async_handshake(Channel::Tls::server, buffer_.data(),
+                        [self = shared_from_this()](error_code code, std::size_t bytes) {
+                          if (self->state_ == State::closed) return;
+                          if (code == beast::error::timeout) ++self->hub_.counters.timed_out;
+                          if (code) return ++self->hub_.counters.refused, self->close();
+                          self->buffer_.consume(bytes);
+                          self->wait();
+                        });
+  }
+
+  void read_request() {
+    state_ = State::reading;
+    read_bytes_ = 0;
+    version_ = 11;
+    without_body_ = was_continued_ = false;
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(hub_.options.header_bytes_max));
+    parser_->body_limit(hub_.options.body_bytes_max);
+    stream_.tcp().expires_after(hub_.options.read);
+    read_more();
+  }
+
+  /// Piece by piece: Beast's own limit on the header holds for a single field only.
+  void read_more() {
+    beast::http::async_read_some(stream_, buffer_, *parser_,
+                                 [self = shared_from_this()](error_code code, std::size_t bytes) {
+                                   if (self->can_go_on(code)) self->have_read(bytes);
+                                 });
+  }
+
+  void have_read(std::size_t bytes) {
+    read_bytes_ += bytes;
+    if (!parser_->is_header_done()) {
+      if (read_bytes_ > hub_.options.header_bytes_max)
+        return refuse(header_too_large(hub_.options));
+      return read_more();
+    }
+    if (parser_->is_done()) return handle();
+    // Chunks have heads and trailers of their own.
+    if (read_bytes_ > hub_.options.header_bytes_max + 2 * hub_.options.body_bytes_max)
+      return refuse(body_too_large(hub_.options));
+    const auto& message = parser_->get();
+    if (!std::exchange(was_continued_, true) && message.version() >= 11 &&
+        beast::iequals(message[Field::expect], "100-continue")) {
+      return asio::async_write(stream_, asio::buffer(kContinue),
+                               [self = shared_from_this()](error_code code, std::size_t) {
+                                 if (self->can_go_on(code)) self->read_more();
+                               });
+    }
+    read_more();
+  }
+
+  /// Deals with what went wrong while reading a request.
+  bool can_go_on(error_code code) {
+    using Fault = beast::http::error;
+    if (state_ == State::closed) return false;
+    if (!code) return true;
+    if (code == beast::error::timeout) ++hub_.counters.timed_out;
+    if (code.category() != beast::http::make_error_code(Fault::bad_version).category() ||
+        code == Fault::end_of_stream || code == Fault::partial_message) {
+      close();
+    } else if (code == Fault::header_limit || code == Fault::buffer_overflow) {
+      refuse(header_too_large(hub_.options));
+    } else if (code == Fault::body_limit) {
+      refuse(body_too_large(hub_.options));
+    } else {
+      refuse(error_response(400, "bad_request", "this is not HTTP: " + code.message()));
+    }
+    return false;
+  }
+
+  /// Answers what is no request; what follows on the connection cannot be understood.
+  void refuse(Response response) {
+    ++hub_.counters.refused;
+    keep_alive_ = false;
+    respond(std::move(response));
+  }
+
+  void handle() {
+    auto message = parser_->release();
+    version_ = message.version();
+    keep_alive_ = message.keep_alive();
+    const std::string method(message.method_string());
+    without_body_ = method == "HEAD";
+    const auto target = read_target({message.target().data(), message.target().size()});
+    if (version_ >= 11 && message[Field::host].empty())
+      return refuse(error_response(400, "bad_request", "the request names no host"));
+    if (!is_known_method(method))
+      return refuse(error_response(405, "method_not_allowed", kKnownMethods));
+    if (!target) return refuse(error_response(400, "bad_request", target.error().text()));
+    ++hub_.counters.requests;
+    if (hub_.counters.in_flight >= hub_.options.in_flight_max)
+      return respond(hub_.busy("too many requests wait for their answers"));
+    ++hub_.counters.in_flight;
+    state_ = State::handling;
+    ++request_;
+    answer_timer_.expires_after(hub_.options.answer);
+    answer_timer_.async_wait([self = shared_from_this(), request = request_](error_code code) {
+      if (!code)
+        self->deliver(request, error_response(504, "too_late", "no answer was found in time"));
+    });
+    hub_.ask(id_, request_,
+             {without_body_ ? "GET" : method, target->path, target->segments, target->query,
+              std::move(message.body()), peer_, std::string(message[Field::authorization]),
+              std::string(message[Field::if_none_match]), std::string(message[Field::content_type]),
+              std::string(message["Last-Event-ID"])});
+  }
+
+  void leave_handler() {
+    if (state_ != State::handling) return;
+    answer_timer_.cancel();
+    --hub_.counters.in_flight;
+  }
+
+  void release_response() {
+    hub_.response_bytes -= response_bytes_;
+    response_bytes_ = 0;
+  }
+
+  void respond(Response given) {
+    leave_handler();
+    waits_since_ = Clock::now();
+    if (given.stream && !without_body_ && given.status == 200) {
+      if (hub_.counters.streams < hub_.options.streams_max) return open(given);
+      given = hub_.busy("too many streams of events are open");
+    }
+    state_ = State::writing;
+    if (hub_.response_bytes + given.body.size() > hub_.options.response_bytes_max)
+      given = hub_.busy("too many answers wait to be read");
+    const std::size_t size = given.body.size();
+    response_bytes_ = without_body_ ? 0 : size;
+    hub_.response_bytes += response_bytes_;
+    response_.version(version_);
+    response_.result(given.status >= 200 && given.status <= 599 ? given.status : 500u);
+    for (const auto& [name, value] : headers_of(given)) response_.set(name, value);
+    if (!without_body_) response_.body() = std::move(given.body);
+    response_.content_length(size);
+    response_.keep_alive(keep_alive_);
+    stream_.tcp().expires_after(hub_.options.write);
+    beast::http::async_write(stream_, response_,
+                             [self = shared_from_this()](error_code code, std::size_t) {
+                               if (code == beast::error::timeout) ++self->hub_.counters.timed_out;
+                               if (code || self->state_ == State::closed) return self->close();
+                               self->written();
+                             });
+  }
+
+  void written() {
+    release_response();
+    response_ = {};
+    if (keep_alive_) return wait();
+    if (stream_.tls() != nullptr) return say_goodbye();
+    error_code ignored;
+    static_cast<void>(
+        stream_.tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored));
+    state_ = State::lingering;
+    buffer_.consume(buffer_.size());
+    stream_.tcp().expires_after(kLinger);
+    linger(0);
+  }
+
+  void open(const Response& given) {
+    state_ = State::streaming;
+    ++hub_.counters.streams;
+    keep_alive_ = false;
+    auto& events = events_.emplace(given.stream, version_);
+    write(events.head(given.content_type, [gate = hub_.gate, id = id_] { gate->tell(id); }));
+    // Who has asked for events has nothing more to say: what can be read is the connection's end.
+    stream_.tcp().socket().async_wait(asio::ip::tcp::socket::wait_read,
+                                      [self = shared_from_this()](error_code) {
+                                        if (self->state_ == State::streaming) self->close();
+                                      });
+  }
+
+  void news() override {
+    if (!events_ || is_sending_) return;
+    auto taken = events_->next();
+    if (taken.cut) return close();
+    if (taken.over) leave_stream();
+    if (taken.over || !taken.text.empty()) return write(std::move(taken.text));
+    answer_timer_.expires_after(hub_.options.heartbeat);
+    answer_timer_.async_wait([self = shared_from_this()](error_code code) {
+      if (!code && self->events_ && !self->is_sending_) self->write(self->events_->heartbeat());
+    });
+  }
+
+  /// Of a stream; then whatever has come meanwhile.
+  void write(std::string text) {
+    is_sending_ = true;
+    answer_timer_.cancel();
+    outgoing_ = std::move(text);
+    stream_.tcp().expires_after(hub_.options.write);
+    asio::async_write(stream_, asio::buffer(outgoing_),
+                      [self = shared_from_this()](error_code code, std::size_t) {
+                        self->is_sending_ = false;
+                        if (code == beast::error::timeout) ++self->hub_.counters.timed_out;
+                        if (code || self->state_ == State::closed) return self->close();
+                        self->events_ ? self->news() : self->written();
+                      });
+  }
+
+  void leave_stream() {
+    if (!events_) return;
+    answer_timer_.cancel();
+    events_.reset();
+    --hub_.counters.streams;
+  }
+
+  /// That this was all is part of TLS.
+  void say_goodbye() {
+    state_ = State::lingering;
+    stream_.tcp().expires_after(kLinger);
+    stream_.tls()->async_shutdown([self = shared_from_this()](error_code) { self->close(); });
+  }
+
+  /// Reads on for a moment: a connection that is closed over unread bytes is reset, and the client
+  /// might never see what it was answered.
+  void linger(std::size_t discarded) {
+    stream_.async_read_some(buffer_.prepare(kReadAhead), [self = shared_from_this(), discarded](
+                                                             error_code code, std::size_t bytes) {
+      if (code || discarded > kDiscardedMax || self->state_ == State::closed) return self->close();
+      self->linger(discarded + bytes);
+    });
+  }
+
+  Hub& hub_;
+  const std::uint64_t id_;
+  const TlsContext tls_;  // null: plain HTTP
+  State state_ = State::waiting;
+  std::string peer_;
+  Clock::time_point waits_since_;
+  std::uint64_t request_ = 0;  // number of the one at the handler
+  unsigned version_ = 11;
+  bool keep_alive_ = false, without_body_ = false, was_continued_ = false;
+  std::size_t read_bytes_ = 0;  // of this request
+  std::size_t response_bytes_ = 0;
+  std::optional<EventWriter> events_;  // while it is open
+  bool is_sending_ = false;
+  std::string outgoing_;             // of a stream
+  asio::steady_timer answer_timer_;  // the handler's, or a stream's heartbeat
+  Channel stream_;
+  beast::flat_buffer buffer_;
+  std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
+  beast::http::response<beast::http::string_body> response_;
+};
+
+}  // namespace
+
+std::shared_ptr<Connection> make_connection(Hub& hub, asio::io_context& context, int descriptor,
+                                            bool is_v6, std::uint64_t id) {
+  auto connection = std::make_shared<HttpConnection>(hub, context, id);
+  connection->take(descriptor, is_v6);
+  return connection;
+}
+
+}  // namespace l4::http

@@ -1,0 +1,70 @@
+// Server-sent events for one client: what waits for it, from whoever publishes to its connection.
+//
+// Flow: a publisher pushes events -> EventStream -> the server's thread writes them as they come.
+// Bounds: `bytes_max` that wait; a client that reads more slowly is given up, and `push` says so.
+// Any thread. `ring` runs under the lock of this stream, must be quick and must not call it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace l4::http {
+
+/// `id:`, `event:` and `data:` lines of one event; `data` is one line.
+std::string event_text(std::string_view id, std::string_view type, std::string_view data);
+
+class EventStream {
+ public:
+  explicit EventStream(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  /// False if it is over, or by this: too much waits.
+  bool push(std::string_view text);
+  /// What waits is still sent, then the answer ends.
+  void end();
+  bool is_over() const;
+
+  /// Of the connection: `ring` when there is news, until it is set to nothing.
+  void on_news(std::function<void()> ring);
+  struct Taken {
+    std::string text;
+    bool over = false;  ///< nothing more comes
+    bool cut = false;   ///< the client was too slow: what waited is lost
+  };
+  Taken take();
+
+ private:
+  mutable std::mutex mutex_;
+  const std::size_t bytes_max_;
+  std::string waiting_;
+  bool over_ = false, cut_ = false;
+  std::function<void()> ring_;
+};
+
+/// What a connection writes of a stream: its head, what has come, heartbeats, the end.
+class EventWriter {
+ public:
+  /// `version`: 10 or 11, of the request.
+  EventWriter(std::shared_ptr<EventStream> stream, unsigned version)
+      : stream_(std::move(stream)), version_(version) {}
+  ~EventWriter();
+  EventWriter(const EventWriter&) = delete;
+  EventWriter& operator=(const EventWriter&) = delete;
+
+  std::string head(std::string_view content_type, std::function<void()> ring);
+  /// As it goes over the wire, with the end of the answer where it is over.
+  EventStream::Taken next();
+  std::string heartbeat() const { return chunk(":\n\n"); }
+
+ private:
+  std::string chunk(std::string text) const;
+
+  std::shared_ptr<EventStream> stream_;
+  unsigned version_;
+};
+
+}  // namespace l4::http

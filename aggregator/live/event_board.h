@@ -1,0 +1,70 @@
+// What has changed, for those who follow: incidents and states of jobs, as server-sent events.
+//
+// Flow: shards and alerts publish -> a ring of the newest -> streams of the clients that are open
+// (http::EventStream), narrowed to one job or not. Events are numbered; an id is the incarnation of
+// this program and the number. Who comes back with an id gets what was published since, and the
+// event `lost` first if some of that is no longer there. Any thread. Bounds: EventOptions; a client
+// that reads too slowly is given up and counted, and nobody else waits for it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/http/event_stream.h"
+
+namespace l4::live {
+
+struct EventOptions {
+  std::size_t ring_max = 4'096, ring_bytes_max = 8 << 20;
+  std::size_t waiting_bytes_max = 1 << 20;  ///< for one client, beside what it is sent at first
+  std::size_t streams_max = 64;
+};
+
+struct EventCounts {
+  std::uint64_t published = 0;
+  std::uint64_t streams = 0;  ///< open now
+  std::uint64_t dropped = 0;  ///< streams given up: too slow
+};
+
+class EventBoard {
+ public:
+  EventBoard(std::uint64_t incarnation, EventOptions options)
+      : incarnation_(incarnation), options_(options) {}
+
+  /// `data`: JSON on one line; `job` may be empty.
+  void publish(std::string_view type, std::string_view job, std::string_view data);
+  /// Of a job, or of all if it is empty. `since`: the last id that was seen, or empty. Null: too
+  /// many are open, or this has ended.
+  std::shared_ptr<http::EventStream> open(const std::string& job, std::string_view since);
+  /// All streams end when what they hold is sent; no more are opened.
+  void end();
+  EventCounts counts() const;
+
+ private:
+  struct Event {
+    std::string job, text;
+  };
+  struct Follower {
+    std::string job;
+    std::weak_ptr<http::EventStream> stream;
+  };
+  std::string id_of(std::uint64_t number) const;
+  std::string missed(const std::string& job, std::string_view since) const;
+  void forget_gone();
+
+  const std::uint64_t incarnation_;
+  const EventOptions options_;
+  mutable std::mutex mutex_;
+  std::deque<Event> ring_;  ///< the newest has the number `last_`
+  std::size_t ring_bytes_ = 0;
+  std::uint64_t last_ = 0, dropped_ = 0;
+  std::vector<Follower> followers_;
+  bool ended_ = false;
+};
+
+}  // namespace l4::live

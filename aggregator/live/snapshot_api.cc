@@ -1,0 +1,117 @@
+#include "aggregator/live/snapshot_api.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "aggregator/live/answers.h"
+#include "common/base/time.h"
+
+namespace l4::live {
+namespace {
+
+using http::Request;
+using http::Response;
+using serve::JsonWriter;
+
+constexpr std::size_t kCountMax = 1'000, kCount = 100;
+constexpr TimeMs kEndOfTime{Millis{8'000'000'000'000'000}};
+
+std::string_view query(const Request& request, std::string_view key) {
+  for (const auto& [name, value] : request.query)
+    if (name == key) return value;
+  return {};
+}
+
+template <class T>
+std::optional<T> number_of(std::string_view text) {
+  T number = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (wrong != std::errc{} || end != text.data() + text.size() || number < 0) return {};
+  return number;
+}
+
+/// Of s1795363200000.
+std::optional<TimeMs> time_of_id(std::string_view id) {
+  if (!id.starts_with('s')) return {};
+  const auto number = number_of<std::int64_t>(id.substr(1));
+  return number ? std::optional(TimeMs{Millis{*number}}) : std::nullopt;
+}
+
+Response wrong(std::string_view what) {
+  return http::error_response(400, "bad_request", what);
+}
+
+Response refused(const Error& error) {
+  return http::error_response(503, "database", error.text());
+}
+
+/// What is there instead of a time or id for which there is nothing.
+Response nothing(Aggregator& aggregator, const std::string& job, std::string_view at) {
+  const auto rows = aggregator.database().snapshots(job, kEndOfTime, kCountMax);
+  if (!rows) return refused(rows.error());
+  if (rows->empty())
+    return http::error_response(404, "not_found",
+                                fmt::format("no snapshot of job {} was stored", job));
+  return http::error_response(
+      404, "not_found",
+      fmt::format("there is no snapshot of job {} at {}; those that are stored are of {} to {}",
+                  job, at, to_rfc3339(rows->back().at), to_rfc3339(rows->front().at)));
+}
+
+}  // namespace
+
+Response snapshot_list(Aggregator& aggregator, const std::string& job, const Request& request) {
+  std::size_t count = kCount;
+  if (const auto text = query(request, "count"); !text.empty()) {
+    const auto given = number_of<std::int64_t>(text);
+    if (!given || *given < 1 || *given > static_cast<std::int64_t>(kCountMax))
+      return wrong("count must be a number from 1 to 1000");
+    count = static_cast<std::size_t>(*given);
+  }
+  TimeMs before = kEndOfTime;
+  if (const auto text = query(request, "before"); !text.empty()) {
+    const auto given = time_of_id(text);
+    if (!given) return wrong("before must be the id of a snapshot");
+    before = *given;
+  }
+  auto rows = aggregator.database().snapshots(job, before, count + 1);
+  if (!rows) return refused(rows.error());
+  const bool more = rows->size() > count;
+  if (more) rows->pop_back();
+  JsonWriter text;
+  text.open('{').key("snapshots").open('[');
+  for (const store::Snapshot& row : *rows) put(text, row);
+  text.close(']').key("next");
+  more ? text.value(snapshot_id(rows->back().at)) : text.raw("null");
+  return {200, "application/json", text.close('}').take() + '\n'};
+}
+
+Response snapshot_at(Aggregator& aggregator, const std::string& job, std::string_view at) {
+  const auto exact = time_of_id(at);
+  const auto time = exact ? exact : parse_time(at);
+  if (!time)
+    return wrong("at must be the id of a snapshot, or a time such as 2026-11-20T15:54:42Z");
+  auto found = aggregator.database().snapshot(job, *time);
+  if (!found) return refused(found.error());
+  if (!*found || (exact && (*found)->at != *exact)) return nothing(aggregator, job, at);
+  return {200, "application/json", std::move((*found)->report)};
+}
+
+void store_snapshot(Aggregator& aggregator, const std::string& job, const Request& request,
+                    const http::Reply& reply) {
+  const bool asked = aggregator.on_shard(job, [reply, job, who = request.who](Shard& shard) {
+    const LiveJob* found = shard.refresh(job);
+    if (found == nullptr)
+      return reply(http::error_response(404, "not_found", "there is no job " + job));
+    const auto stored = shard.snapshot(*found, "asked", who);
+    if (!stored) return reply(refused(stored.error()));
+    JsonWriter text;
+    put(text, *stored);
+    reply({200, "application/json", text.take() + '\n'});
+  });
+  if (!asked) reply(http::error_response(503, "busy", "too much waits for an answer; try again"));
+}
+
+}  // namespace l4::live

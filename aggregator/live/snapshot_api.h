@@ -1,0 +1,23 @@
+// Reports that were stored: one at each incident's opening, and those that somebody asked to store.
+//
+// Flow: api.cc -> here -> the database, or the shard of the job, which stores one -> Reply.
+// Thread-safe, no state.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "aggregator/http/server.h"
+#include "aggregator/live/aggregator.h"
+
+namespace l4::live {
+
+/// `?count=N`, those before `?before=ID`; newest first.
+http::Response snapshot_list(Aggregator& aggregator, const std::string& job,
+                             const http::Request& request);
+/// `at`: an id, or a time: the newest that was stored at or before it.
+http::Response snapshot_at(Aggregator& aggregator, const std::string& job, std::string_view at);
+void store_snapshot(Aggregator& aggregator, const std::string& job, const http::Request& request,
+                    const http::Reply& reply);
+
+}  // namespace l4::live

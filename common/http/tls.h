@@ -1,0 +1,46 @@
+// TLS on both ends: whose certificate a server shows, and whose a client believes.
+//
+// Place in the flow: settings -> server_tls -> connections of the aggregator's server;
+// ClientOptions -> client_tls -> client.cc, which has reasons for people from here. TLS 1.2 and
+// newer. A context is immutable and may be shared by threads; making one reads files.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/base/error.h"
+#include "common/base/time.h"
+
+struct ssl_ctx_st;
+struct ssl_st;
+
+namespace l4::http {
+
+/// OpenSSL's SSL_CTX.
+using TlsContext = std::shared_ptr<ssl_ctx_st>;
+
+/// PEM files: the certificate, then those that signed it; its private key, without a password.
+struct TlsFiles {
+  std::filesystem::path certificate, key;
+};
+
+/// Error: `where` is the file that cannot be read, holds none, does not fit the other one, or is
+/// not valid at `now`.
+Result<TlsContext> server_tls(const TlsFiles& files, TimeMs now);
+
+/// Believes the authorities of this PEM file; empty: those of the system. Error: names the file.
+Result<TlsContext> client_tls(const std::filesystem::path& ca);
+
+/// For a holder of its own, which lets go of it at its end.
+ssl_ctx_st* another(const TlsContext& context);
+
+/// What the server must prove to be: `host` is a name, which it is told, or an address.
+bool expect_host(ssl_st* connection, const std::string& host);
+
+/// One sentence, beginning with kUntrusted, if the server's certificate was refused; else empty.
+std::string trust_problem(const ssl_st* connection, const std::string& host);
+inline constexpr std::string_view kUntrusted = "its certificate ";
+
+}  // namespace l4::http
