@@ -157,6 +157,7 @@ Result<std::uint64_t> Database::retain(TimeMs now) {
       Rule{"DELETE FROM jobs WHERE id IN (SELECT id FROM jobs ORDER BY begin DESC, id DESC LIMIT "
            "-1 OFFSET ?)",
            most(options.jobs)},
+      Rule{"DELETE FROM outcomes WHERE told < ?", old},
       Rule{"DELETE FROM pool WHERE ended < ?", old},
       Rule{"DELETE FROM pool WHERE (kind, job) IN (SELECT kind, job FROM (SELECT kind, job, "
            "row_number() OVER (PARTITION BY kind ORDER BY ended DESC, job DESC) AS place FROM "

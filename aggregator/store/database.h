@@ -49,13 +49,20 @@ struct JobRow {
   bool operator==(const JobRow&) const = default;
 };
 
-/// What one job that ended well has printed, in the form of its maker.
+/// What one run that ended well has printed, in the form of its maker. `job` names the run.
 struct PoolRun {
   std::string kind, job;
   TimeMs ended;
   std::int64_t events = 0;
   std::string content;
   bool operator==(const PoolRun&) const = default;
+};
+
+/// How a job ended, as somebody has told.
+struct Outcome {
+  std::string job, outcome, note, who;
+  TimeMs told;
+  bool operator==(const Outcome&) const = default;
 };
 
 /// To be sent: it stays until somebody says that it was.
@@ -95,6 +102,13 @@ class Database {
 
   Result<void> put(const PoolRun& run);
   Result<std::vector<PoolRun>> pool(const std::string& kind);  ///< newest first
+  Result<std::vector<PoolRun>> pool();                         ///< of all kinds, newest first
+  /// At once: `run` instead of the one of its name, in whatever kind, and without those of `gone`.
+  Result<void> change_pool(const std::optional<PoolRun>& run, const std::vector<std::string>& gone);
+
+  Result<void> put(const Outcome& outcome);
+  Result<std::vector<Outcome>> outcomes();
+  Result<bool> has_job(const std::string& id);
 
   Result<std::int64_t> enqueue(const Alert& alert);  ///< its id and tries are given here
   Result<void> enqueue(const std::vector<Alert>& alerts);

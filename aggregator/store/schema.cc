@@ -43,6 +43,12 @@ constexpr std::array kSteps{
     DROP INDEX alerts_by_due;
     CREATE INDEX alerts_by_sink ON alerts (sink, id);
     )sql",
+    R"sql(
+    CREATE TABLE outcomes (
+      job TEXT PRIMARY KEY, outcome TEXT NOT NULL, note TEXT NOT NULL, who TEXT NOT NULL,
+      told INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE INDEX pool_by_run ON pool (job);
+    )sql",
 };
 
 }  // namespace

@@ -139,7 +139,9 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
   }
   {
     auto connection = SqlConnection::open(path, "");
-    CHECK(connection->run("DROP TABLE alerts; PRAGMA user_version = 1;"));
+    CHECK(
+        connection->run("DROP TABLE alerts; DROP TABLE outcomes; DROP INDEX pool_by_run; "
+                        "PRAGMA user_version = 1;"));
   }
   {
     Database database(path, {});
