@@ -25,6 +25,7 @@ struct Aggregator::Impl {
   }
   Services services() {
     return {*store,
+            *pool,
             [this] { return faults->library(); },
             [this](const alert::Alert& alert) { alerter->send(alert); },
             outside.say,
@@ -40,6 +41,7 @@ struct Aggregator::Impl {
   std::unique_ptr<store::Store> store;  // outlives all that uses it
   std::unique_ptr<alert::Alerter> alerter;
   std::unique_ptr<FaultBook> faults;  // outlives the shards, which answer it
+  std::unique_ptr<PoolBook> pool;
   std::vector<std::unique_ptr<Shard>> shards;
   std::unique_ptr<StoreLedger> ledger;
   std::unique_ptr<Intake> intake;
@@ -153,6 +155,9 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
       impl->options.alerts, impl->store->database(),
       alert::Alerter::Hooks{impl->outside.post, impl->outside.warn, [now] { return now().wall; }});
   impl->faults = impl->make_fault_book();
+  impl->pool = std::make_unique<PoolBook>(
+      impl->options.pool, impl->store->database(),
+      PoolBook::Hooks{impl->outside.say, impl->outside.warn, [now] { return now().wall; }});
   const std::size_t count = std::max<std::size_t>(impl->options.shards.shards, 1);
   impl->options.shards.shards = count;
   for (std::size_t i = 0; i < count; ++i)
@@ -290,6 +295,7 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
     counts.server = intake.server().stats();
     counts.store = impl->store->stats();
     counts.alerts = impl->alerter->stats();
+    counts.pool = impl->pool->stats();
     counts.fleet = sum_of(intake.server().agents(), impl->outside.now().wall);
     {
       const std::lock_guard lock(impl->lines_mutex);
@@ -356,6 +362,21 @@ bool Aggregator::confirm(ConfirmRequest request, FaultBook::Then<Confirmed> then
 
 bool Aggregator::drop_fault(std::string id, std::string who, FaultBook::Then<faults::Fault> then) {
   return impl_->faults->drop(std::move(id), std::move(who), std::move(then));
+}
+
+PoolBook& Aggregator::pool() {
+  return *impl_->pool;
+}
+
+TimeMs Aggregator::now() const {
+  return impl_->outside.now().wall;
+}
+
+bool Aggregator::tell_outcome(OutcomeRequest request, OutcomeThen then) {
+  Shard& shard = impl_->shard_of(request.outcome.job);
+  return shard.call([this, request = std::move(request), then = std::move(then)](Shard& asked) {
+    then(live::tell_outcome(request, *impl_->pool, impl_->store->database(), asked));
+  });
 }
 
 void Aggregator::set(const Thresholds& thresholds) {

@@ -35,6 +35,7 @@ struct Counts {
   Fleet fleet;
   LedgerCounts ledger;
   LinesCounts lines;
+  PoolStats pool;
   std::uint64_t files = 0, under_way = 0, not_taken = 0;
   std::uint64_t agents_max = 0, journal_bytes_max = 0, checkpoint_bytes_max = 0;
   bool blind = false, accepting = true;

@@ -155,6 +155,7 @@ void Shard::look(TimeMs now) {
   for (auto& [id, held] : jobs_) {
     LiveJob& job = *held.job;
     if (job.ended() && job.next_look(now) > now) continue;
+    if (job.wants_to_meet(now)) job.meet(services_.pool.shelf(), now);
     if (!job.look(now, seen_until(job, now))) continue;
     if (first == nullptr || job.looked_at() < first->job->looked_at()) first = &held;
   }
@@ -165,6 +166,7 @@ void Shard::diagnose(Held& held) {
   LiveJob& job = *held.job;
   const wire::Instant begin = services_.now();
   const auto library = services_.library();
+  job.meet(services_.pool.shelf(), begin.wall);
   const auto changes = job.diagnose(begin.wall, seen_until(job, begin.wall), library.get());
   const wire::Instant end = services_.now();
   const Millis cost = end.steady - begin.steady;
@@ -180,6 +182,28 @@ void Shard::diagnose(Held& held) {
   for (const store::Incident& row : changes.rows)
     if (const auto put = services_.store.database().put(row); !put)
       services_.warn(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
+  offer(held);
+}
+
+/// A job that has ended well is normal from now on.
+void Shard::offer(Held& held) {
+  const LiveJob& job = *held.job;
+  if (!job.ended_well() || job.last() == held.offered) return;
+  held.offered = job.last();
+  const diagnose::JobSummary& told = job.report()->job;
+  if (!services_.pool.wants(job.id(), told.attempt, told.lines)) return;
+  auto run = job.healthy_run(false);
+  if (!run) return;
+  if (const auto added = services_.pool.add(std::move(*run), "its logs"); !added)
+    services_.warn(fmt::format("job {} is not in the pool: {}", job.id(), added.error().text()));
+}
+
+std::optional<Result<std::string>> Shard::pool_as_told(const std::string& id,
+                                                       const std::string& by) {
+  const LiveJob* job = find(id);
+  if (job == nullptr) return {};
+  auto run = job->healthy_run(true);
+  return services_.pool.add(std::move(*run), by);
 }
 
 bool Shard::save(Held& held, TimeMs now) {
@@ -219,6 +243,11 @@ void Shard::save_all() {
 void Shard::keep_house(TimeMs now) {
   house_kept_ = now;
   presence_.forget_old(now);
+  constexpr Millis kPoolEvery{3'600'000};
+  if (now - pool_kept_ >= kPoolEvery || now < pool_kept_) {
+    if (pool_kept_ != TimeMs{}) services_.pool.keep_house();
+    pool_kept_ = now;
+  }
   std::vector<std::string> over;
   std::uint64_t bytes = 0;
   Held* largest = nullptr;

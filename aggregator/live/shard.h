@@ -21,6 +21,7 @@
 #include "aggregator/live/inbox.h"
 #include "aggregator/live/live_job.h"
 #include "aggregator/live/normal_lines.h"
+#include "aggregator/live/pool_book.h"
 #include "aggregator/receive/observer.h"
 #include "aggregator/store/store.h"
 #include "common/wire/instant.h"
@@ -30,6 +31,7 @@ namespace l4::live {
 /// What shards share; all of it may be called from any thread.
 struct Services {
   store::Store& store;
+  PoolBook& pool;
   std::function<std::shared_ptr<const faults::Library>()> library;  ///< of now
   std::function<void(const alert::Alert&)> alert;
   std::function<void(const std::string&)> say;   ///< a line for the log
@@ -86,6 +88,9 @@ class Shard {
   /// Jobs with an open incident are diagnosed again soon: more faults are known.
   void look_again();
   const LiveJob* find(const std::string& id) const;
+  /// The kind of the job's run, which is in the pool now since somebody said that it ended well.
+  /// None: there is no such job. Error: it is not in the pool.
+  std::optional<Result<std::string>> pool_as_told(const std::string& id, const std::string& by);
   void set(const Thresholds& thresholds);
 
  private:
@@ -100,6 +105,7 @@ class Shard {
     store::Seq saved;
     TimeMs saved_at{}, row_at{};
     std::uint64_t bytes = 0;  ///< of its last checkpoint
+    store::Seq offered;       ///< to the pool
     bool over = false;        ///< beyond its bound; said
   };
   Held& held(const std::string& id, TimeMs now);
@@ -108,6 +114,7 @@ class Shard {
   TimeMs seen_until(const LiveJob& job, TimeMs now) const;
   void look(TimeMs now);
   void diagnose(Held& held);
+  void offer(Held& held);
   void checkpoint_due(TimeMs now);
   bool save(Held& held, TimeMs now);
   void keep_house(TimeMs now);
@@ -122,7 +129,7 @@ class Shard {
   std::map<std::string, Held> jobs_;
   Presence presence_;
   ShardStats counts_;
-  TimeMs house_kept_{};
+  TimeMs house_kept_{}, pool_kept_{};
   Millis looked_{-1'000'000};
   std::atomic<std::int64_t> stepped_{0};
 };
