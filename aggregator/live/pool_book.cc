@@ -53,7 +53,7 @@ PoolBook::PoolBook(PoolOptions options, store::Database& database, Hooks hooks)
 }
 
 PoolBook::ShelfPointer PoolBook::shelf() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(shelf_mutex_);
   return shelf_;
 }
 
@@ -88,7 +88,8 @@ std::string PoolBook::kind_for(const pool::Run& run) const {
   for (const pool::Mark& mark : marks) sum = (sum ^ mark.id.value()) * 0x100000001b3U;
   for (;; ++sum) {
     std::string id = fmt::format("kind-{:08x}", sum & 0xffffffffU);
-    if (std::ranges::find(shelf_->kinds(), id, &pool::Kind::id) == shelf_->kinds().end()) return id;
+    const auto is_it = [&](const auto& kind) { return kind->id == id; };
+    if (std::ranges::none_of(shelf_->kinds(), is_it)) return id;
   }
 }
 
@@ -135,7 +136,9 @@ Result<void> PoolBook::change(const std::optional<store::PoolRun>& row, Runs run
 void PoolBook::publish() {
   std::vector<std::shared_ptr<const pool::Run>> runs;
   for (const Row* row : newest_first(runs_)) runs.push_back(row->run);
-  shelf_ = std::make_shared<const pool::Shelf>(runs);
+  auto fresh = std::make_shared<const pool::Shelf>(runs, shelf_.get());
+  const std::lock_guard lock(shelf_mutex_);
+  shelf_ = std::move(fresh);
 }
 
 Result<std::string> PoolBook::add(pool::Run run, const std::string& by) {

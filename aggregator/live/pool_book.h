@@ -50,7 +50,7 @@ class PoolBook {
   /// Reads what there is.
   PoolBook(PoolOptions options, store::Database& database, Hooks hooks);
 
-  ShelfPointer shelf() const;
+  ShelfPointer shelf() const;  ///< waits for no change
   PoolStats stats() const;
   /// By kind, newest first.
   std::vector<Row> rows() const;
@@ -85,7 +85,8 @@ class PoolBook {
   mutable std::mutex mutex_;
   Runs runs_;
   std::map<std::string, std::string> outcomes_;  // by job
-  ShelfPointer shelf_;
+  mutable std::mutex shelf_mutex_;  // of the pointer alone: who scores never waits for a change
+  ShelfPointer shelf_;              // changed with both locks held
   std::uint64_t added_ = 0, dropped_ = 0;
 };
 

@@ -88,6 +88,28 @@ std::vector<Mark> marks_of(const std::vector<Event>& events) {
   return marks;
 }
 
+namespace {
+
+std::shared_ptr<const Kind> make_kind(const std::string& id,
+                                      std::vector<std::shared_ptr<const Run>> runs) {
+  auto kind = std::make_shared<Kind>();
+  kind->id = id;
+  kind->runs = std::move(runs);
+  for (const auto& run : kind->runs) {
+    add_pauses(*kind, *run);
+    kind->marks = std::max(kind->marks, marks_of(run->events).size());
+    for (const Event& event : run->events) {
+      const Mark mark = mark_of(event.id, event.text);
+      kind->ids.insert(mark.id);
+      kind->texts.insert(mark.text);
+    }
+  }
+  unify(*kind);
+  return kind;
+}
+
+}  // namespace
+
 std::vector<Mark> marks_of(job::TemplateTable& templates) {
   std::vector<Mark> marks;
   for (const TemplateId id : templates.all())
@@ -95,23 +117,18 @@ std::vector<Mark> marks_of(job::TemplateTable& templates) {
   return marks;
 }
 
-Shelf::Shelf(const std::vector<std::shared_ptr<const Run>>& runs) {
-  std::map<std::string, Kind> kinds;
-  for (const auto& run : runs) {
-    Kind& kind = kinds[run->kind];
-    kind.id = run->kind;
-    kind.runs.push_back(run);
-    add_pauses(kind, *run);
-    kind.marks = std::max(kind.marks, marks_of(run->events).size());
-    for (const Event& event : run->events) {
-      const Mark mark = mark_of(event.id, event.text);
-      kind.ids.insert(mark.id);
-      kind.texts.insert(mark.text);
-    }
-  }
-  for (auto& [id, kind] : kinds) {
-    unify(kind);
-    kinds_.push_back(std::move(kind));
+Shelf::Shelf(const std::vector<std::shared_ptr<const Run>>& runs, const Shelf* before) {
+  std::map<std::string, std::vector<std::shared_ptr<const Run>>> kinds;
+  for (const auto& run : runs) kinds[run->kind].push_back(run);
+  std::map<std::string_view, std::shared_ptr<const Kind>> known;
+  if (before != nullptr)
+    for (const auto& kind : before->kinds_) known[kind->id] = kind;
+  for (auto& [id, of_kind] : kinds) {
+    const auto same = known.find(id);
+    if (same != known.end() && same->second->runs == of_kind)
+      kinds_.push_back(same->second);
+    else
+      kinds_.push_back(make_kind(id, std::move(of_kind)));
   }
 }
 
@@ -126,11 +143,11 @@ double likeness(const std::vector<Mark>& marks, const Kind& kind) {
 const Kind* Shelf::kind_of(const std::vector<Mark>& marks) const {
   const Kind* best = nullptr;
   double most = 0;
-  for (const Kind& kind : kinds_) {
-    const double alike = likeness(marks, kind);
+  for (const auto& kind : kinds_) {
+    const double alike = likeness(marks, *kind);
     if (alike < kAlikeMin) continue;
     if (best != nullptr && alike <= most) continue;
-    best = &kind;
+    best = kind.get();
     most = alike;
   }
   return best;

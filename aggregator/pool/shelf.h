@@ -57,15 +57,16 @@ struct Kind {
 
 class Shelf {
  public:
-  /// Each run has its kind.
-  explicit Shelf(const std::vector<std::shared_ptr<const Run>>& runs);
+  /// Each run has its kind. A kind whose runs are those of `before` is taken from there.
+  explicit Shelf(const std::vector<std::shared_ptr<const Run>>& runs,
+                 const Shelf* before = nullptr);
 
-  const std::vector<Kind>& kinds() const { return kinds_; }
+  const std::vector<std::shared_ptr<const Kind>>& kinds() const { return kinds_; }
   /// The kind that is most alike; null if none is alike.
   const Kind* kind_of(const std::vector<Mark>& marks) const;
 
  private:
-  std::vector<Kind> kinds_;  ///< by id
+  std::vector<std::shared_ptr<const Kind>> kinds_;  ///< by id
 };
 
 /// From 0 to 1; 0 with fewer than kMarksMin in common.

@@ -34,8 +34,8 @@ TEST_CASE("shelf: a run belongs to those that print alike, not to those that sha
   CHECK(shelf.kind_of(alpha)->id == "A");
   CHECK(shelf.kind_of(pool::marks_of(made_run("d", "gamma").events)) == nullptr);
   // 6 of 26 are common to all programs.
-  CHECK(pool::likeness(alpha, shelf.kinds()[1]) == doctest::Approx(6.0 / 26));
-  CHECK(pool::likeness(alpha, shelf.kinds()[0]) == doctest::Approx(1));
+  CHECK(pool::likeness(alpha, *shelf.kinds()[1]) == doctest::Approx(6.0 / 26));
+  CHECK(pool::likeness(alpha, *shelf.kinds()[0]) == doctest::Approx(1));
 }
 
 TEST_CASE("shelf: a job that has just begun is known by six things that it has said") {
@@ -69,7 +69,7 @@ TEST_CASE("shelf: what is normal comes in the job's own ids, however its texts w
                    define(0, made_event("the corpus was opened for reading today at shard six")));
   templates.define(0, define(1, made_event("alpha does part a of its work")));
   templates.define(0, define(2, made_event("an ECC error was found", Level::error)));
-  const diagnose::Pool pool = pool::normal_of(shelf.kinds()[0], templates);
+  const diagnose::Pool pool = pool::normal_of(*shelf.kinds()[0], templates);
   CHECK(pool.runs == 2);
   const auto* shard = pool.find(templates.resolve(0, LocalTemplateId{0}));
   REQUIRE(shard != nullptr);
