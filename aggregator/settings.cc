@@ -120,6 +120,13 @@ void read_lines(ConfigTable& lines, live::LinesOptions& options) {
   read_seconds(lines, "timeout_s", options.timeout, 1, 50);
 }
 
+void read_pool(ConfigTable& pool, live::PoolOptions& options) {
+  read(pool, "runs_max", options.runs_max, 1, 1'000);
+  read(pool, "kinds_max", options.kinds_max, 1, 10'000);
+  read(pool, "age_days", options.age, 1, 3'650, kDay * 1'000);
+  read(pool, "mib_max", options.bytes_max, 1, 4'096, kMebi);
+}
+
 void read_log(ConfigTable& log, Settings& settings) {
   static constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warning", "error"};
   settings.log_level = log.text_or("level", settings.log_level);
@@ -136,6 +143,7 @@ void read_all(ConfigTable& root, const std::filesystem::path& file, Settings& se
   for (ConfigTable& table : root.tables("faults")) read_faults(table, file, settings.live);
   for (ConfigTable& table : root.tables("alerts")) read_alerts(table, file, settings);
   for (ConfigTable& table : root.tables("lines")) read_lines(table, settings.live.lines);
+  for (ConfigTable& table : root.tables("pool")) read_pool(table, settings.live.pool);
   for (ConfigTable& table : root.tables("log")) read_log(table, settings);
 }
 

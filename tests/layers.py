@@ -60,10 +60,11 @@ ALLOWED = {
     "aggregator/watch": COMMON + ["aggregator/job", "aggregator/diagnose", "aggregator/detect/hang",
                                   "aggregator/detect/evidence"],
     "aggregator/alert": ["common/base", "aggregator/serve", "aggregator/store"],
+    "aggregator/pool": COMMON + ["aggregator/job", "aggregator/diagnose", "aggregator/serve"],
     "aggregator/live": COMMON + [
         "aggregator/job", "aggregator/receive", "aggregator/faults", "aggregator/store",
         "aggregator/diagnose", "aggregator/detect/hang", "aggregator/serve", "aggregator/watch",
-        "aggregator/alert", "aggregator/http", "common/metrics"],
+        "aggregator/alert", "aggregator/http", "aggregator/pool", "common/metrics"],
     "aggregator": COMMON + [
         "aggregator/alert", "aggregator/faults", "aggregator/serve", "aggregator/http",
         "aggregator/live", "common/http", "common/wire/zmq"],
@@ -75,8 +76,8 @@ ALLOWED = {
 }
 # Headers that cost seconds a file: in none of ours, and in at most so many sources, tests aside.
 HEAVY = {
-    "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 5, "prometheus/": 2,
-    "zmq": 6, "toml++/": 2, "CLI/": 6, "sqlite3.h": 1,
+    "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 6, "prometheus/": 2,
+    "zmq": 6, "toml++/": 2, "CLI/": 7, "sqlite3.h": 1,
 }
 HEADER_LINES, SOURCE_LINES, TEST_LINES, FUNCTION_LINES, COLUMNS = 150, 400, 600, 70, 100
 # Folders of one machine; the one neighbour that the repository may name is ../shared.

@@ -187,7 +187,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
 
 Diagnosis diagnose(const job::JobState& state,
                    const std::vector<const job::JobState*>& healthy_runs, const Options& options) {
-  Pool pool;
+  Pool pool = options.pool != nullptr ? *options.pool : Pool();
   for (const job::JobState* run : healthy_runs) {
     const job::Attempts attempts(*run);
     for (const std::int32_t attempt : attempts.numbers())

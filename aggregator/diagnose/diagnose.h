@@ -9,6 +9,7 @@
 
 #include "aggregator/detect/hang/silence.h"
 #include "aggregator/diagnose/live.h"
+#include "aggregator/diagnose/pool.h"
 #include "aggregator/diagnose/report.h"
 #include "aggregator/faults/library.h"
 #include "aggregator/job/job_state.h"
@@ -22,6 +23,7 @@ struct Options {
   bool mtimes_equal = false;    ///< all files have the same mtime: perhaps a copy
   Scoring scoring = Scoring::l4;
   const faults::Library* library = nullptr;
+  const Pool* pool = nullptr;  ///< what is normal besides `healthy_runs`, in the job's template ids
   detect::hang::Options hang = {};
   std::uint64_t seed = 1;
   /// Of a running job, whose last attempt it tells of; `as_of` is then now.

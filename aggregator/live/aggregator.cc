@@ -1,72 +1,18 @@
-#include "aggregator/live/aggregator.h"
+#include "aggregator/live/aggregator_impl.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "aggregator/faults/library.h"
 #include "aggregator/live/answers.h"
 #include "aggregator/live/gather.h"
-#include "aggregator/live/intake.h"
 #include "common/wire/codec.h"
 
 namespace l4::live {
-struct Aggregator::Impl {
-  Impl(Options given, Surroundings around)
-      : options(std::move(given)),
-        outside(std::move(around)),
-        board(options.server.incarnation, options.events) {
-    if (!outside.warn) outside.warn = outside.say;
-  }
-
-  Shard& shard_of(const std::string& job) {
-    return *shards[std::hash<std::string>{}(job) % shards.size()];
-  }
-  Services services() {
-    return {*store,
-            [this] { return faults->library(); },
-            [this](const alert::Alert& alert, const store::Incident* incident) {
-              auto stored = alerter->send(alert, incident);
-              board.publish(alert.job.empty() ? "fleet" : "incident", alert.job,
-                            alert::to_json(alert, options.alerts.source));
-              return stored;
-            },
-            outside.say,
-            outside.warn,
-            outside.now,
-            totals,
-            [this](const JobRow& row, bool gone) {
-              serve::JsonWriter text;
-              put(text, row);
-              board.publish(gone ? "job_gone" : "job", row.id, text.take());
-            }};
-  }
-  std::unique_ptr<FaultBook> make_fault_book();
-  store::StoreEvents events();
-  void tell_lines(const LinesQuery& query, const std::expected<LinesResult, LinesProblem>& result);
-
-  Options options;
-  Surroundings outside;
-  EventBoard board;
-  std::unique_ptr<store::Store> store;  // outlives all that uses it
-  std::unique_ptr<alert::Alerter> alerter;
-  std::shared_ptr<Totals> totals = std::make_shared<Totals>();
-  std::unique_ptr<FaultBook> faults;  // outlives the shards, which answer it
-  std::vector<std::unique_ptr<Shard>> shards;
-  std::unique_ptr<StoreLedger> ledger;
-  std::unique_ptr<Intake> intake;
-  std::atomic<Intake*> hears{nullptr};  // what the store's threads may ring
-  std::atomic<bool> accepting{true};
-  std::mutex lines_mutex;
-  LinesCounts lines;  // under it
-  std::vector<std::jthread> threads;
-  bool stopped = false;
-};
 
 /// Brings back what was; nothing else runs yet.
 class Aggregator::Recovery final : public store::Recoverer {
@@ -106,18 +52,25 @@ class Aggregator::Recovery final : public store::Recoverer {
   Impl& impl_;
 };
 
-void Aggregator::Impl::tell_lines(const LinesQuery& query,
-                                  const std::expected<LinesResult, LinesProblem>& result) {
-  outside.say(audit_text(query, result));
-  const std::lock_guard lock(lines_mutex);
-  ++lines.questions;
-  if (!result) {
-    ++lines.refused;
-    return;
-  }
-  lines.lines += result->lines.size();
-  lines.bytes += result->text_bytes;
-  lines.incomplete += result->missing.empty() ? 0 : 1;
+Services Aggregator::Impl::services() {
+  return {*store,
+          *pool,
+          [this] { return faults->library(); },
+          [this](const alert::Alert& alert, const store::Incident* incident) {
+            auto stored = alerter->send(alert, incident);
+            board.publish(alert.job.empty() ? "fleet" : "incident", alert.job,
+                          alert::to_json(alert, options.alerts.source));
+            return stored;
+          },
+          outside.say,
+          outside.warn,
+          outside.now,
+          totals,
+          [this](const JobRow& row, bool gone) {
+            serve::JsonWriter text;
+            put(text, row);
+            board.publish(gone ? "job_gone" : "job", row.id, text.take());
+          }};
 }
 
 store::StoreEvents Aggregator::Impl::events() {
@@ -170,6 +123,9 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
       impl->options.alerts, impl->store->database(),
       alert::Alerter::Hooks{impl->outside.post, impl->outside.warn, [now] { return now().wall; }});
   impl->faults = impl->make_fault_book();
+  impl->pool = std::make_unique<PoolBook>(
+      impl->options.pool, impl->store->database(),
+      PoolBook::Hooks{impl->outside.say, impl->outside.warn, [now] { return now().wall; }});
   const std::size_t count = std::max<std::size_t>(impl->options.shards.shards, 1);
   impl->options.shards.shards = count;
   for (std::size_t i = 0; i < count; ++i)
@@ -239,162 +195,6 @@ void Aggregator::step_all(bool patient) {
   impl_->intake->step(Millis{0});
   for (const auto& shard : impl_->shards) shard->step(Millis{0});
   if (patient) impl_->store->drain();
-}
-
-bool Aggregator::jobs(std::function<void(std::vector<JobRow>)> then) {
-  using Rows = std::vector<JobRow>;
-  auto gather = std::make_shared<Gather<Rows>>(impl_->shards.size(),
-                                               [then = std::move(then)](std::vector<Rows> parts) {
-                                                 Rows all;
-                                                 for (Rows& part : parts)
-                                                   std::ranges::move(part, std::back_inserter(all));
-                                                 std::ranges::sort(all, {}, &JobRow::id);
-                                                 then(std::move(all));
-                                               });
-  return std::ranges::all_of(impl_->shards, [&](const auto& shard) {
-    return shard->call([gather](Shard& asked) { gather->answer(asked.rows()); });
-  });
-}
-
-bool Aggregator::job(const std::string& id, bool anew,
-                     std::function<void(const LiveJob*, const JobRow&)> then) {
-  return impl_->shard_of(id).call([id, anew, then = std::move(then)](Shard& shard) {
-    const LiveJob* job = anew ? shard.refresh(id) : shard.find(id);
-    then(job, job != nullptr ? shard.row(*job) : JobRow{});
-  });
-}
-
-bool Aggregator::agents(std::function<void(bool, std::vector<receive::AgentView>)> then) {
-  return impl_->intake->call([then = std::move(then)](Intake& intake) {
-    then(intake.is_blind(), intake.server().agents());
-  });
-}
-
-bool Aggregator::lines(const LinesQuery& query, LinesThen then) {
-  Impl* const impl = impl_.get();
-  const LinesThen told = [impl, query, then = std::move(then)](auto result) {
-    impl->tell_lines(query, result);
-    then(std::move(result));
-  };
-  const auto plan = [impl, query, told](Shard& shard) {
-    using Kind = LinesProblem::Kind;
-    const LiveJob* job = shard.find(query.job);
-    if (job == nullptr) return told(std::unexpected(LinesProblem{Kind::no_job}));
-    LinesPlan whom = plan_lines(*job, query, impl->options.lines);
-    if (whom.agents.empty()) return told(std::unexpected(LinesProblem{Kind::nothing}));
-    const bool asked = impl->intake->call([told, whom = std::move(whom)](Intake& intake) mutable {
-      if (!intake.ask(std::move(whom), told)) told(std::unexpected(LinesProblem{Kind::busy}));
-    });
-    if (!asked) told(std::unexpected(LinesProblem{Kind::busy}));
-  };
-  return impl->shard_of(query.job).call(plan);
-}
-
-bool Aggregator::counts(std::function<void(const Counts&)> then) {
-  auto gather = std::make_shared<Gather<Counts>>(
-      impl_->shards.size() + 1, [then = std::move(then)](std::vector<Counts> parts) {
-        // One part has all but the shards' figures, which are added up.
-        const auto whole = std::ranges::find_if(parts, &Counts::whole);
-        Counts all = whole == parts.end() ? Counts{} : *whole;
-        for (const Counts& part : parts)
-          if (!part.whole) add(all.shards, part.shards);
-        then(all);
-      });
-  Impl* const impl = impl_.get();
-  const bool asked = impl->intake->call([gather, impl](Intake& intake) {
-    Counts counts;
-    counts.whole = true;
-    counts.server = intake.server().stats();
-    counts.store = impl->store->stats();
-    counts.alerts = impl->alerter->stats();
-    counts.fleet = sum_of(intake.server().agents(), impl->outside.now().wall);
-    {
-      const std::lock_guard lock(impl->lines_mutex);
-      counts.lines = impl->lines;
-    }
-    counts.ledger = intake.ledger().counts();
-    counts.events = impl->board.counts();
-    counts.agents_max = impl->options.server.agents_max;
-    counts.journal_bytes_max = impl->options.store.journal.bytes_max;
-    counts.checkpoint_bytes_max = impl->options.store.checkpoints.bytes_max;
-    counts.files = intake.ledger().offsets().files();
-    counts.under_way = intake.ledger().under_way();
-    counts.not_taken = intake.ledger().refused();
-    counts.blind = intake.is_blind();
-    counts.accepting = impl->accepting;
-    gather->answer(counts);
-  });
-  return asked && std::ranges::all_of(impl->shards, [&](const auto& shard) {
-           return shard->call([gather](Shard& part) {
-             Counts counts;
-             counts.shards = part.stats();
-             gather->answer(counts);
-           });
-         });
-}
-
-Result<std::vector<store::Incident>> Aggregator::incidents(const store::IncidentQuery& query) {
-  return impl_->store->database().incidents(query);
-}
-
-Result<std::optional<store::Incident>> Aggregator::incident(const std::string& id) {
-  return impl_->store->database().incident(id);
-}
-
-store::Database& Aggregator::database() {
-  return impl_->store->database();
-}
-
-bool Aggregator::on_shard(const std::string& job, Shard::Call call) {
-  return impl_->shard_of(job).call(std::move(call));
-}
-
-Health Aggregator::health() const {
-  Health health;
-  const Millis now = impl_->outside.now().steady;
-  health.journal = !impl_->accepting;
-  health.blind = impl_->intake->is_blind();
-  if (health.journal)
-    health.reasons.emplace_back("the journal cannot be written: nothing is taken from agents");
-  if (health.blind) health.reasons.emplace_back("blind: most agents fell silent at once");
-  if (const auto ready = impl_->store->database().ready(); !ready) {
-    health.database = true;
-    health.reasons.push_back("the database cannot be used: " + ready.error().text());
-  }
-  const auto stalls = [&](Millis stepped, const std::string& what) {
-    if (now - stepped < impl_->options.stalls_after) return;
-    health.stalled = true;
-    health.reasons.push_back(what + " has not moved for " + to_human(now - stepped));
-  };
-  stalls(impl_->intake->stepped(), "the receiving thread");
-  for (std::size_t i = 0; i < impl_->shards.size(); ++i)
-    stalls(impl_->shards[i]->stepped(), fmt::format("scoring thread {}", i));
-  return health;
-}
-
-EventBoard& Aggregator::events() {
-  return impl_->board;
-}
-
-std::shared_ptr<const faults::Library> Aggregator::library() const {
-  return impl_->faults->library();
-}
-
-bool Aggregator::confirm(ConfirmRequest request, FaultBook::Then<Confirmed> then) {
-  return impl_->faults->confirm(std::move(request), std::move(then));
-}
-
-bool Aggregator::drop_fault(std::string id, std::string who, FaultBook::Then<faults::Fault> then) {
-  return impl_->faults->drop(std::move(id), std::move(who), std::move(then));
-}
-
-void Aggregator::set(const Thresholds& thresholds) {
-  for (const auto& shard : impl_->shards)
-    shard->call([thresholds](Shard& asked) { asked.set(thresholds); });
-}
-
-const LiveJob* Aggregator::find(const std::string& job) const {
-  return impl_->shard_of(job).find(job);
 }
 
 }  // namespace l4::live

@@ -19,6 +19,7 @@
 #include "aggregator/live/fault_book.h"
 #include "aggregator/live/lines.h"
 #include "aggregator/live/options.h"
+#include "aggregator/live/outcome.h"
 #include "aggregator/live/shard.h"
 #include "aggregator/live/store_ledger.h"
 #include "aggregator/receive/agent_server.h"
@@ -37,6 +38,7 @@ struct Options {
   alert::AlerterOptions alerts;
   LinesOptions lines;
   EventOptions events;
+  PoolOptions pool;
   store::Path confirmed_faults;  ///< folder of theirs; empty: `faults` in the store's
   Millis stalls_after{60'000};   ///< a thread that does not come round for so long is not well
 };
@@ -99,6 +101,10 @@ class Aggregator {
   /// See FaultBook; `then` comes on its thread.
   bool confirm(ConfirmRequest request, FaultBook::Then<Confirmed> then);
   bool drop_fault(std::string id, std::string who, FaultBook::Then<faults::Fault> then);
+  /// Stores how a job ended, as somebody has told; the pool follows. Any thread.
+  bool tell_outcome(OutcomeRequest request, OutcomeThen then);
+  PoolBook& pool();
+  TimeMs now() const;
   void set(const Thresholds& thresholds);
 
   /// For tests, while nothing runs.

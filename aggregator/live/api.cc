@@ -9,6 +9,7 @@
 #include "aggregator/live/answers.h"
 #include "aggregator/live/fault_api.h"
 #include "aggregator/live/lines_api.h"
+#include "aggregator/live/pool_api.h"
 #include "aggregator/live/snapshot_api.h"
 #include "aggregator/serve/report_json.h"
 #include "common/metrics/metrics.h"
@@ -253,6 +254,16 @@ http::Handler make_handler(Aggregator& aggregator) {
         return confirm_fault(aggregator, request, reply);
       case http::Route::drop_fault:
         return drop_fault(aggregator, request, id, reply);
+      case http::Route::outcome:
+        return tell_outcome(aggregator, request, id, reply);
+      case http::Route::pool:
+        return reply(pool_list(aggregator, request));
+      case http::Route::pool_run:
+        return reply(pool_run(aggregator, id));
+      case http::Route::import_pool:
+        return reply(import_pool(aggregator, request));
+      case http::Route::drop_pool_run:
+        return reply(drop_pool_run(aggregator, request, id));
       case http::Route::healthz:
         return reply(healthz(aggregator));
       case http::Route::readyz:

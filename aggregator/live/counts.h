@@ -37,6 +37,7 @@ struct Counts {
   LedgerCounts ledger;
   LinesCounts lines;
   EventCounts events;
+  PoolStats pool;
   std::uint64_t files = 0, under_way = 0, not_taken = 0;
   std::uint64_t agents_max = 0, journal_bytes_max = 0, checkpoint_bytes_max = 0;
   bool blind = false, accepting = true;

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "aggregator/job/attempts.h"
 #include "aggregator/job/saved_job.h"
 #include "aggregator/serve/report_json.h"
 
@@ -78,6 +79,7 @@ IncidentBook::Changes LiveJob::diagnose(TimeMs now, TimeMs seen_until,
   how.library = library;
   how.hang = options_.thresholds.hang;
   how.live = watch_.live(seen_until);
+  how.pool = &kinship_.normal();
   report_ = diagnose::diagnose(state_, {}, how).report;
   report_->version = options_.version;
   report_at_ = now;
@@ -111,6 +113,28 @@ void LiveJob::rest(TimeMs now, Millis cost) {
   } else {
     look_again_ = now + std::max(options_.routine, times(options_.rest_factor * kRoutineShare));
   }
+}
+
+bool LiveJob::ended_well() const {
+  return report_ && report_->verdict.state == State::finished &&
+         report_->verdict.confidence >= options_.thresholds.incidents.confidence_min &&
+         !book_.has_open() && !frozen_;
+}
+
+std::optional<pool::Run> LiveJob::healthy_run(bool told) const {
+  const job::Attempts attempts(state_);
+  const job::JobView view = job::make_view(attempts, attempts.numbers().back(), false);
+  if (!told && pool::ended_badly(view)) return {};
+  pool::Run run = pool::make_run(view);
+  run.origin = told ? pool::Origin::outcome : pool::Origin::logs;
+  run.ended = last_arrival_;
+  const watch::Pauses& pauses = watch_.progress().pauses();
+  for (int stage = 0; stage <= static_cast<int>(Stage::exit); ++stage)
+    for (const bool startup : {true, false}) {
+      const watch::PauseKind kind{static_cast<Stage>(stage), startup};
+      if (pauses.seen(kind) > 0) run.pauses.push_back({kind.stage, startup, pauses.largest(kind)});
+    }
+  return run;
 }
 
 bool LiveJob::answers_anew(TimeMs now) const {

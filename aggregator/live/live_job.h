@@ -15,6 +15,7 @@
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/lineage.h"
+#include "aggregator/live/kinship.h"
 #include "aggregator/live/options.h"
 #include "aggregator/store/store.h"
 
@@ -47,6 +48,17 @@ class LiveJob {
     book_.restore(rows);
     watch_.resumed(state_, now);
   }
+
+  /// What earlier jobs of its kind have shown, as of now.
+  void meet(std::shared_ptr<const pool::Shelf> shelf, TimeMs now) {
+    kinship_.look(std::move(shelf), templates_, watch_, now);
+  }
+  bool wants_to_meet(TimeMs now) const { return changed_ && kinship_.is_due(now, opened_); }
+  const std::string& kind() const { return kinship_.kind(); }
+  /// What it leaves to others of its kind; none if its processes say that it did not end well.
+  std::optional<pool::Run> healthy_run(bool told) const;
+  /// Its newest report says that it has ended well, and nothing speaks against it.
+  bool ended_well() const;
 
   /// Looks for triggers; true if a diagnosis is wanted now. `seen_until`: see Presence.
   bool look(TimeMs now, TimeMs seen_until);
@@ -101,6 +113,7 @@ class LiveJob {
   job::JobState state_;
   watch::JobWatch watch_;
   IncidentBook book_;
+  Kinship kinship_;
   TimeMs opened_, last_arrival_;
   std::optional<TimeMs> ended_;
   store::Seq last_;

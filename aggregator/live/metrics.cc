@@ -103,6 +103,14 @@ void put_jobs(Families& to, const ShardStats& shards) {
   to.gauge("jobs_suspected", "jobs with a suspicion", shards.suspects);
 }
 
+void put_pool(Families& to, const PoolStats& pool) {
+  to.gauge("pool_runs", "healthy runs that jobs are held against", pool.runs);
+  to.gauge("pool_kinds", "kinds of job that they are of", pool.kinds);
+  to.gauge("pool_bytes", "bytes of them", pool.bytes);
+  to.counter("pool_added_total", "runs that were added or replaced", pool.added);
+  to.counter("pool_dropped_total", "runs that have left", pool.dropped);
+}
+
 void put_store(Families& to, const Counts& counts) {
   const store::StoreStats& store = counts.store;
   to.gauge("accepting", "0 while the journal cannot be written", counts.accepting);
@@ -150,6 +158,7 @@ std::string render_metrics(const Counts& counts, const Health& health) {
   put_jobs(families, counts.shards);
   put_lines(families, counts.lines);
   put_events(families, counts.events);
+  put_pool(families, counts.pool);
   put_store(families, counts);
   put_alerts(families, counts.alerts);
   families.process();

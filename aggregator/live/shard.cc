@@ -151,6 +151,7 @@ void Shard::look(TimeMs now) {
   for (auto& [id, held] : jobs_) {
     LiveJob& job = *held.job;
     if (job.ended() && job.next_look(now) > now) continue;
+    if (job.wants_to_meet(now)) job.meet(services_.pool.shelf(), now);
     if (!job.look(now, seen_until(job, now))) continue;
     if (first == nullptr || job.looked_at() < first->job->looked_at()) first = &held;
   }
@@ -161,6 +162,7 @@ void Shard::diagnose(Held& held) {
   LiveJob& job = *held.job;
   const wire::Instant begin = services_.now();
   const auto library = services_.library();
+  job.meet(services_.pool.shelf(), begin.wall);
   const auto changes = job.diagnose(begin.wall, seen_until(job, begin.wall), library.get());
   const wire::Instant end = services_.now();
   const Millis cost = end.steady - begin.steady;
@@ -170,6 +172,7 @@ void Shard::diagnose(Held& held) {
   counts_.diagnosis_longest = std::max(counts_.diagnosis_longest, cost);
   tell(job, changes);
   tell_change(held);
+  offer(held);
 }
 
 bool Shard::save(Held& held, TimeMs now) {
@@ -209,6 +212,13 @@ void Shard::save_all() {
 void Shard::keep_house(TimeMs now) {
   house_kept_ = now;
   presence_.forget_old(now);
+  constexpr Millis kBooksEvery{3'600'000};
+  if (now - books_kept_ >= kBooksEvery || now < books_kept_) {
+    if (books_kept_ != TimeMs{}) services_.pool.keep_house();
+    if (const auto gone = services_.store.database().retain(now); !gone)
+      services_.warn("what is old stays in the database: " + gone.error().text());
+    books_kept_ = now;
+  }
   std::vector<std::string> over;
   std::uint64_t bytes = 0;
   Held* largest = nullptr;

@@ -3,8 +3,8 @@
 // Flow: the receive thread delivers batches (waiting if the shard is far behind: then agents keep
 // what they have) and tells of agents; HTTP asks by calls that run here. A job belongs to one shard
 // for good, by its id. All but `deliver`, `tell` and `call` is for the shard's thread, or for a
-// test that steps it. Bounds: ShardOptions, divided by the number of shards. Over them: the job
-// that ended first goes; if all run, the largest one is frozen: its lines are still journaled and
+// test that steps it. Bounds: ShardOptions, of all shards together. Over them: the job that ended
+// first goes; if all run, the largest one is frozen: its lines are still journaled and
 // acknowledged, and not looked at any more. That is said and counted.
 #pragma once
 
@@ -21,30 +21,11 @@
 #include "aggregator/live/inbox.h"
 #include "aggregator/live/live_job.h"
 #include "aggregator/live/normal_lines.h"
+#include "aggregator/live/services.h"
 #include "aggregator/receive/observer.h"
-#include "aggregator/store/store.h"
 #include "common/wire/instant.h"
 
 namespace l4::live {
-
-/// What all shards hold: the bounds are for all together, however the jobs fall on them.
-struct Totals {
-  std::atomic<std::uint64_t> jobs{0}, bytes{0};
-};
-
-/// What shards share; all of it may be called from any thread.
-struct Services {
-  store::Store& store;
-  std::function<std::shared_ptr<const faults::Library>()> library;  ///< of now
-  /// With the incident that it tells of, or null; see Alerter::send.
-  std::function<Result<void>(const alert::Alert&, const store::Incident*)> alert;
-  std::function<void(const std::string&)> say;   ///< a line for the log
-  std::function<void(const std::string&)> warn;  ///< the same, of what somebody should see to
-  std::function<wire::Instant()> now;
-  std::shared_ptr<Totals> totals;
-  /// A job is another one than before to those who follow; `gone`: it was let go.
-  std::function<void(const JobRow&, bool gone)> changed = {};
-};
 
 inline constexpr std::size_t kStates = static_cast<std::size_t>(State::launch_failed) + 1;
 
@@ -97,6 +78,9 @@ class Shard {
   /// Jobs with an open incident are diagnosed again soon: more faults are known.
   void look_again();
   const LiveJob* find(const std::string& id) const;
+  /// The kind of the job's run, which is in the pool now since somebody said that it ended well.
+  /// None: there is no such job. Error: it is not in the pool.
+  std::optional<Result<std::string>> pool_as_told(const std::string& id, const std::string& by);
   void set(const Thresholds& thresholds);
 
  private:
@@ -111,6 +95,7 @@ class Shard {
     store::Seq saved;
     TimeMs saved_at{}, row_at{};
     std::uint64_t bytes = 0;     ///< of its last checkpoint
+    store::Seq offered;          ///< to the pool
     bool over = false;           ///< beyond its bound; said
     std::optional<JobRow> told;  ///< to those who follow
   };
@@ -123,6 +108,7 @@ class Shard {
   void tell(const LiveJob& job, const IncidentBook::Changes& changes);
   std::vector<store::Incident> incidents_of(const LiveJob& job);
   void tell_change(Held& held);
+  void offer(Held& held);
   void checkpoint_due(TimeMs now);
   bool save(Held& held, TimeMs now);
   void keep_house(TimeMs now);
@@ -138,7 +124,7 @@ class Shard {
   Presence presence_;
   ShardStats counts_;
   bool is_restored_ = false;  ///< what the store held is back; jobs from now on are new
-  TimeMs house_kept_{};
+  TimeMs house_kept_{}, books_kept_{};
   std::uint64_t told_jobs_ = 0, told_bytes_ = 0;  ///< of services_.totals, this one's
   Millis looked_{-1'000'000};
   std::atomic<std::int64_t> stepped_{0};

@@ -46,6 +46,27 @@ void Shard::tell(const LiveJob& job, const IncidentBook::Changes& changes) {
   }
 }
 
+/// A job that has ended well is normal from now on.
+void Shard::offer(Held& held) {
+  const LiveJob& job = *held.job;
+  if (!job.ended_well() || job.last() == held.offered) return;
+  held.offered = job.last();
+  const diagnose::JobSummary& told = job.report()->job;
+  if (!services_.pool.wants(job.id(), told.attempt, told.lines)) return;
+  auto run = job.healthy_run(false);
+  if (!run) return;
+  if (const auto added = services_.pool.add(std::move(*run), "its logs"); !added)
+    services_.warn(fmt::format("job {} is not in the pool: {}", job.id(), added.error().text()));
+}
+
+std::optional<Result<std::string>> Shard::pool_as_told(const std::string& id,
+                                                       const std::string& by) {
+  const LiveJob* job = find(id);
+  if (job == nullptr) return {};
+  auto run = job->healthy_run(true);
+  return services_.pool.add(std::move(*run), by);
+}
+
 Result<store::Snapshot> Shard::snapshot(const LiveJob& job, std::string why, std::string who) {
   store::Snapshot made{job.id(),
                        job.looked_at(),

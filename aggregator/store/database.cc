@@ -161,15 +161,10 @@ Result<std::uint64_t> Database::retain(TimeMs now) {
       Rule{"DELETE FROM jobs WHERE id IN (SELECT id FROM jobs ORDER BY begin DESC, id DESC LIMIT "
            "-1 OFFSET ?)",
            most(options.jobs)},
-      Rule{"DELETE FROM pool WHERE ended < ?", old},
-      Rule{"DELETE FROM pool WHERE (kind, job) IN (SELECT kind, job FROM (SELECT kind, job, "
-           "row_number() OVER (PARTITION BY kind ORDER BY ended DESC, job DESC) AS place FROM "
-           "pool) WHERE place > ?)",
-           most(options.pool_runs_per_kind)},
-      Rule{"DELETE FROM pool WHERE kind IN (SELECT kind FROM pool GROUP BY kind ORDER BY "
-           "max(ended) DESC, kind LIMIT -1 OFFSET ?)",
-           most(options.pool_kinds)},
-      Rule{"DELETE FROM alerts WHERE created < ?", old_alert},
+      Rule{"DELETE FROM outcomes WHERE told < ?", old},
+      // What stands open is sent again until it ends; marks (SINK/WHAT) are taken away by who set
+      // them.
+      Rule{"DELETE FROM alerts WHERE created < ? AND lasts = 0 AND sink NOT LIKE '%/%'", old_alert},
       Rule{"DELETE FROM alerts WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER "
            "(PARTITION BY sink ORDER BY id DESC) AS place FROM alerts) WHERE place > ?)",
            most(options.alerts)},

@@ -3,8 +3,9 @@
 // Flow: whoever detects writes incidents, whoever serves reads them; each call is one transaction,
 // durable when it returns (SQLite, WAL, synchronous=FULL). Offsets here are a mirror for people and
 // tools: the truth is checkpoint plus journal. Thread-safe, one call at a time. A damaged database
-// is put aside as NAME.corrupt and a new one begun; take_trouble() says so. Every table has a
-// number of rows and an age (retain()), the file a size: beyond it writing fails, reading does not.
+// is put aside as NAME.corrupt and a new one begun; take_trouble() says so. Every table but
+// the pool's, which its book bounds, has a number of rows and an age (retain()), the file a size:
+// beyond it writing fails, reading does not.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "aggregator/store/files.h"
 #include "aggregator/store/offsets.h"
 #include "aggregator/store/record.h"
+#include "aggregator/store/rows.h"
 #include "common/base/time.h"
 
 namespace l4::store {
@@ -25,65 +27,9 @@ struct DatabaseOptions {
   std::size_t incidents = 10'000, jobs = 50'000, alerts = 10'000;  ///< alerts: of a sink
   std::size_t snapshots_per_job = 32, snapshots = 2'000;
   Millis snapshot_age = std::chrono::days(30);
-  std::size_t pool_runs_per_kind = 64, pool_kinds = 1'000;
-  Millis age = std::chrono::days(365);  ///< of incidents, jobs and pool runs
+  Millis age = std::chrono::days(365);  ///< of incidents, jobs and outcomes
   Millis alert_age = std::chrono::days(7);
   std::string vfs;  ///< SQLite's file system, for tests
-};
-
-/// One failure of one attempt of one job.
-struct Incident {
-  std::string id, job;
-  std::int64_t attempt = 0;
-  std::string state;  ///< as in reports
-  TimeMs opened, updated;
-  std::optional<TimeMs> resolved;
-  std::string report, evidence;  ///< JSON; the report as it was when it was last updated
-  bool operator==(const Incident&) const = default;
-};
-
-/// The report of a job as it stood at some time, one a millisecond.
-struct Snapshot {
-  std::string job;
-  TimeMs at;
-  std::string why, who;  ///< `incident` and its id, or `asked` and by whom
-  std::string state, report;
-  bool operator==(const Snapshot&) const = default;
-};
-
-struct JobRow {
-  std::string id, kind;
-  TimeMs begin, updated;
-  std::optional<TimeMs> end;
-  std::string outcome;  ///< empty while it runs
-  std::int64_t attempts = 0, nodes = 0, ranks = 0, lines = 0, bytes = 0;
-  bool operator==(const JobRow&) const = default;
-};
-
-/// What one job that ended well has printed, in the form of its maker.
-struct PoolRun {
-  std::string kind, job;
-  TimeMs ended;
-  std::int64_t events = 0;
-  std::string content;
-  bool operator==(const PoolRun&) const = default;
-};
-
-/// To be sent: it stays until somebody says that it was.
-struct Alert {
-  std::int64_t id = 0;
-  std::string sink, incident, content;
-  TimeMs created, due;
-  std::int64_t tries = 0;
-  bool lasts = false;     ///< sent again and again until another takes its place
-  bool replaces = false;  ///< takes the place of what waits for its sink and incident; not stored
-  bool operator==(const Alert&) const = default;
-};
-
-struct IncidentQuery {
-  std::string job;  ///< empty: of all
-  bool open_only = false;
-  std::size_t count = 100;  ///< newest first
 };
 
 class Database {
@@ -112,6 +58,13 @@ class Database {
 
   Result<void> put(const PoolRun& run);
   Result<std::vector<PoolRun>> pool(const std::string& kind);  ///< newest first
+  Result<std::vector<PoolRun>> pool();                         ///< of all kinds, newest first
+  /// At once: `run` instead of the one of its name, in whatever kind, and without those of `gone`.
+  Result<void> change_pool(const std::optional<PoolRun>& run, const std::vector<std::string>& gone);
+
+  Result<void> put(const Outcome& outcome);
+  Result<std::vector<Outcome>> outcomes();
+  Result<bool> has_job(const std::string& id);
 
   Result<std::int64_t> enqueue(const Alert& alert);  ///< its id and tries are given here
   /// All of them and the incident, if there is one, or nothing.

@@ -198,6 +198,63 @@ Result<std::vector<PoolRun>> Database::pool(const std::string& kind) {
   });
 }
 
+Result<std::vector<PoolRun>> Database::pool() {
+  return impl_->call<std::vector<PoolRun>>([&](SqlConnection& connection) {
+    SqlStatement select(connection,
+                        "SELECT kind, job, ended, events, content FROM pool ORDER BY ended DESC, "
+                        "job DESC");
+    return impl_->rows<PoolRun>(select, run_of);
+  });
+}
+
+Result<void> Database::change_pool(const std::optional<PoolRun>& run,
+                                   const std::vector<std::string>& gone) {
+  return impl_->call<void>([&](SqlConnection& connection) -> Result<void> {
+    SqlTransaction transaction(connection);
+    if (!transaction.begun()) return transaction.begun();
+    SqlStatement remove(connection, "DELETE FROM pool WHERE job = ?");
+    const auto drop = [&](const std::string& name) {
+      remove.again();
+      return remove.bind(name).done();
+    };
+    for (const std::string& name : gone)
+      if (auto done = drop(name); !done) return done;
+    if (run) {
+      if (auto done = drop(run->job); !done) return done;
+      SqlStatement insert(connection, "INSERT INTO pool VALUES (?,?,?,?,?)");
+      insert.bind(run->kind).bind(run->job).bind(ms(run->ended)).bind(run->events);
+      insert.bind_bytes(std::as_bytes(std::span(run->content)));
+      if (auto done = insert.done(); !done) return done;
+    }
+    return transaction.commit();
+  });
+}
+
+Result<void> Database::put(const Outcome& outcome) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement insert(connection, "INSERT OR REPLACE INTO outcomes VALUES (?,?,?,?,?)");
+    insert.bind(outcome.job).bind(outcome.outcome).bind(outcome.note).bind(outcome.who);
+    return insert.bind(ms(outcome.told)).done();
+  });
+}
+
+Result<std::vector<Outcome>> Database::outcomes() {
+  return impl_->call<std::vector<Outcome>>([&](SqlConnection& connection) {
+    SqlStatement select(connection, "SELECT job, outcome, note, who, told FROM outcomes");
+    return impl_->rows<Outcome>(select, [](SqlStatement& row) {
+      return Outcome{row.text(0), row.text(1), row.text(2), row.text(3), time_of(row.number(4))};
+    });
+  });
+}
+
+Result<bool> Database::has_job(const std::string& id) {
+  return impl_->call<bool>([&](SqlConnection& connection) -> Result<bool> {
+    SqlStatement select(connection, "SELECT 1 FROM jobs WHERE id = ?");
+    select.bind(id);
+    return select.step();
+  });
+}
+
 Result<std::int64_t> Database::enqueue(const Alert& alert) {
   return impl_->call<std::int64_t>([&](SqlConnection& connection) -> Result<std::int64_t> {
     SqlTransaction transaction(connection);

@@ -48,6 +48,12 @@ constexpr std::array kSteps{
       job TEXT NOT NULL, at INTEGER NOT NULL, why TEXT NOT NULL, who TEXT NOT NULL,
       state TEXT NOT NULL, report TEXT NOT NULL, PRIMARY KEY (job, at)) WITHOUT ROWID;
     )sql",
+    R"sql(
+    CREATE TABLE outcomes (
+      job TEXT PRIMARY KEY, outcome TEXT NOT NULL, note TEXT NOT NULL, who TEXT NOT NULL,
+      told INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE INDEX pool_by_run ON pool (job);
+    )sql",
 };
 
 }  // namespace

@@ -73,6 +73,12 @@ class JobWatch {
   bool is_over() const;
   const Progress& progress() const { return progress_; }
 
+  /// What jobs of the same kind have shown, until this one has shown it itself.
+  void warm(PauseKind kind, Millis longest) { progress_.pauses().warm(kind, longest); }
+  void cool() { progress_.pauses().cool(); }
+  /// Lines of a failure that are normal in them; a fatal one is telling nevertheless.
+  void set_normal(TellingLines::Normal normal) { lines_.set_normal(std::move(normal)); }
+
  private:
   struct Agent {
     std::uint32_t number = 0;

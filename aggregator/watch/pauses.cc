@@ -35,6 +35,11 @@ void Pauses::add(PauseKind kind, Millis pause) {
 Millis Pauses::deadline(PauseKind kind, Millis floor,
                         std::optional<Millis> collective_timeout) const {
   const History& history = of(kind);
+  if (const Millis warm = warm_[place(kind)]; warm > Millis{0} && history.count < kKnown) {
+    const Millis ordinary =
+        std::max(2 * std::max(warm, history.largest), (kind.startup ? 2 : 1) * floor);
+    return collective_timeout && kind.startup ? std::min(ordinary, *collective_timeout) : ordinary;
+  }
   const Millis job = largest_[kind.startup ? 0 : 1];
   if (kind.startup || history.count == 0) {
     const Millis unseen = std::max(3 * job, 4 * floor);

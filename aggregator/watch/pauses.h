@@ -29,12 +29,18 @@ class Pauses {
   static constexpr std::size_t kKnown = 5;  ///< a kind that was seen so often has a rule of its own
 
   void add(PauseKind kind, Millis pause);
+  /// The longest healthy pause of this kind in earlier jobs of the same kind; 0: not known. It
+  /// serves until the job has kKnown of its own.
+  void warm(PauseKind kind, Millis longest) { warm_[place(kind)] = longest; }
+  void cool() { warm_ = {}; }
 
   /// Longest ordinary pause of this kind. Known: max(exp(m + 6 sigma), 2 * its largest, floor) with
   /// m and sigma the median and the median deviation of ln(pause), sigma at least .1, and the
   /// first term at most 3 times the largest. Seen one to four times: max(3 * the job's largest,
   /// floor). Never seen, and always before the first iteration: max(3 * the job's largest,
-  /// 4 * floor), at most the collective timeout.
+  /// 4 * floor), at most the collective timeout. Where a longest pause of earlier jobs is known,
+  /// and fewer than kKnown of this one: max(2 * the longer of both, floor), before the first
+  /// iteration of 2 * floor.
   Millis deadline(PauseKind kind, Millis floor, std::optional<Millis> collective_timeout) const;
 
   /// Kinds never seen, and the start, are only suspected.
@@ -60,6 +66,7 @@ class Pauses {
   const History& of(PauseKind kind) const { return kinds_[place(kind)]; }
 
   std::array<History, 2 * kStages> kinds_;
+  std::array<Millis, 2 * kStages> warm_{};
   std::array<Millis, 2> largest_{};  // of all kinds, before the first iteration and after
 };
 

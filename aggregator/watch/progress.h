@@ -48,6 +48,7 @@ class Progress {
   std::uint64_t ticks() const { return ticks_; }  ///< of all attempts
   std::uint64_t attempts() const { return attempts_; }
   const Pauses& pauses() const { return pauses_; }
+  Pauses& pauses() { return pauses_; }
   Pace& pace() { return pace_; }
   const Pace& pace() const { return pace_; }
 

@@ -30,7 +30,8 @@ void TellingLines::define(Agent& agent, const wire::TemplateDefinition& definiti
     agent.finishing.insert(local);
   if ((definition.marks & kNotTelling) != 0) return;
   const Severity severity = detect::severity_of(definition.text, definition.level);
-  if (severity < Severity::failure) {
+  if (severity < Severity::failure ||
+      (severity == Severity::failure && normal_ && normal_(definition))) {
     agent.telling.erase(local);
     return;
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,6 +38,9 @@ class TellingLines {
   /// `ticks`: iterations of the job so far.
   Found applied(const job::JobState& state, const job::Agent& agent, std::uint32_t agent_number,
                 const wire::Batch& batch, std::uint64_t ticks, TimeMs arrival);
+  using Normal = std::function<bool(const wire::TemplateDefinition&)>;
+  /// Templates that are defined from now on and that it knows are not telling, unless fatal.
+  void set_normal(Normal normal) { normal_ = std::move(normal); }
   /// Another attempt: what was noise may be telling again.
   void restart();
   std::uint64_t left_out() const { return left_out_; }
@@ -53,6 +57,7 @@ class TellingLines {
   void define(Agent& agent, const wire::TemplateDefinition& definition);
   bool is_new(TemplateId id, detect::Severity severity, std::uint64_t ticks, TimeMs now);
 
+  Normal normal_;
   std::unordered_map<std::uint32_t, Agent> agents_;
   std::unordered_map<TemplateId, Known> known_;
   using Speaker = std::pair<std::uint32_t, std::int64_t>;  // agent and local rank, or a rank

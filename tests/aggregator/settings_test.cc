@@ -52,6 +52,10 @@ TEST_CASE("settings: the shipped file says the defaults") {
   CHECK(a.store.checkpoints.bytes_max == b.store.checkpoints.bytes_max);
   CHECK(a.store.database.bytes_max == b.store.database.bytes_max);
   CHECK(a.store.commit.delay_max == b.store.commit.delay_max);
+  CHECK(a.pool.runs_max == b.pool.runs_max);
+  CHECK(a.pool.kinds_max == b.pool.kinds_max);
+  CHECK(a.pool.age == b.pool.age);
+  CHECK(a.pool.bytes_max == b.pool.bytes_max);
   CHECK(a.alerts.source == b.alerts.source);
   CHECK(a.alerts.sender.again_every == b.alerts.sender.again_every);
   CHECK(a.alerts.sender.again_for == b.alerts.sender.again_for);
@@ -117,6 +121,8 @@ TEST_CASE("settings: what is wrong is named with file, line and key") {
        ":5: node: unknown key"},
       {"[[alerts.silence]]\njob = \"a*\"\nuntil = \"soon\"\n", ":3: until"},
       {"[[alerts.silence]]\nuntil = \"2026-11-20T18:00:00Z\"\n", "job: missing"},
+      {"[pool]\nruns_max = 0\n", "runs_max"},
+      {"[pool]\nage_days = 4000\n", "age_days"},
       {"[log]\nlevel = \"loud\"\n", "level"},
       {"[log]\nlvel = \"info\"\n", "lvel"},
       {"[nonsense]\na = 1\n", "nonsense"},

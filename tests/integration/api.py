@@ -13,6 +13,7 @@ import pathlib
 import signal
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.request
 
@@ -25,6 +26,14 @@ from live import wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SLOW = programs.SLOW
+
+
+RUN = {"run": "other.0", "job": "other", "attempt": 0, "origin": "logs",
+       "ended": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "nodes": 1, "ranks": 1,
+       "lines": 10, "left_out": 0, "pauses": [{"stage": "training", "startup": False,
+                                               "longest_ms": 900}],
+       "events": [{"id": "00000000000000aa", "template": "step <*> was done", "level": "info",
+                   "node_count_max": 9, "node_rate_max": 0.9, "node_share": 1}]}
 
 
 class Asker:
@@ -102,13 +111,24 @@ def check_stream(expect, asker, path, described):
                  f"HEAD {path}")
 
 
+def put_run(expect, port, operate):
+    """One of another kind, so that the pool has something to show."""
+    body = json.dumps({"schema": "l4.pool/1", "runs": [RUN]}).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/api/v1/pool", data=body, headers={
+        "Authorization": f"Bearer {operate}", "Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=20) as got:
+        expect.equal([row["run"] for row in json.loads(got.read())["added"]], [RUN["run"]], "a run")
+
+
 def check_document(expect, asker, incident, fault):
     """Every GET path answers 200 in the form that the document gives."""
     document = yaml.safe_load((ROOT / "schemas" / "openapi.yaml").read_text("utf-8"))
     report = json.loads((ROOT / "schemas" / "report.schema.json").read_text("utf-8"))
     names = {"/api/v1/jobs/{id}": "sample", "/api/v1/incidents/{id}": incident,
-             "/api/v1/faults/{id}": fault}
+             "/api/v1/faults/{id}": fault, "/api/v1/pool/{id}": RUN["run"]}
     for path, item in document["paths"].items():
+        if "get" not in item:
+            continue
         filled = path
         for pattern, name in names.items():
             if path.startswith(pattern):
@@ -140,7 +160,7 @@ def check_document(expect, asker, incident, fault):
                     f"HEAD {filled}")
     for path in ("/api/v1/jobs/nobody", "/api/v1/jobs/nobody/nodes", "/api/v1/incidents/none",
                  "/api/v1/jobs/nobody/iterations", "/api/v1/faults/none",
-                 "/api/v1/jobs/nobody/lines?rank=0"):
+                 "/api/v1/jobs/nobody/lines?rank=0", "/api/v1/pool/none"):
         status, _, body = asker.ask(path)
         expect.that(status == 404 and "there is no" in json.loads(body)["error"]["message"],
                     f"GET {path}", body)
@@ -254,6 +274,7 @@ def check(expect, l4, build, folder):
         if incidents:
             wait_for(lambda: False, 2)  # the newest report is at rest
             report = asker.json("/api/v1/jobs/sample/snapshot")
+            put_run(expect, server.http, operate)
             check_document(expect, asker, incidents[0]["id"], report["faults"][0]["id"])
             check_contents(expect, asker, report)
             check_commands(expect, l4, server.http, read, folder, incidents[0]["id"])

@@ -195,10 +195,8 @@ Result<void> complete(DiagnoseOptions& options, const Words& words) {
   return check_layout(options.layout);
 }
 
-}  // namespace
-
-CommandLine read_command_line(int argc, const char* const* argv) {
-  CLI::App app(kAbout, "l4");
+/// What all commands show alike.
+void shape_help(CLI::App& app) {
   app.set_help_flag("-h,--help", "show this help");
   app.set_version_flag("--version", "l4 " L4_VERSION, "show the version");
   app.footer(kFooter);
@@ -207,6 +205,13 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
   app.get_formatter()->label("Subcommands", "Commands");
   app.get_formatter()->label("Positionals", "Arguments");
+}
+
+}  // namespace
+
+CommandLine read_command_line(int argc, const char* const* argv) {
+  CLI::App app(kAbout, "l4");
+  shape_help(app);
   CommandLine line;
   Words words;
   add_diagnose(app, line.diagnose, words);
@@ -214,6 +219,7 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   add_inspect(app, line.inspect);
   add_faults(app, line.faults);
   add_live(app, line.live);
+  add_pool(app, line.pool);
   add_keys(app, line.keys);
   add_check_config(app, line.check_config);
   CompletionOptions completion;
@@ -259,6 +265,10 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   } else if (app.got_subcommand("faults")) {
     line.command = faults;
     checked = check(line.faults);
+  } else if (app.got_subcommand("pool") || app.got_subcommand("outcome")) {
+    line.command = pool;
+    checked = check(line.pool);
+    if (checked) checked = check_writable("--out", line.pool.out);
   } else {
     line.command = live;
     checked = check(line.live);

@@ -14,12 +14,13 @@
 #include "tools/l4/keys_command.h"
 #include "tools/l4/live_command.h"
 #include "tools/l4/parse_command.h"
+#include "tools/l4/pool_command.h"
 
 namespace l4::cli {
 
 struct CommandLine {
   /// `done`: help or version was printed, or the use was wrong and said so; end with `exit`.
-  enum class Command { done, diagnose, parse, inspect, faults, keys, live, check_config };
+  enum class Command { done, diagnose, parse, inspect, faults, keys, live, pool, check_config };
 
   Command command = Command::done;
   int exit = kDone;
@@ -29,6 +30,7 @@ struct CommandLine {
   FaultsOptions faults;
   KeysOptions keys;
   LiveOptions live;
+  PoolOptions pool;
   CheckConfigOptions check_config;
 };
 

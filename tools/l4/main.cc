@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
       return run_faults(line.faults);
     case CommandLine::Command::keys:
       return run_keys(line.keys);
+    case CommandLine::Command::pool:
+      return run_pool(line.pool);
     case CommandLine::Command::live:
       return run_live(line.live);
     case CommandLine::Command::check_config:

@@ -139,7 +139,9 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
   }
   {
     auto connection = SqlConnection::open(path, "");
-    CHECK(connection->run("DROP TABLE alerts; DROP TABLE snapshots; PRAGMA user_version = 1;"));
+    CHECK(connection->run(
+        "DROP TABLE alerts; DROP TABLE snapshots; DROP TABLE outcomes; DROP INDEX pool_by_run; "
+        "PRAGMA user_version = 1;"));
   }
   {
     Database database(path, {});
@@ -189,8 +191,6 @@ TEST_CASE("database: rows and ages are bounded") {
   options.incidents = 10;
   options.jobs = 5;
   options.alerts = 4;
-  options.pool_runs_per_kind = 2;
-  options.pool_kinds = 3;
   options.age = Millis{1'000'000};
   options.alert_age = Millis{500'000};
   Database database(folder.path() / "state.db", options);
@@ -207,10 +207,14 @@ TEST_CASE("database: rows and ages are bounded") {
   CHECK(database.incidents({})->back() == incident(20));
   CHECK(database.jobs(100)->size() == 5);
   CHECK(database.due("log", at_ms(99'000), 100)->size() == 4);
-  CHECK(database.pool("kind-4")->size() == 2);
-  CHECK(database.pool("kind-0")->empty());
+  CHECK(database.pool("kind-4")->size() == 6);  // its book bounds it
+  Alert lasting{0, "pager", "1", "{}", at_ms(1), at_ms(1), 0};
+  lasting.lasts = true;
+  CHECK(database.enqueue({lasting, {0, "pager/storm", "1", "{}", at_ms(1), at_ms(1), 0}}));
   CHECK(*database.retain(at_ms(530'000)) == 4);
-  CHECK(*database.retain(at_ms(1'100'000)) == 10 + 5 + 6);
+  CHECK(database.due("pager", at_ms(99'000), 100)->size() == 1);  // it is sent until it ends
+  CHECK(database.due("pager/storm", at_ms(99'000), 100)->size() == 1);
+  CHECK(*database.retain(at_ms(1'100'000)) == 10 + 5);
 }
 
 TEST_CASE("database: the file has a largest size; what is there can still be read") {

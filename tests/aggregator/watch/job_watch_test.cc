@@ -183,6 +183,23 @@ TEST_CASE("job watch, healthy: an error that comes with iterations is told once"
   CHECK(job.causes().empty());
 }
 
+TEST_CASE(
+    "job watch: an error that is normal for jobs of its kind asks for nothing, unless fatal") {
+  WatchedJob job(2);
+  job.watch.set_normal([](const wire::TemplateDefinition& known) {
+    return known.text == "failed to read metrics" || known.text == "the job is killed";
+  });
+  const std::int64_t last = trained(job);
+  job.say(0, "failed to read metrics", last + 100, Level::error);
+  CHECK(job.causes().empty());
+  job.say(0, "failed to read weights", last + 200, Level::error);
+  CHECK(job.causes() == Causes{Cause::error_line});
+  job.iterate_all(31, 33, last + 1000);
+  static_cast<void>(job.causes());
+  job.say(1, "the job is killed", last + 3100, Level::fatal);
+  CHECK(job.causes() == Causes{Cause::error_line});
+}
+
 TEST_CASE("job watch: what comes while a cause waits for its diagnosis triggers afterwards") {
   WatchedJob job(2);
   job.answer = State::crashed;

@@ -74,4 +74,21 @@ TEST_CASE("pauses: what was seen before the first iteration says nothing of late
   CHECK_FALSE(pauses.may_confirm(kStart));
 }
 
+TEST_CASE("pauses: those of earlier jobs serve until there are five of its own") {
+  Pauses pauses;
+  pauses.warm(kStart, Millis{50'000});
+  pauses.warm(kIteration, Millis{20'000});
+  CHECK(deadline(pauses, kStart, 10'000) == Millis{100'000});  // and not 40 s, as without
+  pauses.add(kStart, Millis{70'000});
+  CHECK(deadline(pauses, kStart, 10'000) == Millis{140'000});
+  CHECK(deadline(pauses, kIteration, 10'000) == Millis{40'000});
+  for (int i = 0; i < 4; ++i) pauses.add(kIteration, Millis{100});
+  CHECK(deadline(pauses, kIteration, 10'000) == Millis{40'000});
+  pauses.add(kIteration, Millis{100});
+  CHECK(deadline(pauses, kIteration, 10'000) == Millis{10'000});
+  CHECK(deadline(pauses, kCheckpoint, 10'000) == Millis{40'000});
+  pauses.cool();
+  CHECK(deadline(pauses, kStart, 10'000) == Millis{210'000});
+}
+
 }  // namespace l4::watch

@@ -38,6 +38,24 @@ TEST_CASE("command line: faults has commands of its own") {
   CHECK(read({"faults", "list"}).faults.action == FaultsOptions::Action::list);
 }
 
+TEST_CASE("command line: pool has commands of its own, outcome has two words") {
+  const auto add = read({"pool", "add", "dir", "--name", "job", "--anyway"});
+  REQUIRE(add.command == CommandLine::Command::pool);
+  CHECK(add.pool.action == PoolOptions::Action::add);
+  CHECK(add.pool.path == "dir");
+  CHECK(add.pool.anyway);
+  CHECK(read({"pool", "list", "-o", "json"}).pool.format == "json");
+  CHECK(read({"pool", "drop", "a.0"}).pool.run == "a.0");
+  const auto told = read({"outcome", "job", "failure", "--note", "NaN"});
+  REQUIRE(told.command == CommandLine::Command::pool);
+  CHECK(told.pool.action == PoolOptions::Action::outcome);
+  CHECK(told.pool.job == "job");
+  CHECK(told.pool.outcome == "failure");
+  CHECK(told.pool.note == "NaN");
+  CHECK(read({"outcome", "job", "good"}).exit == kWrongUse);
+  CHECK(read({"pool", "show", ".."}).exit == kWrongUse);
+}
+
 TEST_CASE("command line: keys has commands of its own") {
   const auto add = read({"keys", "add", "a", "b", "--from", "f", "--dir", "d", "--fleet"});
   REQUIRE(add.command == CommandLine::Command::keys);

@@ -1,0 +1,54 @@
+// The parts of the live aggregator. Private to this room: aggregator.cc puts them together and
+// takes them apart, questions.cc asks them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "aggregator/live/aggregator.h"
+#include "aggregator/live/intake.h"
+
+namespace l4::live {
+
+struct Aggregator::Impl {
+  Impl(Options given, Surroundings around)
+      : options(std::move(given)),
+        outside(std::move(around)),
+        board(options.server.incarnation, options.events) {
+    if (!outside.warn) outside.warn = outside.say;
+  }
+
+  Shard& shard_of(const std::string& job) {
+    return *shards[std::hash<std::string>{}(job) % shards.size()];
+  }
+  Services services();
+  std::unique_ptr<FaultBook> make_fault_book();
+  store::StoreEvents events();
+  void tell_lines(const LinesQuery& query, const std::expected<LinesResult, LinesProblem>& result);
+
+  Options options;
+  Surroundings outside;
+  EventBoard board;
+  std::unique_ptr<store::Store> store;  // outlives all that uses it
+  std::unique_ptr<alert::Alerter> alerter;
+  std::shared_ptr<Totals> totals = std::make_shared<Totals>();
+  std::unique_ptr<FaultBook> faults;  // outlives the shards, which answer it
+  std::unique_ptr<PoolBook> pool;
+  std::vector<std::unique_ptr<Shard>> shards;
+  std::unique_ptr<StoreLedger> ledger;
+  std::unique_ptr<Intake> intake;
+  std::atomic<Intake*> hears{nullptr};  // what the store's threads may ring
+  std::atomic<bool> accepting{true};
+  std::mutex lines_mutex;
+  LinesCounts lines;  // under it
+  std::vector<std::jthread> threads;
+  bool stopped = false;
+};
+
+}  // namespace l4::live

@@ -1,0 +1,123 @@
+#include "aggregator/live/pool_api.h"
+
+#include <utility>
+
+#include "aggregator/pool/run_json.h"
+#include "aggregator/serve/json_object.h"
+#include "aggregator/serve/json_text.h"
+
+namespace l4::live {
+namespace {
+
+using http::Request;
+using http::Response;
+using serve::JsonWriter;
+
+constexpr std::size_t kNoteBytesMax = 500;
+
+Response json(std::string text) {
+  return {200, "application/json", std::move(text)};
+}
+
+Response wrong(std::string_view message) {
+  return http::error_response(400, "bad_request", message);
+}
+
+Response no_run(const std::string& run) {
+  return http::error_response(404, "not_found", "there is no run " + run + " in the pool");
+}
+
+bool is_json(const Request& request) {
+  return request.content_type.starts_with("application/json");
+}
+
+Response not_json() {
+  return http::error_response(415, "media_type", "Content-Type must be application/json");
+}
+
+Response answer(const OutcomeDone& done) {
+  JsonWriter text;
+  text.open('{').member("job", done.outcome.job).member("outcome", done.outcome.outcome);
+  text.member("note", done.outcome.note).member("who", done.outcome.who);
+  text.member("told", done.outcome.told).member("before", done.before);
+  text.member("run", done.run).member("kind", done.kind).member("removed", done.removed);
+  return json(text.member("why_not", done.why_not).close('}').take() + '\n');
+}
+
+}  // namespace
+
+Response pool_list(Aggregator& aggregator, const Request& request) {
+  bool whole = false;
+  std::string_view kind;
+  for (const auto& [name, value] : request.query) {
+    if (name == "whole" && value != "true" && value != "false")
+      return wrong("whole must be true or false");
+    if (name == "whole") whole = value == "true";
+    if (name == "kind") kind = value;
+  }
+  const auto rows = aggregator.pool().rows();
+  std::vector<const pool::Run*> runs;
+  for (const PoolBook::Row& row : rows)
+    if (kind.empty() || row.run->kind == kind) runs.push_back(row.run.get());
+  return json(pool::to_json(runs, whole));
+}
+
+Response pool_run(Aggregator& aggregator, const std::string& run) {
+  for (const PoolBook::Row& row : aggregator.pool().rows())
+    if (row.run->id == run) return json(pool::to_json({row.run.get()}, true));
+  return no_run(run);
+}
+
+Response import_pool(Aggregator& aggregator, const Request& request) {
+  if (!is_json(request)) return not_json();
+  auto runs = pool::read_runs(request.body, true);
+  if (!runs) return wrong("the body: " + runs.error().text());
+  std::vector<std::pair<std::string, std::string>> added;
+  for (pool::Run& run : *runs) {
+    std::string id = run.id;
+    auto kind = aggregator.pool().add(std::move(run), request.who);
+    if (!kind)
+      return http::error_response(
+          409, "refused",
+          kind.error().text() + (added.empty() ? "" : "; the runs before it were added"));
+    added.emplace_back(std::move(id), std::move(*kind));
+  }
+  JsonWriter text;
+  text.open('{').key("added").open('[');
+  for (const auto& [run, kind] : added)
+    text.open('{').member("run", run).member("kind", kind).close('}');
+  return json(text.close(']').close('}').take() + '\n');
+}
+
+Response drop_pool_run(Aggregator& aggregator, const Request& request, const std::string& run) {
+  if (!request.body.empty()) return wrong("the body: nothing is asked for");
+  const auto done = aggregator.pool().drop(run, request.who);
+  if (!done)
+    return http::error_response(503, "not_stored", "it is still there: " + done.error().text());
+  if (!*done) return no_run(run);
+  JsonWriter text;
+  return json(text.open('{').member("dropped", run).close('}').take() + '\n');
+}
+
+void tell_outcome(Aggregator& aggregator, const Request& request, const std::string& job,
+                  const http::Reply& reply) {
+  if (!is_json(request)) return reply(not_json());
+  auto body = serve::JsonObject::read(request.body);
+  if (!body) return reply(wrong("the body: " + body.error().text()));
+  OutcomeRequest asked;
+  asked.outcome.job = job;
+  asked.outcome.outcome = body->text("outcome", kNoteBytesMax);
+  asked.outcome.note = body->text_or_none("note", kNoteBytesMax);
+  if (const std::string& word = asked.outcome.outcome; word != "success" && word != "failure")
+    body->refuse("outcome", "must be success or failure, not '" + word + "'");
+  if (const auto error = body->finish()) return reply(wrong(error->text()));
+  asked.outcome.who = request.who;
+  asked.outcome.told = aggregator.now();
+  const bool taken = aggregator.tell_outcome(std::move(asked), [reply](const auto& done) {
+    if (done) return reply(answer(*done));
+    reply(http::error_response(done.error().status, done.error().code, done.error().message));
+  });
+  if (!taken) reply(http::error_response(503, "busy", "too much waits for an answer; try again"));
+}
+
+}  // namespace l4::live

@@ -1,0 +1,198 @@
+// What the aggregator is asked from other threads, and which of its threads answer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "aggregator/live/aggregator_impl.h"
+#include "aggregator/live/gather.h"
+
+namespace l4::live {
+
+void Aggregator::Impl::tell_lines(const LinesQuery& query,
+                                  const std::expected<LinesResult, LinesProblem>& result) {
+  outside.say(audit_text(query, result));
+  const std::lock_guard lock(lines_mutex);
+  ++lines.questions;
+  if (!result) {
+    ++lines.refused;
+    return;
+  }
+  lines.lines += result->lines.size();
+  lines.bytes += result->text_bytes;
+  lines.incomplete += result->missing.empty() ? 0 : 1;
+}
+
+bool Aggregator::jobs(std::function<void(std::vector<JobRow>)> then) {
+  using Rows = std::vector<JobRow>;
+  auto gather = std::make_shared<Gather<Rows>>(impl_->shards.size(),
+                                               [then = std::move(then)](std::vector<Rows> parts) {
+                                                 Rows all;
+                                                 for (Rows& part : parts)
+                                                   std::ranges::move(part, std::back_inserter(all));
+                                                 std::ranges::sort(all, {}, &JobRow::id);
+                                                 then(std::move(all));
+                                               });
+  return std::ranges::all_of(impl_->shards, [&](const auto& shard) {
+    return shard->call([gather](Shard& asked) { gather->answer(asked.rows()); });
+  });
+}
+
+bool Aggregator::job(const std::string& id, bool anew,
+                     std::function<void(const LiveJob*, const JobRow&)> then) {
+  return impl_->shard_of(id).call([id, anew, then = std::move(then)](Shard& shard) {
+    const LiveJob* job = anew ? shard.refresh(id) : shard.find(id);
+    then(job, job != nullptr ? shard.row(*job) : JobRow{});
+  });
+}
+
+bool Aggregator::agents(std::function<void(bool, std::vector<receive::AgentView>)> then) {
+  return impl_->intake->call([then = std::move(then)](Intake& intake) {
+    then(intake.is_blind(), intake.server().agents());
+  });
+}
+
+bool Aggregator::lines(const LinesQuery& query, LinesThen then) {
+  Impl* const impl = impl_.get();
+  const LinesThen told = [impl, query, then = std::move(then)](auto result) {
+    impl->tell_lines(query, result);
+    then(std::move(result));
+  };
+  const auto plan = [impl, query, told](Shard& shard) {
+    using Kind = LinesProblem::Kind;
+    const LiveJob* job = shard.find(query.job);
+    if (job == nullptr) return told(std::unexpected(LinesProblem{Kind::no_job}));
+    LinesPlan whom = plan_lines(*job, query, impl->options.lines);
+    if (whom.agents.empty()) return told(std::unexpected(LinesProblem{Kind::nothing}));
+    const bool asked = impl->intake->call([told, whom = std::move(whom)](Intake& intake) mutable {
+      if (!intake.ask(std::move(whom), told)) told(std::unexpected(LinesProblem{Kind::busy}));
+    });
+    if (!asked) told(std::unexpected(LinesProblem{Kind::busy}));
+  };
+  return impl->shard_of(query.job).call(plan);
+}
+
+bool Aggregator::counts(std::function<void(const Counts&)> then) {
+  auto gather = std::make_shared<Gather<Counts>>(
+      impl_->shards.size() + 1, [then = std::move(then)](std::vector<Counts> parts) {
+        // One part has all but the shards' figures, which are added up.
+        const auto whole = std::ranges::find_if(parts, &Counts::whole);
+        Counts all = whole == parts.end() ? Counts{} : *whole;
+        for (const Counts& part : parts)
+          if (!part.whole) add(all.shards, part.shards);
+        then(all);
+      });
+  Impl* const impl = impl_.get();
+  const bool asked = impl->intake->call([gather, impl](Intake& intake) {
+    Counts counts;
+    counts.whole = true;
+    counts.server = intake.server().stats();
+    counts.store = impl->store->stats();
+    counts.alerts = impl->alerter->stats();
+    counts.pool = impl->pool->stats();
+    counts.fleet = sum_of(intake.server().agents(), impl->outside.now().wall);
+    {
+      const std::lock_guard lock(impl->lines_mutex);
+      counts.lines = impl->lines;
+    }
+    counts.ledger = intake.ledger().counts();
+    counts.events = impl->board.counts();
+    counts.agents_max = impl->options.server.agents_max;
+    counts.journal_bytes_max = impl->options.store.journal.bytes_max;
+    counts.checkpoint_bytes_max = impl->options.store.checkpoints.bytes_max;
+    counts.files = intake.ledger().offsets().files();
+    counts.under_way = intake.ledger().under_way();
+    counts.not_taken = intake.ledger().refused();
+    counts.blind = intake.is_blind();
+    counts.accepting = impl->accepting;
+    gather->answer(counts);
+  });
+  return asked && std::ranges::all_of(impl->shards, [&](const auto& shard) {
+           return shard->call([gather](Shard& part) {
+             Counts counts;
+             counts.shards = part.stats();
+             gather->answer(counts);
+           });
+         });
+}
+
+Result<std::vector<store::Incident>> Aggregator::incidents(const store::IncidentQuery& query) {
+  return impl_->store->database().incidents(query);
+}
+
+Result<std::optional<store::Incident>> Aggregator::incident(const std::string& id) {
+  return impl_->store->database().incident(id);
+}
+
+store::Database& Aggregator::database() {
+  return impl_->store->database();
+}
+
+bool Aggregator::on_shard(const std::string& job, Shard::Call call) {
+  return impl_->shard_of(job).call(std::move(call));
+}
+
+Health Aggregator::health() const {
+  Health health;
+  const Millis now = impl_->outside.now().steady;
+  health.journal = !impl_->accepting;
+  health.blind = impl_->intake->is_blind();
+  if (health.journal)
+    health.reasons.emplace_back("the journal cannot be written: nothing is taken from agents");
+  if (health.blind) health.reasons.emplace_back("blind: most agents fell silent at once");
+  if (const auto ready = impl_->store->database().ready(); !ready) {
+    health.database = true;
+    health.reasons.push_back("the database cannot be used: " + ready.error().text());
+  }
+  const auto stalls = [&](Millis stepped, const std::string& what) {
+    if (now - stepped < impl_->options.stalls_after) return;
+    health.stalled = true;
+    health.reasons.push_back(what + " has not moved for " + to_human(now - stepped));
+  };
+  stalls(impl_->intake->stepped(), "the receiving thread");
+  for (std::size_t i = 0; i < impl_->shards.size(); ++i)
+    stalls(impl_->shards[i]->stepped(), fmt::format("scoring thread {}", i));
+  return health;
+}
+
+EventBoard& Aggregator::events() {
+  return impl_->board;
+}
+
+std::shared_ptr<const faults::Library> Aggregator::library() const {
+  return impl_->faults->library();
+}
+
+bool Aggregator::confirm(ConfirmRequest request, FaultBook::Then<Confirmed> then) {
+  return impl_->faults->confirm(std::move(request), std::move(then));
+}
+
+bool Aggregator::drop_fault(std::string id, std::string who, FaultBook::Then<faults::Fault> then) {
+  return impl_->faults->drop(std::move(id), std::move(who), std::move(then));
+}
+
+PoolBook& Aggregator::pool() {
+  return *impl_->pool;
+}
+
+TimeMs Aggregator::now() const {
+  return impl_->outside.now().wall;
+}
+
+bool Aggregator::tell_outcome(OutcomeRequest request, OutcomeThen then) {
+  Shard& shard = impl_->shard_of(request.outcome.job);
+  return shard.call([this, request = std::move(request), then = std::move(then)](Shard& asked) {
+    then(live::tell_outcome(request, *impl_->pool, impl_->store->database(), asked));
+  });
+}
+
+void Aggregator::set(const Thresholds& thresholds) {
+  for (const auto& shard : impl_->shards)
+    shard->call([thresholds](Shard& asked) { asked.set(thresholds); });
+}
+
+const LiveJob* Aggregator::find(const std::string& job) const {
+  return impl_->shard_of(job).find(job);
+}
+
+}  // namespace l4::live

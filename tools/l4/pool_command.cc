@@ -1,0 +1,257 @@
+#include "tools/l4/pool_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <thread>
+
+#include "aggregator/job/attempts.h"
+#include "aggregator/pool/run_json.h"
+#include "aggregator/serve/json_object.h"
+#include "aggregator/serve/utf8.h"
+#include "common/http/url.h"
+#include "tools/l4/asking.h"
+#include "tools/l4/live_json.h"
+#include "tools/l4/pool_logs.h"
+#include "tools/l4/terminal.h"
+
+namespace l4::cli {
+namespace {
+
+constexpr Millis kTimeout{60'000};
+constexpr std::size_t kFileBytesMax = std::size_t{64} << 20U;
+
+const char* program_of(const PoolOptions& options) {
+  using enum PoolOptions::Action;
+  switch (options.action) {
+    case list:
+      return "l4 pool list";
+    case show:
+      return "l4 pool show";
+    case add:
+      return "l4 pool add";
+    case drop:
+      return "l4 pool drop";
+    case export_runs:
+      return "l4 pool export";
+    case import_runs:
+      return "l4 pool import";
+    case outcome:
+      break;
+  }
+  return "l4 outcome";
+}
+
+/// What was answered, or why nothing was.
+Answer<std::string> exchange(const PoolOptions& options, Method method, const std::string& path,
+                             const std::string& body) {
+  const auto asked = find_aggregator(options.address, options.token_file, options.ca);
+  if (!asked) return std::unexpected(asked.error());
+  auto response = ask(*asked, method, path, body, kTimeout);
+  if (!response) return std::unexpected(response.error());
+  if (response->status == 200) return std::move(response->body);
+  Failure failure = failure_of(*asked, *response);
+  const unsigned status = response->status;
+  if (status == 400 || status == 404 || status == 409) failure.exit = kWrongUse;
+  return std::unexpected(failure);
+}
+
+int give_up(const PoolOptions& options, const Failure& failure) {
+  return fail(failure.error, failure.exit, program_of(options));
+}
+
+/// JSON as it came, or the text that `render` makes of it.
+template <class Render>
+int show_answer(const PoolOptions& options, const Answer<std::string>& body, Render render) {
+  if (!body) return give_up(options, body.error());
+  const Result<std::string> text =
+      options.format == "json" ? tidied_json(*body) : Result<std::string>(render(*body));
+  if (!text)
+    return fail({"what the aggregator answered: " + text.error().where, text.error().reason},
+                kNothingRead, program_of(options));
+  return write_text(*text, {}, program_of(options));
+}
+
+std::string day(TimeMs time) {
+  return to_rfc3339(time).substr(0, 19) + "Z";
+}
+
+Result<std::string> render_list(const std::string& body) {
+  const auto runs = pool::read_runs(body, false);
+  if (!runs) return std::unexpected(runs.error());
+  if (runs->empty()) return "no healthy run is known yet\n";
+  std::map<std::string, std::size_t> kinds;
+  std::size_t width = 3;
+  for (const pool::Run& run : *runs) {
+    ++kinds[run.kind];
+    width = std::max(width, serve::harmless(run.id).size());
+  }
+  std::string text =
+      fmt::format("{} {} of {} {} of job\n", runs->size(), runs->size() == 1 ? "run" : "runs",
+                  kinds.size(), kinds.size() == 1 ? "kind" : "kinds");
+  text += fmt::format("{:<13}  {:<{}}  {:<20}  {:>5}  {:>6}  {:>8}  {:>6}  {}\n", "kind", "run",
+                      width, "ended", "nodes", "ranks", "lines", "events", "origin");
+  for (const pool::Run& run : *runs)
+    text += fmt::format("{:<13}  {:<{}}  {:<20}  {:>5}  {:>6}  {:>8}  {:>6}  {}\n",
+                        serve::harmless(run.kind), serve::harmless(run.id), width, day(run.ended),
+                        run.nodes, run.ranks, run.lines, run.events.size(), pool::name(run.origin));
+  return text;
+}
+
+Result<std::string> render_run(const std::string& body, std::size_t top) {
+  auto run = pool::read_run(body);
+  if (!run) return std::unexpected(run.error());
+  std::string text = fmt::format("{} · {} · {} nodes, {} ranks, {} lines · ended {} · by {}\n",
+                                 serve::harmless(run->id), serve::harmless(run->kind), run->nodes,
+                                 run->ranks, run->lines, day(run->ended), pool::name(run->origin));
+  for (const pool::Pause& pause : run->pauses)
+    text +=
+        fmt::format("longest pause in {}{}: {}\n", l4::name(pause.stage),
+                    pause.startup ? " before the first iteration" : "", to_human(pause.longest));
+  std::ranges::stable_sort(run->events, std::greater<>{}, &pool::Event::node_count_max);
+  text += fmt::format("{:>10}  {:>6}  {:<7}  {}\n", "most/node", "nodes", "level", "template");
+  for (std::size_t i = 0; i < std::min(top, run->events.size()); ++i) {
+    const pool::Event& event = run->events[i];
+    text += fmt::format("{:>10}  {:>5.0f}%  {:<7}  {}\n", event.node_count_max,
+                        100 * event.node_share, l4::name(event.level), serve::harmless(event.text));
+  }
+  if (run->events.size() > top)
+    text += fmt::format("and {} more; --top shows them\n", run->events.size() - top);
+  return text;
+}
+
+Result<std::string> render_outcome(const std::string& body) {
+  auto answer = serve::JsonObject::read(body);
+  if (!answer) return std::unexpected(answer.error());
+  constexpr std::size_t kMost = 4'096;
+  const auto text = [&](const char* name) {
+    return serve::harmless(answer->text_or_none(name, kMost));
+  };
+  std::string shown = fmt::format("{} is a {}", text("job"), text("outcome"));
+  if (const std::string before = text("before"); before == text("outcome"))
+    shown += ", as was told before";
+  shown += '\n';
+  if (const std::string run = text("run"); !run.empty())
+    shown += fmt::format("run {} is in the pool as {}\n", run, text("kind"));
+  if (const std::string why = text("why_not"); !why.empty())
+    shown += fmt::format("no run was added to the pool: {}\n", why);
+  for (const std::string& run : answer->texts_or_none("removed", pool::kRunsMax, kMost))
+    shown += fmt::format("run {} has left the pool\n", serve::harmless(run));
+  return shown;
+}
+
+int export_runs(const PoolOptions& options) {
+  std::string path = "/api/v1/pool?whole=true";
+  if (!options.kind.empty()) path += "&kind=" + http::percent_encoded(options.kind);
+  const auto body = exchange(options, Method::get, path, {});
+  if (!body) return give_up(options, body.error());
+  const auto runs = pool::read_runs(*body, true);
+  if (!runs)
+    return fail({"what the aggregator answered: " + runs.error().where, runs.error().reason},
+                kNothingRead, program_of(options));
+  return write_text(*body, options.out, program_of(options));
+}
+
+Result<std::string> read_file(const std::filesystem::path& path) {
+  std::string text;
+  const auto take = [&](std::istream& in) {
+    std::string part(std::size_t{1} << 20U, '\0');
+    while (text.size() <= kFileBytesMax &&
+           (in.read(part.data(), std::ssize(part)), in.gcount() > 0))
+      text.append(part, 0, static_cast<std::size_t>(in.gcount()));
+  };
+  if (path == "-") {
+    take(std::cin);
+  } else {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) return std::unexpected(Error{path.string(), "cannot be read"});
+    take(in);
+  }
+  if (text.size() > kFileBytesMax)
+    return std::unexpected(Error{path.string(), "has more than 64 MiB"});
+  return text;
+}
+
+/// One request each: a body has a bound.
+int send(const PoolOptions& options, const std::vector<pool::Run>& runs) {
+  std::size_t added = 0;
+  std::map<std::string, std::size_t> kinds;
+  for (const pool::Run& run : runs) {
+    const auto body = exchange(options, Method::post, "/api/v1/pool", pool::to_json(run));
+    if (!body) {
+      Failure failure = body.error();
+      if (added > 0) failure.error.reason += fmt::format("; {} runs before it were added", added);
+      return give_up(options, failure);
+    }
+    ++added;
+    if (options.format == "json") std::cout << *body;
+  }
+  if (options.format != "json")
+    std::cout << fmt::format("{} {} added\n", added, added == 1 ? "run was" : "runs were");
+  return finish_output(program_of(options));
+}
+
+int import_runs(const PoolOptions& options) {
+  const auto text = read_file(options.path);
+  if (!text) return fail(text.error(), kWrongUse, program_of(options));
+  const auto runs = pool::read_runs(*text, true);
+  if (!runs) {
+    Error error = runs.error();
+    error.where = options.path.string() + (error.where.empty() ? "" : ": " + error.where);
+    return fail(error, kWrongUse, program_of(options));
+  }
+  return send(options, *runs);
+}
+
+int add_logs(const PoolOptions& options) {
+  auto read = read_healthy(options);
+  if (!read) return give_up(options, read.error());
+  return send(options, {std::move(*read)});
+}
+
+int tell(const PoolOptions& options) {
+  serve::JsonWriter body;
+  body.open('{').member("outcome", options.outcome);
+  if (!options.note.empty()) body.member("note", options.note);
+  body.close('}');
+  const std::string path = "/api/v1/jobs/" + http::percent_encoded(options.job) + "/outcome";
+  return show_answer(options, exchange(options, Method::post, path, body.take()), render_outcome);
+}
+
+}  // namespace
+
+int run_pool(const PoolOptions& options) {
+  using enum PoolOptions::Action;
+  const std::string run_path = "/api/v1/pool/" + http::percent_encoded(options.run);
+  switch (options.action) {
+    case list: {
+      const std::string kind =
+          options.kind.empty() ? "" : "?kind=" + http::percent_encoded(options.kind);
+      return show_answer(options, exchange(options, Method::get, "/api/v1/pool" + kind, {}),
+                         render_list);
+    }
+    case show:
+      return show_answer(options, exchange(options, Method::get, run_path, {}),
+                         [&](const std::string& body) { return render_run(body, options.top); });
+    case add:
+      return add_logs(options);
+    case drop:
+      return show_answer(options, exchange(options, Method::erase, run_path, {}),
+                         [&](const std::string&) -> Result<std::string> {
+                           return fmt::format("run {} was dropped\n", serve::harmless(options.run));
+                         });
+    case export_runs:
+      return cli::export_runs(options);
+    case import_runs:
+      return cli::import_runs(options);
+    case outcome:
+      break;
+  }
+  return tell(options);
+}
+
+}  // namespace l4::cli
