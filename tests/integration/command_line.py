@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""`l4 completion` in a real bash, and `l4 check-config` on configs of each program.
+"""`l4 completion` in a real bash, `l4 check-config` on configs of each program, client.toml.
 
 usage: command_line.py L4
 """
+import http.server
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 import support
 
@@ -41,6 +44,57 @@ def check_completion(expect, l4):
             expect.equal((parsed.returncode, parsed.stderr), (0, b""), f"{shell} reads it")
     run = subprocess.run([l4, "completion", "tcsh"], capture_output=True, timeout=60)
     expect.that(run.returncode == 2 and b"tcsh" in run.stderr, "another shell is refused")
+
+
+def check_client_file(expect, l4, folder):
+    """Flag, environment, file, in that order; the file's token goes to the file's address alone."""
+    file, token = folder / "home" / "l4" / "client.toml", folder / "home" / "l4" / "my.token"
+    file.parent.mkdir(parents=True)
+    heard = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            heard.append(self.headers.get("Authorization", ""))
+            body = b'{"jobs": [], "next": null}'
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    token.write_text("of-the-file\n")
+
+    def asked(*flags, **environment):
+        heard.clear()
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("L4_")}
+        run = subprocess.run([l4, "jobs", *flags], capture_output=True, timeout=60, env={
+            **kept, "XDG_CONFIG_HOME": str(folder / "home"), **environment})
+        return run.returncode, list(heard), run.stderr.decode()
+
+    file.write_text(f'[client]\naddress = "{url}"\ntoken_file = "my.token"\n')
+    expect.equal(asked()[:2], (0, ["Bearer of-the-file"]), "client.toml: address and token")
+    expect.equal(asked(L4_TOKEN="own")[:2], (0, ["Bearer own"]), "L4_TOKEN comes first")
+    expect.equal(asked("--address", url)[:2], (0, [""]), "its token goes to its address alone")
+    status, _, said = asked(L4_ADDRESS="http://127.0.0.1:1")
+    expect.that(status == 3 and "127.0.0.1:1" in said, "L4_ADDRESS comes first", said)
+    for text, word in (('[client]\nadress = "x"\n', "adress"), ("[client\n", ":1"),
+                       ('[client]\naddress = "nowhere"\n', "address")):
+        file.write_text(text)
+        status, _, said = asked()
+        expect.that(status == 2 and "client.toml" in said and word in said, f"{text!r}", said)
+        expect.that(checked(l4, "--as", "client", file)[0] == 2, f"check-config of {text!r}")
+    status, _, said = asked(L4_CLIENT=str(folder / "nowhere.toml"))
+    expect.that(status == 2 and "nowhere.toml" in said, "L4_CLIENT that is not there", said)
+    status, out, _ = checked(l4, CONFIG / "client.toml")
+    expect.that(status == 0 and "l4 can use it" in out, "the one that ships", out)
+    server.shutdown()
+    server.server_close()
 
 
 def checked(l4, *arguments):
@@ -84,6 +138,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_completion(expect, l4)
         check_configs(expect, l4, pathlib.Path(folder))
+        check_client_file(expect, l4, pathlib.Path(folder))
     return expect.end()
 
 

@@ -8,6 +8,7 @@
 
 #include "common/http/tls.h"
 #include "common/http/url.h"
+#include "tools/l4/client_file.h"
 #include "tools/l4/live_json.h"
 
 namespace l4::cli {
@@ -15,10 +16,18 @@ namespace {
 
 constexpr auto kDefaultAddress = "http://127.0.0.1:7440";
 
-Answer<std::string> find_token(const std::filesystem::path& token_file) {
+/// Empty where it is not set.
+std::string of_environment(const char* name) {
+  const char* given = std::getenv(name);
+  return given != nullptr ? given : "";
+}
+
+Answer<std::string> find_token(std::filesystem::path token_file,
+                               const std::filesystem::path& known) {
   if (token_file.empty()) {
-    const char* given = std::getenv("L4_TOKEN");
-    return given != nullptr ? given : "";
+    if (std::string given = of_environment("L4_TOKEN"); !given.empty()) return given;
+    if (known.empty()) return std::string();
+    token_file = known;
   }
   std::ifstream file(token_file);
   std::string token;
@@ -27,28 +36,33 @@ Answer<std::string> find_token(const std::filesystem::path& token_file) {
   return token;
 }
 
-Answer<std::string> find_address(std::string address) {
-  const char* given = std::getenv("L4_ADDRESS");
-  if (address.empty() && given != nullptr) {
-    address = given;
+Answer<std::string> find_address(std::string address, const std::string& known) {
+  if (address.empty()) {
+    address = of_environment("L4_ADDRESS");
     if (const auto url = http::parse_url(address); !address.empty() && !url)
       return failed("L4_ADDRESS: " + url.error().where, url.error().reason, kWrongUse);
   }
-  if (address.empty()) address = kDefaultAddress;
+  if (address.empty()) address = known.empty() ? kDefaultAddress : known;
   address = address.substr(0, address.find_first_of("?#"));
   address.erase(address.find_last_not_of('/') + 1);
   return address;
 }
 
-Answer<std::filesystem::path> find_authorities(std::filesystem::path ca) {
-  const char* given = std::getenv("L4_CA");
-  const bool named = ca.empty() && given != nullptr && *given != '\0';
-  if (named) ca = given;
+Answer<std::filesystem::path> find_authorities(std::filesystem::path ca,
+                                               const std::filesystem::path& known) {
+  const char* said = "--ca: ";
+  if (ca.empty()) {
+    said = "L4_CA: ";
+    ca = of_environment("L4_CA");
+  }
+  if (ca.empty()) {
+    said = "ca: ";
+    ca = known;
+  }
   if (ca.empty()) return ca;
   const auto read = http::client_tls(ca);
   if (read) return ca;
-  return failed((named ? "L4_CA: " : "--ca: ") + read.error().where, read.error().reason,
-                kWrongUse);
+  return failed(said + read.error().where, read.error().reason, kWrongUse);
 }
 
 }  // namespace
@@ -60,11 +74,16 @@ std::unexpected<Failure> failed(std::string where, std::string reason, int exit)
 Answer<Aggregator> find_aggregator(const std::string& address,
                                    const std::filesystem::path& token_file,
                                    const std::filesystem::path& ca) {
-  auto found = find_address(address);
+  const auto file = read_client_file(find_client_file());
+  if (!file) return failed(file.error().where, file.error().reason, kWrongUse);
+  auto found = find_address(address, file->address);
   if (!found) return std::unexpected(found.error());
-  auto token = find_token(token_file);
+  // A token of the file goes only to the address that stands beside it.
+  const bool elsewhere = !address.empty() || !of_environment("L4_ADDRESS").empty();
+  const ClientFile known = elsewhere ? ClientFile{} : *file;
+  auto token = find_token(token_file, known.token_file);
   if (!token) return std::unexpected(token.error());
-  auto trusted = find_authorities(ca);
+  auto trusted = find_authorities(ca, known.ca);
   if (!trusted) return std::unexpected(trusted.error());
   return Aggregator{std::move(*found), std::move(*token), std::move(*trusted)};
 }

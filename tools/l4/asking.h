@@ -33,8 +33,9 @@ struct Aggregator {
   std::filesystem::path ca = {};
 };
 
-/// Of --address or L4_ADDRESS, with the first word of --token-file or L4_TOKEN, believing --ca or
-/// L4_CA.
+/// Of --address, L4_ADDRESS or client.toml (client_file.h), with the first word of --token-file,
+/// L4_TOKEN or the file's token file, believing --ca, L4_CA or the file's `ca`; what the file says
+/// beside the address holds for its address alone.
 Answer<Aggregator> find_aggregator(const std::string& address,
                                    const std::filesystem::path& token_file,
                                    const std::filesystem::path& ca);

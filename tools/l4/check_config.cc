@@ -11,6 +11,7 @@
 #include "aggregator/serve/utf8.h"
 #include "aggregator/settings.h"
 #include "common/base/config_table.h"
+#include "tools/l4/client_file.h"
 #include "tools/l4/diagnose_command.h"
 #include "tools/l4/settings.h"
 #include "tools/l4/terminal.h"
@@ -31,6 +32,7 @@ constexpr std::array kKinds{
          "l4-aggregator",
          {"wire", "http", "jobs", "store", "alerts", "log"}},
     Kind{ConfigKind::diagnose, "diagnose", "l4 diagnose", {"drain", "decode", "archive"}},
+    Kind{ConfigKind::client, "client", "l4", {"client"}},
 };
 
 template <class T>
@@ -48,6 +50,8 @@ std::optional<Error> trouble_of(ConfigKind kind, const std::filesystem::path& fi
     }
     case ConfigKind::diagnose:
       return error_of(load_settings(file));
+    case ConfigKind::client:
+      return error_of(read_client_file(file));
   }
   return std::nullopt;
 }

@@ -17,7 +17,7 @@ struct CheckConfigOptions {
   std::string as;  ///< agent, aggregator or diagnose; empty: by the tables of each
 };
 
-enum class ConfigKind { agent, aggregator, diagnose };
+enum class ConfigKind { agent, aggregator, diagnose, client };
 
 /// By the name of a table that only one program has; nothing where there is none, or of several.
 std::optional<ConfigKind> kind_of_config(const std::filesystem::path& file);

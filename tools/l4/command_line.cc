@@ -92,7 +92,7 @@ void add_check_config(CLI::App& app, CheckConfigOptions& options) {
       ->required();
   command->add_option("--as", options.as, "whose they are (default: as their tables tell)")
       ->type_name("agent|aggregator|diagnose")
-      ->check(CLI::IsMember({"agent", "aggregator", "diagnose"}).description(""));
+      ->check(CLI::IsMember({"agent", "aggregator", "diagnose", "client"}).description(""));
 }
 
 /// Never two empty lines in a row.

@@ -28,6 +28,8 @@ Environment:
   L4_ADDRESS  the aggregator, where --address is not given
   L4_TOKEN    the token to ask with, where --token-file is not given
   L4_CA       whom to believe over https, where --ca is not given
+  L4_CLIENT   file that says all three where nothing else does
+              (default: ~/.config/l4/client.toml, else /etc/l4/client.toml)
   NO_COLOR    if set, no colours)";
 
 constexpr auto kSnapshotFooter =
