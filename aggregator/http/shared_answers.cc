@@ -34,7 +34,12 @@ bool is_shared(const Request& request) {
 
 std::string key_of(const Request& request) {
   std::string key = request.path;
-  for (const auto& [name, value] : request.query) key += '\n' + name + '\n' + value;
+  for (const auto& [name, value] : request.query) {
+    key += '\n';
+    key += name;
+    key += '\n';
+    key += value;
+  }
   return key;
 }
 
@@ -49,7 +54,7 @@ class Answers : public std::enable_shared_from_this<Answers> {
  public:
   Answers(Handler inner, Millis fresh) : inner_(std::move(inner)), fresh_(fresh) {}
 
-  void ask(const Request& request, Reply reply) {
+  void ask(const Request& request, const Reply& reply) {
     const std::string key = key_of(request);
     std::shared_ptr<Waiting> waiting;
     if (const auto known = join(key, reply, waiting)) return reply(*known);
@@ -121,7 +126,7 @@ Handler share_answers(Handler inner, Millis fresh) {
   const auto answers = std::make_shared<Answers>(std::move(inner), fresh);
   return [answers](const Request& request, Reply reply) {
     if (!is_shared(request)) return answers->pass(request, std::move(reply));
-    answers->ask(request, std::move(reply));
+    answers->ask(request, reply);
   };
 }
 
