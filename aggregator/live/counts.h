@@ -39,6 +39,7 @@ struct Counts {
   EventCounts events;
   PoolStats pool;
   std::uint64_t files = 0, under_way = 0, not_taken = 0;
+  std::uint64_t faults = 0, faults_confirmed = 0;  ///< known ones
   std::uint64_t agents_max = 0, journal_bytes_max = 0, checkpoint_bytes_max = 0;
   bool blind = false, accepting = true;
   bool whole = false;  ///< inside: a part that has all but the shards' figures

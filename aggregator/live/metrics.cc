@@ -111,6 +111,11 @@ void put_pool(Families& to, const PoolStats& pool) {
   to.counter("pool_dropped_total", "runs that have left", pool.dropped);
 }
 
+void put_faults(Families& to, const Counts& counts) {
+  to.gauge("faults", "known faults", counts.faults);
+  to.gauge("faults_confirmed", "of those, confirmed by engineers", counts.faults_confirmed);
+}
+
 void put_store(Families& to, const Counts& counts) {
   const store::StoreStats& store = counts.store;
   to.gauge("accepting", "0 while the journal cannot be written", counts.accepting);
@@ -159,6 +164,7 @@ std::string render_metrics(const Counts& counts, const Health& health) {
   put_lines(families, counts.lines);
   put_events(families, counts.events);
   put_pool(families, counts.pool);
+  put_faults(families, counts);
   put_store(families, counts);
   put_alerts(families, counts.alerts);
   families.process();

@@ -90,6 +90,12 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
     counts.store = impl->store->stats();
     counts.alerts = impl->alerter->stats();
     counts.pool = impl->pool->stats();
+    if (const auto library = impl->faults->library()) {
+      counts.faults = library->faults().size();
+      counts.faults_confirmed = static_cast<std::uint64_t>(std::ranges::count_if(
+          library->faults(),
+          [](const faults::Fault& fault) { return fault.confirmed.has_value(); }));
+    }
     counts.fleet = sum_of(intake.server().agents(), impl->outside.now().wall);
     {
       const std::lock_guard lock(impl->lines_mutex);

@@ -282,6 +282,9 @@ def check_confirmed(world, incident):
     world.start()
     kept = world.ops.json(f"/api/v1/faults/{fault['id']}")
     expect.equal(kept, fault, "after a kill -9 it is as it was answered")
+    figures = world.ops.ask("/metrics")[2].decode()
+    expect.that("\nl4_aggregator_faults_confirmed 1\n" in figures, "the metrics count it",
+                [row for row in figures.splitlines() if "faults" in row])
     expect.that("was confirmed by ops from incident" in world.server.log_text(), "the log says who")
     again = json.loads(world.faults(*said, "--category", "hardware/storage", "-o", "json").stdout)
     expect.equal((again["known"], again["fault"]["id"]), (True, fault["id"]), "the same again")
