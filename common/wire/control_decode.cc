@@ -19,11 +19,11 @@ namespace {
 constexpr int kNestingMax = 6;
 
 /// Reads one message. The first broken rule is kept; reading goes on harmlessly, since the sizes
-/// are bounded by `elements_left_`.
+/// are bounded by `words_left_`.
 class Decoder {
  public:
   Decoder(const Words& words, std::span<const std::byte> message)
-      : words_(words), message_(message), elements_left_(words.view().size()) {}
+      : words_(words), message_(message), words_left_(words.view().size()) {}
 
   Control message(schema::Envelope::Reader in);
   const std::optional<Error>& error() const { return error_; }
@@ -51,10 +51,18 @@ class Decoder {
   template <class List>
   capnp::uint size_of(std::string_view where, const List& list, std::size_t words_each,
                       std::size_t size_max) {
-    const bool fits = list.size() <= size_max && list.size() * words_each <= elements_left_;
+    return size_in(where, list.size(), list.size() * words_each, size_max);
+  }
+  capnp::uint size_of(std::string_view where, const capnp::List<std::uint32_t>::Reader& ids,
+                      std::size_t size_max) {
+    return size_in(where, ids.size(), words_of_ids(ids.size()), size_max);
+  }
+  capnp::uint size_in(std::string_view where, capnp::uint size, std::size_t words,
+                      std::size_t size_max) {
+    const bool fits = size <= size_max && words <= words_left_;
     require(fits, where, "more elements than there may be");
-    if (fits) elements_left_ -= list.size() * words_each;
-    return fits ? list.size() : 0;
+    if (fits) words_left_ -= words;
+    return fits ? size : 0;
   }
 
   /// Where the bytes stand in the message itself, also if it had to be copied to be read.
@@ -78,7 +86,7 @@ class Decoder {
 
   const Words& words_;
   std::span<const std::byte> message_;
-  std::size_t elements_left_;
+  std::size_t words_left_;  ///< of the message, for elements of lists
   std::optional<Error> error_;
 };
 
@@ -112,7 +120,7 @@ Position Decoder::position(schema::Position::Reader in) {
 PositionPage Decoder::page(schema::PositionPage::Reader in) {
   PositionPage out;
   const auto list = in.getPositions();
-  const capnp::uint size = size_of("positions", list, 1, elements_left_);
+  const capnp::uint size = size_of("positions", list, 1, words_left_);
   out.positions.reserve(size);
   for (capnp::uint i = 0; i < size && !error_; ++i) {
     out.positions.push_back(position(list[i]));
@@ -173,12 +181,12 @@ Want Decoder::want(schema::Want::Reader in) {
   Want out;
   out.number = in.getNumber();
   const auto files = in.getFiles();
-  const capnp::uint file_count = size_of("want.files", files, 1, elements_left_);
+  const capnp::uint file_count = size_of("want.files", files, 1, words_left_);
   out.files.reserve(file_count);
   for (capnp::uint i = 0; i < file_count; ++i)
     out.files.push_back({files[i].getKey(), files[i].getOffset()});
   const auto templates = in.getTemplates();
-  const capnp::uint size = size_of("want.templates", templates, 1, kForgottenMax);
+  const capnp::uint size = size_of("want.templates", templates, kForgottenMax);
   out.templates.reserve(size);
   for (capnp::uint i = 0; i < size; ++i) out.templates.emplace_back(templates[i]);
   out.job = text("want.job", in.getJob(), kPathBytesMax);

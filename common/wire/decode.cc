@@ -170,7 +170,7 @@ class Decoder {
 
   std::vector<LocalTemplateId> template_ids(capnp::List<std::uint32_t>::Reader in) {
     place_.field("forgotten");
-    const std::size_t words = (in.size() + 1) / 2;
+    const std::size_t words = words_of_ids(in.size());
     require(in.size() <= kForgottenMax, "too many ids");
     require(words <= elements_left_, "more elements than the message has words");
     if (error_) return {};

@@ -18,11 +18,10 @@ constexpr int kNestingMax = 6;
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
 /// Reads one body. The first broken rule is kept; reading goes on harmlessly, since the sizes are
-/// bounded by `elements_left_`.
+/// bounded by `words_left_`.
 class Decoder {
  public:
-  /// The smallest elements are template ids, two to a word.
-  explicit Decoder(std::size_t words) : elements_left_(2 * words) {}
+  explicit Decoder(std::size_t words) : words_left_(words) {}
 
   LinesQuestion question(schema::LinesQuestion::Reader in);
   LinesAnswer answer(schema::LinesAnswer::Reader in);
@@ -57,18 +56,27 @@ class Decoder {
     return {reinterpret_cast<const char*>(in.begin()), in.size()};
   }
 
+  /// An element takes at least a word of an honest message, but for ids.
   template <class List>
   capnp::uint size_of(std::string_view where, const List& list, std::size_t size_max) {
-    const bool fits = list.size() <= size_max && list.size() <= elements_left_;
+    return size_in(where, list.size(), list.size(), size_max);
+  }
+  capnp::uint size_of(std::string_view where, const capnp::List<std::uint32_t>::Reader& ids,
+                      std::size_t size_max) {
+    return size_in(where, ids.size(), words_of_ids(ids.size()), size_max);
+  }
+  capnp::uint size_in(std::string_view where, capnp::uint size, std::size_t words,
+                      std::size_t size_max) {
+    const bool fits = size <= size_max && words <= words_left_;
     require(fits, where, "more elements than there may be");
-    if (fits) elements_left_ -= list.size();
-    return fits && !error_ ? list.size() : 0;
+    if (fits) words_left_ -= words;
+    return fits && !error_ ? size : 0;
   }
 
   LinesFile file(schema::LinesFile::Reader in);
   RawLine line(schema::RawLine::Reader in, std::size_t files);
 
-  std::size_t elements_left_;
+  std::size_t words_left_;  ///< of the message, for elements of lists
   std::optional<Error> error_;
 };
 
@@ -134,7 +142,7 @@ RawLine Decoder::line(schema::RawLine::Reader in, std::size_t files) {
 LinesAnswer Decoder::answer(schema::LinesAnswer::Reader in) {
   LinesAnswer out;
   const auto files = in.getFiles();
-  const capnp::uint names = size_of("files", files, elements_left_);
+  const capnp::uint names = size_of("files", files, words_left_);
   for (capnp::uint i = 0; i < names && !error_; ++i)
     out.files.push_back(text("files", files[i], kPathBytesMax));
   const auto lines = in.getLines();

@@ -15,6 +15,11 @@ namespace l4::wire {
 
 inline constexpr std::size_t kWordBytes = sizeof(capnp::word);
 
+/// Words that so many ids of 32 bits take in a list: two to a word.
+constexpr std::size_t words_of_ids(std::size_t ids) {
+  return (ids + 1) / 2;
+}
+
 class Words {
  public:
   explicit Words(std::span<const std::byte> message) : size_(message.size() / kWordBytes) {

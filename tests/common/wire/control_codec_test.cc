@@ -59,6 +59,17 @@ std::string refusal_of(const Envelope& envelope) {
 
 }  // namespace
 
+TEST_CASE("control: as many templates may be wanted as there may be, and no more") {
+  Want want{1, {}, "job", {}};
+  for (std::uint32_t id = 0; want.templates.size() < kForgottenMax; ++id)
+    want.templates.emplace_back(id);
+  const auto decoded = decode_control(encode(Envelope{7, want}));
+  REQUIRE(decoded);
+  CHECK(std::get<Want>(decoded->message).templates == want.templates);
+  want.templates.emplace_back(1);
+  CHECK(decode_control(encode(Envelope{7, want})).error().where == "want.templates");
+}
+
 TEST_CASE("control: every kind comes back as it went") {
   for (const Control& message : all_kinds()) {
     const auto decoded = decode_control(encode(Envelope{42, message}));
