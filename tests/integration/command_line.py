@@ -91,8 +91,13 @@ def check_client_file(expect, l4, folder):
         expect.that(checked(l4, "--as", "client", file)[0] == 2, f"check-config of {text!r}")
     status, _, said = asked(L4_CLIENT=str(folder / "nowhere.toml"))
     expect.that(status == 2 and "nowhere.toml" in said, "L4_CLIENT that is not there", said)
+    file.write_text('[client]\ntoken_file = "my.token"\n')
+    expect.equal(checked(l4, file)[0], 0, "check-config of a good one")
     status, out, _ = checked(l4, CONFIG / "client.toml")
     expect.that(status == 0 and "l4 can use it" in out, "the one that ships", out)
+    token.unlink()
+    status, _, said = checked(l4, file)
+    expect.that(status == 2 and "my.token" in said, "a token file that is gone", said)
     server.shutdown()
     server.server_close()
 

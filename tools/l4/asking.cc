@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <utility>
 
@@ -16,24 +15,19 @@ namespace {
 
 constexpr auto kDefaultAddress = "http://127.0.0.1:7440";
 
-/// Empty where it is not set.
-std::string of_environment(const char* name) {
-  const char* given = std::getenv(name);
-  return given != nullptr ? given : "";
+Answer<std::string> token_in(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string token;
+  if (!file) return failed(path.string(), "cannot be read", kWrongUse);
+  if (!(file >> token)) return failed(path.string(), "holds no token", kWrongUse);
+  return token;
 }
 
-Answer<std::string> find_token(std::filesystem::path token_file,
+Answer<std::string> find_token(const std::filesystem::path& said,
                                const std::filesystem::path& known) {
-  if (token_file.empty()) {
-    if (std::string given = of_environment("L4_TOKEN"); !given.empty()) return given;
-    if (known.empty()) return std::string();
-    token_file = known;
-  }
-  std::ifstream file(token_file);
-  std::string token;
-  if (!file) return failed(token_file.string(), "cannot be read", kWrongUse);
-  if (!(file >> token)) return failed(token_file.string(), "holds no token", kWrongUse);
-  return token;
+  if (!said.empty()) return token_in(said);
+  if (std::string given = of_environment("L4_TOKEN"); !given.empty()) return given;
+  return known.empty() ? std::string() : token_in(known);
 }
 
 Answer<std::string> find_address(std::string address, const std::string& known) {
@@ -48,21 +42,18 @@ Answer<std::string> find_address(std::string address, const std::string& known) 
   return address;
 }
 
-Answer<std::filesystem::path> find_authorities(std::filesystem::path ca,
-                                               const std::filesystem::path& known) {
-  const char* said = "--ca: ";
-  if (ca.empty()) {
-    said = "L4_CA: ";
-    ca = of_environment("L4_CA");
-  }
-  if (ca.empty()) {
-    said = "ca: ";
-    ca = known;
-  }
-  if (ca.empty()) return ca;
+/// `from`: who says it.
+Answer<std::filesystem::path> believed(const char* from, const std::filesystem::path& ca) {
   const auto read = http::client_tls(ca);
   if (read) return ca;
-  return failed(said + read.error().where, read.error().reason, kWrongUse);
+  return failed(from + read.error().where, read.error().reason, kWrongUse);
+}
+
+Answer<std::filesystem::path> find_authorities(const std::filesystem::path& said,
+                                               const std::filesystem::path& known) {
+  if (!said.empty()) return believed("--ca: ", said);
+  if (const auto given = of_environment("L4_CA"); !given.empty()) return believed("L4_CA: ", given);
+  return known.empty() ? known : believed("ca: ", known);
 }
 
 }  // namespace
@@ -71,27 +62,39 @@ std::unexpected<Failure> failed(std::string where, std::string reason, int exit)
   return std::unexpected(Failure{{std::move(where), std::move(reason)}, exit});
 }
 
-Answer<Aggregator> find_aggregator(const std::string& address,
-                                   const std::filesystem::path& token_file,
-                                   const std::filesystem::path& ca) {
+Answer<Aggregator> find_aggregator(const AskOptions& flags) {
   const auto file = read_client_file(find_client_file());
   if (!file) return failed(file.error().where, file.error().reason, kWrongUse);
-  auto found = find_address(address, file->address);
+  auto found = find_address(flags.address, file->address);
   if (!found) return std::unexpected(found.error());
   // A token of the file goes only to the address that stands beside it.
-  const bool elsewhere = !address.empty() || !of_environment("L4_ADDRESS").empty();
-  const ClientFile known = elsewhere ? ClientFile{} : *file;
-  auto token = find_token(token_file, known.token_file);
+  const bool elsewhere = !flags.address.empty() || !of_environment("L4_ADDRESS").empty();
+  const AskOptions known = elsewhere ? AskOptions{} : *file;
+  auto token = find_token(flags.token_file, known.token_file);
   if (!token) return std::unexpected(token.error());
-  auto trusted = find_authorities(ca, known.ca);
+  auto trusted = find_authorities(flags.ca, known.ca);
   if (!trusted) return std::unexpected(trusted.error());
   return Aggregator{std::move(*found), std::move(*token), std::move(*trusted)};
 }
 
-Answer<http::ClientResponse> ask(const Aggregator& asked, Method method, const std::string& path,
-                                 const std::string& body, Millis timeout) {
+Answer<void> check_files(const AskOptions& file) {
+  if (!file.token_file.empty())
+    if (const auto token = token_in(file.token_file); !token) return std::unexpected(token.error());
+  if (!file.ca.empty())
+    if (const auto trusted = believed("ca: ", file.ca); !trusted)
+      return std::unexpected(trusted.error());
+  return {};
+}
+
+http::ClientOptions how_to_ask(const Aggregator& asked, Millis timeout) {
   http::ClientOptions how{.timeout = timeout, .ca = asked.ca};
   if (!asked.token.empty()) how.headers.emplace_back("Authorization", "Bearer " + asked.token);
+  return how;
+}
+
+Answer<http::ClientResponse> ask(const Aggregator& asked, Method method, const std::string& path,
+                                 const std::string& body, Millis timeout) {
+  const http::ClientOptions how = how_to_ask(asked, timeout);
   const std::string url = asked.address + path;
   auto response = method == Method::get    ? http::get(url, how)
                   : method == Method::post ? http::post(url, "application/json", body, how)

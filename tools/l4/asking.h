@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "common/base/time.h"
 #include "common/http/client.h"
+#include "tools/l4/ask_options.h"
 #include "tools/l4/diagnose_command.h"
 
 namespace l4::cli {
@@ -36,9 +37,12 @@ struct Aggregator {
 /// Of --address, L4_ADDRESS or client.toml (client_file.h), with the first word of --token-file,
 /// L4_TOKEN or the file's token file, believing --ca, L4_CA or the file's `ca`; what the file says
 /// beside the address holds for its address alone.
-Answer<Aggregator> find_aggregator(const std::string& address,
-                                   const std::filesystem::path& token_file,
-                                   const std::filesystem::path& ca);
+Answer<Aggregator> find_aggregator(const AskOptions& flags);
+/// Whether the files that a client.toml names can be used.
+Answer<void> check_files(const AskOptions& file);
+
+/// How to ask it, with the token and whom to believe.
+http::ClientOptions how_to_ask(const Aggregator& asked, Millis timeout);
 
 enum class Method { get, post, erase };
 

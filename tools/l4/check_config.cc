@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <optional>
+#include <string_view>
 
 #include "agent/daemon/ready.h"
 #include "aggregator/program.h"
 #include "aggregator/serve/utf8.h"
 #include "aggregator/settings.h"
 #include "common/base/config_table.h"
+#include "tools/l4/asking.h"
 #include "tools/l4/client_file.h"
 #include "tools/l4/diagnose_command.h"
 #include "tools/l4/settings.h"
@@ -18,6 +21,8 @@
 
 namespace l4::cli {
 namespace {
+
+enum class ConfigKind { agent, aggregator, diagnose, client };
 
 struct Kind {
   ConfigKind kind;
@@ -50,21 +55,22 @@ std::optional<Error> trouble_of(ConfigKind kind, const std::filesystem::path& fi
     }
     case ConfigKind::diagnose:
       return error_of(load_settings(file));
-    case ConfigKind::client:
-      return error_of(read_client_file(file));
+    case ConfigKind::client: {
+      const auto client = read_client_file(file);
+      if (!client) return client.error();
+      const auto usable = check_files(*client);
+      return usable ? std::nullopt : std::optional(usable.error().error);
+    }
   }
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<ConfigKind> kind_of_config(const std::filesystem::path& file) {
-  const auto root = ConfigTable::load(file);
-  if (!root) return std::nullopt;
+/// By the name of a table that only one program has; nothing where there is none, or of several.
+std::optional<ConfigKind> kind_of(const ConfigTable& root) {
   std::optional<ConfigKind> found;
   for (const Kind& kind : kKinds) {
     const bool has_one = std::ranges::any_of(
-        kind.tables, [&](std::string_view table) { return !table.empty() && root->has(table); });
+        kind.tables, [&](std::string_view table) { return !table.empty() && root.has(table); });
     if (!has_one) continue;
     if (found) return std::nullopt;
     found = kind.kind;
@@ -72,15 +78,18 @@ std::optional<ConfigKind> kind_of_config(const std::filesystem::path& file) {
   return found;
 }
 
+}  // namespace
+
 int run_check_config(const CheckConfigOptions& options) {
   int exit = kDone;
   const auto refuse = [&](const Error& error) { exit = fail(error, kWrongUse, "l4 check-config"); };
   for (const std::filesystem::path& file : options.files) {
-    if (const auto root = ConfigTable::load(file); !root) {
+    const auto root = ConfigTable::load(file);
+    if (!root) {
       refuse(root.error());
       continue;
     }
-    const auto by_tables = kind_of_config(file);
+    const auto by_tables = kind_of(*root);
     const auto kind = std::ranges::find_if(kKinds, [&](const Kind& each) {
       return options.as.empty() ? by_tables == each.kind : options.as == each.word;
     });

@@ -7,20 +7,18 @@
 #include "common/http/url.h"
 
 namespace l4::cli {
-namespace {
 
-std::filesystem::path of_environment(const char* name) {
+std::string of_environment(const char* name) {
   const char* given = std::getenv(name);
   return given != nullptr ? given : "";
 }
-
-}  // namespace
 
 std::filesystem::path find_client_file() {
   if (auto named = of_environment("L4_CLIENT"); !named.empty()) return named;
   std::filesystem::path folder = of_environment("XDG_CONFIG_HOME");
   if (folder.empty())
-    if (const auto home = of_environment("HOME"); !home.empty()) folder = home / ".config";
+    if (const auto home = of_environment("HOME"); !home.empty())
+      folder = std::filesystem::path(home) / ".config";
   std::error_code ignored;
   if (!folder.empty())
     if (auto own = folder / "l4" / "client.toml"; std::filesystem::exists(own, ignored)) return own;
@@ -28,8 +26,8 @@ std::filesystem::path find_client_file() {
   return std::filesystem::exists(shared, ignored) ? shared : std::filesystem::path();
 }
 
-Result<ClientFile> read_client_file(const std::filesystem::path& file) {
-  ClientFile client;
+Result<AskOptions> read_client_file(const std::filesystem::path& file) {
+  AskOptions client;
   if (file.empty()) return client;
   auto root = ConfigTable::load(file);
   if (!root) return std::unexpected(root.error());

@@ -9,20 +9,18 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "tools/l4/ask_options.h"
 
 namespace l4::cli {
 
-struct ClientFile {
-  std::string address;               ///< URL; empty: not said
-  std::filesystem::path token_file;  ///< empty: none
-  std::filesystem::path ca;          ///< PEM; empty: what the system believes
-};
+/// Empty where it is not set.
+std::string of_environment(const char* name);
 
 /// L4_CLIENT, else l4/client.toml in XDG_CONFIG_HOME or ~/.config, else /etc/l4/client.toml: the
 /// first that is there (L4_CLIENT whether or not it is). Empty: none.
 std::filesystem::path find_client_file();
 
 /// `file` empty: nothing is said.
-Result<ClientFile> read_client_file(const std::filesystem::path& file);
+Result<AskOptions> read_client_file(const std::filesystem::path& file);
 
 }  // namespace l4::cli

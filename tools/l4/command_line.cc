@@ -79,19 +79,17 @@ void add_inspect(CLI::App& app, InspectOptions& options) {
   command->add_option("--layout", options.layout, kLayoutHelp)->type_name("PATTERN");
   command->add_option("--config", options.config, "settings; see config/diagnose.toml")
       ->type_name("FILE");
-  command->add_option("-o,--output,--format", options.format, "for people (default), or programs")
-      ->type_name("text|json")
-      ->check(CLI::IsMember({"text", "json"}).description(""));
+  add_format(command, options.format);
 }
 
 void add_check_config(CLI::App& app, CheckConfigOptions& options) {
   auto* command = app.add_subcommand("check-config", "whether the programs could start with these");
   command->footer(kCheckConfigFooter);
-  command->add_option("FILE", options.files, "configs of l4-agent, l4-aggregator or l4 diagnose")
+  command->add_option("FILE", options.files, "configs of l4-agent, l4-aggregator or l4")
       ->type_name("")
       ->required();
   command->add_option("--as", options.as, "whose they are (default: as their tables tell)")
-      ->type_name("agent|aggregator|diagnose")
+      ->type_name("agent|aggregator|diagnose|client")
       ->check(CLI::IsMember({"agent", "aggregator", "diagnose", "client"}).description(""));
 }
 

@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "aggregator/faults/library.h"
+#include "tools/l4/ask_options.h"
 #include "tools/l4/settings.h"
 
 namespace l4::cli {
 
-struct FaultsOptions {
+struct FaultsOptions : AskOptions {
   enum class Action { list, show, match, test, confirm, drop, keep };
 
   Action action = Action::list;
@@ -31,9 +32,6 @@ struct FaultsOptions {
   bool exit_code = false;                    ///< match: end with 10 if a fault was found
 
   // confirm, drop and export (keep)
-  std::string address;               ///< URL; empty: L4_ADDRESS, else http://127.0.0.1:7440
-  std::filesystem::path token_file;  ///< empty: L4_TOKEN, else none
-  std::filesystem::path ca;          ///< PEM; empty: L4_CA, else what the system believes
   std::string incident, cause, fix, title, action_now, template_id, example;
   std::vector<std::string> patterns;
   bool dry_run = false;

@@ -82,7 +82,7 @@ int refuse(const Aggregator& asked, const http::ClientResponse& response, const 
 template <class Show>
 int exchange(const FaultsOptions& options, Method method, const std::string& path,
              const std::string& body, const char* program, Show show) {
-  const auto asked = find_aggregator(options.address, options.token_file, options.ca);
+  const auto asked = find_aggregator(options);
   if (!asked) return fail(asked.error().error, asked.error().exit, program);
   const auto response = ask(*asked, method, path, body, kTimeout);
   if (!response) return fail(response.error().error, response.error().exit, program);
@@ -152,7 +152,7 @@ int export_faults(const FaultsOptions& options) {
   const bool json = options.format == "json";
   const std::string path = fmt::format("/api/v1/faults?whole=true&confirmed={}&format={}",
                                        options.confirmed, json ? "json" : "toml");
-  const auto asked = find_aggregator(options.address, options.token_file, options.ca);
+  const auto asked = find_aggregator(options);
   if (!asked) return fail(asked.error().error, asked.error().exit, kProgram);
   auto body = fetch(*asked, path, kTimeout);
   if (!body) return fail(body.error().error, body.error().exit, kProgram);

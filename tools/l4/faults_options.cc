@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "common/http/url.h"
-
 namespace l4::cli {
 namespace {
 
@@ -92,30 +90,7 @@ Exit status:
 
 Environment: as for 'l4 jobs')";
 
-constexpr auto kAddressHelp =
-    "where l4-aggregator answers (default: $L4_ADDRESS,\n"
-    "else http://127.0.0.1:7440)";
-
 constexpr auto kFooter = R"('l4 faults COMMAND --help' says more about a command.)";
-
-void add_format(CLI::App* command, FaultsOptions& options) {
-  command->add_option("-o,--output,--format", options.format, "for people (default), or programs")
-      ->type_name("text|json")
-      ->check(CLI::IsMember({"text", "json"}).description(""));
-}
-
-void add_asking(CLI::App* command, FaultsOptions& options) {
-  command->add_option("--address", options.address, kAddressHelp)->type_name("URL");
-  command
-      ->add_option("--token-file", options.token_file,
-                   "file with the token to ask with (default: $L4_TOKEN)")
-      ->type_name("FILE");
-  command
-      ->add_option("--ca", options.ca,
-                   "PEM file of the authorities to believe over https\n"
-                   "(default: $L4_CA, else those of the system)")
-      ->type_name("FILE");
-}
 
 void add_confirm(CLI::App* faults, FaultsOptions& options) {
   auto* command = faults->add_subcommand("confirm", "what an incident was, for all to come");
@@ -136,7 +111,7 @@ void add_confirm(CLI::App* faults, FaultsOptions& options) {
       ->allow_extra_args(false);
   add("--example", options.example, "LINE", "a whole line, as it stands in a log");
   command->add_flag("--dry-run", options.dry_run, "show what would be, and store nothing");
-  add_format(command, options);
+  add_format(command, options.format);
   add_asking(command, options);
 }
 
@@ -145,7 +120,7 @@ void add_drop(CLI::App* faults, FaultsOptions& options) {
   command->footer(kDropFooter);
   command->callback([&options] { options.action = FaultsOptions::Action::drop; });
   command->add_option("ID", options.id, "of the fault")->type_name("")->required();
-  add_format(command, options);
+  add_format(command, options.format);
   add_asking(command, options);
 }
 
@@ -177,7 +152,7 @@ void add_faults(CLI::App& app, FaultsOptions& options) {
     command->add_option("--faults", options.faults, "use this fault library")->type_name("DIR");
     command->add_option("--config", options.config, "settings; see config/diagnose.toml")
         ->type_name("FILE");
-    add_format(command, options);
+    add_format(command, options.format);
     return command;
   };
   using enum FaultsOptions::Action;
@@ -206,10 +181,7 @@ Result<void> check(const FaultsOptions& options) {
   if (options.action == FaultsOptions::Action::match && options.files.empty() &&
       options.lines.empty())
     return std::unexpected(Error{"", "say what to read: a FILE, - for standard input, or --line"});
-  if (!options.address.empty())
-    if (const auto url = http::parse_url(options.address); !url)
-      return std::unexpected(Error{"--address: " + url.error().where, url.error().reason});
-  return {};
+  return check_asking(options);
 }
 
 }  // namespace l4::cli

@@ -104,8 +104,7 @@ int run_follow(const LiveOptions& options, const Aggregator& asked) {
   };
   for (;; std::this_thread::sleep_for(kPause)) {
     reader.begin();
-    http::ClientOptions how{.timeout = kSilence, .ca = asked.ca};
-    if (!asked.token.empty()) how.headers.emplace_back("Authorization", "Bearer " + asked.token);
+    http::ClientOptions how = how_to_ask(asked, kSilence);
     if (!reader.last_id().empty()) how.headers.emplace_back("Last-Event-ID", reader.last_id());
     const auto ended = http::follow(url, how, take);
     if (exit) return *exit;

@@ -251,7 +251,7 @@ std::string incidents_path(const LiveOptions& options) {
 int run_live(const LiveOptions& options) {
   using enum LiveOptions::Action;
   if (options.action == show) return show_report(options, read_report(options.file));
-  const auto found = find_aggregator(options.address, options.token_file, options.ca);
+  const auto found = find_aggregator(options);
   if (!found) return fail(found.error().error, found.error().exit, program_of(options));
   const Aggregator& asked = *found;
   if (options.action == snapshot && (options.list || options.store)) {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "tools/l4/ask_options.h"
 
 namespace CLI {
 class App;
@@ -19,13 +20,10 @@ class App;
 
 namespace l4::cli {
 
-struct LiveOptions {
+struct LiveOptions : AskOptions {
   enum class Action { jobs, snapshot, agents, incidents, lines, show, watch, top };
 
   Action action = Action::jobs;
-  std::string address;               ///< URL; empty: L4_ADDRESS, else http://127.0.0.1:7440
-  std::filesystem::path token_file;  ///< empty: L4_TOKEN, else none
-  std::filesystem::path ca;          ///< PEM; empty: L4_CA, else what the system believes
   std::string format = "text";
   std::string job;                              ///< snapshot, lines; incidents: of this one
   std::string template_id, node, rank, around;  ///< lines; empty: not asked for

@@ -6,10 +6,6 @@
 namespace l4::cli {
 namespace {
 
-constexpr auto kAddressHelp =
-    "where l4-aggregator answers (default: $L4_ADDRESS,\n"
-    "else http://127.0.0.1:7440)";
-
 constexpr auto kJobsFooter =
     R"(The jobs that need a look stand first. A question mark behind a state: suspected, and not
 yet confirmed. "since" is when it began, "last line" when the aggregator last heard of it.
@@ -137,11 +133,6 @@ Exit status:
   3   the file cannot be read, or is no report
   10  with --exit-code: the job failed)";
 
-constexpr auto kCaHelp =
-    "PEM file of the authorities to believe over https\n(default: $L4_CA, else those of the "
-    "system)";
-constexpr auto kTokenHelp = "file with the token to ask with (default: $L4_TOKEN)";
-
 /// What shapes a report.
 void add_report_options(CLI::App* command, LiveOptions& options) {
   command->add_option("--diff", options.diff, "what has changed since this report (JSON)")
@@ -175,6 +166,36 @@ void add_lines(CLI::App* command, LiveOptions& options) {
 
 }  // namespace
 
+void add_asking(CLI::App* command, AskOptions& options) {
+  command
+      ->add_option("--address", options.address,
+                   "where l4-aggregator answers (default: $L4_ADDRESS,\n"
+                   "else that of client.toml, else http://127.0.0.1:7440)")
+      ->type_name("URL");
+  command
+      ->add_option("--token-file", options.token_file,
+                   "file with the token to ask with (default: $L4_TOKEN)")
+      ->type_name("FILE");
+  command
+      ->add_option("--ca", options.ca,
+                   "PEM file of the authorities to believe over https\n"
+                   "(default: $L4_CA, else those of the system)")
+      ->type_name("FILE");
+}
+
+void add_format(CLI::App* command, std::string& format) {
+  command->add_option("-o,--output,--format", format, "for people (default), or programs")
+      ->type_name("text|json")
+      ->check(CLI::IsMember({"text", "json"}).description(""));
+}
+
+Result<void> check_asking(const AskOptions& options) {
+  if (options.address.empty()) return {};
+  if (const auto url = http::parse_url(options.address); !url)
+    return std::unexpected(Error{"--address: " + url.error().where, url.error().reason});
+  return {};
+}
+
 void add_live(CLI::App& app, LiveOptions& options) {
   const auto add = [&](const char* name, const char* what, const char* footer,
                        LiveOptions::Action action) {
@@ -182,13 +203,9 @@ void add_live(CLI::App& app, LiveOptions& options) {
     command->footer(footer);
     command->callback([&options, action] { options.action = action; });
     if (action != LiveOptions::Action::show) {
-      command->add_option("--address", options.address, kAddressHelp)->type_name("URL");
-      command->add_option("--token-file", options.token_file, kTokenHelp)->type_name("FILE");
-      command->add_option("--ca", options.ca, kCaHelp)->type_name("FILE");
+      add_asking(command, options);
     }
-    command->add_option("-o,--output,--format", options.format, "for people (default), or programs")
-        ->type_name("text|json")
-        ->check(CLI::IsMember({"text", "json"}).description(""));
+    add_format(command, options.format);
     return command;
   };
   using enum LiveOptions::Action;
@@ -239,9 +256,7 @@ void add_live(CLI::App& app, LiveOptions& options) {
 }
 
 Result<void> check(const LiveOptions& options) {
-  if (!options.address.empty())
-    if (const auto url = http::parse_url(options.address); !url)
-      return std::unexpected(Error{"--address: " + url.error().where, url.error().reason});
+  if (auto wrong = check_asking(options); !wrong) return wrong;
   const bool lines = options.action == LiveOptions::Action::lines;
   const bool of_job = lines || options.action == LiveOptions::Action::snapshot ||
                       options.action == LiveOptions::Action::watch;

@@ -7,9 +7,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
-#include <thread>
 
-#include "aggregator/job/attempts.h"
 #include "aggregator/pool/run_json.h"
 #include "aggregator/serve/json_object.h"
 #include "aggregator/serve/utf8.h"
@@ -49,7 +47,7 @@ const char* program_of(const PoolOptions& options) {
 /// What was answered, or why nothing was.
 Answer<std::string> exchange(const PoolOptions& options, Method method, const std::string& path,
                              const std::string& body) {
-  const auto asked = find_aggregator(options.address, options.token_file, options.ca);
+  const auto asked = find_aggregator(options);
   if (!asked) return std::unexpected(asked.error());
   auto response = ask(*asked, method, path, body, kTimeout);
   if (!response) return std::unexpected(response.error());
@@ -179,7 +177,6 @@ Result<std::string> read_file(const std::filesystem::path& path) {
 /// One request each: a body has a bound.
 int send(const PoolOptions& options, const std::vector<pool::Run>& runs) {
   std::size_t added = 0;
-  std::map<std::string, std::size_t> kinds;
   for (const pool::Run& run : runs) {
     const auto body = exchange(options, Method::post, "/api/v1/pool", pool::to_json(run));
     if (!body) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "tools/l4/ask_options.h"
 
 namespace CLI {
 class App;
@@ -17,13 +18,10 @@ class App;
 
 namespace l4::cli {
 
-struct PoolOptions {
+struct PoolOptions : AskOptions {
   enum class Action { list, show, add, drop, export_runs, import_runs, outcome };
 
   Action action = Action::list;
-  std::string address;               ///< URL; empty: L4_ADDRESS, else http://127.0.0.1:7440
-  std::filesystem::path token_file;  ///< empty: L4_TOKEN, else none
-  std::filesystem::path ca;          ///< PEM; empty: L4_CA, else what the system believes
   std::string format = "text";
   std::string run;               ///< show, drop
   std::string kind;              ///< list, export: of this one; empty: of all

@@ -1,14 +1,9 @@
 #include <CLI/CLI.hpp>
 
-#include "common/http/url.h"
 #include "tools/l4/pool_command.h"
 
 namespace l4::cli {
 namespace {
-
-constexpr auto kAddressHelp =
-    "where l4-aggregator answers (default: $L4_ADDRESS,\n"
-    "else http://127.0.0.1:7440)";
 
 constexpr auto kExit =
     R"(Exit status:
@@ -57,22 +52,6 @@ Exit status:
 
 Environment: as for 'l4 jobs')";
 
-void add_asking(CLI::App* command, PoolOptions& options) {
-  command->add_option("--address", options.address, kAddressHelp)->type_name("URL");
-  command
-      ->add_option("--token-file", options.token_file,
-                   "file with the token to ask with (default: $L4_TOKEN)")
-      ->type_name("FILE");
-  command
-      ->add_option("--ca", options.ca,
-                   "PEM file of the authorities to believe over https\n"
-                   "(default: $L4_CA, else those of the system)")
-      ->type_name("FILE");
-  command->add_option("-o,--output,--format", options.format, "for people (default), or programs")
-      ->type_name("text|json")
-      ->check(CLI::IsMember({"text", "json"}).description(""));
-}
-
 }  // namespace
 
 void add_pool(CLI::App& app, PoolOptions& options) {
@@ -85,6 +64,7 @@ void add_pool(CLI::App& app, PoolOptions& options) {
     command->footer(footer);
     command->callback([&options, action] { options.action = action; });
     add_asking(command, options);
+    add_format(command, options.format);
     return command;
   };
   const auto with_exit = [](const char* footer) { return std::string(footer) + "\n\n" + kExit; };
@@ -123,9 +103,7 @@ void add_pool(CLI::App& app, PoolOptions& options) {
 }
 
 Result<void> check(const PoolOptions& options) {
-  if (!options.address.empty())
-    if (const auto url = http::parse_url(options.address); !url)
-      return std::unexpected(Error{"--address: " + url.error().where, url.error().reason});
+  if (auto wrong = check_asking(options); !wrong) return wrong;
   const auto is_dots = [](const std::string& name) { return name == "." || name == ".."; };
   if (options.action == PoolOptions::Action::outcome &&
       (options.job.empty() || is_dots(options.job)))
