@@ -10,6 +10,7 @@
 #include "aggregator/live/fault_api.h"
 #include "aggregator/live/lines_api.h"
 #include "aggregator/live/pool_api.h"
+#include "aggregator/live/replies.h"
 #include "aggregator/live/snapshot_api.h"
 #include "aggregator/serve/report_json.h"
 #include "common/metrics/metrics.h"
@@ -24,33 +25,14 @@ using serve::JsonWriter;
 
 constexpr std::size_t kCountMax = 1'000;
 
-Response json(JsonWriter& text) {
-  return {200, "application/json", text.take() + '\n'};
-}
-
-Response busy() {
-  return http::error_response(503, "busy", "too much waits for an answer; try again");
-}
-
-Response nothing(std::string_view what, const std::string& id) {
-  return http::error_response(404, "not_found", "there is no " + std::string(what) + " " + id);
-}
-
-std::string_view query(const Request& request, std::string_view key) {
-  for (const auto& [name, value] : request.query)
-    if (name == key) return value;
-  return {};
-}
-
 /// `?count=N`, or `otherwise`; more than `most` is none.
 std::expected<std::size_t, Response> count_of(const Request& request, std::size_t otherwise) {
   const std::string_view text = query(request, "count");
   if (text.empty()) return otherwise;
   std::size_t count = 0;
-  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (wrong == std::errc{} && end == text.data() + text.size() && count <= kCountMax) return count;
-  return std::unexpected(
-      http::error_response(400, "bad_request", "count must be a number up to 1000"));
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (failed == std::errc{} && end == text.data() + text.size() && count <= kCountMax) return count;
+  return std::unexpected(wrong("count must be a number up to 1000"));
 }
 
 /// All, by id; `?count=N` of them, those behind `?after=ID`.
@@ -164,7 +146,7 @@ void figures(Aggregator& aggregator, const Reply& reply) {
 std::expected<store::Incident, Response> whole_incident(Aggregator& aggregator,
                                                         const std::string& id) {
   auto row = aggregator.incident(id);
-  if (!row) return std::unexpected(http::error_response(503, "database", row.error().text()));
+  if (!row) return std::unexpected(refused_by_database(row.error().text()));
   if (!*row) return std::unexpected(nothing("incident", id));
   return std::move(**row);
 }
@@ -188,7 +170,7 @@ Response incidents(Aggregator& aggregator, const Request& request) {
   if (!count) return count.error();
   asked.count = *count;
   const auto rows = aggregator.incidents(asked);
-  if (!rows) return http::error_response(503, "database", rows.error().text());
+  if (!rows) return refused_by_database(rows.error().text());
   for (const store::Incident& row : *rows) put(text, row, false);
   text.close(']').close('}');
   return json(text);

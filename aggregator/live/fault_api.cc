@@ -4,6 +4,7 @@
 
 #include "aggregator/faults/fault_toml.h"
 #include "aggregator/live/answers.h"
+#include "aggregator/live/replies.h"
 #include "aggregator/serve/json_object.h"
 
 namespace l4::live {
@@ -13,18 +14,6 @@ using http::Reply;
 using http::Request;
 using http::Response;
 using serve::JsonWriter;
-
-Response json(JsonWriter& text, unsigned status = 200) {
-  return {status, "application/json", text.take() + '\n'};
-}
-
-Response busy() {
-  return http::error_response(503, "busy", "too much waits for an answer; try again");
-}
-
-Response wrong(std::string_view message) {
-  return http::error_response(400, "bad_request", message);
-}
 
 void put_lines(JsonWriter& to, const std::vector<SeenLine>& lines) {
   to.open('[');
@@ -70,9 +59,7 @@ Response answer_of(const std::expected<T, Refused>& done) {
 }
 
 std::expected<ConfirmRequest, Response> read_request(const Request& request) {
-  if (!request.content_type.starts_with("application/json"))
-    return std::unexpected(
-        http::error_response(415, "media_type", "Content-Type must be application/json"));
+  if (!is_json(request)) return std::unexpected(not_json());
   auto body = serve::JsonObject::read(request.body);
   if (!body) return std::unexpected(wrong("the body: " + body.error().text()));
   ConfirmRequest asked;
@@ -138,7 +125,7 @@ Response fault_list(const Aggregator& aggregator, const Request& request) {
 Response fault_of(const Aggregator& aggregator, const std::string& id) {
   const auto library = aggregator.library();
   const faults::Fault* fault = library->find(id);
-  if (fault == nullptr) return http::error_response(404, "not_found", "there is no fault " + id);
+  if (fault == nullptr) return nothing("fault", id);
   JsonWriter text;
   put(text, *fault, true);
   return json(text);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "aggregator/live/replies.h"
 #include "aggregator/serve/json_text.h"
 #include "aggregator/serve/utf8.h"
 #include "common/wire/greeting.h"
@@ -30,8 +31,8 @@ Read<std::uint64_t> number(std::string_view key, std::string_view text, std::uin
                            std::uint64_t to) {
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
-  const auto [at, wrong] = std::from_chars(text.data(), end, value);
-  if (wrong == std::errc{} && at == end && !text.empty() && value >= from && value <= to)
+  const auto [at, failed] = std::from_chars(text.data(), end, value);
+  if (failed == std::errc{} && at == end && !text.empty() && value >= from && value <= to)
     return value;
   return refused(key, text, fmt::format("a number from {} to {}", from, to));
 }
@@ -39,8 +40,8 @@ Read<std::uint64_t> number(std::string_view key, std::string_view text, std::uin
 Read<TemplateId> template_id(std::string_view text) {
   std::uint64_t id = 0;
   const char* const end = text.data() + text.size();
-  const auto [at, wrong] = std::from_chars(text.data(), end, id, 16);
-  if (text.size() == 16 && wrong == std::errc{} && at == end) return TemplateId{id};
+  const auto [at, failed] = std::from_chars(text.data(), end, id, 16);
+  if (text.size() == 16 && failed == std::errc{} && at == end) return TemplateId{id};
   return refused("template", text, "16 hexadecimal digits");
 }
 
@@ -91,8 +92,7 @@ Read<LinesQuery> read_query(const std::string& job, const http::Request& request
                       serve::cut(key, 80))));
   }
   if (!query.template_id && query.node.empty() && !query.rank)
-    return std::unexpected(
-        http::error_response(400, "bad_request", "say which lines: template, node or rank"));
+    return std::unexpected(wrong("say which lines: template, node or rank"));
   return query;
 }
 
@@ -126,7 +126,7 @@ Response json(const std::string& job, const LinesResult& result) {
   to.close(']').key("missing").open('[');
   for (const LinesMissing& missing : result.missing) put(to, missing);
   to.close(']').close('}');
-  return {200, "application/json", to.take() + '\n'};
+  return live::json(to);
 }
 
 /// Names what the job has none of.
@@ -149,12 +149,11 @@ void answer_lines(Aggregator& aggregator, const std::string& job, const http::Re
   const bool asked = aggregator.lines(*query, [reply, query = *query](const auto& result) {
     using Kind = LinesProblem::Kind;
     if (result) return reply(json(query.job, *result));
-    if (result.error().kind == Kind::no_job)
-      return reply(http::error_response(404, "not_found", "there is no job " + query.job));
+    if (result.error().kind == Kind::no_job) return reply(live::nothing("job", query.job));
     if (result.error().kind == Kind::nothing) return reply(nothing(query));
     reply(http::error_response(503, "busy", "too many questions for lines are under way"));
   });
-  if (!asked) reply(http::error_response(503, "busy", "too much waits for an answer; try again"));
+  if (!asked) reply(busy());
 }
 
 }  // namespace l4::live

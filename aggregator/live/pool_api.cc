@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "aggregator/live/replies.h"
 #include "aggregator/pool/run_json.h"
 #include "aggregator/serve/json_object.h"
 #include "aggregator/serve/json_text.h"
@@ -15,24 +16,12 @@ using serve::JsonWriter;
 
 constexpr std::size_t kNoteBytesMax = 500;
 
-Response json(std::string text) {
-  return {200, "application/json", std::move(text)};
-}
-
-Response wrong(std::string_view message) {
-  return http::error_response(400, "bad_request", message);
+Response json_of(const std::vector<const pool::Run*>& runs, bool whole) {
+  return {200, "application/json", pool::to_json(runs, whole)};
 }
 
 Response no_run(const std::string& run) {
   return http::error_response(404, "not_found", "there is no run " + run + " in the pool");
-}
-
-bool is_json(const Request& request) {
-  return request.content_type.starts_with("application/json");
-}
-
-Response not_json() {
-  return http::error_response(415, "media_type", "Content-Type must be application/json");
 }
 
 Response answer(const OutcomeDone& done) {
@@ -41,7 +30,8 @@ Response answer(const OutcomeDone& done) {
   text.member("note", done.outcome.note).member("who", done.outcome.who);
   text.member("told", done.outcome.told).member("before", done.before);
   text.member("run", done.run).member("kind", done.kind).member("removed", done.removed);
-  return json(text.member("why_not", done.why_not).close('}').take() + '\n');
+  text.member("why_not", done.why_not).close('}');
+  return json(text);
 }
 
 }  // namespace
@@ -59,12 +49,12 @@ Response pool_list(Aggregator& aggregator, const Request& request) {
   std::vector<const pool::Run*> runs;
   for (const PoolBook::Row& row : rows)
     if (kind.empty() || row.run->kind == kind) runs.push_back(row.run.get());
-  return json(pool::to_json(runs, whole));
+  return json_of(runs, whole);
 }
 
 Response pool_run(Aggregator& aggregator, const std::string& run) {
   for (const PoolBook::Row& row : aggregator.pool().rows())
-    if (row.run->id == run) return json(pool::to_json({row.run.get()}, true));
+    if (row.run->id == run) return json_of({row.run.get()}, true);
   return no_run(run);
 }
 
@@ -86,7 +76,8 @@ Response import_pool(Aggregator& aggregator, const Request& request) {
   text.open('{').key("added").open('[');
   for (const auto& [run, kind] : added)
     text.open('{').member("run", run).member("kind", kind).close('}');
-  return json(text.close(']').close('}').take() + '\n');
+  text.close(']').close('}');
+  return json(text);
 }
 
 Response drop_pool_run(Aggregator& aggregator, const Request& request, const std::string& run) {
@@ -96,7 +87,8 @@ Response drop_pool_run(Aggregator& aggregator, const Request& request, const std
     return http::error_response(503, "not_stored", "it is still there: " + done.error().text());
   if (!*done) return no_run(run);
   JsonWriter text;
-  return json(text.open('{').member("dropped", run).close('}').take() + '\n');
+  text.open('{').member("dropped", run).close('}');
+  return json(text);
 }
 
 void tell_outcome(Aggregator& aggregator, const Request& request, const std::string& job,
@@ -117,7 +109,7 @@ void tell_outcome(Aggregator& aggregator, const Request& request, const std::str
     if (done) return reply(answer(*done));
     reply(http::error_response(done.error().status, done.error().code, done.error().message));
   });
-  if (!taken) reply(http::error_response(503, "busy", "too much waits for an answer; try again"));
+  if (!taken) reply(busy());
 }
 
 }  // namespace l4::live

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "aggregator/live/answers.h"
+#include "aggregator/live/replies.h"
 #include "common/base/time.h"
 
 namespace l4::live {
@@ -18,17 +19,11 @@ using serve::JsonWriter;
 constexpr std::size_t kCountMax = 1'000, kCount = 100;
 constexpr TimeMs kEndOfTime{Millis{8'000'000'000'000'000}};
 
-std::string_view query(const Request& request, std::string_view key) {
-  for (const auto& [name, value] : request.query)
-    if (name == key) return value;
-  return {};
-}
-
 template <class T>
 std::optional<T> number_of(std::string_view text) {
   T number = 0;
-  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (wrong != std::errc{} || end != text.data() + text.size() || number < 0) return {};
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failed != std::errc{} || end != text.data() + text.size() || number < 0) return {};
   return number;
 }
 
@@ -39,18 +34,10 @@ std::optional<TimeMs> time_of_id(std::string_view id) {
   return number ? std::optional(TimeMs{Millis{*number}}) : std::nullopt;
 }
 
-Response wrong(std::string_view what) {
-  return http::error_response(400, "bad_request", what);
-}
-
-Response refused(const Error& error) {
-  return http::error_response(503, "database", error.text());
-}
-
 /// What is there instead of a time or id for which there is nothing.
 Response nothing(Aggregator& aggregator, const std::string& job, std::string_view at) {
   const auto rows = aggregator.database().snapshots(job, kEndOfTime, kCountMax);
-  if (!rows) return refused(rows.error());
+  if (!rows) return refused_by_database(rows.error().text());
   if (rows->empty())
     return http::error_response(404, "not_found",
                                 fmt::format("no snapshot of job {} was stored", job));
@@ -77,7 +64,7 @@ Response snapshot_list(Aggregator& aggregator, const std::string& job, const Req
     before = *given;
   }
   auto rows = aggregator.database().snapshots(job, before, count + 1);
-  if (!rows) return refused(rows.error());
+  if (!rows) return refused_by_database(rows.error().text());
   const bool more = rows->size() > count;
   if (more) rows->pop_back();
   JsonWriter text;
@@ -85,7 +72,8 @@ Response snapshot_list(Aggregator& aggregator, const std::string& job, const Req
   for (const store::Snapshot& row : *rows) put(text, row);
   text.close(']').key("next");
   more ? text.value(snapshot_id(rows->back().at)) : text.raw("null");
-  return {200, "application/json", text.close('}').take() + '\n'};
+  text.close('}');
+  return json(text);
 }
 
 Response snapshot_at(Aggregator& aggregator, const std::string& job, std::string_view at) {
@@ -94,7 +82,7 @@ Response snapshot_at(Aggregator& aggregator, const std::string& job, std::string
   if (!time)
     return wrong("at must be the id of a snapshot, or a time such as 2026-11-20T15:54:42Z");
   auto found = aggregator.database().snapshot(job, *time);
-  if (!found) return refused(found.error());
+  if (!found) return refused_by_database(found.error().text());
   if (!*found || (exact && (*found)->at != *exact)) return nothing(aggregator, job, at);
   return {200, "application/json", std::move((*found)->report)};
 }
@@ -103,15 +91,14 @@ void store_snapshot(Aggregator& aggregator, const std::string& job, const Reques
                     const http::Reply& reply) {
   const bool asked = aggregator.on_shard(job, [reply, job, who = request.who](Shard& shard) {
     const LiveJob* found = shard.refresh(job);
-    if (found == nullptr)
-      return reply(http::error_response(404, "not_found", "there is no job " + job));
+    if (found == nullptr) return reply(nothing("job", job));
     const auto stored = shard.snapshot(*found, "asked", who);
-    if (!stored) return reply(refused(stored.error()));
+    if (!stored) return reply(refused_by_database(stored.error().text()));
     JsonWriter text;
     put(text, *stored);
-    reply({200, "application/json", text.take() + '\n'});
+    reply(json(text));
   });
-  if (!asked) reply(http::error_response(503, "busy", "too much waits for an answer; try again"));
+  if (!asked) reply(busy());
 }
 
 }  // namespace l4::live
