@@ -10,8 +10,8 @@
 namespace l4::job {
 namespace {
 
-constexpr std::size_t kRowsMax = 8'000'000;
-constexpr std::size_t kDeadMin = 256;  // before they are swept away
+constexpr std::size_t kRowsMax = 6'000'000;  // 200 MB of table: three quarters of 2^23 places
+constexpr std::size_t kDeadMin = 256;        // before they are swept away
 
 std::uint64_t key_of(LocalTemplateId id) {
   return drain::placed(id.value(), 0);

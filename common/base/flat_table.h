@@ -32,6 +32,11 @@ class FlatTable {
     return const_cast<Value*>(std::as_const(*this).find(key));  // NOLINT: own, mutable here
   }
 
+  /// Brings what find() looks at first nearer.
+  void prefetch(std::uint64_t key) const {
+    if (!entries_.empty()) __builtin_prefetch(&entries_[stored(key) & (entries_.size() - 1)]);
+  }
+
   /// The value of a key, default-constructed if the key is new.
   Value& operator[](std::uint64_t key) {
     if ((size_ + 1) * 4 > entries_.size() * 3) rebuild(entries_.empty() ? 64 : entries_.size() * 2);

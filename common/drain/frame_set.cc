@@ -63,8 +63,9 @@ void FrameSet::settle() {
 
 ClassId FrameSet::generalise(ClassId root) {
   const Class& known = classes_.at(root);
-  if (known.pattern || words_of(known.joined) == 0) return root;
-  return insert(Row(known.joined), true);
+  if (known.pattern) return root;
+  const Row row = known.joined.row();
+  return words_of(row) == 0 ? root : insert(row, true);
 }
 
 std::optional<ClassId> FrameSet::find(const Row& row) const {
@@ -88,7 +89,7 @@ ClassId FrameSet::add_row(const Row& row, bool pattern) {
         if (!(cover->row[i] == row[i])) general |= std::uint64_t{1} << i;
     } else {
       owner = next_++;
-      classes_.emplace(owner, Class{row});
+      classes_.emplace(owner, Class{PackedRow(row)});
       if (!pattern) leaves_[leaf_of(row)].literals.push_back({Signature(row), owner});
     }
     node.row_class = owner;
@@ -107,58 +108,72 @@ const FramePattern* FrameSet::covering(const Row& row) const {
 }
 
 /// Offers the row to every pattern that would generalise one of its positions. Where the pattern
-/// that covers it is wider already, a new one would lie within it and change nothing.
+/// that covers it is wider already, a new one would lie within it and change nothing. Each stands
+/// elsewhere in a table that may be larger than the caches: all are asked for before the first is
+/// looked at.
 void FrameSet::contribute(const Pending& next) {
   const auto& [row, owner, wide] = next;
   const std::uint64_t sum = hash(row);
   const std::size_t words = words_of(row);
   const std::size_t anchor = anchor_of(row);
+  holes_.clear();
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (i < 64 && (wide >> i & 1) != 0) continue;
     if (i == anchor || row[i].wild() || is_code(row[i])) continue;
     const Token up = parent(row[i]);
     const std::size_t left = words - (is_word(row[i]) && !is_word(up) ? 1 : 0);
     if (!says_enough(left, row.size())) continue;
-    offer(row, i, up, sum - placed(row[i].id, i) + placed(up.id, i), owner);
+    holes_.push_back({i, sum - placed(row[i].id, i) + placed(up.id, i)});
+    nodes_.prefetch(holes_.back().key);
   }
+  for (const Hole& hole : holes_) offer(row, hole.position, hole.key, owner);
 }
 
-void FrameSet::offer(const Row& row, std::size_t position, const Token& up, std::uint64_t key,
-                     ClassId owner) {
+void FrameSet::offer(const Row& row, std::size_t position, std::uint64_t key, ClassId owner) {
   Node& node = nodes_[key];
   if (node.fired) {
     unite(owner, node.row_class);
     return;
   }
   const auto value = static_cast<std::uint32_t>(row[position].id >> 32);
-  for (std::uint32_t at = node.first; at != kNone; at = values_[at].next) {
-    if (values_[at].value == value) return;
-  }
-  if (free_value_ == kNone) {
-    values_.push_back({value, owner, node.first});
-    node.first = static_cast<std::uint32_t>(values_.size() - 1);
+  if (node.weight == 0) {
+    node.value = value;
+    node.first = owner;
+  } else if (node.weight == 1) {
+    if (node.value == value) return;
+    node.first = chain({node.value, node.first, kNone});
+    node.first = chain({value, owner, node.first});
   } else {
-    const std::uint32_t slot = free_value_;
-    free_value_ = values_[slot].next;
-    values_[slot] = {value, owner, node.first};
-    node.first = slot;
+    for (std::uint32_t at = node.first; at != kNone; at = values_[at].next) {
+      if (values_[at].value == value) return;
+    }
+    node.first = chain({value, owner, node.first});
   }
   if (++node.weight < options_.values_min) return;
   Row general = row;
-  general[position] = up;
+  general[position] = parent(row[position]);
   fire(node, std::move(general), owner);
+}
+
+/// Where the value now stands in values_.
+std::uint32_t FrameSet::chain(const Value& value) {
+  if (free_value_ == kNone) {
+    values_.push_back(value);
+    return static_cast<std::uint32_t>(values_.size() - 1);
+  }
+  const std::uint32_t slot = free_value_;
+  free_value_ = values_[slot].next;
+  values_[slot] = value;
+  return slot;
 }
 
 void FrameSet::fire(Node& node, Row row, ClassId owner) {
   owner = root(owner);
   if (node.row_class != kNone) owner = unite(owner, node.row_class);
-  while (node.first != kNone) {
-    const std::uint32_t at = node.first;
-    owner = unite(owner, values_[at].owner);
-    node.first = values_[at].next;
-    values_[at].next = free_value_;
-    free_value_ = at;
-  }
+  drop_values(node, [&](const Value& value) {
+    owner = unite(owner, value.owner);
+    return true;
+  });
   const bool known = node.row_class != kNone;
   node.row_class = owner;
   node.fired = true;
@@ -168,14 +183,14 @@ void FrameSet::fire(Node& node, Row row, ClassId owner) {
 
 void FrameSet::make_pattern(ClassId root, const Row& row) {
   Class& owner = classes_.at(root);
-  owner.joined = join(owner.joined, row);
+  owner.joined = PackedRow(join(owner.joined.row(), row));
   owner.pattern = true;
   grown_.push_back(root);
 }
 
 /// Lets a pattern take in what it covers and unite with what it is compatible with.
 void FrameSet::spread(ClassId id) {
-  const Row row = classes_.at(id).joined;
+  const Row row = classes_.at(id).joined.row();
   if (!classes_.at(id).pattern || words_of(row) == 0) return;
   const Signature signature(row);
   Leaf& leaf = leaves_[leaf_of(row)];
@@ -190,8 +205,8 @@ void FrameSet::spread(ClassId id) {
   std::erase_if(leaf.literals, [&](const Literal& literal) {
     if (!signature.may_cover(literal.signature)) return false;
     if (root(literal.id) != literal.id || classes_.at(literal.id).pattern) return true;
-    if (!covers(row, classes_.at(literal.id).joined)) return false;
-    unite(id, literal.id);
+    if (!covers(row, classes_.at(literal.id).joined.row())) return false;
+    absorb(id, literal.id);
     return true;
   });
 }
@@ -210,10 +225,11 @@ ClassId FrameSet::unite(ClassId a, ClassId b) {
   if (b < a) std::swap(a, b);
   Class& kept = classes_.at(a);
   const Class& merged = classes_.at(b);
-  Row joined = join(kept.joined, merged.joined);
+  const Row wide = kept.joined.row(), other = merged.joined.row();
+  const Row joined = join(wide, other);
   const bool spread_already =
-      (kept.pattern && joined == kept.joined) || (merged.pattern && joined == merged.joined);
-  kept.joined = std::move(joined);
+      (kept.pattern && joined == wide) || (merged.pattern && joined == other);
+  kept.joined = PackedRow(joined);
   kept.pattern = kept.pattern || merged.pattern;
   if (kept.pattern && !spread_already) grown_.push_back(a);
   classes_.erase(b);
@@ -222,8 +238,24 @@ ClassId FrameSet::unite(ClassId a, ClassId b) {
   return a;
 }
 
+/// unite(), where the pattern covers the literal: nothing grows.
+void FrameSet::absorb(ClassId pattern, ClassId literal) {
+  pattern = root(pattern);
+  const auto [to, from] = std::minmax(pattern, literal);
+  if (to == literal) classes_.at(to) = std::move(classes_.at(from));
+  classes_.erase(from);
+  parents_[from] = to;
+  merges_.push_back({from, to});
+}
+
 template <class Drop>
 void FrameSet::drop_values(Node& node, Drop drop) {
+  if (node.weight == 1) {
+    if (!drop(Value{node.value, node.first, kNone})) return;
+    node.first = kNone;
+    node.weight = 0;
+  }
+  if (node.weight < 2) return;
   std::uint32_t* link = &node.first;
   while (*link != kNone) {
     const std::uint32_t at = *link;
@@ -236,6 +268,10 @@ void FrameSet::drop_values(Node& node, Drop drop) {
     free_value_ = at;
     --node.weight;
   }
+  if (node.weight != 1) return;
+  const std::uint32_t last = std::exchange(node.first, values_[node.first].owner);
+  node.value = values_[last].value;
+  values_[last].next = std::exchange(free_value_, last);
 }
 
 /// Forgets what is cheap to see again: covered rows and holes with a single value, then all holes.
@@ -256,9 +292,10 @@ void FrameSet::make_room() {
 void FrameSet::compact() {
   nodes_.for_each([&](Node& node) {
     if (node.row_class != kNone) node.row_class = root(node.row_class);
-    for (std::uint32_t at = node.first; at != kNone; at = values_[at].next) {
+    if (node.weight == 1) node.first = root(node.first);
+    if (node.weight < 2) return;
+    for (std::uint32_t at = node.first; at != kNone; at = values_[at].next)
       values_[at].owner = root(values_[at].owner);
-    }
   });
   for (auto& [key, leaf] : leaves_) {
     for (FramePattern& pattern : leaf.patterns) pattern.owner = root(pattern.owner);
@@ -274,7 +311,7 @@ void FrameSet::forget(const std::vector<ClassId>& sorted_roots) {
   nodes_.keep_if([&](Node& node) {
     const bool row_dead = node.row_class != kNone && dead(node.row_class);
     drop_values(node, [&](const Value& value) { return row_dead || dead(value.owner); });
-    return !row_dead && (node.row_class != kNone || node.first != kNone);
+    return !row_dead && (node.row_class != kNone || node.weight > 0);
   });
   for (auto& [key, leaf] : leaves_) {
     std::erase_if(leaf.patterns, [&](const FramePattern& pattern) { return dead(pattern.owner); });

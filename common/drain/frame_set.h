@@ -65,7 +65,7 @@ class FrameSet {
   static bool one_class(const Row& a, const Row& b);
 
   /// Join of all rows of a class (of its root).
-  const Row& joined(ClassId root) const { return classes_.at(root).joined; }
+  Row joined(ClassId root) const { return classes_.at(root).joined.row(); }
   /// Merges since the last call, in order.
   std::vector<Merge> take_merges();
   /// Drops classes (roots) and everything known of them.
@@ -83,8 +83,9 @@ class FrameSet {
   /// A row, or all rows that differ at one position: known by the hash of the generalised row.
   struct Node {
     ClassId row_class = kNone;    ///< if the row itself is known
-    std::uint32_t first = kNone;  ///< chain of values, while the pattern has not fired
-    std::uint16_t weight = 0;
+    std::uint32_t first = kNone;  ///< a single value: its owner; several: their chain
+    std::uint32_t value = 0;      ///< the single one; most holes never see a second
+    std::uint16_t weight = 0;     ///< values, while the pattern has not fired
     bool fired = false;
     bool absorbed = false;  ///< the row was covered when it came
   };
@@ -94,13 +95,18 @@ class FrameSet {
     std::uint32_t next;
   };
   struct Class {
-    Row joined;
+    PackedRow joined;
     bool pattern = false;  ///< owns a pattern, which then covers all its frames
   };
   struct Pending {
     Row row;
     ClassId owner;
     std::uint64_t general = 0;  ///< places (below 64) where a pattern that covers the row is wider
+  };
+  /// A row with one position generalised.
+  struct Hole {
+    std::size_t position;
+    std::uint64_t key;
   };
   /// A class without a pattern: it has a single frame.
   struct Literal {
@@ -115,12 +121,13 @@ class FrameSet {
 
   ClassId root(ClassId id) const;
   ClassId unite(ClassId a, ClassId b);
+  void absorb(ClassId pattern, ClassId literal);
   const FramePattern* covering(const Row& row) const;
   ClassId add_row(const Row& row, bool pattern);
   void contribute(const Pending& next);
-  void offer(const Row& row, std::size_t position, const Token& up, std::uint64_t key,
-             ClassId owner);
+  void offer(const Row& row, std::size_t position, std::uint64_t key, ClassId owner);
   void fire(Node& node, Row row, ClassId owner);
+  std::uint32_t chain(const Value& value);
   void make_pattern(ClassId root, const Row& row);
   void settle();
   void spread(ClassId id);
@@ -137,6 +144,7 @@ class FrameSet {
   std::unordered_map<ClassId, ClassId> parents_;  // merged ids, until swept
   std::unordered_map<std::uint64_t, Leaf> leaves_;
   std::vector<Pending> pending_;  // rows to offer
+  std::vector<Hole> holes_;       // of contribute()
   std::vector<ClassId> grown_;    // patterns that became more general
   std::vector<Merge> merges_;
   ClassId next_ = 0;

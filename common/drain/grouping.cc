@@ -35,7 +35,7 @@ GroupId Grouping::insert(const Row& row, bool general) {
     regroup(variants);
   }
   const auto [at, created] = variants.groups.try_emplace(project(row, variants.positions), next_);
-  if (created) groups_.emplace(next_++, Group{row, owner});
+  if (created) groups_.emplace(next_++, Group{PackedRow(row), owner});
   return at->second;
 }
 
@@ -52,21 +52,26 @@ std::optional<GroupId> Grouping::find(const Row& row) const {
 /// Notes the values of a row; true if a position opened.
 bool Grouping::see(Variants& variants, const Row& row, bool general) const {
   bool opened = false;
-  for (std::size_t i = 0; i < row.size(); ++i) {
+  const auto size = static_cast<std::uint32_t>(row.size());
+  for (std::uint32_t i = 0; i < size; ++i) {
     Position& position = variants.positions[i];
     if (position.open) continue;
+    const OtherValue value{i, row[i].id};
+    bool several = false;
     if (position.weight == 0) {
       position.first = row[i].id;
       position.weight = evidence(row[i]);
-    } else if (position.first != row[i].id &&
-               std::ranges::find(position.others, row[i].id) == position.others.end()) {
-      position.others.push_back(row[i].id);
-      position.weight += evidence(row[i]);
+    } else if (position.first != row[i].id) {
+      several = true;
+      if (std::ranges::find(variants.others, value) == variants.others.end()) {
+        variants.others.push_back(value);
+        position.weight += evidence(row[i]);
+      }
     }
-    const bool enough = !position.others.empty() && position.weight >= options_.values_min;
+    const bool enough = several && position.weight >= options_.values_min;
     if (!enough && !(general && is_general(row[i]))) continue;
     position.open = opened = true;
-    position.others = std::vector<std::uint64_t>();
+    std::erase_if(variants.others, [i](const OtherValue& other) { return other.position == i; });
   }
   return opened;
 }
@@ -90,10 +95,12 @@ bool Grouping::adopt(ClassId from, ClassId to) {
   for (std::size_t i = 0; i < old.positions.size(); ++i) {
     variants.positions[i].open = variants.positions[i].open || old.positions[i].open;
   }
+  std::erase_if(variants.others,
+                [&](const OtherValue& other) { return variants.positions[other.position].open; });
   for (const auto& [projection, id] : old.groups) {
     Group& group = groups_.at(id);
     group.owner = to;
-    see(variants, group.row, false);  // its groups hold every value of a closed position
+    see(variants, group.row.row(), false);  // its groups hold every value of a closed position
     const auto [place, created] = variants.groups.try_emplace(projection, id);
     if (!created) place->second = unite(place->second, id);
   }
@@ -105,7 +112,7 @@ void Grouping::regroup(Variants& variants) {
   std::unordered_map<std::uint64_t, GroupId> groups;
   for (const auto& [projection, id] : variants.groups) {
     const auto [at, created] =
-        groups.try_emplace(project(groups_.at(id).row, variants.positions), id);
+        groups.try_emplace(project(groups_.at(id).row.row(), variants.positions), id);
     if (!created) at->second = unite(at->second, id);
     changed_.push_back(at->second);
   }
@@ -122,8 +129,8 @@ GroupId Grouping::unite(GroupId a, GroupId b) {
 Row Grouping::template_of(GroupId id) const {
   const Group& group = groups_.at(id);
   const Variants& variants = variants_.at(group.owner);
-  const Row& frame = frames_.joined(group.owner);
-  Row row = group.row;
+  const Row frame = frames_.joined(group.owner);
+  Row row = group.row.row();
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (variants.positions[i].open) row[i] = is_general(frame[i]) ? frame[i] : parent(row[i]);
   }

@@ -57,18 +57,23 @@ class Grouping {
 
  private:
   struct Position {
-    std::uint64_t first = 0;            // most positions show a single value
-    std::vector<std::uint64_t> others;  // while closed
-    unsigned weight = 0;                // 0: no value yet
+    std::uint64_t first = 0;   // most positions show a single value
+    std::uint32_t weight = 0;  // 0: no value yet
     bool open = false;
+  };
+  struct OtherValue {
+    std::uint32_t position = 0;
+    std::uint64_t id = 0;
+    bool operator==(const OtherValue&) const = default;
   };
   /// Groups of one class of frames.
   struct Variants {
     std::vector<Position> positions;
+    std::vector<OtherValue> others;  // than the first one, of positions that are closed
     std::unordered_map<std::uint64_t, GroupId> groups;  // by projection
   };
   struct Group {
-    Row row;  // one of its rows
+    PackedRow row;  // one of its rows
     ClassId owner;
   };
 

@@ -29,6 +29,7 @@ void FrameSet::save(ByteWriter& out) const {
     to.number(node.row_class + 1U);  // kNone becomes 0
     to.number(node.first + 1U);
     to.number(node.weight);
+    if (node.weight == 1) to.number(node.value);
     to.byte(static_cast<std::uint8_t>((node.fired ? 1 : 0) | (node.absorbed ? 2 : 0)));
   });
   out.number(values_.size());
@@ -41,7 +42,7 @@ void FrameSet::save(ByteWriter& out) const {
   out.number(classes_.size());
   for (const auto& [id, known] : classes_) {
     out.number(id);
-    drain::save(out, known.joined);
+    drain::save(out, known.joined.row());
     out.byte(known.pattern ? 1 : 0);
   }
   out.number(parents_.size());
@@ -71,6 +72,7 @@ void FrameSet::load(ByteReader& in) {
     node.row_class = from.number32() - 1U;
     node.first = from.number32() - 1U;
     node.weight = static_cast<std::uint16_t>(from.number32());
+    if (node.weight == 1) node.value = from.number32();
     const std::uint8_t flags = from.byte();
     node.fired = (flags & 1) != 0;
     node.absorbed = (flags & 2) != 0;
@@ -85,8 +87,8 @@ void FrameSet::load(ByteReader& in) {
   free_value_ = in.number32() - 1U;
   for (std::size_t left = in.count(3); left > 0; --left) {
     const ClassId id = in.number32();
-    Row joined = load_row(in);
-    classes_.insert_or_assign(id, Class{std::move(joined), in.byte() != 0});
+    const Row joined = load_row(in);
+    classes_.insert_or_assign(id, Class{PackedRow(joined), in.byte() != 0});
   }
   for (std::size_t left = in.count(2); left > 0; --left) {
     const ClassId id = in.number32();
@@ -103,7 +105,7 @@ void FrameSet::load(ByteReader& in) {
       const ClassId id = in.number32();
       const auto known = classes_.find(id);  // gone, if it was merged or became a pattern
       if (known != classes_.end() && !known->second.pattern)
-        leaf.literals.push_back({Signature(known->second.joined), id});
+        leaf.literals.push_back({Signature(known->second.joined.row()), id});
     }
   }
   next_ = in.number32();
@@ -120,8 +122,11 @@ void Grouping::save(ByteWriter& out) const {
       out.byte(position.open ? 1 : 0);
       out.number(position.weight);
       out.word(position.first);
-      out.number(position.others.size());
-      for (const std::uint64_t other : position.others) out.word(other);
+    }
+    out.number(known.others.size());
+    for (const OtherValue& other : known.others) {
+      out.number(other.position);
+      out.word(other.id);
     }
     out.number(known.groups.size());
     for (const auto& [projection, id] : known.groups) {
@@ -132,7 +137,7 @@ void Grouping::save(ByteWriter& out) const {
   out.number(groups_.size());
   for (const auto& [id, group] : groups_) {
     out.number(id);
-    drain::save(out, group.row);
+    drain::save(out, group.row.row());
     out.number(group.owner);
   }
   out.number(next_);
@@ -143,13 +148,16 @@ void Grouping::load(ByteReader& in) {
   frames_.load(in);
   for (std::size_t left = in.count(3); left > 0; --left) {
     Variants& known = variants_[in.number32()];
-    known.positions.resize(in.count(11));
+    known.positions.resize(in.count(10));
     for (Position& position : known.positions) {
       position.open = in.byte() != 0;
       position.weight = in.number32();
       position.first = in.word();
-      position.others.resize(in.count(sizeof(std::uint64_t)));
-      for (std::uint64_t& other : position.others) other = in.word();
+    }
+    known.others.resize(in.count(9));
+    for (OtherValue& other : known.others) {
+      other.position = in.number32();
+      other.id = in.word();
     }
     for (std::size_t groups = in.count(9); groups > 0; --groups) {
       const std::uint64_t projection = in.word();
@@ -158,8 +166,8 @@ void Grouping::load(ByteReader& in) {
   }
   for (std::size_t left = in.count(3); left > 0; --left) {
     const GroupId id = in.number32();
-    Row row = load_row(in);
-    groups_.insert_or_assign(id, Group{std::move(row), in.number32()});
+    const Row row = load_row(in);
+    groups_.insert_or_assign(id, Group{PackedRow(row), in.number32()});
   }
   next_ = in.number32();
 }

@@ -32,6 +32,34 @@ std::size_t key_size(std::string_view bytes) {
 
 }  // namespace
 
+PackedRow::PackedRow(const Row& row) : size_(static_cast<std::uint32_t>(row.size())) {
+  std::size_t size = 0;
+  for (const Token& token : row) size += token.bytes.size() + 1 + token.bytes.size() / 128;
+  tokens_.reserve(size);
+  for (const Token& token : row) {
+    std::size_t left = token.bytes.size();
+    for (; left >= 128; left >>= 7U) tokens_ += static_cast<char>(left | 128U);
+    tokens_ += static_cast<char>(left);
+    tokens_ += token.bytes;
+  }
+}
+
+Row PackedRow::row() const {
+  Row row;
+  row.reserve(size_);
+  for (std::size_t at = 0; at < tokens_.size();) {
+    std::size_t size = 0;
+    unsigned char digit = 128;
+    for (unsigned shift = 0; (digit & 128U) != 0; shift += 7) {
+      digit = static_cast<unsigned char>(tokens_[at++]);
+      size |= std::size_t{digit & 127U} << shift;
+    }
+    row.emplace_back(std::string_view(tokens_).substr(at, size));
+    at += size;
+  }
+  return row;
+}
+
 std::uint64_t hash(const Row& row) {
   std::uint64_t sum = kRowSeed;
   for (std::size_t i = 0; i < row.size(); ++i) sum += placed(row[i].id, i);

@@ -27,6 +27,17 @@ struct Token {
 
 using Row = std::vector<Token>;
 
+/// A row at rest: its tokens in one piece of memory, a fifth of a Row's.
+class PackedRow {
+ public:
+  explicit PackedRow(const Row& row);
+  Row row() const;
+
+ private:
+  std::uint32_t size_ = 0;
+  std::string tokens_;  // each behind its length, in seven bits a byte
+};
+
 std::uint64_t hash(const Row& row);
 
 /// The next more general token; a wild token is its own parent.

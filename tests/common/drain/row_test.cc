@@ -55,5 +55,15 @@ TEST_CASE("text and row are inverse") {
     CHECK(text(row(shown)) == shown);
 }
 
+TEST_CASE("a packed row is the row") {
+  for (const std::size_t size : {1U, 126U, 127U, 128U, 129U, 300U, 20'000U}) {
+    const Row whole = row("a " + std::string(size, 'x') + " <*> b=<*> c");
+    const Row back = PackedRow(whole).row();
+    CHECK(back == whole);
+    CHECK(text(back) == text(whole));
+  }
+  CHECK(PackedRow(Row{}).row().empty());
+}
+
 }  // namespace
 }  // namespace l4::drain
