@@ -129,7 +129,8 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   auto failures = detect::crash::find_failure_events(view, clock, hints.events);
   const auto silence =
       detect::hang::find_silence(view, clock, now.time, hang_options(options, now.time));
-  const auto slowdown = detect::slow::find_slowdown(view, clock);
+  auto slowdown = detect::slow::find_slowdown(view, clock);
+  if (!slowdown.found) slowdown = detect::slow::find_short_slowdown(view, clock, hints.events);
   const auto stages = detect::stage::find_stages(view, clock);
   const ProcessEvidence processes = weigh_processes(view, stages);
   Findings findings{view, clock, hints, failures, silence, slowdown, processes, live};

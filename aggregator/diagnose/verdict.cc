@@ -216,7 +216,8 @@ Verdict decide_failed(const VerdictInput& input) {
 
 Verdict decide_quiet(const VerdictInput& input) {
   const Findings& findings = input.findings;
-  if (findings.slowdown.found && !findings.silence.overdue) return make(State::slow, 0.8);
+  if (findings.slowdown.found && !findings.silence.overdue)
+    return make(State::slow, findings.slowdown.by_symptoms ? 0.6 : 0.8);
   if (findings.silence.overdue) {
     // Nobody is left to hang, and nobody said how it ended.
     if (findings.processes.all_left) return make(State::unknown, 0.5);
@@ -260,12 +261,13 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
 Verdict decide(const VerdictInput& input) {
   const Findings& findings = input.findings;
   const bool finished = has_finished(input) || findings.processes.all_left_well;
+  const bool slowed = findings.slowdown.found && !findings.slowdown.by_symptoms;
   const bool failed = findings.processes.first_left || input.lost_known ||
                       (has_failed(findings) && is_sure(findings));
-  Verdict verdict = failed && !finished                    ? decide_failed(input)
-                    : finished && !findings.slowdown.found ? make(State::finished, 0.9)
-                    : finished                             ? make(State::slow, 0.8)
-                                                           : decide_quiet(input);
+  Verdict verdict = failed && !finished   ? decide_failed(input)
+                    : finished && !slowed ? make(State::finished, 0.9)
+                    : finished            ? make(State::slow, 0.8)
+                                          : decide_quiet(input);
   if (verdict.state == State::slow) {
     if (!findings.clock.counted) verdict.iteration = findings.slowdown.first;
     verdict.since = findings.slowdown.since;

@@ -170,9 +170,12 @@ SlowPhase passing_phase(const Values& logs, const Options& options) {
 }
 
 /// It takes the longer to tell a shift from a passing disturbance, the smaller it is.
-bool lasts(const SlowPhase& phase, const Values& logs, Millis lasting) {
+bool lasts(const SlowPhase& phase, const std::vector<const job::ClockTick*>& ticks,
+           Millis lasting) {
   double took_ms = 0;
-  for (std::size_t i = phase.from; i < phase.to; ++i) took_ms += std::exp(logs[i]);
+  for (std::size_t i = std::max<std::size_t>(phase.from, 1); i < phase.to; ++i)
+    took_ms += ticks[i]->duration_ms *
+               static_cast<double>(ticks[i]->iteration.value() - ticks[i - 1]->iteration.value());
   const double share = std::numbers::ln2 / (phase.after - phase.before);
   return took_ms >= static_cast<double>(lasting.count()) * std::max(1.0, share * share);
 }
@@ -190,7 +193,7 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
   if (!phase.found) phase = passing_phase(logs, options);
   found.ratio = std::exp(phase.after - phase.before);
   if (!phase.found || found.ratio > options.ratio_max) return found;
-  if (!lasts(phase, logs, options.lasting)) return found;
+  if (!lasts(phase, ticks, options.lasting)) return found;
   found.found = true;
   found.first = ticks[phase.from]->iteration;
   found.last = ticks[phase.to - 1]->iteration;

@@ -39,8 +39,9 @@ struct Drag {
 
 struct Slowdown {
   bool found = false;
-  Iteration first{0};  ///< first slow iteration
-  Iteration last{0};   ///< last slow iteration; the newest if it lasts
+  bool by_symptoms = false;  ///< times alone would not tell: symptoms.h
+  Iteration first{0};        ///< first slow iteration
+  Iteration last{0};         ///< last slow iteration; the newest if it lasts
   std::optional<TimeMs> since;
   double before_ms = 0, after_ms = 0;
   double ratio = 1;

@@ -18,7 +18,7 @@ bool began_with(const job::Occurrence& occurrence, const job::JobClock& clock,
   if (occurrence.stats.first_iteration)
     return occurrence.stats.first_iteration->value() + kLeadIterations * clock.stride >=
            slowdown.first.value();
-  return false;
+  return true;  // nothing tells; that it keeps coming must do
 }
 
 /// Comes again and again, and did not stop long before the job's end.
@@ -29,7 +29,7 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
   for (const job::Occurrence& occurrence : event.at) {
     const bool untimed =
         occurrence.stats.first_line > view.streams[occurrence.stream].state->timed_last_line;
-    if (untimed) return true;  // nothing on its stream tells when; that it comes again must do
+    if (untimed) return true;  // nothing tells when; that it comes again must do
     if (occurrence.stats.last_time && view.end && slowdown.since) {
       // Its last half of the slow phase has it.
       if (*view.end - *occurrence.stats.last_time < (*view.end - *slowdown.since) / 2) return true;
@@ -37,6 +37,8 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
       const auto half = (clock.completed_by_any->value() - slowdown.first.value()) / 2;
       if (clock.completed_by_any->value() - occurrence.stats.last_iteration->value() <= half)
         return true;
+    } else {
+      return true;
     }
   }
   return false;
@@ -76,6 +78,24 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
       found.first_failure = symptom.first_time;
     found.events.push_back(std::move(symptom));
   }
+  return found;
+}
+
+Slowdown find_short_slowdown(const job::JobView& view, const job::JobClock& clock,
+                             const std::vector<EventHint>& hints) {
+  constexpr std::uint64_t kTimesMin = 3;
+  constexpr Options kShort{.z_min = 1, .before_min = 2, .after_min = 2};
+  const Options usual;
+  const auto timed = std::ranges::count_if(
+      clock.ticks, [](const job::ClockTick& tick) { return tick.duration_ms > 0; });
+  if (static_cast<std::size_t>(timed) >= usual.before_min + usual.after_min) return {};
+  Slowdown found = find_slowdown(view, clock, kShort);
+  if (!found.found) return {};
+  const FailureEvents symptoms = find_symptoms(view, clock, found, hints);
+  found.by_symptoms = true;
+  found.found = std::ranges::any_of(symptoms.events, [&](const FailureEvent& symptom) {
+    return symptom.first_time && view.events[symptom.event].count >= kTimesMin;
+  });
   return found;
 }
 

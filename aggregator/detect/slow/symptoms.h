@@ -1,7 +1,8 @@
 // Which events go with a slowdown: new ones that keep coming, on few nodes, from its beginning on.
 //
 // Place in the flow: a JobView, its clock, a found Slowdown and the hints in; events like those of
-// a crash out, so that suspects and reports treat both alike. Pure. A burst that is over before
+// a crash out, so that suspects and reports treat both alike. Where a job is too young for its
+// times to tell, they are half of the evidence. Pure. A burst that is over before
 // the job is, or that began long before the slowdown, is not its symptom.
 #pragma once
 
@@ -14,5 +15,10 @@ namespace l4::detect::slow {
 
 FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
                             const Slowdown& slowdown, const std::vector<EventHint>& hints);
+
+/// Of a job with too few iterations for find_slowdown(): a shift that a symptom comes with, again
+/// and again. Not found if there are enough iterations, or no such symptom.
+Slowdown find_short_slowdown(const job::JobView& view, const job::JobClock& clock,
+                             const std::vector<EventHint>& hints);
 
 }  // namespace l4::detect::slow

@@ -111,6 +111,21 @@ TEST_CASE("where stamps are of whole seconds timers tell of a smaller shift") {
   CHECK(slow.ratio == doctest::Approx(960.0 / 600).epsilon(0.1));
 }
 
+TEST_CASE("how long it lasts is real time, however many iterations lie between two lines") {
+  const auto every = [](int stride, int slow) {
+    MadeJob job(4);
+    std::int64_t now = 0;
+    for (int k = 1; k <= 60 + slow; ++k) {
+      now += (k < 61 ? 10 : 20) * stride;
+      for (int rank = 0; rank < 4; ++rank) job.iterate(rank, std::int64_t{k} * stride, now);
+    }
+    return find(std::move(job)).found;
+  };
+  CHECK(every(100, 20));       // 40 s
+  CHECK_FALSE(every(1, 20));   // 0.4 s
+  CHECK_FALSE(every(10, 20));  // 4 s
+}
+
 TEST_CASE("few iterations tell nothing") {
   for (const int iterations : {0, 1, 5, 14})
     CHECK_FALSE(find(run(iterations, [](int k) { return k < 5 ? 1000.0 : 3000.0; })).found);

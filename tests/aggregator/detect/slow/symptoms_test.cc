@@ -17,6 +17,17 @@ using job::test::MadeJob;
 
 const job::test::Say kRetry{"link error, retransmitting", Level::error};
 
+std::vector<EventHint> hints_of(const job::JobView& view, bool in_pool = false) {
+  std::vector<EventHint> hints;
+  for (const job::EventView& event : view.events) {
+    EventHint hint;
+    hint.severity = severity_of(event.text, event.level);
+    hint.in_pool = in_pool && event.level >= Level::warning;
+    hints.push_back(hint);
+  }
+  return hints;
+}
+
 /// Eight ranks; from iteration 61 on an iteration takes two seconds. `also` adds lines.
 std::vector<std::string> symptoms(const std::function<void(MadeJob&, int k, std::int64_t ms)>& also,
                                   bool in_pool = false) {
@@ -31,15 +42,8 @@ std::vector<std::string> symptoms(const std::function<void(MadeJob&, int k, std:
   const job::JobClock clock = job::make_clock(view);
   const Slowdown slowdown = find_slowdown(view, clock);
   REQUIRE(slowdown.found);
-  std::vector<EventHint> hints;
-  for (const job::EventView& event : view.events) {
-    EventHint hint;
-    hint.severity = severity_of(event.text, event.level);
-    hint.in_pool = in_pool && event.level >= Level::warning;
-    hints.push_back(hint);
-  }
   std::vector<std::string> texts;
-  for (const auto& symptom : find_symptoms(view, clock, slowdown, hints).events) {
+  for (const auto& symptom : find_symptoms(view, clock, slowdown, hints_of(view, in_pool)).events) {
     texts.push_back(view.events[symptom.event].text);
     CHECK(symptom.first_time.has_value());
   }
@@ -74,6 +78,42 @@ TEST_CASE("what goes with it is new, lasting and local") {
   CHECK(symptoms([](MadeJob& job, int k, std::int64_t ms) {
           if (k >= 61) job.say(5, {"the weather is fine"}, ms);
         }).empty());
+}
+
+/// `count` iterations of 5 s, the last `slow` of them of 12 s, and rank 5 of eight says `lines`
+/// errors in each of these.
+Slowdown in_short(int count, int slow, int lines, bool in_pool = false) {
+  MadeJob made(8);
+  std::int64_t now = 0;
+  for (int k = 1; k <= count; ++k) {
+    const bool is_slow = k > count - slow;
+    now += is_slow ? 12'000 : 5'000;
+    for (int i = 0; is_slow && i < lines; ++i) made.say(5, kRetry, now - 500 * (i + 1));
+    for (int rank = 0; rank < 8; ++rank) made.iterate(rank, k, now);
+  }
+  const job::JobView view = made.view();
+  return find_short_slowdown(view, job::make_clock(view), hints_of(view, in_pool));
+}
+
+TEST_CASE("a young job is slow if an error keeps coming with it") {
+  const Slowdown slow = in_short(7, 3, 2);
+  REQUIRE(slow.found);
+  CHECK(slow.by_symptoms);
+  CHECK(slow.first == Iteration{5});
+  CHECK(slow.since == after(20'000));
+}
+
+TEST_CASE("of a young job neither times nor errors alone tell") {
+  CHECK_FALSE(in_short(7, 3, 0).found);
+  CHECK_FALSE(in_short(7, 3, 2, true).found);  // healthy runs say it, too
+  CHECK_FALSE(in_short(7, 2, 1).found);        // twice
+  CHECK_FALSE(in_short(3, 2, 2).found);        // nothing to compare with
+  CHECK_FALSE(in_short(30, 10, 2).found);      // find_slowdown() is for that
+  MadeJob even(8);
+  even.iterate_all(1, 7, 5'000);
+  for (int k = 4; k < 7; ++k) even.say(5, kRetry, 5'000 * k);
+  const job::JobView view = even.view();
+  CHECK_FALSE(find_short_slowdown(view, job::make_clock(view), hints_of(view)).found);
 }
 
 }  // namespace
