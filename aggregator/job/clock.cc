@@ -165,13 +165,21 @@ std::optional<TimeMs> progress_by_file_time(const JobView& view) {
   return exact ? exact : earliest;
 }
 
-/// Lines that have come with the iterations since early on (at least once in five) prove progress
-/// as well as they do.
+/// How many of `count` events between first and last came until `time`, if they came evenly.
+double until(TimeMs time, TimeMs first, TimeMs last, std::uint64_t count) {
+  const auto all = static_cast<double>(count);
+  if (last <= time) return all;
+  return all * static_cast<double>((time - first).count()) /
+         static_cast<double>((last - first).count());
+}
+
+/// Lines that came with the iterations since early on (at least once in five) prove progress as
+/// well as they do. What came more rarely may come by the clock, whatever the job does.
 std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clock) {
-  constexpr std::uint64_t kTimesMin = 3;
+  constexpr std::size_t kTimesMin = 3;
   if (!clock.first_progress || !clock.last_progress) return std::nullopt;
   const TimeMs early = *clock.first_progress + (*clock.last_progress - *clock.first_progress) / 2;
-  const std::uint64_t often = std::max<std::uint64_t>(kTimesMin, clock.ticks.size() / 5);
+  const auto often = static_cast<double>(std::max(kTimesMin, clock.ticks.size() / 5));
   std::optional<TimeMs> newest;
   for (const EventView& event : view.events) {
     if (event.level >= Level::warning) continue;
@@ -180,7 +188,8 @@ std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clo
       const bool timed =
           occurrence.stats.first_line <= view.streams[occurrence.stream].state->timed_last_line;
       const auto& first = occurrence.stats.first_time;
-      if (occurrence.stats.count < often || !last || !timed || !first || *first > early) continue;
+      if (!last || !timed || !first || *first > early) continue;
+      if (until(*clock.last_progress, *first, *last, occurrence.stats.count) < often) continue;
       if (!newest || *last > *newest) newest = last;
     }
   }

@@ -40,6 +40,7 @@ void Stream::apply(const wire::Segment& segment, SequencePool& sequences, TupleP
 }
 
 void Stream::apply_events(const wire::Segment& segment) {
+  const bool ends_known = !segment.order_cut && !segment.order.empty() && segment.end;
   for (const wire::EventCount& event : segment.events) {
     EventStats& stats = events[event.id.value()];
     const auto iteration = segment.iteration ? segment.iteration : last_completed;
@@ -52,8 +53,11 @@ void Stream::apply_events(const wire::Segment& segment) {
     }
     stats.count += event.count;
     stats.last_line = std::max(stats.last_line, segment.lines.last);
-    // At least then: a segment may go on long after the last of these.
-    const auto newest = event.first_time ? event.first_time : (segment.begin ? segment.begin : end);
+    // At least then: a segment may go on long after the last of these, unless it ends with one.
+    const bool is_last = ends_known && segment.order.back().id == event.id;
+    const auto newest = is_last            ? segment.end
+                        : event.first_time ? event.first_time
+                                           : (segment.begin ? segment.begin : end);
     if (newest && (!stats.last_time || *newest > *stats.last_time)) stats.last_time = newest;
     stats.last_iteration = iteration;
     lines += event.count;

@@ -19,7 +19,7 @@ namespace l4::detect::slow {
 
 struct Options {
   double ratio_min = 1.3;
-  double z_min = 3.0;
+  double z_min = 5.0;
   double ratio_max = 10;        ///< beyond this it is another kind of work, not a slow one
   std::size_t before_min = 10;  ///< iterations needed on either side
   std::size_t after_min = 5;

@@ -34,6 +34,22 @@ TEST_CASE("counts and first occurrences of an event") {
   CHECK(view.lines == 12);
 }
 
+TEST_CASE("the newest of an event is at its segment's end if that ends with it") {
+  for (const bool is_last : {true, false}) {
+    CAPTURE(is_last);
+    MadeJob job(1);
+    wire::Segment& segment = job.say(0, {"tick tock"}, 1000);
+    const LocalTemplateId tick = segment.events[0].id;
+    segment.events[0].count = 9;
+    segment.end = after(9000);
+    segment.order = {{tick, 9}};
+    if (!is_last) segment.order.push_back({LocalTemplateId{4711}, 1});
+    const JobView view = job.view();
+    const auto newest = view.events[event_of(view, "tick")].at[0].stats.last_time;
+    CHECK(*newest == after(is_last ? 9000 : 1000));
+  }
+}
+
 TEST_CASE("segments that come late do not move the first occurrence forward") {
   MadeJob job(1);
   job.say(0, {"tick tock"}, 1000);
