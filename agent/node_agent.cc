@@ -19,9 +19,8 @@ NodeAgent::NodeAgent(std::string name, std::vector<discover::LogFile> files,
     : state_(std::make_unique<State>(std::move(name), packs, options)) {
   for (discover::LogFile& file : files) {
     const auto modified = file.older.empty() ? file.modified : file.older.front().modified;
-    const pipeline::LogNumber log = state_->pipeline.open(file, modified);
     std::vector<FilePart> parts = parts_of(file);
-    state_->files.push_back({std::move(file), std::move(parts), log});
+    state_->files.push_back({std::move(parts), state_->pipeline.open(std::move(file), modified)});
   }
 }
 
@@ -67,7 +66,7 @@ void NodeAgent::State::read_file(OpenFile& open, std::span<char> chunk,
   for (wire::Warning& warning : warnings) pipeline.warn(std::move(warning));
   warnings.clear();
   pipeline.end(open.log);
-  note_left_out(pipeline.log(open.log)->stats, options.decode, open.file.name, warnings);
+  note_left_out(pipeline.log(open.log)->stats, options.decode, open.parts.back().name, warnings);
   for (wire::Warning& warning : warnings) pipeline.warn(std::move(warning));
 }
 
@@ -85,14 +84,14 @@ std::vector<FileFacts> NodeAgent::facts() const {
   std::vector<FileFacts> facts;
   for (const OpenFile& open : state_->files) {
     const pipeline::Log& log = *state_->pipeline.log(open.log);
-    FileFacts fact{open.file.name,
-                   open.file.node,
+    FileFacts fact{log.file.name,
+                   log.file.node,
                    std::string(log.time_format),
                    log.stats.bytes,
                    log.stats.lines,
                    log.stats.lines_with_time,
                    log.stats.lines_with_rank,
-                   open.file.older.size(),
+                   open.parts.size() - 1,
                    {},
                    {}};
     std::set<Rank> ranks;

@@ -128,7 +128,7 @@ class Search {
       // Of a stamp without a date the day is that of the span, of one without a year the year.
       decode::Options decode_options = state_->options.decode;
       if (!decode_options.year_hint) decode_options.year_hint = stretch.newest;
-      if (!decode_options.year_hint) decode_options.year_hint = open.file.modified;
+      if (!decode_options.year_hint) decode_options.year_hint = open.parts.back().found.modified;
       decode::Decoder decoder(decode_options,
                               [&](const decode::Record& record) { take(open, log, record); });
       decoder.start_at(stretch.first_line, stretch.bytes.from);

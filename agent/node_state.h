@@ -16,8 +16,7 @@ namespace l4::agent {
 
 /// A file, the physical files it is made of, and its number in the pipeline.
 struct OpenFile {
-  discover::LogFile file;
-  std::vector<FilePart> parts;
+  std::vector<FilePart> parts;  ///< the newest last, which has the log's name
   pipeline::LogNumber log;
 };
 

@@ -283,8 +283,10 @@ void JobPipeline::on_segment(wire::Segment&& segment, std::span<const wire::Byte
 }
 
 void JobPipeline::freeze() {
-  for (auto& [number, log] : logs_)
+  for (auto& [number, log] : logs_) {
     if (log->marker) log->marker_text = miner_.at(*log->marker).text;
+    log->file.path = std::filesystem::path();
+  }
   miner_.freeze();
   const auto drop = [](auto& list) { list = std::remove_reference_t<decltype(list)>(); };
   drop(traits_);

@@ -89,8 +89,9 @@ class OutlineMemo {
   template <class Probes, class FindOut>
   bool same(const Probes& probes, std::string_view line, const Value& value,
             const FindOut& find_out) {
+    std::string probed;
     for (const DigitProbe& with : probes)
-      if (!(find_out(probe(line, with, scratch_)) == value)) return false;
+      if (!(find_out(probe(line, with, probed)) == value)) return false;
     return true;
   }
 
@@ -120,7 +121,6 @@ class OutlineMemo {
   std::size_t entries_max_;
   FlatTable<Entry> table_;
   std::vector<std::uint32_t> seen_;
-  std::string scratch_;
 };
 
 }  // namespace l4

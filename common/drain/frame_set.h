@@ -52,14 +52,12 @@ class FrameSet {
   };
 
   explicit FrameSet(FrameSetOptions options) : options_(options) {}
-
   /// Class of a row, a new one if no rule gives one. `pattern`: the row is known to be generalised.
   ClassId insert(const Row& row, bool pattern = false);
   /// Class that insert() would give without a new one.
   std::optional<ClassId> find(const Row& row) const;
 
-  /// Makes a class a pattern that shows values of its own (frames alone cannot tell); returns the
-  /// class it then belongs to.
+  /// Makes a class a pattern that shows values of its own; returns the class it then belongs to.
   ClassId generalise(ClassId root);
   /// True if two rows, seen as patterns, are one class: a third could be covered by both.
   static bool one_class(const Row& a, const Row& b);
@@ -74,7 +72,6 @@ class FrameSet {
   FrozenFrames freeze();
   void save(ByteWriter& out) const;
   void load(ByteReader& in);  ///< what save() wrote; nothing stays of what was
-
   std::uint64_t dropped_rows() const { return dropped_rows_; }
 
  private:
@@ -84,7 +81,7 @@ class FrameSet {
   struct Node {
     ClassId row_class = kNone;    ///< if the row itself is known
     std::uint32_t first = kNone;  ///< a single value: its owner; several: their chain
-    std::uint32_t value = 0;      ///< the single one; most holes never see a second
+    std::uint32_t value = 0;      ///< the single one
     std::uint16_t weight = 0;     ///< values, while the pattern has not fired
     bool fired = false;
     bool absorbed = false;  ///< the row was covered when it came
@@ -103,9 +100,8 @@ class FrameSet {
     ClassId owner;
     std::uint64_t general = 0;  ///< places (below 64) where a pattern that covers the row is wider
   };
-  /// A row with one position generalised.
   struct Hole {
-    std::size_t position;
+    std::size_t position;  ///< of a row, generalised there
     std::uint64_t key;
   };
   /// A class without a pattern: it has a single frame.

@@ -38,7 +38,7 @@ const StreamPatterns::Prototype* StreamPatterns::find(std::uint64_t hash) const 
 
 void StreamPatterns::see(const PatternRef& pattern, double seconds, std::size_t recent,
                          std::size_t distinct) {
-  recent_.push_front(pattern);
+  recent_.insert(recent_.begin(), pattern);
   if (recent_.size() > recent) recent_.pop_back();
   auto it = std::ranges::find_if(
       prototypes_, [&](const Prototype& one) { return one.pattern->hash == pattern->hash; });
@@ -50,8 +50,9 @@ void StreamPatterns::see(const PatternRef& pattern, double seconds, std::size_t 
     it = prototypes_.begin();
   }
   if (!(seconds > 0) || !std::isfinite(seconds)) return;
-  it->log_seconds.push_back(std::log(seconds));
-  if (it->log_seconds.size() > kDurations) it->log_seconds.pop_front();
+  auto& known = it->log_seconds;
+  if (known.size() >= kDurations) known.erase(known.begin());
+  known.push_back(std::log(seconds));
 }
 
 }  // namespace l4::detect::temporal

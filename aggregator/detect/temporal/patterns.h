@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <memory>
 #include <unordered_map>
@@ -44,7 +43,7 @@ class StreamPatterns {
  public:
   struct Prototype {
     PatternRef pattern;
-    std::deque<double> log_seconds;  ///< ln of the latest durations
+    std::vector<double> log_seconds;  ///< ln of the latest durations, oldest first
   };
 
   bool contains(std::uint64_t hash) const { return find(hash) != nullptr; }
@@ -52,11 +51,11 @@ class StreamPatterns {
   /// Adds an iteration; `seconds` <= 0 or NaN: not known.
   void see(const PatternRef& pattern, double seconds, std::size_t recent, std::size_t distinct);
 
-  const std::deque<PatternRef>& recent() const { return recent_; }          ///< latest first
+  const std::vector<PatternRef>& recent() const { return recent_; }         ///< latest first
   const std::vector<Prototype>& prototypes() const { return prototypes_; }  ///< latest first
 
  private:
-  std::deque<PatternRef> recent_;
+  std::vector<PatternRef> recent_;
   std::vector<Prototype> prototypes_;
 };
 

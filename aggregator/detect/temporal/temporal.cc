@@ -276,7 +276,7 @@ void TemporalScorer::learn(const Candidate& one) {
   Stream& stream = streams_[one.stream];
   if (one.scored) {
     stream.scores.push_back(std::min(one.best.distance, one.limit));
-    if (stream.scores.size() > options_.score_window) stream.scores.pop_front();
+    if (stream.scores.size() > options_.score_window) stream.scores.erase(stream.scores.begin());
   }
   // What was alarmed about is known to its own stream from now on, but excuses no other.
   stream.patterns.see(one.pattern, one.seconds, options_.recent, options_.prototypes);

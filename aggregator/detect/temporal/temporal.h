@@ -13,7 +13,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <span>
 #include <unordered_set>
@@ -93,7 +92,7 @@ class TemporalScorer {
   struct Stream {
     StreamPatterns patterns;
     StreamEvents events;
-    std::deque<double> scores;
+    std::vector<double> scores;  ///< oldest first
     std::size_t iterations = 0;
   };
   /// A pattern, and whether it can say anything about events that its own stream never prints.
