@@ -1,6 +1,7 @@
 #include "common/drain/grouping.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <set>
 #include <string>
@@ -68,7 +69,7 @@ TEST_CASE("grouping: memory is bounded, and what has become one group stays one"
   for (int i = 0; i < 2'000; ++i) {
     std::string word = "w";
     for (int left = i; left > 0; left /= 26) word += static_cast<char>('a' + left % 26);
-    grouping.insert(row_of_text(word + " says " + word + "s of it"));
+    grouping.insert(row_of_text(fmt::format("{0} says {0}s of it", word)));
   }
   CHECK(grouping.dropped_rows() > 0);
   CHECK(groups_of(grouping, {"alpha", "omega"}) == 1);
