@@ -213,11 +213,12 @@ PastAnswer PastDesk::replay(const PastQuestion& question, const Base& base,
 PastProblem PastDesk::damaged(const PastQuestion& question, const Base& base,
                               const store::Replayed& replayed) const {
   std::string message = fmt::format(
-      "records of the journal are lost or damaged after {}: job {} can be shown up to then",
+      "records of the journal are lost or damaged after {}: job {} can be shown before then",
       to_rfc3339(replayed.whole_to.value_or(base.time)), question.job);
   for (const store::SavedState& state :
        services_.store.states(store::Store::job_name(question.job))) {
-    if (state.time <= question.at) continue;
+    if (state.time <= question.at || state.position.value() + 1 < replayed.whole_from.value())
+      continue;
     message += fmt::format(", and from {} on", to_rfc3339(state.time));
     break;
   }

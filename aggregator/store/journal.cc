@@ -108,6 +108,7 @@ Replayed walk(Files& files, const std::vector<SegmentFile>& segments, Seq after,
   const auto miss = [&](Seq next) {  // what should stand between the last record and `next`
     if (!before || next.value() <= before->value() + 1) return;
     if (replayed.lost_records == 0) replayed.whole_to = time;
+    replayed.whole_from = next;
     replayed.lost_records += next.value() - before->value() - 1;
   };
   for (const SegmentFile& segment : segments) {

@@ -46,6 +46,7 @@ struct Replayed {
   std::uint64_t records = 0, bytes = 0;
   std::uint64_t lost_records = 0;    ///< sequence numbers that should be there
   std::optional<TimeMs> whole_to;    ///< of the last record before the first one that is lost
+  Seq whole_from;                    ///< behind the last one that is lost
   bool unread = false;               ///< a file could not be read, or not to its end
   std::uint64_t damaged = 0;         ///< places in the middle of files
   std::uint64_t torn_bytes = 0;      ///< at ends of files: never acknowledged

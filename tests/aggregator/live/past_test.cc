@@ -2,6 +2,7 @@
 // node, through restarts; from saved states and from a job's first batch. And what cannot be told.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <future>
 #include <optional>
@@ -223,9 +224,81 @@ TEST_CASE("past: what cannot be told is refused with what can") {
   CHECK(world.past(*first));
   CHECK_FALSE(world.past(*first - Millis{1}));
   world.check();
-  world.options.past.job_bytes_max = 1'000;
+}
+
+TEST_CASE("past: what is damaged is said, and what stands on both sides of it is told") {
+  TempFolder folder;
+  PastWorld world(folder.path());
+  world.options.store.journal.segment_bytes = 20'000;
+  world.options.shards.checkpoint_every = Millis{20'000};
+  world.options.store.checkpoints.past_every = Millis{60'000};
+  world.begin(2);
+  world.train(200);
+  const TimeMs opened = world.aggregator->find(kJob)->opened(), end = world.now().wall;
+  world.restart();
+  world.kill();
+  std::vector<std::filesystem::path> segments;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "journal"))
+    segments.push_back(entry.path());
+  std::ranges::sort(segments);
+  REQUIRE(segments.size() > 6);
+  std::filesystem::remove(segments[segments.size() / 2]);
   world.start();
-  CHECK(refusal(world.moments[0].at).find("past_job_mib_max") != std::string::npos);
+  std::string kinds;  // what came of it, each kind once for all that lie side by side
+  std::string refusal;
+  for (TimeMs at = opened; at <= end; at += Millis{1'000}) {
+    const auto found = world.past(at);
+    const char kind = found ? '+' : found.error().code == "damaged" ? '-' : '?';
+    if (kinds.empty() || kinds.back() != kind) kinds += kind;
+    if (found || !refusal.empty()) continue;
+    refusal = found.error().message;
+    CHECK(found.error().status == 404);
+    const auto whole_to = parse_time(refusal.substr(refusal.find("after ") + 6, 24));
+    const auto again_from = parse_time(refusal.substr(refusal.find("and from ") + 9, 24));
+    REQUIRE_MESSAGE(whole_to, refusal);
+    REQUIRE_MESSAGE(again_from, refusal);
+    CHECK(*whole_to <= at);
+    CHECK(world.past(*whole_to - Millis{1}));
+    CHECK(*again_from > at);
+    CHECK(world.past(*again_from));
+  }
+  CHECK(kinds == "+-+");
+}
+
+TEST_CASE("past: neither a large job nor a long way holds it up, and one is asked at a time") {
+  TempFolder folder;
+  PastWorld world(folder.path());
+  world.begin(2);
+  world.train(40);
+  world.look();
+  const auto refusal = [&] {
+    world.restart();
+    const auto found = world.past(world.moments[0].at);
+    REQUIRE_FALSE(found);
+    return std::to_string(found.error().status) + " " + found.error().message;
+  };
+  world.options.past.job_bytes_max = 1'000;
+  CHECK(refusal().find("503 the job takes ") == 0);
+  world.options.past = {};
+  world.options.past.timeout = Millis{-1};
+  CHECK(refusal().find("past_timeout_s") != std::string::npos);
+  world.options.past = {};
+  world.restart();
+  const TimeMs at = world.moments[0].at;
+  bool was_busy = false;
+  for (int tries = 0; tries < 1'000 && !was_busy; ++tries) {
+    std::promise<live::PastAnswer> first, second;
+    world.aggregator->past(kJob, at, [&](live::PastAnswer found) { first.set_value(found); });
+    world.aggregator->past(kJob, at, [&](live::PastAnswer found) { second.set_value(found); });
+    world.aggregator->step_all(true);
+    CHECK(first.get_future().get());
+    const auto other = second.get_future().get();
+    if (other) continue;
+    CHECK(other.error().status == 503);
+    CHECK(other.error().code == "busy");
+    was_busy = true;
+  }
+  CHECK(was_busy);
 }
 
 }  // namespace l4::test
