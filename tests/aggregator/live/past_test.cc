@@ -16,6 +16,8 @@ namespace l4::test {
 namespace {
 
 constexpr auto kJob = "job";
+/// First checkpoints come at any time up to then.
+constexpr Millis kNever{1'000'000'000'000};
 
 /// From the first line that differs on.
 std::string difference(const std::string& found, const std::string& expected) {
@@ -171,7 +173,12 @@ TEST_CASE("past: a job that crashes, batch by batch") {
 TEST_CASE("past: a node is lost, and comes back") {
   TempFolder folder;
   PastWorld world(folder.path());
-  world.options.shards.checkpoint_every = Millis{5'000};
+  SUBCASE("from saved states") {
+    world.options.shards.checkpoint_every = Millis{5'000};
+  }
+  SUBCASE("from its first batch") {
+    world.options.shards.checkpoint_every = kNever;
+  }
   world.begin(4);
   world.train(70);
   world.look();
@@ -189,6 +196,63 @@ TEST_CASE("past: a node is lost, and comes back") {
   world.train(3);
   world.look();
   world.train(20);
+  world.look();
+  world.check();
+  world.restart();
+  world.check();
+}
+
+TEST_CASE("past: a silent job whose node was lost, long after the journal forgot") {
+  TempFolder folder;
+  PastWorld world(folder.path());
+  world.options.store.journal.segment_bytes = 20'000;
+  world.options.store.journal.ring_bytes = 60'000;
+  world.options.shards.checkpoint_every = Millis{5'000};
+  world.begin(4);
+  world.train(70);
+  world.nodes[3]->disconnect();
+  world.pass(30);
+  world.look();
+  CHECK(world.heard.count(world.nodes[3]->name() + " is lost") == 1);
+  const TimeMs lost = world.now().wall;
+  const wire::Batch other = healthy_second("other", 7, 2, 0, lost);
+  PlayedNode& speaker = world.add(other.agent, {});
+  speaker.add(other);
+  for (std::size_t i = 1; i < 250; ++i) {
+    speaker.add(healthy_second("other", 7, 2, i, world.now().wall));
+    for (int steps = 0; steps < 20; ++steps) world.step();
+  }
+  CHECK_FALSE(world.past(lost, "other"));  // gone from the ring
+  world.moments.clear();
+  world.look();
+  world.check();
+  world.restart();
+  world.check();
+}
+
+TEST_CASE("past: while the aggregator saw nobody") {
+  TempFolder folder;
+  PastWorld world(folder.path());
+  SUBCASE("from saved states") {
+    world.options.shards.checkpoint_every = Millis{5'000};
+  }
+  SUBCASE("from its first batch") {
+    world.options.shards.checkpoint_every = kNever;
+  }
+  world.begin(5);
+  world.train(70);
+  world.look();
+  world.network.cut_server(true);
+  world.pass(20);
+  world.look();
+  world.pass(400);
+  world.look();
+  CHECK(world.heard.count("alert blind") == 1);
+  CHECK(world.states().back() == "healthy");
+  world.network.cut_server(false);
+  world.pass(20);
+  world.look();
+  world.train(30);
   world.look();
   world.check();
   world.restart();
