@@ -73,7 +73,7 @@ void PastDesk::set(const Thresholds& thresholds) {
 void PastDesk::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (asked_.wait(lock, stop, [this] { return task_.has_value(); })) {
-    const Task task = *std::exchange(task_, std::nullopt);
+    Task task = *std::exchange(task_, std::nullopt);
     lock.unlock();
     PastAnswer found = answer(task.question, stop);
     lock.lock();

@@ -33,12 +33,11 @@ class PastJob {
   void on(const Note& note, store::Seq seq);
   /// Lets time pass until then.
   void pass(TimeMs to);
-  /// As of then, in JSON; null-like empty if nothing came.
+  /// As of then, in JSON; empty if nothing came.
   std::string report(TimeMs at);
 
   /// What it takes when it is saved: some milliseconds for each MiB.
   std::uint64_t bytes() const;
-  bool has_begun() const { return job_ != nullptr; }
 
  private:
   LiveJob& job(TimeMs now);
