@@ -63,7 +63,7 @@ PoolBook::ShelfPointer PoolBook::shelf_at(TimeMs time) const {
   const std::vector<Row> known = rows();
   for (const Row& row : known)
     if (row.run->ended < time) runs.push_back(row.run);
-  const ShelfPointer now = shelf();
+  ShelfPointer now = shelf();
   if (runs.size() == known.size()) return now;
   return std::make_shared<const pool::Shelf>(runs, now.get());
 }
