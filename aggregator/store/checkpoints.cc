@@ -235,10 +235,12 @@ void Checkpoints::thin(std::vector<SavedState>& stored, const Ring& ring) {
 
 /// Those that the ring no longer goes on from, and what is beyond the bound.
 void Checkpoints::let_go(const Ring& ring) {
+  const auto is_cut_off = [&](const SavedState& state) {
+    return state.position.value() + 1 < ring.first.value();
+  };
   for (auto& [name, stored] : stored_)
-    drop(stored, [&](std::size_t i) {
-      return i + 1 < stored.size() && stored[i].position.value() + 1 < ring.first.value();
-    });
+    if (stored.size() > 1 && is_cut_off(stored.front()))
+      drop(stored, [&](std::size_t i) { return i + 1 < stored.size() && is_cut_off(stored[i]); });
   while (past_bytes() > options_.past_bytes_max && drop_oldest()) continue;
 }
 

@@ -121,8 +121,10 @@ Answer<diagnose::Report> fetch_at(const LiveOptions& options, const Aggregator& 
   const auto body =
       fetch(asked, job_path(options, "snapshot?at=" + http::percent_encoded(options.at)),
             Millis{60'000}, &status);
-  if (!body && status == 404 && body.error().error.reason.starts_with("there is no job"))
-    return std::unexpected(no_such_job(options, asked));
+  const std::string why = body ? std::string() : body.error().error.reason;
+  const bool nothing_known = why.starts_with("there is no job") &&
+                             why.find("no snapshot of it was stored") != std::string::npos;
+  if (!body && status == 404 && nothing_known) return std::unexpected(no_such_job(options, asked));
   if (!body && (status == 400 || status == 404))
     return std::unexpected(Failure{body.error().error, kWrongUse});
   if (!body) return std::unexpected(body.error());
