@@ -99,6 +99,11 @@ void read_store(ConfigTable& store, const std::filesystem::path& file, live::Opt
   read_seconds(store, "ring_s", journal.ring_age, 0, 30 * kDay);
   read(store, "journal_mib_max", journal.bytes_max, 128, 1'048'576, kMebi);
   read(store, "checkpoints_mib_max", live.store.checkpoints.bytes_max, 16, 1'048'576, kMebi);
+  store::CheckpointOptions& checkpoints = live.store.checkpoints;
+  read_seconds(store, "past_every_s", checkpoints.past_every, 1, kDay);
+  read(store, "past_mib_max", checkpoints.past_bytes_max, 0, 1'048'576, kMebi);
+  read(store, "past_job_mib_max", live.past.job_bytes_max, 1, 1'024, kMebi);
+  read_seconds(store, "past_timeout_s", live.past.timeout, 1, 50);
   read(store, "database_mib_max", live.store.database.bytes_max, 1, 65'536, kMebi);
   store::DatabaseOptions& database = live.store.database;
   read(store, "snapshots_per_job", database.snapshots_per_job, 1, 10'000);

@@ -10,6 +10,7 @@
 #include "aggregator/faults/library.h"
 #include "aggregator/live/answers.h"
 #include "aggregator/live/gather.h"
+#include "aggregator/live/note.h"
 #include "common/wire/codec.h"
 
 namespace l4::live {
@@ -41,12 +42,13 @@ class Aggregator::Recovery final : public store::Recoverer {
       table_.commit(*batch, record.time);
       last_ = record.seq;
     }
+    ++batches_;
     if (new_to_job) impl_.shard_of(batch->job).replay(record.seq, std::move(*batch), record.time);
   }
 
   store::OffsetTable table_;
   store::Seq last_;
-  std::uint64_t unreadable_ = 0;
+  std::uint64_t batches_ = 0, unreadable_ = 0;
 
  private:
   Impl& impl_;
@@ -111,6 +113,17 @@ std::unique_ptr<FaultBook> Aggregator::Impl::make_fault_book() {
                                      std::move(hooks));
 }
 
+/// What was is there again; how many jobs. A look at the past knows it from a note.
+std::size_t Aggregator::Impl::restored() {
+  const TimeMs now = outside.now().wall;
+  std::size_t jobs = 0;
+  for (const auto& shard : shards) jobs += shard->stats().jobs;
+  store::Seq seq;
+  if (jobs > 0) seq = store->note(encode({{}, now}).bytes(), now).value_or(store::Seq{});
+  for (const auto& shard : shards) shard->restored(now, seq);
+  return jobs;
+}
+
 Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
                                                         Surroundings surroundings) {
   auto impl = std::make_unique<Impl>(std::move(options), std::move(surroundings));
@@ -128,27 +141,25 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
       PoolBook::Hooks{impl->outside.say, impl->outside.warn, [now] { return now().wall; }});
   const std::size_t count = std::max<std::size_t>(impl->options.shards.shards, 1);
   impl->options.shards.shards = count;
+  impl->past = std::make_unique<PastDesk>(impl->options.past, impl->options.shards.job,
+                                          impl->options.shards.closes_after, impl->services());
   for (std::size_t i = 0; i < count; ++i)
     impl->shards.push_back(std::make_unique<Shard>(impl->options.shards, impl->services()));
   Recovery recovery(*impl);
-  const store::Replayed replayed = impl->store->recover(recovery);
-  std::size_t jobs = 0;
-  for (const auto& shard : impl->shards) {
-    shard->restored();
-    jobs += shard->stats().jobs;
-  }
-  if (jobs > 0 || replayed.records > 0)
+  impl->store->recover(recovery);
+  const std::size_t jobs = impl->restored();
+  if (jobs > 0 || recovery.batches_ > 0)
     impl->outside.say(
-        fmt::format("{} jobs are back, {} batches from the journal", jobs, replayed.records));
+        fmt::format("{} jobs are back, {} batches from the journal", jobs, recovery.batches_));
   if (recovery.unreadable_ > 0)
     impl->outside.warn(
         fmt::format("{} batches of the journal cannot be read", recovery.unreadable_));
   Impl* const raw = impl.get();
   impl->ledger = std::make_unique<StoreLedger>(
       *impl->store, std::move(recovery.table_), recovery.last_,
-      [raw, now](store::Seq seq, wire::Batch batch, std::size_t bytes) {
+      [raw](store::Seq seq, wire::Batch batch, TimeMs arrival, std::size_t bytes) {
         Shard& shard = raw->shard_of(batch.job);
-        shard.deliver(seq, std::move(batch), now().wall, bytes);
+        shard.deliver(seq, std::move(batch), arrival, bytes);
       },
       [now] { return now().wall; }, impl->accepting);
   std::vector<Shard*> shards;
@@ -181,6 +192,7 @@ void Aggregator::start() {
 void Aggregator::stop() {
   Impl& impl = *impl_;
   impl.faults->stop();
+  impl.past->stop();
   if (std::exchange(impl.stopped, true) || impl.threads.empty()) return;
   impl.intake->stop();
   impl.threads.back().join();

@@ -20,6 +20,7 @@
 #include "aggregator/live/lines.h"
 #include "aggregator/live/options.h"
 #include "aggregator/live/outcome.h"
+#include "aggregator/live/past.h"
 #include "aggregator/live/shard.h"
 #include "aggregator/live/store_ledger.h"
 #include "aggregator/receive/agent_server.h"
@@ -39,6 +40,7 @@ struct Options {
   LinesOptions lines;
   EventOptions events;
   PoolOptions pool;
+  PastOptions past;
   store::Path confirmed_faults;  ///< folder of theirs; empty: `faults` in the store's
   Millis stalls_after{60'000};   ///< a thread that does not come round for so long is not well
 };
@@ -87,6 +89,9 @@ class Aggregator {
   bool agents(std::function<void(bool blind, std::vector<receive::AgentView>)> then);
   /// Raw lines, read by the agents that have them; each question is told in the log.
   bool lines(const LinesQuery& query, LinesThen then);
+  /// The report of a job as of a time of the past; see PastDesk. `then` comes on its thread, or on
+  /// the job's.
+  bool past(const std::string& job, TimeMs at, PastThen then);
   bool counts(std::function<void(const Counts&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
   Result<std::optional<store::Incident>> incident(const std::string& id);

@@ -13,6 +13,7 @@
 
 #include "aggregator/live/aggregator.h"
 #include "aggregator/live/intake.h"
+#include "aggregator/live/past_desk.h"
 
 namespace l4::live {
 
@@ -30,6 +31,7 @@ struct Aggregator::Impl {
   Services services();
   std::unique_ptr<FaultBook> make_fault_book();
   store::StoreEvents events();
+  std::size_t restored();
   void tell_lines(const LinesQuery& query, const std::expected<LinesResult, LinesProblem>& result);
 
   Options options;
@@ -40,6 +42,7 @@ struct Aggregator::Impl {
   std::shared_ptr<Totals> totals = std::make_shared<Totals>();
   std::unique_ptr<FaultBook> faults;  // outlives the shards, which answer it
   std::unique_ptr<PoolBook> pool;
+  std::unique_ptr<PastDesk> past;  // asked by the shards
   std::vector<std::unique_ptr<Shard>> shards;
   std::unique_ptr<StoreLedger> ledger;
   std::unique_ptr<Intake> intake;

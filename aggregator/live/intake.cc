@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "aggregator/live/note.h"
+
 namespace l4::live {
 namespace {
 
@@ -84,7 +86,9 @@ void Intake::event(const receive::AgentEvent& event) {
                            event.kind == Kind::behind || event.kind == Kind::level ||
                            event.kind == Kind::blind || event.kind == Kind::sighted;
   if (!is_for_jobs) return;
-  for (Shard* shard : shards_) shard->tell(event);
+  // Where the journal takes nothing, a look at the past is without it.
+  const auto noted = services_.store.note(encode({event, event.at}).bytes(), services_.now().wall);
+  for (Shard* shard : shards_) shard->tell(event, noted.value_or(store::Seq{}));
 }
 
 void Intake::tell_people(const receive::AgentEvent& event) {

@@ -11,7 +11,7 @@
 namespace l4::live {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3245564954344cULL;  // "L4LIVE2", without the last letters
+constexpr std::uint64_t kMagic = 0x3345564954344cULL;  // "L4LIVE3", without the last letters
 constexpr double kRoutineShare = 4;                    ///< routine costs a quarter of the rest
 
 }  // namespace
@@ -35,7 +35,8 @@ void LiveJob::bound_warnings(wire::Batch& batch) {
 }
 
 void LiveJob::apply(wire::Batch batch, store::Seq seq, TimeMs arrival) {
-  last_ = std::max(last_, seq);
+  if (first_ == store::Seq{}) first_ = seq;
+  noted(seq);
   last_arrival_ = std::max(last_arrival_, arrival);
   ended_.reset();
   if (frozen_) {
@@ -51,6 +52,14 @@ void LiveJob::apply(wire::Batch batch, store::Seq seq, TimeMs arrival) {
   watch_.applied(state_, batch, arrival);
 }
 
+void LiveJob::on(const receive::AgentEvent& event, store::Seq seq) {
+  using Kind = receive::AgentEvent::Kind;
+  noted(seq);
+  if (event.kind == Kind::lost) watch_.agent_lost(event.agent, event.heard);
+  if (event.kind == Kind::back) watch_.agent_back(event.agent, event.at);
+  if (event.kind == Kind::blind || event.kind == Kind::sighted) watch_.unheard();
+}
+
 bool LiveJob::look(TimeMs now, TimeMs seen_until) {
   const auto triggers = watch_.due(seen_until);
   book_.triggered(triggers, now);
@@ -64,6 +73,13 @@ bool LiveJob::look(TimeMs now, TimeMs seen_until) {
     look_again_ = TimeMs::max();
   }
   return wanted_ && may_diagnose(now);
+}
+
+TimeMs LiveJob::seen_until(const Presence& presence, TimeMs now) const {
+  TimeMs until = now;
+  for (const auto& [agent, known] : state_.agents())
+    until = std::min(until, presence.seen_until(agent, now));
+  return until;
 }
 
 TimeMs LiveJob::next_look(TimeMs now) const {
@@ -150,24 +166,56 @@ const std::string& LiveJob::report_json() const {
   return report_json_;
 }
 
-void LiveJob::save(ByteWriter& out) const {
+void LiveJob::save(ByteWriter& out, const Presence& presence) const {
   out.word(kMagic);
   out.number(last_.value());
+  out.number(first_.value());
   out.signed_number(opened_.time_since_epoch().count());
   out.signed_number(last_arrival_.time_since_epoch().count());
   out.number(refused_);
   out.number(left_out_);
-  ByteWriter names;
-  lineage_.save(names);
-  out.number(names.size());
-  out.raw(names.bytes());
+  ByteWriter part;
+  lineage_.save(part);
+  out.number(part.size());
+  out.raw(part.bytes());
+  part.clear();
+  save_moment(part, presence);
+  out.number(part.size());
+  out.raw(part.bytes());
   job::save_job(state_, out);
 }
 
+/// What a restart does not bring back.
+void LiveJob::save_moment(ByteWriter& out, const Presence& presence) const {
+  out.byte(frozen_ ? 1 : 0);
+  out.byte(ended_ ? 1 : 0);
+  out.signed_number(ended_.value_or(TimeMs{}).time_since_epoch().count());
+  presence.save(out, [this](const std::string& name) { return state_.agents().contains(name); });
+  watch_.save(out);
+}
+
+void LiveJob::load_moment(ByteReader& in, Presence& presence) {
+  frozen_ = in.byte() != 0;
+  const bool ended = in.byte() != 0;
+  ended_ = TimeMs{Millis{in.signed_number()}};
+  if (!ended) ended_.reset();
+  presence.load(in);
+  watch_.load(in);
+}
+
 bool LiveJob::load(std::span<const std::byte> bytes) {
+  return read(bytes, nullptr);
+}
+
+bool LiveJob::load(std::span<const std::byte> bytes, Presence& presence) {
+  return read(bytes, &presence);
+}
+
+bool LiveJob::read(std::span<const std::byte> bytes, Presence* presence) {
   ByteReader in(bytes);
   if (in.word() != kMagic) return false;
   last_ = store::Seq{in.number()};
+  first_ = store::Seq{in.number()};
   opened_ = TimeMs{Millis{in.signed_number()}};
   last_arrival_ = TimeMs{Millis{in.signed_number()}};
   refused_ = in.number();
@@ -175,9 +223,14 @@ bool LiveJob::load(std::span<const std::byte> bytes) {
   ByteReader names(in.raw(in.count()));
   lineage_.load(names);
   if (!in.ok() || !names.ok() || names.left() > 0) return false;
+  ByteReader moment(in.raw(in.count()));
+  if (presence != nullptr) {
+    load_moment(moment, *presence);
+    if (!moment.ok() || moment.left() > 0) return false;
+  }
   changed_ = true;
   look_again_ = TimeMs{};  // long due: what was seen before is looked at again
-  return job::load_job(in.raw(in.left()), state_).has_value();
+  return in.ok() && job::load_job(in.raw(in.left()), state_).has_value();
 }
 
 bool LiveJob::is_suspect(TimeMs now, TimeMs seen_until) const {

@@ -7,6 +7,7 @@
 // `warnings_max`; beyond JobOptions' bytes the shard calls `freeze` and nothing more is applied.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "aggregator/job/lineage.h"
 #include "aggregator/live/kinship.h"
 #include "aggregator/live/options.h"
+#include "aggregator/live/presence.h"
 #include "aggregator/store/store.h"
 
 namespace l4::live {
@@ -40,9 +42,8 @@ class LiveJob {
   LiveJob(std::string id, const JobOptions& options, TimeMs now);
 
   void apply(wire::Batch batch, store::Seq seq, TimeMs arrival);
-  void agent_lost(const std::string& agent, TimeMs heard) { watch_.agent_lost(agent, heard); }
-  void agent_back(const std::string& agent, TimeMs at) { watch_.agent_back(agent, at); }
-  void unheard() { watch_.unheard(); }
+  /// What is said of one of its agents, or of all; it stands in the journal under `seq`.
+  void on(const receive::AgentEvent& event, store::Seq seq);
   /// After a restart, once all of the journal is applied: silences begin anew.
   void resume(const std::vector<store::Incident>& rows, TimeMs now) {
     book_.restore(rows);
@@ -60,8 +61,13 @@ class LiveJob {
   /// Its newest report says that it has ended well, and nothing speaks against it.
   bool ended_well() const;
 
+  /// Up to when all of its agents were looked through.
+  TimeMs seen_until(const Presence& presence, TimeMs now) const;
   /// Looks for triggers; true if a diagnosis is wanted now. `seen_until`: see Presence.
   bool look(TimeMs now, TimeMs seen_until);
+  /// The same where nobody diagnoses: of the past. And when that is called for.
+  void pass(TimeMs seen_until) { static_cast<void>(watch_.due(seen_until)); }
+  std::optional<TimeMs> next_pass() const { return watch_.next_look(); }
   /// A diagnosis is wanted although nothing was said.
   void look_again() { wanted_ = true; }
   /// When `look` should be called at the latest.
@@ -77,9 +83,12 @@ class LiveJob {
   /// The same as JSON, made once for all who ask; empty without a report.
   const std::string& report_json() const;
 
-  void save(ByteWriter& out) const;
-  /// False if the bytes are of no use; then this is to be thrown away.
+  void save(ByteWriter& out, const Presence& presence) const;
+  /// After a restart: what was known of agents and silences does not count any more. False if the
+  /// bytes are of no use; then this is to be thrown away.
   bool load(std::span<const std::byte> bytes);
+  /// All as it was when it was saved, for a look at the past; `presence` of its agents alone.
+  bool load(std::span<const std::byte> bytes, Presence& presence);
 
   /// For information: something may be wrong, and no report says what.
   bool is_suspect(TimeMs now, TimeMs seen_until) const;
@@ -89,7 +98,10 @@ class LiveJob {
   const job::Lineage& lineage() const { return lineage_; }
   const IncidentBook& incidents() const { return book_; }
   const std::string& id() const { return state_.id(); }
+  /// Up to where it knows the journal, and its first batch there.
   store::Seq last() const { return last_; }
+  store::Seq first() const { return first_; }
+  void noted(store::Seq seq) { last_ = std::max(last_, seq); }
   TimeMs opened() const { return opened_; }
   TimeMs last_arrival() const { return last_arrival_; }
   bool ended() const { return ended_.has_value(); }
@@ -106,6 +118,9 @@ class LiveJob {
 
  private:
   void bound_warnings(wire::Batch& batch);
+  void save_moment(ByteWriter& out, const Presence& presence) const;
+  void load_moment(ByteReader& in, Presence& presence);
+  bool read(std::span<const std::byte> bytes, Presence* presence);
 
   JobOptions options_;
   job::TemplateTable templates_;
@@ -116,7 +131,7 @@ class LiveJob {
   Kinship kinship_;
   TimeMs opened_, last_arrival_;
   std::optional<TimeMs> ended_;
-  store::Seq last_;
+  store::Seq first_, last_;
   std::optional<diagnose::Report> report_;
   mutable std::string report_json_;
   TimeMs report_at_{}, rest_until_{}, look_again_{TimeMs::max()};

@@ -58,6 +58,16 @@ PoolBook::ShelfPointer PoolBook::shelf() const {
   return shelf_;
 }
 
+PoolBook::ShelfPointer PoolBook::shelf_at(TimeMs time) const {
+  std::vector<std::shared_ptr<const pool::Run>> runs;
+  const std::vector<Row> known = rows();
+  for (const Row& row : known)
+    if (row.run->ended < time) runs.push_back(row.run);
+  ShelfPointer now = shelf();
+  if (runs.size() == known.size()) return now;
+  return std::make_shared<const pool::Shelf>(runs, now.get());
+}
+
 PoolStats PoolBook::stats() const {
   const std::lock_guard lock(mutex_);
   PoolStats stats{runs_.size(), shelf_->kinds().size(), 0, added_, dropped_};

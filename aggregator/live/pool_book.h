@@ -51,6 +51,8 @@ class PoolBook {
   PoolBook(PoolOptions options, store::Database& database, Hooks hooks);
 
   ShelfPointer shelf() const;  ///< waits for no change
+  /// Of the runs that had ended by then and are still known.
+  ShelfPointer shelf_at(TimeMs time) const;
   PoolStats stats() const;
   /// By kind, newest first.
   std::vector<Row> rows() const;

@@ -14,6 +14,28 @@ Presence::Agent& Presence::agent(const std::string& name, Is is, TimeMs now) {
   return known;
 }
 
+void Presence::on(const receive::AgentEvent& event) {
+  using Kind = receive::AgentEvent::Kind;
+  switch (event.kind) {
+    case Kind::hello:
+    case Kind::back:
+      return connected(event.agent, event.at);
+    case Kind::behind:
+    case Kind::level:
+      return behind(event.agent, event.kind == Kind::behind, event.at);
+    case Kind::left:
+      return left(event.agent, event.at);
+    case Kind::lost:
+      return lost(event.agent, event.at);
+    case Kind::blind:
+      return blind(event.heard, event.at);
+    case Kind::sighted:
+      return sighted(event.at);
+    case Kind::name_twice:
+      return;
+  }
+}
+
 void Presence::expect(const std::string& name, TimeMs heard) {
   Agent& known = agent(name, Is::expected, heard);
   known.since = std::max(heard, known.since.value_or(heard));
@@ -75,6 +97,40 @@ void Presence::forget_old(TimeMs now) {
     const bool away = one.second.is == Is::left || one.second.is == Is::expected;
     return away && now - one.second.changed > options_.most;
   });
+}
+
+void Presence::save(ByteWriter& out, const std::function<bool(const std::string&)>& wanted) const {
+  const auto put = [&](TimeMs time) { out.signed_number(time.time_since_epoch().count()); };
+  out.byte(blind_ ? 1 : 0);
+  for (const auto& [name, agent] : agents_) {
+    if (!wanted(name)) continue;
+    out.text(name);
+    out.byte(static_cast<std::uint8_t>(agent.is));
+    out.byte(agent.behind ? 1 : 0);
+    out.byte(agent.since ? 1 : 0);
+    put(agent.whole_from);
+    put(agent.since.value_or(TimeMs{}));
+    put(agent.changed);
+  }
+  out.text({});
+}
+
+void Presence::load(ByteReader& in) {
+  const auto time = [&] { return TimeMs{Millis{in.signed_number()}}; };
+  agents_.clear();
+  blind_ = in.byte() != 0;
+  for (std::string name = in.text(); in.ok() && !name.empty(); name = in.text()) {
+    Agent& agent = agents_[name];
+    const std::uint8_t is = in.byte();
+    if (is > static_cast<std::uint8_t>(Is::lost)) return in.fail();
+    agent.is = static_cast<Is>(is);
+    agent.behind = in.byte() != 0;
+    const bool since = in.byte() != 0;
+    agent.whole_from = time();
+    agent.since = time();
+    if (!since) agent.since.reset();
+    agent.changed = time();
+  }
 }
 
 }  // namespace l4::live

@@ -8,10 +8,13 @@
 // lost leave after `most`. One thread, no clock.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "aggregator/receive/observer.h"
+#include "common/base/byte_stream.h"
 #include "common/base/time.h"
 
 namespace l4::live {
@@ -26,6 +29,9 @@ class Presence {
  public:
   explicit Presence(PresenceOptions options = {}) : options_(options) {}
 
+  /// Whatever of this is said of an agent, or of all.
+  void on(const receive::AgentEvent& event);
+
   /// Known from before a restart; last heard then.
   void expect(const std::string& agent, TimeMs heard);
   void connected(const std::string& agent, TimeMs now);
@@ -39,7 +45,13 @@ class Presence {
 
   TimeMs seen_until(const std::string& agent, TimeMs now) const;
   bool is_lost(const std::string& agent) const;
+  bool knows(const std::string& agent) const { return agents_.contains(agent); }
   void forget_old(TimeMs now);
+
+  /// Of the agents for which `wanted` holds.
+  void save(ByteWriter& out, const std::function<bool(const std::string&)>& wanted) const;
+  /// In place of what is here; the reader fails if the bytes are of no use.
+  void load(ByteReader& in);
 
  private:
   enum class Is : unsigned char { present, expected, left, lost };

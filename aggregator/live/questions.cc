@@ -72,6 +72,20 @@ bool Aggregator::lines(const LinesQuery& query, LinesThen then) {
   return impl->shard_of(query.job).call(plan);
 }
 
+bool Aggregator::past(const std::string& job, TimeMs at, PastThen then) {
+  return impl_->shard_of(job).call(
+      [impl = impl_.get(), job, at, then = std::move(then)](const Shard& shard) {
+        PastQuestion question{job, at, {}, {}};
+        if (const LiveJob* known = shard.find(job)) {
+          question.first = known->first();
+          question.opened = known->opened();
+        }
+        if (!impl->past->ask(std::move(question), then))
+          then(std::unexpected(PastProblem{
+              503, "busy", "another question about the past is being answered; try again"}));
+      });
+}
+
 bool Aggregator::counts(std::function<void(const Counts&)> then) {
   auto gather = std::make_shared<Gather<Counts>>(
       impl_->shards.size() + 1, [then = std::move(then)](std::vector<Counts> parts) {
@@ -193,6 +207,7 @@ bool Aggregator::tell_outcome(OutcomeRequest request, OutcomeThen then) {
 }
 
 void Aggregator::set(const Thresholds& thresholds) {
+  impl_->past->set(thresholds);
   for (const auto& shard : impl_->shards)
     shard->call([thresholds](Shard& asked) { asked.set(thresholds); });
 }

@@ -39,8 +39,8 @@ void Shard::deliver(store::Seq seq, wire::Batch batch, TimeMs arrival, std::size
   inbox_.put(BatchTask{seq, std::move(batch), arrival}, bytes);
 }
 
-void Shard::tell(const receive::AgentEvent& event) {
-  inbox_.put(event, kEventBytes);
+void Shard::tell(const receive::AgentEvent& event, store::Seq seq) {
+  inbox_.put(EventTask{seq, event}, kEventBytes);
 }
 
 bool Shard::call(Call call) {
@@ -77,11 +77,12 @@ void Shard::replay(store::Seq seq, wire::Batch batch, TimeMs arrival) {
   held(id, arrival).job->apply(std::move(batch), seq, arrival);
 }
 
-void Shard::restored() {
+void Shard::restored(TimeMs now, store::Seq seq) {
   is_restored_ = true;
   for (auto& [id, held] : jobs_) {
     LiveJob& job = *held.job;
-    job.resume(incidents_of(job), services_.now().wall);
+    job.resume(incidents_of(job), now);
+    job.noted(seq);
     for (const auto& [agent, state] : job.state().agents())
       presence_.expect(agent, job.last_arrival());
   }
@@ -92,40 +93,26 @@ void Shard::handle(Task& task) {
     ++counts_.batches;
     const std::string id = batch->batch.job;
     held(id, batch->arrival).job->apply(std::move(batch->batch), batch->seq, batch->arrival);
-  } else if (const auto* event = std::get_if<receive::AgentEvent>(&task)) {
+  } else if (const auto* event = std::get_if<EventTask>(&task)) {
     on(*event);
   } else {
     std::get<Call>(task)(*this);
   }
 }
 
-void Shard::on(const receive::AgentEvent& event) {
-  using Kind = receive::AgentEvent::Kind;
-  if (event.kind == Kind::hello) presence_.connected(event.agent, event.at);
-  if (event.kind == Kind::behind || event.kind == Kind::level)
-    presence_.behind(event.agent, event.kind == Kind::behind, event.at);
-  if (event.kind == Kind::left) presence_.left(event.agent, event.at);
-  if (event.kind == Kind::blind) presence_.blind(event.heard, event.at);
-  if (event.kind == Kind::sighted) presence_.sighted(event.at);
-  if (event.kind == Kind::blind || event.kind == Kind::sighted)
-    for (auto& [id, held] : jobs_) held.job->unheard();
-  const bool is_lost = event.kind == Kind::lost, is_back = event.kind == Kind::back;
-  if (!is_lost && !is_back) return;
-  if (is_lost) presence_.lost(event.agent, event.at);
-  if (is_back) presence_.connected(event.agent, event.at);
+void Shard::on(const EventTask& told) {
+  const receive::AgentEvent& event = told.event;
+  presence_.on(event);
   for (auto& [id, held] : jobs_) {
     LiveJob& job = *held.job;
-    if (job.ended() || !job.state().agents().contains(event.agent)) continue;
-    if (is_lost) job.agent_lost(event.agent, event.heard);
-    if (is_back) job.agent_back(event.agent, event.at);
+    const bool of_all = event.agent.empty();
+    if (!of_all && (job.ended() || !job.state().agents().contains(event.agent))) continue;
+    job.on(event, told.seq);
   }
 }
 
 TimeMs Shard::seen_until(const LiveJob& job, TimeMs now) const {
-  TimeMs until = now;
-  for (const auto& [agent, known] : job.state().agents())
-    until = std::min(until, presence_.seen_until(agent, now));
-  return until;
+  return job.seen_until(presence_, now);
 }
 
 void Shard::step(Millis most) {
@@ -179,7 +166,7 @@ bool Shard::save(Held& held, TimeMs now) {
   LiveJob& job = *held.job;
   if (job.last() == held.saved) return true;
   ByteWriter out;
-  job.save(out);
+  job.save(out, presence_);
   const std::uint64_t bytes = out.size();
   if (!services_.store.checkpoint(store::Store::job_name(job.id()), job.last(), std::move(out)))
     return false;

@@ -46,7 +46,7 @@ class Shard {
 
   // Any thread.
   void deliver(store::Seq seq, wire::Batch batch, TimeMs arrival, std::size_t bytes);
-  void tell(const receive::AgentEvent& event);
+  void tell(const receive::AgentEvent& event, store::Seq seq);
   bool call(Call call);  ///< false: too much waits
   void close() { inbox_.close(); }
   /// Steady time of the last step.
@@ -55,8 +55,9 @@ class Shard {
   // Before it runs.
   bool restore(const std::string& id, std::span<const std::byte> saved);
   void replay(store::Seq seq, wire::Batch batch, TimeMs arrival);
-  /// All of it is there: incidents are read, agents expected.
-  void restored();
+  /// All of it is there, as of now, which the journal has under `seq`: incidents are read, agents
+  /// expected.
+  void restored(TimeMs now, store::Seq seq);
 
   /// Handles what waits (waits itself at most `most`) and does what is due.
   void step(Millis most);
@@ -89,7 +90,11 @@ class Shard {
     wire::Batch batch;
     TimeMs arrival;
   };
-  using Task = std::variant<BatchTask, receive::AgentEvent, Call>;
+  struct EventTask {
+    store::Seq seq;
+    receive::AgentEvent event;
+  };
+  using Task = std::variant<BatchTask, EventTask, Call>;
   struct Held {
     std::unique_ptr<LiveJob> job;
     store::Seq saved;
@@ -101,7 +106,7 @@ class Shard {
   };
   Held& held(const std::string& id, TimeMs now);
   void handle(Task& task);
-  void on(const receive::AgentEvent& event);
+  void on(const EventTask& told);
   TimeMs seen_until(const LiveJob& job, TimeMs now) const;
   void look(TimeMs now);
   void diagnose(Held& held);

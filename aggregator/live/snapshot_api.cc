@@ -34,17 +34,24 @@ std::optional<TimeMs> time_of_id(std::string_view id) {
   return number ? std::optional(TimeMs{Millis{*number}}) : std::nullopt;
 }
 
-/// What is there instead of a time or id for which there is nothing.
-Response nothing(Aggregator& aggregator, const std::string& job, std::string_view at) {
+/// Those that are stored, behind a sentence that says what is not there.
+Response nothing(Aggregator& aggregator, const std::string& job, std::string_view code,
+                 std::string sentence) {
   const auto rows = aggregator.database().snapshots(job, kEndOfTime, kCountMax);
   if (!rows) return refused_by_database(rows.error().text());
-  if (rows->empty())
-    return http::error_response(404, "not_found",
-                                fmt::format("no snapshot of job {} was stored", job));
-  return http::error_response(
-      404, "not_found",
-      fmt::format("there is no snapshot of job {} at {}; those that are stored are of {} to {}",
-                  job, at, to_rfc3339(rows->back().at), to_rfc3339(rows->front().at)));
+  sentence += rows->empty()
+                  ? "; no snapshot of it was stored"
+                  : fmt::format("; those that are stored ({}) are of {} to {}", rows->size(),
+                                to_rfc3339(rows->back().at), to_rfc3339(rows->front().at));
+  return http::error_response(404, code, sentence);
+}
+
+Response stored(Aggregator& aggregator, const std::string& job, TimeMs time, std::string_view id) {
+  auto found = aggregator.database().snapshot(job, time);
+  if (!found) return refused_by_database(found.error().text());
+  if (*found && (*found)->at == time) return {200, "application/json", std::move((*found)->report)};
+  return nothing(aggregator, job, "not_found",
+                 fmt::format("there is no snapshot {} of job {}", id, job));
 }
 
 }  // namespace
@@ -76,22 +83,27 @@ Response snapshot_list(Aggregator& aggregator, const std::string& job, const Req
   return json(text);
 }
 
-Response snapshot_at(Aggregator& aggregator, const std::string& job, std::string_view at) {
-  const auto exact = time_of_id(at);
-  const auto time = exact ? exact : parse_time(at);
+void snapshot_at(Aggregator& aggregator, const std::string& job, std::string_view at,
+                 const http::Reply& reply) {
+  if (const auto exact = time_of_id(at)) return reply(stored(aggregator, job, *exact, at));
+  const auto time = parse_time(at);
   if (!time)
-    return wrong("at must be the id of a snapshot, or a time such as 2026-11-20T15:54:42Z");
-  auto found = aggregator.database().snapshot(job, *time);
-  if (!found) return refused_by_database(found.error().text());
-  if (!*found || (exact && (*found)->at != *exact)) return nothing(aggregator, job, at);
-  return {200, "application/json", std::move((*found)->report)};
+    return reply(wrong("at must be the id of a snapshot, or a time such as 2026-11-20T15:54:42Z"));
+  const bool asked = aggregator.past(job, *time, [&aggregator, job, reply](PastAnswer found) {
+    if (found) return reply({200, "application/json", *std::move(found)});
+    PastProblem& problem = found.error();
+    if (problem.status == 404)
+      return reply(nothing(aggregator, job, problem.code, std::move(problem.message)));
+    reply(http::error_response(problem.status, problem.code, problem.message));
+  });
+  if (!asked) reply(busy());
 }
 
 void store_snapshot(Aggregator& aggregator, const std::string& job, const Request& request,
                     const http::Reply& reply) {
   const bool asked = aggregator.on_shard(job, [reply, job, who = request.who](Shard& shard) {
     const LiveJob* found = shard.refresh(job);
-    if (found == nullptr) return reply(nothing("job", job));
+    if (found == nullptr) return reply(live::nothing("job", job));
     const auto stored = shard.snapshot(*found, "asked", who);
     if (!stored) return reply(refused_by_database(stored.error().text()));
     JsonWriter text;

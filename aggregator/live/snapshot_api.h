@@ -15,8 +15,9 @@ namespace l4::live {
 /// `?count=N`, those before `?before=ID`; newest first.
 http::Response snapshot_list(Aggregator& aggregator, const std::string& job,
                              const http::Request& request);
-/// `at`: an id, or a time: the newest that was stored at or before it.
-http::Response snapshot_at(Aggregator& aggregator, const std::string& job, std::string_view at);
+/// `at`: the id of a stored one, or a time: the report as the job stood then.
+void snapshot_at(Aggregator& aggregator, const std::string& job, std::string_view at,
+                 const http::Reply& reply);
 void store_snapshot(Aggregator& aggregator, const std::string& job, const http::Request& request,
                     const http::Reply& reply);
 

@@ -30,8 +30,9 @@ void StoreLedger::apply(receive::Ticket ticket, wire::Batch batch,
                         std::span<const std::byte> encoded) {
   // What follows a batch that was not taken may not be taken either: it would leave a gap.
   const auto failed = failed_.find(batch.agent);
+  const TimeMs now = now_();
   const auto seq = failed == failed_.end()
-                       ? store_.append(batch.job, batch.agent, encoded)
+                       ? store_.append(batch.job, batch.agent, encoded, now)
                        : Result<store::Seq>(std::unexpected(Error{"", "a batch before it failed"}));
   if (!seq) {
     ++refused_;
@@ -46,8 +47,8 @@ void StoreLedger::apply(receive::Ticket ticket, wire::Batch batch,
     counts_.log_bytes += part.bytes.to - part.bytes.from;
     counts_.lost_bytes += part.bytes_lost;
   }
-  offsets_.commit(batch, now_());
-  deliver_(*seq, std::move(batch), encoded.size());
+  offsets_.commit(batch, now);
+  deliver_(*seq, std::move(batch), now, encoded.size());
 }
 
 void StoreLedger::release(const std::string& agent, const std::vector<std::uint64_t>& files) {

@@ -36,7 +36,7 @@ struct LedgerCounts {
 class StoreLedger final : public receive::Ledger {
  public:
   /// Takes a batch that is in the journal under that number; may wait.
-  using Deliver = std::function<void(store::Seq, wire::Batch, std::size_t bytes)>;
+  using Deliver = std::function<void(store::Seq, wire::Batch, TimeMs arrival, std::size_t bytes)>;
 
   /// `last`: of the records in `offsets`. `accepting`: whether the store takes batches now.
   StoreLedger(store::Store& store, store::OffsetTable offsets, store::Seq last, Deliver deliver,

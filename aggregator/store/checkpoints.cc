@@ -96,7 +96,8 @@ Result<Checkpoints> Checkpoints::open(Files& files, const Path& folder, Checkpoi
     const CheckpointHead& known = headed->head;
     checkpoints.stored_[known.name].push_back({path, known.position, known.time, *size});
   }
-  for (auto& [name, stored] : checkpoints.stored_) std::ranges::sort(stored, {}, &Stored::position);
+  for (auto& [name, stored] : checkpoints.stored_)
+    std::ranges::sort(stored, {}, &SavedState::position);
   return checkpoints;
 }
 
@@ -166,48 +167,125 @@ Result<void> Checkpoints::put_in_place(const Path& path, const CheckpointHead& h
   return done;
 }
 
-Result<void> Checkpoints::write(const CheckpointHead& head, std::span<const std::byte> bytes) {
+Result<void> Checkpoints::write(const CheckpointHead& head, std::span<const std::byte> bytes,
+                                std::optional<Ring> ring) {
   const std::uint64_t size = bytes.size() + kHeadBytesMax;
+  make_room([&] { return bytes_ + size <= options_.bytes_max; });
   if (head.name.size() > kNameMax || bytes.size() > options_.one_bytes_max ||
       bytes_ + size > options_.bytes_max)
     return std::unexpected(
         Error{head.name, fmt::format("a checkpoint of {} bytes is beyond the limit; there are {}",
                                      bytes.size(), bytes_)});
   const Path path = folder_ / file_of(head);
-  if (auto done = put_in_place(path, head, bytes); !done) return done;
-  std::vector<Stored>& stored = stored_[head.name];
-  for (const Stored& old : stored)  // written again for the same number
-    if (old.path == path) bytes_ -= std::min(bytes_, old.bytes);
-  std::erase_if(stored, [&](const Stored& old) { return old.path == path; });
-  const auto at = std::ranges::upper_bound(stored, head.position, {}, &Stored::position);
-  stored.insert(at, {path, head.position, head.time, size});
-  bytes_ += size;
-  if (auto done = files_->sync_folder(folder_); !done) return done;
+  auto done = put_in_place(path, head, bytes);
+  if (!done && make_room([] { return false; })) done = put_in_place(path, head, bytes);
+  if (!done) return done;
+  std::vector<SavedState>& stored = add({path, head.position, head.time, size}, head.name);
+  if (auto synced = files_->sync_folder(folder_); !synced) return synced;
   if (const auto again = read(path); !again) return std::unexpected(again.error());
-  if (stored.back().path == path) drop(stored, stored.size() - 1);
+  if (stored.back().path != path) return {};
+  const std::lock_guard lock(*mutex_);
+  if (!ring) {
+    drop(stored, [&](std::size_t i) { return i + 1 < stored.size(); });
+    return {};
+  }
+  thin(stored, *ring);
+  let_go(*ring);
   return {};
 }
 
-/// Removes the oldest ones; what cannot be removed stays known.
-void Checkpoints::drop(std::vector<Stored>& stored, std::size_t count) {
-  std::vector<Stored> kept;
+std::vector<SavedState>& Checkpoints::add(SavedState made, const std::string& name) {
+  const std::lock_guard lock(*mutex_);
+  std::vector<SavedState>& stored = stored_[name];
+  for (const SavedState& old : stored)  // written again for the same number
+    if (old.path == made.path) bytes_ -= std::min(bytes_, old.bytes);
+  std::erase_if(stored, [&](const SavedState& old) { return old.path == made.path; });
+  const auto at = std::ranges::upper_bound(stored, made.position, {}, &SavedState::position);
+  bytes_ += made.bytes;
+  stored.insert(at, std::move(made));
+  return stored;
+}
+
+/// Removes some; what cannot be removed stays known.
+void Checkpoints::drop(std::vector<SavedState>& stored,
+                       const std::function<bool(std::size_t)>& goes) {
+  std::vector<SavedState> kept;
   for (std::size_t i = 0; i < stored.size(); ++i) {
-    if (i < count && files_->remove(stored[i].path))
+    if (goes(i) && files_->remove(stored[i].path))
       bytes_ -= std::min(bytes_, stored[i].bytes);
     else
-      kept.push_back(std::move(stored[i]));
+      kept.push_back(stored[i]);
   }
   stored = std::move(kept);
 }
 
+/// One goes if those beside it lie close enough together.
+void Checkpoints::thin(std::vector<SavedState>& stored, const Ring& ring) {
+  constexpr std::uint64_t kParts = 8;
+  const std::uint64_t far = (ring.last.value() - std::min(ring.first, ring.last).value()) / kParts;
+  std::vector<bool> goes(stored.size());
+  for (std::size_t before = 0, i = 1; i + 1 < stored.size(); ++i) {
+    const SavedState &left = stored[before], &right = stored[i + 1];
+    goes[i] = right.time - left.time <= options_.past_every &&
+              right.position.value() - left.position.value() <= far;
+    if (!goes[i]) before = i;
+  }
+  drop(stored, [&](std::size_t i) { return goes[i]; });
+}
+
+/// Those that the ring no longer goes on from, and what is beyond the bound.
+void Checkpoints::let_go(const Ring& ring) {
+  const auto is_cut_off = [&](const SavedState& state) {
+    return state.position.value() + 1 < ring.first.value();
+  };
+  for (auto& [name, stored] : stored_)
+    if (stored.size() > 1 && is_cut_off(stored.front()))
+      drop(stored, [&](std::size_t i) { return i + 1 < stored.size() && is_cut_off(stored[i]); });
+  while (past_bytes() > options_.past_bytes_max && drop_oldest()) continue;
+}
+
+/// Lets go of the past until there is enough; true if there was something to let go.
+bool Checkpoints::make_room(const std::function<bool()>& enough) {
+  const std::lock_guard lock(*mutex_);
+  bool some = false;
+  while (!enough() && drop_oldest()) some = true;
+  return some;
+}
+
+/// Of those that are there for the past alone; false if there is none that can be removed.
+bool Checkpoints::drop_oldest() {
+  std::vector<SavedState>* of = nullptr;
+  for (auto& [name, stored] : stored_)
+    if (stored.size() > 1 && (of == nullptr || stored.front().time < of->front().time))
+      of = &stored;
+  if (of == nullptr) return false;
+  const std::size_t before = of->size();
+  drop(*of, [](std::size_t i) { return i == 0; });
+  return of->size() < before;
+}
+
 Result<void> Checkpoints::remove(const std::string& name) {
+  const std::lock_guard lock(*mutex_);
   const auto found = stored_.find(name);
   if (found == stored_.end()) return {};
-  drop(found->second, found->second.size());
+  drop(found->second, [](std::size_t) { return true; });
   if (!found->second.empty())
     return std::unexpected(Error{found->second.front().path.string(), "cannot be removed"});
   stored_.erase(found);
   return {};
+}
+
+std::vector<SavedState> Checkpoints::states(const std::string& name) const {
+  const std::lock_guard lock(*mutex_);
+  const auto found = stored_.find(name);
+  return found == stored_.end() ? std::vector<SavedState>{} : found->second;
+}
+
+std::uint64_t Checkpoints::past_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [name, stored] : stored_)
+    for (std::size_t i = 0; i + 1 < stored.size(); ++i) bytes += stored[i].bytes;
+  return bytes;
 }
 
 std::size_t Checkpoints::expire(TimeMs before,

@@ -6,12 +6,16 @@
 // again and summed before the older one goes: one valid file stays at any time. A damaged file is
 // said, counted and passed over for the older one. A checkpoint may only be written once the
 // journal is durable up to its number, or a lost tail would count twice: the caller sees to it.
-// Bounded in bytes; one thread.
+// Older ones of which the journal still knows all that followed may stay, for looks at the past:
+// those leave first wherever room is wanted. Bounded in bytes; one thread, but for `states` and
+// `read`.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +27,22 @@ namespace l4::store {
 struct CheckpointOptions {
   std::uint64_t bytes_max = std::uint64_t{4} << 30U;  ///< of all together
   std::uint64_t one_bytes_max = std::uint64_t{1} << 30U;
+  /// Older ones that stay, see `write`: from one to the next, and all of them.
+  Millis past_every{300'000};
+  std::uint64_t past_bytes_max = std::uint64_t{1} << 30U;
+};
+
+/// The journal that is still there.
+struct Ring {
+  Seq first, last;
+};
+
+/// One that is stored, as far as its head says.
+struct SavedState {
+  Path path;
+  Seq position;
+  TimeMs time;
+  std::uint64_t bytes = 0;
 };
 
 struct CheckpointHead {
@@ -51,44 +71,52 @@ class Checkpoints {
   };
   /// What the newest file of a name says of itself; the name must be known.
   Newest newest(const std::string& name) const {
-    const Stored& stored = stored_.at(name).back();
+    const SavedState& stored = stored_.at(name).back();
     return {stored.position, stored.time};
   }
   /// The newest valid one of a name; empty if there is none.
   std::optional<Checkpoint> load(const std::string& name);
 
-  /// After an error what was there before stays.
-  Result<void> write(const CheckpointHead& head, std::span<const std::byte> bytes);
+  /// After an error what was there before stays, but for what is there for the past alone. `ring`:
+  /// older ones of the name stay as long as the ring goes on from them, `past_every` or an eighth
+  /// of the ring apart; without it none does.
+  Result<void> write(const CheckpointHead& head, std::span<const std::byte> bytes,
+                     std::optional<Ring> ring = {});
   Result<void> remove(const std::string& name);
   /// Removes what was written before `before` and nobody needs; how many.
   std::size_t expire(TimeMs before, const std::function<bool(const std::string&)>& needed);
 
+  /// Those of a name, oldest first. Any thread.
+  std::vector<SavedState> states(const std::string& name) const;
+  /// Any thread; the file may have gone meanwhile.
+  Result<Checkpoint> read(const Path& path) const;
+
   std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t past_bytes() const;  ///< of those that newer ones have replaced
   std::uint64_t damaged() const { return damaged_; }
   /// What was wrong with files, since the last call; at most 16.
   std::vector<std::string> take_trouble();
 
  private:
-  struct Stored {
-    Path path;
-    Seq position;
-    TimeMs time;
-    std::uint64_t bytes = 0;
-  };
   Checkpoints(Files& files, Path folder, CheckpointOptions options)
       : files_(&files), folder_(std::move(folder)), options_(options) {}
-  Result<Checkpoint> read(const Path& path) const;
   Result<void> write_file(const Path& path, const CheckpointHead& head,
                           std::span<const std::byte> bytes);
   Result<void> put_in_place(const Path& path, const CheckpointHead& head,
                             std::span<const std::byte> bytes);
-  void drop(std::vector<Stored>& stored, std::size_t count);
+  void drop(std::vector<SavedState>& stored, const std::function<bool(std::size_t)>& goes);
+  void thin(std::vector<SavedState>& stored, const Ring& ring);
+  void let_go(const Ring& ring);
+  bool drop_oldest();
+  bool make_room(const std::function<bool()>& enough);
+  std::vector<SavedState>& add(SavedState made, const std::string& name);
   void say(std::string text);
 
   Files* files_;
   Path folder_;
   CheckpointOptions options_;
-  std::map<std::string, std::vector<Stored>> stored_;  // oldest first
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  // of changes to stored_
+  std::map<std::string, std::vector<SavedState>> stored_;               // oldest first
   std::uint64_t bytes_ = 0, damaged_ = 0;
   std::vector<std::string> trouble_;
 };

@@ -136,10 +136,10 @@ GroupCommit::GroupCommit(Journal journal, GroupCommitOptions options, GroupCommi
 GroupCommit::~GroupCommit() = default;  // the thread stops and joins first
 
 Result<Seq> GroupCommit::append(std::string_view job, std::string_view agent,
-                                std::span<const std::byte> batch) {
+                                std::span<const std::byte> batch, std::optional<TimeMs> time) {
   Impl& impl = *impl_;
   const std::size_t size = record_bytes(job.size(), agent.size(), batch.size());
-  const TimeMs time = impl.now();
+  const TimeMs came = time ? *time : impl.now();
   const std::lock_guard lock(impl.mutex);
   const auto refuse = [&](Error error) {
     ++impl.counts.refused;
@@ -152,7 +152,7 @@ Result<Seq> GroupCommit::append(std::string_view job, std::string_view agent,
     return refuse({"", "the disk is slower than what comes in"});
   impl.taken = Seq{impl.taken.value() + 1};
   const bool first = impl.waiting.empty();
-  impl.waiting.add({impl.taken, time, job, agent, batch});
+  impl.waiting.add({impl.taken, came, job, agent, batch});
   if (first || impl.waiting.bytes() >= impl.options.group_bytes) impl.changed.notify_one();
   return impl.taken;
 }

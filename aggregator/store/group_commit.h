@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "aggregator/store/journal.h"
@@ -49,9 +50,10 @@ class GroupCommit {
   GroupCommit(const GroupCommit&) = delete;
   GroupCommit& operator=(const GroupCommit&) = delete;
 
-  /// Number of the batch. An error means that it was not taken and must not be applied.
-  Result<Seq> append(std::string_view job, std::string_view agent,
-                     std::span<const std::byte> batch);
+  /// Number of the batch, which came at `time`, or now. An error means that it was not taken and
+  /// must not be applied.
+  Result<Seq> append(std::string_view job, std::string_view agent, std::span<const std::byte> batch,
+                     std::optional<TimeMs> time = {});
 
   Seq taken() const;  ///< last number given
   /// Last number on disk; 0 at first, until what an earlier process wrote is sure to be there.

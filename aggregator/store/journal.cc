@@ -75,6 +75,7 @@ bool read_segment(Files& files, const SegmentFile& segment, Replayed& replayed,
                   const std::function<bool(const Record&)>& visit) {
   auto file = files.open(segment.path, false);
   if (!file) {
+    replayed.unread = true;
     say(replayed, file.error().text());
     return true;
   }
@@ -85,15 +86,47 @@ bool read_segment(Files& files, const SegmentFile& segment, Replayed& replayed,
         return more = visit(record);
       });
   if (!scanned) {
+    replayed.unread = true;
     say(replayed, scanned.error().text());
     return true;
   }
+  replayed.unread |= more && !segment.end && scanned->tail > 0;
   replayed.damaged += scanned->damaged;
   replayed.torn_bytes += scanned->tail;
   for (const Damage& damage : scanned->damage)
     say(replayed, fmt::format("{}: offset {}: {} bytes are damaged", segment.path.string(),
                               damage.offset, damage.bytes));
   return more;
+}
+
+/// All above `after`, in order, each once; numbers that are missing are counted.
+Replayed walk(Files& files, const std::vector<SegmentFile>& segments, Seq after,
+              const std::function<bool(const Record&)>& visit) {
+  Replayed replayed;
+  std::optional<Seq> before;
+  std::optional<TimeMs> time;
+  const auto miss = [&](Seq next) {  // what should stand between the last record and `next`
+    if (!before || next.value() <= before->value() + 1) return;
+    if (replayed.lost_records == 0) replayed.whole_to = time;
+    replayed.whole_from = next;
+    replayed.lost_records += next.value() - before->value() - 1;
+  };
+  for (const SegmentFile& segment : segments) {
+    if (segment.end && segment.end->value() <= after.value() + 1) continue;
+    if (!before) before = Seq{std::max(segment.first.value(), after.value() + 1) - 1};
+    const bool more = read_segment(files, segment, replayed, [&](const Record& record) {
+      if (record.seq <= after || record.seq <= *before) return true;
+      miss(record.seq);
+      before = record.seq;
+      time = record.time;
+      return visit(record);
+    });
+    if (!more) break;
+    if (!segment.end) continue;
+    miss(*segment.end);
+    before = std::max(*before, Seq{segment.end->value() - 1});
+  }
+  return replayed;
 }
 
 }  // namespace
@@ -186,28 +219,15 @@ Result<void> Journal::settle() {
 }
 
 Replayed Journal::replay(Seq after, const std::function<void(const Record&)>& visit) const {
-  Replayed replayed;
-  std::optional<Seq> before;
-  for (const SegmentFile& segment : segments_) {
-    if (segment.end && segment.end->value() <= after.value() + 1) continue;
-    const auto miss = [&](Seq next) {  // what should stand between the last record and `next`
-      if (before && next.value() > before->value() + 1)
-        replayed.lost_records += next.value() - before->value() - 1;
-    };
-    if (!before) before = Seq{std::max(segment.first.value(), after.value() + 1) - 1};
-    read_segment(*files_, segment, replayed, [&](const Record& record) {
-      if (record.seq <= after || (before && record.seq <= *before)) return true;
-      miss(record.seq);
-      before = record.seq;
-      ++replayed.records;
-      replayed.bytes += record.batch.size();
-      visit(record);
-      return true;
-    });
-    if (!segment.end) continue;
-    miss(*segment.end);
-    before = std::max(*before, Seq{segment.end->value() - 1});
-  }
+  std::uint64_t records = 0, bytes = 0;
+  Replayed replayed = walk(*files_, segments_, after, [&](const Record& record) {
+    ++records;
+    bytes += record.batch.size();
+    visit(record);
+    return true;
+  });
+  replayed.records = records;
+  replayed.bytes = bytes;
   return replayed;
 }
 
@@ -300,19 +320,16 @@ std::uint64_t Journal::bytes() const {
 
 Replayed read_past(Files& files, const SegmentList& segments, const PastQuery& query,
                    const std::function<bool(const Record&)>& visit) {
-  Replayed replayed;
-  for (const SegmentFile& segment : *segments) {
-    if (segment.newest && *segment.newest < query.from) continue;
-    if (segment.oldest && *segment.oldest > query.to) continue;
-    const bool more = read_segment(files, segment, replayed, [&](const Record& record) {
-      if (record.time < query.from || record.time > query.to) return true;
-      if (!query.job.empty() && record.job != query.job) return true;
-      ++replayed.records;
-      replayed.bytes += record.batch.size();
-      return visit(record);
-    });
-    if (!more) break;
-  }
+  std::uint64_t records = 0, bytes = 0;
+  Replayed replayed = walk(files, *segments, query.after, [&](const Record& record) {
+    if (record.time > query.to || (query.goes_on && !query.goes_on())) return false;
+    if (!record.is_note() && record.job != query.job) return true;
+    ++records;
+    bytes += record.batch.size();
+    return visit(record);
+  });
+  replayed.records = records;
+  replayed.bytes = bytes;
   return replayed;
 }
 

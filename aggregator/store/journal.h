@@ -45,6 +45,9 @@ using SegmentList = std::shared_ptr<const std::vector<SegmentFile>>;
 struct Replayed {
   std::uint64_t records = 0, bytes = 0;
   std::uint64_t lost_records = 0;    ///< sequence numbers that should be there
+  std::optional<TimeMs> whole_to;    ///< of the last record before the first one that is lost
+  Seq whole_from;                    ///< behind the last one that is lost
+  bool unread = false;               ///< a file could not be read, or not to its end
   std::uint64_t damaged = 0;         ///< places in the middle of files
   std::uint64_t torn_bytes = 0;      ///< at ends of files: never acknowledged
   std::vector<std::string> trouble;  ///< "FILE: offset 123: 456 bytes are damaged"; at most 16
@@ -99,12 +102,15 @@ class Journal {
 };
 
 struct PastQuery {
-  std::string job;  ///< empty: of all
-  TimeMs from, to;  ///< both included
+  std::string job;
+  Seq after;
+  TimeMs to;  ///< included; the first record of any job that is later ends it
+  std::function<bool()> goes_on = {};  ///< asked at each record of any job; false ends it
 };
 
-/// Visits the records of a job and a time that are still there, in order; false ends it. Segments
-/// that went away meanwhile are left out. Any thread.
+/// Visits the records of a job above a number, and the notes among them, in order, each once; false
+/// ends it. What should be there up to then and is not is counted: damage, or segments that went
+/// away meanwhile. Any thread.
 Replayed read_past(Files& files, const SegmentList& segments, const PastQuery& query,
                    const std::function<bool(const Record&)>& visit);
 

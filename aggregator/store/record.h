@@ -31,6 +31,8 @@ struct Record {
   TimeMs time;
   std::string_view job, agent;
   std::span<const std::byte> batch;
+  /// No batch: something that its owner wants to know of the past, see Store::note.
+  bool is_note() const { return job.empty() && agent.empty(); }
 };
 
 inline constexpr std::size_t kRecordHeadBytes = 32;

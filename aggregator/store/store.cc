@@ -129,6 +129,7 @@ Replayed Store::recover(Recoverer& recoverer) {
   // unless a checkpoint that it was counted on is of no use.
   const Seq after = whole ? floor : Seq{};
   Replayed replayed = impl.journal->replay(after, [&](const Record& record) {
+    if (record.is_note()) return;
     const auto job = held.find(record.job);
     const bool new_to_job = job == held.end() || record.seq > job->second;
     const bool new_to_offsets = record.seq > offsets;
@@ -188,7 +189,11 @@ Result<void> Store::Impl::write(const Job& job) {
   // Not before the journal has it: a checkpoint of what a crash then takes would count it twice.
   if (commit->durable() < job.head.position)
     if (auto flushed = commit->flush(); !flushed) return flushed;
-  return checkpoints.write(job.head, job.bytes.bytes());
+  const SegmentList segments = commit->segments();
+  std::optional<Ring> ring;
+  if (job.head.name.starts_with(kJobPrefix) && !job.head.closed && !segments->empty())
+    ring = Ring{segments->front().first, commit->durable()};
+  return checkpoints.write(job.head, job.bytes.bytes(), ring);
 }
 
 void Store::Impl::note(const Job& job, const Result<void>& done) {
@@ -245,13 +250,17 @@ bool Store::Impl::enqueue(CheckpointHead head, ByteWriter bytes) {
 }
 
 Result<Seq> Store::append(std::string_view job, std::string_view agent,
-                          std::span<const std::byte> batch) {
+                          std::span<const std::byte> batch, std::optional<TimeMs> time) {
   const std::lock_guard guard(impl_->mutex);
-  const auto seq = impl_->commit->append(job, agent, batch);
+  const auto seq = impl_->commit->append(job, agent, batch, time);
   if (!seq) return seq;
   impl_->needs.appended(job_name(std::string(job)), *seq);
   impl_->needs.appended(kOffsets, *seq);
   return seq;
+}
+
+Result<Seq> Store::note(std::span<const std::byte> bytes, TimeMs time) {
+  return impl_->commit->append({}, {}, bytes, time);
 }
 
 Seq Store::durable() const {
@@ -275,8 +284,21 @@ void Store::drain() {
   impl_->idle.wait(guard, [&] { return impl_->waiting.empty() && !impl_->writing; });
 }
 
-Replayed Store::read_past(const PastQuery& query, const std::function<bool(const Record&)>& visit) {
-  return store::read_past(impl_->files, impl_->commit->segments(), query, visit);
+std::vector<SavedState> Store::states(const std::string& name) const {
+  return impl_->checkpoints.states(name);
+}
+
+Result<Checkpoint> Store::read_state(const SavedState& state) const {
+  return impl_->checkpoints.read(state.path);
+}
+
+SegmentList Store::segments() const {
+  return impl_->commit->segments();
+}
+
+Replayed Store::read_past(const SegmentList& segments, const PastQuery& query,
+                          const std::function<bool(const Record&)>& visit) const {
+  return store::read_past(impl_->files, segments, query, visit);
 }
 
 Database& Store::database() {

@@ -77,8 +77,11 @@ class Store {
   Replayed recover(Recoverer& recoverer);
 
   /// See GroupCommit::append().
-  Result<Seq> append(std::string_view job, std::string_view agent,
-                     std::span<const std::byte> batch);
+  Result<Seq> append(std::string_view job, std::string_view agent, std::span<const std::byte> batch,
+                     std::optional<TimeMs> time = {});
+  /// Puts into the journal what is no batch and what nobody needs after a crash: it comes back by
+  /// read_past() alone.
+  Result<Seq> note(std::span<const std::byte> bytes, TimeMs time);
   Seq durable() const;
   Result<void> flush();
 
@@ -90,7 +93,15 @@ class Store {
   /// Waits until no checkpoint waits; for the end, and for tests.
   void drain();
 
-  Replayed read_past(const PastQuery& query, const std::function<bool(const Record&)>& visit);
+  /// Saved states of a name, oldest first: the newest, and those that stay for the past. Any
+  /// thread, as the next three.
+  std::vector<SavedState> states(const std::string& name) const;
+  Result<Checkpoint> read_state(const SavedState& state) const;
+  /// What is durable of the journal.
+  SegmentList segments() const;
+  /// Of these segments; see read_past() of journal.h.
+  Replayed read_past(const SegmentList& segments, const PastQuery& query,
+                     const std::function<bool(const Record&)>& visit) const;
   Database& database();
   StoreStats stats() const;
 

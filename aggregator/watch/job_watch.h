@@ -5,8 +5,8 @@
 // live knows and the state does not goes to the diagnosis by live(). The cost follows the batch; a
 // look costs the processes and agents of the job at most, and is needed once a second at most. All
 // times are the aggregator's clock, none is read here. Each cause triggers once until diagnosed()
-// (or a minute) re-arms it; what came in between triggers then. Not saved: after a restart
-// resumed() learns from the loaded state. One thread.
+// (or a minute) re-arms it; what came in between triggers then. After a restart resumed() learns
+// from the loaded job; save() is for looks at the past alone. One thread.
 // Bounds: about 40 KB a job, 300 B a rank (a process, a source that prints iterations) and 100 B an
 // agent; the rooms' headers have the numbers.
 #pragma once
@@ -59,6 +59,12 @@ class JobWatch {
   void ask(TimeMs now);
   /// After a restart of the aggregator: learns from what was loaded; deadlines start now.
   void resumed(const job::JobState& state, TimeMs now);
+
+  /// What live() and standing() rest on, for a look at the past: triggers under way are not saved,
+  /// and neither is what a Shelf or Options gave.
+  void save(ByteWriter& out) const;
+  /// Into a new one; the reader fails if the bytes are of no use.
+  void load(ByteReader& in);
 
   /// What is due, each cause once; most telling first.
   std::vector<Trigger> due(TimeMs now);

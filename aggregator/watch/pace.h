@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "common/base/byte_stream.h"
+
 namespace l4::watch {
 
 class Pace {
@@ -25,6 +27,9 @@ class Pace {
   double ratio() const { return ratio_; }
   double before_ms() const { return before_ms_; }
   void forget() { *this = Pace(); }
+
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
  private:
   std::vector<double> kept_;  // oldest first

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/byte_stream.h"
 #include "common/base/time.h"
 #include "common/base/vocabulary.h"
 
@@ -49,6 +50,9 @@ class Pauses {
   Millis largest(PauseKind kind) const { return of(kind).largest; }
   /// Median of the pauses of a kind; 0 if it was never seen.
   Millis typical(PauseKind kind) const;
+
+  void save(ByteWriter& out) const;  ///< all but warm()
+  void load(ByteReader& in);
 
  private:
   struct History {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "aggregator/watch/trigger.h"
+#include "common/base/byte_stream.h"
 #include "common/wire/process_fact.h"
 
 namespace l4::watch {
@@ -36,6 +37,9 @@ class ProcessBoard {
   bool any_stopped() const { return stopped_ > 0; }
   std::size_t alive() const { return alive_; }
   std::uint64_t left_out() const { return left_out_; }
+
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
  private:
   struct Process {

@@ -52,6 +52,9 @@ class Progress {
   Pace& pace() { return pace_; }
   const Pace& pace() const { return pace_; }
 
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+
  private:
   void note_attempt(const wire::SourceDefinition& source, TimeMs now, Step& step);
   void segment(const job::Stream& stream, std::uint64_t key, const wire::Segment& segment,

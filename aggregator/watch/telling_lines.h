@@ -19,6 +19,7 @@
 
 #include "aggregator/detect/evidence/wording.h"
 #include "aggregator/job/job_state.h"
+#include "common/base/byte_stream.h"
 
 namespace l4::watch {
 
@@ -44,6 +45,9 @@ class TellingLines {
   /// Another attempt: what was noise may be telling again.
   void restart();
   std::uint64_t left_out() const { return left_out_; }
+
+  void save(ByteWriter& out) const;  ///< all but set_normal()
+  void load(ByteReader& in);
 
  private:
   struct Agent {

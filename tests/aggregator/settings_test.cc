@@ -50,6 +50,10 @@ TEST_CASE("settings: the shipped file says the defaults") {
   CHECK(a.store.journal.ring_age == b.store.journal.ring_age);
   CHECK(a.store.journal.bytes_max == b.store.journal.bytes_max);
   CHECK(a.store.checkpoints.bytes_max == b.store.checkpoints.bytes_max);
+  CHECK(a.store.checkpoints.past_every == b.store.checkpoints.past_every);
+  CHECK(a.store.checkpoints.past_bytes_max == b.store.checkpoints.past_bytes_max);
+  CHECK(a.past.job_bytes_max == b.past.job_bytes_max);
+  CHECK(a.past.timeout == b.past.timeout);
   CHECK(a.store.database.bytes_max == b.store.database.bytes_max);
   CHECK(a.store.commit.delay_max == b.store.commit.delay_max);
   CHECK(a.pool.runs_max == b.pool.runs_max);

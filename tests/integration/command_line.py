@@ -34,6 +34,7 @@ def check_completion(expect, l4):
     expect.that("--history" not in completed(l4, "jobs", "--"), "of that command alone")
     expect.equal(completed(l4, "jobs", "-o", ""), ["text", "json"], "values of a closed list")
     expect.equal(completed(l4, "diagnose", ""), [], "files are left to the shell")
+    expect.equal(completed(l4, "snapshot", "job", "--diff", ""), [], "so is a name of any kind")
     expect.equal(completed(l4, "diagnose", "/logs", "faults", "--fam"), [],
                  "a word that is no command here leads nowhere")
     for shell, tool in (("zsh", ["zsh", "-n"]), ("fish", ["fish", "-n"])):

@@ -4,7 +4,8 @@
 usage: snapshots.py L4
 
 A job of the sample fails; its report is stored at that moment, others on request. They outlive a
-kill, are bounded for each job, and are read anywhere by `l4 show`.
+kill, are bounded for each job, and are read anywhere by `l4 show`. Asked for a time, the report is
+made again from the journal: at the times of those that are stored it is the stored one.
 """
 import contextlib
 import json
@@ -54,15 +55,15 @@ def check_stored(expect, server):
     expect.equal((status, stored["why"], stored["who"]), (200, "asked", "local"), "stored")
     expect.equal([row["id"] for row in rows_of(server)], [stored["id"], rows[0]["id"]],
                  "newest first")
-    before = server.json(f"/api/v1/jobs/sample/snapshot?at={rows[0]['at']}")
-    expect.equal(before, frozen, "the newest at or before a time")
     expect.equal(rows_of(server, "?count=1"), [stored], "so many")
     page = server.json(PATH + "?count=1")
     expect.equal(page["next"], stored["id"], "there are more")
     expect.equal(server.json(f"{PATH}?before={page['next']}"), {"snapshots": rows, "next": None},
                  "the next ones")
-    for query, code, said in (("?at=2020-01-01T00:00:00Z", 404, "those that are stored are of"),
-                              ("?at=s17", 404, "those that are stored are of"),
+    for query, code, said in (("?at=2020-01-01T00:00:00Z", 404, "those that are stored (2) are of"),
+                              ("?at=2020-01-01T00:00:00Z", 404, "job sample began at 2"),
+                              ("?at=2100-01-01T00:00:00Z", 400, "lies in the future"),
+                              ("?at=s17", 404, "those that are stored (2) are of"),
                               ("?at=soon", 400, "at must be"), ("s?count=0", 400, "count must"),
                               ("s?before=x", 400, "before must")):
         status, body = server.get("/api/v1/jobs/sample/snapshot" + query)
@@ -71,6 +72,38 @@ def check_stored(expect, server):
                  "of a job that never was")
     expect.equal(post(server, "/api/v1/jobs/nobody/snapshots")[0], 404, "nothing to store")
     return rows[0], frozen
+
+
+def check_past(expect, server, when):
+    """At each time of a stored report the one that is made again is the same. (Not of the first
+    milliseconds, in which the sample arrives: more had come then than was scored.)"""
+    asked = [row for row in rows_of(server) if row["why"] == "asked"]
+    expect.that(asked, f"{when}: some are stored", rows_of(server))
+    for row in asked:
+        stored = server.json(f"/api/v1/jobs/sample/snapshot?at={row['id']}")
+        again = server.json(f"/api/v1/jobs/sample/snapshot?at={row['at']}")
+        expect.equal(again, stored, f"{when}: as it was at {row['at']}, {row['why']}")
+
+
+def check_diff(expect, l4, server, first):
+    """With a time, a stored one, a file, another job; and what is none of them."""
+    newest = rows_of(server)[0]
+    for more, said in (((), "nothing has changed"), (("--at", newest["at"]), "nothing has changed"),
+                       (("--at", newest["id"]), "nothing has changed")):
+        run = l4.run("snapshot", "sample", *more, "--diff", f"sample@{newest['at']}")
+        expect.that(run.status == 0 and said in run.stdout.decode(), f"--diff {more}", run)
+    for before in (first["id"], f"sample@{first['id']}"):
+        run = l4.run("snapshot", "sample", "--at", newest["at"], "--diff", before, "-o", "json")
+        diff = json.loads(run.stdout)
+        expect.equal((diff["schema"], diff["verdict"]["lines"]["before"] != "1200",
+                      diff["verdict"]["lines"]["now"]), ("l4.report_diff/1", True, "1200"),
+                     f"--diff {before}")
+    for other, status, said in (("smple", 2, "--diff: there is no job smple; did you mean sample"),
+                                ("nobody@2026-11-20T15:54:42Z", 2, "there is no job nobody"),
+                                ("2020-01-01T00:00:00Z", 2, "job sample began at"),
+                                ("./none", 3, "none: cannot be read")):
+        run = l4.run("snapshot", "sample", "--diff", other)
+        expect.that(run.status == status and said in run.stderr, f"--diff {other}", run.stderr)
 
 
 def check_commands(expect, l4, server, folder, first, frozen):
@@ -87,15 +120,17 @@ def check_commands(expect, l4, server, folder, first, frozen):
     kept = folder / "kept.json"
     run = l4.run("snapshot", "sample", "--at", first["id"], "-o", "json", "--out", kept)
     expect.equal((run.status, json.loads(kept.read_text())), (0, frozen), "l4 snapshot --at")
-    shown, there = l4.run("show", kept), l4.run("snapshot", "sample", "--at", first["at"])
+    shown, there = l4.run("show", kept), l4.run("snapshot", "sample", "--at", first["id"])
     expect.that(shown.status == 0 and shown.stdout == there.stdout, "l4 show reads it", shown)
     expect.equal(l4.run("snapshot", "sample", "--diff", kept).status, 0, "l4 snapshot --diff")
-    for more, said in ((("--at", "soon"), "at must be"), (("--at", "s17"), "no snapshot of job"),
+    for more, said in ((("--at", "soon"), "at must be"), (("--at", "s17"), "snapshot s17 of job"),
+                       (("--at", "2100-01-01T00:00:00Z"), "lies in the future"),
                        (("--list", "--store"), "--list"), (("--list", "--at", "s1"), "--list")):
         run = l4.run("snapshot", "sample", *more)
         expect.that(run.status == 2 and said in run.stderr, f"snapshot {more}", run.stderr)
     run = l4.run("snapshot", "simple", "--store")
     expect.that(run.status == 2 and "did you mean sample" in run.stderr, "no such job", run.stderr)
+    check_diff(expect, l4, server, first)
     del os.environ["L4_ADDRESS"]
 
 
@@ -106,6 +141,7 @@ def check_kept(expect, server, first):
     expect.that(server.start(), "it starts again", server.log_text()[-500:])
     expect.that(all(row in rows_of(server) for row in held), "all are there after a kill",
                 rows_of(server))
+    check_past(expect, server, "after a kill")
     ids = set()
     for _ in range(KEPT + 2):
         status, row = post(server, PATH)
@@ -141,6 +177,7 @@ def main():
             player.kill()
             player.wait()
         first, frozen = check_stored(expect, server)
+        check_past(expect, server, "while it runs")
         check_commands(expect, l4, server, folder, first, frozen)
         check_kept(expect, server, first)
         expect.equal(server.end(signal.SIGTERM)[0], 0, "exit")

@@ -42,8 +42,9 @@ std::vector<std::string> words_of(const CLI::Option& option) {
 /// `text|json` of the type; empty where any value will do.
 std::vector<std::string> values_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
-  return type.find('|') == std::string::npos ? std::vector<std::string>{}
-                                             : CLI::detail::split(type, '|');
+  const bool names_kinds = std::ranges::none_of(type, [](char c) { return c >= 'a' && c <= 'z'; });
+  return names_kinds || type.find('|') == std::string::npos ? std::vector<std::string>{}
+                                                            : CLI::detail::split(type, '|');
 }
 
 std::string joined(const std::vector<std::string>& words, std::string_view between = " ") {

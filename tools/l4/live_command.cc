@@ -16,6 +16,7 @@
 #include "aggregator/serve/utf8.h"
 #include "common/http/url.h"
 #include "tools/l4/asking.h"
+#include "tools/l4/compared.h"
 #include "tools/l4/diagnose_command.h"
 #include "tools/l4/follow_command.h"
 #include "tools/l4/lines_view.h"
@@ -113,13 +114,17 @@ std::string job_path(const LiveOptions& options, std::string_view rest) {
   return fmt::format("/api/v1/jobs/{}/{}", http::percent_encoded(options.job), rest);
 }
 
-/// One that was stored; what is wrong with the id or time, or that there is none, is the
-/// aggregator's sentence.
-Answer<diagnose::Report> fetch_stored(const LiveOptions& options, const Aggregator& asked) {
+/// As of a time, or one that was stored; what is wrong with the id or time, or that nothing is
+/// known of it, is the aggregator's sentence.
+Answer<diagnose::Report> fetch_at(const LiveOptions& options, const Aggregator& asked) {
   unsigned status = 0;
   const auto body =
       fetch(asked, job_path(options, "snapshot?at=" + http::percent_encoded(options.at)),
-            Millis{10'000}, &status);
+            Millis{60'000}, &status);
+  const std::string why = body ? std::string() : body.error().error.reason;
+  const bool nothing_known = why.starts_with("there is no job") &&
+                             why.find("no snapshot of it was stored") != std::string::npos;
+  if (!body && status == 404 && nothing_known) return std::unexpected(no_such_job(options, asked));
   if (!body && (status == 400 || status == 404))
     return std::unexpected(Failure{body.error().error, kWrongUse});
   if (!body) return std::unexpected(body.error());
@@ -147,7 +152,7 @@ Answer<std::string> show_stored(const LiveOptions& options, const Aggregator& as
 }
 
 Answer<diagnose::Report> fetch_snapshot(const LiveOptions& options, const Aggregator& asked) {
-  if (!options.at.empty()) return fetch_stored(options, asked);
+  if (!options.at.empty()) return fetch_at(options, asked);
   const auto body = fetch_one(asked, job_path(options, "snapshot"), Millis{60'000},
                               [&] { return no_such_job(options, asked); });
   if (!body) return std::unexpected(body.error());
@@ -182,14 +187,32 @@ Answer<diagnose::Report> read_report(const std::filesystem::path& from) {
   return failed(name, "is no report of l4: " + report.error().text());
 }
 
-int show_report(const LiveOptions& options, const Answer<diagnose::Report>& report) {
+/// What --diff names; of `l4 snapshot` the aggregator may have it.
+Answer<diagnose::Report> read_before(const LiveOptions& options, const Aggregator* asked) {
+  if (asked == nullptr || options.action != LiveOptions::Action::snapshot)
+    return read_report(options.diff);
+  const Compared with = compared_with(options.diff, options.job);
+  if (!with.file.empty()) return read_report(with.file);
+  LiveOptions other = options;
+  other.job = with.job;
+  other.at = with.at;
+  auto report = fetch_snapshot(other, *asked);
+  if (report) return report;
+  Failure why = report.error();
+  why.error.where = why.error.where.empty() ? "--diff" : "--diff: " + why.error.where;
+  return std::unexpected(std::move(why));
+}
+
+/// `asked`: null where nobody is.
+int show_report(const LiveOptions& options, const Answer<diagnose::Report>& report,
+                const Aggregator* asked) {
   if (!report) return fail(report.error().error, report.error().exit, program_of(options));
   serve::TextStyle style;
   style.color = options.out.empty() && is_color_wanted();
   style.top = options.top;
   const bool json = options.format == "json";
   if (!options.diff.empty()) {
-    const auto before = read_report(options.diff);
+    const auto before = read_before(options, asked);
     if (!before) return fail(before.error().error, before.error().exit, program_of(options));
     const std::string text =
         json ? serve::diff_json(*before, *report) : serve::diff_text(*before, *report, style);
@@ -250,7 +273,7 @@ std::string incidents_path(const LiveOptions& options) {
 
 int run_live(const LiveOptions& options) {
   using enum LiveOptions::Action;
-  if (options.action == show) return show_report(options, read_report(options.file));
+  if (options.action == show) return show_report(options, read_report(options.file), nullptr);
   const auto found = find_aggregator(options);
   if (!found) return fail(found.error().error, found.error().exit, program_of(options));
   const Aggregator& asked = *found;
@@ -259,9 +282,10 @@ int run_live(const LiveOptions& options) {
     if (!text) return fail(text.error().error, text.error().exit, program_of(options));
     return write_text(*text, {}, program_of(options));
   }
-  if (options.action == snapshot) return show_report(options, fetch_snapshot(options, asked));
+  if (options.action == snapshot)
+    return show_report(options, fetch_snapshot(options, asked), &asked);
   if (options.action == incidents && !options.incident.empty())
-    return show_report(options, fetch_incident(options, asked));
+    return show_report(options, fetch_incident(options, asked), &asked);
   if (options.action == incidents && options.follow) return run_follow(options, asked);
   if (options.action == lines) return show_lines(options, asked);
   if (options.action == watch)

@@ -36,7 +36,7 @@ struct LiveOptions : AskOptions {
   bool opening = false;              ///< the report as it was when the incident opened
   std::size_t count = 100;           ///< incidents
   std::filesystem::path file;        ///< show: a report in JSON; `-`: standard input
-  std::filesystem::path diff;        ///< a report in JSON that came before; empty: none
+  std::string diff;                  ///< what to compare with; see compared.h; empty: nothing
   std::filesystem::path out;         ///< of a report; empty: standard output
   std::size_t top = 8;               ///< of a report
   unsigned every_s = 2;              ///< watch, top: between two questions

@@ -29,20 +29,25 @@ Environment:
   NO_COLOR    if set, no colours)";
 
 constexpr auto kSnapshotFooter =
-    R"(The report is the one that 'l4 diagnose' would make of the same lines. One is stored whenever
-an incident opens, and by --store; 'l4 show FILE' reads one that was written with -o json anywhere.
+    R"(The report is the one that 'l4 diagnose' would make of the same lines. --at TIME shows it as
+the job stood then, by the aggregator's clock, as far back as its journal goes. Reports are also
+stored, whenever an incident opens and by --store, for longer; --at ID shows one of those. What
+--diff names came before: a time or ID of this job, another job (JOB, JOB@TIME, JOB@ID), or a file
+that was written with -o json, which 'l4 show FILE' reads anywhere.
 
 Examples:
   l4 snapshot job-4711
-  l4 snapshot job-4711 --format json --out report.json
   l4 snapshot job-4711 --list
   l4 snapshot job-4711 --at 2026-11-20T15:54:42Z -o json --out before.json
+  l4 snapshot job-4711 --diff 2026-11-20T15:54:42Z
+  l4 snapshot job-4711 --at 2026-11-20T15:54:42Z --diff s1795190022000
+  l4 snapshot job-4711 --diff job-4710
   l4 snapshot job-4711 --diff before.json
 
 Exit status:
   0   here is the report
-  2   wrong use, no such job, or output that cannot be written
-  3   the aggregator did not answer
+  2   wrong use, no such job, nothing known of that time, or output that cannot be written
+  3   the aggregator did not answer, or was busy
   10  with --exit-code: the job failed
 
 Environment: as for 'l4 jobs')";
@@ -134,9 +139,9 @@ Exit status:
   10  with --exit-code: the job failed)";
 
 /// What shapes a report.
-void add_report_options(CLI::App* command, LiveOptions& options) {
-  command->add_option("--diff", options.diff, "what has changed since this report (JSON)")
-      ->type_name("FILE");
+void add_report_options(CLI::App* command, LiveOptions& options, const char* before = "FILE") {
+  command->add_option("--diff", options.diff, "what has changed since this report")
+      ->type_name(before);
   command->add_option("--out", options.out, "write the report here and not to standard output")
       ->type_name("FILE");
   command->add_option("--top", options.top, "rows of each list in the text report (default: 8)")
@@ -216,11 +221,11 @@ void add_live(CLI::App& app, LiveOptions& options) {
       ->type_name("")
       ->required();
   snapshot_command
-      ->add_option("--at", options.at, "the newest stored at this time or before, or ID")
+      ->add_option("--at", options.at, "as it stood at this time, or the stored one of this id")
       ->type_name("TIME|ID");
   snapshot_command->add_flag("--list", options.list, "those that are stored");
   snapshot_command->add_flag("--store", options.store, "store the one of now, and name it");
-  add_report_options(snapshot_command, options);
+  add_report_options(snapshot_command, options, "TIME|ID|JOB|FILE");
   auto* incidents_command =
       add("incidents", "failures of jobs, open and resolved", kIncidentsFooter, incidents);
   incidents_command->add_option("ID", options.incident, "this one, with its report")->type_name("");

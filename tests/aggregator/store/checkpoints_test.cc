@@ -113,3 +113,88 @@ TEST_CASE("checkpoints: leftovers go, sizes and ages are bounded") {
   CHECK(again.remove("b"));
   CHECK(again.bytes() == 0);
 }
+
+namespace {
+
+/// Each 30 s from the first minute on, a hundred numbers apart, as an aggregator writes them.
+void write_on(Checkpoints& checkpoints, const std::string& name, int first, int last,
+              std::uint64_t ring_first, std::size_t bytes = 100) {
+  for (int i = first; i <= last; ++i) {
+    const CheckpointHead made{
+        name, Seq{static_cast<std::uint64_t>(i) * 100}, {}, at_ms(i * 30'000), false};
+    CHECK(checkpoints.write(made, Bytes(bytes), Ring{Seq{ring_first}, made.position}));
+  }
+}
+
+std::vector<std::uint64_t> positions(const Checkpoints& checkpoints, const std::string& name) {
+  std::vector<std::uint64_t> found;
+  for (const SavedState& state : checkpoints.states(name)) found.push_back(state.position.value());
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("checkpoints: older ones stay so far apart, and go with the ring") {
+  ModelFiles files;
+  Checkpoints checkpoints = opened(files);
+  write_on(checkpoints, "job/a", 1, 200, 1);
+  const auto kept = positions(checkpoints, "job/a");
+  CHECK(kept.front() == 100);
+  CHECK(kept.back() == 20'000);
+  CHECK(kept.size() <= 24);  // of a hundred minutes, five apart
+  for (std::size_t i = 0; i + 1 < kept.size(); ++i) CHECK(kept[i + 1] - kept[i] <= 1'000);
+  for (std::size_t i = 0; i + 2 < kept.size(); ++i) CHECK(kept[i + 2] - kept[i] > 1'000);
+  Checkpoints again = opened(files);
+  CHECK(positions(again, "job/a") == kept);
+  CHECK(again.load("job/a")->head.position == Seq{20'000});
+  for (const SavedState& state : again.states("job/a")) {
+    const auto found = again.read(state.path);
+    REQUIRE(found);
+    CHECK(found->head.position == state.position);
+    CHECK(found->head.time == state.time);
+  }
+  write_on(again, "job/b", 200, 200, 19'000);
+  for (const std::uint64_t position : positions(again, "job/a")) CHECK(position >= 18'999);
+  write_on(again, "job/a", 201, 201, 30'000);
+  CHECK(positions(again, "job/a") == std::vector<std::uint64_t>{20'100});
+  CHECK(again.past_bytes() == 0);
+}
+
+TEST_CASE("checkpoints: in a short ring older ones stand closer together") {
+  ModelFiles files;
+  Checkpoints checkpoints = opened(files);
+  for (int i = 10; i <= 40; ++i)
+    write_on(checkpoints, "job/a", i, i, static_cast<std::uint64_t>(i - 8) * 100);
+  const auto kept = positions(checkpoints, "job/a");
+  CHECK(kept.size() >= 8);
+  CHECK(kept.front() <= 3'300);
+}
+
+TEST_CASE("checkpoints: the past makes room, the oldest first") {
+  ModelFiles files;
+  CheckpointOptions options;
+  options.past_every = Millis{1};
+  options.past_bytes_max = 20'000;
+  options.bytes_max = 30'000;
+  Checkpoints checkpoints = opened(files, options);
+  write_on(checkpoints, "job/a", 1, 10, 1, 3'500);
+  write_on(checkpoints, "job/b", 11, 20, 1, 3'500);
+  CHECK(checkpoints.past_bytes() <= 20'000);
+  CHECK(positions(checkpoints, "job/a") == std::vector<std::uint64_t>{1'000});
+  CHECK(positions(checkpoints, "job/b").size() == 5);
+  CHECK(checkpoints.write(head("offsets", 9'000), Bytes(20'000)));  // more than was left
+  CHECK(positions(checkpoints, "job/a") == std::vector<std::uint64_t>{1'000});
+  CHECK(positions(checkpoints, "job/b").back() == 2'000);
+  CHECK(checkpoints.bytes() <= 30'000);
+
+  CHECK(checkpoints.write(head("offsets", 9'400), Bytes(100)));
+  write_on(checkpoints, "job/a", 30, 31, 1, 100);
+  REQUIRE(checkpoints.past_bytes() > 0);
+  files.fail(1, 1);  // as a full disk: the first try fails
+  CHECK(checkpoints.write(head("offsets", 9'500), Bytes(100)));
+  CHECK(checkpoints.past_bytes() == 0);
+  options.past_bytes_max = 0;
+  Checkpoints none = opened(files, options);
+  write_on(none, "job/a", 40, 43, 1);
+  CHECK(positions(none, "job/a") == std::vector<std::uint64_t>{4'300});
+}

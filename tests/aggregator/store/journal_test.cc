@@ -177,18 +177,52 @@ TEST_CASE("journal: questions about the past by job and time") {
   ModelFiles files;
   Journal journal = written(files, 100);
   std::vector<std::uint64_t> found;
-  const PastQuery query{"even", at_ms(20'000), at_ms(31'000)};
+  const PastQuery query{"even", Seq{19}, at_ms(31'000)};
   read_past(files, journal.segments(), query, [&](const Record& record) {
     found.push_back(record.seq.value());
     return true;
   });
   CHECK(found == std::vector<std::uint64_t>{20, 22, 24, 26, 28, 30});
   found.clear();
-  read_past(files, journal.segments(), {"", at_ms(0), at_ms(1'000'000)}, [&](const Record& r) {
+  read_past(files, journal.segments(), {"odd", {}, at_ms(1'000'000)}, [&](const Record& r) {
     found.push_back(r.seq.value());
     return found.size() < 3;
   });
   CHECK(found.size() == 3);
+}
+
+TEST_CASE("journal: what is missing of the past is counted, and where it begins is told") {
+  ModelFiles files;
+  const Journal journal = written(files, 100);
+  const auto ask = [&](std::uint64_t after, std::int64_t to) {
+    return read_past(files, journal.segments(), {"even", Seq{after}, at_ms(to)},
+                     [](const Record&) { return true; });
+  };
+  CHECK(ask(0, 100'000).lost_records == 0);
+  const SegmentList list = journal.segments();
+  const std::vector<SegmentFile>& segments = *list;
+  REQUIRE(segments.size() > 3);
+  const std::uint64_t first = segments[1].first.value(), end = segments[1].end->value();
+  CHECK(files.remove(segments[1].path));
+  const auto whole = ask(0, static_cast<std::int64_t>(first - 1) * 1000);
+  CHECK(whole.unread);  // what follows may have been before that time as well
+  const auto gap = ask(0, static_cast<std::int64_t>(end) * 1000);
+  CHECK(gap.lost_records == end - first);
+  CHECK(gap.whole_to == at_ms(static_cast<std::int64_t>(first - 1) * 1000));
+  REQUIRE(gap.trouble.size() == 1);
+  CHECK(ask(end - 1, 100'000).lost_records == 0);
+  CHECK_FALSE(ask(end - 1, 100'000).unread);
+}
+
+TEST_CASE("journal: the past ends where whoever asks wants no more") {
+  ModelFiles files;
+  const Journal journal = written(files, 100);
+  int asked = 0, seen = 0;
+  PastQuery query{"even", {}, at_ms(100'000)};
+  query.goes_on = [&] { return ++asked <= 30; };
+  read_past(files, journal.segments(), query, [&](const Record&) { return ++seen > 0; });
+  CHECK(asked == 31);
+  CHECK(seen == 15);
 }
 
 TEST_CASE("journal: a read-only folder can be read, and written once it no longer is") {

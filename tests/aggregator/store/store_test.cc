@@ -122,8 +122,8 @@ TEST_CASE("store: the journal shrinks to its ring once checkpoints hold what cam
   CHECK(store->flush());
   CHECK(store->stats().commit.journal_bytes < 30'000);
   std::uint64_t seen = 0;
-  const Replayed past =
-      store->read_past({"first", at_ms(0), at_ms(0)}, [&](const Record&) { return ++seen > 0; });
+  const Replayed past = store->read_past(store->segments(), {"first", {}, at_ms(0)},
+                                         [&](const Record&) { return ++seen > 0; });
   CHECK(past.trouble.empty());
   CHECK(seen > 10);
 }

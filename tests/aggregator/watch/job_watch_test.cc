@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "tests/aggregator/watch/watched_job.h"
@@ -366,6 +368,82 @@ TEST_CASE("job watch: after a restart of the aggregator pauses are known from th
   const auto due = again.due(after(last + 30'500));
   REQUIRE(due.size() == 1);
   CHECK(due[0].cause == Cause::silent);
+}
+
+namespace {
+
+/// In place of the watch: one that knows what was saved of it.
+void reload(WatchedJob& job) {
+  ByteWriter saved;
+  job.watch.save(saved);
+  JobWatch loaded(test::quick_options());
+  ByteReader in(saved.bytes());
+  loaded.load(in);
+  REQUIRE(in.ok());
+  CHECK(in.left() == 0);
+  job.watch = std::move(loaded);
+}
+
+void check_same(const WatchedJob& a, const WatchedJob& b, std::int64_t ms) {
+  INFO("at ", ms);
+  const diagnose::Live left = a.watch.live(after(ms)), right = b.watch.live(after(ms));
+  CHECK(left.progress == right.progress);
+  CHECK(left.deadline == right.deadline);
+  CHECK(left.overdue == right.overdue);
+  CHECK(left.confirmed == right.confirmed);
+  CHECK(left.typical == right.typical);
+  REQUIRE(left.lost.size() == right.lost.size());
+  for (std::size_t i = 0; i < left.lost.size(); ++i) {
+    CHECK(left.lost[i].agent == right.lost[i].agent);
+    CHECK(left.lost[i].heard == right.lost[i].heard);
+  }
+  CHECK(a.watch.standing(after(ms)).waits == b.watch.standing(after(ms)).waits);
+}
+
+}  // namespace
+
+TEST_CASE("job watch: saved and loaded again and again it knows what it knew") {
+  const std::vector<std::function<void(WatchedJob&)>> script{
+      [](WatchedJob& job) { job.processes(0); },
+      [](WatchedJob& job) { job.say_all("model is built", 1'000, Stage::model_build); },
+      [](WatchedJob& job) { job.iterate_all(1, 12, 3'000); },
+      [](WatchedJob& job) { job.say(0, "saving", 14'600, Level::info, Stage::checkpoint_save); },
+      [](WatchedJob& job) { job.iterate_all(13, 40, 21'000, 700); },
+      [](WatchedJob& job) { job.process(1, ProcessState::stopped, 41'000); },
+      [](WatchedJob& job) { job.run_to(44'500); },
+      [](WatchedJob& job) { job.process(1, ProcessState::sleeping, 45'000); },
+      [](WatchedJob& job) { job.say(2, "CUDA error: out of memory", 46'000, Level::error); },
+      [](WatchedJob& job) { job.watch.agent_lost("node-2", after(46'500)); },
+      [](WatchedJob& job) { job.run_to(60'000); },
+      [](WatchedJob& job) { job.process(0, ProcessState::gone, 61'000, kKilled); },
+      [](WatchedJob& job) { job.run_to(70'000); },
+      [](WatchedJob& job) { job.processes(71'000, 1); },
+      [](WatchedJob& job) { job.iterate_all(35, 60, 75'000, 900); },
+      [](WatchedJob& job) { job.say(2, "CUDA error: out of memory", 99'000, Level::error); },
+  };
+  WatchedJob whole(3), cut(3);
+  for (const auto& part : script) {
+    part(whole);
+    part(cut);
+    reload(cut);
+    for (const std::int64_t later : {0, 5'000, 11'000, 40'000, 200'000})
+      check_same(whole, cut, whole.now + later);
+  }
+}
+
+TEST_CASE("job watch: bytes that break off are refused") {
+  WatchedJob job(3);
+  trained(job);
+  job.processes(40'000);
+  job.say(1, "CUDA error: out of memory", 41'000, Level::error);
+  ByteWriter saved;
+  job.watch.save(saved);
+  for (std::size_t size = 0; size < saved.size(); size += 1 + size / 64) {
+    JobWatch loaded(test::quick_options());
+    ByteReader in(saved.bytes().first(size));
+    loaded.load(in);
+    CHECK_FALSE(in.ok());
+  }
 }
 
 }  // namespace l4::watch
