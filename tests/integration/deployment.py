@@ -95,6 +95,35 @@ def watching(expect, stage):
         expect.that(shipped and found == shipped, f"{part} is installed", found)
 
 
+def completions(expect, stage, binaries, folder):
+    """Each shell that is here completes a command from what was installed, at the first try."""
+    found = {path.name: path for path in stage.glob("**/share/*/*/*") if path.is_file()
+             and path.name in ("l4", "_l4", "l4.fish")}
+    expect.equal(sorted(str(path.parent.relative_to(stage)).split("share/")[-1] for path in
+                        found.values()),
+                 ["bash-completion/completions", "fish/vendor_completions.d", "zsh/site-functions"],
+                 "folders of completions")
+    bash = (f"source '{found['l4']}'; COMP_WORDS=(l4 snap); COMP_CWORD=1; "
+            "$(complete -p l4 | sed 's/.*-F \\([^ ]*\\).*/\\1/'); echo \"$COMPREPLY\"")
+    zsh = ("zmodload zsh/zpty; zpty z zsh -f -i; zpty -w z \"fpath=(" + str(found["_l4"].parent) +
+           " \\$fpath); autoload -U compinit; compinit -u -d " + str(folder / "zcompdump") +
+           "; PS1=; echo rea''dy\"; zpty -r -m z seen '*ready*'; zpty -w -n z $'l4 snap\\t'; "
+           "zpty -r -m z seen '*snapshot*'; print -r -- \"$seen\"; zpty -d z")
+    fish = f"set fish_complete_path '{found['l4.fish'].parent}'; complete -C 'l4 snap'"
+    for shell, words in (("bash", ["--norc", "-c", bash]), ("zsh", ["-f", "-c", zsh]),
+                         ("fish", ["--no-config", "-c", fish])):
+        if shutil.which(shell) is None:
+            print(f"skipped: completion in {shell}, which is not here")
+            continue
+        try:
+            done = run(shell, *words, timeout=60, env={
+                **os.environ, "HOME": str(folder), "TERM": "dumb",
+                "PATH": f"{binaries}:{os.environ['PATH']}"})  # fish looks for the command
+            expect.that("snapshot" in done.stdout, f"{shell} completes", done.stdout + done.stderr)
+        except subprocess.TimeoutExpired:
+            expect.that(False, f"{shell} completes within a minute")
+
+
 def manifests(expect):
     if shutil.which("kubectl") is None:
         print("skipped: the manifests (no kubectl)")
@@ -142,6 +171,7 @@ def main():
         units(expect, stage, folder / "units")
         settings(expect, stage, binaries, folder)
         watching(expect, stage)
+        completions(expect, stage, binaries, folder)
     manifests(expect)
     image(expect, binaries)
     return expect.end()
