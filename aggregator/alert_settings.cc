@@ -85,8 +85,9 @@ void refuse_strange(ConfigTable& table, alert::SinkKind kind) {
 }
 
 void read_target(ConfigTable& table, const std::filesystem::path& file,
-                 const std::filesystem::path& ca, alert::SinkOptions& sink) {
+                 const alert::AlerterOptions& all, alert::SinkOptions& sink) {
   if (sink.kind == alert::SinkKind::exec) {
+    sink.timeout = Millis{10'000};
     sink.command = table.texts("command");
     if (!sink.command.empty() && !sink.command[0].starts_with('/'))
       table.refuse("command", "must begin with the absolute path of a program");
@@ -95,7 +96,8 @@ void read_target(ConfigTable& table, const std::filesystem::path& file,
   }
   sink.url = table.text("url");
   check_url(table, "url", sink.url);
-  sink.ca = ca;
+  sink.timeout = all.timeout;
+  sink.ca = all.ca;
   if (table.has("ca") && sink.url.starts_with("http://"))
     table.refuse("ca", "is for https:// alone");
   read_path(table, "ca", file, sink.ca);
@@ -133,7 +135,7 @@ void read_sinks(ConfigTable& alerts, const std::filesystem::path& file,
     read_name(table, options.sinks, sink);
     sink.kind = static_cast<alert::SinkKind>(table.choice("kind", kinds()));
     refuse_strange(table, sink.kind);
-    read_target(table, file, options.ca, sink);
+    read_target(table, file, options, sink);
     read_filter(table, sink);
     options.sinks.push_back(std::move(sink));
   }
@@ -155,14 +157,14 @@ void read_silences(ConfigTable& alerts, alert::AlerterOptions& options) {
 
 }  // namespace
 
-void read_alerts(ConfigTable& alerts, const std::filesystem::path& file, Settings& settings) {
-  alert::AlerterOptions& options = settings.live.alerts;
+void read_alerts(ConfigTable& alerts, const std::filesystem::path& file,
+                 alert::AlerterOptions& options) {
   alert::SenderOptions& sender = options.sender;
   options.webhook = alerts.text_or("webhook", "");
   if (!options.webhook.empty()) check_url(alerts, "webhook", options.webhook);
   read_path(alerts, "ca", file, options.ca);
   options.source = alerts.text_or("source", options.source);
-  read_seconds(alerts, "timeout_s", settings.webhook_timeout, 1, 4);
+  read_seconds(alerts, "timeout_s", options.timeout, 1, 4);
   read_seconds(alerts, "retry_first_s", sender.retry_first, 1, 3'600);
   read_seconds(alerts, "retry_most_s", sender.retry_most, 1, kDay);
   read_seconds(alerts, "again_every_s", sender.again_every, 1, 3'600);

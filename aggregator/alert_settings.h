@@ -6,11 +6,12 @@
 
 #include <filesystem>
 
-#include "aggregator/settings.h"
+#include "aggregator/alert/alerter.h"
 #include "common/base/config_table.h"
 
 namespace l4::aggregator {
 
-void read_alerts(ConfigTable& alerts, const std::filesystem::path& file, Settings& settings);
+void read_alerts(ConfigTable& alerts, const std::filesystem::path& file,
+                 alert::AlerterOptions& options);
 
 }  // namespace l4::aggregator

@@ -58,14 +58,14 @@ Result<wire::ZmqServerOptions> wire_options(const Settings& settings) {
 }
 
 live::Surroundings surroundings(wire::ServerPort& port,
-                                std::shared_ptr<const faults::Library> library, Millis timeout,
+                                std::shared_ptr<const faults::Library> library,
                                 live::EvenClock& clock) {
   live::Surroundings around{
       port, std::move(library), {}, log_info, [&clock] { return clock.at(now()); }};
   around.warn = log_warning;
-  around.post = [timeout](const alert::Request& request) -> Result<unsigned> {
+  around.post = [](const alert::Request& request) -> Result<unsigned> {
     http::ClientOptions options;
-    options.timeout = timeout;
+    options.timeout = request.timeout;
     options.body_max = 64 << 10;
     options.headers = request.headers;
     options.ca = request.ca;
@@ -83,30 +83,62 @@ Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& a
   return http::guarded(settings.tokens, std::move(handler), log_warning);
 }
 
+/// The authorities that sinks over https believe can be read.
+Result<void> check_authorities(const alert::AlerterOptions& alerts) {
+  std::vector<std::filesystem::path> files{alerts.ca};
+  for (const alert::SinkOptions& sink : alerts.sinks) files.push_back(sink.ca);
+  for (const std::filesystem::path& file : files)
+    if (!file.empty())
+      if (const auto trust = http::client_tls(file); !trust) return std::unexpected(trust.error());
+  return {};
+}
+
+/// What runs, for a reload.
+struct Running {
+  const std::filesystem::path& config;
+  const Settings& settings;  ///< of the start
+  live::Aggregator& aggregator;
+  http::Server* server;  ///< null: none
+};
+
 /// The certificate as its files are now; the old one stays if they are of no use.
-void reload(const http::TlsFiles& files, bool spoken, http::Server* server) {
-  if (server == nullptr || files.certificate.empty() != !spoken) {
-    if (server != nullptr)
+void reload_certificate(const http::TlsFiles& files, const Running& running) {
+  const bool spoken = !running.settings.http.tls.certificate.empty();
+  if (running.server == nullptr || files.certificate.empty() != !spoken) {
+    if (running.server != nullptr)
       log_warning("[http] certificate: TLS is begun or ended by a restart only");
     return;
   }
   if (!spoken) return;
-  const auto taken = server->reload(files);
+  const auto taken = running.server->reload(files);
   if (!taken)
     log_error("the certificate was not taken, the one before it is shown: " + taken.error().text());
 }
 
-void reload(const std::filesystem::path& config, live::Aggregator& aggregator,
-            const http::TlsFiles& tls, http::Server* server) {
+Result<Settings> read_again(const std::filesystem::path& config) {
+  auto settings = load_settings(config);
+  if (!settings) return settings;
+  if (const auto checked = check_authorities(settings->live.alerts); !checked)
+    return std::unexpected(checked.error());
+  return settings;
+}
+
+void reload(const Running& running) {
   sd_notify(0, "RELOADING=1");
-  const auto settings = load_settings(config);
+  const auto settings = read_again(running.config);
   if (settings) {
     start_log(settings->log_level);
-    aggregator.set(settings->live.shards.job.thresholds);
+    running.aggregator.set(settings->live.shards.job.thresholds);
+    running.aggregator.set(settings->live.alerts);
     log_info(
-        "the config was read again: [detect], [log] and the certificate of [http] hold from now "
-        "on, the rest after a restart; the allow list is read whenever it changes");
-    reload(settings->http.tls, !tls.certificate.empty(), server);
+        "the config was read again: [alerts], [log], the certificate of [http], and of [detect] "
+        "both "
+        "floors, device_wait_s and confidence_percent hold from now on; the allow list is read "
+        "whenever it changes");
+    if (const auto keys = after_restart(running.settings, *settings); !keys.empty())
+      log_warning(fmt::format("changed in the config, but held from a restart on: {}",
+                              fmt::join(keys, ", ")));
+    reload_certificate(settings->http.tls, running);
   } else {
     log_error("the config was not taken, the one before it holds: " + settings.error().text());
   }
@@ -123,9 +155,7 @@ void tell_jump(Millis jump) {
 }
 
 /// Until a signal ends it. The watchdog is fed as long as all threads move.
-void serve(const sigset_t& signals, const std::filesystem::path& config,
-           live::Aggregator& aggregator, live::EvenClock& clock, const http::TlsFiles& tls,
-           http::Server* server) {
+void serve(const sigset_t& signals, live::EvenClock& clock, const Running& running) {
   std::uint64_t watchdog_us = 0;
   const bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
   const Millis pause =
@@ -133,9 +163,9 @@ void serve(const sigset_t& signals, const std::filesystem::path& config,
   for (;;) {
     const int signal = next(signals, pause);
     if (signal == SIGTERM || signal == SIGINT) return;
-    if (signal == SIGHUP) reload(config, aggregator, tls, server);
+    if (signal == SIGHUP) reload(running);
     if (const auto jump = clock.take_jump()) tell_jump(*jump);
-    if (watched && !aggregator.health().stalled) sd_notify(0, "WATCHDOG=1");
+    if (watched && !running.aggregator.health().stalled) sd_notify(0, "WATCHDOG=1");
   }
 }
 
@@ -149,18 +179,12 @@ int fail(const Error& error, int status) {
   return status;
 }
 
-/// The certificate can be shown, and the authorities that sinks over https believe can be read.
+/// The certificate can be shown, and sinks can be asked who they are.
 Result<void> check_tls(const Settings& settings) {
   if (settings.http_on && !settings.http.tls.certificate.empty())
     if (const auto tls = http::server_tls(settings.http.tls, now().wall); !tls)
       return std::unexpected(tls.error());
-  const alert::AlerterOptions& alerts = settings.live.alerts;
-  std::vector<std::filesystem::path> files{alerts.ca};
-  for (const alert::SinkOptions& sink : alerts.sinks) files.push_back(sink.ca);
-  for (const std::filesystem::path& file : files)
-    if (!file.empty())
-      if (const auto trust = http::client_tls(file); !trust) return std::unexpected(trust.error());
-  return {};
+  return check_authorities(settings.live.alerts);
 }
 
 }  // namespace
@@ -193,8 +217,7 @@ int run(Settings settings, const std::filesystem::path& config) {
   if (!port) return fail(port.error(), kWrong);
   live::EvenClock clock;
   live::Surroundings around =
-      surroundings(**port, std::make_shared<const faults::Library>(std::move(*library)),
-                   settings.webhook_timeout, clock);
+      surroundings(**port, std::make_shared<const faults::Library>(std::move(*library)), clock);
   around.port_notice = [&port] { return (*port)->notice(); };
   auto aggregator = live::Aggregator::recover(settings.live, std::move(around));
   if (!aggregator) return fail(aggregator.error(), kFailed);
@@ -211,7 +234,7 @@ int run(Settings settings, const std::filesystem::path& config) {
       "listens for agents at {}, {}", (*port)->endpoint(),
       server ? "for questions at " + address_of(settings, *server) : "answers no questions"));
   sd_notify(0, "READY=1");
-  serve(signals, config, **aggregator, clock, settings.http.tls, server.get());
+  serve(signals, clock, {config, settings, **aggregator, server.get()});
   sd_notify(0, "STOPPING=1");
   log_info("stops");
   (*aggregator)->events().end();

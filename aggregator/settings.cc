@@ -1,8 +1,11 @@
 #include "aggregator/settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 
 #include "aggregator/alert_settings.h"
@@ -140,16 +143,30 @@ void read_log(ConfigTable& log, Settings& settings) {
 }
 
 void read_all(ConfigTable& root, const std::filesystem::path& file, Settings& settings) {
-  for (ConfigTable& table : root.tables("wire")) read_wire(table, file, settings);
-  for (ConfigTable& table : root.tables("http")) read_http(table, file, settings);
-  for (ConfigTable& table : root.tables("jobs")) read_jobs(table, settings.live);
-  for (ConfigTable& table : root.tables("detect")) read_detect(table, file, settings);
-  for (ConfigTable& table : root.tables("store")) read_store(table, file, settings.live);
-  for (ConfigTable& table : root.tables("faults")) read_faults(table, file, settings.live);
-  for (ConfigTable& table : root.tables("alerts")) read_alerts(table, file, settings);
-  for (ConfigTable& table : root.tables("lines")) read_lines(table, settings.live.lines);
-  for (ConfigTable& table : root.tables("pool")) read_pool(table, settings.live.pool);
-  for (ConfigTable& table : root.tables("log")) read_log(table, settings);
+  const auto read_one = [&root](std::string_view key, const auto& reader) {
+    ConfigTable table = root.table(key);
+    reader(table);
+  };
+  live::Options& live = settings.live;
+  read_one("wire", [&](ConfigTable& wire) { read_wire(wire, file, settings); });
+  read_one("http", [&](ConfigTable& http) { read_http(http, file, settings); });
+  read_one("jobs", [&](ConfigTable& jobs) { read_jobs(jobs, live); });
+  read_one("detect", [&](ConfigTable& detect) { read_detect(detect, file, settings); });
+  read_one("store", [&](ConfigTable& store) { read_store(store, file, live); });
+  read_one("faults", [&](ConfigTable& faults) { read_faults(faults, file, live); });
+  read_one("alerts", [&](ConfigTable& alerts) { read_alerts(alerts, file, live.alerts); });
+  read_one("lines", [&](ConfigTable& lines) { read_lines(lines, live.lines); });
+  read_one("pool", [&](ConfigTable& pool) { read_pool(pool, live.pool); });
+  read_one("log", [&](ConfigTable& log) { read_log(log, settings); });
+}
+
+/// What SIGHUP takes over, `table.key` or a whole table.
+bool is_taken_over(std::string_view key) {
+  static constexpr std::array<std::string_view, 4> kKeys{
+      "detect.hang_floor_s", "detect.hang_confirm_s", "detect.device_wait_s",
+      "detect.confidence_percent"};
+  return key.starts_with("alerts.") || key.starts_with("log.") || key == "http.certificate" ||
+         key == "http.key" || std::ranges::find(kKeys, key) != kKeys.end();
 }
 
 }  // namespace
@@ -162,6 +179,8 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
   if (!root) return std::unexpected(root.error());
   read_all(*root, file, settings);
   if (const auto error = root->finish()) return std::unexpected(*error);
+  for (const auto& [key, value] : root->taken())
+    if (!is_taken_over(key)) settings.fixed.emplace(key, value);
   if (settings.key.empty() || settings.allow_list.empty())
     return std::unexpected(
         Error{file.string(),
@@ -176,6 +195,17 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                                  "no fault library found: give [detect] faults, or set "
                                  "L4_CONFIG_DIR to the folder that holds faults/"});
   return settings;
+}
+
+std::vector<std::string> after_restart(const Settings& running, const Settings& read) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : read.fixed) {
+    const auto at = running.fixed.find(key);
+    if (at != running.fixed.end() && at->second == value) continue;
+    const std::size_t dot = key.find('.');
+    keys.push_back(fmt::format("[{}] {}", key.substr(0, dot), key.substr(dot + 1)));
+  }
+  return keys;
 }
 
 std::filesystem::path shipped_faults() {

@@ -2,12 +2,15 @@
 //
 // The file is TOML (config/aggregator.toml shows every key) and read strictly: an unknown key or a
 // value out of range is an error with file, line and key. Paths in it are relative to its folder.
-// Read at the start and again at SIGHUP, when only `[detect]`, `[log]` and the certificate of
-// `[http]` are taken over.
+// Read at the start and again at SIGHUP, when `[alerts]`, `[log]`, the certificate of `[http]` and
+// of `[detect]` floors, device_wait_s and confidence are taken over; what else has changed is
+// named by `after_restart`.
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "aggregator/http/server.h"
 #include "aggregator/live/aggregator.h"
@@ -23,11 +26,14 @@ struct Settings {
   std::string endpoint = "tcp://127.0.0.1:7430";  ///< of the wire
   std::filesystem::path key, allow_list;          ///< both must be given
   std::filesystem::path faults;                   ///< folder; empty: what is shipped
-  Millis webhook_timeout{3'000};
   std::string log_level = "info";
+  std::map<std::string, std::string> fixed;  ///< by `table.key`: what holds until a restart
 };
 
 Result<Settings> load_settings(const std::filesystem::path& file);
+
+/// Keys whose values differ and are not taken over while it runs, as `[table] key`.
+std::vector<std::string> after_restart(const Settings& running, const Settings& read);
 
 /// The fault library that is shipped: L4_CONFIG_DIR, beside the program, in the source tree,
 /// /etc/l4.

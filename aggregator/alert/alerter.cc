@@ -3,21 +3,53 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
+#include <optional>
+#include <sstream>
 #include <utility>
 
 namespace l4::alert {
 namespace {
 
-constexpr auto kWebhook = "webhook";
 // Rows that are for no sink: what has to be known after a restart. No sink's name has a slash.
-constexpr auto kBlindMark = "/blind", kStormMark = "/storm";
+constexpr auto kBlindMark = "/blind", kStormMark = "/storm", kSinksMark = "/sinks";
 constexpr std::size_t kMarksMax = 16;
 
 struct Outlet {
+  SinkOptions sink;
   std::unique_ptr<Sender> sender;
   std::unique_ptr<Storm> storm;  ///< null where the sink groups by itself, or must not
 };
+
+/// That of `[alerts] webhook` is the first.
+std::vector<SinkOptions> all_sinks(const AlerterOptions& options) {
+  std::vector<SinkOptions> sinks;
+  if (!options.webhook.empty()) {
+    SinkOptions& sink = sinks.emplace_back();
+    sink.name = kWebhook;
+    sink.url = options.webhook;
+    sink.ca = options.ca;
+    sink.timeout = options.timeout;
+    sink.groups = false;
+  }
+  sinks.insert(sinks.end(), options.sinks.begin(), options.sinks.end());
+  return sinks;
+}
+
+/// By these it is known whether a sink is the one from before.
+using Known = std::map<std::string, std::string>;  ///< kind, by name
+
+Known known_of(const std::vector<SinkOptions>& sinks) {
+  Known known;
+  for (const SinkOptions& sink : sinks) known.emplace(sink.name, name(sink.kind));
+  return known;
+}
+
+bool is_known(const Known& known, const SinkOptions& sink) {
+  const auto at = known.find(sink.name);
+  return at != known.end() && at->second == name(sink.kind);
+}
 
 }  // namespace
 
@@ -25,39 +57,54 @@ struct Alerter::Impl {
   Impl(AlerterOptions given, store::Database& stored, Hooks outside)
       : options(std::move(given)), database(stored), hooks(std::move(outside)) {}
 
-  void add(const SinkOptions& sink, const std::string& called);
-  void bring_back();
+  std::optional<Known> remembered();
+  void remember(TimeMs now);
+  std::vector<Outlet> take_out(const Known& wanted);
+  void drop(const std::string& sink, const std::string& called, std::uint64_t in_memory);
+  void put_in_place(const SinkOptions& sink, bool is_new, std::vector<Outlet>& made, TimeMs now);
+  void bring_back(Outlet& outlet);
+  void note_standing(const Alert& alert);
+  void tell_standing(Outlet& outlet, const SinkOptions* before, TimeMs now);
   const Silence* silence_of(const Alert& alert, TimeMs now) const;
   void route(Outlet& outlet, const Alert& alert, bool silenced, TimeMs now);
   void queue(const SinkOptions& sink, const Alert& alert, TimeMs due, TimeMs now);
   void mark(const std::string& sink, const std::string& key, std::string content, TimeMs now);
   Result<void> write(const store::Incident* incident);
 
-  const AlerterOptions options;
+  AlerterOptions options;
   store::Database& database;
   const Hooks hooks;
   mutable std::mutex mutex;
   std::vector<store::Alert> rows;                         ///< of the alert that is being sent
   std::vector<std::pair<std::string, std::string>> gone;  ///< marks that it takes away
-  AlerterStats counts;
-  std::vector<Outlet> outlets;  // last: their threads end first
+  std::map<std::string, Alert> standing;                  ///< what is open, as it was told last
+  AlerterStats counts;                                    ///< and of sinks that are gone
+  std::vector<Outlet> outlets;                            // last: their threads end first
 };
 
-Alerter::Alerter(AlerterOptions options, store::Database& database, Hooks hooks)
+Alerter::Alerter(AlerterOptions options, store::Database& database, Hooks hooks,
+                 std::vector<Alert> standing)
     : impl_(std::make_unique<Impl>(std::move(options), database, std::move(hooks))) {
   Impl& impl = *impl_;
-  if (!impl.options.webhook.empty()) {
-    SinkOptions sink;
-    sink.name = kWebhook;
-    sink.url = impl.options.webhook;
-    sink.ca = impl.options.ca;
-    sink.groups = false;
-    impl.add(sink, fmt::format("webhook {}", sink.url));
+  for (const Alert& alert : standing) impl.note_standing(alert);
+  const std::vector<SinkOptions> sinks = all_sinks(impl.options);
+  // Without a word of earlier sinks these are the ones that there were.
+  const Known before = impl.remembered().value_or(known_of(sinks)), wanted = known_of(sinks);
+  for (const std::string& sink : database.sinks().value_or(std::vector<std::string>{}))
+    if (const auto at = before.find(sink);
+        !wanted.contains(sink) || (at != before.end() && at->second != wanted.at(sink)))
+      impl.drop(sink, "alerts to " + sink, 0);
+  {
+    const std::lock_guard lock(impl.mutex);
+    const TimeMs now = impl.hooks.now();
+    std::vector<Outlet> made;
+    for (const SinkOptions& sink : sinks)
+      impl.put_in_place(sink, !is_known(before, sink), made, now);
+    impl.outlets = std::move(made);
+    impl.remember(now);
+    static_cast<void>(impl.write(nullptr));
   }
-  for (const SinkOptions& sink : impl.options.sinks)
-    impl.add(sink, fmt::format("alerts to {} ({})", sink.name, name(sink.kind)));
   if (impl.outlets.empty()) return;
-  impl.bring_back();
   const auto blind = database.due(kBlindMark, TimeMs::max(), 1);
   if (!blind || blind->empty()) return;
   Alert over;
@@ -72,22 +119,130 @@ Alerter::~Alerter() {
   for (const Outlet& outlet : impl_->outlets) outlet.sender->stop();
 }
 
-void Alerter::Impl::add(const SinkOptions& sink, const std::string& called) {
-  Outlet outlet;
-  outlet.sender = std::make_unique<Sender>(sink, called, options.sender, database, hooks);
-  if (sink.groups && !groups_itself(sink.kind))
-    outlet.storm = std::make_unique<Storm>(options.storm);
-  outlets.push_back(std::move(outlet));
+/// Who leaves is waited for without the lock: alerts go on meanwhile.
+void Alerter::set(AlerterOptions options) {
+  Impl& impl = *impl_;
+  const std::vector<SinkOptions> sinks = all_sinks(options);
+  for (Outlet& outlet : impl.take_out(known_of(sinks))) {
+    outlet.sender->stop();
+    const std::uint64_t in_memory = outlet.sender->stats().in_memory;
+    outlet.sender.reset();
+    impl.drop(outlet.sink.name, called(outlet.sink), in_memory);
+  }
+  const std::lock_guard lock(impl.mutex);
+  const TimeMs now = impl.hooks.now();
+  impl.options = std::move(options);
+  std::vector<Outlet> made;
+  for (const SinkOptions& sink : sinks) impl.put_in_place(sink, true, made, now);
+  impl.outlets = std::move(made);
+  impl.remember(now);
+  static_cast<void>(impl.write(nullptr));
 }
 
-void Alerter::Impl::bring_back() {
-  for (const Outlet& outlet : outlets) {
-    if (!outlet.storm) continue;
-    const auto marks =
-        database.due(outlet.sender->sink().name + kStormMark, TimeMs::max(), kMarksMax);
-    for (const store::Alert& mark : marks.value_or(std::vector<store::Alert>{}))
-      outlet.storm->restore(mark.incident, mark.content);
+/// Which sinks there were, as of the database; nothing if it says nothing.
+std::optional<Known> Alerter::Impl::remembered() {
+  const auto stored = database.due(kSinksMark, TimeMs::max(), 1);
+  if (!stored || stored->empty()) return {};
+  Known known;
+  std::istringstream text(stored->front().content);
+  for (std::string sink, kind; text >> sink >> kind;) known.emplace(sink, kind);
+  return known;
+}
+
+void Alerter::Impl::remember(TimeMs now) {
+  std::string text;
+  for (const Outlet& outlet : outlets)
+    text += fmt::format("{} {}\n", outlet.sink.name, name(outlet.sink.kind));
+  mark(kSinksMark, "all", text.empty() ? "\n" : text, now);
+}
+
+/// Those that are not wanted any more; nothing is queued for them from now on.
+std::vector<Outlet> Alerter::Impl::take_out(const Known& wanted) {
+  const std::lock_guard lock(mutex);
+  std::vector<Outlet> leaving;
+  for (Outlet& outlet : outlets) {
+    if (is_known(wanted, outlet.sink)) continue;
+    const SinkStats stats = outlet.sender->stats();
+    counts.posted += stats.posted;
+    counts.failures += stats.failures;
+    counts.dropped += stats.dropped;
+    leaving.push_back(std::move(outlet));
   }
+  std::erase_if(outlets, [](const Outlet& outlet) { return outlet.sender == nullptr; });
+  return leaving;
+}
+
+void Alerter::Impl::drop(const std::string& sink, const std::string& called,
+                         std::uint64_t in_memory) {
+  const auto stored = database.drop_sink(sink);
+  if (!stored) {
+    hooks.log(fmt::format("{}: taken out; what waits for it stays in the database: {}", called,
+                          stored.error().text()));
+    return;
+  }
+  const std::uint64_t all = *stored + in_memory;
+  hooks.log(
+      fmt::format("{}: taken out; alerts that waited for it and are dropped: {}", called, all));
+  const std::lock_guard lock(mutex);
+  counts.dropped += all;
+}
+
+/// The outlet of before moves to `made`, or a new one is made.
+void Alerter::Impl::put_in_place(const SinkOptions& sink, bool is_new, std::vector<Outlet>& made,
+                                 TimeMs now) {
+  const auto at =
+      std::ranges::find(outlets, sink.name, [](const Outlet& outlet) { return outlet.sink.name; });
+  if (at != outlets.end()) {
+    made.push_back(std::move(*at));
+    outlets.erase(at);
+    Outlet& outlet = made.back();
+    const SinkOptions before = std::exchange(outlet.sink, sink);
+    outlet.sender->set(sink, options.sender);
+    if (outlet.storm) outlet.storm->set(options.storm);
+    return tell_standing(outlet, &before, now);
+  }
+  Outlet& outlet = made.emplace_back();
+  outlet.sink = sink;
+  outlet.sender = std::make_unique<Sender>(sink, options.sender, database, hooks);
+  if (sink.groups && !groups_itself(sink.kind))
+    outlet.storm = std::make_unique<Storm>(options.storm);
+  bring_back(outlet);
+  if (is_new) tell_standing(outlet, nullptr, now);
+}
+
+void Alerter::Impl::bring_back(Outlet& outlet) {
+  if (!outlet.storm) return;
+  const auto marks = database.due(outlet.sink.name + kStormMark, TimeMs::max(), kMarksMax);
+  for (const store::Alert& mark : marks.value_or(std::vector<store::Alert>{}))
+    outlet.storm->restore(mark.incident, mark.content);
+}
+
+void Alerter::Impl::note_standing(const Alert& alert) {
+  if (alert.kind == Kind::name_twice) return;
+  if (is_over(alert)) {
+    standing.erase(key(alert));
+    return;
+  }
+  Alert& noted = standing[key(alert)];
+  noted = alert;
+  if (alert.kind == Kind::changed) noted.kind = Kind::opened;  // for who is told of it first
+  if (standing.size() <= kStandingMax) return;
+  standing.erase(
+      std::ranges::min_element(standing, {}, [](const auto& one) { return one.second.at; }));
+}
+
+/// Of what it did not take before, oldest first; nothing of what is so old that nobody is told
+/// again.
+void Alerter::Impl::tell_standing(Outlet& outlet, const SinkOptions* before, TimeMs now) {
+  std::vector<const Alert*> open;
+  for (const auto& [key, alert] : standing)
+    if (alert.at + options.sender.again_for > now && silence_of(alert, now) == nullptr &&
+        takes(outlet.sink, alert) && (before == nullptr || !takes(*before, alert)))
+      open.push_back(&alert);
+  if (open.empty()) return;
+  std::ranges::sort(open, {}, [](const Alert* alert) { return alert->at; });
+  for (const Alert* alert : open) route(outlet, *alert, false, now);
+  hooks.log(fmt::format("{}: is told what stands open: {}", called(outlet.sink), open.size()));
 }
 
 const Silence* Alerter::Impl::silence_of(const Alert& alert, TimeMs now) const {
@@ -101,11 +256,12 @@ const Silence* Alerter::Impl::silence_of(const Alert& alert, TimeMs now) const {
 Result<void> Alerter::send(const Alert& alert, const store::Incident* incident) {
   Impl& impl = *impl_;
   const TimeMs now = impl.hooks.now();
+  const std::lock_guard lock(impl.mutex);
   const Silence* silence = impl.silence_of(alert, now);
   impl.hooks.log(silence == nullptr ? to_line(alert)
                                     : fmt::format("silenced until {}: {}",
                                                   to_rfc3339(silence->until), to_line(alert)));
-  const std::lock_guard lock(impl.mutex);
+  impl.note_standing(alert);
   ++impl.counts.alerts;
   if (silence != nullptr) ++impl.counts.silenced;
   for (Outlet& outlet : impl.outlets) impl.route(outlet, alert, silence != nullptr, now);
@@ -115,7 +271,7 @@ Result<void> Alerter::send(const Alert& alert, const store::Incident* incident) 
 }
 
 void Alerter::Impl::route(Outlet& outlet, const Alert& alert, bool silenced, TimeMs now) {
-  const SinkOptions& sink = outlet.sender->sink();
+  const SinkOptions& sink = outlet.sink;
   if (!takes(sink, alert)) return;
   // Where an alert stands open until its end is told, it may be one of before the silence.
   if (silenced && !(ends_always(sink.kind) && is_over(alert))) return;
@@ -153,12 +309,17 @@ Result<void> Alerter::Impl::write(const store::Incident* incident) {
   for (const auto& [sink, key] : gone) static_cast<void>(database.withdraw(sink, key));
   for (const Outlet& outlet : outlets)
     for (store::Alert& row : rows) {
-      if (row.sink != outlet.sender->sink().name) continue;
+      if (row.sink != outlet.sink.name) continue;
       stored ? outlet.sender->wake() : outlet.sender->keep(std::move(row.content));
     }
   rows.clear();
   gone.clear();
   return stored;
+}
+
+std::string Alerter::source() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->options.source;
 }
 
 AlerterStats Alerter::stats() const {

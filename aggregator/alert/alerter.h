@@ -4,7 +4,9 @@
 // returns, so it is sent after a restart, too (at least once), by a Sender for each. Silenced jobs
 // are in the log alone; many incidents at once are told together where a sink does not group them
 // itself (storm.h). Where the database takes nothing, alerts wait in memory, bounded. The database
-// bounds what waits there, in number and age.
+// bounds what waits there, in number and age. Which sinks there are is remembered there, too: one
+// that is new, by set() or by a start, is told what stands open (256 incidents, the newest), and
+// what waits for one that is gone is dropped, counted in the log.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +30,7 @@ struct Silence {
 struct AlerterOptions {
   std::string webhook;  ///< URL of a sink called "webhook" that takes everything; empty: none
   std::filesystem::path ca{};  ///< as of a sink, for the webhook
+  Millis timeout{3'000};       ///< likewise
   std::string source = "l4-aggregator";
   std::vector<SinkOptions> sinks;
   std::vector<Silence> silences;
@@ -47,8 +50,12 @@ class Alerter {
   using Post = alert::Post;
   using Hooks = alert::Hooks;
 
-  /// The database outlives this. Starts a thread for each sink.
-  Alerter(AlerterOptions options, store::Database& database, Hooks hooks);
+  static constexpr std::size_t kStandingMax = 256;
+
+  /// The database outlives this. Starts a thread for each sink. `standing`: incidents that are open
+  /// already, as alerts that open them.
+  Alerter(AlerterOptions options, store::Database& database, Hooks hooks,
+          std::vector<Alert> standing = {});
   ~Alerter();
   Alerter(const Alerter&) = delete;
   Alerter& operator=(const Alerter&) = delete;
@@ -56,6 +63,10 @@ class Alerter {
   /// With the incident that it tells of, if there is one: what is to be sent and the incident are
   /// stored together or not at all. Error: they are not; the alert is sent from memory.
   Result<void> send(const Alert& alert, const store::Incident* incident = nullptr);
+  /// Other sinks, silences and times from now on. A sink of the same name and kind keeps what waits
+  /// for it. Waits for the tries under way at sinks that are gone. Of one thread.
+  void set(AlerterOptions options);
+  std::string source() const;
   AlerterStats stats() const;
 
  private:

@@ -23,17 +23,24 @@ constexpr Millis kStoredFor = std::chrono::days(7);
 }  // namespace
 
 struct Sender::Impl {
-  Impl(SinkOptions given, std::string name, SenderOptions limits, store::Database& stored,
-       Hooks outside)
-      : sink(std::move(given)),
-        called(std::move(name)),
-        options(limits),
-        database(stored),
+  struct Target {
+    SinkOptions sink;
+    SenderOptions options;
+    bool operator==(const Target&) const = default;
+  };
+
+  Impl(Target given, store::Database& stored, Hooks outside)
+      : database(stored),
         hooks(std::move(outside)),
-        random(static_cast<std::minstd_rand::result_type>(options.seed ^
-                                                          std::hash<std::string>{}(sink.name))) {}
+        random(static_cast<std::minstd_rand::result_type>(
+            given.options.seed ^ std::hash<std::string>{}(given.sink.name))),
+        to(std::make_shared<const Target>(std::move(given))),
+        next(to) {
+    counts.sink = to->sink.name;
+  }
 
   void run(const std::stop_token& stop);
+  void adopt();
   void send_waiting(const std::stop_token& stop);
   void send_due(const std::stop_token& stop);
   bool send_rows(const std::vector<store::Alert>& rows, const std::stop_token& stop);
@@ -43,13 +50,11 @@ struct Sender::Impl {
   void look(TimeMs now);
   Millis pause();
 
-  const SinkOptions sink;
-  const std::string called;
-  const SenderOptions options;
   store::Database& database;
   const Hooks hooks;
   // Of the thread.
   std::minstd_rand random;
+  std::shared_ptr<const Target> to;
   std::int64_t failed_in_a_row = 0;
   bool in_trouble = false;
   bool answered = false;  ///< the last failure was an answer
@@ -58,25 +63,29 @@ struct Sender::Impl {
   // Of all, under the mutex.
   mutable std::mutex mutex;
   std::condition_variable_any changed;
+  std::shared_ptr<const Target> next;
   std::deque<std::string> waiting;  ///< what the database did not take
   bool fresh = true;
   SinkStats counts;
   std::jthread thread;
 };
 
-Sender::Sender(SinkOptions sink, std::string called, SenderOptions options,
-               store::Database& database, Hooks hooks)
-    : impl_(std::make_unique<Impl>(std::move(sink), std::move(called), options, database,
+Sender::Sender(SinkOptions sink, SenderOptions options, store::Database& database, Hooks hooks)
+    : impl_(std::make_unique<Impl>(Impl::Target{std::move(sink), options}, database,
                                    std::move(hooks))) {
-  impl_->counts.sink = impl_->sink.name;
   impl_->thread =
       std::jthread([impl = impl_.get()](const std::stop_token& stop) { impl->run(stop); });
 }
 
 Sender::~Sender() = default;
 
-const SinkOptions& Sender::sink() const {
-  return impl_->sink;
+void Sender::set(SinkOptions sink, SenderOptions options) {
+  auto made = std::make_shared<const Impl::Target>(Impl::Target{std::move(sink), options});
+  const std::lock_guard lock(impl_->mutex);
+  if (*impl_->next == *made) return;
+  impl_->next = std::move(made);
+  impl_->fresh = true;
+  impl_->changed.notify_all();
 }
 
 void Sender::wake() {
@@ -87,7 +96,7 @@ void Sender::wake() {
 
 void Sender::keep(std::string content) {
   const std::lock_guard lock(impl_->mutex);
-  if (impl_->waiting.size() >= impl_->options.waiting_max) {
+  if (impl_->waiting.size() >= impl_->next->options.waiting_max) {
     impl_->waiting.pop_front();
     ++impl_->counts.dropped;
   }
@@ -109,27 +118,40 @@ SinkStats Sender::stats() const {
 }
 
 void Sender::Impl::run(const std::stop_token& stop) {
-  if (is_told_again(sink.kind)) in_one_request = kInOneRequest;
+  if (is_told_again(to->sink.kind)) in_one_request = kInOneRequest;
   while (!stop.stop_requested()) {
+    adopt();
     if (hooks.now() >= rests_until) {
       send_waiting(stop);
       send_due(stop);
     }
     look(hooks.now());
     std::unique_lock lock(mutex);
-    changed.wait_for(lock, stop, options.look_every, [&] { return fresh; });
+    changed.wait_for(lock, stop, to->options.look_every, [&] { return fresh; });
     fresh = false;
   }
+}
+
+/// What was set holds from here on; trouble with what was before says nothing of it.
+void Sender::Impl::adopt() {
+  {
+    const std::lock_guard lock(mutex);
+    if (to == next) return;
+    to = next;
+  }
+  failed_in_a_row = 0;
+  rests_until = TimeMs::min();
+  static_cast<void>(database.hurry(to->sink.name, hooks.now()));  // else they come a little later
 }
 
 /// What is too much or too old goes, and what waits is counted.
 void Sender::Impl::look(TimeMs now) {
   std::uint64_t gone = 0;
   if (trimmed == TimeMs::min() || now - trimmed >= kTrimEvery) {
-    gone = database.trim(sink.name, options.stored_max, now - kStoredFor).value_or(0);
+    gone = database.trim(to->sink.name, to->options.stored_max, now - kStoredFor).value_or(0);
     trimmed = now;
   }
-  const std::uint64_t due = database.waiting(sink.name, now).value_or(0);
+  const std::uint64_t due = database.waiting(to->sink.name, now).value_or(0);
   const std::lock_guard lock(mutex);
   counts.dropped += gone;
   counts.waiting = due;
@@ -151,11 +173,12 @@ void Sender::Impl::send_waiting(const std::stop_token& stop) {
 
 void Sender::Impl::send_due(const std::stop_token& stop) {
   for (bool again = true; again && !stop.stop_requested() && hooks.now() >= rests_until;) {
+    adopt();
     const TimeMs now = hooks.now();
-    auto due = database.due(sink.name, now, std::max(kDueAtOnce, in_one_request));
+    auto due = database.due(to->sink.name, now, std::max(kDueAtOnce, in_one_request));
     if (!due || due->empty()) return;
     std::erase_if(*due, [&](const store::Alert& row) {
-      const bool old = row.lasts && row.created + options.again_for <= now;
+      const bool old = row.lasts && row.created + to->options.again_for <= now;
       if (old) static_cast<void>(database.sent(row.id));
       return old;
     });
@@ -177,7 +200,7 @@ bool Sender::Impl::send_rows(const std::vector<store::Alert>& rows, const std::s
   if (send(contents, stop)) {
     bool stored = true;
     for (const store::Alert& row : rows)
-      stored = (row.lasts ? database.sent(row.id, hooks.now() + options.again_every)
+      stored = (row.lasts ? database.sent(row.id, hooks.now() + to->options.again_every)
                           : database.sent(row.id))
                    .has_value() &&
                stored;
@@ -186,7 +209,7 @@ bool Sender::Impl::send_rows(const std::vector<store::Alert>& rows, const std::s
   if (stop.stop_requested()) return false;
   const bool refused = answered && rows.size() == 1 && rows[0].tries + 1 >= kTriesInOrder;
   if (refused) {  // it goes its own way, and the others need not wait for it
-    static_cast<void>(database.failed(rows[0].id, hooks.now() + options.retry_most));
+    static_cast<void>(database.failed(rows[0].id, hooks.now() + to->options.retry_most));
     rests_until = hooks.now();
     failed_in_a_row = 0;
     return true;
@@ -205,7 +228,7 @@ bool Sender::Impl::send(const std::vector<std::string>& contents, const std::sto
   note(arrived, status);
   if (arrived) {
     failed_in_a_row = 0;
-    if (is_told_again(sink.kind)) in_one_request = kInOneRequest;
+    if (is_told_again(to->sink.kind)) in_one_request = kInOneRequest;
     return true;
   }
   answered = status.has_value();
@@ -217,6 +240,7 @@ bool Sender::Impl::send(const std::vector<std::string>& contents, const std::sto
 Result<unsigned> Sender::Impl::hand_over(const std::vector<std::string>& contents,
                                          const std::stop_token& stop) {
   constexpr unsigned kFine = 200;
+  const SinkOptions& sink = to->sink;
   const Request made = request(sink, contents);
   if (sink.kind != SinkKind::exec) return hooks.post(made);
   const auto done = run_command(sink.command, made.body, sink.timeout, stop);
@@ -231,9 +255,9 @@ void Sender::Impl::note(bool arrived, const Result<unsigned>& status) {
     ++(arrived ? counts.posted : counts.failures);
   }
   if (!arrived && !in_trouble)
-    hooks.log(fmt::format("{}: {}; tried again until it works", called,
+    hooks.log(fmt::format("{}: {}; tried again until it works", called(to->sink),
                           status ? fmt::format("answered {}", *status) : status.error().text()));
-  if (arrived && in_trouble) hooks.log(fmt::format("{}: works again", called));
+  if (arrived && in_trouble) hooks.log(fmt::format("{}: works again", called(to->sink)));
   in_trouble = !arrived;
 }
 
@@ -242,7 +266,7 @@ Millis Sender::Impl::pause() {
   constexpr std::int64_t kDoublings = 20;
   const auto factor = std::int64_t{1} << std::min(failed_in_a_row, kDoublings);
   const std::int64_t most =
-      std::min(options.retry_most.count(), options.retry_first.count() * factor);
+      std::min(to->options.retry_most.count(), to->options.retry_first.count() * factor);
   return Millis{std::uniform_int_distribution<std::int64_t>(most - most / 2, most)(random)};
 }
 

@@ -5,7 +5,8 @@
 // sink rests, twice as long each time, with jitter; one that is answered with an error again and
 // again is put off so that it does not hold up the others. What lasts is sent again each
 // `again_every`, for at most `again_for` after its last news. Bounds: `waiting_max` in memory,
-// `stored_max` rows of a week; the oldest goes first, counted.
+// `stored_max` rows of a week; the oldest goes first, counted. set() may put another address and
+// other times in place while it runs: what waits goes there.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,7 @@ struct SenderOptions {
   Millis again_every{60'000}, again_for{std::chrono::days(1)};
   Millis look_every{1'000};  ///< at the database, where nothing rings
   std::uint64_t seed = 0;    ///< of the jitter
+  bool operator==(const SenderOptions&) const = default;
 };
 
 struct SinkStats {
@@ -46,14 +48,14 @@ struct SinkStats {
 
 class Sender {
  public:
-  /// The database outlives this. `called` names the sink in lines of the log.
-  Sender(SinkOptions sink, std::string called, SenderOptions options, store::Database& database,
-         Hooks hooks);
+  /// The database outlives this.
+  Sender(SinkOptions sink, SenderOptions options, store::Database& database, Hooks hooks);
   ~Sender();
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
-  const SinkOptions& sink() const;
+  /// Of the same name and kind; holds from the next try on, which is made at once.
+  void set(SinkOptions sink, SenderOptions options);
   void wake();
   void keep(std::string content);
   /// Asks the thread to end; the destructor waits for it.

@@ -43,6 +43,11 @@ std::string_view name(SinkKind kind) {
   return row(kind).name;
 }
 
+std::string called(const SinkOptions& sink) {
+  if (sink.name == kWebhook) return fmt::format("webhook {}", sink.url);
+  return fmt::format("alerts to {} ({})", sink.name, name(sink.kind));
+}
+
 bool is_told_again(SinkKind kind) {
   return row(kind).told_again;
 }
@@ -72,7 +77,8 @@ std::string body(SinkKind kind, const Alert& alert, const std::string& source) {
 }
 
 Request request(const SinkOptions& sink, const std::vector<std::string>& stored) {
-  Request made{sink.url, stored.empty() ? std::string() : stored.front(), {}, sink.ca};
+  Request made{
+      sink.url, stored.empty() ? std::string() : stored.front(), {}, sink.ca, sink.timeout};
   switch (sink.kind) {
     case SinkKind::alertmanager:
       made.url = alertmanager_url(sink.url);

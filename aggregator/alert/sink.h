@@ -28,12 +28,18 @@ struct SinkOptions {
   std::filesystem::path ca{};          ///< whom to believe over https; empty: as the system does
   std::string secret{};                ///< webhook: key of the signature; PagerDuty: routing key
   std::vector<std::string> command{};  ///< of exec
-  Millis timeout{10'000};              ///< of exec
+  Millis timeout{3'000};               ///< of one try: a post, or the program's run
   Severity severity_min = Severity::info;
   std::string job{};            ///< pattern as of a shell; empty: all
   std::vector<State> states{};  ///< empty: all
   bool groups = true;           ///< many incidents at once are told together
+  bool operator==(const SinkOptions&) const = default;
 };
+
+/// The one that `[alerts] webhook` makes.
+inline constexpr auto kWebhook = "webhook";
+/// What it is called in lines of the log.
+std::string called(const SinkOptions& sink);
 
 /// As a shell matches names: * and ? and [abc].
 bool matches(const std::string& pattern, const std::string& text);
@@ -53,6 +59,7 @@ struct Request {
   std::string url, body;
   std::vector<std::pair<std::string, std::string>> headers;
   std::filesystem::path ca{};
+  Millis timeout{3'000};
 };
 /// Of what was stored; several only for a sink that is told again.
 Request request(const SinkOptions& sink, const std::vector<std::string>& stored);

@@ -27,6 +27,7 @@ struct StormOptions {
 class Storm {
  public:
   explicit Storm(StormOptions options) : options_(options) {}
+  void set(StormOptions options) { options_ = options; }
 
   struct Decision {
     bool alone = true;             ///< the alert is sent as it is

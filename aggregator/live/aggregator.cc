@@ -54,6 +54,24 @@ class Aggregator::Recovery final : public store::Recoverer {
   Impl& impl_;
 };
 
+namespace {
+
+/// Of incidents that are open as of the database.
+std::vector<alert::Alert> standing_alerts(store::Database& database,
+                                          const std::function<void(const std::string&)>& warn) {
+  store::IncidentQuery query;
+  query.open_only = true;
+  query.count = alert::Alerter::kStandingMax;
+  const auto rows = database.incidents(query);
+  if (!rows) warn("which incidents are open is not known: " + rows.error().text());
+  std::vector<alert::Alert> alerts;
+  for (const store::Incident& row : rows.value_or(std::vector<store::Incident>{}))
+    if (auto alert = standing_alert(row)) alerts.push_back(std::move(*alert));
+  return alerts;
+}
+
+}  // namespace
+
 Services Aggregator::Impl::services() {
   return {*store,
           *pool,
@@ -61,7 +79,7 @@ Services Aggregator::Impl::services() {
           [this](const alert::Alert& alert, const store::Incident* incident) {
             auto stored = alerter->send(alert, incident);
             board.publish(alert.job.empty() ? "fleet" : "incident", alert.job,
-                          alert::to_json(alert, options.alerts.source));
+                          alert::to_json(alert, alerter->source()));
             return stored;
           },
           outside.say,
@@ -134,7 +152,8 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
   impl->store = std::move(*store);
   impl->alerter = std::make_unique<alert::Alerter>(
       impl->options.alerts, impl->store->database(),
-      alert::Alerter::Hooks{impl->outside.post, impl->outside.warn, [now] { return now().wall; }});
+      alert::Alerter::Hooks{impl->outside.post, impl->outside.warn, [now] { return now().wall; }},
+      standing_alerts(impl->store->database(), impl->outside.warn));
   impl->faults = impl->make_fault_book();
   impl->pool = std::make_unique<PoolBook>(
       impl->options.pool, impl->store->database(),

@@ -4,7 +4,7 @@
 // them), and starts the threads: one that receives, one a shard, those of the store and of the
 // webhook. stop() takes nothing more, applies what was taken, saves every job and the offsets; what
 // is killed instead comes back the same from the journal. Any thread may call `handle`, `metrics`,
-// `health`, `reload`; start and stop belong to one.
+// `health`; start and stop belong to one.
 #pragma once
 
 #include <array>
@@ -111,6 +111,8 @@ class Aggregator {
   PoolBook& pool();
   TimeMs now() const;
   void set(const Thresholds& thresholds);
+  /// See Alerter::set: waits for some seconds where a sink is gone. Of one thread.
+  void set(alert::AlerterOptions alerts);
 
   /// For tests, while nothing runs.
   const LiveJob* find(const std::string& job) const;

@@ -42,10 +42,50 @@ int gravity(State state) {
   }
 }
 
+alert::Alert alert_of(alert::Kind kind, const store::Incident& row, const diagnose::Report& report,
+                      TimeMs now) {
+  alert::Alert alert;
+  alert.kind = kind;
+  alert.at = now;
+  alert.incident = row.id;
+  alert.job = row.job;
+  alert.attempt = static_cast<std::int32_t>(row.attempt);
+  alert.state = report.verdict.state;
+  alert.confidence = report.verdict.confidence;
+  alert.since = report.verdict.since;
+  alert.stage = report.verdict.stage;
+  alert.iteration = report.verdict.iteration;
+  alert.summary = report.verdict.summary;
+  for (const diagnose::SuspectNode& node : report.nodes)
+    if (alert.nodes.size() < kNodesTold) alert.nodes.push_back(node.node);
+  for (const diagnose::SuspectRank& rank : report.ranks)
+    if (rank.rank && alert.ranks.size() < kNodesTold) alert.ranks.push_back(*rank.rank);
+  for (const diagnose::KnownFault& fault : report.faults)
+    if (fault.id != diagnose::kUnknownFault && alert.faults.size() < kFaultsTold)
+      alert.faults.push_back({fault.id, fault.title, fault.fix, fault.cause});
+  return alert;
+}
+
+std::optional<State> failure_of(std::string_view word) {
+  for (const State state :
+       {State::crashed, State::hung, State::slow, State::node_lost, State::launch_failed})
+    if (l4::name(state) == word) return state;
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_failure(State state) {
   return state != State::healthy && state != State::finished && state != State::unknown;
+}
+
+std::optional<alert::Alert> standing_alert(const store::Incident& row) {
+  const auto report = serve::report_from_json(row.report);
+  const auto state = failure_of(row.state);
+  if (!report || !state) return std::nullopt;
+  alert::Alert alert = alert_of(alert::Kind::opened, row, *report, row.updated);
+  alert.state = *state;
+  return alert;
 }
 
 void IncidentBook::restore(const std::vector<store::Incident>& rows) {
@@ -59,9 +99,7 @@ void IncidentBook::restore(const std::vector<store::Incident>& rows) {
     entry.open = !row.resolved;
     entry.openings = 1;
     entry.told_at = row.updated;
-    for (const State state :
-         {State::crashed, State::hung, State::slow, State::node_lost, State::launch_failed})
-      if (l4::name(state) == row.state) entry.told.state = state;
+    entry.told.state = failure_of(row.state).value_or(entry.told.state);
     entry.gravest = gravity(entry.told.state);
     if (const auto report = serve::report_from_json(row.report))
       entry.told = gist_of(entry.told.state, *report);
@@ -176,7 +214,7 @@ void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs
     entry.owed_at = next;
   } else if (opens || gist != entry.told) {
     alert::Alert told =
-        alert_of(opens ? alert::Kind::opened : alert::Kind::changed, entry, report, now);
+        alert_of(opens ? alert::Kind::opened : alert::Kind::changed, entry.row, report, now);
     told.state = state;
     told.since = since;
     changes.alerts.push_back(std::move(told));
@@ -193,7 +231,7 @@ void IncidentBook::resolve(Entry& entry, const diagnose::Report& report, const s
   entry.owed_at.reset();
   entry.row.resolved = now;
   entry.row.updated = now;
-  alert::Alert told = alert_of(alert::Kind::resolved, entry, report, now);
+  alert::Alert told = alert_of(alert::Kind::resolved, entry.row, report, now);
   told.state = entry.told.state;
   told.summary = why;
   changes.alerts.push_back(std::move(told));
@@ -207,30 +245,6 @@ void IncidentBook::write(Entry& entry, Changes& changes) const {
                            ? evidence_of(entry.triggers, entry.openings, entry.opening)
                            : entry.restored_evidence;
   changes.rows.push_back(entry.row);
-}
-
-alert::Alert IncidentBook::alert_of(alert::Kind kind, const Entry& entry,
-                                    const diagnose::Report& report, TimeMs now) const {
-  alert::Alert alert;
-  alert.kind = kind;
-  alert.at = now;
-  alert.incident = entry.row.id;
-  alert.job = job_;
-  alert.attempt = static_cast<std::int32_t>(entry.row.attempt);
-  alert.state = report.verdict.state;
-  alert.confidence = report.verdict.confidence;
-  alert.since = report.verdict.since;
-  alert.stage = report.verdict.stage;
-  alert.iteration = report.verdict.iteration;
-  alert.summary = report.verdict.summary;
-  for (const diagnose::SuspectNode& node : report.nodes)
-    if (alert.nodes.size() < kNodesTold) alert.nodes.push_back(node.node);
-  for (const diagnose::SuspectRank& rank : report.ranks)
-    if (rank.rank && alert.ranks.size() < kNodesTold) alert.ranks.push_back(*rank.rank);
-  for (const diagnose::KnownFault& fault : report.faults)
-    if (fault.id != diagnose::kUnknownFault && alert.faults.size() < kFaultsTold)
-      alert.faults.push_back({fault.id, fault.title, fault.fix, fault.cause});
-  return alert;
 }
 
 }  // namespace l4::live

@@ -25,6 +25,9 @@ namespace l4::live {
 
 bool is_failure(State state);
 
+/// The alert that opens a stored incident, as of its newest report; none if that cannot be read.
+std::optional<alert::Alert> standing_alert(const store::Incident& row);
+
 class IncidentBook {
  public:
   struct Options {
@@ -40,6 +43,7 @@ class IncidentBook {
   };
 
   IncidentBook(std::string job, Options options) : job_(std::move(job)), options_(options) {}
+  void set(Options options) { options_ = options; }
 
   /// What is stored of this job; nothing of it is told again, and nothing resolved before heard():
   /// that silence begins anew after a restart is no sign that a job goes on.
@@ -89,8 +93,6 @@ class IncidentBook {
              const diagnose::Report& report, TimeMs now, Changes& changes);
   void resolve(Entry& entry, const diagnose::Report& report, const std::string& why, TimeMs now,
                Changes& changes);
-  alert::Alert alert_of(alert::Kind kind, const Entry& entry, const diagnose::Report& report,
-                        TimeMs now) const;
   void write(Entry& entry, Changes& changes) const;
 
   std::string job_;

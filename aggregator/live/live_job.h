@@ -114,6 +114,7 @@ class LiveJob {
   void set(const Thresholds& thresholds) {
     options_.thresholds = thresholds;
     watch_.set(thresholds.watch);
+    book_.set(thresholds.incidents);
   }
 
  private:

@@ -1,7 +1,7 @@
 // What can be set of the live aggregator; config/aggregator.toml says it to people.
 //
-// Plain values. What `reload` may change while it runs is `Thresholds`, the rest is read at the
-// start.
+// Plain values. What may change while it runs is `Thresholds` (and the options of alerts), the rest
+// is read at the start.
 #pragma once
 
 #include <cstddef>

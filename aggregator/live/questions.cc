@@ -212,6 +212,11 @@ void Aggregator::set(const Thresholds& thresholds) {
     shard->call([thresholds](Shard& asked) { asked.set(thresholds); });
 }
 
+void Aggregator::set(alert::AlerterOptions alerts) {
+  alerts.sender.seed = impl_->options.alerts.sender.seed;
+  impl_->alerter->set(std::move(alerts));
+}
+
 const LiveJob* Aggregator::find(const std::string& job) const {
   return impl_->shard_of(job).find(job);
 }

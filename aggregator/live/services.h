@@ -20,6 +20,8 @@ namespace l4::live {
 /// What all shards hold: the bounds are for all together, however the jobs fall on them.
 struct Totals {
   std::atomic<std::uint64_t> jobs{0}, bytes{0};
+  /// When one of them last kept the books of all, pool and database.
+  std::atomic<TimeMs> books_kept{TimeMs{}};
 };
 
 /// What shards share; all of it may be called from any thread.

@@ -196,16 +196,21 @@ void Shard::save_all() {
   for (auto& [id, held] : jobs_) save(held, now);
 }
 
+/// Each hour, by whichever shard comes first.
+void Shard::keep_books(TimeMs now) {
+  constexpr Millis kBooksEvery{3'600'000};
+  TimeMs kept = services_.totals->books_kept;
+  if (now - kept < kBooksEvery && now >= kept) return;
+  if (!services_.totals->books_kept.compare_exchange_strong(kept, now)) return;
+  if (kept != TimeMs{}) services_.pool.keep_house();
+  if (const auto gone = services_.store.database().retain(now); !gone)
+    services_.warn("what is old stays in the database: " + gone.error().text());
+}
+
 void Shard::keep_house(TimeMs now) {
   house_kept_ = now;
   presence_.forget_old(now);
-  constexpr Millis kBooksEvery{3'600'000};
-  if (now - books_kept_ >= kBooksEvery || now < books_kept_) {
-    if (books_kept_ != TimeMs{}) services_.pool.keep_house();
-    if (const auto gone = services_.store.database().retain(now); !gone)
-      services_.warn("what is old stays in the database: " + gone.error().text());
-    books_kept_ = now;
-  }
+  keep_books(now);
   std::vector<std::string> over;
   std::uint64_t bytes = 0;
   Held* largest = nullptr;

@@ -117,6 +117,7 @@ class Shard {
   void checkpoint_due(TimeMs now);
   bool save(Held& held, TimeMs now);
   void keep_house(TimeMs now);
+  void keep_books(TimeMs now);
   void drop(const std::string& id, const std::string& why);
   std::string first_to_go(bool ended_only) const;
   void freeze(Held& held, const std::string& why);
@@ -129,7 +130,7 @@ class Shard {
   Presence presence_;
   ShardStats counts_;
   bool is_restored_ = false;  ///< what the store held is back; jobs from now on are new
-  TimeMs house_kept_{}, books_kept_{};
+  TimeMs house_kept_{};
   std::uint64_t told_jobs_ = 0, told_bytes_ = 0;  ///< of services_.totals, this one's
   Millis looked_{-1'000'000};
   std::atomic<std::int64_t> stepped_{0};

@@ -75,6 +75,12 @@ class Database {
   Result<void> sent(std::int64_t id, TimeMs again);  ///< one that lasts
   Result<void> failed(std::int64_t id, TimeMs again);
   Result<void> withdraw(const std::string& sink, const std::string& incident);
+  /// What was tried in vain is due now.
+  Result<void> hurry(const std::string& sink, TimeMs now);
+  /// All rows and marks (SINK/WHAT) of a sink; how many were never delivered.
+  Result<std::uint64_t> drop_sink(const std::string& sink);
+  /// Sinks that have rows, without marks.
+  Result<std::vector<std::string>> sinks();
   /// How many of a sink are due or were tried in vain.
   Result<std::uint64_t> waiting(const std::string& sink, TimeMs now);
   /// Leaves the newest of a sink, none from before; how many are gone.

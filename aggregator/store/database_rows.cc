@@ -314,6 +314,39 @@ Result<void> Database::withdraw(const std::string& sink, const std::string& inci
       [&](SqlConnection& connection) { return remove_alerts(connection, sink, incident); });
 }
 
+Result<void> Database::hurry(const std::string& sink, TimeMs now) {
+  return impl_->call<void>([&](SqlConnection& connection) {
+    SqlStatement update(connection,
+                        "UPDATE alerts SET due = ?2 WHERE sink = ?1 AND tries > 0 AND due > ?2");
+    return update.bind(sink).bind(ms(now)).done();
+  });
+}
+
+Result<std::uint64_t> Database::drop_sink(const std::string& sink) {
+  return impl_->call<std::uint64_t>([&](SqlConnection& connection) -> Result<std::uint64_t> {
+    SqlTransaction transaction(connection);
+    if (!transaction.begun()) return std::unexpected(transaction.begun().error());
+    SqlStatement count(connection,
+                       "SELECT count(*) FROM alerts WHERE sink = ? AND NOT (lasts = 1 AND tries = "
+                       "0 AND due > created)");
+    count.bind(sink);
+    if (const auto row = count.step(); !row) return std::unexpected(row.error());
+    const auto waited = static_cast<std::uint64_t>(count.number(0));
+    SqlStatement remove(connection, "DELETE FROM alerts WHERE sink = ?1 OR sink GLOB ?1 || '/*'");
+    if (auto done = remove.bind(sink).done(); !done) return std::unexpected(done.error());
+    if (auto done = transaction.commit(); !done) return std::unexpected(done.error());
+    return waited;
+  });
+}
+
+Result<std::vector<std::string>> Database::sinks() {
+  return impl_->call<std::vector<std::string>>([&](SqlConnection& connection) {
+    SqlStatement select(connection,
+                        "SELECT DISTINCT sink FROM alerts WHERE sink NOT LIKE '%/%' ORDER BY sink");
+    return impl_->rows<std::string>(select, [](SqlStatement& row) { return row.text(0); });
+  });
+}
+
 Result<std::uint64_t> Database::waiting(const std::string& sink, TimeMs now) {
   return impl_->call<std::uint64_t>([&](SqlConnection& connection) -> Result<std::uint64_t> {
     SqlStatement select(connection,

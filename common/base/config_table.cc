@@ -30,6 +30,7 @@ struct ConfigTable::File {
   std::string name;
   toml::table root;
   std::optional<Error> error;
+  std::map<std::string, std::string> taken;
 
   void note(std::uint32_t line, std::string_view key, std::string_view reason) {
     if (error) return;
@@ -41,6 +42,7 @@ struct ConfigTable::File {
 
 struct ConfigTable::Node {
   const toml::table* table = nullptr;
+  std::string path;  ///< with a dot behind it; empty: the root
   std::set<std::string, std::less<>> asked;
   std::vector<std::shared_ptr<Node>> children;
 
@@ -117,10 +119,15 @@ std::vector<std::string> ConfigTable::texts(std::string_view key) {
 
 std::string ConfigTable::text_or(std::string_view key, std::string_view fallback) {
   const toml::node* node = node_->ask(key);
-  if (node == nullptr) return std::string(fallback);
-  if (const auto* value = node->as_string()) return value->get();
-  refuse(key, "must be a text");
-  return std::string(fallback);
+  std::string value(fallback);
+  if (node != nullptr) {
+    if (const auto* given = node->as_string())
+      value = given->get();
+    else
+      refuse(key, "must be a text");
+  }
+  note_taken(key, value);
+  return value;
 }
 
 std::vector<std::string> ConfigTable::texts_or_none(std::string_view key) {
@@ -144,18 +151,28 @@ std::vector<std::string> ConfigTable::texts_or_none(std::string_view key) {
 
 bool ConfigTable::flag_or(std::string_view key, bool fallback) {
   const toml::node* node = node_->ask(key);
-  if (node == nullptr) return fallback;
-  if (const auto* value = node->as_boolean()) return value->get();
-  refuse(key, "must be true or false");
-  return fallback;
+  bool value = fallback;
+  if (node != nullptr) {
+    if (const auto* given = node->as_boolean())
+      value = given->get();
+    else
+      refuse(key, "must be true or false");
+  }
+  note_taken(key, value ? "true" : "false");
+  return value;
 }
 
 std::int64_t ConfigTable::integer_or(std::string_view key, std::int64_t fallback) {
   const toml::node* node = node_->ask(key);
-  if (node == nullptr) return fallback;
-  if (const auto* value = node->as_integer()) return value->get();
-  refuse(key, "must be an integer");
-  return fallback;
+  std::int64_t value = fallback;
+  if (node != nullptr) {
+    if (const auto* given = node->as_integer())
+      value = given->get();
+    else
+      refuse(key, "must be an integer");
+  }
+  note_taken(key, std::to_string(value));
+  return value;
 }
 
 std::int64_t ConfigTable::integer_within(std::string_view key, std::int64_t fallback,
@@ -182,6 +199,7 @@ std::vector<ConfigTable> ConfigTable::tables(std::string_view key) {
   const auto add = [&](const toml::table& table) {
     auto child = std::make_shared<Node>();
     child->table = &table;
+    child->path = node_->path + std::string(key) + ".";
     node_->children.push_back(child);
     found.push_back(ConfigTable(file_, std::move(child)));
   };
@@ -201,6 +219,17 @@ std::vector<ConfigTable> ConfigTable::tables(std::string_view key) {
   return found;
 }
 
+ConfigTable ConfigTable::table(std::string_view key) {
+  static const toml::table kEmpty;
+  auto found = tables(key);
+  if (found.size() > 1) refuse(key, "must be one table", 1);
+  if (!found.empty()) return std::move(found.front());
+  auto child = std::make_shared<Node>();
+  child->table = &kEmpty;
+  child->path = node_->path + std::string(key) + ".";
+  return {file_, std::move(child)};
+}
+
 std::uint32_t ConfigTable::line_of(std::string_view key, std::size_t element) const {
   const toml::node* node = node_->table->get(key);
   if (node == nullptr) return node_->table->source().begin.line;
@@ -216,6 +245,14 @@ void ConfigTable::refuse(std::string_view key, std::string_view reason, std::siz
 std::optional<Error> ConfigTable::finish() const {
   if (!file_->error) node_->check(*file_);
   return file_->error;
+}
+
+const std::map<std::string, std::string>& ConfigTable::taken() const {
+  return file_->taken;
+}
+
+void ConfigTable::note_taken(std::string_view key, std::string value) {
+  file_->taken.insert_or_assign(node_->path + std::string(key), std::move(value));
 }
 
 Result<std::vector<std::filesystem::path>> list_config_files(const std::filesystem::path& folder) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,8 @@ class ConfigTable {
 
   /// Children: `[[key]]` blocks in file order, or one `[key]` table; none if absent.
   std::vector<ConfigTable> tables(std::string_view key);
+  /// The one `[key]` table, or an empty one where it is absent.
+  ConfigTable table(std::string_view key);
 
   /// Line of the value at `key`, in a list of its element from 0; of the table itself if the key is
   /// absent.
@@ -58,10 +61,15 @@ class ConfigTable {
   /// First fault of the whole file, or nothing.
   std::optional<Error> finish() const;
 
+  /// Each value of the file's tables that was asked for, as it was taken, by `table.key`: fallbacks
+  /// as well, so that two readings can be compared. Of several tables of one name, the last one's.
+  const std::map<std::string, std::string>& taken() const;
+
  private:
   struct File;
   struct Node;
   ConfigTable(std::shared_ptr<File> file, std::shared_ptr<Node> node);
+  void note_taken(std::string_view key, std::string value);
 
   std::shared_ptr<File> file_;
   std::shared_ptr<Node> node_;

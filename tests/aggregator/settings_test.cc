@@ -23,7 +23,6 @@ TEST_CASE("settings: the shipped file says the defaults") {
   CHECK(shipped->endpoint == bare->endpoint);
   CHECK(shipped->http.port == bare->http.port);
   CHECK(shipped->http.connections_max == bare->http.connections_max);
-  CHECK(shipped->webhook_timeout == bare->webhook_timeout);
   const live::Options &a = shipped->live, &b = bare->live;
   CHECK(a.server.agents_max == b.server.agents_max);
   CHECK(a.server.heartbeat == b.server.heartbeat);
@@ -61,6 +60,9 @@ TEST_CASE("settings: the shipped file says the defaults") {
   CHECK(a.pool.age == b.pool.age);
   CHECK(a.pool.bytes_max == b.pool.bytes_max);
   CHECK(a.alerts.source == b.alerts.source);
+  CHECK(a.alerts.timeout == b.alerts.timeout);
+  CHECK(after_restart(*shipped, *bare) ==
+        std::vector<std::string>{"[store] folder", "[wire] allow_list", "[wire] key"});
   CHECK(a.alerts.sender.again_every == b.alerts.sender.again_every);
   CHECK(a.alerts.sender.again_for == b.alerts.sender.again_for);
   CHECK(a.alerts.storm.window == b.alerts.storm.window);
@@ -178,6 +180,23 @@ until = "2026-11-20T18:00:00Z"
   CHECK(alerts.sinks[2].timeout == Millis{5'000});
   REQUIRE(alerts.silences.size() == 1);
   CHECK(to_rfc3339(alerts.silences[0].until) == "2026-11-20T18:00:00.000Z");
+}
+
+TEST_CASE("settings: what holds from a restart on is named, what is taken over is not") {
+  const auto running = read(kKeys);
+  const auto now = read(std::string(kKeys) +
+                        "agents_max = 7\n[store]\nring_mib = 1\n[detect]\nroutine_s = 61\n"
+                        "hang_floor_s = 10\ndevice_wait_s = 31\nconfidence_percent = 51\n"
+                        "[http]\nport = 7440\nstreams_max = 63\ncertificate = \"a\"\nkey = \"b\"\n"
+                        "[alerts]\ntimeout_s = 4\n[log]\nlevel = \"error\"\n"
+                        "[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\n");
+  REQUIRE(running);
+  REQUIRE_MESSAGE(now, (now ? std::string() : now.error().text()));
+  CHECK(after_restart(*running, *now) ==
+        std::vector<std::string>{"[detect] routine_s", "[http] streams_max", "[store] ring_mib",
+                                 "[wire] agents_max"});
+  CHECK(after_restart(*running, *running).empty());
+  CHECK(now->live.alerts.sinks.at(0).timeout == Millis{4'000});
 }
 
 TEST_CASE("settings: nobody without a key may ship anything") {

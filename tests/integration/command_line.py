@@ -21,7 +21,7 @@ def completed(l4, *words):
     """What bash offers where the last of `words` is being typed."""
     quoted = " ".join(f"'{word}'" for word in ("l4",) + words)
     script = (f"source <('{l4}' completion bash) && COMP_WORDS=({quoted}) && "
-              f"COMP_CWORD={len(words)} && _l4 && printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+              f"COMP_CWORD={len(words)} && _l4_words && printf '%s\\n' \"${{COMPREPLY[@]}}\"")
     run = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, timeout=60)
     return run.stdout.decode().split()
 

@@ -74,16 +74,20 @@ def settings(expect, stage, binaries, folder):
     run(binaries / "l4", "keys", "init", "--dir", keys)
     run(binaries / "l4", "keys", "add", "--dir", keys, "--fleet")
     shipped = [*stage.rglob("etc/l4/*.toml"), *(ROOT / "config" / "kubernetes").glob("*.toml")]
-    expect.equal(len(shipped), 4, "settings that are shipped")
+    expect.equal(len(shipped), 5, "settings that are shipped")
+    (keys / "pod.token").write_text(run(binaries / "l4", "keys", "token", "pod", "--dir",
+                                        keys).stdout)
     for file in shipped:
-        program = binaries / f"l4-{file.stem}"
+        program = [binaries / f"l4-{file.stem}", "--check-config", "--config"]
+        if file.stem == "client":
+            program = [binaries / "l4", "check-config"]
         text = file.read_text()
         text = re.sub(r'"(/etc/l4/keys/)?(fleet|agent)\.key"', f'"{keys}/nodes/fleet.key"', text)
         text = re.sub(r'"(/etc/l4/keys/)?aggregator\.key"', f'"{keys}/aggregator.key"', text)
-        text = re.sub(r'"(/etc/l4/keys/)?allow-list"', f'"{keys}/allow-list"', text)
+        text = re.sub(r'"(/etc/l4/keys/)?(allow-list|tokens|pod\.token)"', rf'"{keys}/\2"', text)
         copy = folder / f"{file.parent.name}-{file.name}"
         copy.write_text(text)
-        done = run(program, "--check-config", "--config", copy, env={**os.environ, "L4_NODE": "n1"})
+        done = run(*program, copy, env={**os.environ, "L4_NODE": "n1"})
         expect.equal((done.returncode, done.stderr), (0, ""), f"{file} is taken")
 
 
@@ -95,6 +99,35 @@ def watching(expect, stage):
         expect.that(shipped and found == shipped, f"{part} is installed", found)
 
 
+def completions(expect, stage, binaries, folder):
+    """Each shell that is here completes a command from what was installed, at the first try."""
+    found = {path.name: path for path in stage.glob("**/share/*/*/*") if path.is_file()
+             and path.name in ("l4", "_l4", "l4.fish")}
+    expect.equal(sorted(str(path.parent.relative_to(stage)).split("share/")[-1] for path in
+                        found.values()),
+                 ["bash-completion/completions", "fish/vendor_completions.d", "zsh/site-functions"],
+                 "folders of completions")
+    bash = (f"source '{found['l4']}'; COMP_WORDS=(l4 snap); COMP_CWORD=1; "
+            "$(complete -p l4 | sed 's/.*-F \\([^ ]*\\).*/\\1/'); echo \"$COMPREPLY\"")
+    zsh = ("zmodload zsh/zpty; zpty z zsh -f -i; zpty -w z \"fpath=(" + str(found["_l4"].parent) +
+           " \\$fpath); autoload -U compinit; compinit -u -d " + str(folder / "zcompdump") +
+           "; PS1=; echo rea''dy\"; zpty -r -m z seen '*ready*'; zpty -w -n z $'l4 snap\\t'; "
+           "zpty -r -m z seen '*snapshot*'; print -r -- \"$seen\"; zpty -d z")
+    fish = f"set fish_complete_path '{found['l4.fish'].parent}'; complete -C 'l4 snap'"
+    for shell, words in (("bash", ["--norc", "-c", bash]), ("zsh", ["-f", "-c", zsh]),
+                         ("fish", ["--no-config", "-c", fish])):
+        if shutil.which(shell) is None:
+            print(f"skipped: completion in {shell}, which is not here")
+            continue
+        try:
+            done = run(shell, *words, timeout=60, env={
+                **os.environ, "HOME": str(folder), "TERM": "dumb",
+                "PATH": f"{binaries}:{os.environ['PATH']}"})  # fish looks for the command
+            expect.that("snapshot" in done.stdout, f"{shell} completes", done.stdout + done.stderr)
+        except subprocess.TimeoutExpired:
+            expect.that(False, f"{shell} completes within a minute")
+
+
 def manifests(expect):
     if shutil.which("kubectl") is None:
         print("skipped: the manifests (no kubectl)")
@@ -103,9 +136,32 @@ def manifests(expect):
     expect.equal((done.returncode, done.stderr), (0, ""), "kubectl kustomize")
     kinds = re.findall(r"^kind: (\w+)", done.stdout, re.M)
     expect.equal(sorted(kinds), ["ConfigMap", "ConfigMap", "DaemonSet", "Deployment", "Namespace",
-                                 "PersistentVolumeClaim", "Service"], "kinds")
+                                 "NetworkPolicy", "NetworkPolicy", "PersistentVolumeClaim",
+                                 "Service"], "kinds")
     for text in ("hostPID: true", "readOnly: true", "path: /dev/kmsg", "type: Recreate"):
         expect.that(text in done.stdout, f"the manifests say {text!r}")
+    scraping(expect, done.stdout)
+
+
+def scraping(expect, manifests_text):
+    """What Prometheus looks for, and who is let in, are ports that the pods have and serve."""
+    sought = re.findall(r"regex: (\S+);(\S+)",
+                        (ROOT / "config" / "prometheus" / "kubernetes.yml").read_text())
+    expect.equal(sorted(sought), [("l4-agent", "metrics"), ("l4-aggregator", "http")],
+                 "ports that Prometheus looks for")
+    parts = manifests_text.split("\n---\n")
+    for program, port in sought:
+        pods = next(p for p in parts if re.search(rf"kind: (DaemonSet|Deployment)", p)
+                    and f"\n  name: {program}\n" in p)
+        number = re.search(rf"containerPort: (\d+)\n\s+name: {port}\b", pods)
+        served = re.search(r'listen = "0\.0\.0\.0:(\d+)"' if port == "metrics" else
+                           r'address = "0\.0\.0\.0"()', manifests_text)
+        expect.that(number and served and served.group(1) in ("", number.group(1)),
+                    f"{program} serves its port {port}", (number, served))
+        policy = next(p for p in parts if "kind: NetworkPolicy" in p
+                      and f"\n  name: {program}\n" in p)
+        let_in = re.search(rf"metadata.name: monitoring\n\s+ports:\n\s+- port: {port}\b", policy)
+        expect.that(let_in, f"Prometheus is let in to {program}", policy)
 
 
 def image(expect, binaries):
@@ -142,6 +198,7 @@ def main():
         units(expect, stage, folder / "units")
         settings(expect, stage, binaries, folder)
         watching(expect, stage)
+        completions(expect, stage, binaries, folder)
     manifests(expect)
     image(expect, binaries)
     return expect.end()

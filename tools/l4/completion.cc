@@ -13,7 +13,8 @@ constexpr auto kFooter =
     R"(Examples:
   source <(l4 completion bash)                  in ~/.bashrc
   source <(l4 completion zsh)                   in ~/.zshrc
-  l4 completion fish | source                   in ~/.config/fish/config.fish)";
+  l4 completion fish | source                   in ~/.config/fish/config.fish
+An install (cmake --install) brings all three to where shells look for them.)";
 
 /// A command with the words that lead to it.
 struct Command {
@@ -51,7 +52,6 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return fmt::format("{}", fmt::join(words, between));
 }
 
-/// zsh reads the same, with its emulation of bash's completion.
 std::string bash_script(const std::vector<Command>& commands) {
   std::string paths, values, options, inner;
   for (const Command& command : commands) {
@@ -70,7 +70,7 @@ std::string bash_script(const std::vector<Command>& commands) {
     if (!command.inner.empty())
       inner += fmt::format("    '{}') offered='{}' ;;\n", command.path, joined(command.inner));
   }
-  return fmt::format(R"(_l4() {{
+  return fmt::format(R"(_l4_words() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}}
   local command='' next='' offered='' i
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -90,10 +90,21 @@ std::string bash_script(const std::vector<Command>& commands) {
   fi
   COMPREPLY=($(compgen -W "$offered" -- "$current"))
 }}
-complete -o default -o bashdefault -F _l4 l4
+complete -o default -o bashdefault -F _l4_words l4
 )",
                      fmt::arg("paths", paths), fmt::arg("values", values),
                      fmt::arg("options", options), fmt::arg("inner", inner));
+}
+
+/// The same with zsh's emulation of bash's completion. As `_l4` in a folder of $fpath it is the
+/// body of a function that is called for the first question, and answers that, too.
+std::string zsh_script(const std::vector<Command>& commands) {
+  return "#compdef l4\n"
+         "autoload -Uz bashcompinit && bashcompinit\n" +
+         bash_script(commands) +
+         "if [[ $funcstack[1] == _l4 ]]; then\n"
+         "  _bash_complete -o default -o bashdefault -F _l4_words\n"
+         "fi\n";
 }
 
 /// Within single quotes of fish.
@@ -149,8 +160,7 @@ std::string completion_script(const CLI::App& app, std::string_view shell) {
   std::vector<Command> commands;
   collect(app, "", commands);
   if (shell == "fish") return fish_script(commands);
-  const std::string zsh = "autoload -Uz bashcompinit && bashcompinit\n";
-  return (shell == "zsh" ? zsh : "") + bash_script(commands);
+  return shell == "zsh" ? zsh_script(commands) : bash_script(commands);
 }
 
 }  // namespace l4::cli

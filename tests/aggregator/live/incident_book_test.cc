@@ -32,6 +32,27 @@ watch::Trigger trigger(watch::Cause cause) {
   return made;
 }
 
+TEST_CASE("incidents: another confidence holds from then on") {
+  IncidentBook book("job", {});
+  IncidentBook::Options strict;
+  strict.confidence_min = 0.95;
+  book.set(strict);
+  CHECK(book.diagnosed(report(State::crashed), at(1)).alerts.empty());
+  book.set({});
+  CHECK(book.diagnosed(report(State::crashed), at(2)).alerts.size() == 1);
+}
+
+TEST_CASE("incidents: what is stored of an open one is its alert again") {
+  IncidentBook book("job", {});
+  const auto opened = book.diagnosed(report(State::hung), at(2));
+  store::Incident row = opened.rows.at(0);
+  const auto alert = standing_alert(row);
+  REQUIRE(alert);
+  CHECK(alert::to_json(*alert, "l4") == alert::to_json(opened.alerts.at(0), "l4"));
+  row.report = "{}";
+  CHECK_FALSE(standing_alert(row));
+}
+
 TEST_CASE("incidents: open once, updated, resolved when the job goes on") {
   IncidentBook book("job", {});
   book.triggered({trigger(watch::Cause::error_line)}, at(0));

@@ -157,6 +157,23 @@ TEST_CASE("live pipeline: so many jobs may be held, however they fall on the sha
   CHECK(world.heard.count("there are more jobs than may be") == 20 - held);
 }
 
+TEST_CASE("live pipeline: the books are kept once an hour, not once a shard") {
+  TempFolder folder;
+  LiveWorld world(folder.path());
+  world.options.shards.shards = 4;
+  world.options.store.database.vfs = "none such";  // so that each time is told
+  world.start();
+  constexpr auto kTold = "what is old stays in the database";
+  for (int i = 0; i < 60; ++i) world.step();
+  CHECK(world.heard.count(kTold) == 1);
+  world.clock += 3'590'000;
+  for (int i = 0; i < 60; ++i) world.step();
+  CHECK(world.heard.count(kTold) == 1);
+  world.clock += 10'000;
+  for (int i = 0; i < 60; ++i) world.step();
+  CHECK(world.heard.count(kTold) == 2);
+}
+
 TEST_CASE("live pipeline: blind is one alert, and no node is called lost") {
   TempFolder folder;
   LiveWorld world(folder.path());

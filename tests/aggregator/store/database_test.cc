@@ -80,6 +80,39 @@ TEST_CASE("database: incidents, jobs, pool and alerts come back from disk") {
   CHECK(database.due("webhook", at_ms(100), 9)->front().tries == 1);
 }
 
+TEST_CASE("database: a sink goes with its marks, what was never delivered is counted") {
+  const l4::test::TempFolder folder;
+  Database database(folder.path() / "state.db", {});
+  const auto alert = [](const char* sink, const char* incident, bool lasts = false) {
+    Alert made{0, sink, incident, "{}", at_ms(1), at_ms(1), 0};
+    made.lasts = lasts;
+    return made;
+  };
+  CHECK(database.enqueue({alert("a_b", "i"), alert("a_b", "told", true), alert("a_b", "new", true),
+                          alert("a_b/storm", "s"), alert("axb", "i"), alert("axb/storm", "s")}));
+  CHECK(database.sent(database.due("a_b", at_ms(1), 9)->at(1).id, at_ms(60)));
+  CHECK(*database.sinks() == std::vector<std::string>{"a_b", "axb"});
+  CHECK(*database.drop_sink("a_b") == 2);
+  CHECK(*database.drop_sink("a_b") == 0);
+  CHECK(database.due("a_b/storm", at_ms(99), 9)->empty());
+  CHECK(database.due("axb/storm", at_ms(99), 9)->size() == 1);
+  CHECK(*database.sinks() == std::vector<std::string>{"axb"});
+}
+
+TEST_CASE("database: what was tried in vain is due at once if that is wanted") {
+  const l4::test::TempFolder folder;
+  Database database(folder.path() / "state.db", {});
+  const Alert later{0, "a", "later", "{}", at_ms(1), at_ms(80), 0};
+  const auto failed = database.enqueue({0, "a", "failed", "{}", at_ms(1), at_ms(1), 0});
+  CHECK(database.failed(*failed, at_ms(90)));
+  CHECK(database.enqueue(later));
+  CHECK(database.hurry("b", at_ms(5)));
+  CHECK(database.due("a", at_ms(79), 9)->empty());
+  CHECK(database.hurry("a", at_ms(5)));
+  REQUIRE(database.due("a", at_ms(79), 9)->size() == 1);
+  CHECK(database.due("a", at_ms(5), 9)->front().incident == "failed");
+}
+
 TEST_CASE("database: alerts of a sink are its own, in order, replaced and put off") {
   const l4::test::TempFolder folder;
   Database database(folder.path() / "state.db", {});

@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
+#include <string_view>
 
 namespace l4 {
 namespace {
@@ -35,6 +37,28 @@ TEST_CASE("values of every kind") {
   REQUIRE(entries.size() == 2);
   CHECK(entries[1].choice("id", {"one", "two"}) == 1);
   CHECK(root->finish()->text() == file.path().string() + ":6: id: unknown key");
+}
+
+TEST_CASE("what was taken is known by table and key, fallbacks too") {
+  const auto taken = [](std::string_view text) {
+    auto root = ConfigTable::parse(text, "a.toml");
+    REQUIRE(root.has_value());
+    ConfigTable wire = root->table("wire");
+    wire.integer_within("port", 7, 1, 10);
+    wire.flag_or("on", true);
+    wire.text_or("name", "n");
+    CHECK_FALSE(root->finish());
+    return root->taken();
+  };
+  const std::map<std::string, std::string> bare{
+      {"wire.port", "7"}, {"wire.on", "true"}, {"wire.name", "n"}};
+  CHECK(taken("") == bare);
+  CHECK(taken("[wire]\nport = 7\non = true\n") == bare);
+  CHECK(taken("wire = {port = 8}\n").at("wire.port") == "8");
+  auto twice = ConfigTable::parse("[[wire]]\n[[wire]]\n", "a.toml");
+  REQUIRE(twice.has_value());
+  twice->table("wire");
+  CHECK(twice->finish()->text() == "a.toml:2: wire: must be one table");
 }
 
 TEST_CASE("the first fault is reported with file, line and key") {
