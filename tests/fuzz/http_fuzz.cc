@@ -2,7 +2,9 @@
 // handler is decoded text within its bounds; and the next client is served as if nothing had been.
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
+#include <thread>
 
 #include "aggregator/http/server.h"
 #include "aggregator/serve/utf8.h"
@@ -53,11 +55,22 @@ l4::http::Server& server() {
   return *made;
 }
 
+/// A thousand connections a second may use up the ports of the machine for a while.
+std::unique_ptr<l4::test::RawClient> connect() {
+  constexpr int kTries = 100;
+  for (int i = 1;; ++i) {
+    auto client = std::make_unique<l4::test::RawClient>(server().port());
+    if (client->connected() || i == kTries) return client;
+    std::this_thread::sleep_for(100ms);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const l4::fuzz::Input input(data, size);
-  l4::test::RawClient client(server().port());
+  const auto connection = connect();
+  l4::test::RawClient& client = *connection;
   require(client.connected(), "the next client is let in");
   // In two parts, to split a request anywhere; an honest one behind it if the input asks for that.
   const std::size_t middle = input.text.size() * (input.steer % 8) / 8;
