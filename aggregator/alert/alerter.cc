@@ -83,7 +83,7 @@ struct Alerter::Impl {
 };
 
 Alerter::Alerter(AlerterOptions options, store::Database& database, Hooks hooks,
-                 std::vector<Alert> standing)
+                 const std::vector<Alert>& standing)
     : impl_(std::make_unique<Impl>(std::move(options), database, std::move(hooks))) {
   Impl& impl = *impl_;
   for (const Alert& alert : standing) impl.note_standing(alert);

@@ -55,7 +55,7 @@ class Alerter {
   /// The database outlives this. Starts a thread for each sink. `standing`: incidents that are open
   /// already, as alerts that open them.
   Alerter(AlerterOptions options, store::Database& database, Hooks hooks,
-          std::vector<Alert> standing = {});
+          const std::vector<Alert>& standing = {});
   ~Alerter();
   Alerter(const Alerter&) = delete;
   Alerter& operator=(const Alerter&) = delete;

@@ -90,7 +90,8 @@ Result<Checkpoints> Checkpoints::open(Files& files, const Path& folder, Checkpoi
     if (!headed) {
       ++checkpoints.damaged_;
       checkpoints.say(path.string() + ": no checkpoint, or its head is damaged");
-      if (files.rename(path, Path(path) += ".bad")) checkpoints.bytes_ -= *size;
+      const Path aside = path.string() + ".bad";
+      if (files.rename(path, aside)) checkpoints.bytes_ -= *size;
       continue;
     }
     const CheckpointHead& known = headed->head;
@@ -103,6 +104,7 @@ Result<Checkpoints> Checkpoints::open(Files& files, const Path& folder, Checkpoi
 
 std::vector<std::string> Checkpoints::names() const {
   std::vector<std::string> names;
+  names.reserve(stored_.size());
   for (const auto& [name, stored] : stored_) names.push_back(name);
   return names;
 }
