@@ -108,7 +108,7 @@ std::string zsh_script(const std::vector<Command>& commands) {
 }
 
 /// Within single quotes of fish.
-std::string quoted(std::string text) {
+std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text.substr(0, text.find('\n'))) {
     if (c == '\'' || c == '\\') out += '\\';
