@@ -9,6 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/serve/utf8.h"
 
 namespace l4::pool {
 namespace {
@@ -27,7 +31,7 @@ class Object {
     if (error_) return nullptr;
     const auto found = json_.find(key);
     if (found != json_.end()) {
-      ++taken_;
+      taken_.push_back(key);
       return &*found;
     }
     if (needed) fail(key, "is missing");
@@ -92,7 +96,11 @@ class Object {
   }
   /// Nothing else stands there.
   void end() {
-    if (!error_ && taken_ != json_.size()) fail("", "has a field that is not of this format");
+    if (error_ || taken_.size() == json_.size()) return;
+    constexpr std::size_t kShown = 60;
+    for (const auto& [key, value] : json_.items())
+      if (std::ranges::find(taken_, key) == taken_.end())
+        fail(serve::cut(serve::harmless(key), kShown), "is not known here");
   }
 
  private:
@@ -101,7 +109,7 @@ class Object {
   const Json& json_;
   std::string path_;
   std::optional<Error>& error_;
-  std::size_t taken_ = 0;
+  std::vector<std::string_view> taken_;
 };
 
 Event read_event(Object object) {

@@ -1,10 +1,12 @@
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -63,11 +65,11 @@ class Reader {
   void object(const Json& json, T& value) {
     if (!json.is_object()) return fail("must be an object");
     const Json* outer = std::exchange(object_, &json);
-    const std::size_t taken_outer = std::exchange(taken_, 0);
+    auto taken_outer = std::exchange(taken_, {});
     fields(*this, value);
-    if (!error_ && taken_ != json.size()) fail("has a field that is not of this format");
+    if (!error_ && taken_.size() != json.size()) fail_unknown(json);
     object_ = outer;
-    taken_ = taken_outer;
+    taken_ = std::move(taken_outer);
   }
 
   const std::optional<Error>& error() const { return error_; }
@@ -96,8 +98,17 @@ class Reader {
       fail("is missing");
       return nullptr;
     }
-    ++taken_;
+    taken_.push_back(key);
     return &*found;
+  }
+
+  void fail_unknown(const Json& json) {
+    constexpr std::size_t kShown = 60;
+    for (const auto& [key, value] : json.items()) {
+      if (std::ranges::find(taken_, key) != taken_.end()) continue;
+      const Step step(*this, "." + cut(harmless(key), kShown));
+      return fail("is not of this format");
+    }
   }
 
   void fail(std::string reason) {
@@ -178,7 +189,7 @@ class Reader {
   }
 
   const Json* object_ = nullptr;
-  std::size_t taken_ = 0;
+  std::vector<std::string_view> taken_;  ///< keys of it that were asked for
   std::string path_ = "$";
   std::optional<Error> error_;
 };

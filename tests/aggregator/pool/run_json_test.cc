@@ -47,7 +47,7 @@ TEST_CASE("run json: what is wrong is named with its place") {
       {replaced(good, "\"stage\": \"training\"", "\"stage\": \"lunch\""),
        "runs[0].pauses[0].stage"},
       {replaced(good, "\"startup\": false", "\"startup\": 0"), "runs[0].pauses[0].startup"},
-      {replaced(good, "\"attempt\"", "\"extra\": 1, \"attempt\""), "runs[0]"},
+      {replaced(good, "\"attempt\"", "\"extra\": 1, \"attempt\""), "runs[0].extra"},
   };
   for (const Row& row : rows) {
     const auto read = pool::read_run(row.text);

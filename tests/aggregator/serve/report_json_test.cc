@@ -133,7 +133,7 @@ TEST_CASE("report json: what is wrong is named by its path") {
         "$.job.lines: must be an integer");
   CHECK(error_of(replaced(json, "\"lines\": 1000,", "")) == "$.job.lines: is missing");
   CHECK(error_of(replaced(json, "\"lines\": 1000,", "\"lines\": 1000, \"more\": 1,")) ==
-        "$.job: has a field that is not of this format");
+        "$.job.more: is not of this format");
   CHECK(error_of(replaced(json, "\"hung\"", "\"hanged\"")) ==
         "$.job.attempts[1].state: is not a word of this list");
   CHECK(error_of(replaced(json, "[8, 9]", "[8, -9]")) ==
