@@ -123,8 +123,9 @@ Alerter::~Alerter() {
 void Alerter::set(AlerterOptions options) {
   Impl& impl = *impl_;
   const std::vector<SinkOptions> sinks = all_sinks(options);
-  for (Outlet& outlet : impl.take_out(known_of(sinks))) {
-    outlet.sender->stop();
+  std::vector<Outlet> leaving = impl.take_out(known_of(sinks));
+  for (const Outlet& outlet : leaving) outlet.sender->stop();  // all at once
+  for (Outlet& outlet : leaving) {
     const std::uint64_t in_memory = outlet.sender->stats().in_memory;
     outlet.sender.reset();
     impl.drop(outlet.sink.name, called(outlet.sink), in_memory);
