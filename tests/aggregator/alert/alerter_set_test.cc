@@ -26,12 +26,12 @@ TEST_CASE("set: a new sink is told what stands open, once; the others are not to
   World world;
   store::Database database = world.database();
   Alerter alerter(only({chat()}), database, world.hooks());
-  alerter.send(alert("over"));
-  alerter.send(alert("over", Kind::resolved));
-  alerter.send(alert("open"));
+  CHECK(alerter.send(alert("over")).has_value());
+  CHECK(alerter.send(alert("over", Kind::resolved)).has_value());
+  CHECK(alerter.send(alert("open")).has_value());
   Alert worse = alert("open", Kind::changed);
   worse.summary = "it is worse";
-  alerter.send(worse);
+  CHECK(alerter.send(worse).has_value());
   REQUIRE(world.wait([&] { return world.count("http://chat") == 4; }));
   alerter.set(only({chat(), pager()}));
   REQUIRE(world.wait([&] { return world.count("http://pager") == 1; }));
@@ -39,7 +39,7 @@ TEST_CASE("set: a new sink is told what stands open, once; the others are not to
   CHECK(holds(world.body("http://pager", 0), "it is worse"));
   CHECK(world.said("alerts to pager (pagerduty): is told what stands open: 1"));
   alerter.set(only({chat(), pager()}));
-  alerter.send(alert("open", Kind::resolved));
+  CHECK(alerter.send(alert("open", Kind::resolved)).has_value());
   REQUIRE(world.wait([&] { return world.count("http://pager") == 2; }));
   CHECK(holds(world.body("http://pager", 1), "resolve"));
   world.rest();
@@ -53,11 +53,11 @@ TEST_CASE("set: what nobody is told again is not told to a new sink either") {
   AlerterOptions with_silence = only({chat()});
   with_silence.silences = {{"test-*", TimeMs{Millis{world.clock + 600'000'000}}}};
   Alerter alerter(with_silence, database, world.hooks());
-  alerter.send(alert("old"));
+  CHECK(alerter.send(alert("old")).has_value());
   world.pass(86'400);
   Alert quiet = alert("test-1");
   quiet.at = TimeMs{Millis{world.clock.load()}};
-  alerter.send(quiet);
+  CHECK(alerter.send(quiet).has_value());
   with_silence.sinks.push_back(pager());
   alerter.set(with_silence);
   world.rest();
@@ -70,7 +70,7 @@ TEST_CASE("set: what waits for a sink that is gone is dropped, and counted") {
   world.set("http://pager", 503);
   store::Database database = world.database();
   Alerter alerter(only({chat(), pager()}), database, world.hooks());
-  for (const char* job : {"a", "b", "c"}) alerter.send(alert(job));
+  for (const char* job : {"a", "b", "c"}) CHECK(alerter.send(alert(job)).has_value());
   REQUIRE(world.wait([&] { return world.count("http://chat") == 3; }));
   REQUIRE(world.wait([&] { return alerter.stats().failures == 1; }));
   alerter.set(only({chat()}));
@@ -90,7 +90,7 @@ TEST_CASE("set: what an Alertmanager was told and is only told again is no deliv
   World world;
   store::Database database = world.database();
   Alerter alerter(options(), database, world.hooks());
-  alerter.send(alert("a"));
+  CHECK(alerter.send(alert("a")).has_value());
   REQUIRE(world.wait([&] { return world.count(kManager) == 1; }));
   REQUIRE(world.wait([&] { return alerter.stats().sinks.at(0).waiting == 0; }));
   alerter.set(only({}));
@@ -105,7 +105,7 @@ TEST_CASE("set: at another address it gets at once what waited, nothing is lost 
   world.set("http://chat", 503);
   store::Database database = world.database();
   Alerter alerter(only({chat()}), database, world.hooks());
-  for (const char* job : {"a", "b", "c"}) alerter.send(alert(job));
+  for (const char* job : {"a", "b", "c"}) CHECK(alerter.send(alert(job)).has_value());
   REQUIRE(world.wait([&] { return alerter.stats().failures == 1; }));
   alerter.set(only({chat("http://better")}));
   REQUIRE(world.wait([&] { return world.count("http://better") == 3; }));
@@ -121,7 +121,7 @@ TEST_CASE("set: under the same name another kind is another sink") {
   world.set("http://chat", 503);
   store::Database database = world.database();
   Alerter alerter(only({chat()}), database, world.hooks());
-  alerter.send(alert("a"));
+  CHECK(alerter.send(alert("a")).has_value());
   REQUIRE(world.wait([&] { return alerter.stats().failures == 1; }));
   alerter.set(only({{.name = "chat", .kind = SinkKind::pagerduty, .url = "http://new"}}));
   REQUIRE(world.wait([&] { return world.count("http://new") == 1; }));
@@ -138,8 +138,8 @@ TEST_CASE("set: silences, filters, storms and the name of the source hold from t
   now.sinks[0].job = "prod-*";
   now.storm.incidents = 1;
   Alerter alerter(now, database, world.hooks());
-  alerter.send(alert("other"));
-  alerter.send(alert("prod-1"));
+  CHECK(alerter.send(alert("other")).has_value());
+  CHECK(alerter.send(alert("prod-1")).has_value());
   REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
   now.sinks[0].job.clear();
   now.silences = {{"test-*", TimeMs{Millis{world.clock + 60'000}}}};
@@ -149,9 +149,9 @@ TEST_CASE("set: silences, filters, storms and the name of the source hold from t
   CHECK(alerter.source() == "other-name");
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
   CHECK(holds(world.body("http://chat", 1), "it is other"));  // it takes this one, too, now
-  alerter.send(alert("test-1"));
-  alerter.send(alert("x"));
-  alerter.send(alert("y"));
+  CHECK(alerter.send(alert("test-1")).has_value());
+  CHECK(alerter.send(alert("x")).has_value());
+  CHECK(alerter.send(alert("y")).has_value());
   REQUIRE(world.wait([&] { return world.count("http://chat") == 4; }));
   CHECK(holds(world.body("http://chat", 3), "it is y"));
   CHECK(world.said("silenced until"));
@@ -164,7 +164,7 @@ TEST_CASE("set: what changed while it was down is seen at the start") {
     store::Database database = world.database();
     world.set("http://pager", 503);
     Alerter alerter(only({chat(), pager()}), database, world.hooks());
-    alerter.send(alert("a"));
+    CHECK(alerter.send(alert("a")).has_value());
     REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
     REQUIRE(world.wait([&] { return alerter.stats().failures == 1; }));
   }
@@ -183,7 +183,7 @@ TEST_CASE("set: a database that knows nothing of sinks yet is no reason to tell 
   {
     store::Database database = world.database();
     Alerter alerter(only({chat()}), database, world.hooks());
-    alerter.send(alert("a"));
+    CHECK(alerter.send(alert("a")).has_value());
     REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
   }
   store::Database database = world.database();
@@ -205,7 +205,8 @@ TEST_CASE("set: alerts of several threads meanwhile all arrive") {
     for (int thread = 0; thread < kThreads; ++thread)
       threads.emplace_back([&, thread] {
         for (int i = 0; i < kEach; ++i)
-          alerter.send(alert("job-" + std::to_string(thread) + "-" + std::to_string(i) + "!"));
+          CHECK(alerter.send(alert("job-" + std::to_string(thread) + "-" + std::to_string(i) + "!"))
+                    .has_value());
       });
     for (int i = 0; i < 20; ++i) {
       AlerterOptions next = calm;
