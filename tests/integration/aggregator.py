@@ -8,7 +8,6 @@ aggregator is killed meanwhile, it must count every line once, report what `l4 d
 and open one incident.
 """
 import contextlib
-import http.server
 import json
 import os
 import pathlib
@@ -17,7 +16,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -31,36 +29,19 @@ NODES = ["node-00", "node-01", "node-02", "node-03"]
 SLOW = 4 if support.SANITIZED else 1
 
 
-class Webhook:
+class Webhook(live.PostReceiver):
     """Takes alerts; refuses the first one, so that it must come again."""
 
     def __init__(self):
         self.alerts, self.refused = [], 0
-        hook = self
+        super().__init__()
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                if hook.refused == 0:
-                    hook.refused = 1
-                    self.send_response(503)
-                else:
-                    hook.alerts.append(json.loads(body))
-                    self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever)
-        self.thread.start()
-
-    def close(self):
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+    def take(self, _, body):
+        if self.refused == 0:
+            self.refused = 1
+            return 503
+        self.alerts.append(json.loads(body))
+        return 200
 
 
 class Aggregator:
@@ -127,7 +108,7 @@ def check_kills(expect, l4, build, folder):
     """The counts and the report are those of `l4 diagnose`, whatever was killed."""
     logs = aged_sample(folder)
     hook = Webhook()
-    url = f"http://127.0.0.1:{hook.server.server_address[1]}/alerts"
+    url = f"{hook.url}/alerts"
     aggregator = Aggregator(build / "l4-aggregator", folder, url)
     player = None
     try:

@@ -8,7 +8,6 @@ SQL, HTML, sequences for terminals and characters that turn the writing round. W
 refused in words; whatever is shown, as JSON, in the log, in an alert or by `l4`, does nothing.
 """
 import contextlib
-import http.server
 import json
 import os
 import pathlib
@@ -20,7 +19,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.parse
 
@@ -61,25 +59,16 @@ def write_job(folder):
     return rank
 
 
-class Hook:
+class Hook(live.PostReceiver):
     """Keeps the bytes of what is posted."""
 
     def __init__(self):
-        bodies = self.bodies = []
+        self.bodies = []
+        super().__init__()
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def take(self, _, body):
+        self.bodies.append(body)
+        return 200
 
 
 class World:
@@ -92,7 +81,7 @@ class World:
         self.read = token_of(l4, expect, folder, "reader", "read")
         self.operate = token_of(l4, expect, folder, "ops", "operate")
         self.hook = Hook()
-        self.server = programs.Aggregator(self.build / "l4-aggregator", folder, self.hook.url)
+        self.server = programs.Aggregator(self.build / "l4-aggregator", folder, f"{self.hook.url}/")
         config = self.server.config.read_text()
         self.server.config.write_text(
             config.replace("[http]\n", '[http]\ntokens = "keys/tokens"\n'))
@@ -137,8 +126,7 @@ kernel_log = false
             if process and process.poll() is None:
                 process.kill()
                 process.wait()
-        self.hook.server.shutdown()
-        self.hook.server.server_close()
+        self.hook.close()
 
 
 def refused(expect, answer, status, code, what):

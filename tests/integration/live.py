@@ -3,12 +3,14 @@
 Whatever is started listens on loopback with a free port, writes its output to files of the test's
 folder, and is ended by its own process id, at the latest when the test ends.
 """
+import http.server
 import json
 import os
 import pathlib
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 
@@ -156,6 +158,33 @@ class Writer:
     def close(self):
         for file in self.files.values():
             file.close()
+
+
+class PostReceiver:
+    """Takes what is posted; a subclass's `take(path, body)` gives the status of the answer."""
+
+    def __init__(self):
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(receiver.take(self.path, body))
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
 
 
 def free_port():

@@ -7,7 +7,6 @@ The sample is played to an aggregator with a sink that answers and one that does
 config names other sinks, is broken, and names another port, each time with a SIGHUP.
 """
 import collections
-import http.server
 import json
 import os
 import pathlib
@@ -15,7 +14,6 @@ import re
 import signal
 import sys
 import tempfile
-import threading
 import time
 
 import aggregator as programs
@@ -26,35 +24,21 @@ from live import wait_for
 SLOW = programs.SLOW
 
 
-class Receiver:
+class Receiver(live.PostReceiver):
     """Takes alerts, by the path they come to."""
 
     def __init__(self):
         self.alerts = collections.defaultdict(list)
-        receiver = self
+        super().__init__()
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                alert = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                if alert["job"] == "sample":
-                    receiver.alerts[self.path[1:]].append(alert)
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def take(self, path, body):
+        alert = json.loads(body)
+        if alert["job"] == "sample":
+            self.alerts[path[1:]].append(alert)
+        return 200
 
     def opened(self, path):
         return [alert["incident"] for alert in self.alerts[path] if alert["alert"] == "opened"]
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 def sink(name, url, kind="webhook"):
