@@ -158,6 +158,7 @@ void Grouping::load(ByteReader& in) {
     for (OtherValue& other : known.others) {
       other.position = in.number32();
       other.id = in.word();
+      if (other.position >= known.positions.size()) in.fail();
     }
     for (std::size_t groups = in.count(9); groups > 0; --groups) {
       const std::uint64_t projection = in.word();
