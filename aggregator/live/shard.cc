@@ -111,10 +111,6 @@ void Shard::on(const EventTask& told) {
   }
 }
 
-TimeMs Shard::seen_until(const LiveJob& job, TimeMs now) const {
-  return job.seen_until(presence_, now);
-}
-
 void Shard::step(Millis most) {
   stepped_ = services_.now().steady.count();
   auto tasks = inbox_.take(std::min(most, pause(services_.now().wall)));
@@ -139,7 +135,7 @@ void Shard::look(TimeMs now) {
     LiveJob& job = *held.job;
     if (job.ended() && job.next_look(now) > now) continue;
     if (job.wants_to_meet(now)) job.meet(services_.pool.shelf(), now);
-    if (!job.look(now, seen_until(job, now))) continue;
+    if (!job.look(now, job.seen_until(presence_, now))) continue;
     if (first == nullptr || job.looked_at() < first->job->looked_at()) first = &held;
   }
   if (first != nullptr) diagnose(*first);
@@ -150,7 +146,8 @@ void Shard::diagnose(Held& held) {
   const wire::Instant begin = services_.now();
   const auto library = services_.library();
   job.meet(services_.pool.shelf(), begin.wall);
-  const auto changes = job.diagnose(begin.wall, seen_until(job, begin.wall), library.get());
+  const auto changes =
+      job.diagnose(begin.wall, job.seen_until(presence_, begin.wall), library.get());
   const wire::Instant end = services_.now();
   const Millis cost = end.steady - begin.steady;
   job.rest(end.wall, cost);
@@ -287,7 +284,7 @@ std::vector<JobRow> Shard::rows() const {
   rows.reserve(jobs_.size());
   const TimeMs now = services_.now().wall;
   for (const auto& [id, held] : jobs_)
-    rows.push_back(held.job->row(now, seen_until(*held.job, now)));
+    rows.push_back(held.job->row(now, held.job->seen_until(presence_, now)));
   return rows;
 }
 
@@ -300,7 +297,7 @@ const LiveJob* Shard::refresh(const std::string& id) {
 
 JobRow Shard::row(const LiveJob& job) const {
   const TimeMs now = services_.now().wall;
-  return job.row(now, seen_until(job, now));
+  return job.row(now, job.seen_until(presence_, now));
 }
 
 NormalLines Shard::normal_lines(const NormalQuestion& question) {
@@ -309,7 +306,8 @@ NormalLines Shard::normal_lines(const NormalQuestion& question) {
   for (auto& [id, held] : jobs_)
     if (!held.job->report()) diagnose(held);  // right after a start: it may well be healthy
   for (const auto& [id, held] : jobs_)
-    live::look(*held.job, held.job->is_suspect(now, seen_until(*held.job, now)), question, found);
+    live::look(*held.job, held.job->is_suspect(now, held.job->seen_until(presence_, now)), question,
+               found);
   return found;
 }
 
@@ -342,7 +340,7 @@ ShardStats Shard::stats() const {
     stats.incidents_open += job.incidents().has_open() ? 1 : 0;
     for (const State state : job.incidents().open_states())
       ++stats.open_by_state.at(static_cast<std::size_t>(state));
-    stats.suspects += job.is_suspect(now, seen_until(job, now)) ? 1 : 0;
+    stats.suspects += job.is_suspect(now, job.seen_until(presence_, now)) ? 1 : 0;
     stats.saved_bytes += held.bytes;
   }
   return stats;

@@ -107,7 +107,6 @@ class Shard {
   Held& held(const std::string& id, TimeMs now);
   void handle(Task& task);
   void on(const EventTask& told);
-  TimeMs seen_until(const LiveJob& job, TimeMs now) const;
   void look(TimeMs now);
   void diagnose(Held& held);
   void tell(const LiveJob& job, const IncidentBook::Changes& changes);
