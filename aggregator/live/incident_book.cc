@@ -202,14 +202,12 @@ void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs
   entry.owed_at.reset();
   if (opens) {
     entry.open = true;
-    entry.opened_at = now;
     entry.gravest = 0;
     ++entry.openings;
     if (entry.opening.empty()) entry.opening = row.report;
   }
   const bool worse = gravity(state) > entry.gravest;
-  const bool settled = now - entry.opened_at >= options_.settles;
-  const TimeMs next = entry.told_at + (settled ? options_.tells_every : options_.tells_soon);
+  const TimeMs next = entry.told_at + std::min(entry.waits, options_.tells_every);
   if (!opens && !worse && gist != entry.told && now < next) {
     entry.owed_at = next;
   } else if (opens || gist != entry.told) {
@@ -221,6 +219,7 @@ void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs
     entry.told = std::move(gist);
     entry.gravest = std::max(entry.gravest, gravity(state));
     entry.told_at = now;
+    entry.waits = opens ? options_.tells_soon : 2 * std::min(entry.waits, options_.tells_every);
   }
   write(entry, changes);
 }

@@ -33,9 +33,10 @@ class IncidentBook {
   struct Options {
     double confidence_min = 0.5;  ///< of a state, to open
     Millis checks_for{60'000};    ///< triggers that no report confirms
-    /// Between two alerts of changes; what is worse comes at once. The first report is made of the
-    /// first lines of a failure: while what there is to say settles, it is told sooner.
-    Millis settles{60'000}, tells_soon{5'000}, tells_every{30'000};
+    /// Between the opening and the first change that is told, and at most between two of them; each
+    /// wait is twice the one before, what is worse comes at once. The first report is made of the
+    /// first lines of a failure, perhaps of those of one node: it is mended soonest.
+    Millis tells_soon{1'000}, tells_every{30'000};
   };
   struct Changes {
     std::vector<store::Incident> rows;
@@ -83,7 +84,9 @@ class IncidentBook {
     std::string restored_evidence;  ///< of before a restart
     Gist told;
     int gravest = 0;  ///< of what was told since it opened
-    TimeMs opened_at{}, told_at{};
+    TimeMs told_at{};
+    Millis waits{
+        Millis::max()};  ///< since told_at until a change is told; no more than tells_every
     std::optional<TimeMs> owed_at;
     std::uint32_t openings = 0;
     bool open = false;

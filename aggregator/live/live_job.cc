@@ -119,11 +119,10 @@ void LiveJob::rest(TimeMs now, Millis cost) {
     if (!ended_) ended_ = now;
     return;
   }
-  if (book_.is_checked(now)) {
-    look_again_ = now + std::max(rest, recheck_);
-    recheck_ *= 2;
-  } else if (book_.has_open()) {
-    look_again_ = now + std::max(rest, options_.revise);
+  if (book_.is_checked(now) || book_.has_open()) {
+    const Millis longest = book_.is_checked(now) ? options_.routine : options_.revise;
+    look_again_ = now + std::max(rest, std::min(recheck_, longest));
+    recheck_ = std::min(2 * recheck_, options_.routine);
     if (const auto owed = book_.owes_at())
       look_again_ = std::min(look_again_, std::max(now + rest, *owed));
   } else {

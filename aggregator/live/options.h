@@ -28,8 +28,8 @@ struct JobOptions {
   /// After a diagnosis a job is left alone for so many times as long as that took.
   double rest_factor = 5;
   Millis rest_least{500};
-  Millis recheck{2'000};   ///< while something is suspected and not confirmed, doubled each time
-  Millis revise{10'000};   ///< while an incident is open and lines arrive
+  Millis recheck{2'000};   ///< after something was suspected or triggered, doubled each time
+  Millis revise{10'000};   ///< at most that, while an incident is open and lines arrive
   Millis routine{60'000};  ///< otherwise, while lines arrive; at least rest_factor x 4 its own time
   std::size_t warnings_max = 10'000;
   /// Of all ranks together, some 60 B each: 250 of each in a job of 16,000 ranks.

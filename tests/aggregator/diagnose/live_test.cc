@@ -63,6 +63,24 @@ TEST_CASE("live: a killed process is a crash without any line, and its rank the 
   CHECK(report.nodes[0].node == "node-2");
 }
 
+TEST_CASE("live: who leaves after complaining of a peer is no first suspect, even if seen first") {
+  const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
+  REQUIRE(library);
+  const std::string closed = "RuntimeError: [pair.cc:598] Connection closed by peer [10.7.0.1]:36";
+  for (const Exit& exit : {kKilled, kFailed, Exit{}}) {
+    Trained job;
+    job.say(0, closed, job.last() + 200, Level::error);
+    job.process(0, ProcessState::gone, job.last() + 300, kFailed);
+    job.say(3, closed, job.last() + 400, Level::error);
+    job.process(3, ProcessState::gone, job.last() + 500, kFailed);
+    job.process(2, ProcessState::gone, job.last() + 700, exit);
+    const Report report = job.report_at(job.last() + 900, &*library);
+    CHECK(report.verdict.state == State::crashed);
+    CHECK(report.ranks.at(0).rank == Rank{2});
+    CHECK(report.nodes.at(0).node == "node-2");
+  }
+}
+
 TEST_CASE("live: a stopped process is the first suspect of the hang, whatever others say") {
   Trained job;
   job.process(1, ProcessState::stopped, job.last() + 100);

@@ -124,22 +124,31 @@ TEST_CASE("incidents: what is found out soon after the opening is told soon, non
   CHECK_FALSE(book.owes_at());
   diagnose::Report known = report(State::crashed);
   known.faults.emplace_back().id = "xid_79";
-  CHECK(book.diagnosed(known, at(1)).alerts.empty());
-  CHECK(book.owes_at() == at(5));
-  CHECK(book.diagnosed(report(State::crashed), at(2)).alerts.empty());
+  CHECK(book.diagnosed(known, at(0)).alerts.empty());
+  CHECK(book.owes_at() == at(1));
+  CHECK(book.diagnosed(report(State::crashed), at(0)).alerts.empty());
   CHECK_FALSE(book.owes_at());  // as it was told
-  CHECK(book.diagnosed(known, at(3)).alerts.empty());
-  const auto told = book.diagnosed(known, at(5));
+  CHECK(book.diagnosed(known, at(0)).alerts.empty());
+  const auto told = book.diagnosed(known, at(1));
   REQUIRE(told.alerts.size() == 1);
   CHECK(told.alerts[0].kind == alert::Kind::changed);
   CHECK(told.alerts[0].faults.at(0).id == "xid_79");
   diagnose::Report ranked = known;
   ranked.ranks.emplace_back().rank = Rank{3};
-  CHECK(book.diagnosed(ranked, at(61)).alerts.size() == 1);
-  CHECK(book.diagnosed(known, at(66)).alerts.empty());  // a minute on it is not that often
-  CHECK(book.owes_at() == at(91));
-  CHECK(book.diagnosed(report(State::healthy), at(67)).alerts.size() == 1);
+  std::int64_t now = 1;
+  for (const int wait : {2, 4, 8, 16, 30, 30}) {
+    CHECK(book.diagnosed(ranked, at(now + 1)).alerts.empty());
+    CHECK(book.owes_at() == at(now + wait));
+    now += wait;
+    CHECK(book.diagnosed(ranked, at(now)).alerts.size() == 1);
+    std::swap(ranked, known);
+  }
+  CHECK(book.diagnosed(ranked, at(now + 1)).alerts.empty());
+  CHECK(book.diagnosed(report(State::healthy), at(now + 2)).alerts.size() == 1);
   CHECK_FALSE(book.owes_at());
+  CHECK(book.diagnosed(report(State::crashed), at(now + 10)).alerts.size() == 1);
+  CHECK(book.diagnosed(known, at(now + 10)).alerts.empty());
+  CHECK(book.owes_at() == at(now + 11));  // opened anew
 }
 
 TEST_CASE("incidents: what is worse is told at once, what is not, not that often") {
