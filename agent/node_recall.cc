@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::size_t kSpareSpans = 2;           // read where few lines are wanted
 constexpr std::uint64_t kStepBytes = 64 * 1024;  // then whether all was found is asked again
+constexpr std::uint64_t kNoCut = std::numeric_limits<std::uint64_t>::max();
 
 /// A hit for each physical file that a record has lines in: one, but for folds over a rotation.
 void append_hits(std::vector<recall::Hit>& hits, const recall::Hit& like,
@@ -30,12 +32,10 @@ struct WantedSpan {
   std::size_t wanted;  ///< place in the request
 };
 
-/// Spans that touch, and all that is wanted of them.
-struct Stretch {
-  wire::ByteRange bytes;
-  std::uint64_t first_line = 0;
-  std::optional<TimeMs> newest;  ///< of the first span
-  std::vector<std::size_t> wanted;
+/// A span that is being read for what is wanted of it.
+struct Open {
+  const WantedSpan* what;
+  std::uint64_t read_since_found = 0;
 };
 
 /// One request: each stretch of the files is read once, whoever wants it.
@@ -85,6 +85,7 @@ class Search {
   }
 
   void take(const OpenFile& open, const pipeline::Log& log, const decode::Record& record) {
+    if (record.bytes.to >= cut_) return;
     const auto id = finder_.find(record.text, record.outline);
     if (!id) return;
     const auto of_template = wanted_of_.find(state_->pipeline.miner().canonical(*id));
@@ -101,47 +102,54 @@ class Search {
     }
   }
 
-  /// The next stretch of `spans`, from `i` on; empty at their end.
-  Stretch next_stretch(const std::vector<WantedSpan>& spans, std::size_t& i) const {
-    Stretch stretch;
-    for (; i < spans.size(); ++i) {
-      const recall::Span& span = spans[i].span;
-      if (has_all(spans[i].wanted)) continue;
-      if (stretch.wanted.empty()) {
-        stretch = {span.bytes, span.first_line, std::nullopt, {}};
-        if (span.end) stretch.newest = *span.end;
-      } else if (span.bytes.from > stretch.bytes.to) {
-        break;
-      }
-      stretch.bytes.to = std::max(stretch.bytes.to, span.bytes.to);
-      stretch.wanted.push_back(spans[i].wanted);
-    }
-    return stretch;
+  /// Nothing more is wanted of this span.
+  bool is_done(const Open& open, std::uint64_t at) const {
+    const auto& [what, read] = open;
+    return what->span.bytes.to <= at || has_all(what->wanted) ||
+           (request_->bytes_for_more > 0 && read >= request_->bytes_for_more);
   }
 
-  void search(const OpenFile& open, const std::vector<WantedSpan>& spans) {
-    const pipeline::Log& log = *state_->pipeline.log(open.log);
-    PartsReader reader(open.parts);
-    for (std::size_t i = 0; i < spans.size();) {
-      const Stretch stretch = next_stretch(spans, i);
-      if (stretch.wanted.empty()) return;
-      // Of a stamp without a date the day is that of the span, of one without a year the year.
-      decode::Options decode_options = state_->options.decode;
-      if (!decode_options.year_hint) decode_options.year_hint = stretch.newest;
-      if (!decode_options.year_hint) decode_options.year_hint = open.parts.back().found.modified;
-      decode::Decoder decoder(decode_options,
-                              [&](const decode::Record& record) { take(open, log, record); });
-      decoder.start_at(stretch.first_line, stretch.bytes.from);
-      const auto done = [&] {
-        return std::ranges::all_of(stretch.wanted,
-                                   [&](std::size_t wanted) { return has_all(wanted); });
-      };
-      for (std::uint64_t at = stretch.bytes.from; at < stretch.bytes.to && !done();) {
-        const std::uint64_t to = std::min(stretch.bytes.to, at + kStepBytes);
-        reader.feed({at, to}, decoder);
-        at = to;
+  decode::Options options_at(const OpenFile& file, const recall::Span& span) const {
+    // Of a stamp without a date the day is that of the span, of one without a year the year.
+    decode::Options options = state_->options.decode;
+    if (!options.year_hint && span.end) options.year_hint = *span.end;
+    if (!options.year_hint) options.year_hint = file.parts.back().found.modified;
+    return options;
+  }
+
+  /// `spans` begin one after the other. What is read for one serves all that it touches; where
+  /// none wants more, reading goes on at the next.
+  void search(const OpenFile& file, const std::vector<WantedSpan>& spans) {
+    const pipeline::Log& log = *state_->pipeline.log(file.log);
+    PartsReader reader(file.parts);
+    for (auto next = spans.begin(); next != spans.end();) {
+      if (has_all(next->wanted)) {
+        ++next;
+        continue;
       }
+      const recall::Span& first = next->span;
+      decode::Decoder decoder(options_at(file, first),
+                              [&](const decode::Record& record) { take(file, log, record); });
+      decoder.start_at(first.first_line, first.bytes.from);
+      std::vector<Open> open;
+      std::uint64_t at = first.bytes.from;
+      bool whole = true;
+      while (true) {
+        for (; next != spans.end() && next->span.bytes.from <= at; ++next) open.push_back({&*next});
+        std::erase_if(open, [&](const Open& each) { return is_done(each, at); });
+        if (open.empty()) break;
+        std::uint64_t end = at;
+        for (const Open& each : open) end = std::max(end, each.what->span.bytes.to);
+        const std::uint64_t to = std::min(end, at + kStepBytes);
+        reader.feed({at, to}, decoder);
+        for (Open& each : open)
+          each.read_since_found += found_[each.what->wanted] > 0 ? to - at : 0;
+        at = to;
+        whole = at == end;
+      }
+      if (!whole) cut_ = at;
       decoder.finish();
+      cut_ = kNoCut;
     }
   }
 
@@ -152,6 +160,7 @@ class Search {
   std::map<std::size_t, std::vector<WantedSpan>> spans_of_file_;
   std::vector<std::size_t> found_;  // by place in the request
   std::vector<recall::Hit> hits_;
+  std::uint64_t cut_ = kNoCut;  // where reading ended, perhaps within a record
 };
 
 }  // namespace

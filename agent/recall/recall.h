@@ -26,6 +26,8 @@ struct Request {
   std::vector<Wanted> wanted;              ///< a template may stand in it more than once
   std::size_t lines_per_template_max = 0;  ///< for each that is wanted; 0: all
   std::size_t text_bytes_max = 0;          ///< 0: no text
+  /// Of a span, once a line of its template was found: more are not looked for. 0: all of it.
+  std::uint64_t bytes_for_more = 0;
 };
 
 struct Hit {

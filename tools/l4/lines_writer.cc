@@ -69,11 +69,13 @@ const agent::NodeAgent* find_agent(const OfflineJob& job, const std::string& nam
 void add_examples(diagnose::Diagnosis& diagnosis, const OfflineJob& job) {
   constexpr std::size_t kExamplesMax = 3;
   constexpr std::size_t kTextBytesMax = 400;
+  constexpr std::uint64_t kBytesForMore = 256 * 1024;
   for (auto& [name, asked] : requests_of(diagnosis, kExamplesMax)) {
     const agent::NodeAgent* agent = find_agent(job, name);
     if (agent == nullptr) continue;
     asked.request.lines_per_template_max = kExamplesMax;
     asked.request.text_bytes_max = kTextBytesMax;
+    asked.request.bytes_for_more = kBytesForMore;
     for (const recall::Hit& hit : agent->recall(asked.request)) {
       auto& examples = diagnosis.report.events[asked.events[hit.wanted]].examples;
       if (examples.size() >= kExamplesMax) continue;

@@ -278,6 +278,63 @@ TEST_CASE("each that wants a template gets its own lines, though all are read on
   }
 }
 
+TEST_CASE("what is asked for sparingly is the first of what there is") {
+  const std::uint64_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const l4::test::TempFolder folder;
+  std::string text;
+  for (int part = 0; part < 40; ++part) {
+    text += made_log(random, false).text;
+    if (part % 8 == 3)  // words that stand far apart, in one long segment
+      for (int i = 0; i < 3000; ++i)
+        text += i % 1000 == 7 ? message(kWords[static_cast<std::size_t>(part / 8)], random) + '\n'
+                              : fmt::format("elm {} grew by the river\n", i);
+  }
+  folder.file("a/rank0.log", text);
+  const ReadFolder read(folder.path());
+  Request request;
+  for (const auto& [id, shown] : read.kept.texts) request.wanted.push_back({id, {}, {}});
+  const auto by_wanted = [&](const Request& asked) {
+    std::vector<std::vector<std::uint64_t>> lines(asked.wanted.size());
+    for (const Hit& hit : read.recall(asked)) lines[hit.wanted].push_back(hit.lines.front());
+    return lines;
+  };
+  const auto all = by_wanted(request);
+  for (const auto& [lines_max, bytes] : {std::pair(3, 0), {3, 70'000}, {0, 70'000}}) {
+    CAPTURE(lines_max);
+    request.lines_per_template_max = static_cast<std::size_t>(lines_max);
+    request.bytes_for_more = static_cast<std::uint64_t>(bytes);
+    const auto few = by_wanted(request);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      CAPTURE(read.kept.texts.at(request.wanted[i].id));
+      if (bytes == 0) {
+        CHECK(few[i].size() == std::min<std::size_t>(all[i].size(), 3));
+      } else {
+        CHECK(few[i].empty() == all[i].empty());
+      }
+      CHECK((lines_max == 0 || few[i].size() <= 3));
+      CHECK(std::ranges::includes(all[i], few[i]));
+      if (!few[i].empty()) CHECK(few[i].front() == all[i].front());
+    }
+  }
+}
+
+TEST_CASE("more of the same is not looked for without end") {
+  const l4::test::TempFolder folder;
+  std::string text = "a birch fell upon the wire\n";
+  for (int i = 0; i < 40'000; ++i) text += fmt::format("elm {} grew by the river\n", i);
+  text += "a birch fell upon the wire\n";
+  folder.file("a/rank0.log", text);
+  const ReadFolder read(folder.path());
+  Request request{{{read.id_of("birch"), {}, {}}}, 0, 0};
+  CHECK(read.recall(request).size() == 2);
+  request.bytes_for_more = 100'000;
+  const auto found = read.recall(request);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].lines == std::vector<std::uint64_t>{1});
+}
+
 TEST_CASE("lines of a rotated log are those of its physical files") {
   std::mt19937_64 random(7);
   const l4::test::TempFolder folder;
