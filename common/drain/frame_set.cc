@@ -204,8 +204,9 @@ void FrameSet::spread(ClassId id) {
   leaf.patterns.push_back({row, root(id), signature});
   std::erase_if(leaf.literals, [&](const Literal& literal) {
     if (!signature.may_cover(literal.signature)) return false;
-    if (root(literal.id) != literal.id || classes_.at(literal.id).pattern) return true;
-    if (!covers(row, classes_.at(literal.id).joined.row())) return false;
+    const auto known = classes_.find(literal.id);  // it is there, unless it was merged
+    if (known == classes_.end() || known->second.pattern) return true;
+    if (!known->second.joined.covered_by(row)) return false;
     absorb(id, literal.id);
     return true;
   });

@@ -30,6 +30,20 @@ std::size_t key_size(std::string_view bytes) {
   return 0;
 }
 
+bool has_digit(std::string_view bytes) {
+  return std::ranges::any_of(bytes, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// covers(Token, Token), of the bytes of both.
+bool covers(std::string_view general, std::string_view token) {
+  if (general == token) return true;
+  if (general.back() != kWild || has_digit(token)) return false;
+  if (general == kWildBytes) return true;
+  const std::size_t key = key_size(token);
+  return key > 0 && general.size() == key + 1 && general.starts_with(token.substr(0, key)) &&
+         token.substr(key) != kWildBytes;
+}
+
 }  // namespace
 
 PackedRow::PackedRow(const Row& row) : size_(static_cast<std::uint32_t>(row.size())) {
@@ -44,20 +58,30 @@ PackedRow::PackedRow(const Row& row) : size_(static_cast<std::uint32_t>(row.size
   }
 }
 
+std::string_view PackedRow::next(std::size_t& at) const {
+  std::size_t size = 0;
+  unsigned char digit = 128;
+  for (unsigned shift = 0; (digit & 128U) != 0; shift += 7) {
+    digit = static_cast<unsigned char>(tokens_[at++]);
+    size |= std::size_t{digit & 127U} << shift;
+  }
+  const std::string_view token = std::string_view(tokens_).substr(at, size);
+  at += size;
+  return token;
+}
+
 Row PackedRow::row() const {
   Row row;
   row.reserve(size_);
-  for (std::size_t at = 0; at < tokens_.size();) {
-    std::size_t size = 0;
-    unsigned char digit = 128;
-    for (unsigned shift = 0; (digit & 128U) != 0; shift += 7) {
-      digit = static_cast<unsigned char>(tokens_[at++]);
-      size |= std::size_t{digit & 127U} << shift;
-    }
-    row.emplace_back(std::string_view(tokens_).substr(at, size));
-    at += size;
-  }
+  for (std::size_t at = 0; at < tokens_.size();) row.emplace_back(next(at));
   return row;
+}
+
+bool PackedRow::covered_by(const Row& general) const {
+  if (general.size() != size_) return false;
+  std::size_t at = 0;
+  return std::ranges::all_of(general,
+                             [&](const Token& token) { return covers(token.bytes, next(at)); });
 }
 
 std::uint64_t hash(const Row& row) {
@@ -90,7 +114,7 @@ unsigned evidence(const Token& token) {
 }
 
 bool is_code(const Token& token) {
-  return std::ranges::any_of(token.bytes, [](char c) { return c >= '0' && c <= '9'; });
+  return has_digit(token.bytes);
 }
 
 bool is_word(const Token& token) {
@@ -98,9 +122,7 @@ bool is_word(const Token& token) {
 }
 
 bool covers(const Token& general, const Token& token) {
-  if (general == token) return true;
-  if (general.bytes.back() != kWild || is_code(token)) return false;
-  return general.wild() || general == parent(token);
+  return general == token || covers(std::string_view(general.bytes), token.bytes);
 }
 
 bool covers(const Row& general, const Row& row) {

@@ -32,8 +32,12 @@ class PackedRow {
  public:
   explicit PackedRow(const Row& row);
   Row row() const;
+  bool covered_by(const Row& general) const;
 
  private:
+  /// The token at `at`, which moves on to the next.
+  std::string_view next(std::size_t& at) const;
+
   std::uint32_t size_ = 0;
   std::string tokens_;  // each behind its length, in seven bits a byte
 };

@@ -12,8 +12,9 @@
 
 namespace l4::drain {
 
-/// A byte for each of a row's first 64 tokens: a row that a pattern does not cover differs from it
-/// in one of them, unless by an accident of one in 256. Rows of one leaf have one length.
+/// Some bits for each of a row's tokens, 8 where there is room for as many: a row that a pattern
+/// does not cover differs from it in one of them, unless by accident. Rows of one leaf have one
+/// length.
 class Signature {
  public:
   explicit Signature(const Row& row);
@@ -35,7 +36,7 @@ class Signature {
   }
 
   std::array<std::uint64_t, kWords> bits_{};
-  std::array<std::uint64_t, kWords> literal_{};  ///< bytes of tokens that cover themselves alone
+  std::array<std::uint64_t, kWords> literal_{};  ///< where no token is general
 };
 
 }  // namespace l4::drain
