@@ -86,11 +86,13 @@ void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts, Tu
   }
 }
 
-void find_dense_ranks(const JobView& view, JobClock& clock) {
+/// `counted`: which streams the ticks are of. Where their numbers do not grow with time, none is
+/// dense: a rank that is behind is not.
+void find_dense_ranks(const JobView& view, bool counted, JobClock& clock) {
   std::vector<std::int64_t> stride_of_rank(view.ranks.size(), 0);
   std::int64_t finest = 0;
   for (const StreamView& stream : view.streams) {
-    if (stream.state->counted != clock.counted) continue;
+    if (stream.state->counted != counted) continue;
     const std::int64_t stride = stride_of(*stream.state);
     if (stride <= 0) continue;
     std::int64_t& known = stride_of_rank[stream.rank];
@@ -98,6 +100,7 @@ void find_dense_ranks(const JobView& view, JobClock& clock) {
     if (finest == 0 || stride < finest) finest = stride;
   }
   clock.stride = std::max<std::int64_t>(finest, 1);
+  if (counted != clock.counted) return;
   for (std::uint32_t rank = 0; rank < view.ranks.size(); ++rank)
     if (stride_of_rank[rank] == finest && finest > 0) clock.dense_ranks.push_back(rank);
 }
@@ -116,7 +119,8 @@ void find_incomplete(const JobView& view, JobClock& clock) {
   clock.first_incomplete = Iteration{(least ? *least : clock.completed_by_any->value()) + 1};
 }
 
-/// Times between neighbouring ticks; where they carry no time, how long each iteration took.
+/// Times between neighbouring ticks; where they carry no time, how long each iteration took. Where
+/// numbers do not grow with time the largest one may lie between two runs: then the median counts.
 void find_gaps(JobClock& clock) {
   std::vector<double> gaps;
   const ClockTick* before = nullptr;
@@ -133,6 +137,7 @@ void find_gaps(JobClock& clock) {
   if (gaps.empty()) return;
   clock.gap_max_ms = *std::ranges::max_element(gaps);
   clock.gap_median_ms = median_of(gaps);
+  if (!clock.paced) clock.gap_max_ms = clock.gap_median_ms;
 }
 
 /// Average time of an iteration, from the ends of the files: printed timers may leave out most.
@@ -263,9 +268,10 @@ JobClock make_clock(const JobView& view) {
   clock.counted = std::ranges::none_of(view.streams, [](const StreamView& stream) {
     return stream.state->last_completed && !stream.state->counted;
   });
+  const bool counted = clock.counted;
   Turns turns;
   for (const StreamView& stream : view.streams)
-    if (stream.state->counted == clock.counted) add_stream(*stream.state, drafts, turns);
+    if (stream.state->counted == counted) add_stream(*stream.state, drafts, turns);
   std::size_t timed = 0;
   std::vector<double> by_timers;
   for (auto& [iteration, draft] : drafts) {
@@ -289,7 +295,7 @@ JobClock make_clock(const JobView& view) {
     clock.last_progress = std::max(clock.last_progress.value_or(*file), *file);
   if (const auto habit = progress_by_habit(view, clock); habit && clock.last_progress)
     clock.last_progress = std::max(*clock.last_progress, *habit);
-  find_dense_ranks(view, clock);
+  find_dense_ranks(view, counted, clock);
   find_incomplete(view, clock);
   find_gaps(clock);
   if (timed * 2 <= clock.ticks.size()) {

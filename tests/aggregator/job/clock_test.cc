@@ -104,6 +104,20 @@ TEST_CASE("numbers that come again after the next one say nothing of the pace") 
   CHECK(clock.last_progress == after(80'000));
 }
 
+TEST_CASE("numbers that do not grow with time still tell how long a silence may last") {
+  MadeJob job(1);
+  std::int64_t now = 0;
+  for (int run = 0; run < 6; ++run)  // runs in one file: the same numbers, in another order
+    for (std::int64_t k = 1; k <= 10; ++k)
+      job.iterate(0, 10 * (run % 2 == 0 ? k : 21 - k), now += k == 1 ? 900'000 : 15'000);
+  const JobClock clock = make_clock(job.view());
+  CHECK_FALSE(clock.paced);
+  CHECK(clock.dense_ranks.empty());
+  CHECK(clock.stride == 10);
+  CHECK(clock.gap_median_ms == doctest::Approx(15'000));
+  CHECK(clock.gap_max_ms == doctest::Approx(15'000));
+}
+
 TEST_CASE("counted progress gives way to printed iterations") {
   MadeJob counted(2);
   for (std::int64_t k = 1; k <= 10; ++k)
