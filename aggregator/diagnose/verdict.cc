@@ -188,10 +188,13 @@ Verdict make(State state, double confidence) {
   return verdict;
 }
 
-/// Training had begun: iterations were completed, or, where none is printed, the stage had lasted.
+/// Training had begun: iterations were completed, or, where none is printed, there were several
+/// signs of progress, or the stage had lasted.
 bool has_trained(const VerdictInput& input) {
   constexpr Millis kLasting{60'000};
-  if (input.findings.clock.has_iterations()) return true;
+  constexpr std::size_t kSignsMin = 3;  // one may tell that the first iteration begins
+  const job::JobClock& clock = input.findings.clock;
+  if (clock.has_iterations() && (!clock.counted || clock.ticks.size() >= kSignsMin)) return true;
   const auto& failed = input.findings.failures.first_failure;
   return failed && std::ranges::any_of(input.stages.spans, [&](const detect::stage::Span& span) {
            return span.stage == Stage::training && span.begin && *failed - *span.begin > kLasting;
