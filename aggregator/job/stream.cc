@@ -97,10 +97,27 @@ IterationRecord& Stream::iteration(Iteration iteration) {
 }
 
 void Stream::apply_stage(const wire::Segment& segment) {
+  if (stages.size() >= kStagesMax) fold_stages();
   if (stages.empty() || stages.back().stage != segment.stage)
     stages.push_back({segment.stage, segment.lines.first, segment.begin, segment.end});
   if (!stages.back().time) stages.back().time = segment.begin;
   if (segment.end) stages.back().end = segment.end;
+}
+
+void Stream::fold_stages() {
+  const auto newer = stages.begin() + kStagesMax / 2;
+  std::vector<StageChange> kept;
+  for (auto change = stages.begin(); change != newer; ++change) {
+    const auto known = std::ranges::find(kept, change->stage, &StageChange::stage);
+    if (known == kept.end()) {
+      kept.push_back(*change);
+      continue;
+    }
+    if (!known->time) known->time = change->time;
+    known->end = std::max(known->end, change->end);
+  }
+  kept.insert(kept.end(), newer, stages.end());
+  stages = std::move(kept);
 }
 
 void Stream::forget_iterations(SequencePool& sequences) {

@@ -50,13 +50,14 @@ struct Stream {
   static constexpr std::size_t kIterationsMax = 4096, kIterationsLeast = 64;
   static constexpr std::size_t kTimedIterationsMax = 512;
   static constexpr std::size_t kTuplesMax = 64;
+  static constexpr std::size_t kStagesMax = 64;
 
   wire::SourceDefinition source;
   std::uint32_t agent = 0;
   EventTable events;                   // by local template
   std::vector<TupleCount> parameters;  // by local template, then in order of appearance
   Iterations iterations;
-  std::vector<StageChange> stages;
+  std::vector<StageChange> stages;  ///< of older ones each stage once: from its first to its last
   std::optional<Iteration> last_completed, last_started;
   std::optional<TimeMs> last_completed_time;
   std::optional<TimeMs> begin, end;  ///< event times
@@ -92,6 +93,7 @@ struct Stream {
   IterationRecord& iteration(Iteration iteration);
   void apply_iteration(const wire::Segment& segment, SequencePool& sequences);
   void apply_stage(const wire::Segment& segment);
+  void fold_stages();
 };
 
 }  // namespace l4::job

@@ -115,6 +115,29 @@ TEST_CASE("old iterations make way for new ones") {
   CHECK(view.events[0].count == static_cast<std::uint64_t>(many));
 }
 
+TEST_CASE("stages that alternate for long are bounded, and each is known from first to last") {
+  constexpr int kChanges = 5'000;
+  constexpr Stage kStages[] = {Stage::training, Stage::evaluation, Stage::checkpoint_save};
+  MadeJob job(1);
+  job.say(0, {"init"}, 0).stage = Stage::init;
+  for (int i = 0; i < kChanges; ++i) job.say(0, {"goes on"}, 1000 * i).stage = kStages[i % 3];
+  const JobView view = job.view();
+  const std::vector<StageChange>& stages = view.streams[0].state->stages;
+  CHECK(stages.size() <= Stream::kStagesMax);
+  CHECK(stages.front().stage == Stage::init);
+  CHECK(stages.back().line == kChanges + 1);
+  const detect::stage::Stages found = detect::stage::find_stages(view, make_clock(view));
+  REQUIRE(found.spans.size() == 4);
+  for (int i = 0; i < 3; ++i) {
+    const auto at = static_cast<std::size_t>(i) + 1;
+    CAPTURE(i);
+    CHECK(found.spans[at].stage == kStages[i]);
+    CHECK(found.spans[at].begin == after(1000 * i));
+    CHECK(found.spans[at].end == after(1000 * (kChanges - 1 - (kChanges - 1 - i) % 3)));
+  }
+  CHECK(found.last_of_rank[0] == kStages[(kChanges - 1) % 3]);
+}
+
 TEST_CASE("stages follow each other") {
   MadeJob job(1);
   const auto say = [&](Stage stage, std::int64_t ms) { job.say(0, {"a line"}, ms).stage = stage; };
