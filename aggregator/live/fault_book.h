@@ -36,7 +36,8 @@ class FaultBook {
   struct Hooks {
     std::function<void(const std::string&)> say, warn;
     std::function<TimeMs()> now;
-    /// Asks all shards; `then` comes once, on any thread. False: too much waits.
+    /// Asks all shards; `then` comes once, on any thread, and is let go of before this book ends.
+    /// False: too much waits.
     std::function<bool(NormalQuestion, std::function<void(NormalLines)> then)> ask_normal = {};
     std::function<void()> published = {};  ///< there is a new library
   };

@@ -39,6 +39,16 @@ struct World {
     CHECK(database.put(incident_of("job-c.0.3", "another matter altogether")));
     open();
   }
+  ~World() { close(); }
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// The book outlives those that answer it.
+  void close() {
+    if (book) book->stop();
+    asker = {};
+    book.reset();
+  }
   void open() {
     FaultBook::Hooks hooks;
     hooks.say = hooks.warn = [this](const std::string& text) { log.push_back(text); };
@@ -97,7 +107,7 @@ TEST_CASE("fault book: confirmed, known at once and after a start, withdrawn") {
   CHECK(before->faults().empty());  // who scores with it goes on undisturbed
   const auto now = world.book->library();
   CHECK(now->match("shelf 4 of corpus 2 lost its ledger").front()->confirmed->by == "ops");
-  world.book.reset();
+  world.close();
   world.open();
   CHECK(world.book->library()->find(done->fault.id)->cause == "c");
   CHECK(world.confirm(asked())->known);
