@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agent/segment/template_traits.h"
-#include "common/base/by_first_letter.h"
+#include "common/base/by_first_letters.h"
 
 namespace l4::segment {
 namespace {
@@ -50,11 +50,11 @@ constexpr std::array<Thing, 21> kThingList{
     {{"process"}, {"subprocess"}, {"pid"},    {"port"}, {"rank"},  {"local_rank"}, {"node"},
      {"worker"},  {"thread"},     {"layer"},  {"gpu"},  {"npu"},   {"device"},     {"epoch"},
      {"seed"},    {"line"},       {"lineno"}, {"time"}, {"shard"}, {"attempt"},    {"channel"}}};
-constexpr ByFirstLetter kThings(kThingList);
+constexpr ByFirstLetters kThings(kThingList);
 
 /// Numbers behind these words count or name other things, however they grow.
 bool names_another_thing(std::string_view word) {
-  return !word.empty() && std::ranges::any_of(kThings.of(word.front()), [&](const Thing& thing) {
+  return !word.empty() && std::ranges::any_of(kThings.of(word), [&](const Thing& thing) {
     return std::ranges::equal(word, thing.low, is_same_letter);
   });
 }

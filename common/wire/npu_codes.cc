@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "common/base/by_first_letter.h"
+#include "common/base/by_first_letters.h"
 #include "common/wire/parameter_words.h"
 
 namespace l4::wire {
@@ -40,7 +40,7 @@ constexpr std::array<Phrase, 20> kPhraseList{{{"alarmid", ""},
                                               {"faultcode", ""},
                                               {"ret", ""},
                                               {"result", ""}}};
-constexpr ByFirstLetter kPhrases(kPhraseList);
+constexpr ByFirstLetters kPhrases(kPhraseList);
 
 constexpr std::array<std::string_view, 5> kRuntime{"1070", "2070", "5070", "5078", "5079"};
 constexpr std::array<std::string_view, 5> kNpu{"80", "81", "8C", "40F", "4C1F"};
@@ -99,7 +99,7 @@ NpuCode number_at(std::string_view text, std::size_t from, std::string_view any)
 
 NpuCode npu_code_after_phrase(std::string_view text) {
   if (text.empty()) return {};
-  for (const Phrase& phrase : kPhrases.of(text.front())) {
+  for (const Phrase& phrase : kPhrases.of(text)) {
     if (!begins(text, phrase.low)) continue;
     if (auto found = number_at(text, phrase.low.size(), phrase.any); found.size != 0) return found;
   }

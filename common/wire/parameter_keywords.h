@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/base/by_first_letter.h"
+#include "common/base/by_first_letters.h"
 #include "common/wire/parameter_words.h"
 
 namespace l4::wire::words {
@@ -58,11 +58,11 @@ inline constexpr std::array<NamedKeyword, 22> kKeywordList{{{"rank", Keyword::ra
                                                             {"returncode", Keyword::exit_code},
                                                             {"code", Keyword::code},
                                                             {"status", Keyword::status}}};
-inline constexpr ByFirstLetter kKeywords(kKeywordList);
+inline constexpr ByFirstLetters kKeywords(kKeywordList);
 
 inline Keyword keyword_of(std::string_view word) {
   if (word.empty()) return Keyword::none;
-  for (const NamedKeyword& named : kKeywords.of(word.front()))
+  for (const NamedKeyword& named : kKeywords.of(word))
     if (same(word, named.low)) return named.keyword;
   return Keyword::none;
 }

@@ -32,14 +32,17 @@ class Scanner {
       }
       const char before = at_ == 0 ? ' ' : text_[at_ - 1];
       const bool at_start = !is_word(before);
-      std::size_t used = at_start ? recognise(before) : 0;
-      if (used == 0 && at_start && is_letter(c)) used = plain(front_while(rest(), is_word));
+      const std::size_t used = !at_start ? 0 : is_letter(c) ? name(before) : recognise(before);
       at_ += std::max<std::size_t>(used, 1);
     }
   }
 
  private:
   std::string_view rest() const { return text_.substr(at_); }
+  /// What stands so many bytes on; a blank at the end.
+  char char_at(std::size_t ahead) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : ' ';
+  }
 
   void add(ParameterKind kind, std::string value) {
     if (value.empty() || out_.size() >= kParametersMax) return;
@@ -48,26 +51,41 @@ class Scanner {
     if (std::ranges::find(out_, parameter) == out_.end()) out_.push_back(std::move(parameter));
   }
 
+  /// What begins with no letter.
   std::size_t recognise(char before) {
     const char c = text_[at_];
     if (c == '/') return path(before);
-    if (is_letter(c))
-      if (const auto word = bare_word(); !word.empty()) return bare(word);
     if (is_digit(c) && is_bare_number()) return duration(before);
     if (c == '0')
       if (const auto used = npu(npu_code_in_table(rest(), text_.substr(0, at_)))) return used;
-    if (is_hex(c) || c == ':' || c == 'P' || c == 'G')
+    if (is_digit(c) || c == ':') {
       if (const auto used = pci(before)) return used;
-    if (is_hex(c) || c == ':')
       if (const auto used = address(before)) return used;
-    if (is_digit(c)) return duration(before);
-    if (!is_letter(c)) return 0;
-    std::size_t used =
-        keyword(front_while(rest(), [](char l) { return is_letter(l) || l == '_'; }));
-    if (used == 0 && (c == 'E' || c == 'W')) used = code();
-    if (used == 0 && c == 'S') used = signal_name();
-    if (used == 0) used = device_name();
-    return used != 0 ? used : host();
+    }
+    return is_digit(c) ? duration(before) : 0;
+  }
+
+  /// What begins with a letter; at least the word is used.
+  std::size_t name(char before) {
+    const std::size_t letters = front_while(rest(), is_letter).size();
+    // Letters alone, as most words: no address, device or host can begin here.
+    if (const char behind = char_at(letters); !has(behind, kWord | kHost) && behind != ':')
+      return word(rest().substr(0, letters));
+    const auto stem = letters + front_while(rest().substr(letters), [](char c) {
+                                  return is_letter(c) || c == '_';
+                                }).size();
+    const auto whole = rest().substr(0, stem + front_while(rest().substr(stem), is_word).size());
+    if (char_at(whole.size()) == ':') {
+      if (const auto used = pci(before)) return used;
+      if (is_hex(whole.front()))
+        if (const auto used = address(before)) return used;
+    }
+    std::size_t used = keyword(whole.substr(0, stem));
+    if (used == 0 && (whole.front() == 'E' || whole.front() == 'W')) used = code(whole);
+    if (used == 0 && whole.front() == 'S') used = signal_name();
+    if (used == 0 && is_digit(whole.back())) used = device_name(whole);
+    if (used == 0) used = host();
+    return used != 0 ? used : plain(whole);
   }
 
   /// A word that says nothing by itself.
@@ -76,17 +94,10 @@ class Scanner {
     return word.size();
   }
 
-  /// Letters alone, as most words: no address, device or host can begin here. Empty if it is more.
-  std::string_view bare_word() const {
-    const auto word = front_while(rest(), is_letter);
-    const std::size_t end = at_ + word.size();
-    const bool more = end < text_.size() && (has(text_[end], kWord | kHost) || text_[end] == ':');
-    return more ? std::string_view() : word;
-  }
-  std::size_t bare(std::string_view word) {
-    std::size_t used = keyword(word);
-    if (used == 0 && word.front() == 'S') used = signal_name();
-    return used != 0 ? used : plain(word);
+  std::size_t word(std::string_view letters) {
+    std::size_t used = keyword(letters);
+    if (used == 0 && letters.front() == 'S') used = signal_name();
+    return used != 0 ? used : plain(letters);
   }
 
   /// Digits with at most two points: no address can begin here.
@@ -321,8 +332,7 @@ class Scanner {
   }
 
   /// EI0002, EE9999, E39999, W40010, ERR02005.
-  std::size_t code() {
-    const auto word = front_while(rest(), is_word);
+  std::size_t code(std::string_view word) {
     const bool npu =
         word.size() == 6 &&
         (word.starts_with("W4") || (word[0] == 'E' && (is_upper(word[1]) || is_digit(word[1]))));
@@ -333,9 +343,9 @@ class Scanner {
     return word.size();
   }
 
-  std::size_t device_name() {
-    const auto word = front_while(rest(), is_word);
-    if (word.size() < 3 || !is_digit(word.back())) return 0;
+  /// `word` ends with a digit.
+  std::size_t device_name(std::string_view word) {
+    if (word.size() < 3) return 0;
     const auto stem = front_while(word, is_letter);
     const bool tail_is_number = std::ranges::all_of(word.substr(stem.size()), is_digit);
     const bool net = tail_is_number && (stem == "eth" || stem == "ib" || stem == "bond");
