@@ -25,6 +25,7 @@ struct Asking {
   Asking() {
     world.options.lines.timeout = Millis{3'000};
     world.options.lines.questions_max = 2;
+    world.patient = true;  // a few steps must do, however busy the machine
     world.start();
     const TimeMs at = world.now().wall;
     for (std::size_t node = 0; node < 2; ++node) {
