@@ -31,7 +31,7 @@ struct RulePack {
   std::vector<StageRule> stages;
   std::vector<StackRule> stacks;
   std::vector<Timer> timers;
-  std::vector<LiteralRule> banners, teardown, finished, progress;
+  std::vector<LiteralRule> banners, teardown, aftermath, finished, progress;
   std::uint32_t literals_from = 0, literals_to = 0;  ///< LiteralRule::literal of its rules
 };
 
@@ -115,6 +115,7 @@ Result<RulePack> read_pack(const std::filesystem::path& file) {
   for (auto& table : root->tables("timer")) pack.timers.push_back(read_timer(table));
   for (auto& table : root->tables("banner")) pack.banners.push_back(read_rule(table));
   for (auto& table : root->tables("teardown")) pack.teardown.push_back(read_rule(table));
+  for (auto& table : root->tables("aftermath")) pack.aftermath.push_back(read_rule(table));
   for (auto& table : root->tables("finished")) pack.finished.push_back(read_rule(table));
   for (auto& table : root->tables("progress")) pack.progress.push_back(read_rule(table));
   if (auto error = root->finish()) return std::unexpected(*error);
@@ -129,7 +130,8 @@ void each_rule(RulePack& pack, Visit visit) {
     visit(stage.begin);
     std::ranges::for_each(stage.until, visit);
   }
-  for (auto* rules : {&pack.banners, &pack.teardown, &pack.finished, &pack.progress})
+  for (auto* rules :
+       {&pack.banners, &pack.teardown, &pack.aftermath, &pack.finished, &pack.progress})
     std::ranges::for_each(*rules, visit);
 }
 
@@ -268,13 +270,15 @@ void apply(const RulePack& pack, const Asked& asked, TemplateRole& role) {
   const LiteralRule* banner = first_of(pack.banners, asked);
   if (role.banner == nullptr) role.banner = banner;
   const bool teardown = first_of(pack.teardown, asked) != nullptr;
+  const bool aftermath = first_of(pack.aftermath, asked) != nullptr;
   const bool finished = first_of(pack.finished, asked) != nullptr;
   const bool progress = first_of(pack.progress, asked) != nullptr;
   role.teardown |= teardown;
+  role.aftermath |= aftermath;
   role.finished |= finished;
   role.progress |= progress;
   if (pack.fallback ? role.iteration != nullptr && role.iteration->pack == pack.name
-                    : known || banner != nullptr || teardown || finished || progress)
+                    : known || banner != nullptr || teardown || aftermath || finished || progress)
     role.packs.push_back(pack.name);
 }
 

@@ -1,5 +1,6 @@
 // What is known of a training framework's own lines: which mark an iteration, begin a run, begin or
-// end a stage, carry phase times, belong to teardown, or say that the job ended well.
+// end a stage, carry phase times, belong to teardown or to the aftermath of a failure, or say that
+// the job ended well.
 //
 // Flow: config/frameworks/*.toml -> RulePackSet; agent/segment asks `classify` once per template,
 // with the first message seen of it, and keeps the answer. Per line only `read_number` and
@@ -67,9 +68,10 @@ struct TemplateRole {
   std::vector<const Timer*> timers;
   /// Begins a run: said once in it, by one speaker. Equal for the lines of one rule.
   const LiteralRule* banner = nullptr;
-  bool teardown = false;  ///< noise of an ordinary end
-  bool finished = false;  ///< the job, or this rank, ended well
-  bool progress = false;  ///< proof of progress without an iteration number
+  bool teardown = false;   ///< noise of an ordinary end
+  bool aftermath = false;  ///< said once another rank, or the job, has failed
+  bool finished = false;   ///< the job, or this rank, ended well
+  bool progress = false;   ///< proof of progress without an iteration number
   /// Packs that know the line as their framework's own: by more than a stage, which many word
   /// alike; a fallback only where it names the iteration.
   std::vector<std::string_view> packs;

@@ -31,10 +31,10 @@ inline std::uint64_t key_of(LocalTemplateId id) {
 
 /// Mark bits of a role as they go over the wire.
 inline std::uint8_t marks_of(const TemplateRole& role) {
-  return static_cast<std::uint8_t>((role.iteration != nullptr ? wire::kMarkIteration : 0) |
-                                   (role.teardown ? wire::kMarkTeardown : 0) |
-                                   (role.finished ? wire::kMarkFinished : 0) |
-                                   (role.progress ? wire::kMarkProgress : 0));
+  return static_cast<std::uint8_t>(
+      (role.iteration != nullptr ? wire::kMarkIteration : 0) |
+      (role.teardown ? wire::kMarkTeardown : 0) | (role.aftermath ? wire::kMarkAftermath : 0) |
+      (role.finished ? wire::kMarkFinished : 0) | (role.progress ? wire::kMarkProgress : 0));
 }
 
 /// A template is speaking while its parameters are worth shipping (design.md 3).

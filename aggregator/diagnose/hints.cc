@@ -78,10 +78,13 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
       hint.waited = std::ranges::any_of(hints.faults[i], &faults::Fault::timeout);
       hint.setup = std::ranges::any_of(hints.faults[i], &faults::Fault::setup);
       hint.accuses_peer = fault.accuses_peer;
-      hint.severity = std::max(hint.severity, severity_of(fault.severity));
+      hint.severity = fault.severity == Level::info
+                          ? std::min(hint.severity, Severity::notice)
+                          : std::max(hint.severity, severity_of(fault.severity));
     }
     if (event.text == kHeadAlone) hint.consequence = true;  // its end is missing
-    if ((event.marks & wire::kMarkTeardown) != 0) hint.consequence = true;
+    constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;
+    if ((event.marks & kEcho) != 0) hint.consequence = true;
     hints.events.push_back(hint);
   }
   return hints;

@@ -49,10 +49,11 @@ struct SourceDefinition {
 
 /// What a rule pack knows about a template; bits of TemplateDefinition::marks.
 enum Mark : std::uint8_t {
-  kMarkIteration = 1,  ///< prints an iteration number
-  kMarkTeardown = 2,   ///< noise of a normal teardown
-  kMarkFinished = 4,   ///< says that the job ended well
-  kMarkProgress = 8,   ///< proof of progress without a number
+  kMarkIteration = 1,   ///< prints an iteration number
+  kMarkTeardown = 2,    ///< noise of a normal teardown
+  kMarkFinished = 4,    ///< says that the job ended well
+  kMarkProgress = 8,    ///< proof of progress without a number
+  kMarkAftermath = 16,  ///< said once something has failed, and never the cause
 };
 
 /// Sent before first use and again when the template generalises (`generation` counts up) or is

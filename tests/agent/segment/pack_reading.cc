@@ -82,6 +82,7 @@ void summarise(const Gathered& all, Reading& reading) {
   for (const auto& [id, marks] : all.marks) {
     if ((marks & wire::kMarkFinished) != 0) ++reading.finished;
     if ((marks & wire::kMarkTeardown) != 0) ++reading.teardown;
+    if ((marks & wire::kMarkAftermath) != 0) ++reading.aftermath;
   }
   for (const auto& [name, sums] : all.timers) reading.timers[name] = sums.ms / sums.count;
 }
@@ -123,6 +124,7 @@ std::string Reading::text() const {
   out += fmt::format("stages: {}\n", fmt::join(stages, " "));
   for (const auto& [name, ms] : timers) out += fmt::format("timer: {} {:.2f} ms\n", name, ms);
   out += fmt::format("finished: {}\nteardown: {}\n", finished, teardown);
+  if (aftermath > 0) out += fmt::format("aftermath: {}\n", aftermath);
   return out;
 }
 

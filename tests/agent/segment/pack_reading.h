@@ -18,10 +18,10 @@ struct Reading {
   /// Completed iterations of each run, of the speaker that completed most; counted ones are left
   /// out.
   std::vector<std::vector<std::int64_t>> iterations;
-  std::uint64_t counted = 0;                 ///< signs of progress that were counted
-  std::vector<std::string> stages;           ///< of all speakers, in the order of the lines
-  std::map<std::string, double> timers;      ///< name to mean, in ms
-  std::uint64_t finished = 0, teardown = 0;  ///< templates marked so
+  std::uint64_t counted = 0;             ///< signs of progress that were counted
+  std::vector<std::string> stages;       ///< of all speakers, in the order of the lines
+  std::map<std::string, double> timers;  ///< name to mean, in ms
+  std::uint64_t finished = 0, teardown = 0, aftermath = 0;  ///< templates marked so
 
   std::string text() const;
 };

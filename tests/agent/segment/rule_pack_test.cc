@@ -218,6 +218,16 @@ TEST_CASE("ends, teardown noise and progress") {
   CHECK_FALSE(packs().classify("RuntimeError: CUDA error: unknown error").teardown);
 }
 
+TEST_CASE("what is said once something has failed, and a signal, which may be all that is said") {
+  const auto is_aftermath = [](std::string_view line) { return packs().classify(line).aftermath; };
+  CHECK(is_aftermath("api.py:984] failed (exitcode: 1) local_rank: 0 (pid: 4121) of binary: /py"));
+  CHECK_FALSE(is_aftermath("api.py:984] failed (exitcode: -9) local_rank: 0 (pid: 4121) of: /py"));
+  CHECK(is_aftermath("api.py:1010] Sending process 104966 closing signal SIGTERM"));
+  CHECK(is_aftermath("[Rank 3] Process group watchdog thread terminated with exception: NCCL"));
+  CHECK_FALSE(is_aftermath("Process group watchdog thread terminated with exception: CUDA error"));
+  CHECK_FALSE(is_aftermath("RuntimeError: CUDA error: unknown error"));
+}
+
 TEST_CASE("numbers stand behind the first anchor that has one") {
   CHECK(read_number("elapsed iteration (ms) iteration: 12", "iteration") == 12);
   CHECK(read_number("step:[   31/  500]", "step:[") == 31);
