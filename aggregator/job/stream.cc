@@ -152,9 +152,12 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
   counted = segment.counted;
   IterationRecord& record = iteration(*segment.iteration);
   record.sequence = sequences.append(record.sequence, segment.order);
-  widen(record.begin, record.end, segment);
+  const bool completed = segment.boundary == wire::Boundary::completed;
+  // What is said after its end does not put it off: numbers that come again, and a tail whose
+  // number is only expected.
+  if (completed || !record.completed) widen(record.begin, record.end, segment);
   if (!segment.timers.empty()) add_timers(record.timers, segment.timers);
-  if (segment.boundary == wire::Boundary::completed) {
+  if (completed) {
     record.completed = true;
     last_completed_line = segment.lines.last;
     if (!last_completed || *segment.iteration > *last_completed) {

@@ -64,6 +64,19 @@ TEST_CASE("segments that come late do not move the first occurrence forward") {
   CHECK(view.events[0].at[0].time == after(1000));
 }
 
+TEST_CASE("what comes after an iteration was completed does not put its end off") {
+  MadeJob job(1);
+  for (const std::int64_t k : {1, 2, 3}) job.iterate(0, k, k * 1000);
+  job.iterate(0, 2, 4000);  // numbers that jump
+  wire::Segment& tail = job.say(0, {"Killing subprocess"}, 60'000);
+  tail.iteration = Iteration{3};  // as its agent expects
+  const JobView view = job.view();
+  const JobClock clock = make_clock(view);
+  CHECK(clock.completed_by_any == Iteration{3});
+  REQUIRE(clock.last_progress);
+  CHECK(*clock.last_progress < after(10'000));
+}
+
 TEST_CASE("an iteration that was begun and not completed is started only") {
   MadeJob job(1);
   job.iterate(0, 7, 1000);
