@@ -23,16 +23,17 @@ constexpr double kDragWeight = 2.0;
 constexpr double kSpatialWeight = 0.5;
 constexpr double kTemporalWeight = 0.8;
 
-double severity_weight(Severity severity) {
+/// What sounds like no failure counts for half where something else was fatal.
+double severity_weight(Severity severity, bool fatal) {
   switch (severity) {
     case Severity::fatal:
       return 1.0;
     case Severity::failure:
       return 0.8;
     case Severity::notice:
-      return 0.4;
+      return fatal ? 0.2 : 0.4;
     default:
-      return 0.25;
+      return fatal ? 0.125 : 0.25;
   }
 }
 
@@ -84,6 +85,9 @@ class Collector {
 void Collector::add_failures() {
   std::vector<double> best(view().ranks.size(), 0);
   std::vector<std::string> reason(view().ranks.size());
+  const bool fatal = std::ranges::any_of(findings_.failures.events, [&](const auto& failure) {
+    return failure.severity == Severity::fatal && !findings_.hints.events[failure.event].is_echo();
+  });
   for (const FailureEvent& failure : findings_.failures.events) {
     const job::EventView& event = view().events[failure.event];
     const EventHint& hint = findings_.hints.events[failure.event];
@@ -95,11 +99,10 @@ void Collector::add_failures() {
       auto& first = ranks.try_emplace(stream.rank).first->second;
       if (event.at[i].time && (!first || *event.at[i].time < *first)) first = event.at[i].time;
     }
-    // Who says that it waited, or that a peer is gone, tells of somebody else.
-    const bool echo = hint.consequence || hint.waited || hint.accuses_peer;
+    const bool echo = hint.is_echo();
     const double role = echo ? kConsequenceWeight : kCauseWeight;
     const double known = hint.known_fault && !echo ? 1.25 : 1.0;
-    const double weight = role * known * severity_weight(failure.severity) *
+    const double weight = role * known * severity_weight(failure.severity, fatal) *
                           (0.15 + 0.85 * rarity(on_nodes.size(), nodes()));
     for (const auto& [rank, first] : ranks) {
       Suspicion& suspicion = suspects_.ranks[rank];

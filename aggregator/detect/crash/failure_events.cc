@@ -1,6 +1,7 @@
 #include "aggregator/detect/crash/failure_events.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 #include <tuple>
 
@@ -9,9 +10,23 @@ namespace {
 
 constexpr Millis kMarginMin{2000};
 
+/// When each node last made progress, by its own clock; by the job's where it says nothing of it or
+/// stopped long before the others. Clocks of nodes differ by seconds.
+std::vector<std::optional<TimeMs>> progress_by_node(const job::JobView& view,
+                                                    const job::JobClock& clock) {
+  constexpr Millis kApartMax{30'000};
+  std::vector<std::optional<TimeMs>> progress(view.nodes.size());
+  for (const job::RankView& rank : view.ranks)
+    progress[rank.node] = std::max(progress[rank.node], rank.completed_time);
+  for (std::optional<TimeMs>& own : progress)
+    if (!own || (clock.last_progress && *own + kApartMax < *clock.last_progress))
+      own = clock.last_progress;
+  return progress;
+}
+
 /// Whether an occurrence began when the job had stopped making progress, as its stream tells.
 bool after_progress(const job::JobView& view, const job::JobClock& clock,
-                    const job::Occurrence& occurrence) {
+                    std::optional<TimeMs> node_progress, const job::Occurrence& occurrence) {
   const job::StreamView& stream = view.streams[occurrence.stream];
   if (stream.state->last_completed) {
     if (occurrence.stats.first_line <= stream.state->last_completed_line) return false;
@@ -25,7 +40,7 @@ bool after_progress(const job::JobView& view, const job::JobClock& clock,
            (state.timed_last_line > 0 && occurrence.stats.first_line > state.timed_last_line);
   }
   const job::RankView& rank = view.ranks[stream.rank];
-  const auto progress = rank.completed_time ? rank.completed_time : clock.last_progress;
+  const auto progress = rank.completed_time ? rank.completed_time : node_progress;
   // Nothing says when progress ended: only the last words of a stream can be about the end.
   if (!progress) return occurrence.stats.first_line >= stream.state->tail_line;
   const Millis margin =
@@ -54,18 +69,32 @@ void set_first(const job::EventView& event, FailureEvent& found) {
 }
 
 std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock& clock,
+                                  const std::vector<std::optional<TimeMs>>& progress,
                                   std::uint32_t index, const EventHint& hint) {
   const job::EventView& event = view.events[index];
   FailureEvent found;
   found.event = index;
   found.severity = hint.severity;
-  for (std::uint32_t i = 0; i < event.at.size(); ++i)
-    if (after_progress(view, clock, event.at[i])) found.occurrences.push_back(i);
+  std::vector<std::uint32_t> unsure;
+  for (std::uint32_t i = 0; i < event.at.size(); ++i) {
+    const job::Occurrence& at = event.at[i];
+    if (after_progress(view, clock, progress[view.streams[at.stream].node], at))
+      found.occurrences.push_back(i);
+    else if (!at.stats.first_time_exact)
+      unsure.push_back(i);
+  }
   if (found.occurrences.empty()) return std::nullopt;
+  set_first(event, found);
+  // A line without a stamp is later than the stamp before it, nobody knows by how much. Where most
+  // streams first say it after the end of progress, and none surely before, all do.
+  if (hint.severity >= Severity::failure && found.occurrences.size() > unsure.size() &&
+      found.occurrences.size() + unsure.size() == event.at.size()) {
+    found.occurrences.resize(event.at.size());
+    std::iota(found.occurrences.begin(), found.occurrences.end(), 0U);
+  }
   const bool seen_before = found.occurrences.size() < event.at.size();
   if (seen_before && !(hint.known_fault && !hint.consequence && hint.severity == Severity::fatal))
     return std::nullopt;
-  set_first(event, found);
   return found;
 }
 
@@ -98,9 +127,10 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
                                   const std::vector<EventHint>& hints) {
   FailureEvents found;
   std::vector<FailureEvent> quiet;  // new, but they do not sound like a failure
+  const auto progress = progress_by_node(view, clock);
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     if (!may_indicate(view.events[i], hints[i])) continue;
-    auto event = judge(view, clock, i, hints[i]);
+    auto event = judge(view, clock, progress, i, hints[i]);
     if (!event) continue;
     (event->severity >= Severity::failure ? found.events : quiet).push_back(std::move(*event));
   }

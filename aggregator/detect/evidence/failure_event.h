@@ -23,6 +23,9 @@ struct EventHint {
   bool accuses_peer = false;
   bool in_pool = false;
   bool excess = false;  ///< in the pool, but far more frequent here
+
+  /// Tells of somebody else: who waited, or whose peer is gone.
+  bool is_echo() const { return consequence || waited || accuses_peer; }
 };
 
 struct FailureEvent {

@@ -24,6 +24,7 @@ constexpr auto kFatal = std::to_array<std::string_view>({
     "terminating due",
     "childfailederror",
     "uncorrectable",
+    "unknown error",
     "fallen off",
     "kernel panic",
     "out of memory",

@@ -35,5 +35,50 @@ TEST_CASE("verdict: an iteration that is printed is training") {
   for (const int iterations : {1, 2, 20}) CHECK(state_after(iterations, false) == State::crashed);
 }
 
+TEST_CASE("verdict: what the library knows as harmless ends no job, however it sounds") {
+  const std::string text = "INFO: probe of an optional part failed: Traceback: fatal";
+  for (const bool known : {true, false}) {
+    CAPTURE(known);
+    MadeJob job(4);
+    job.iterate_all(1, 30);
+    job.say(2, {text, Level::unknown}, 30'500);
+    faults::Fault harmless;
+    harmless.id = "probe";
+    harmless.severity = Level::info;
+    harmless.patterns = {"probe of an optional part failed"};
+    const auto library = faults::Library().with({harmless});
+    Options options;
+    options.library = known ? &library : nullptr;
+    options.as_of = job::test::after(34'000);
+    const State state = diagnose(job.state(), {}, options).report.verdict.state;
+    CHECK((state == State::crashed) == !known);
+  }
+}
+
+TEST_CASE("verdict: where healthy runs end without a word, a short silence may be the end") {
+  MadeJob job(4), quiet(4), telling(4);
+  for (MadeJob* each : {&job, &quiet, &telling}) each->iterate_all(1, 30);
+  telling.say(0, {"training done", Level::info, wire::kMarkFinished}, 30'500);
+  Options options;
+  const auto state_at = [&](std::int64_t ms, MadeJob& healthy) {
+    options.as_of = job::test::after(ms);
+    return diagnose(job.state(), {&healthy.state()}, options).report.verdict.state;
+  };
+  CHECK(state_at(72'000, telling) == State::hung);
+  CHECK(state_at(72'000, quiet) == State::healthy);
+  CHECK(state_at(95'000, quiet) == State::hung);
+}
+
+TEST_CASE("verdict: where something was fatal, a warning of one node does not lead") {
+  MadeJob job(10);
+  job.iterate_all(1, 30);
+  for (const int rank : {2, 3, 4})
+    job.say(rank, {"AttributeError: no such thing", Level::error}, 30'500);
+  job.say(7, {"warning: untested version", Level::warning}, 30'900);
+  const Report report = diagnose(job.state(), {}, {}).report;
+  REQUIRE_FALSE(report.nodes.empty());
+  CHECK(report.nodes.front().node == "node-2");
+}
+
 }  // namespace
 }  // namespace l4::diagnose

@@ -124,6 +124,42 @@ TEST_CASE("last words without a time still count") {
   CHECK(found.failures.fatal);
 }
 
+TEST_CASE("what a node says last is after its own progress, however late its clock") {
+  MadeJob job(4);
+  for (std::int64_t k = 1; k <= 30; ++k)
+    for (int rank = 0; rank < 3; ++rank) job.iterate(rank, k, k * 1000 + (rank == 1 ? 0 : 6000));
+  job.source_of(3).node = job.source_of(1).node;  // rank 3 is beside rank 1 and prints none
+  job.say(3, kOom, 30'500);
+  job.say(0, kReset, 37'000);
+  CHECK(find(job).texts == std::vector<std::string>{kOom.text, kReset.text});
+}
+
+/// Ranks 0 to 2 fail; rank 0 prints no iterations, and its line carries no stamp
+/// and stands between two that do.
+MadeJob fails_between_stamps(bool early_stamp) {
+  MadeJob job(3);
+  job.say(0, {"loading shard"}, 4'100);
+  wire::Segment& unstamped = job.say(0, kOom, early_stamp ? std::optional(4'100) : std::nullopt);
+  unstamped.begin = after(4'100);
+  unstamped.end = after(40'500);
+  for (std::int64_t k = 1; k <= 40; ++k)
+    for (const int rank : {1, 2}) job.iterate(rank, k, k * 1000);
+  for (const int rank : {1, 2}) job.say(rank, kOom, 40'400);
+  job.say(0, kReset, 40'600);
+  return job;
+}
+
+TEST_CASE("a line between two stamps is no proof that it was said early") {
+  MadeJob job = fails_between_stamps(false);
+  const Found found = find(job);
+  REQUIRE_FALSE(found.texts.empty());
+  CHECK(found.texts.front() == kOom.text);
+  CHECK(found.failures.events.front().occurrences.size() == 3);
+  CHECK(found.failures.first_failure >= after(40'000));
+  MadeJob stamped = fails_between_stamps(true);
+  CHECK(find(stamped).texts == std::vector<std::string>{kReset.text});
+}
+
 TEST_CASE("lines that mark iterations or an end are no failure") {
   MadeJob job(2);
   job.iterate_all(1, 30);
