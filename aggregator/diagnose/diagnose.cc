@@ -103,8 +103,10 @@ std::vector<wire::Warning> warnings_of(const job::Attempts& attempts,
   return warnings;
 }
 
-detect::hang::Options hang_options(const Options& options, TimeMs now) {
+/// Where no healthy run says that it ended, a short silence may be the end of this one.
+detect::hang::Options hang_options(const Options& options, const Pool& pool, TimeMs now) {
   detect::hang::Options hang = options.hang;
+  if (pool.runs > 0 && pool.wordless == pool.runs) hang.floor_min = hang.floor;
   if (const auto& live = options.live; live && live->progress)
     hang.watched = {std::max(Millis{0}, now - *live->progress), live->deadline, live->overdue};
   return hang;
@@ -128,7 +130,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   const AsOf now = as_of(view, options);
   auto failures = detect::crash::find_failure_events(view, clock, hints.events);
   const auto silence =
-      detect::hang::find_silence(view, clock, now.time, hang_options(options, now.time));
+      detect::hang::find_silence(view, clock, now.time, hang_options(options, pool, now.time));
   auto slowdown = detect::slow::find_slowdown(view, clock);
   if (!slowdown.found) slowdown = detect::slow::find_short_slowdown(view, clock, hints.events);
   const auto stages = detect::stage::find_stages(view, clock);

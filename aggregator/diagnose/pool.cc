@@ -19,6 +19,10 @@ std::vector<std::uint64_t> lines_by_node(const job::JobView& view) {
 
 void add_run(Pool& pool, const job::JobView& healthy) {
   ++pool.runs;
+  const bool said = std::ranges::any_of(healthy.events, [](const job::EventView& event) {
+    return (event.marks & wire::kMarkFinished) != 0;
+  });
+  pool.wordless += said ? 0 : 1;
   const auto lines = lines_by_node(healthy);
   for (const job::EventView& event : healthy.events) {
     PoolEvent& known = pool.events[event.id];

@@ -21,6 +21,7 @@ struct PoolEvent {
 
 struct Pool {
   std::uint32_t runs = 0;
+  std::uint32_t wordless = 0;  ///< of them, with no line that says that the job ended well
   std::unordered_map<TemplateId, PoolEvent> events;
 
   const PoolEvent* find(TemplateId id) const {

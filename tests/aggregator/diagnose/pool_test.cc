@@ -51,6 +51,7 @@ TEST_CASE("a pool remembers in how many runs an event was and how much of it at 
   add_run(pool, many.view());
   add_run(pool, quiet.view());
   CHECK(pool.runs == 3);
+  CHECK(pool.wordless == 3);
   REQUIRE(pool.find(noise) != nullptr);
   CHECK(pool.find(noise)->runs == 2);
   CHECK(pool.find(noise)->node_count_max == 80);
