@@ -78,6 +78,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
       hint.waited = std::ranges::any_of(hints.faults[i], &faults::Fault::timeout);
       hint.setup = std::ranges::any_of(hints.faults[i], &faults::Fault::setup);
       hint.accuses_peer = fault.accuses_peer;
+      hint.mild = fault.severity <= Level::warning;
       hint.severity = fault.severity == Level::info
                           ? std::min(hint.severity, Severity::notice)
                           : std::max(hint.severity, severity_of(fault.severity));

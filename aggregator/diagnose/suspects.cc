@@ -102,7 +102,8 @@ void Collector::add_failures() {
     const bool echo = hint.is_echo();
     const double role = echo ? kConsequenceWeight : kCauseWeight;
     const double known = hint.known_fault && !echo ? 1.25 : 1.0;
-    const double weight = role * known * severity_weight(failure.severity, fatal) *
+    const double weight = role * known *
+                          severity_weight(hint.mild ? Severity::notice : failure.severity, fatal) *
                           (0.15 + 0.85 * rarity(on_nodes.size(), nodes()));
     for (const auto& [rank, first] : ranks) {
       Suspicion& suspicion = suspects_.ranks[rank];

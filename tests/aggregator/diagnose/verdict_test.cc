@@ -80,5 +80,23 @@ TEST_CASE("verdict: where something was fatal, a warning of one node does not le
   CHECK(report.nodes.front().node == "node-2");
 }
 
+TEST_CASE("verdict: a known fault that the job lives with does not lead, however early") {
+  MadeJob job(6);
+  job.iterate_all(1, 30);
+  job.say(4, {"cannot use the fast path, going on without", Level::warning}, 30'200);
+  for (const int rank : {1, 2})
+    job.say(rank, {"AttributeError: no such thing", Level::error}, 33'000);
+  faults::Fault mild;
+  mild.id = "fast_path";
+  mild.severity = Level::warning;
+  mild.patterns = {"cannot use the fast path"};
+  const auto library = faults::Library().with({mild});
+  Options options;
+  options.library = &library;
+  const Report report = diagnose(job.state(), {}, options).report;
+  REQUIRE_FALSE(report.nodes.empty());
+  CHECK(report.nodes.front().node == "node-1");
+}
+
 }  // namespace
 }  // namespace l4::diagnose
