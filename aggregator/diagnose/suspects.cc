@@ -63,8 +63,7 @@ class Collector {
   void add_temporal();
   void add_processes(const std::vector<std::uint32_t>& lost);
   void add_lost(const std::vector<std::uint32_t>& nodes);
-  void pass_on_launchers();
-  Suspects finish();
+  Suspects finish() { return order_suspects(view(), std::move(suspects_)); }
 
  private:
   const job::JobView& view() const { return findings_.view; }
@@ -305,71 +304,6 @@ void Collector::add_lost(const std::vector<std::uint32_t>& lost) {
       if (!view().ranks[rank].launcher)
         blame(rank, 2 * kSilentWeight,
               "all of the node's logs stop without a word; the others complain");
-}
-
-/// P(node is faulty): a soft maximum over the scores, shared out when several are alike.
-std::vector<double> confidences(const std::vector<Suspicion>& nodes) {
-  constexpr double kSharpness = 2.5;
-  double most = 0;
-  for (const Suspicion& node : nodes) most = std::max(most, node.score);
-  double sum = 0.4;  // nobody of these
-  std::vector<double> weights;
-  for (const Suspicion& node : nodes) {
-    weights.push_back(node.score <= 0 ? 0.0 : std::exp(kSharpness * (node.score - most)));
-    sum += weights.back();
-  }
-  const double strength = std::min(1.0, most / 1.5);
-  for (double& weight : weights) weight *= strength / sum;
-  return weights;
-}
-
-/// What a launcher says (an exit code, a killed process) is about a rank of its node: the one that
-/// is suspicious anyway.
-void Collector::pass_on_launchers() {
-  for (const job::NodeView& node : view().nodes) {
-    std::optional<std::uint32_t> best;
-    for (const std::uint32_t rank : node.ranks)
-      if (!view().ranks[rank].launcher && view().ranks[rank].lines > 0 &&
-          (!best || suspects_.ranks[rank].score > suspects_.ranks[*best].score))
-        best = rank;
-    if (!best) continue;
-    for (const std::uint32_t rank : node.ranks) {
-      if (!view().ranks[rank].launcher || suspects_.ranks[rank].score <= 0) continue;
-      suspects_.ranks[*best].score += suspects_.ranks[rank].score;
-      for (const std::string& why : suspects_.ranks[rank].why)
-        suspects_.ranks[*best].why.push_back("its launcher " + why);
-    }
-  }
-}
-
-Suspects Collector::finish() {
-  pass_on_launchers();
-  for (std::uint32_t node = 0; node < nodes(); ++node) {
-    Suspicion& sum = suspects_.nodes[node];
-    const Suspicion* best = nullptr;
-    std::set<std::uint32_t> events;
-    for (const std::uint32_t rank : view().nodes[node].ranks) {
-      const Suspicion& own = suspects_.ranks[rank];
-      if (best == nullptr || own.score > best->score) best = &own;
-      events.insert(own.events.begin(), own.events.end());
-      if (own.first_seen && (!sum.first_seen || *own.first_seen < *sum.first_seen))
-        sum.first_seen = own.first_seen;
-    }
-    if (best == nullptr) continue;
-    sum.score = best->score;
-    sum.why = best->why;
-    sum.events.assign(events.begin(), events.end());
-  }
-  suspects_.node_confidence = confidences(suspects_.nodes);
-  for (std::uint32_t i = 0; i < suspects_.nodes.size(); ++i)
-    if (suspects_.nodes[i].score > 0) suspects_.node_order.push_back(i);
-  for (std::uint32_t i = 0; i < suspects_.ranks.size(); ++i)
-    if (suspects_.ranks[i].score > 0) suspects_.rank_order.push_back(i);
-  std::ranges::stable_sort(suspects_.node_order, std::greater<>{},
-                           [&](std::uint32_t i) { return suspects_.nodes[i].score; });
-  std::ranges::stable_sort(suspects_.rank_order, std::greater<>{},
-                           [&](std::uint32_t i) { return suspects_.ranks[i].score; });
-  return std::move(suspects_);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 // Consequences never put a node above one with a cause.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "aggregator/detect/crash/failure_events.h"
@@ -17,22 +16,9 @@
 #include "aggregator/diagnose/hints.h"
 #include "aggregator/diagnose/process_evidence.h"
 #include "aggregator/diagnose/report.h"
+#include "aggregator/diagnose/suspicion.h"
 
 namespace l4::diagnose {
-
-struct Suspicion {
-  double score = 0;
-  std::optional<TimeMs> first_seen;
-  std::vector<std::string> why;
-  std::vector<std::uint32_t> events;  ///< JobView::events
-};
-
-struct Suspects {
-  std::vector<Suspicion> ranks;  ///< by JobView::ranks
-  std::vector<Suspicion> nodes;  ///< by JobView::nodes
-  std::vector<double> node_confidence;
-  std::vector<std::uint32_t> node_order, rank_order;  ///< best first, score > 0 only
-};
 
 struct Findings {
   const job::JobView& view;

@@ -1,0 +1,79 @@
+#include "aggregator/diagnose/suspicion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <utility>
+
+namespace l4::diagnose {
+namespace {
+
+/// P(node is faulty): a soft maximum over the scores, shared out when several are alike.
+std::vector<double> confidences(const std::vector<Suspicion>& nodes) {
+  constexpr double kSharpness = 2.5;
+  double most = 0;
+  for (const Suspicion& node : nodes) most = std::max(most, node.score);
+  double sum = 0.4;  // nobody of these
+  std::vector<double> weights;
+  for (const Suspicion& node : nodes) {
+    weights.push_back(node.score <= 0 ? 0.0 : std::exp(kSharpness * (node.score - most)));
+    sum += weights.back();
+  }
+  const double strength = std::min(1.0, most / 1.5);
+  for (double& weight : weights) weight *= strength / sum;
+  return weights;
+}
+
+/// What a launcher says (an exit code, a killed process) is about a rank of its node: the one that
+/// is suspicious anyway.
+void pass_on_launchers(const job::JobView& view, std::vector<Suspicion>& ranks) {
+  for (const job::NodeView& node : view.nodes) {
+    std::optional<std::uint32_t> best;
+    for (const std::uint32_t rank : node.ranks)
+      if (!view.ranks[rank].launcher && view.ranks[rank].lines > 0 &&
+          (!best || ranks[rank].score > ranks[*best].score))
+        best = rank;
+    if (!best) continue;
+    for (const std::uint32_t rank : node.ranks) {
+      if (!view.ranks[rank].launcher || ranks[rank].score <= 0) continue;
+      ranks[*best].score += ranks[rank].score;
+      for (const std::string& why : ranks[rank].why)
+        ranks[*best].why.push_back("its launcher " + why);
+    }
+  }
+}
+
+}  // namespace
+
+Suspects order_suspects(const job::JobView& view, Suspects suspects) {
+  pass_on_launchers(view, suspects.ranks);
+  for (std::uint32_t node = 0; node < view.nodes.size(); ++node) {
+    Suspicion& sum = suspects.nodes[node];
+    const Suspicion* best = nullptr;
+    std::set<std::uint32_t> events;
+    for (const std::uint32_t rank : view.nodes[node].ranks) {
+      const Suspicion& own = suspects.ranks[rank];
+      if (best == nullptr || own.score > best->score) best = &own;
+      events.insert(own.events.begin(), own.events.end());
+      if (own.first_seen && (!sum.first_seen || *own.first_seen < *sum.first_seen))
+        sum.first_seen = own.first_seen;
+    }
+    if (best == nullptr) continue;
+    sum.score = best->score;
+    sum.why = best->why;
+    sum.events.assign(events.begin(), events.end());
+  }
+  suspects.node_confidence = confidences(suspects.nodes);
+  for (std::uint32_t i = 0; i < suspects.nodes.size(); ++i)
+    if (suspects.nodes[i].score > 0) suspects.node_order.push_back(i);
+  for (std::uint32_t i = 0; i < suspects.ranks.size(); ++i)
+    if (suspects.ranks[i].score > 0) suspects.rank_order.push_back(i);
+  std::ranges::stable_sort(suspects.node_order, std::greater<>{},
+                           [&](std::uint32_t i) { return suspects.nodes[i].score; });
+  std::ranges::stable_sort(suspects.rank_order, std::greater<>{},
+                           [&](std::uint32_t i) { return suspects.ranks[i].score; });
+  return suspects;
+}
+
+}  // namespace l4::diagnose
