@@ -85,7 +85,8 @@ void Collector::add_failures() {
   std::vector<double> best(view().ranks.size(), 0);
   std::vector<std::string> reason(view().ranks.size());
   const bool fatal = std::ranges::any_of(findings_.failures.events, [&](const auto& failure) {
-    return failure.severity == Severity::fatal && !findings_.hints.events[failure.event].is_echo();
+    const EventHint& hint = findings_.hints.events[failure.event];
+    return failure.severity == Severity::fatal && !hint.is_echo() && !hint.mild;
   });
   for (const FailureEvent& failure : findings_.failures.events) {
     const job::EventView& event = view().events[failure.event];
@@ -101,8 +102,8 @@ void Collector::add_failures() {
     const bool echo = hint.is_echo();
     const double role = echo ? kConsequenceWeight : kCauseWeight;
     const double known = hint.known_fault && !echo ? 1.25 : 1.0;
-    const double weight = role * known *
-                          severity_weight(hint.mild ? Severity::notice : failure.severity, fatal) *
+    const Severity severity = hint.mild && fatal ? Severity::notice : failure.severity;
+    const double weight = role * known * severity_weight(severity, fatal) *
                           (0.15 + 0.85 * rarity(on_nodes.size(), nodes()));
     for (const auto& [rank, first] : ranks) {
       Suspicion& suspicion = suspects_.ranks[rank];
