@@ -16,6 +16,7 @@ using detect::Severity;
 
 constexpr double kCauseWeight = 2.0;
 constexpr double kConsequenceWeight = 0.3;
+constexpr double kAccuserWeight = 1.2;
 constexpr double kFirstWeight = 1.0;
 constexpr double kSilentWeight = 1.6;
 constexpr double kBehindWeight = 1.2;
@@ -35,6 +36,18 @@ double severity_weight(Severity severity, bool fatal) {
     default:
       return fatal ? 0.125 : 0.25;
   }
+}
+
+/// How much an event tells of who is at fault: an echo nothing, a notice or what jobs mostly live
+/// with little. Who says that a peer is gone is as good a lead as the peer that nobody can name,
+/// but only while there is no cause.
+enum class Telling : std::uint8_t { nothing, hint, accuser, cause };
+
+Telling telling_of(const EventHint& hint, Severity severity) {
+  if (hint.accuses_peer && !hint.consequence && !hint.waited && severity == Severity::fatal)
+    return Telling::accuser;
+  if (hint.is_echo()) return Telling::nothing;
+  return hint.mild || severity < Severity::failure ? Telling::hint : Telling::cause;
 }
 
 /// 1 for what only one of `all` has, 0 for what all have: -ln(share) / ln(all).
@@ -88,6 +101,9 @@ void Collector::add_failures() {
     const EventHint& hint = findings_.hints.events[failure.event];
     return failure.severity == Severity::fatal && !hint.is_echo() && !hint.mild;
   });
+  Telling most = Telling::nothing;
+  for (const FailureEvent& failure : findings_.failures.events)
+    most = std::max(most, telling_of(findings_.hints.events[failure.event], failure.severity));
   for (const FailureEvent& failure : findings_.failures.events) {
     const job::EventView& event = view().events[failure.event];
     const EventHint& hint = findings_.hints.events[failure.event];
@@ -99,16 +115,20 @@ void Collector::add_failures() {
       auto& first = ranks.try_emplace(stream.rank).first->second;
       if (event.at[i].time && (!first || *event.at[i].time < *first)) first = event.at[i].time;
     }
-    const bool echo = hint.is_echo();
-    const double role = echo ? kConsequenceWeight : kCauseWeight;
-    const double known = hint.known_fault && !echo ? 1.25 : 1.0;
-    const Severity severity = hint.mild && fatal ? Severity::notice : failure.severity;
+    const Telling telling = telling_of(hint, failure.severity);
+    const bool counts = telling == most && most != Telling::nothing;
+    const bool echo = hint.is_echo() && !counts;
+    const double role = echo ? kConsequenceWeight : hint.is_echo() ? kAccuserWeight : kCauseWeight;
+    const double known = hint.known_fault && !hint.is_echo() ? 1.25 : 1.0;
+    const Severity severity = telling == Telling::hint && most > telling
+                                  ? std::min(failure.severity, Severity::notice)
+                                  : failure.severity;
     const double weight = role * known * severity_weight(severity, fatal) *
                           (0.15 + 0.85 * rarity(on_nodes.size(), nodes()));
     for (const auto& [rank, first] : ranks) {
       Suspicion& suspicion = suspects_.ranks[rank];
       suspicion.events.push_back(failure.event);
-      if (first && !echo && (!cause_time_[rank] || *first < *cause_time_[rank]))
+      if (first && counts && (!cause_time_[rank] || *first < *cause_time_[rank]))
         cause_time_[rank] = first;
       if (first && (!suspicion.first_seen || *first < *suspicion.first_seen))
         suspicion.first_seen = first;

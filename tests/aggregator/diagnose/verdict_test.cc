@@ -98,5 +98,30 @@ TEST_CASE("verdict: a known fault that the job lives with does not lead, however
   CHECK(report.nodes.front().node == "node-1");
 }
 
+TEST_CASE("verdict: who says that a peer is gone leads while there is no cause") {
+  for (const bool caused : {false, true}) {
+    CAPTURE(caused);
+    MadeJob job(6);
+    job.iterate_all(1, 30);
+    job.say(4, {"cannot use the fast path, going on without", Level::warning}, 30'200);
+    job.say(1, {"connection to the peer is lost", Level::error}, 31'000);
+    if (caused) job.say(5, {"AttributeError: no such thing", Level::error}, 33'000);
+    faults::Fault mild, accuser;
+    mild.id = "fast_path";
+    mild.severity = Level::warning;
+    mild.patterns = {"cannot use the fast path"};
+    accuser.id = "peer_gone";
+    accuser.severity = Level::fatal;
+    accuser.accuses_peer = true;
+    accuser.patterns = {"connection to the peer is lost"};
+    const auto library = faults::Library().with({mild, accuser});
+    Options options;
+    options.library = &library;
+    const Report report = diagnose(job.state(), {}, options).report;
+    REQUIRE_FALSE(report.nodes.empty());
+    CHECK(report.nodes.front().node == (caused ? "node-5" : "node-1"));
+  }
+}
+
 }  // namespace
 }  // namespace l4::diagnose
