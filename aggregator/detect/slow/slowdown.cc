@@ -141,17 +141,15 @@ SlowPhase lasting_phase(const Values& logs, const Options& options) {
   return phase;
 }
 
-/// The stretch whose iterations exceed the usual time by most, taken together (maximum subarray).
-SlowPhase passing_phase(const Values& logs, const Options& options) {
+/// The stretch from `begin` on whose iterations exceed the usual time by most, taken together
+/// (maximum subarray).
+SlowPhase longest_stretch(const Values& logs, std::size_t begin, double usual, double limit) {
   constexpr double kClip = 0.7;  // one very long iteration is a checkpoint, not a phase
   SlowPhase best;
-  best.before = quartile_between(logs, 0, logs.size());
-  const double usual = median_between(logs, 0, logs.size());
-  const double limit = std::log(options.passing_ratio_min) / 2;
   double sum = 0;
   double most = 0;
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < logs.size(); ++i) {
+  std::size_t from = begin;
+  for (std::size_t i = begin; i < logs.size(); ++i) {
     if (sum <= 0) {
       sum = 0;
       from = i;
@@ -163,6 +161,18 @@ SlowPhase passing_phase(const Values& logs, const Options& options) {
       best.to = i + 1;
     }
   }
+  return best;
+}
+
+/// A slow stretch that is over again, or that the job may not come out of. At the start, before it
+/// is known how long iterations take, it is how a job warms up.
+SlowPhase passing_phase(const Values& logs, const Options& options) {
+  const double usual = median_between(logs, 0, logs.size());
+  const double limit = std::log(options.passing_ratio_min) / 2;
+  SlowPhase best = longest_stretch(logs, 0, usual, limit);
+  while (best.to > 0 && best.from < options.before_min)
+    best = longest_stretch(logs, best.to, usual, limit);
+  best.before = quartile_between(logs, 0, logs.size());
   if (best.to - best.from < options.passing_min) return best;
   best.after = quartile_between(logs, best.from, best.to);
   best.found = best.after - best.before >= std::log(options.passing_ratio_min);

@@ -138,6 +138,16 @@ TEST_CASE("a slow phase that is over is found where it was") {
   CHECK(slow.last == Iteration{85});
 }
 
+TEST_CASE("a slow start is how a job warms up") {
+  const auto warming = [](int k) { return k <= 9 ? 3000.0 : k <= 14 ? 1700.0 : 1000.0; };
+  CHECK_FALSE(find(run(100, warming)).found);
+  const Slowdown slow =
+      find(run(100, [&](int k) { return k >= 60 && k < 75 ? 2000 : warming(k); }));
+  REQUIRE(slow.found);
+  CHECK(slow.first == Iteration{60});
+  CHECK(slow.last == Iteration{74});
+}
+
 TEST_CASE("the rank whose own work grew is named") {
   const Slowdown slow = find(run(
       100, [](int k) { return k < 61 ? 1000.0 : 2000.0; },
