@@ -121,21 +121,26 @@ void find_incomplete(const JobView& view, JobClock& clock) {
 
 /// Times between neighbouring ticks; where they carry no time, how long each iteration took. Where
 /// numbers do not grow with time the largest one may lie between two runs: then the median counts.
+/// The largest one may have passed over numbers that nobody printed, but not over many.
 void find_gaps(JobClock& clock) {
+  constexpr std::int64_t kPassedOverMax = 16;
   std::vector<double> gaps;
   const ClockTick* before = nullptr;
   for (const ClockTick& tick : clock.ticks) {
-    const bool neighbours =
-        before != nullptr && tick.iteration.value() - before->iteration.value() <= clock.stride;
-    if (neighbours && tick.first_done && before->first_done &&
-        *tick.first_done > *before->first_done)
-      gaps.push_back(static_cast<double>((*tick.first_done - *before->first_done).count()));
+    const std::int64_t step =
+        before == nullptr ? 0 : tick.iteration.value() - before->iteration.value();
+    double gap = 0;
+    if (before != nullptr && tick.first_done && before->first_done)
+      gap = static_cast<double>((*tick.first_done - *before->first_done).count());
+    if (gap > 0 && step <= clock.stride)
+      gaps.push_back(gap);
     else if (tick.duration_ms > 0)
       gaps.push_back(tick.duration_ms);
+    if (step <= kPassedOverMax * clock.stride) clock.gap_max_ms = std::max(clock.gap_max_ms, gap);
     before = &tick;
   }
   if (gaps.empty()) return;
-  clock.gap_max_ms = *std::ranges::max_element(gaps);
+  clock.gap_max_ms = std::max(clock.gap_max_ms, *std::ranges::max_element(gaps));
   clock.gap_median_ms = median_of(gaps);
   if (!clock.paced) clock.gap_max_ms = clock.gap_median_ms;
 }
@@ -260,15 +265,11 @@ void smooth_coarse_times(JobClock& clock, const std::vector<double>& timed) {
   for (std::size_t i = 0; i < ticks.size(); ++i) ticks[i].duration_ms = smooth[i];
 }
 
-}  // namespace
-
-JobClock make_clock(const JobView& view) {
+/// Clock of those streams whose iterations are, or are not, counted.
+JobClock clock_of(const JobView& view, bool counted) {
   JobClock clock;
+  clock.counted = counted;
   std::map<Iteration, TickDraft> drafts;
-  clock.counted = std::ranges::none_of(view.streams, [](const StreamView& stream) {
-    return stream.state->last_completed && !stream.state->counted;
-  });
-  const bool counted = clock.counted;
   Turns turns;
   for (const StreamView& stream : view.streams)
     if (stream.state->counted == counted) add_stream(*stream.state, drafts, turns);
@@ -303,6 +304,31 @@ JobClock make_clock(const JobView& view) {
     if (pace > 3 * clock.gap_median_ms) clock.paced = false;
     clock.gap_max_ms = std::max(clock.gap_max_ms, pace);
   }
+  return clock;
+}
+
+/// Where hardly a number is printed, but other ranks give one sign of progress after the other, the
+/// signs tell whether the job goes on.
+void heed_signs(const JobClock& signs, JobClock& clock) {
+  constexpr std::size_t kPrintedMin = 3, kSignsMin = 6;
+  if (clock.ticks.size() >= kPrintedMin || signs.ticks.size() < kSignsMin) return;
+  if (!signs.last_progress || !signs.paced) return;
+  clock.last_progress = std::max(clock.last_progress, signs.last_progress);
+  clock.gap_max_ms = std::max(clock.gap_max_ms, signs.gap_max_ms);
+  clock.gap_median_ms = std::max(clock.gap_median_ms, signs.gap_median_ms);
+}
+
+}  // namespace
+
+JobClock make_clock(const JobView& view) {
+  const auto any = [&](bool counted) {
+    return std::ranges::any_of(view.streams, [&](const StreamView& stream) {
+      return stream.state->last_completed && stream.state->counted == counted;
+    });
+  };
+  if (!any(false)) return clock_of(view, true);
+  JobClock clock = clock_of(view, false);
+  if (any(true)) heed_signs(clock_of(view, true), clock);
   return clock;
 }
 

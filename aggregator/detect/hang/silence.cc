@@ -16,6 +16,22 @@ Millis deadline_of(const job::JobClock& clock, const Options& options) {
   return std::max(times(2), std::clamp(times(options.gaps), options.floor_min, options.floor));
 }
 
+namespace {
+
+/// A job that saves a checkpoint or evaluates goes on, though it completes no iteration meanwhile.
+std::optional<TimeMs> newest_pause(const job::JobView& view) {
+  std::optional<TimeMs> newest;
+  for (const job::StreamView& stream : view.streams) {
+    if (stream.state->stages.empty()) continue;
+    const job::StageChange& change = stream.state->stages.back();
+    if (change.stage == Stage::checkpoint_save || change.stage == Stage::evaluation)
+      newest = std::max(newest, change.time);
+  }
+  return newest;
+}
+
+}  // namespace
+
 Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeMs as_of,
                      const Options& options) {
   Silence found;
@@ -36,8 +52,9 @@ Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeM
   });
   if (found.last_activity) {
     found.silent_for = std::max(Millis{0}, as_of - *found.last_activity);
-    const TimeMs progress = clock.last_progress.value_or(*found.last_activity);
-    found.stalled_for = std::max(Millis{0}, as_of - progress);
+    const auto progress = clock.last_progress ? std::max(clock.last_progress, newest_pause(view))
+                                              : found.last_activity;
+    found.stalled_for = std::max(Millis{0}, as_of - *progress);
   }
   found.overdue = found.stalled_for > found.deadline;
   if (options.watched) {

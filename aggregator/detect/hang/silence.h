@@ -37,7 +37,7 @@ struct Silence {
   std::optional<TimeMs> last_activity;  ///< any line of any rank
   Millis deadline{0};
   Millis silent_for{0};           ///< as_of minus last activity
-  Millis stalled_for{0};          ///< as_of minus last progress
+  Millis stalled_for{0};          ///< as_of minus last progress, or the pause that it made after
   bool overdue = false;           ///< no progress for longer than the deadline, whatever is printed
   std::vector<SilentRank> order;  ///< training ranks, first to stop first
 };

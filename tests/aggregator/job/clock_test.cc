@@ -74,6 +74,19 @@ TEST_CASE("a long pause shows in the largest gap and not in the usual one") {
   CHECK(clock.gap_max_ms == doctest::Approx(31'000));
 }
 
+TEST_CASE("numbers that nobody printed are passed over, and that takes its time") {
+  MadeJob job(1);
+  std::int64_t k = 0;
+  for (const std::int64_t step : {1, 1, 1, 8, 1, 1, 1, 4000, 1, 1}) {
+    k += step;
+    job.iterate(0, k, k * 1000);
+  }
+  const JobClock clock = make_clock(job.view());
+  CHECK(clock.stride == 1);
+  CHECK(clock.gap_median_ms == doctest::Approx(1000));
+  CHECK(clock.gap_max_ms == doctest::Approx(8000));  // 4,000 at once is another run
+}
+
 TEST_CASE("without times the phase timers tell how long iterations took") {
   MadeJob job(2);
   for (std::int64_t k = 1; k <= 10; ++k)
@@ -132,6 +145,22 @@ TEST_CASE("counted progress gives way to printed iterations") {
   const JobClock clock = make_clock(both.view());
   CHECK_FALSE(clock.counted);
   CHECK(clock.completed_by_any == Iteration{110});
+}
+
+TEST_CASE("where hardly a number is printed, signs of progress tell whether the job goes on") {
+  for (const std::int64_t printed : {1, 2, 3}) {
+    CAPTURE(printed);
+    MadeJob job(2);
+    for (std::int64_t k = 1; k <= 30; ++k) {
+      job.iterate(0, k, k * 1000).counted = true;
+      if (k <= printed) job.iterate(1, 100 + k, k * 100);
+    }
+    const JobClock clock = make_clock(job.view());
+    CHECK_FALSE(clock.counted);
+    CHECK(clock.completed_by_any == Iteration{100 + printed});
+    CHECK(clock.last_progress == after(printed < 3 ? 30'000 : 300));
+    CHECK(clock.gap_max_ms == doctest::Approx(printed < 3 ? 1000 : 100));
+  }
 }
 
 TEST_CASE("nobody prints iterations") {

@@ -69,6 +69,20 @@ TEST_CASE("lines that keep coming without a pace of their own are not progress")
   CHECK(silence.overdue);
 }
 
+TEST_CASE("who saves a checkpoint or evaluates goes on; whatever else is said does not count") {
+  for (const Stage stage : {Stage::checkpoint_save, Stage::evaluation, Stage::training}) {
+    CAPTURE(static_cast<int>(stage));
+    MadeJob job(2);
+    for (std::int64_t k = 1; k <= 20; ++k)
+      for (const int rank : {0, 1}) job.iterate(rank, k, k * 1000).stage = Stage::training;
+    job.say(0, {"saving a checkpoint"}, 45'000).stage = stage;
+    const bool goes_on = stage != Stage::training;
+    CHECK(find(job, 60'000).stalled_for == Millis{goes_on ? 15'000 : 40'000});
+    CHECK(find(job, 60'000).overdue == !goes_on);
+    CHECK(find(job, 80'000).overdue);
+  }
+}
+
 TEST_CASE("whoever stopped first stands first, and how far behind it is") {
   MadeJob job(4);
   job.iterate_all(1, 60);
