@@ -93,7 +93,9 @@ std::optional<std::int32_t> Attempts::of(const Agent& agent, const Stream& strea
   const PathAttempt& attempt = found->second;  // known: it is a rank's, or has several runs
   const auto all = static_cast<std::uint32_t>(attempt.begins.size());
   std::uint32_t run = all - file.runs + stream.source.run;  // without times: the last is the last
-  if (file.runs < all && stream.end)
+  const bool timed =
+      stream.end && 4 * (stream.last_line - stream.timed_last_line) <= stream.last_line;
+  if (file.runs < all && timed)
     for (run = all - 1; run > 0; --run)
       if (attempt.begins[run] && *attempt.begins[run] <= *stream.end) break;
   return attempt.first + static_cast<std::int32_t>(run);

@@ -4,7 +4,8 @@
 // Place in the flow: aggregator/job/view.h asks which streams belong to the attempt it shows; who
 // wants a verdict asks for all numbers. An attempt of one run keeps the number of its path; further
 // runs count on from there. A file with fewer runs than others is placed by time: it belongs to the
-// newest run that had begun when it last spoke. Pure; built from a JobState, which must outlive it.
+// newest run that had begun when it last spoke; to the newest of all if its last quarter carries no
+// time. Pure; built from a JobState, which must outlive it.
 #pragma once
 
 #include <cstdint>

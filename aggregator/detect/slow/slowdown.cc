@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <utility>
 
 namespace l4::detect::slow {
 namespace {
@@ -67,15 +68,25 @@ Split best_split(const Values& logs, const Options& options) {
   return best;
 }
 
-/// Thins long histories so that the search stays quadratic in a small number.
-std::vector<const job::ClockTick*> timed_ticks(const job::JobClock& clock) {
+/// Ticks whose time is known. Where numbers jump far ahead, those before are of another run and
+/// left out, if `enough` stay. The newest of many, so that the search stays quadratic in a small
+/// number.
+std::vector<const job::ClockTick*> timed_ticks(const job::JobClock& clock, std::size_t enough) {
   constexpr std::size_t kTicksMax = 400;
+  constexpr std::int64_t kJump = 256;  // strides
   std::vector<const job::ClockTick*> ticks;
-  for (const job::ClockTick& tick : clock.ticks)
-    if (tick.duration_ms > 0) ticks.push_back(&tick);
-  if (ticks.size() > kTicksMax)
-    ticks.erase(ticks.begin(), ticks.end() - static_cast<std::ptrdiff_t>(kTicksMax));
-  return ticks;
+  std::size_t jumped = 0;
+  std::int64_t before = 0;
+  for (const job::ClockTick& tick : clock.ticks) {
+    const std::int64_t number = tick.iteration.value();
+    if (number - std::exchange(before, number) > kJump * clock.stride)
+      jumped = ticks.size();  // what took so long in between is not known
+    else if (tick.duration_ms > 0)
+      ticks.push_back(&tick);
+  }
+  std::size_t from = ticks.size() - jumped < enough ? 0 : jumped;
+  from = std::max(from, ticks.size() - std::min(ticks.size(), kTicksMax));
+  return {ticks.begin() + static_cast<std::ptrdiff_t>(from), ticks.end()};
 }
 
 struct Phase {
@@ -195,8 +206,9 @@ bool lasts(const SlowPhase& phase, const std::vector<const job::ClockTick*>& tic
 Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
                        const Options& options) {
   Slowdown found;
-  const auto ticks = timed_ticks(clock);
-  if (ticks.size() < options.before_min + options.after_min) return found;
+  const std::size_t enough = options.before_min + options.after_min;
+  const auto ticks = timed_ticks(clock, enough);
+  if (ticks.size() < enough) return found;
   Values logs;
   for (const job::ClockTick* tick : ticks) logs.push_back(std::log(tick->duration_ms));
   SlowPhase phase = lasting_phase(logs, options);

@@ -60,6 +60,19 @@ TEST_CASE("a file in which no run is seen to begin belongs to the last that it l
   CHECK(job.view(0).training_ranks() == 2);
 }
 
+TEST_CASE("what carries no time at its end may have seen the last run") {
+  for (const bool timed : {true, false}) {
+    CAPTURE(timed);
+    MadeJob job(2);
+    job.iterate_all(1, 3);
+    job.say_on(0, next_run(job, 0, 1), {"here again"}, 60'000);
+    for (std::int64_t k = 4; k <= 8; ++k)
+      job.iterate(1, k, timed ? std::optional(k * 1000) : std::nullopt);
+    CHECK(job.view(1).training_ranks() == (timed ? 1 : 2));
+    CHECK(job.view(0).training_ranks() == (timed ? 2 : 1));
+  }
+}
+
 TEST_CASE("of many runs of a file the newest are kept, and keep their numbers") {
   MadeJob job(2);
   job.iterate_all(1, 3);

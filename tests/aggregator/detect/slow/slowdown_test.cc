@@ -148,6 +148,19 @@ TEST_CASE("a slow start is how a job warms up") {
   CHECK(slow.last == Iteration{74});
 }
 
+TEST_CASE("iterations of another run, whose numbers are far away, are nothing to compare with") {
+  for (const std::int64_t away : {0, 40'000}) {
+    CAPTURE(away);
+    MadeJob job(4);
+    std::int64_t now = 0;
+    for (std::int64_t k = 1; k <= 60; ++k) {
+      now += k <= 30 ? 1000 : 2000;
+      for (int rank = 0; rank < 4; ++rank) job.iterate(rank, k + (k > 30 ? away : 0), now);
+    }
+    CHECK(find(std::move(job)).found == (away == 0));
+  }
+}
+
 TEST_CASE("the rank whose own work grew is named") {
   const Slowdown slow = find(run(
       100, [](int k) { return k < 61 ? 1000.0 : 2000.0; },
