@@ -57,25 +57,31 @@ bool PartsReader::go_to(std::size_t part, std::uint64_t offset, decode::Decoder&
   const std::uint64_t passed = reader_ && part == part_ && at_ <= offset ? at_ : 0;
   const std::uint64_t from = std::max(passed, offset - std::min(offset, kContextBytes));
   if (!go_to(part, from)) return false;
-  if (from < offset) decoder.get_used_to(read(offset - from));
-  return at_ == offset;
+  while (at_ < offset) {
+    const std::string_view text = read(offset - at_);
+    if (text.empty()) return false;
+    decoder.get_used_to(text);
+  }
+  return true;
 }
 
-void PartsReader::feed(wire::ByteRange range, decode::Decoder& decoder) {
+bool PartsReader::feed(wire::ByteRange range, decode::Decoder& decoder) {
   chunk_.resize(kChunkBytes);
   for (std::size_t part = 0; part < parts_->size(); ++part) {
     const wire::ByteRange& own = (*parts_)[part].bytes;
     const std::uint64_t from = std::max(range.from, own.from);
     const std::uint64_t to = std::min(range.to, own.to);
-    if (from >= to || !go_to(part, from - own.from, decoder)) continue;
+    if (from >= to) continue;
+    if (!go_to(part, from - own.from, decoder)) return false;
     for (std::uint64_t left = to - from; left > 0;) {
       const std::string_view text = read(left);
-      if (text.empty()) break;
+      if (text.empty()) return false;
       decoder.feed(text);
       left -= text.size();
     }
     if (to == own.to) decoder.end_part();
   }
+  return true;
 }
 
 }  // namespace l4::agent

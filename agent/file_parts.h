@@ -36,8 +36,9 @@ class PartsReader {
   explicit PartsReader(const std::vector<FilePart>& parts) : parts_(&parts) {}
   explicit PartsReader(std::vector<FilePart>&&) = delete;
 
-  /// Feeds a range and ends the lines that end with a file. What is gone meanwhile is left out.
-  void feed(wire::ByteRange range, decode::Decoder& decoder);
+  /// Feeds a range and ends the lines that end with a file. False if some of it is gone meanwhile:
+  /// nothing behind that was fed, and the decoder knows no place in the file any more.
+  [[nodiscard]] bool feed(wire::ByteRange range, decode::Decoder& decoder);
 
  private:
   bool go_to(std::size_t part, std::uint64_t offset);

@@ -141,7 +141,8 @@ class Search {
         std::uint64_t end = at;
         for (const Open& each : open) end = std::max(end, each.what->span.bytes.to);
         const std::uint64_t to = std::min(end, at + kStepBytes);
-        reader.feed({at, to}, decoder);
+        whole = reader.feed({at, to}, decoder);
+        if (!whole) break;
         for (Open& each : open)
           each.read_since_found += found_[each.what->wanted] > 0 ? to - at : 0;
         at = to;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 
 namespace l4::diagnose {
 namespace {
@@ -34,6 +35,53 @@ std::vector<wire::Parameter> distinct_parameters(const job::EventView& event) {
   return values;
 }
 
+/// "node-7" of "node-7.cluster".
+std::string_view short_name(std::string_view host) {
+  return host.substr(0, host.find('.'));
+}
+
+/// Which node a word of a line names, if it names one.
+class NodeNames {
+ public:
+  explicit NodeNames(const std::vector<job::NodeView>& nodes) : nodes_(nodes) {
+    for (std::uint32_t node = 0; node < nodes.size(); ++node)
+      by_name_.emplace(short_name(nodes[node].name), node);
+  }
+
+  /// Of "node-7" and "node-7.cluster" each means the other.
+  std::optional<std::uint32_t> find(std::string_view word) const {
+    const auto [from, to] = by_name_.equal_range(short_name(word));
+    for (auto at = from; at != to; ++at) {
+      const std::string_view name = nodes_[at->second].name;
+      if (name == word || name == at->first || word == at->first) return at->second;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const std::vector<job::NodeView>& nodes_;
+  std::unordered_multimap<std::string_view, std::uint32_t> by_name_;
+};
+
+/// What a node says of another is about that one ("Node failure on node-7"). Who names more than a
+/// quarter of the nodes lists them, and who names itself speaks of itself.
+std::vector<std::uint32_t> nodes_named(const job::JobView& view, const job::EventView& event,
+                                       const NodeNames& names) {
+  std::vector<std::uint32_t> named;
+  for (const job::ParameterSeen& seen : event.parameters)
+    for (const wire::Parameter& value : seen.values) {
+      if (value.kind != wire::ParameterKind::host) continue;
+      const auto node = names.find(value.value);
+      if (!node || std::ranges::find(named, *node) != named.end()) continue;
+      named.push_back(*node);
+      if (named.size() * 4 > view.nodes.size()) return {};
+    }
+  const bool itself = std::ranges::any_of(event.at, [&](const job::Occurrence& occurrence) {
+    return std::ranges::find(named, view.streams[occurrence.stream].node) != named.end();
+  });
+  return itself ? std::vector<std::uint32_t>{} : named;
+}
+
 /// What the pool says of every event (paper 5.2). Exposure is a node's thousands of lines.
 std::vector<detect::cross_job::EventVerdict> filter(const job::JobView& view, const Pool& pool,
                                                     detect::cross_job::Rule rule) {
@@ -61,6 +109,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
                  detect::cross_job::Rule rule) {
   Hints hints;
   const auto filtered = filter(view, pool, rule);
+  const NodeNames names(view.nodes);
   hints.faults.resize(view.events.size());
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     const job::EventView& event = view.events[i];
@@ -86,6 +135,8 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     if (event.text == kHeadAlone) hint.consequence = true;  // its end is missing
     constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;
     if ((event.marks & kEcho) != 0) hint.consequence = true;
+    const bool tells = hint.severity >= Severity::failure && !hint.consequence && !hint.in_pool;
+    hints.named.push_back(tells ? nodes_named(view, event, names) : std::vector<std::uint32_t>{});
     hints.events.push_back(hint);
   }
   return hints;

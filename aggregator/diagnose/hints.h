@@ -16,7 +16,9 @@ namespace l4::diagnose {
 struct Hints {
   std::vector<detect::EventHint> events;                  ///< by JobView::events
   std::vector<std::vector<const faults::Fault*>> faults;  ///< by JobView::events
-  std::uint64_t events_dropped = 0;                       ///< known from the pool
+  /// By JobView::events: the nodes (JobView::nodes) that a failure names, if none of them says it.
+  std::vector<std::vector<std::uint32_t>> named;
+  std::uint64_t events_dropped = 0;  ///< known from the pool
 };
 
 /// `library` may be null (--no-faults).

@@ -79,6 +79,14 @@ class Collector {
   Suspects finish() { return order_suspects(view(), std::move(suspects_)); }
 
  private:
+  /// Who said something, and when first.
+  struct Ranks {
+    std::map<std::uint32_t, std::optional<TimeMs>> first;
+    std::set<std::uint32_t> nodes;
+  };
+  Ranks ranks_of(const FailureEvent& failure) const;
+  void blame_named(const FailureEvent& failure, double weight);
+
   const job::JobView& view() const { return findings_.view; }
   std::size_t nodes() const { return findings_.view.nodes.size(); }
 
@@ -93,57 +101,79 @@ class Collector {
   std::vector<std::optional<TimeMs>> cause_time_;  // by rank: first event that is no echo
 };
 
+Collector::Ranks Collector::ranks_of(const FailureEvent& failure) const {
+  const job::EventView& event = view().events[failure.event];
+  Ranks ranks;
+  for (const std::uint32_t i : failure.occurrences) {
+    const job::StreamView& stream = view().streams[event.at[i].stream];
+    ranks.nodes.insert(stream.node);
+    auto& first = ranks.first.try_emplace(stream.rank).first->second;
+    if (event.at[i].time && (!first || *event.at[i].time < *first)) first = event.at[i].time;
+  }
+  return ranks;
+}
+
 /// Each rank gets its best cause in full, the others in part: many lines are not many causes.
 void Collector::add_failures() {
   std::vector<double> best(view().ranks.size(), 0);
   std::vector<std::string> reason(view().ranks.size());
-  const bool fatal = std::ranges::any_of(findings_.failures.events, [&](const auto& failure) {
-    const EventHint& hint = findings_.hints.events[failure.event];
-    return failure.severity == Severity::fatal && !hint.is_echo() && !hint.mild;
-  });
+  bool fatal = false;
   Telling most = Telling::nothing;
-  for (const FailureEvent& failure : findings_.failures.events)
-    most = std::max(most, telling_of(findings_.hints.events[failure.event], failure.severity));
+  for (const FailureEvent& failure : findings_.failures.events) {
+    const EventHint& hint = findings_.hints.events[failure.event];
+    fatal |= failure.severity == Severity::fatal && !hint.is_echo() && !hint.mild;
+    most = std::max(most, telling_of(hint, failure.severity));
+  }
   for (const FailureEvent& failure : findings_.failures.events) {
     const job::EventView& event = view().events[failure.event];
     const EventHint& hint = findings_.hints.events[failure.event];
-    std::map<std::uint32_t, std::optional<TimeMs>> ranks;
-    std::set<std::uint32_t> on_nodes;
-    for (const std::uint32_t i : failure.occurrences) {
-      const job::StreamView& stream = view().streams[event.at[i].stream];
-      on_nodes.insert(stream.node);
-      auto& first = ranks.try_emplace(stream.rank).first->second;
-      if (event.at[i].time && (!first || *event.at[i].time < *first)) first = event.at[i].time;
-    }
+    const auto& named = findings_.hints.named[failure.event];
+    const Ranks said = ranks_of(failure);
     const Telling telling = telling_of(hint, failure.severity);
     const bool counts = telling == most && most != Telling::nothing;
-    const bool echo = hint.is_echo() && !counts;
+    const bool echo = (hint.is_echo() && !counts) || !named.empty();
     const double role = echo ? kConsequenceWeight : hint.is_echo() ? kAccuserWeight : kCauseWeight;
     const double known = hint.known_fault && !hint.is_echo() ? 1.25 : 1.0;
     const Severity severity = telling == Telling::hint && most > telling
                                   ? std::min(failure.severity, Severity::notice)
                                   : failure.severity;
-    const double weight = role * known * severity_weight(severity, fatal) *
-                          (0.15 + 0.85 * rarity(on_nodes.size(), nodes()));
-    for (const auto& [rank, first] : ranks) {
+    const double strength = known * severity_weight(severity, fatal);
+    const double weight = role * strength * (0.15 + 0.85 * rarity(said.nodes.size(), nodes()));
+    for (const auto& [rank, first] : said.first) {
       Suspicion& suspicion = suspects_.ranks[rank];
       suspicion.events.push_back(failure.event);
-      if (first && counts && (!cause_time_[rank] || *first < *cause_time_[rank]))
+      if (first && counts && !echo && (!cause_time_[rank] || *first < *cause_time_[rank]))
         cause_time_[rank] = first;
       if (first && (!suspicion.first_seen || *first < *suspicion.first_seen))
         suspicion.first_seen = first;
       suspicion.score += 0.05 * weight;
       if (weight > best[rank]) {
         best[rank] = weight;
-        reason[rank] = echo || on_nodes.size() * 2 > nodes()
+        reason[rank] = echo || said.nodes.size() * 2 > nodes()
                            ? std::string()
                            : fmt::format("says \"{}\" ({} of {} nodes do)",
-                                         event.text.substr(0, 80), on_nodes.size(), nodes());
+                                         event.text.substr(0, 80), said.nodes.size(), nodes());
       }
     }
+    if (!named.empty())
+      blame_named(failure, kCauseWeight * strength * rarity(named.size(), nodes()));
   }
   for (std::uint32_t rank = 0; rank < best.size(); ++rank)
     if (best[rank] > 0) blame(rank, best[rank], std::move(reason[rank]));
+}
+
+/// A line of one node about another.
+void Collector::blame_named(const FailureEvent& failure, double weight) {
+  const job::EventView& event = view().events[failure.event];
+  const std::string& speaker = view().nodes[view().streams[failure.first_stream].node].name;
+  for (const std::uint32_t node : findings_.hints.named[failure.event])
+    for (const std::uint32_t rank : view().nodes[node].ranks) {
+      if (view().ranks[rank].launcher) continue;
+      Suspicion& suspicion = suspects_.ranks[rank];
+      suspicion.events.push_back(failure.event);
+      if (!suspicion.first_seen) suspicion.first_seen = failure.first_time;
+      blame(rank, weight, fmt::format("{} says of it \"{}\"", speaker, event.text.substr(0, 80)));
+    }
 }
 
 /// Being first counts among nodes; ties within a second are no order (clocks differ). Being the

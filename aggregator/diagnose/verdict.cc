@@ -240,6 +240,23 @@ Verdict decide_quiet(const VerdictInput& input) {
 
 }  // namespace
 
+namespace {
+
+/// Nodes that another one says are lost, and that say nothing themselves.
+std::vector<std::uint32_t> named_as_lost(const Findings& findings,
+                                         const std::vector<bool>& complained) {
+  std::vector<std::uint32_t> lost;
+  for (const FailureEvent& failure : findings.failures.events) {
+    const auto& faults = findings.hints.faults[failure.event];
+    if (faults.empty() || faults.front()->subcategory != "node") continue;
+    for (const std::uint32_t node : findings.hints.named[failure.event])
+      if (!complained[node] && std::ranges::find(lost, node) == lost.end()) lost.push_back(node);
+  }
+  return lost;
+}
+
+}  // namespace
+
 std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   std::vector<bool> complained(findings.view.nodes.size(), false);
   std::size_t complaining = 0;
@@ -251,9 +268,9 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
       complained[node] = true;
     }
   }
-  std::vector<std::uint32_t> lost;
+  std::vector<std::uint32_t> lost = named_as_lost(findings, complained);
   const std::size_t nodes = findings.view.nodes.size();
-  if (has_cause(findings)) return lost;
+  if (!lost.empty() || has_cause(findings)) return lost;
   if (nodes < 3 || complaining * 2 < nodes || complaining == nodes) return lost;
   for (std::uint32_t node = 0; node < nodes; ++node)
     if (!complained[node] && findings.view.nodes[node].end) lost.push_back(node);

@@ -278,8 +278,8 @@ TEST_CASE("each that wants a template gets its own lines, though all are read on
   }
 }
 
-TEST_CASE("what is asked for sparingly is the first of what there is") {
-  const std::uint64_t seed = std::random_device{}();
+/// With one seed, in a file of half a megabyte.
+void ask_sparingly(std::uint64_t seed) {
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   const l4::test::TempFolder folder;
@@ -318,6 +318,11 @@ TEST_CASE("what is asked for sparingly is the first of what there is") {
       if (!few[i].empty()) CHECK(few[i].front() == all[i].front());
     }
   }
+}
+
+TEST_CASE("what is asked for sparingly is the first of what there is") {
+  ask_sparingly(2'756'450'137);  // what stands before a place comes in two pieces
+  ask_sparingly(std::random_device{}());
 }
 
 TEST_CASE("more of the same is not looked for without end") {

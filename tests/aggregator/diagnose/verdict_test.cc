@@ -123,5 +123,54 @@ TEST_CASE("verdict: who says that a peer is gone leads while there is no cause")
   }
 }
 
+/// Of six nodes the first says, as rank 0, that some others are gone; node-4 falls silent.
+Report told_of(const std::vector<std::string>& hosts, bool known) {
+  MadeJob job(6);
+  job.iterate_all(1, 30);
+  for (const int rank : {0, 1, 2, 3, 5}) {
+    job.iterate(rank, 31, 31'000);
+    job.say(rank, {"RuntimeError: connection lost", Level::error}, 40'000);
+  }
+  wire::Segment& said = job.say(0, {"error: node failure", Level::error}, 50'000);
+  for (const std::string& host : hosts)
+    said.parameters.push_back({said.events.front().id, 1, {{wire::ParameterKind::host, host}}});
+  faults::Fault failure;
+  failure.id = "node_failure";
+  failure.category = faults::Category::hardware;
+  failure.subcategory = "node";
+  failure.severity = Level::fatal;
+  failure.patterns = {"error: node failure"};
+  const auto library = faults::Library().with({failure});
+  Options options;
+  if (known) options.library = &library;
+  return diagnose(job.state(), {}, options).report;
+}
+
+TEST_CASE("verdict: who is named by another leads, and is lost if it says nothing") {
+  for (const std::string host : {"node-4", "node-4.cluster"}) {
+    CAPTURE(host);
+    CHECK(told_of({host}, true).verdict.state == State::node_lost);
+    for (const bool known : {true, false}) {
+      const Report report = told_of({host}, known);
+      REQUIRE_FALSE(report.nodes.empty());
+      CHECK(report.nodes.front().node == "node-4");
+      REQUIRE_FALSE(report.nodes.front().why.empty());
+      CHECK(report.nodes.front().why.front() == "node-0 says of it \"error: node failure\"");
+      CHECK(report.events.front().role == Role::root);
+    }
+  }
+}
+
+TEST_CASE("verdict: who names itself, nobody of the job, or half of it, accuses nobody") {
+  using Hosts = std::vector<std::string>;
+  for (const Hosts& hosts : {Hosts{}, Hosts{"node-0"}, Hosts{"node-0", "node-4"}, Hosts{"node-44"},
+                             Hosts{"node-2", "node-4"}}) {
+    const Report report = told_of(hosts, true);
+    REQUIRE_FALSE(report.nodes.empty());
+    CHECK(report.nodes.front().node == "node-0");
+    CHECK(report.verdict.state == State::crashed);
+  }
+}
+
 }  // namespace
 }  // namespace l4::diagnose
