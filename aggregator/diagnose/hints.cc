@@ -35,6 +35,12 @@ std::vector<wire::Parameter> distinct_parameters(const job::EventView& event) {
   return values;
 }
 
+/// By its printed level, however it is worded. NCCL knows no graver word than WARN.
+bool only_warns(const job::EventView& event) {
+  const auto says = [&](std::string_view words) { return event.text.contains(words); };
+  return event.level == Level::warning && !(says("NCCL WARN") && says(" error "));
+}
+
 /// "node-7" of "node-7.cluster".
 std::string_view short_name(std::string_view host) {
   return host.substr(0, host.find('.'));
@@ -120,6 +126,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
     if (filtered[i].dropped) ++hints.events_dropped;
     if (library != nullptr)
       hints.faults[i] = library->match(event.text, distinct_parameters(event));
+    hint.mild = only_warns(event);
     if (!hints.faults[i].empty()) {
       const faults::Fault& fault = *hints.faults[i].front();
       hint.known_fault = true;

@@ -21,7 +21,7 @@ struct EventHint {
   bool waited = false;  ///< says that something was waited for and did not come
   bool setup = false;   ///< happens while processes find each other
   bool accuses_peer = false;
-  bool mild = false;  ///< a known fault that jobs mostly live with, however it sounds
+  bool mild = false;  ///< what jobs mostly live with, however it sounds: a warning
   bool in_pool = false;
   bool excess = false;  ///< in the pool, but far more frequent here
 

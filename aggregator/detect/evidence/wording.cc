@@ -68,6 +68,21 @@ constexpr auto kNotice = std::to_array<std::string_view>({
     "skipp",
 });
 
+/// How a program goes on although something is not as it should be.
+constexpr auto kGoesOn = std::to_array<std::string_view>({
+    "instead",
+    "fall back",
+    "falling back",
+    "fallback",
+    "falls back",
+    "will proceed",
+    "proceeding",
+    "ignoring",
+    "ignored",
+    "continuing",
+    "going on without",
+});
+
 constexpr char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
@@ -129,6 +144,19 @@ bool names_exception(std::string_view text) {
   return false;
 }
 
+/// "modprobe: FATAL: ...": a command of a shell script ended, and not the program.
+bool tells_of_command(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && (text[end] == '-' || (text[end] >= 'a' && text[end] <= 'z'))) ++end;
+  return end > 0 && text.substr(end).starts_with(": FATAL: ");
+}
+
+bool goes_on(std::string_view text) {
+  for (std::size_t i = 1; i < text.size(); ++i)
+    if (!is_word(text[i - 1]) && any_at(text.substr(i), kGoesOn)) return true;
+  return false;
+}
+
 Severity by_words(std::string_view text) {
   Severity worst = Severity::none;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -145,8 +173,10 @@ Severity by_words(std::string_view text) {
 }  // namespace
 
 Severity severity_of(std::string_view text, Level level) {
+  if (tells_of_command(text)) return Severity::notice;
   if (level == Level::fatal) return Severity::fatal;
-  const Severity words = names_exception(text) ? Severity::fatal : by_words(text);
+  Severity words = names_exception(text) ? Severity::fatal : by_words(text);
+  if (level != Level::error && words > Severity::notice && goes_on(text)) words = Severity::notice;
   switch (level) {
     case Level::error:
       return std::max(words, Severity::failure);

@@ -98,6 +98,21 @@ TEST_CASE("verdict: a known fault that the job lives with does not lead, however
   CHECK(report.nodes.front().node == "node-1");
 }
 
+TEST_CASE("verdict: a printed warning does not lead, however it is worded, but for one of NCCL") {
+  for (const bool nccl : {false, true}) {
+    CAPTURE(nccl);
+    MadeJob job(6);
+    job.iterate_all(1, 30);
+    const std::string text =
+        nccl ? "NCCL WARN NET/IB : completion with error 12" : "cannot load it";
+    job.say(4, {text, Level::warning}, 30'200);
+    job.say(1, {"the server could not be reached", Level::error}, 33'000);
+    const Report report = diagnose(job.state(), {}, {}).report;
+    REQUIRE_FALSE(report.nodes.empty());
+    CHECK(report.nodes.front().node == (nccl ? "node-4" : "node-1"));
+  }
+}
+
 TEST_CASE("verdict: who says that a peer is gone leads while there is no cause") {
   for (const bool caused : {false, true}) {
     CAPTURE(caused);

@@ -49,6 +49,21 @@ TEST_CASE("words that only mention a failure") {
   }
 }
 
+TEST_CASE("who goes on, and a command of a script that ended, are no failure") {
+  for (const char* text :
+       {"Cannot initialize CollNet, using point-to-point network instead",
+        "Unable to find hostfile, will proceed with training with local resources only.",
+        "Failed to import the fused kernel, falling back to the plain one",
+        "could not read the cache: IGNORED", "modprobe: FATAL: Module amdgpu not found"}) {
+    CAPTURE(text);
+    CHECK(severity_of(text, Level::unknown) == Severity::notice);
+    CHECK(severity_of(text, Level::warning) == Severity::notice);
+  }
+  CHECK(severity_of("modprobe: FATAL: Module amdgpu not found", Level::fatal) == Severity::notice);
+  CHECK(severity_of("cannot be ignored", Level::error) == Severity::failure);
+  CHECK(severity_of("FATAL: no such module", Level::unknown) == Severity::fatal);
+}
+
 TEST_CASE("case does not matter") {
   for (const char* text : {"FATAL: giving up", "fatal: giving up", "Fatal: giving up"})
     CHECK(severity_of(text, Level::unknown) == Severity::fatal);
