@@ -17,6 +17,7 @@ discover::OnDisk on_disk(const File& file) {
 
 std::vector<FilePart> parts_of(const discover::LogFile& file) {
   std::vector<FilePart> parts;
+  parts.reserve(file.older.size() + 1);
   for (const discover::OlderFile& older : file.older)
     parts.push_back({older.path, older.name, on_disk(older), {}, 0});
   parts.push_back({file.path, file.name, on_disk(file), {}, 0});
