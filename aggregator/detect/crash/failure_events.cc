@@ -9,25 +9,29 @@ namespace l4::detect::crash {
 namespace {
 
 constexpr Millis kMarginMin{2000};
-constexpr Millis kApartMax{30'000};
 
-/// Whose progress ended so long before the job's prints no iterations any more, or counts others.
-std::optional<TimeMs> if_near(std::optional<TimeMs> own, const job::JobClock& clock) {
-  if (own && clock.last_progress && *own + kApartMax < *clock.last_progress) return std::nullopt;
-  return own;
+/// When a rank made its last progress, by its own clock. One that is many iterations behind prints
+/// none any more, or counts others: of that nothing is known.
+std::optional<TimeMs> progress_of(const job::RankView& rank, const job::JobClock& clock) {
+  constexpr std::int64_t kBehindMax = 16;  // strides
+  const bool comparable = !clock.counted && rank.completed && clock.completed_by_any;
+  if (comparable &&
+      clock.completed_by_any->value() - rank.completed->value() > kBehindMax * clock.stride)
+    return std::nullopt;
+  return rank.completed_time;
 }
 
 /// When each node last made progress, by its own clock; by the job's where it says nothing of it or
 /// stopped long before the others. Clocks of nodes differ by seconds.
 std::vector<std::optional<TimeMs>> progress_by_node(const job::JobView& view,
                                                     const job::JobClock& clock) {
+  constexpr Millis kApartMax{30'000};
   std::vector<std::optional<TimeMs>> progress(view.nodes.size());
   for (const job::RankView& rank : view.ranks)
     progress[rank.node] = std::max(progress[rank.node], rank.completed_time);
-  for (std::optional<TimeMs>& own : progress) {
-    own = if_near(own, clock);
-    if (!own) own = clock.last_progress;
-  }
+  for (std::optional<TimeMs>& own : progress)
+    if (!own || (clock.last_progress && *own + kApartMax < *clock.last_progress))
+      own = clock.last_progress;
   return progress;
 }
 
@@ -46,7 +50,7 @@ bool after_progress(const job::JobView& view, const job::JobClock& clock,
     return occurrence.stats.first_line >= state.tail_line ||
            (state.timed_last_line > 0 && occurrence.stats.first_line > state.timed_last_line);
   }
-  const auto own = if_near(view.ranks[stream.rank].completed_time, clock);
+  const auto own = progress_of(view.ranks[stream.rank], clock);
   const auto progress = own ? own : node_progress;
   // Nothing says when progress ended: only the last words of a stream can be about the end.
   if (!progress) return occurrence.stats.first_line >= stream.state->tail_line;

@@ -149,6 +149,20 @@ MadeJob fails_between_stamps(bool early_stamp) {
   return job;
 }
 
+TEST_CASE("a rank goes by its own clock, but not by progress that it stopped printing") {
+  constexpr std::int64_t kHour = 3'600'000;
+  for (const bool behind : {false, true}) {  // else its clock is an hour late, and it keeps step
+    CAPTURE(behind);
+    MadeJob job(4);
+    const std::int64_t skew = behind ? 0 : kHour;
+    for (std::int64_t k = 1; k <= 60; ++k)
+      for (int rank = 0; rank < 4; ++rank)
+        if (rank != 2 || !behind || k <= 2) job.iterate(rank, k, k * 1000 - (rank == 2 ? skew : 0));
+    job.say(2, kPush, (behind ? 3000 : 60'500) - skew);
+    CHECK(find(job).texts.size() == (behind ? 0 : 1));
+  }
+}
+
 TEST_CASE("a line between two stamps is no proof that it was said early") {
   MadeJob job = fails_between_stamps(false);
   const Found found = find(job);
