@@ -276,7 +276,7 @@ void Collector::add_lag() {
     const auto completed = view().ranks[rank].completed;
     if (!completed || !findings_.clock.completed_by_any) continue;
     const auto lag = findings_.clock.completed_by_any->value() - completed->value();
-    if (lag <= 0 || lag > 16 * findings_.clock.stride) continue;
+    if (lag <= 0 || findings_.clock.is_far_behind(*completed)) continue;
     ++behind;
     late.push_back(rank);
   }

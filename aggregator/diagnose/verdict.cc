@@ -238,10 +238,6 @@ Verdict decide_quiet(const VerdictInput& input) {
   return make(State::healthy, 0.8);
 }
 
-}  // namespace
-
-namespace {
-
 /// Nodes that another one says are lost, and that say nothing themselves.
 std::vector<std::uint32_t> named_as_lost(const Findings& findings,
                                          const std::vector<bool>& complained) {

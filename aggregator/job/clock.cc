@@ -107,13 +107,10 @@ void find_dense_ranks(const JobView& view, bool counted, JobClock& clock) {
 
 void find_incomplete(const JobView& view, JobClock& clock) {
   if (!clock.completed_by_any) return;
-  // Training is synchronous: a rank far behind counts something else.
-  constexpr std::int64_t kLagMax = 16;
   std::optional<std::int64_t> least;
   for (const std::uint32_t rank : clock.dense_ranks) {
     const auto completed = view.ranks[rank].completed;
-    if (!completed || clock.completed_by_any->value() - completed->value() > kLagMax * clock.stride)
-      continue;
+    if (!completed || clock.is_far_behind(*completed)) continue;
     if (!least || completed->value() < *least) least = completed->value();
   }
   clock.first_incomplete = Iteration{(least ? *least : clock.completed_by_any->value()) + 1};
@@ -310,9 +307,8 @@ JobClock clock_of(const JobView& view, bool counted) {
 /// Where hardly a number is printed, but other ranks give one sign of progress after the other, the
 /// signs tell whether the job goes on.
 void heed_signs(const JobClock& signs, JobClock& clock) {
-  constexpr std::size_t kPrintedMin = 3, kSignsMin = 6;
-  if (clock.ticks.size() >= kPrintedMin || signs.ticks.size() < kSignsMin) return;
-  if (!signs.last_progress || !signs.paced) return;
+  constexpr std::size_t kSignsMin = 6;
+  if (signs.ticks.size() < kSignsMin || !signs.last_progress || !signs.paced) return;
   clock.last_progress = std::max(clock.last_progress, signs.last_progress);
   clock.gap_max_ms = std::max(clock.gap_max_ms, signs.gap_max_ms);
   clock.gap_median_ms = std::max(clock.gap_median_ms, signs.gap_median_ms);
@@ -321,6 +317,7 @@ void heed_signs(const JobClock& signs, JobClock& clock) {
 }  // namespace
 
 JobClock make_clock(const JobView& view) {
+  constexpr std::size_t kPrintedMin = 3;
   const auto any = [&](bool counted) {
     return std::ranges::any_of(view.streams, [&](const StreamView& stream) {
       return stream.state->last_completed && stream.state->counted == counted;
@@ -328,7 +325,7 @@ JobClock make_clock(const JobView& view) {
   };
   if (!any(false)) return clock_of(view, true);
   JobClock clock = clock_of(view, false);
-  if (any(true)) heed_signs(clock_of(view, true), clock);
+  if (clock.ticks.size() < kPrintedMin && any(true)) heed_signs(clock_of(view, true), clock);
   return clock;
 }
 

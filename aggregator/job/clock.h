@@ -20,6 +20,8 @@ struct ClockTick {
 };
 
 struct JobClock {
+  static constexpr std::int64_t kLagMax = 16;
+
   std::vector<ClockTick> ticks;  ///< ascending
   std::int64_t stride = 1;       ///< numbers between two printed iterations of the densest ranks
   std::vector<std::uint32_t> dense_ranks;  ///< ranks (view index) that print each `stride`-th
@@ -34,6 +36,11 @@ struct JobClock {
   bool counted = false;  ///< numbers are signs of progress counted here: not for people
 
   bool has_iterations() const { return completed_by_any.has_value(); }
+  /// Training is synchronous: whose newest iteration is more than kLagMax strides behind prints
+  /// none any more, or counts something else.
+  bool is_far_behind(Iteration completed) const {
+    return completed_by_any && completed_by_any->value() - completed.value() > kLagMax * stride;
+  }
 };
 
 JobClock make_clock(const JobView& view);

@@ -10,14 +10,9 @@ namespace {
 
 constexpr Millis kMarginMin{2000};
 
-/// When a rank made its last progress, by its own clock. One that is many iterations behind prints
-/// none any more, or counts others: of that nothing is known.
+/// When a rank made its last progress, by its own clock; of one far behind nothing is known.
 std::optional<TimeMs> progress_of(const job::RankView& rank, const job::JobClock& clock) {
-  constexpr std::int64_t kBehindMax = 16;  // strides
-  const bool comparable = !clock.counted && rank.completed && clock.completed_by_any;
-  if (comparable &&
-      clock.completed_by_any->value() - rank.completed->value() > kBehindMax * clock.stride)
-    return std::nullopt;
+  if (!clock.counted && rank.completed && clock.is_far_behind(*rank.completed)) return std::nullopt;
   return rank.completed_time;
 }
 

@@ -3,19 +3,6 @@
 #include <algorithm>
 
 namespace l4::detect::hang {
-
-Millis deadline_of(const job::JobClock& clock, const Options& options) {
-  // Twice the largest gap of this job: a pause of a kind seen before (algorithms.md 4, with the
-  // whole job as one key). The floor stands for pauses never seen; a job whose iterations take
-  // milliseconds need not wait for all of it.
-  const auto times = [&](double factor) {
-    return Millis{static_cast<std::int64_t>(factor * clock.gap_max_ms)};
-  };
-  if (clock.gap_max_ms <= 0) return options.floor;
-  if (!clock.paced) return std::max(times(2), options.floor);
-  return std::max(times(2), std::clamp(times(options.gaps), options.floor_min, options.floor));
-}
-
 namespace {
 
 /// A job that saves a checkpoint or evaluates goes on, though it completes no iteration meanwhile.
@@ -31,6 +18,18 @@ std::optional<TimeMs> newest_pause(const job::JobView& view) {
 }
 
 }  // namespace
+
+Millis deadline_of(const job::JobClock& clock, const Options& options) {
+  // Twice the largest gap of this job: a pause of a kind seen before (algorithms.md 4, with the
+  // whole job as one key). The floor stands for pauses never seen; a job whose iterations take
+  // milliseconds need not wait for all of it.
+  const auto times = [&](double factor) {
+    return Millis{static_cast<std::int64_t>(factor * clock.gap_max_ms)};
+  };
+  if (clock.gap_max_ms <= 0) return options.floor;
+  if (!clock.paced) return std::max(times(2), options.floor);
+  return std::max(times(2), std::clamp(times(options.gaps), options.floor_min, options.floor));
+}
 
 Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeMs as_of,
                      const Options& options) {

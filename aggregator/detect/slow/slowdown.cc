@@ -154,7 +154,7 @@ SlowPhase lasting_phase(const Values& logs, const Options& options) {
 
 /// The stretch from `begin` on whose iterations exceed the usual time by most, taken together
 /// (maximum subarray).
-SlowPhase longest_stretch(const Values& logs, std::size_t begin, double usual, double limit) {
+SlowPhase slowest_stretch(const Values& logs, std::size_t begin, double usual, double limit) {
   constexpr double kClip = 0.7;  // one very long iteration is a checkpoint, not a phase
   SlowPhase best;
   double sum = 0;
@@ -180,9 +180,9 @@ SlowPhase longest_stretch(const Values& logs, std::size_t begin, double usual, d
 SlowPhase passing_phase(const Values& logs, const Options& options) {
   const double usual = median_between(logs, 0, logs.size());
   const double limit = std::log(options.passing_ratio_min) / 2;
-  SlowPhase best = longest_stretch(logs, 0, usual, limit);
+  SlowPhase best = slowest_stretch(logs, 0, usual, limit);
   while (best.to > 0 && best.from < options.before_min)
-    best = longest_stretch(logs, best.to, usual, limit);
+    best = slowest_stretch(logs, best.to, usual, limit);
   best.before = quartile_between(logs, 0, logs.size());
   if (best.to - best.from < options.passing_min) return best;
   best.after = quartile_between(logs, best.from, best.to);

@@ -12,6 +12,26 @@ namespace {
 using job::test::MadeJob;
 using job::test::Say;
 
+faults::Fault fault(const char* id, Level severity, const char* pattern) {
+  faults::Fault fault;
+  fault.id = id;
+  fault.severity = severity;
+  fault.patterns = {pattern};
+  return fault;
+}
+
+/// What jobs live with, though it sounds like a failure.
+faults::Fault fast_path() {
+  return fault("fast_path", Level::warning, "cannot use the fast path");
+}
+
+std::string first_node(MadeJob& job, const faults::Library& library) {
+  Options options;
+  options.library = &library;
+  const Report report = diagnose(job.state(), {}, options).report;
+  return report.nodes.empty() ? "" : report.nodes.front().node;
+}
+
 /// Four ranks start; rank 0 gives signs of progress, or prints iterations; rank 2 fails.
 State state_after(int signs, bool counted) {
   MadeJob job(4);
@@ -42,11 +62,8 @@ TEST_CASE("verdict: what the library knows as harmless ends no job, however it s
     MadeJob job(4);
     job.iterate_all(1, 30);
     job.say(2, {text, Level::unknown}, 30'500);
-    faults::Fault harmless;
-    harmless.id = "probe";
-    harmless.severity = Level::info;
-    harmless.patterns = {"probe of an optional part failed"};
-    const auto library = faults::Library().with({harmless});
+    const auto library =
+        faults::Library().with({fault("probe", Level::info, "probe of an optional part failed")});
     Options options;
     options.library = known ? &library : nullptr;
     options.as_of = job::test::after(34'000);
@@ -83,19 +100,10 @@ TEST_CASE("verdict: where something was fatal, a warning of one node does not le
 TEST_CASE("verdict: a known fault that the job lives with does not lead, however early") {
   MadeJob job(6);
   job.iterate_all(1, 30);
-  job.say(4, {"cannot use the fast path, going on without", Level::warning}, 30'200);
+  job.say(4, {"cannot use the fast path", Level::error}, 30'200);
   for (const int rank : {1, 2})
     job.say(rank, {"AttributeError: no such thing", Level::error}, 33'000);
-  faults::Fault mild;
-  mild.id = "fast_path";
-  mild.severity = Level::warning;
-  mild.patterns = {"cannot use the fast path"};
-  const auto library = faults::Library().with({mild});
-  Options options;
-  options.library = &library;
-  const Report report = diagnose(job.state(), {}, options).report;
-  REQUIRE_FALSE(report.nodes.empty());
-  CHECK(report.nodes.front().node == "node-1");
+  CHECK(first_node(job, faults::Library().with({fast_path()})) == "node-1");
 }
 
 TEST_CASE("verdict: a printed warning does not lead, however it is worded, but for one of NCCL") {
@@ -107,9 +115,7 @@ TEST_CASE("verdict: a printed warning does not lead, however it is worded, but f
         nccl ? "NCCL WARN NET/IB : completion with error 12" : "cannot load it";
     job.say(4, {text, Level::warning}, 30'200);
     job.say(1, {"the server could not be reached", Level::error}, 33'000);
-    const Report report = diagnose(job.state(), {}, {}).report;
-    REQUIRE_FALSE(report.nodes.empty());
-    CHECK(report.nodes.front().node == (nccl ? "node-4" : "node-1"));
+    CHECK(first_node(job, faults::Library()) == (nccl ? "node-4" : "node-1"));
   }
 }
 
@@ -118,23 +124,13 @@ TEST_CASE("verdict: who says that a peer is gone leads while there is no cause")
     CAPTURE(caused);
     MadeJob job(6);
     job.iterate_all(1, 30);
-    job.say(4, {"cannot use the fast path, going on without", Level::warning}, 30'200);
+    job.say(4, {"cannot use the fast path", Level::error}, 30'200);
     job.say(1, {"connection to the peer is lost", Level::error}, 31'000);
     if (caused) job.say(5, {"AttributeError: no such thing", Level::error}, 33'000);
-    faults::Fault mild, accuser;
-    mild.id = "fast_path";
-    mild.severity = Level::warning;
-    mild.patterns = {"cannot use the fast path"};
-    accuser.id = "peer_gone";
-    accuser.severity = Level::fatal;
+    faults::Fault accuser = fault("peer_gone", Level::fatal, "connection to the peer is lost");
     accuser.accuses_peer = true;
-    accuser.patterns = {"connection to the peer is lost"};
-    const auto library = faults::Library().with({mild, accuser});
-    Options options;
-    options.library = &library;
-    const Report report = diagnose(job.state(), {}, options).report;
-    REQUIRE_FALSE(report.nodes.empty());
-    CHECK(report.nodes.front().node == (caused ? "node-5" : "node-1"));
+    const auto library = faults::Library().with({fast_path(), accuser});
+    CHECK(first_node(job, library) == (caused ? "node-5" : "node-1"));
   }
 }
 
@@ -149,12 +145,9 @@ Report told_of(const std::vector<std::string>& hosts, bool known) {
   wire::Segment& said = job.say(0, {"error: node failure", Level::error}, 50'000);
   for (const std::string& host : hosts)
     said.parameters.push_back({said.events.front().id, 1, {{wire::ParameterKind::host, host}}});
-  faults::Fault failure;
-  failure.id = "node_failure";
+  faults::Fault failure = fault("node_failure", Level::fatal, "error: node failure");
   failure.category = faults::Category::hardware;
   failure.subcategory = "node";
-  failure.severity = Level::fatal;
-  failure.patterns = {"error: node failure"};
   const auto library = faults::Library().with({failure});
   Options options;
   if (known) options.library = &library;
