@@ -66,10 +66,12 @@ bool may_be_stamp(std::string_view text) {
 }  // namespace
 
 struct Decoder::State {
-  State(Options given, Sink sink)
+  State(Options given, Sink sink, LooksReader* shared)
       : options(given),
         framer(given.line_bytes_max),
         stamps(given.zone, given.year_hint),
+        own_looks(shared == nullptr ? std::make_unique<LooksReader>() : nullptr),
+        looks(shared == nullptr ? *own_looks : *shared),
         folder(given.fold_lines_max, [this, out = std::move(sink)](const Record& record) {
           ++stats.records;
           out(record);
@@ -92,7 +94,8 @@ struct Decoder::State {
   LineFramer framer;
   Survey survey;
   TimestampReader stamps;
-  LooksReader looks;
+  std::unique_ptr<LooksReader> own_looks;  // null where they are shared
+  LooksReader& looks;
   Folder folder;
   std::string pending;  // the block that is not full yet
   StructuredLine fields;
@@ -305,8 +308,8 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   folder.take(message);
 }
 
-Decoder::Decoder(Options options, Sink sink)
-    : state_(std::make_unique<State>(options, std::move(sink))) {}
+Decoder::Decoder(Options options, Sink sink, LooksReader* looks)
+    : state_(std::make_unique<State>(options, std::move(sink), looks)) {}
 Decoder::~Decoder() = default;
 Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;

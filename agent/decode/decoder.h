@@ -23,6 +23,8 @@
 
 namespace l4::decode {
 
+class LooksReader;
+
 struct Options {
   std::size_t line_bytes_max = 16 * 1024;
   std::size_t fold_lines_max = 2'000;
@@ -61,7 +63,9 @@ class Decoder {
  public:
   using Sink = std::function<void(const Record&)>;  // called per record, built once per file
 
-  Decoder(Options options, Sink sink);
+  /// `looks`: what decoders of one thread share, as what lines look like is learned once for all
+  /// files; it must outlive them. Null: the decoder has its own.
+  Decoder(Options options, Sink sink, LooksReader* looks = nullptr);
   ~Decoder();
   Decoder(Decoder&&) noexcept;
   Decoder& operator=(Decoder&&) noexcept;

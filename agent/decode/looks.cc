@@ -66,7 +66,8 @@ std::optional<Rank> LooksReader::read(std::string_view indented, Message& messag
   if (!usual || message.record.outline.collapsed == 0) return look_at(indented, message);
 
   const Outline outline = with_marks(message.record.outline, message, blanks);
-  if (const Looks* known = memo_.find(outline); known != nullptr && !known->each) {
+  if (const Looks* known = memo_.find(outline); known != nullptr) {
+    if (known->each) return look_at(indented, message);
     message.record.text = text;
     message.record.level = known->level;
     message.body = body_of(indented, message, {});

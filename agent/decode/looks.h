@@ -2,8 +2,8 @@
 // a fold.
 //
 // Flow: Decoder asks for each line whose wrapping is off. Lines that differ from many before in
-// digits alone are answered from a memo, as long as they name no rank and are no errors. One per
-// decoder, one thread; bounded by kOutlinesMax.
+// digits alone are answered from a memo, as long as they name no rank and are no errors. For any
+// decoders of one thread; bounded by kOutlinesMax.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class LooksReader {
   std::optional<Rank> read(std::string_view indented, Message& message);
 
  private:
-  static constexpr std::size_t kOutlinesMax = 2048;
+  static constexpr std::size_t kOutlinesMax = 4096;
 
   struct Looks {
     Level level = Level::unknown;

@@ -66,7 +66,8 @@ void JobPipeline::describe(LogNumber number, const discover::LogFile& facts) {
 decode::Decoder& JobPipeline::decoder_of(Log& log) {
   if (!log.decoder)
     log.decoder = std::make_unique<decode::Decoder>(
-        log.decode, [this, &log](const decode::Record& record) { on_record(log, record); });
+        log.decode, [this, &log](const decode::Record& record) { on_record(log, record); },
+        &looks_);
   return *log.decoder;
 }
 
@@ -238,21 +239,22 @@ void JobPipeline::take(Log& log, const decode::Record& record) {
   const drain::Match match =
       miner_.learn(record.text, record.level >= Level::warning, record.outline);
   segment::TemplateTraits& known = traits_of(match.id, record);
-  auto mark = segmenter_of(log, speaker).mark_of(record, match.id, known);
+  segment::Segmenter* own = &segmenter_of(log, speaker);
+  auto mark = own->mark_of(record, match.id, known);
   if (log.watch.begins(speaker, known, record.level, mark)) {
     begin_run(log, record.bytes.from);
-    mark = segmenter_of(log, speaker).mark_of(record, match.id, known);
+    own = &segmenter_of(log, speaker);
+    mark = own->mark_of(record, match.id, known);
   }
   const Stage stage = record.stack.empty() ? Stage::unknown : packs_->stage_of(record.stack);
-  segment::Segmenter& own = segmenter_of(log, speaker);
   if (mark && !mark->counted && log.watch.restless()) {
     mark.reset();
-    own.lose_marker();
+    own->lose_marker();
   }
-  if (arrival_) own.arrives(*arrival_);
+  if (arrival_) own->arrives(*arrival_);
   const bool silent = record.outline.collapsed != 0 && silent_.find(record.outline) != nullptr;
-  own.add(record, match.id, known, mark, stage, silent);
-  if (own.was_silent()) note_silent(record);
+  own->add(record, match.id, known, mark, stage, silent);
+  if (own->was_silent()) note_silent(record);
 }
 
 /// Lines of this wording have no parameters, whatever their numbers.

@@ -15,7 +15,7 @@ bool same(const decode::Speaker& speaker, const std::string& host, std::int32_t 
 
 SpeakerTable::Found SpeakerTable::find(const decode::Speaker& speaker) {
   if (one_speaker()) {
-    if (speaker.rank) ++rank_votes_[speaker.rank->value()];
+    if (speaker.rank) vote(*speaker.rank);
     if (!keys_.empty()) return {0, false};
     keys_.push_back({});
     return {0, true};
@@ -45,15 +45,24 @@ std::size_t SpeakerTable::lookup(const decode::Speaker& speaker) const {
   return last_ = place == places_.end() ? 0 : place->second;
 }
 
+void SpeakerTable::vote(Rank rank) {
+  const std::uint64_t key = std::uint64_t{1} << 32 | static_cast<std::uint32_t>(rank.value());
+  if (std::uint64_t* votes = rank_votes_.find(key); votes != nullptr)
+    ++*votes;
+  else if (rank_votes_.size() < kSpeakersMax)
+    rank_votes_[key] = 1;
+}
+
+/// The rank that most lines name which name one.
 std::optional<Rank> SpeakerTable::voted_rank() const {
-  std::uint64_t all = 0;
-  const std::pair<const std::int32_t, std::uint64_t>* best = nullptr;
-  for (const auto& vote : rank_votes_) {
-    all += vote.second;
-    if (best == nullptr || vote.second > best->second) best = &vote;
-  }
-  if (best == nullptr || best->second * 2 <= all) return std::nullopt;
-  return Rank{best->first};
+  std::uint64_t all = 0, most = 0, best = 0;
+  rank_votes_.for_each_entry([&](std::uint64_t key, std::uint64_t votes) {
+    all += votes;
+    if (votes > most) best = key;
+    most = std::max(most, votes);
+  });
+  if (most * 2 <= all) return std::nullopt;
+  return Rank{static_cast<std::int32_t>(static_cast<std::uint32_t>(best))};
 }
 
 wire::SourceDefinition SpeakerTable::definition(std::size_t speaker) const {

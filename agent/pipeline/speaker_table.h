@@ -3,7 +3,8 @@
 // Place in the flow: JobPipeline asks it for every record. A file of one rank (by its path)
 // has one speaker, whose rank is the path's or the one most of its lines name; any other file gets
 // a source per (host, rank, local rank) that its prefixes tell apart.
-// One per file, one thread. Bounded: past kSpeakersMax further speakers share the file's first.
+// One per file, one thread. Bounded: past kSpeakersMax further speakers share the file's first,
+// and further ranks have no votes.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 
 #include "agent/decode/record.h"
 #include "agent/discover/discover.h"
+#include "common/base/flat_table.h"
 #include "common/wire/batch.h"
 
 namespace l4::pipeline {
@@ -22,7 +24,6 @@ class SpeakerTable {
  public:
   static constexpr std::size_t kSpeakersMax = 16'384;
 
-  /// `file` must outlive the table.
   /// `file` must outlive the table.
   explicit SpeakerTable(const discover::LogFile& file) : file_(&file) {}
   explicit SpeakerTable(discover::LogFile&& file) = delete;
@@ -45,13 +46,14 @@ class SpeakerTable {
     std::int32_t local_rank = -1;
     auto operator<=>(const Key&) const = default;
   };
+  void vote(Rank rank);
   bool one_speaker() const { return file_->kind == wire::SourceKind::rank; }
   std::optional<Rank> voted_rank() const;
 
   const discover::LogFile* file_;
   std::vector<Key> keys_;
   std::map<Key, std::size_t> places_;
-  std::map<std::int32_t, std::uint64_t> rank_votes_;
+  FlatTable<std::uint64_t> rank_votes_;  // lines that name a rank
   mutable std::size_t last_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "common/base/outline.h"
 
+#include <algorithm>
+
 #include "common/base/collapse.h"
 #include "common/base/hash.h"
 #include "common/base/outline_memo.h"
@@ -15,17 +17,16 @@ Outline outline_of(std::string_view line) {
 }
 
 std::string_view probe(std::string_view line, const DigitProbe& with, std::string& out) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   out.clear();
-  bool in_run = false;
-  for (const char c : line) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit)
-      out += c;
-    else if (with.run.empty())
-      out += with.digit;
-    else if (!in_run)
-      out += with.run;
-    in_run = digit;
+  for (auto at = line.begin(); at != line.end();) {
+    const auto digits = std::find_if(at, line.end(), is_digit);
+    out.append(at, digits);
+    at = std::find_if_not(digits, line.end(), is_digit);
+    if (with.run.empty())
+      out.append(static_cast<std::size_t>(at - digits), with.digit);
+    else if (at != digits)
+      out.append(with.run);
   }
   return out;
 }

@@ -74,7 +74,8 @@ struct TemplateMiner::State {
     return *at;
   }
 
-  MaskedLine mask(std::string_view message, const Outline& outline);
+  Skeleton mask(std::string_view message, const Outline& outline, std::optional<MaskedLine>& whole);
+  const MaskedLine& whole(std::string_view message, std::optional<MaskedLine>& known) const;
   Match learn_row(std::string_view message, const MaskedLine& line, bool alert);
   std::optional<Match> by_half(const MaskedLine& line, bool alert);
   void apply_merges();
@@ -87,7 +88,7 @@ struct TemplateMiner::State {
   Options options;
   const CodeList& codes;
   Grouping grouping;
-  OutlineMemo<MaskedLine> outlines{kOutlinesMax};
+  OutlineMemo<Skeleton> outlines{kOutlinesMax};
   FlatTable<Known> memo;
   Flood flood;
   std::unordered_map<std::uint32_t, Entry> entries;  // with aliases
@@ -109,10 +110,23 @@ struct TemplateMiner::State {
   std::optional<Frozen> frozen;
 };
 
-MaskedLine TemplateMiner::State::mask(std::string_view message, const Outline& outline) {
-  return outlines.get(
-      outline, message, [this](std::string_view line) { return masked_line(line, codes); },
-      [this](std::string_view line) { return may_hold_code(line, codes); });
+/// The skeleton alone is remembered, so that many fit into the cache; `whole`: if it is found out.
+Skeleton TemplateMiner::State::mask(std::string_view message, const Outline& outline,
+                                    std::optional<MaskedLine>& whole) {
+  const auto find_out = [&](std::string_view line) { return masked_skeleton(line, codes); };
+  const auto varies = [&](std::string_view line) { return may_hold_code(line, codes); };
+  const bool has_outline = outline.collapsed != 0;
+  const Skeleton* known = has_outline ? outlines.find(outline) : nullptr;
+  if (known != nullptr) return *known;
+  whole = masked_line(message, codes);
+  if (has_outline) outlines.note(outline, message, whole->skeleton, find_out, varies);
+  return whole->skeleton;
+}
+
+const MaskedLine& TemplateMiner::State::whole(std::string_view message,
+                                              std::optional<MaskedLine>& known) const {
+  if (!known) known = masked_line(message, codes);
+  return *known;
 }
 
 /// The template of a line that is new but half of which is known.
@@ -269,10 +283,12 @@ TemplateMiner& TemplateMiner::operator=(TemplateMiner&&) noexcept = default;
 Match TemplateMiner::learn(std::string_view message, bool alert, const Outline& outline) {
   State& state = *state_;
   ++state.stats.lines;
-  const MaskedLine line = state.mask(message, outline);
-  State::Known* known = state.memo.find(line.skeleton.value());
+  std::optional<MaskedLine> whole;
+  const Skeleton skeleton = state.mask(message, outline, whole);
+  State::Known* known = state.memo.find(skeleton.value());
   state.flood.note(known != nullptr);
   if (known == nullptr) {
+    const MaskedLine& line = state.whole(message, whole);
     if (state.flood.on())
       if (const auto match = state.by_half(line, alert)) return *match;
     return state.learn_row(message, line, alert);
@@ -284,10 +300,10 @@ Match TemplateMiner::learn(std::string_view message, bool alert, const Outline& 
   known->entry->alert = known->entry->alert || alert;
   const LocalTemplateId id = known->entry->log_template.id;
   if (state.flood.on() && known->in_flood != state.flood.age()) {
-    state.flood.remember(line, id.value(), alert);
+    state.flood.remember(state.whole(message, whole), id.value(), alert);
     known->in_flood = state.flood.age();
   }
-  return {id, line.skeleton, false, false};
+  return {id, skeleton, false, false};
 }
 
 std::optional<LocalTemplateId> TemplateMiner::find(std::string_view message) const {
@@ -325,7 +341,7 @@ void TemplateMiner::freeze() {
                                state.grouping.freeze(), templates};
   state.flood.freeze();
   state.memo = FlatTable<State::Known>();
-  state.outlines = OutlineMemo<MaskedLine>(kOutlinesMax);
+  state.outlines = OutlineMemo<Skeleton>(kOutlinesMax);
   state.entries = std::unordered_map<std::uint32_t, State::Entry>();
   state.changed.clear();
   state.dropped = std::vector<State::DroppedAlias>();
