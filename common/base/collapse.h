@@ -17,11 +17,12 @@ namespace l4 {
 
 struct CollapsedLine {
   std::size_t size = 0;
-  std::uint64_t digits = 0;  ///< hash of where digits stand in the line
+  std::uint64_t digits = 0;  ///< hash of where digits stand in the line, hexadecimal ones too
 };
 using CollapsedText = std::array<char, Outline::kBytesMax + kByteBlock>;
 
-/// `line`, of 1 to Outline::kBytesMax bytes, with each run of digits as one NUL, in `out`.
+/// `line`, of 1 to Outline::kBytesMax bytes, with each run of digits as one NUL and each run of
+/// hexadecimal digits behind `0x` as one line end, in `out`.
 CollapsedLine collapse(std::string_view line, CollapsedText& out);
 /// The same for every machine.
 CollapsedLine collapse_portably(std::string_view line, CollapsedText& out);

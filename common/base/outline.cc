@@ -16,17 +16,46 @@ Outline outline_of(std::string_view line) {
   return {hash != 0 ? hash : 1, hashing::fold(collapsed.digits ^ hash, hashing::kC) | 1};
 }
 
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_hex_digit(char c) {
+  return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
+/// Hexadecimal digits in the place of `size` of them: mixed, letters alone, or none of them.
+void append_hex(std::size_t size, const DigitProbe& with, std::string& out) {
+  const bool fixed = with.run.empty();
+  for (std::size_t i = 0; i < (fixed ? size : with.run.size()); ++i) {
+    const char digit = fixed ? with.digit : with.run[i];
+    const bool letter = fixed && digit == '9' ? true : fixed && digit == '4' ? false : i % 2 == 1;
+    out += letter ? static_cast<char>('a' + (digit - '0') % 6) : digit;
+  }
+}
+
+}  // namespace
+
 std::string_view probe(std::string_view line, const DigitProbe& with, std::string& out) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   out.clear();
   for (auto at = line.begin(); at != line.end();) {
     const auto digits = std::find_if(at, line.end(), is_digit);
     out.append(at, digits);
     at = std::find_if_not(digits, line.end(), is_digit);
-    if (with.run.empty())
-      out.append(static_cast<std::size_t>(at - digits), with.digit);
-    else if (at != digits)
+    const auto size = static_cast<std::size_t>(at - digits);
+    const bool marks_hex = size == 1 && *digits == '0' && line.end() - at > 1 && *at == 'x';
+    if (marks_hex && is_hex_digit(at[1])) {
+      const auto behind = std::find_if_not(at + 1, line.end(), is_hex_digit);
+      out.append(digits, at + 1);
+      append_hex(static_cast<std::size_t>(behind - at - 1), with, out);
+      at = behind;
+    } else if (with.run.empty()) {
+      out.append(size, with.digit);
+    } else if (size > 0) {
       out.append(with.run);
+    }
   }
   return out;
 }

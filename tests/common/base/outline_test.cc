@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <regex>
 #include <string>
 #include <unordered_map>
 
@@ -13,21 +14,22 @@
 namespace l4 {
 namespace {
 
-/// The outline, as its definition says: each run of digits is one sign.
+/// The outline, as its definition says: each run of digits is one sign, and so is each of
+/// hexadecimal digits behind `0x`.
 std::string collapsed(const std::string& line) {
-  std::string text;
-  for (const char c : line) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) text += c;
-    if (digit && (text.empty() || text.back() != '\0')) text += '\0';
-  }
-  return text;
+  static const std::regex kHex("(^|[^0-9])0x[0-9a-fA-F]+"), kDigits("[0-9]+");
+  const std::string marked = std::regex_replace(line, kHex, "$1\x02x\x03");
+  return std::regex_replace(marked, kDigits, "\x02");
 }
 
-std::string sized(std::string line) {
-  for (char& c : line)
-    if (c >= '0' && c <= '9') c = '\0';
-  return line;
+std::string sized(const std::string& line) {
+  static const std::regex kDigit("[0-9]"), kNumber("(^|[^0-9])0x([0-9a-fA-F]+)");
+  std::string text = line;
+  for (std::smatch found; std::regex_search(text, found, kNumber);) {
+    const std::string hex(static_cast<std::size_t>(found.length(2)), '\x03');
+    text = found.prefix().str() + found.str(1) + "\x02x" + hex + found.suffix().str();
+  }
+  return std::regex_replace(text, kDigit, "\x02");
 }
 
 TEST_CASE("lines have the same outline if, and only if, they differ in digits alone") {
@@ -42,9 +44,10 @@ TEST_CASE("lines have the same outline if, and only if, they differ in digits al
     while (line.size() < size) {
       const std::size_t many = i % 3 == 0 ? random() % 40 + 1 : 1;
       const char c =
-          random() % 2 == 0 ? static_cast<char>('0' + random() % 10) : "ab \xC3"[random() % 4];
+          random() % 2 == 0 ? static_cast<char>('0' + random() % 10) : "agF \xC3"[random() % 5];
+      if (random() % 4 == 0) line += "0x";
       for (std::size_t k = 0; k < many; ++k)
-        line += c >= '0' && c <= '9' ? static_cast<char>('0' + random() % 10) : c;
+        line += c >= '0' && c <= '9' ? "0123456789abcdE"[random() % (10 + c % 2 * 5)] : c;
     }
     CAPTURE(line);
     const Outline outline = outline_of(line);
@@ -117,6 +120,46 @@ TEST_CASE("a memo never answers what depends on digits") {
     for (int i = 0; i < 100; ++i) {
       const std::string line = "Xid: " + std::to_string(i);
       CHECK(asked(line, is_79, true) == is_79(line));
+    }
+    CHECK(asked.remembered == 0);
+  }
+}
+
+TEST_CASE("a line is tried with other digits, also with other hexadecimal ones") {
+  std::string out;
+  const auto probed = [&](std::string_view line, const DigitProbe& with) {
+    return std::string(probe(line, with, out));
+  };
+  CHECK(probed("rank 12 of 8", {"286"}) == "rank 286 of 286");
+  CHECK(probed("rank 12 of 8", {"", '4'}) == "rank 44 of 4");
+  CHECK(probed("at 0xdead12, 0x, 10x1", {"286"}) == "at 0x2c6, 286x, 286x286");
+  CHECK(probed("at 0xdead12, 0x, 10x1", {"", '0'}) == "at 0x0a0a0a, 0x, 00x0");
+  CHECK(probed("0xDEADg1", {"", '9'}) == "0xddddg9");
+  CHECK(probed("0xDEADg1", {"", '4'}) == "0x4444g4");
+  CHECK(probed("", {"", '4'}).empty());
+}
+
+TEST_CASE("a memo answers for hexadecimal numbers what does not depend on them") {
+  Asked asked;
+  std::mt19937 random(5);
+  const auto hex = [&](std::size_t size) {
+    std::string number;
+    while (number.size() < size) number += "0123456789abcdef"[random() % 16];
+    return number;
+  };
+  SUBCASE("at all") {
+    for (int i = 0; i < 1000; ++i)
+      CHECK(asked("comm 0x" + hex(1 + random() % 16),
+                  [](std::string_view line) { return line.find("0x"); }) == 5);
+    CHECK(asked.remembered == 996);
+  }
+  SUBCASE("but for their letters") {
+    const auto letters = [](std::string_view line) {
+      return static_cast<std::size_t>(std::ranges::count_if(line, [](char c) { return c > '9'; }));
+    };
+    for (int i = 0; i < 1000; ++i) {
+      const std::string line = "comm 0x" + hex(8);
+      CHECK(asked(line, letters) == letters(line));
     }
     CHECK(asked.remembered == 0);
   }

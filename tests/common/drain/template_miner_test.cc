@@ -277,7 +277,13 @@ TEST_CASE("a miner that is given outlines learns the same as one that is not") {
       "fault code #  8C#",
       "dead#beef face#cafe",
       "12345678-#-#-#-#",
-      "ab#-#"};
+      "ab#-#",
+      "0x%% 10x% a0x%%% 0x%g 0x%%.%% 00x% 0x",
+      "error 0x%% (code 0x#), exit code 0x%%%%",
+      "errno: 0x% Xid 0x%% EI0x%%",
+      "at [0x%%%%%%%%%%%%%%%%%%%%%%%%] <0x%>, (0x%%%%)",
+      "0x%%%%:0x%%%%-0x%%%% 0x%%%%_%% 0x%%%%h",
+      "flags=0x%%%%,0x%% size 0x%%KB"};
   const std::uint32_t seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937 random(seed);
