@@ -1,5 +1,7 @@
 #include "aggregator/http/connection.h"
 
+#include <unistd.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -21,13 +23,15 @@ namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
+using asio::ip::tcp;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 using Field = beast::http::field;
 
 constexpr std::size_t kReadAhead = 8 << 10;
 constexpr std::size_t kDiscardedMax = 16 << 20;
-constexpr Millis kLinger{2000};  // for what a refused client still sends
+constexpr std::chrono::seconds kLook{1};  // for clients that do not wait
+constexpr Millis kLinger{2000};           // for what a refused client still sends
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr char kHandshake = 22;  // the first byte that a client of TLS sends
 
@@ -80,17 +84,15 @@ class HttpConnection final : public Connection,
   void take(int descriptor, bool is_v6) {
     auto& socket = stream_.tcp().socket();
     error_code wrong;
-    socket.assign(is_v6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), descriptor, wrong);
-    const auto endpoint = socket.remote_endpoint(wrong);
-    if (!wrong)
-      peer_ =
-          Url{.host = endpoint.address().to_string(), .port = endpoint.port(), .target = ""}.peer();
+    if (socket.assign(is_v6 ? tcp::v6() : tcp::v4(), descriptor, wrong)) ::close(descriptor);
+    if (const auto from = socket.remote_endpoint(wrong); !wrong)
+      peer_ = Url{.host = from.address().to_string(), .port = from.port(), .target = ""}.peer();
   }
 
   void start() override { wait(); }
 
   void wait() {
-    state_ = State::waiting;
+    state_ = State::waits;
     waits_since_ = Clock::now();
     if (buffer_.size() > 0) return greet();
     stream_.tcp().expires_after(hub_.options.idle);
@@ -103,11 +105,11 @@ class HttpConnection final : public Connection,
   }
 
   bool may_be_evicted() const override {
-    return state_ != State::handling && state_ != State::streaming;
+    return state_ != State::handles && state_ != State::streams;
   }
-  Need need() const override { return {state_ == State::writing, waits_since_}; }
+  Need need() const override { return {state_ == State::writes, waits_since_}; }
   void deliver(std::uint64_t request, Response response) override {
-    if (state_ == State::handling && request == request_) respond(std::move(response));
+    if (state_ == State::handles && request == request_) respond(std::move(response));
   }
 
   void close() override {
@@ -122,20 +124,12 @@ class HttpConnection final : public Connection,
   }
 
  private:
-  enum class State : std::uint8_t {
-    waiting,
-    reading,
-    handling,
-    writing,
-    streaming,
-    lingering,
-    closed
-  };
+  enum class State : std::uint8_t { waits, reads, handles, writes, streams, leaves, closed };
 
   /// TLS is opened once the first bytes are there: they tell it from a request in plain HTTP.
   void greet() {
     if (!tls_ || stream_.tls() != nullptr) return read_request();
-    state_ = State::reading;
+    state_ = State::reads;
     stream_.tcp().expires_after(hub_.options.read);
     const auto first = static_cast<const char*>(buffer_.data().data());
     if (*first != kHandshake)
@@ -152,7 +146,7 @@ class HttpConnection final : public Connection,
   }
 
   void read_request() {
-    state_ = State::reading;
+    state_ = State::reads;
     read_bytes_ = 0;
     version_ = 11;
     without_body_ = was_continued_ = false;
@@ -235,23 +229,32 @@ class HttpConnection final : public Connection,
     if (hub_.counters.in_flight >= hub_.options.in_flight_max)
       return respond(hub_.busy("too many requests wait for their answers"));
     ++hub_.counters.in_flight;
-    state_ = State::handling;
+    state_ = State::handles;
     ++request_;
-    answer_timer_.expires_after(hub_.options.answer);
-    answer_timer_.async_wait([self = shared_from_this(), request = request_](error_code code) {
-      if (!code)
-        self->deliver(request, error_response(504, "too_late", "no answer was found in time"));
-    });
+    asked_ = std::stop_source();
+    await_answer(Clock::now() + hub_.options.answer);
     hub_.ask(id_, request_,
              {without_body_ ? "GET" : method, target->path, target->segments, target->query,
               std::move(message.body()), peer_, std::string(message[Field::authorization]),
               std::string(message[Field::if_none_match]), std::string(message[Field::content_type]),
-              std::string(message["Last-Event-ID"])});
+              std::string(message["Last-Event-ID"]), "", asked_.get_token()});
+  }
+
+  /// Until the handler answers, its time is over, or nobody waits for it any more.
+  void await_answer(Clock::time_point end) {
+    answer_timer_.expires_at(std::min(end, Clock::now() + kLook));
+    answer_timer_.async_wait([self = shared_from_this(), request = request_, end](error_code code) {
+      if (code || self->state_ != State::handles || request != self->request_) return;
+      if (has_left(self->stream_.tcp().socket().native_handle())) return self->close();
+      if (Clock::now() < end) return self->await_answer(end);
+      self->deliver(request, error_response(504, "too_late", "no answer was found in time"));
+    });
   }
 
   void leave_handler() {
-    if (state_ != State::handling) return;
+    if (state_ != State::handles) return;
     answer_timer_.cancel();
+    asked_.request_stop();
     --hub_.counters.in_flight;
   }
 
@@ -267,7 +270,7 @@ class HttpConnection final : public Connection,
       if (hub_.counters.streams < hub_.options.streams_max) return open(given);
       given = hub_.busy("too many streams of events are open");
     }
-    state_ = State::writing;
+    state_ = State::writes;
     if (hub_.response_bytes + given.body.size() > hub_.options.response_bytes_max)
       given = hub_.busy("too many answers wait to be read");
     const std::size_t size = given.body.size();
@@ -294,24 +297,23 @@ class HttpConnection final : public Connection,
     if (keep_alive_) return wait();
     if (stream_.tls() != nullptr) return say_goodbye();
     error_code ignored;
-    static_cast<void>(
-        stream_.tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored));
-    state_ = State::lingering;
+    static_cast<void>(stream_.tcp().socket().shutdown(tcp::socket::shutdown_send, ignored));
+    state_ = State::leaves;
     buffer_.consume(buffer_.size());
     stream_.tcp().expires_after(kLinger);
     linger(0);
   }
 
   void open(const Response& given) {
-    state_ = State::streaming;
+    state_ = State::streams;
     ++hub_.counters.streams;
     keep_alive_ = false;
     auto& events = events_.emplace(given.stream, version_);
     write(events.head(given.content_type, [gate = hub_.gate, id = id_] { gate->tell(id); }));
     // Who has asked for events has nothing more to say: what can be read is the connection's end.
-    stream_.tcp().socket().async_wait(asio::ip::tcp::socket::wait_read,
+    stream_.tcp().socket().async_wait(tcp::socket::wait_read,
                                       [self = shared_from_this()](error_code) {
-                                        if (self->state_ == State::streaming) self->close();
+                                        if (self->state_ == State::streams) self->close();
                                       });
   }
 
@@ -351,7 +353,7 @@ class HttpConnection final : public Connection,
 
   /// That this was all is part of TLS.
   void say_goodbye() {
-    state_ = State::lingering;
+    state_ = State::leaves;
     stream_.tcp().expires_after(kLinger);
     stream_.tls()->async_shutdown([self = shared_from_this()](error_code) { self->close(); });
   }
@@ -369,18 +371,17 @@ class HttpConnection final : public Connection,
   Hub& hub_;
   const std::uint64_t id_;
   const TlsContext tls_;  // null: plain HTTP
-  State state_ = State::waiting;
+  State state_ = State::waits;
   std::string peer_;
   Clock::time_point waits_since_;
   std::uint64_t request_ = 0;  // number of the one at the handler
+  std::stop_source asked_{std::nostopstate};
   unsigned version_ = 11;
-  bool keep_alive_ = false, without_body_ = false, was_continued_ = false;
-  std::size_t read_bytes_ = 0;  // of this request
-  std::size_t response_bytes_ = 0;
-  std::optional<EventWriter> events_;  // while it is open
-  bool is_sending_ = false;
-  std::string outgoing_;             // of a stream
-  asio::steady_timer answer_timer_;  // the handler's, or a stream's heartbeat
+  bool keep_alive_ = false, without_body_ = false, was_continued_ = false, is_sending_ = false;
+  std::size_t read_bytes_ = 0, response_bytes_ = 0;  // of this request
+  std::optional<EventWriter> events_;                // while it is open
+  std::string outgoing_;                             // of a stream
+  asio::steady_timer answer_timer_;                  // the handler's, or a stream's heartbeat
   Channel stream_;
   beast::flat_buffer buffer_;
   std::optional<beast::http::request_parser<beast::http::string_body>> parser_;

@@ -1,6 +1,9 @@
 #include "aggregator/http/hub.h"
 
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <exception>
 
@@ -29,6 +32,13 @@ void Hub::ask(std::uint64_t connection, std::uint64_t number, const Request& req
   } catch (const std::exception& fault) {
     ticket->send(error_response(500, "failed", fault.what()));
   }
+}
+
+bool has_left(int descriptor) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  return ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+         info.tcpi_state != TCP_ESTABLISHED;
 }
 
 std::vector<std::pair<std::string, std::string>> headers_of(const Response& response) {

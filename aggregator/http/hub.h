@@ -74,6 +74,9 @@ struct Hub {
   std::map<std::uint64_t, std::shared_ptr<Connection>> connections;
 };
 
+/// The other end of a connected socket sends nothing any more, read or not.
+bool has_left(int descriptor);
+
 /// All but those of its length and connection.
 std::vector<std::pair<std::string, std::string>> headers_of(const Response& response);
 Response header_too_large(const ServerOptions& options);

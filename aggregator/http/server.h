@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,9 @@ struct Request {
   std::string authorization = {}, if_none_match = {}, content_type = {};
   std::string last_event_id = {};  ///< header of who comes back to a stream of events
   std::string who = {};  ///< name of the token, or `local`; from tokens.h, not from the client
+  /// Nobody waits for the answer any more: the client has gone (noticed within a second), or was
+  /// answered 504.
+  std::stop_token left = {};
 };
 
 struct Response {

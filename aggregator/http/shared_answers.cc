@@ -1,10 +1,13 @@
 #include "aggregator/http/shared_answers.h"
 
+#include <atomic>
 #include <chrono>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "aggregator/http/routes.h"
@@ -44,10 +47,49 @@ std::string key_of(const Request& request) {
 }
 
 /// Those who wait for one answer. Held by whoever makes it: if it is never made, they are told.
-struct Waiting {
-  std::mutex mutex;
-  std::vector<Reply> replies;  ///< under it
-  bool over = false;           ///< under it
+/// Once all have left it need not be made, and nobody joins any more.
+class Waiting {
+ public:
+  Waiting(const Reply& reply, const std::stop_token& left) { add(reply, left); }
+
+  /// False: it was answered, or all have left.
+  bool join(const Reply& reply, const std::stop_token& left) {
+    const std::lock_guard lock(mutex_);
+    std::size_t here = here_;
+    while (here > 0 && !here_.compare_exchange_weak(here, here + 1)) continue;
+    if (over_ || here == 0) return false;
+    add(reply, left);
+    return true;
+  }
+
+  std::stop_token all_left() const { return all_left_.get_token(); }
+
+  /// Empty for a second call.
+  std::vector<Reply> take() {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    return std::exchange(replies_, {});
+  }
+
+ private:
+  struct Leave {
+    Waiting* waiting;
+    void operator()() const {
+      if (waiting->here_.fetch_sub(1) == 1) waiting->all_left_.request_stop();
+    }
+  };
+
+  void add(const Reply& reply, const std::stop_token& left) {
+    replies_.push_back(reply);
+    leaves_.emplace_back(left, Leave{this});
+  }
+
+  std::stop_source all_left_;
+  std::atomic<std::size_t> here_ = 1;
+  std::mutex mutex_;
+  std::vector<Reply> replies_;                   // under mutex_
+  bool over_ = false;                            // under mutex_
+  std::list<std::stop_callback<Leave>> leaves_;  // under mutex_
 };
 
 class Answers : public std::enable_shared_from_this<Answers> {
@@ -57,9 +99,11 @@ class Answers : public std::enable_shared_from_this<Answers> {
   void ask(const Request& request, const Reply& reply) {
     const std::string key = key_of(request);
     std::shared_ptr<Waiting> waiting;
-    if (const auto known = join(key, reply, waiting)) return reply(*known);
+    if (const auto known = join(key, reply, request.left, waiting)) return reply(*known);
     if (!waiting) return;
-    inner_(request, [self = shared_from_this(), key, waiting](Response response) {
+    Request asked = request;
+    asked.left = waiting->all_left();
+    inner_(asked, [self = shared_from_this(), key, waiting](Response response) {
       self->answered(key, *waiting, std::move(response));
     });
   }
@@ -75,7 +119,7 @@ class Answers : public std::enable_shared_from_this<Answers> {
 
   /// An answer that is fresh; else `reply` waits, and `made` is set if the answer is to be made.
   std::optional<Response> join(const std::string& key, const Reply& reply,
-                               std::shared_ptr<Waiting>& made) {
+                               const std::stop_token& left, std::shared_ptr<Waiting>& made) {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
     std::erase_if(entries_, [&](const auto& one) {
@@ -83,26 +127,15 @@ class Answers : public std::enable_shared_from_this<Answers> {
     });
     Entry& entry = entries_[key];
     if (entry.last && now - entry.made < fresh_) return entry.last;
-    if (const auto waiting = entry.waiting.lock()) {
-      const std::lock_guard waits(waiting->mutex);
-      if (!waiting->over) {
-        waiting->replies.push_back(reply);
-        return std::nullopt;
-      }
-    }
-    made = std::make_shared<Waiting>();
-    made->replies.push_back(reply);
+    if (const auto waiting = entry.waiting.lock(); waiting && waiting->join(reply, left))
+      return std::nullopt;
+    made = std::make_shared<Waiting>(reply, left);
     entry.waiting = made;
     return std::nullopt;
   }
 
   void answered(const std::string& key, Waiting& waiting, Response response) {
-    std::vector<Reply> replies;
-    {
-      const std::lock_guard waits(waiting.mutex);
-      waiting.over = true;
-      replies = std::exchange(waiting.replies, {});
-    }
+    const std::vector<Reply> replies = waiting.take();
     if (replies.empty()) return;  // a second call
     if (response.status == 200) {
       const std::lock_guard lock(mutex_);

@@ -29,7 +29,9 @@ class Aggregator::Recovery final : public store::Recoverer {
   }
   bool job(const std::string& id, std::span<const std::byte> saved) override {
     if (impl_.shard_of(id).restore(id, saved)) return true;
-    impl_.outside.warn(fmt::format("job {}: what was saved is of another version", id));
+    impl_.outside.warn(fmt::format(
+        "job {}: what was saved is of another version; it goes on with what the journal holds",
+        id));
     return false;
   }
   void record(const store::Record& record, bool new_to_job, bool new_to_offsets) override {

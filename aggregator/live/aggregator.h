@@ -10,6 +10,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -90,8 +91,8 @@ class Aggregator {
   /// Raw lines, read by the agents that have them; each question is told in the log.
   bool lines(const LinesQuery& query, LinesThen then);
   /// The report of a job as of a time of the past; see PastDesk. `then` comes on its thread, or on
-  /// the job's.
-  bool past(const std::string& job, TimeMs at, PastThen then);
+  /// the job's. `left`: nobody waits for it any more.
+  bool past(const std::string& job, TimeMs at, const std::stop_token& left, PastThen then);
   bool counts(std::function<void(const Counts&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
   Result<std::optional<store::Incident>> incident(const std::string& id);

@@ -206,7 +206,7 @@ http::Handler make_handler(Aggregator& aggregator) {
         return one_job(aggregator, id, false, reply, job_row);
       case http::Route::snapshot:
         if (const auto at = query(request, "at"); !at.empty())
-          return snapshot_at(aggregator, id, at, reply);
+          return snapshot_at(aggregator, id, at, request.left, reply);
         return one_job(aggregator, id, true, reply, snapshot);
       case http::Route::snapshots:
         return reply(snapshot_list(aggregator, id, request));

@@ -7,6 +7,7 @@
 #include <expected>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "aggregator/store/record.h"
@@ -25,6 +26,7 @@ struct PastQuestion {
   /// Of the job as it is known now; none: it is not.
   std::optional<store::Seq> first;  ///< of its first batch in the journal
   TimeMs opened{};                  ///< when that came
+  std::stop_token left = {};        ///< nobody waits for the answer any more
 };
 
 struct PastProblem {

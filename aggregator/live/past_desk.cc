@@ -176,6 +176,8 @@ PastAnswer PastDesk::replay(const PastQuestion& question, const Base& base,
     if (records++ % kClockEvery > 0) return true;
     if (stop.stop_requested())
       gave_up = PastProblem{503, "busy", "the aggregator is being stopped"};
+    else if (question.left.stop_requested())
+      gave_up = PastProblem{503, "given_up", "nobody waits for the answer any more"};
     else if (services_.now().steady - begun > options_.timeout)
       gave_up = PastProblem{
           503, "too_long",

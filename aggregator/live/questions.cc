@@ -72,10 +72,11 @@ bool Aggregator::lines(const LinesQuery& query, LinesThen then) {
   return impl->shard_of(query.job).call(plan);
 }
 
-bool Aggregator::past(const std::string& job, TimeMs at, PastThen then) {
+bool Aggregator::past(const std::string& job, TimeMs at, const std::stop_token& left,
+                      PastThen then) {
   return impl_->shard_of(job).call(
-      [impl = impl_.get(), job, at, then = std::move(then)](const Shard& shard) {
-        PastQuestion question{job, at, {}, {}};
+      [impl = impl_.get(), job, at, left, then = std::move(then)](const Shard& shard) {
+        PastQuestion question{job, at, {}, {}, left};
         if (const LiveJob* known = shard.find(job)) {
           question.first = known->first();
           question.opened = known->opened();

@@ -84,12 +84,12 @@ Response snapshot_list(Aggregator& aggregator, const std::string& job, const Req
 }
 
 void snapshot_at(Aggregator& aggregator, const std::string& job, std::string_view at,
-                 const http::Reply& reply) {
+                 const std::stop_token& left, const http::Reply& reply) {
   if (const auto exact = time_of_id(at)) return reply(stored(aggregator, job, *exact, at));
   const auto time = parse_time(at);
   if (!time)
     return reply(wrong("at must be the id of a snapshot, or a time such as 2026-11-20T15:54:42Z"));
-  const bool asked = aggregator.past(job, *time, [&aggregator, job, reply](PastAnswer found) {
+  const bool asked = aggregator.past(job, *time, left, [&aggregator, job, reply](PastAnswer found) {
     if (found) return reply({200, "application/json", *std::move(found)});
     PastProblem& problem = found.error();
     if (problem.status == 404)

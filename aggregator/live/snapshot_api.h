@@ -4,6 +4,7 @@
 // Thread-safe, no state.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -17,7 +18,7 @@ http::Response snapshot_list(Aggregator& aggregator, const std::string& job,
                              const http::Request& request);
 /// `at`: the id of a stored one, or a time: the report as the job stood then.
 void snapshot_at(Aggregator& aggregator, const std::string& job, std::string_view at,
-                 const http::Reply& reply);
+                 const std::stop_token& left, const http::Reply& reply);
 void store_snapshot(Aggregator& aggregator, const std::string& job, const http::Request& request,
                     const http::Reply& reply);
 

@@ -13,7 +13,8 @@ struct World {
   std::vector<Response> got;
   Handler handler;
   explicit World(Millis fresh) {
-    handler = share_answers([this](const Request&, Reply reply) { made.push_back(reply); }, fresh);
+    handler =
+        share_answers([this](const Request&, const Reply& reply) { made.push_back(reply); }, fresh);
   }
   void ask(const std::string& path, const std::string& method = "GET",
            std::vector<std::pair<std::string, std::string>> query = {}) {
@@ -73,11 +74,47 @@ TEST_CASE(
   CHECK(lasting.made.size() == 7);
 }
 
+TEST_CASE("shared answers: one that nobody waits for any more need not be made, and is made anew") {
+  std::vector<Request> asked;
+  std::vector<Reply> made;
+  int got = 0;
+  const Handler handler = share_answers([&](const Request& request, Reply reply) {
+    asked.push_back(request);
+    made.push_back(std::move(reply));
+  });
+  std::vector<std::stop_source> clients(4);
+  const auto ask = [&](std::size_t client) {
+    Request request;
+    request.method = "GET";
+    request.path = "/api/v1/jobs";
+    request.segments = {"api", "v1", "jobs"};
+    request.left = clients[client].get_token();
+    handler(request, [&](const Response&) { ++got; });
+  };
+  ask(0);
+  ask(1);
+  REQUIRE(asked.size() == 1);
+  clients[0].request_stop();
+  CHECK_FALSE(asked[0].left.stop_requested());
+  ask(2);
+  clients[1].request_stop();
+  CHECK_FALSE(asked[0].left.stop_requested());
+  clients[2].request_stop();
+  CHECK(asked[0].left.stop_requested());
+  ask(3);
+  REQUIRE(asked.size() == 2);
+  CHECK_FALSE(asked[1].left.stop_requested());
+  made[0]({503, "application/json", "given up"});
+  CHECK(got == 3);
+  made[1]({200, "application/json", "all"});
+  CHECK(got == 4);
+}
+
 TEST_CASE("shared answers: an answer that is never made keeps nobody waiting") {
   const auto alive = std::make_shared<int>(1);
   std::vector<Reply> made;
   const Handler handler =
-      share_answers([&](const Request&, Reply reply) { made.push_back(reply); });
+      share_answers([&](const Request&, const Reply& reply) { made.push_back(reply); });
   Request request;
   request.method = "GET";
   request.path = "/api/v1/jobs";

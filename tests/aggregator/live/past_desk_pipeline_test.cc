@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <future>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -74,9 +75,11 @@ class PastWorld : public LiveWorld {
     aggregator->step_all(true);
     return moments.back();
   }
-  live::PastAnswer past(TimeMs at, const std::string& job = kJob) {
+  live::PastAnswer past(TimeMs at, const std::string& job = kJob,
+                        const std::stop_token& left = {}) {
     std::promise<live::PastAnswer> answer;
-    CHECK(aggregator->past(job, at, [&](live::PastAnswer found) { answer.set_value(found); }));
+    CHECK(
+        aggregator->past(job, at, left, [&](live::PastAnswer found) { answer.set_value(found); }));
     aggregator->step_all(true);
     return answer.get_future().get();
   }
@@ -277,6 +280,12 @@ TEST_CASE("past: what cannot be told is refused with what can") {
   CHECK(refusal(world.now().wall, "nobody") == "404 there is no job nobody");
   CHECK(refusal(opened - Millis{1}).find("began at " + to_rfc3339(opened)) != std::string::npos);
   CHECK(world.past(opened));
+  std::stop_source client;
+  CHECK(world.past(opened, kJob, client.get_token()));
+  client.request_stop();
+  const auto given_up = world.past(opened, kJob, client.get_token());
+  REQUIRE_FALSE(given_up);
+  CHECK(given_up.error().code == "given_up");
   world.train(300);
   world.look();
   const std::string gone = refusal(opened);
@@ -352,8 +361,8 @@ TEST_CASE("past: neither a large job nor a long way holds it up, and one is aske
   bool was_busy = false;
   for (int tries = 0; tries < 1'000 && !was_busy; ++tries) {
     std::promise<live::PastAnswer> first, second;
-    world.aggregator->past(kJob, at, [&](live::PastAnswer found) { first.set_value(found); });
-    world.aggregator->past(kJob, at, [&](live::PastAnswer found) { second.set_value(found); });
+    world.aggregator->past(kJob, at, {}, [&](live::PastAnswer found) { first.set_value(found); });
+    world.aggregator->past(kJob, at, {}, [&](live::PastAnswer found) { second.set_value(found); });
     world.aggregator->step_all(true);
     CHECK(first.get_future().get());
     const auto other = second.get_future().get();
