@@ -99,10 +99,16 @@ void IncidentBook::restore(const std::vector<store::Incident>& rows) {
     entry.open = !row.resolved;
     entry.openings = 1;
     entry.told_at = row.updated;
-    entry.told.state = failure_of(row.state).value_or(entry.told.state);
-    entry.gravest = gravity(entry.told.state);
-    if (const auto report = serve::report_from_json(row.report))
-      entry.told = gist_of(entry.told.state, *report);
+    entry.state =
+        failure_of(row.told.state.empty() ? row.state : row.told.state).value_or(State::unknown);
+    entry.gravest = gravity(entry.state);
+    const auto report = serve::report_from_json(row.report);
+    if (!report) continue;
+    const store::Gist newest = gist_of(failure_of(row.state).value_or(State::unknown), *report);
+    if (row.told.state.empty()) entry.row.told = newest;
+    if (!entry.open || entry.row.told == newest) continue;
+    entry.waits = options_.tells_soon;
+    entry.owed_at = row.updated + entry.waits;
   }
 }
 
@@ -131,7 +137,7 @@ std::optional<TimeMs> IncidentBook::owes_at() const {
 std::vector<State> IncidentBook::open_states() const {
   std::vector<State> states;
   for (const auto& [attempt, entry] : entries_)
-    if (entry.open) states.push_back(entry.told.state);
+    if (entry.open) states.push_back(entry.state);
   return states;
 }
 
@@ -163,18 +169,22 @@ IncidentBook::Changes IncidentBook::diagnosed(const diagnose::Report& report, Ti
                                : fmt::format("the job {} as attempt {}", ended, current),
             now, changes);
   }
+  // What was owed was not said: another attempt's, or this report says too little. Not at once
+  // again.
+  for (auto& [attempt, entry] : entries_)
+    if (entry.owed_at && *entry.owed_at <= now) entry.owed_at = now + options_.tells_every;
   if (state == State::finished) checked_until_.reset();
   if (!is_checked(now)) triggers_.clear();  // else they may still be what an incident began with
   while (entries_.size() > kAttemptsMax) entries_.erase(entries_.begin());
   return changes;
 }
 
-IncidentBook::Gist IncidentBook::gist_of(State state, const diagnose::Report& report) {
-  Gist gist;
-  gist.state = state;
+store::Gist IncidentBook::gist_of(State state, const diagnose::Report& report) {
+  store::Gist gist;
+  gist.state = l4::name(state);
   if (!report.nodes.empty()) gist.node = report.nodes[0].node;
   if (!report.faults.empty()) gist.fault = report.faults[0].id;
-  if (!report.ranks.empty()) gist.rank = report.ranks[0].rank;
+  if (!report.ranks.empty() && report.ranks[0].rank) gist.rank = report.ranks[0].rank->value();
   return gist;
 }
 
@@ -197,7 +207,7 @@ void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs
   row.updated = now;
   row.resolved.reset();
   row.report = serve::to_json(report);
-  Gist gist = gist_of(state, report);
+  store::Gist gist = gist_of(state, report);
   const bool opens = !entry.open;
   entry.owed_at.reset();
   if (opens) {
@@ -208,15 +218,16 @@ void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs
   }
   const bool worse = gravity(state) > entry.gravest;
   const TimeMs next = entry.told_at + std::min(entry.waits, options_.tells_every);
-  if (!opens && !worse && gist != entry.told && now < next) {
+  if (!opens && !worse && gist != row.told && now < next) {
     entry.owed_at = next;
-  } else if (opens || gist != entry.told) {
+  } else if (opens || gist != row.told) {
     alert::Alert told =
         alert_of(opens ? alert::Kind::opened : alert::Kind::changed, entry.row, report, now);
     told.state = state;
     told.since = since;
     changes.alerts.push_back(std::move(told));
-    entry.told = std::move(gist);
+    row.told = std::move(gist);
+    entry.state = state;
     entry.gravest = std::max(entry.gravest, gravity(state));
     entry.told_at = now;
     entry.waits = opens ? options_.tells_soon : 2 * std::min(entry.waits, options_.tells_every);
@@ -231,7 +242,7 @@ void IncidentBook::resolve(Entry& entry, const diagnose::Report& report, const s
   entry.row.resolved = now;
   entry.row.updated = now;
   alert::Alert told = alert_of(alert::Kind::resolved, entry.row, report, now);
-  told.state = entry.told.state;
+  told.state = entry.state;
   told.summary = why;
   changes.alerts.push_back(std::move(told));
   entry.told_at = now;

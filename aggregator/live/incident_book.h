@@ -46,8 +46,9 @@ class IncidentBook {
   IncidentBook(std::string job, Options options) : job_(std::move(job)), options_(options) {}
   void set(Options options) { options_ = options; }
 
-  /// What is stored of this job; nothing of it is told again, and nothing resolved before heard():
-  /// that silence begins anew after a restart is no sign that a job goes on.
+  /// What is stored of this job; nothing of it is told again, but a change that was owed is, and
+  /// nothing is resolved before heard(): that silence begins anew after a restart is no sign that a
+  /// job goes on.
   void restore(const std::vector<store::Incident>& rows);
   /// Something was said since.
   void heard() { heard_ = true; }
@@ -70,20 +71,13 @@ class IncidentBook {
   std::string open_id() const;
 
  private:
-  /// What an alert says first; another one is news.
-  struct Gist {
-    State state = State::unknown;
-    std::string node, fault;
-    std::optional<Rank> rank;
-    bool operator==(const Gist&) const = default;
-  };
   struct Entry {
     store::Incident row;
     std::string opening;  ///< JSON of the report at the first opening
     std::vector<watch::Trigger> triggers;
     std::string restored_evidence;  ///< of before a restart
-    Gist told;
-    int gravest = 0;  ///< of what was told since it opened
+    State state = State::unknown;   ///< as last told
+    int gravest = 0;                ///< of what was told since it opened
     TimeMs told_at{};
     Millis waits{
         Millis::max()};  ///< since told_at until a change is told; no more than tells_every
@@ -91,7 +85,7 @@ class IncidentBook {
     std::uint32_t openings = 0;
     bool open = false;
   };
-  static Gist gist_of(State state, const diagnose::Report& report);
+  static store::Gist gist_of(State state, const diagnose::Report& report);
   void fails(std::int32_t attempt, State state, std::optional<TimeMs> since,
              const diagnose::Report& report, TimeMs now, Changes& changes);
   void resolve(Entry& entry, const diagnose::Report& report, const std::string& why, TimeMs now,

@@ -31,8 +31,11 @@ void Shard::tell(const LiveJob& job, const IncidentBook::Changes& changes) {
   std::set<std::string_view> stored;
   for (const alert::Alert& alert : changes.alerts) {
     counts_.incidents_opened += alert.kind == alert::Kind::opened ? 1 : 0;
-    const auto row = std::ranges::find(changes.rows, alert.incident, &store::Incident::id);
-    if (services_.alert(alert, row == changes.rows.end() ? nullptr : &*row))
+    // As it stands after all of it: an attempt that failed may have been followed by one that is
+    // well.
+    const auto row = std::ranges::find(changes.rows.rbegin(), changes.rows.rend(), alert.incident,
+                                       &store::Incident::id);
+    if (services_.alert(alert, row == changes.rows.rend() ? nullptr : &*row))
       stored.insert(alert.incident);
     if (alert.kind != alert::Kind::opened) continue;
     if (const auto put = snapshot(job, "incident", alert.incident); !put)

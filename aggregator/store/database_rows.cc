@@ -7,15 +7,17 @@ namespace l4::store {
 namespace {
 
 constexpr const char* kIncidentColumns =
-    "id, job, attempt, state, opened, updated, resolved, report, evidence";
+    "id, job, attempt, state, opened, updated, resolved, report, evidence, "
+    "told_state, told_node, told_rank, told_fault";
 
 Incident incident_of(SqlStatement& row) {
-  Incident incident{row.text(0), row.text(1), row.number(2), row.text(3), {}, {}, {}, {}, {}};
+  Incident incident{row.text(0), row.text(1), row.number(2), row.text(3), {}, {}, {}, {}, {}, {}};
   incident.opened = time_of(row.number(4));
   incident.updated = time_of(row.number(5));
   if (const auto resolved = row.maybe_number(6)) incident.resolved = time_of(*resolved);
   incident.report = row.text(7);
   incident.evidence = row.text(8);
+  incident.told = {row.text(9), row.text(10), row.text(12), row.maybe_number(11)};
   return incident;
 }
 
@@ -79,10 +81,14 @@ std::int64_t most(std::size_t count) {
 }
 
 Result<void> insert_incident(SqlConnection& connection, const Incident& incident) {
-  SqlStatement insert(connection, "INSERT OR REPLACE INTO incidents VALUES (?,?,?,?,?,?,?,?,?)");
+  SqlStatement insert(connection, fmt::format("INSERT OR REPLACE INTO incidents ({}) VALUES "
+                                              "(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                              kIncidentColumns));
   insert.bind(incident.id).bind(incident.job).bind(incident.attempt).bind(incident.state);
   insert.bind(ms(incident.opened)).bind(ms(incident.updated)).bind(ms(incident.resolved));
   insert.bind(incident.report).bind(incident.evidence);
+  const Gist& told = incident.told;
+  insert.bind(told.state).bind(told.node).bind(told.rank).bind(told.fault);
   return insert.done();
 }
 

@@ -12,6 +12,14 @@
 
 namespace l4::store {
 
+/// What an alert says first of an incident; another one is news.
+struct Gist {
+  std::string state;  ///< as in reports
+  std::string node, fault;
+  std::optional<std::int64_t> rank;
+  bool operator==(const Gist&) const = default;
+};
+
 /// One failure of one attempt of one job.
 struct Incident {
   std::string id, job;
@@ -20,6 +28,7 @@ struct Incident {
   TimeMs opened, updated;
   std::optional<TimeMs> resolved;
   std::string report, evidence;  ///< JSON; the report as it was when it was last updated
+  Gist told = {};                ///< last, by an alert; without a state: not known
   bool operator==(const Incident&) const = default;
 };
 

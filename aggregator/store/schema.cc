@@ -54,6 +54,12 @@ constexpr std::array kSteps{
       told INTEGER NOT NULL) WITHOUT ROWID;
     CREATE INDEX pool_by_run ON pool (job);
     )sql",
+    R"sql(
+    ALTER TABLE incidents ADD COLUMN told_state TEXT NOT NULL DEFAULT '';
+    ALTER TABLE incidents ADD COLUMN told_node TEXT NOT NULL DEFAULT '';
+    ALTER TABLE incidents ADD COLUMN told_rank INTEGER;
+    ALTER TABLE incidents ADD COLUMN told_fault TEXT NOT NULL DEFAULT '';
+    )sql",
 };
 
 }  // namespace

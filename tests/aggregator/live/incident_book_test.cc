@@ -212,6 +212,68 @@ TEST_CASE("incidents: after a restart nothing is told again") {
   CHECK(resolved.alerts[0].summary == "the job has ended well");
 }
 
+TEST_CASE("incidents: a change that was owed at a restart is told after it, once") {
+  diagnose::Report known = report(State::crashed);
+  known.faults.emplace_back().id = "xid_79";
+  IncidentBook before("job", {});
+  CHECK(before.diagnosed(report(State::crashed), at(0)).alerts.size() == 1);
+  const auto owed = before.diagnosed(known, at(0));
+  CHECK(owed.alerts.empty());
+  REQUIRE(owed.rows.size() == 1);
+  IncidentBook after("job", {});
+  after.restore(owed.rows);
+  CHECK(after.owes_at().has_value());
+  const auto told = after.diagnosed(known, at(5));
+  REQUIRE(told.alerts.size() == 1);
+  CHECK(told.alerts[0].kind == alert::Kind::changed);
+  CHECK_FALSE(after.owes_at().has_value());
+  IncidentBook later("job", {});
+  later.restore(told.rows);
+  CHECK_FALSE(later.owes_at().has_value());
+  CHECK(later.diagnosed(known, at(10)).alerts.empty());
+}
+
+TEST_CASE("incidents: after a restart changes are told no more often than before") {
+  diagnose::Report known = report(State::crashed);
+  known.faults.emplace_back().id = "xid_79";
+  IncidentBook before("job", {});
+  CHECK(before.diagnosed(report(State::crashed), at(0)).alerts.size() == 1);
+  const auto owed = before.diagnosed(known, at(0));
+  IncidentBook after("job", {});
+  after.restore(owed.rows);
+  std::size_t told = 0;
+  for (int second = 1; second <= 60; ++second) {
+    known.faults[0].id = second % 2 == 0 ? "xid_79" : "xid_48";
+    told += after.diagnosed(known, at(second)).alerts.size();
+  }
+  CHECK(told >= 2);
+  CHECK(told <= 7);
+}
+
+TEST_CASE("incidents: what is owed and cannot be said does not ask for a diagnosis at once") {
+  diagnose::Report known = report(State::crashed);
+  known.faults.emplace_back().id = "xid_79";
+  IncidentBook before("job", {});
+  CHECK(before.diagnosed(report(State::crashed), at(0)).alerts.size() == 1);
+  const auto owed = before.diagnosed(known, at(0));
+  IncidentBook after("job", {});
+  after.restore(owed.rows);
+  CHECK(after.diagnosed(report(State::unknown), at(10)).alerts.empty());
+  REQUIRE(after.owes_at().has_value());
+  CHECK(*after.owes_at() > at(20));
+}
+
+TEST_CASE("incidents: one that an older version stored has told what its report says") {
+  IncidentBook before("job", {});
+  auto opened = before.diagnosed(report(State::crashed), at(0));
+  opened.rows.at(0).told = {};
+  IncidentBook after("job", {});
+  after.restore(opened.rows);
+  CHECK_FALSE(after.owes_at().has_value());
+  CHECK(after.diagnosed(report(State::crashed), at(100)).alerts.empty());
+  CHECK(after.open_states() == std::vector{State::crashed});
+}
+
 TEST_CASE("incidents: a suspicion that nobody confirms passes") {
   IncidentBook book("job", {});
   book.triggered({trigger(watch::Cause::silent)}, at(0));

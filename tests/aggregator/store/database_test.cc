@@ -25,7 +25,9 @@ Incident incident(int number, std::optional<TimeMs> resolved = std::nullopt) {
           at_ms(number * 1000 + 1),
           resolved,
           "{\"a\": \"" + std::string(1, '\0') + "\xff\"}",
-          "[]"};
+          "[]",
+          {"hung", "node-" + std::to_string(number), "xid_79",
+           number % 2 == 0 ? std::nullopt : std::optional<std::int64_t>(number)}};
 }
 
 wire::Batch batch(std::uint64_t key, std::uint64_t to) {
@@ -174,13 +176,20 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
     auto connection = SqlConnection::open(path, "");
     CHECK(connection->run(
         "DROP TABLE alerts; DROP TABLE snapshots; DROP TABLE outcomes; DROP INDEX pool_by_run; "
+        "ALTER TABLE incidents DROP COLUMN told_state; ALTER TABLE incidents DROP COLUMN "
+        "told_node; "
+        "ALTER TABLE incidents DROP COLUMN told_rank; ALTER TABLE incidents DROP COLUMN "
+        "told_fault; "
         "PRAGMA user_version = 1;"));
   }
   {
     Database database(path, {});
     CHECK(database.enqueue({0, "log", "job-1/0", "{}", at_ms(1), at_ms(1), 0}));
     CHECK(database.put(Snapshot{"job-1", at_ms(1), "asked", "me", "hung", "{}"}));
-    CHECK(database.incidents({})->size() == 1);
+    const auto kept = database.incidents({});
+    REQUIRE((kept && kept->size() == 1));
+    CHECK(kept->front().report == incident(1).report);
+    CHECK(kept->front().told == Gist{});
   }
   {
     auto connection = SqlConnection::open(path, "");
