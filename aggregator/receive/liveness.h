@@ -5,6 +5,7 @@
 // - more than half of the living (of at least three) overdue at once: blind, and nobody is lost;
 //   until `grace` after most are heard again; who stays silent for `blind_most` is left out;
 // - for `grace` after the start nobody is lost;
+// - but who was heard all the time for `steady` within such a grace, and is silent then, is lost;
 // - time in which `step` was not called does not count as anybody's silence.
 // Pure, no clock. Cost of a step: the number of agents, at most four times a second.
 #pragma once
@@ -22,6 +23,7 @@ struct LivenessOptions {
   Millis lost_after{11'000};
   Millis overdue_after{5'000};  ///< more than a heartbeat
   Millis grace{60'000};
+  Millis steady{10'000};
   Millis blind_most{600'000};
   Millis looked_away{2'000};  ///< a longer pause between two steps was ours
 };
@@ -52,12 +54,21 @@ class Liveness {
  private:
   struct Agent {
     Millis heard{0};
+    Millis since{0};  ///< heard since then without a break
     bool lost = false;
   };
+  struct Counts {
+    std::size_t alive = 0, overdue = 0;
+    Millis longest{0};  ///< silence
+    bool most() const;
+  };
   void look(Millis now, std::vector<Change>& changes);
+  Counts count(Millis now, bool steady) const;
+  bool is_steady(const Agent& agent) const;
+  void lose(Millis now, bool steady, std::vector<Change>& changes);
 
   LivenessOptions options_;
-  Millis start_, stepped_, looked_, quiet_until_;
+  Millis start_, stepped_, looked_, quiet_since_, quiet_until_;
   Millis blind_since_{0};
   bool blind_ = false;
   std::map<std::string, Agent> agents_;

@@ -144,6 +144,26 @@ TEST_CASE("link: an aggregator without its store gets everything again") {
   CHECK(pair.ledger.faults().empty());
 }
 
+TEST_CASE("link: what was read alone is dropped if positions turn up that nobody remembered") {
+  for (const bool remembers : {true, false}) {
+    CAPTURE(remembers);
+    Pair pair;
+    pair.node.write(1, 100);
+    CHECK(pair.settle(Millis{10'000}));
+    pair.crash_server();
+    pair.node.start();  // another agent
+    pair.node.begin_alone(remembers);
+    pair.node.write(2, 50);
+    pair.node.read_alone(1, 100);
+    pair.run(Millis{2'000});
+    REQUIRE(pair.node.session().queue().size() > 0);
+    pair.start_server();
+    CHECK(pair.settle(Millis{60'000}));
+    CHECK(pair.node.session().stats().resets == (remembers ? 0 : 1));
+    CHECK(pair.ledger.faults().empty());
+  }
+}
+
 TEST_CASE("link: a damaged spool costs nothing") {
   const TempFolder folder;
   ship::SessionOptions options;

@@ -83,6 +83,12 @@ class FakeNode final : public ship::Pipeline {
   bool runs() const { return session_ != nullptr; }
   ship::Session& session() { return *session_; }
   void write(std::uint64_t file, std::uint64_t lines) { files_[file] += lines; }
+  /// Reads before it is told from where; `remembers`: all that the aggregator may name.
+  void begin_alone(bool remembers) {
+    positions_known_ = true;
+    remembers_ = remembers;
+  }
+  void read_alone(std::uint64_t file, std::uint64_t to) { read_[file] = to; }
   /// Offers what was written, if it knows from where.
   void read(bool two_files_a_batch);
   void step(wire::Instant now);
@@ -93,6 +99,7 @@ class FakeNode final : public ship::Pipeline {
   void committed(const std::vector<wire::Coverage>& coverage) override;
   void define_again(const std::string& job, const std::vector<LocalTemplateId>& ids) override;
   void asked(const wire::Ask& question) override { asked_.push_back(question); }
+  bool knows(std::uint64_t) const override { return remembers_; }
   void said(std::string_view what) override { sayings.emplace_back(what); }
 
   std::string name, address;
@@ -109,7 +116,7 @@ class FakeNode final : public ship::Pipeline {
   std::map<std::uint64_t, std::uint64_t> files_;  ///< key -> bytes
   std::map<std::uint64_t, std::uint64_t> read_;   ///< of the running agent
   std::set<std::uint32_t> defined_;
-  bool positions_known_ = false;
+  bool positions_known_ = false, remembers_ = true;
   std::unique_ptr<wire::ClientPort> port_;
   std::unique_ptr<ship::Session> session_;
 };

@@ -105,6 +105,61 @@ TEST_CASE("liveness: after a start nobody is lost for a minute, then those who d
   CHECK(fleet.count(Kind::blind) == 0);
 }
 
+TEST_CASE("liveness: who has come and falls silent is lost, however short the start is past") {
+  Fleet fleet(100);
+  for (int i = 0; i < 110; ++i) fleet.liveness.expect(Fleet::name(i));
+  for (int i = 90; i < 100; ++i) fleet.silent.insert(i);
+  fleet.run(Millis{8'000});
+  fleet.silent.insert(3);  // it was there for too short a time
+  fleet.run(Millis{12'000});
+  fleet.silent.insert(17);
+  fleet.run(Millis{15'000});
+  REQUIRE(fleet.changes.size() == 1);
+  CHECK(fleet.changes[0].kind == Kind::lost);
+  CHECK(fleet.changes[0].agent == "node-17");
+}
+
+TEST_CASE("liveness: in the first minute, too, most who fall silent at once are not lost") {
+  Fleet fleet(100);
+  fleet.run(Millis{20'000});
+  for (int i = 0; i < 60; ++i) fleet.silent.insert(i);
+  fleet.run(Millis{60'000});
+  CHECK(fleet.count(Kind::lost) == 0);
+  CHECK(fleet.count(Kind::blind) == 1);
+}
+
+TEST_CASE("liveness: who was heard before we were blind and not since may be on its way") {
+  Fleet fleet(100);
+  fleet.run(Millis{70'000});
+  for (int i = 0; i < 60; ++i) fleet.silent.insert(i);
+  fleet.run(Millis{30'000});
+  fleet.silent = {5, 6};
+  fleet.run(Millis{15'000});
+  CHECK(fleet.count(Kind::sighted) == 1);
+  fleet.silent.insert(80);  // it was never away
+  fleet.run(Millis{14'000});
+  CHECK(fleet.count(Kind::lost) == 1);
+  CHECK(fleet.liveness.is_lost("node-80"));
+}
+
+TEST_CASE("liveness: who was only expected while nobody looked was not heard") {
+  Fleet fleet(100);
+  for (int i = 100; i < 103; ++i) fleet.liveness.expect(Fleet::name(i));
+  fleet.run(Millis{1'000});
+  fleet.now += Millis{12'000};
+  fleet.run(Millis{20'000});
+  CHECK(fleet.changes.empty());
+}
+
+TEST_CASE("liveness: where most have not come yet, two who fall silent may be all there are") {
+  Fleet fleet(2);
+  for (int i = 2; i < 8; ++i) fleet.liveness.expect(Fleet::name(i));
+  fleet.run(Millis{20'000});
+  fleet.silent = {0, 1};
+  fleet.run(Millis{30'000});
+  CHECK(fleet.changes.empty());
+}
+
 TEST_CASE("liveness: time in which nobody looked is not their silence") {
   Fleet fleet(100);
   fleet.run(Millis{70'000});
