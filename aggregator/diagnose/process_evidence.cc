@@ -34,6 +34,24 @@ bool lives(Fate fate) {
   return fate == Fate::alive || fate == Fate::waiting || fate == Fate::stopped;
 }
 
+/// Not told to end (SIGTERM), and not by its own code that met an error (SIGABRT): killed, or
+/// faulted.
+bool is_struck(const wire::Exit& exit) {
+  constexpr std::int32_t kAbort = 6, kTerminated = 15;
+  return exit.kind == Exit::Kind::signal && exit.value != kAbort && exit.value != kTerminated;
+}
+
+/// When the first was struck.
+std::optional<TimeMs> first_struck(const job::JobView& view, const ProcessEvidence& evidence) {
+  std::optional<TimeMs> first;
+  for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank) {
+    if (view.ranks[rank].launcher || evidence.ranks[rank] != Fate::left_badly) continue;
+    const wire::ProcessFact& process = *view.ranks[rank].process;
+    if (is_struck(process.exit) && (!first || process.since < *first)) first = process.since;
+  }
+  return first;
+}
+
 /// The newest launcher of some agent is gone.
 bool any_launcher_left(const job::JobState& state) {
   for (const auto& [name, agent] : state.agents()) {
@@ -89,6 +107,8 @@ std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
   constexpr Millis kTie{1000};
   constexpr std::int32_t kTerminated = 15;  // what launchers send to the others
   constexpr double kToldTo = 0.05, kWaiting = 0.4;
+  constexpr double kAnswers = 0.5;  // of who ends by itself, right after another was struck
+  const auto struck = first_struck(view, evidence);
   const auto stopped = std::ranges::count(evidence.ranks, Fate::stopped);
   const auto waiting = std::ranges::count(evidence.ranks, Fate::waiting);
   const auto all = static_cast<std::ptrdiff_t>(view.training_ranks());
@@ -111,8 +131,13 @@ std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
       const bool told =
           process.exit.kind == Exit::Kind::signal && process.exit.value == kTerminated;
       const bool first = stopped == 0 && !told && process.since - *evidence.first_left <= kTie;
+      const bool answers = struck && *struck < process.since && !is_struck(process.exit) &&
+                           process.exit.kind != Exit::Kind::unseen;
       suspects.push_back(
-          {rank, kProcessWeight * (first ? 1.0 : kToldTo),
+          {rank,
+           kProcessWeight * (!first    ? kToldTo
+                             : answers ? kAnswers
+                                       : 1.0),
            fmt::format("its process is gone since {}: {}", since, wire::text(process.exit))});
     }
   }

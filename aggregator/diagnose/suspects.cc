@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "aggregator/diagnose/silent_ranks.h"
+
 namespace l4::diagnose {
 namespace {
 
@@ -67,13 +69,13 @@ class Collector {
 
   void add_failures();
   void add_order();
-  bool blame_silent(bool launchers);
-  void add_silence();
+  bool blame_silent(Speakers speakers);
+  void add_silence(State state);
   void add_missing_habits();
   void add_lag();
   void add_drags();
   void add_spatial();
-  void add_temporal();
+  void add_temporal(State state);
   void add_processes(const std::vector<std::uint32_t>& lost);
   void add_lost(const std::vector<std::uint32_t>& nodes);
   Suspects finish() { return order_suspects(view(), std::move(suspects_)); }
@@ -209,27 +211,25 @@ void Collector::add_order() {
 
 /// Who says nothing while most others of its kind (ranks, or launchers) complain has died or hangs.
 /// True if most complained.
-bool Collector::blame_silent(bool launchers) {
-  std::vector<std::uint32_t> silent;
-  std::size_t all = 0;
-  for (std::uint32_t rank = 0; rank < view().ranks.size(); ++rank) {
-    if (view().ranks[rank].launcher != launchers || view().ranks[rank].lines == 0) continue;
-    ++all;
-    if (suspects_.ranks[rank].events.empty()) silent.push_back(rank);
-  }
-  const std::size_t complaining = all - silent.size();
+bool Collector::blame_silent(Speakers speakers) {
+  std::vector<bool> complained;
+  complained.reserve(suspects_.ranks.size());
+  for (const Suspicion& suspicion : suspects_.ranks)
+    complained.push_back(!suspicion.events.empty());
+  const auto [silent, silent_in_all, all] = find_silent_ranks(view(), complained, speakers);
+  const std::size_t complaining = all - silent_in_all;
   if (all < 3 || silent.empty() || complaining * 2 < all) return false;
   const double weight = kSilentWeight * rarity(silent.size(), all);
   for (const std::uint32_t rank : silent)
     blame(rank, weight,
           fmt::format("stopped without a word while {} of {} {} complained", complaining, all,
-                      launchers ? "launchers" : "ranks"));
+                      speakers == Speakers::launchers ? "launchers" : "ranks"));
   return true;
 }
 
-void Collector::add_silence() {
-  const bool ranks = blame_silent(false);
-  const bool launchers = blame_silent(true);
+void Collector::add_silence(State state) {
+  const bool ranks = blame_silent(state == State::hung ? Speakers::hung_ranks : Speakers::ranks);
+  const bool launchers = blame_silent(Speakers::launchers);
   if (ranks || launchers) return;
   if (!findings_.failures.events.empty() || !findings_.silence.overdue) return;
   const auto& order = findings_.silence.order;
@@ -316,9 +316,11 @@ void Collector::add_spatial() {
 }
 
 /// A rank whose last iteration is not as it should be. When all ranks stop in the middle of one,
-/// many differ, and differing says little.
-void Collector::add_temporal() {
+/// many differ, and differing says little; after a crash the one that nobody completed was cut off,
+/// and holds what was said of the failure, which is weighed as such.
+void Collector::add_temporal(State state) {
   if (findings_.temporal == nullptr) return;
+  const bool cut_off = state != State::hung && !findings_.failures.events.empty();
   const auto newest = findings_.clock.completed_by_any;
   std::map<std::uint32_t, const detect::temporal::Anomaly*> flagged;  // by rank
   for (const detect::temporal::Anomaly& alarm : findings_.temporal->alarms) {
@@ -326,6 +328,7 @@ void Collector::add_temporal() {
         alarm.stream == detect::temporal::kAllStreams)
       continue;
     if (newest && alarm.iteration + 2 * findings_.clock.stride < newest->value()) continue;
+    if (newest && cut_off && alarm.iteration > newest->value()) continue;
     flagged[view().streams[(*findings_.temporal_streams)[alarm.stream]].rank] = &alarm;
   }
   const double weight = kTemporalWeight * rarity(flagged.size(), view().training_ranks());
@@ -363,15 +366,15 @@ Suspects find_suspects(const Findings& findings, State state,
                        const std::vector<std::uint32_t>& lost_nodes) {
   Collector collector(findings);
   if (state == State::healthy || state == State::finished) {
-    collector.add_temporal();
+    collector.add_temporal(state);
     return collector.finish();
   }
   collector.add_processes(lost_nodes);
   collector.add_failures();
   if (state != State::slow) {
-    collector.add_temporal();
+    collector.add_temporal(state);
     collector.add_order();
-    collector.add_silence();
+    collector.add_silence(state);
     if (state == State::hung) collector.add_missing_habits();
     collector.add_lag();
   }

@@ -81,6 +81,27 @@ TEST_CASE("live: who leaves after complaining of a peer is no first suspect, eve
   }
 }
 
+TEST_CASE(
+    "live: who was struck before others ended leads them, whatever is special in their words") {
+  const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
+  REQUIRE(library);
+  const std::string closed = "RuntimeError: [pair.cc:598] Connection closed by peer [10.7.0.1]:36";
+  const char* const reset =
+      "RuntimeError: [pair.cc:589] Read error [10.7.0.2]:3: Connection reset by peer";
+  const auto first_with = [&](std::int64_t struck, const Exit& exit) {
+    Trained job;
+    job.process(1, ProcessState::gone, job.last() + struck, exit);
+    for (const int node : {0, 2}) job.say(node, closed, job.last() + 200, Level::error);
+    job.say(3, reset, job.last() + 300, Level::error);
+    job.say(3, "W of the prefetcher, seen nowhere else", job.last() + 310, Level::warning);
+    for (const int node : {0, 2, 3})
+      job.process(node, ProcessState::gone, job.last() + 800, kFailed);
+    return job.report_at(job.last() + 1000, &*library).nodes.at(0).node;
+  };
+  CHECK(first_with(40, kKilled) == "node-1");
+  CHECK(first_with(40, Exit{Exit::Kind::signal, 11, Exit::Seen::zombie}) == "node-1");
+}
+
 TEST_CASE("live: a stopped process is the first suspect of the hang, whatever others say") {
   Trained job;
   job.process(1, ProcessState::stopped, job.last() + 100);
