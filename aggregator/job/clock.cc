@@ -162,12 +162,12 @@ std::optional<TimeMs> progress_by_file_time(const JobView& view) {
   std::optional<TimeMs> earliest;
   for (std::size_t i = 0; i < view.streams.size(); ++i) {
     const StreamView& stream = view.streams[i];
-    const bool from_file = stream.last_activity && stream.last_activity != stream.state->end;
     const bool untimed_tail = stream.state->last_line > stream.state->timed_last_line;
-    if (!stream.state->last_completed || !from_file || !untimed_tail || !ordinary[i]) continue;
+    if (!stream.state->last_completed || !stream.grew_until || !untimed_tail || !ordinary[i])
+      continue;
     const bool ends_with_it = stream.state->last_line == stream.state->last_completed_line;
-    if (ends_with_it && (!exact || *stream.last_activity > *exact)) exact = stream.last_activity;
-    if (!earliest || *stream.last_activity < *earliest) earliest = stream.last_activity;
+    if (ends_with_it && (!exact || *stream.grew_until > *exact)) exact = stream.grew_until;
+    if (!earliest || *stream.grew_until < *earliest) earliest = stream.grew_until;
   }
   return exact ? exact : earliest;
 }

@@ -50,11 +50,14 @@ void widen(std::optional<TimeMs>& low, std::optional<TimeMs>& high, std::optiona
 
 void add_stream(JobView& view, const Agent& agent, const Stream& stream, std::uint32_t rank,
                 bool trust_mtimes) {
-  StreamView added{&stream, &agent, view.ranks[rank].node, rank, stream.end};
-  // Live, a line's arrival says when the file last grew.
+  StreamView added{&stream, &agent, view.ranks[rank].node, rank, stream.end, {}};
+  // Live, a line's arrival says when the file last grew. File times come from the kernel's last
+  // tick, and may lie a little before the last stamp.
+  constexpr Millis kTick{10};
   const auto grew = stream.arrival ? stream.arrival : stream.source.modified;
-  if ((trust_mtimes || stream.arrival) && grew && (!stream.end || *grew > *stream.end))
-    added.last_activity = grew;
+  if ((trust_mtimes || stream.arrival) && grew && (!stream.end || *grew + kTick >= *stream.end))
+    added.grew_until = stream.end ? std::max(*grew, *stream.end) : *grew;
+  if (added.grew_until) added.last_activity = added.grew_until;
   RankView& owner = view.ranks[rank];
   owner.streams.push_back(static_cast<std::uint32_t>(view.streams.size()));
   owner.lines += stream.lines;
@@ -122,8 +125,7 @@ std::optional<TimeMs> estimate_time(const StreamView& stream, const EventStats& 
   // Lines after the last stamp: the file's last growth bounds them from above.
   const bool after_progress = stats.first_line > stream.state->last_completed_line;
   if (!after_progress) return stats.first_time;
-  const bool from_file = stream.last_activity && stream.last_activity != stream.state->end;
-  return from_file ? stream.last_activity : std::nullopt;
+  return stream.grew_until;
 }
 
 void merge(EventStats& into, const EventStats& other) {

@@ -48,6 +48,7 @@ struct StreamView {
   std::uint32_t node = 0;
   std::uint32_t rank = 0;               ///< index into JobView::ranks
   std::optional<TimeMs> last_activity;  ///< printed time, arrival or trusted mtime
+  std::optional<TimeMs> grew_until;     ///< the latter two alone; not before its last stamp
 };
 
 /// A training process, or a launcher (rank empty and `launcher` set): its streams together.

@@ -132,6 +132,10 @@ TEST_CASE("an event without a time takes it from what stands around it") {
   CHECK_FALSE(time_of(view, "after the last").has_value());
   job.source_of(0).modified = after(9000);
   CHECK(time_of(job.view(0, true), "after the last") == after(9000));
+  job.source_of(0).modified = after(1996);  // the kernel's clock ticks, a stamp is finer
+  CHECK(time_of(job.view(0, true), "after the last") == after(2000));
+  job.source_of(0).modified = after(1500);
+  CHECK_FALSE(time_of(job.view(0, true), "after the last").has_value());
 }
 
 TEST_CASE("an empty job has an empty view") {
