@@ -19,8 +19,11 @@ Agent& JobState::agent_of(const std::string& name) {
 }
 
 std::size_t JobState::iterations_kept() const {
-  return std::clamp(limits_.iterations / std::max<std::size_t>(sources_, 1),
-                    Stream::kIterationsLeast, Stream::kIterationsMax);
+  const std::size_t sources = std::max<std::size_t>(sources_, 1);
+  const std::size_t wanted = std::max(limits_.iterations_soft / sources, limits_.iterations_enough);
+  const std::size_t most = std::min(wanted, Stream::kIterationsMax);
+  return std::clamp(limits_.iterations / sources, Stream::kIterationsLeast,
+                    std::max(most, Stream::kIterationsLeast));
 }
 
 void JobState::note(std::vector<wire::Warning> warnings) {

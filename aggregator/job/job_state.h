@@ -42,6 +42,9 @@ inline constexpr std::uint32_t kRunsKept = 32;
 struct Limits {
   /// Of all sources of the job together: each keeps its share, and no less than kIterationsLeast.
   std::size_t iterations = SIZE_MAX;
+  /// The same, but each may keep `iterations_enough` within the bound above.
+  std::size_t iterations_soft = SIZE_MAX;
+  std::size_t iterations_enough = Stream::kIterationsMax;
   std::size_t sequence_events = 4'000'000;  ///< in the sequences of all its iterations together
   std::size_t processes = 4'096;
 };

@@ -18,7 +18,10 @@ constexpr double kRoutineShare = 4;                    ///< routine costs a quar
 
 LiveJob::LiveJob(std::string id, const JobOptions& options, TimeMs now)
     : options_(options),
-      state_(id, 0, templates_, job::Limits{.iterations = options.iterations_max}),
+      state_(id, 0, templates_,
+             job::Limits{.iterations = options.iterations_max,
+                         .iterations_soft = options.iterations_soft,
+                         .iterations_enough = options.iterations_enough}),
       watch_(options.thresholds.watch),
       book_(std::move(id), options.thresholds.incidents),
       opened_(now),

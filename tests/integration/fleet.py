@@ -52,7 +52,7 @@ LONG = {
                ("lost", "lost", 0.85, 0, 99, 0), ("stop", "pretrain", 0.90, 0, 1234, 6)],
     "fleet": [("restart", 0.22, 0), ("blind", 0.33, 30)],
     "link": "loss_per_mille = 0",
-    "limits": "crash_s = 15\nhang_s = 100\ncpu_percent = 100\ngrowth_percent = 10",
+    "limits": "crash_s = 15\nhang_s = 100\ncpu_percent = 100\ngrowth_percent = 3",
 }
 
 

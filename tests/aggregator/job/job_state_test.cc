@@ -139,6 +139,32 @@ TEST_CASE("counts are those of the batches") {
   for (const EventView& event : view.events) CHECK(event.count == said[event.text]);
 }
 
+TEST_CASE("ranks share what may be kept of iterations, and each keeps enough") {
+  constexpr int kNodes = 4, kIterations = 300;
+  MadeJob job(kNodes);
+  for (int rank = 0; rank < job.ranks(); ++rank)
+    for (std::int64_t k = 1; k <= kIterations; ++k) job.iterate(rank, k, k * 1000);
+  const auto kept = [&](Limits limits) {
+    TemplateTable templates;
+    JobState state("made", 0, templates, limits);
+    for (const wire::Batch& batch : job.batches()) CHECK(state.apply(batch).has_value());
+    std::set<std::size_t> sizes;
+    for (const auto& [name, agent] : state.agents())
+      for (const auto& [id, stream] : agent.streams) sizes.insert(stream.iterations.size());
+    return sizes;
+  };
+  const auto ranks = static_cast<std::size_t>(job.ranks());
+  CHECK(kept({}) == std::set<std::size_t>{kIterations});
+  // The last agent's sources are the last to be defined; what is there already hears of it with the
+  // next batch of its own.
+  CHECK(*kept({.iterations_soft = ranks * 200, .iterations_enough = 100}).begin() == 200);
+  CHECK(*kept({.iterations_soft = ranks * 10, .iterations_enough = 100}).begin() == 100);
+  CHECK(*kept({.iterations = ranks * 80, .iterations_soft = 1, .iterations_enough = 100}).begin() ==
+        80);
+  CHECK(*kept({.iterations = 1, .iterations_soft = 1, .iterations_enough = 100}).begin() ==
+        Stream::kIterationsLeast);
+}
+
 TEST_CASE("a segment of a source that was never defined is an error, what came before stays") {
   TemplateTable templates;
   JobState state("made", 0, templates);
