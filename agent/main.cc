@@ -24,7 +24,7 @@ namespace {
 
 using namespace l4;
 
-constexpr Millis kStopMost{4'000}, kStatusEvery{10'000}, kLongest{1'000};
+constexpr Millis kStopMost{4'000}, kStatusEvery{10'000}, kLongest{1'000}, kReplaceEvery{5'000};
 enum Exit : int { kDone = 0, kFailed = 1, kWrongUse = 2 };
 
 struct Options {
@@ -71,9 +71,9 @@ int take_signals() {
 
 class Loop {
  public:
-  Loop(daemon::Agent& agent, daemon::OwnLog& log, std::filesystem::path config, int signals,
-       std::optional<daemon::MetricsPage> metrics)
-      : agent_(agent),
+  Loop(std::unique_ptr<daemon::Agent> agent, daemon::OwnLog& log, std::filesystem::path config,
+       int signals, std::optional<daemon::MetricsPage> metrics)
+      : agent_(std::move(agent)),
         log_(log),
         config_(std::move(config)),
         signals_(signals),
@@ -85,8 +85,11 @@ class Loop {
   void run() {
     ::sd_notify(0, "READY=1");
     log_.info("l4-agent " L4_VERSION " has started", moment().steady);
-    while (!over()) wait(agent_.step(moment()));
-    agent_.close(moment());
+    while (!over()) {
+      wait(agent_->step(moment()));
+      if (agent_->is_crowded()) replace_agent();
+    }
+    agent_->close(moment());
     log_.info("l4-agent has stopped", moment().steady);
   }
 
@@ -99,20 +102,20 @@ class Loop {
     }
     if (now.steady >= status_at_) {
       status_at_ = now.steady + kStatusEvery;
-      ::sd_notify(0, ("STATUS=" + agent_.status()).c_str());
+      ::sd_notify(0, ("STATUS=" + agent_->status()).c_str());
     }
-    return stop_at_ && (agent_.done() || now.steady >= *stop_at_);
+    return stop_at_ && (agent_->done() || now.steady >= *stop_at_);
   }
 
   void wait(Millis most) {
     most = std::min(most, kLongest);
     if (watchdog_) most = std::min(most, *watchdog_);
     std::vector<pollfd> waits{{signals_, POLLIN, 0}};
-    for (const int descriptor : agent_.descriptors())
+    for (const int descriptor : agent_->descriptors())
       if (descriptor >= 0) waits.push_back({descriptor, POLLIN, 0});
     if (metrics_) metrics_->wait_for(waits);
     ::poll(waits.data(), waits.size(), static_cast<int>(most.count()));
-    if (metrics_) metrics_->serve(moment().steady, [this] { return agent_.metrics(); });
+    if (metrics_) metrics_->serve(moment().steady, [this] { return agent_->metrics(); });
     if ((waits.front().revents & POLLIN) == 0) return;
     signalfd_siginfo signal{};
     while (::read(signals_, &signal, sizeof signal) == sizeof signal)
@@ -124,7 +127,22 @@ class Loop {
     const daemon::Moment now = moment();
     stop_at_ = now.steady + kStopMost;
     ::sd_notify(0, "STOPPING=1");
-    agent_.stop(now);
+    agent_->stop(now);
+  }
+
+  /// With the configuration as it is now; if that is wrong, all goes on as it was.
+  void replace_agent() {
+    const Millis now = moment().steady;
+    if (now < replace_at_) return;
+    replace_at_ = now + kReplaceEvery;
+    auto ready = daemon::read_config(config_);
+    if (!ready)
+      return log_.warn("cannot begin anew without idle jobs: " + ready.error().text(), now);
+    agent_->make_room(moment());
+    agent_.reset();  // its connection goes before the next one comes
+    auto next = make_agent(std::move(*ready), log_);
+    if (!next) throw std::runtime_error(next.error().text());
+    agent_ = std::move(*next);
   }
 
   void reload() {
@@ -132,20 +150,20 @@ class Loop {
     ::sd_notify(0, "RELOADING=1");
     auto settings = daemon::load_settings(config_);
     if (settings)
-      agent_.reload(std::move(*settings), now);
+      agent_->reload(std::move(*settings), now);
     else
       log_.say(daemon::OwnLog::Weight::error,
                "the configuration stays as it was: " + settings.error().text(), now.steady);
     ::sd_notify(0, "READY=1");
   }
 
-  daemon::Agent& agent_;
+  std::unique_ptr<daemon::Agent> agent_;
   daemon::OwnLog& log_;
   std::filesystem::path config_;
   int signals_;
   std::optional<daemon::MetricsPage> metrics_;
   std::optional<Millis> watchdog_, stop_at_;
-  Millis alive_at_{0}, status_at_{0};
+  Millis alive_at_{0}, status_at_{0}, replace_at_{0};
 };
 
 int run(const Options& options) {
@@ -178,7 +196,7 @@ int run(const Options& options) {
     log.say(daemon::OwnLog::Weight::error, agent.error().text(), moment().steady);
     return kFailed;
   }
-  Loop(**agent, log, options.config, signals, std::move(metrics)).run();
+  Loop(std::move(*agent), log, options.config, signals, std::move(metrics)).run();
   return kDone;
 }
 

@@ -1,7 +1,6 @@
 #include "agent/daemon/agent.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +10,6 @@ namespace l4::daemon {
 namespace {
 
 constexpr Millis kAloneAfter{5'000};
-constexpr Millis kWatchEvery{1'000}, kWatchClosely{200}, kCloselyFor{4'000};
-constexpr std::size_t kFactsMax = 8192;
 constexpr Millis kLookEvery{1'000};
 constexpr Millis kLimitsEvery{1'000}, kLimitsIdle{5'000}, kRememberEvery{5'000};
 /// What is read between two looks at the link.
@@ -50,11 +47,6 @@ ship::SessionOptions session_options(const Settings& settings, const Agent::Worl
   return options;
 }
 
-bool is_readable(int descriptor) {
-  pollfd wait{descriptor, POLLIN, 0};
-  return descriptor >= 0 && ::poll(&wait, 1, 0) > 0;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Agent>> Agent::make(Settings settings, World world, Moment now) {
@@ -76,7 +68,7 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
       began_(now.steady),
       watch_(make_watch(settings_, world_.proc)),
       owners_({settings_.job, settings_.node, world_.name}, watch_.get()),
-      jobs_(packs_, settings_.pipeline, settings_.jobs_max,
+      jobs_(packs_, settings_.pipeline, settings_.jobs,
             [this](wire::Batch&& batch) { ship(std::move(batch)); }),
       intake_({}, owners_, jobs_,
               {[this](const tail::Place& place, const std::string& root) { found(place, root); },
@@ -94,6 +86,7 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
       limits_(world_.proc, settings_.limits),
       session_(session_options(settings_, world_), *world_.port, *this),
       positions_file_((settings_.state / "positions").string()),
+      watch_file_((settings_.state / "processes").string()),
       raw_lines_(settings_, jobs_, *world_.log) {
   if (settings_.kernel)
     kernel_.emplace(KernelFeed::Options{"/dev/kmsg", world_.boot_id,
@@ -102,11 +95,12 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
                       const auto found = counted_.find(key);
                       return found == counted_.end() ? 0 : found->second.offset;
                     });
+  if (watch_) resume_processes();
 }
 
 Agent::~Agent() = default;
 
-void Agent::begin_tailing(const std::vector<tail::Position>& positions) {
+void Agent::begin_tailing(const std::vector<tail::Position>& positions, tail::Known known) {
   auto watcher = tail::make_inotify_watcher();
   if (!watcher)
     world_.log->warn("changes are looked for, not noticed: the system gives no inotify instance",
@@ -119,7 +113,7 @@ void Agent::begin_tailing(const std::vector<tail::Position>& positions) {
     return;
   }
   tailer_.emplace(std::move(*made));
-  tailer_->resume(positions);
+  tailer_->resume(positions, known);
 }
 
 Millis Agent::step(Moment now) {
@@ -132,7 +126,7 @@ Millis Agent::step(Moment now) {
   if (now.steady >= limits_at_) look_at_limits();
   watch_processes();
   decide_in_ = intake_.decide();
-  if (!facts_.empty()) tell_processes();
+  if (tailer_ && !facts_.empty()) tell_processes();
   if (reloaded_) change_sources();
   if (may_read())
     read();
@@ -217,54 +211,26 @@ void Agent::look_at_limits() {
   if (pause > Millis{0}) paused_until_ = now_.steady + std::min(pause, kLimitsEvery);
 }
 
-void Agent::found(const tail::Place& place, const std::string& root) {
-  if (!watch_ || place.file.inode == 0) return;
-  const host::FileKey key{place.file.device, place.file.inode};
-  if (!watch_->add_log({place.path, owners_.node_of_path(place.path, root), key})) return;
-  watch_at_ = now_.steady;
-  watch_closely_until_ = now_.steady + kCloselyFor;
-}
-
-void Agent::watch_processes() {
-  if (!watch_ || (now_.steady < watch_at_ && !is_readable(watch_->descriptor()))) return;
-  const std::vector<host::ProcessFact> changed = watch_->poll(now_.host);
-  tell(watch_->take_notices());
-  if (!changed.empty()) intake_.look_again();
-  for (const host::ProcessFact& fact : changed)
-    if (facts_.size() < kFactsMax) facts_.push_back(fact);
-  const bool closely = now_.steady < watch_closely_until_;
-  watch_at_ = now_.steady + (closely ? kWatchClosely : kWatchEvery);
-}
-
-/// Facts go with the batches of the job that they name, or that their logs belong to.
-void Agent::tell_processes() {
-  std::erase_if(facts_, [&](const host::ProcessFact& fact) {
-    pipeline::JobPipeline* pipeline = fact.job.empty() ? nullptr : jobs_.find(fact.job);
-    const auto* process = watch_->find(fact.pid, fact.started_boot);
-    if (pipeline == nullptr && process != nullptr)
-      for (const host::FileKey& file : process->logs)
-        if (pipeline == nullptr) pipeline = jobs_.find(intake_.job_of(file));
-    if (pipeline == nullptr) return process == nullptr || !decide_in_;
-    pipeline->process(fact);
-    return true;
-  });
-}
-
 void Agent::tell(const std::vector<host::Notice>& notices) {
   for (const host::Notice& notice : notices) world_.log->warn(notice.text, now_.steady);
 }
 
 void Agent::remember() {
   remember_at_ = now_.steady + kRememberEvery;
+  if (watch_due_) remember_processes();
   if (!tailer_ || !std::exchange(remember_due_, false)) return;
-  jobs_.tidy(now_.steady);
-  const auto saved = positions_file_.save(tailer_->positions());
+  remember_due_ = !kept("positions", positions_file_.save(tailer_->positions()), positions_badly_);
+}
+
+/// Whether it was saved; says if it was not, and when it is again. `badly`: it was not before.
+bool Agent::kept(const char* what, const Result<void>& saved, bool& badly) {
   if (!saved)
-    world_.log->warn("positions cannot be remembered: " + saved.error().text(), now_.steady);
-  else if (remembered_badly_)
-    world_.log->info("positions are remembered again", now_.steady);
-  remembered_badly_ = !saved;
-  remember_due_ = !saved;
+    world_.log->warn(fmt::format("{} cannot be remembered: {}", what, saved.error().text()),
+                     now_.steady);
+  else if (badly)
+    world_.log->info(fmt::format("{} are remembered again", what), now_.steady);
+  badly = !saved;
+  return saved.has_value();
 }
 
 void Agent::stop(Moment now) {
@@ -282,6 +248,29 @@ void Agent::close(Moment now) {
   now_ = now;
   remember();
   session_.stop("the agent stops");
+}
+
+/// Nothing may be under way that only this agent has: the next one begins at what is committed.
+bool Agent::may_be_replaced() const {
+  return session_.state() == ship::Session::State::open && session_.queue().size() == 0 &&
+         tailer_ && !tailer_->keeps_what_is_gone() && !more_ && !stopping_ && !reloaded_ &&
+         questions_.empty() && !lines_wait_;
+}
+
+bool Agent::is_crowded() const {
+  return now_.steady - began_ >= settings_.jobs.idle_after / 6 && jobs_.crowded(now_.steady) &&
+         may_be_replaced();
+}
+
+void Agent::make_room(Moment now) {
+  now_ = now;
+  world_.log->info(
+      fmt::format("{} of {} jobs have said nothing for {} s; beginning anew without "
+                  "them",
+                  jobs_.idle(now.steady), jobs_.size(), settings_.jobs.idle_after.count() / 1000),
+      now.steady);
+  remember_due_ = watch_due_ = true;
+  remember();
 }
 
 std::string Agent::status() const {

@@ -23,6 +23,7 @@
 #include "agent/daemon/raw_lines.h"
 #include "agent/daemon/settings.h"
 #include "agent/host/limits.h"
+#include "agent/host/watch_file.h"
 #include "agent/segment/rule_pack.h"
 #include "agent/ship/session.h"
 #include "agent/tail/positions_file.h"
@@ -61,6 +62,11 @@ class Agent : private ship::Pipeline {
   /// Takes over what may change while the agent runs, and says what may not.
   void reload(Settings settings, Moment now);
 
+  /// Many jobs are idle, and nothing is under way: after `make_room` another agent with another
+  /// incarnation may take over, as after a kill.
+  bool is_crowded() const;
+  void make_room(Moment now);
+
   /// "3 jobs, 24 files, connected": for systemd and for people.
   std::string status() const;
   /// For Prometheus.
@@ -74,12 +80,13 @@ class Agent : private ship::Pipeline {
   Agent(Settings settings, World world, segment::RulePackSet packs, Moment now);
 
   void read_from(const std::vector<wire::Position>& committed) override;
+  bool knows(std::uint64_t file_key) const override;
   void committed(const std::vector<wire::Coverage>& coverage) override;
   void define_again(const std::string& job, const std::vector<LocalTemplateId>& templates) override;
   void asked(const wire::Ask& question) override;
   void said(std::string_view what) override;
 
-  void begin_tailing(const std::vector<tail::Position>& positions);
+  void begin_tailing(const std::vector<tail::Position>& positions, tail::Known known);
   void begin_alone();
   bool goes_back(const std::vector<wire::Position>& committed) const;
   void change_sources();
@@ -92,10 +99,14 @@ class Agent : private ship::Pipeline {
   void answer_questions();
   void look_at_limits();
   void remember();
+  void remember_processes();
+  bool kept(const char* what, const Result<void>& saved, bool& badly);
+  void resume_processes();
   void tell(const std::vector<host::Notice>& notices);
   void ship(wire::Batch&& batch);
   Millis next_step(Millis session) const;
   bool may_read() const;
+  bool may_be_replaced() const;
   bool may_hear_kernel() const;
 
   Settings settings_;
@@ -112,6 +123,7 @@ class Agent : private ship::Pipeline {
   ship::Session session_;
   std::optional<tail::Tailer> tailer_;
   tail::PositionsFile positions_file_;
+  host::WatchFile watch_file_;
   std::unordered_map<std::uint64_t, Counted> counted_;  // committed, by file key
   std::vector<wire::Ask> questions_;
   RawLines raw_lines_;
@@ -124,7 +136,8 @@ class Agent : private ship::Pipeline {
   std::uint64_t tailers_made_ = 0, bytes_before_ = 0, lines_committed_ = 0;
   bool more_ = false, stopping_ = false, offered_ = false;
   bool lines_wait_ = false;  // for room on the link
-  bool remember_due_ = true, remembered_badly_ = false;
+  bool remember_due_ = true, positions_badly_ = false, processes_badly_ = false;
+  bool watch_due_ = false;  // processes are to be remembered
 };
 
 }  // namespace l4::daemon

@@ -26,7 +26,7 @@ void Agent::begin_alone() {
       now_.steady);
   for (const tail::Position& position : positions)
     counted_[position.file.key] = {position.offset, position.lines};
-  begin_tailing(positions);
+  begin_tailing(positions, tail::Known::by_us);
 }
 
 /// The aggregator has less than it once acknowledged: only a new tailer reads that again.
@@ -61,14 +61,18 @@ void Agent::read_from(const std::vector<wire::Position>& committed) {
   const bool again = tailer_ && !back;
   intake_.restart(!again);
   if (again) {
-    tailer_->resume(positions);
-    for (const tail::LogId log : intake_.logs()) tailer_->rewind(log);
+    tailer_->resume(positions, tail::Known::by_the_aggregator);
+    tailer_->rewind();
   } else {
     tailer_.reset();
-    begin_tailing(positions);
+    begin_tailing(positions, tail::Known::by_the_aggregator);
   }
   if (kernel_) kernel_->restart();
   if (watch_) facts_ = watch_->facts();
+}
+
+bool Agent::knows(std::uint64_t file_key) const {
+  return counted_.contains(file_key);
 }
 
 void Agent::committed(const std::vector<wire::Coverage>& coverage) {
@@ -123,7 +127,7 @@ void Agent::change_sources() {
   const std::vector<tail::Position> positions = tailer_->positions();
   intake_.restart(true);
   tailer_.reset();
-  begin_tailing(positions);
+  begin_tailing(positions, tail::Known::by_the_aggregator);
   if (kernel_) kernel_->restart();
 }
 

@@ -46,7 +46,7 @@ void Intake::bytes(const tail::Place& place, std::string_view bytes) {
     hold(log, Text{std::string(bytes), place.file, place.known}, bytes.size());
     return;
   }
-  pipeline::JobPipeline& pipeline = pipeline_of(log);
+  pipeline::JobPipeline& pipeline = jobs_.fed(log.job, now_.steady);
   feed(pipeline, *log.number, place.file, place.known, bytes);
   if (pipeline.full()) pipeline.flush(now_.steady);
 }
@@ -198,13 +198,6 @@ std::string Intake::job_of(const host::FileKey& file) const {
   for (const auto& [id, log] : logs_)
     if (log.number && log.file == file) return log.job;
   return {};
-}
-
-std::vector<tail::LogId> Intake::logs() const {
-  std::vector<tail::LogId> ids;
-  ids.reserve(logs_.size());
-  for (const auto& [id, log] : logs_) ids.push_back(id);
-  return ids;
 }
 
 }  // namespace l4::daemon

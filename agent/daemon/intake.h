@@ -58,7 +58,6 @@ class Intake : public tail::Sink {
   void look_again();
   /// All is read again from what is committed. `forget`: by a tailer that knows no log yet.
   void restart(bool forget);
-  std::vector<tail::LogId> logs() const;
   /// Job of a file that is being followed; empty if it is not known.
   std::string job_of(const host::FileKey& file) const;
   const Counts& counts() const { return counts_; }

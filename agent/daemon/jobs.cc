@@ -5,14 +5,14 @@
 namespace l4::daemon {
 namespace {
 
-constexpr Millis kIdleMost{3'600'000};
+constexpr std::size_t kCrowd = 8;  // idle jobs, or an eighth of the bound
 
 }  // namespace
 
 pipeline::JobPipeline& Jobs::of(const std::string& job, Millis steady) {
   auto found = jobs_.find(job);
   if (found == jobs_.end()) {
-    if (jobs_.size() >= jobs_max_) {
+    if (jobs_.size() >= bounds_.jobs_max) {
       ++refused_;
       return *jobs_.begin()->second.pipeline;
     }
@@ -28,12 +28,15 @@ pipeline::JobPipeline* Jobs::find(const std::string& job) {
   return found == jobs_.end() ? nullptr : found->second.pipeline.get();
 }
 
+pipeline::JobPipeline& Jobs::fed(const std::string& job, Millis steady) {
+  Job& found = jobs_.at(job);
+  found.used = steady;
+  return *found.pipeline;
+}
+
 void Jobs::flush(Millis steady, bool all) {
   for (auto& [name, job] : jobs_)
-    if (job.pipeline->dirty()) {
-      job.pipeline->flush(steady, all);
-      job.used = steady;
-    }
+    if (job.pipeline->dirty()) job.pipeline->flush(steady, all);
 }
 
 bool Jobs::dirty() const {
@@ -48,11 +51,15 @@ void Jobs::arrives(TimeMs now) {
   for (auto& [name, job] : jobs_) job.pipeline->arrives(now);
 }
 
-void Jobs::tidy(Millis steady) {
-  std::erase_if(jobs_, [&](const auto& entry) {
-    const Job& job = entry.second;
-    return job.pipeline->logs() == 0 && !job.pipeline->dirty() && steady - job.used > kIdleMost;
-  });
+std::size_t Jobs::idle(Millis steady) const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      jobs_, [&](const auto& entry) { return steady - entry.second.used >= bounds_.idle_after; }));
+}
+
+bool Jobs::crowded(Millis steady) const {
+  const std::size_t idle = this->idle(steady);
+  const bool full = jobs_.size() >= bounds_.jobs_max;
+  return idle >= (full ? 1 : std::clamp<std::size_t>(bounds_.jobs_max / 8, 1, kCrowd));
 }
 
 }  // namespace l4::daemon

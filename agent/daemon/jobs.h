@@ -1,8 +1,9 @@
 // The pipelines of the jobs whose logs are here, one each.
 //
 // Flow: Intake feeds them; their batches go to the link (ship::Session::offer). One thread. Bounds:
-// `jobs_max`; what is beyond them goes into the pipeline of the first job, and is counted. A job
-// all of whose logs are gone for an hour makes room.
+// `jobs_max`; what is beyond them goes into the pipeline of the first job, and is counted. None is
+// let go alone: the ids that it gave out hold as long as the agent. When enough of them are idle, a
+// new agent takes over from the committed positions, and knows only jobs that speak (`crowded`).
 #pragma once
 
 #include <cstdint>
@@ -19,20 +20,28 @@ class Jobs : public pipeline::Output {
  public:
   using Ship = std::function<void(wire::Batch&&)>;
 
-  Jobs(const segment::RulePackSet& packs, pipeline::Options options, std::size_t jobs_max,
-       Ship ship)
-      : packs_(packs), options_(options), jobs_max_(jobs_max), ship_(std::move(ship)) {}
+  struct Bounds {
+    std::size_t jobs_max = 64;
+    Millis idle_after{3'600'000};  ///< without a byte from its logs
+  };
 
-  /// Stands until `tidy` lets go of a job without logs.
+  Jobs(const segment::RulePackSet& packs, pipeline::Options options, Bounds bounds, Ship ship)
+      : packs_(packs), options_(options), bounds_(bounds), ship_(std::move(ship)) {}
+
+  /// Stands as long as this.
   pipeline::JobPipeline& of(const std::string& job, Millis steady);
   pipeline::JobPipeline* find(const std::string& job);
+  /// There must be one; its logs have something to say.
+  pipeline::JobPipeline& fed(const std::string& job, Millis steady);
 
   /// Ships what is ready in all of them.
   void flush(Millis steady, bool all = false);
   bool dirty() const;
   void restart();
   void arrives(TimeMs now);
-  void tidy(Millis steady);
+  std::size_t idle(Millis steady) const;
+  /// So many are idle that it is worth while to begin anew without them.
+  bool crowded(Millis steady) const;
 
   template <class Visit>
   void each(Visit visit) {
@@ -52,7 +61,7 @@ class Jobs : public pipeline::Output {
 
   const segment::RulePackSet& packs_;
   pipeline::Options options_;
-  std::size_t jobs_max_;
+  Bounds bounds_;
   Ship ship_;
   std::map<std::string, Job> jobs_;
   std::uint64_t refused_ = 0;

@@ -53,7 +53,8 @@ void read_bounds(ConfigTable& root, const fs::path& file, Settings& settings) {
   for (ConfigTable& memory : root.tables("memory")) {
     read(memory, "queue_mib", settings.queue.memory_bytes_max, 1, 1024, kMebi);
     read(memory, "batches", settings.queue.batches_max, 16, 65'536);
-    read(memory, "jobs", settings.jobs_max, 1, 4096);
+    read(memory, "jobs", settings.jobs.jobs_max, 1, 4096);
+    read(memory, "job_idle_s", settings.jobs.idle_after, 1, 30 * 86'400, 1000);
     read(memory, "templates", settings.pipeline.drain.templates_max, 1000, 1'000'000);
     read(memory, "memo_entries", settings.pipeline.drain.memo_entries_max, 0, 10'000'000);
     read(memory, "line_bytes", settings.pipeline.decode.line_bytes_max, 256, 1 << 20);
@@ -154,9 +155,9 @@ std::vector<std::string> fixed_differences(const Settings& before, const Setting
   compare("state", std::tie(before.state, before.queue.spool_bytes_max),
           std::tie(after.state, after.queue.spool_bytes_max));
   const auto memory = [](const Settings& of) {
-    return std::tie(of.queue.memory_bytes_max, of.queue.batches_max, of.jobs_max,
-                    of.pipeline.drain.templates_max, of.pipeline.drain.memo_entries_max,
-                    of.pipeline.decode.line_bytes_max);
+    return std::tie(of.queue.memory_bytes_max, of.queue.batches_max, of.jobs.jobs_max,
+                    of.jobs.idle_after, of.pipeline.drain.templates_max,
+                    of.pipeline.drain.memo_entries_max, of.pipeline.decode.line_bytes_max);
   };
   const auto limits = [](const Settings& of) {
     return std::tie(of.limits.cpu_share, of.limits.resident_bytes, of.limits.descriptors);

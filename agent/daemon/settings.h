@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/daemon/jobs.h"
 #include "agent/host/limits.h"
 #include "agent/lines/task.h"
 #include "agent/pipeline/options.h"
@@ -36,7 +37,7 @@ struct Settings {
 
   pipeline::Options pipeline;
   Millis flush{500};
-  std::size_t jobs_max = 64;
+  Jobs::Bounds jobs;
 
   std::string metrics;  ///< ADDRESS:PORT that they are served at; empty: nowhere
 

@@ -75,6 +75,18 @@ std::int32_t AttemptTable::assign(const std::string& job, const Process& process
   return number;
 }
 
+void AttemptTable::restore(const std::string& job, const Process& process) {
+  std::deque<Attempt>& attempts = job_of(job).attempts;
+  const auto at = std::ranges::find_if(
+      attempts, [&](const Attempt& a) { return a.number >= process.path_attempt; });
+  const bool known = at != attempts.end() && at->number == process.path_attempt;
+  Attempt& attempt = known ? *at : *attempts.insert(at, Attempt{});
+  attempt.number = process.path_attempt;
+  attempt.key = std::max(attempt.key, process.key);
+  attempt.ranks[process.rank] = {process.pid, process.started};
+  while (attempts.size() > kAttemptsMax) attempts.pop_front();
+}
+
 void AttemptTable::withdraw(const std::string& job, Rank rank, Pid pid, SinceBoot started) {
   const auto found = jobs_.find(job);
   if (found == jobs_.end()) return;

@@ -20,6 +20,12 @@
 
 namespace l4::host {
 
+/// The name that the table knows a job by: a launcher counts the restarts of its own node, and one
+/// restart may be counted here and not there.
+inline std::string on_node(const std::string& job, const std::string& node) {
+  return job + '\0' + node;
+}
+
 class AttemptTable {
  public:
   struct Process {
@@ -35,6 +41,9 @@ class AttemptTable {
   /// Number of the attempt of a process that is met for the first time. `alive` tells whether one
   /// met before still runs: if it does and has the same rank, that is no restart; see `doubles`.
   std::int32_t assign(const std::string& job, const Process& process, const Alive& alive);
+
+  /// A process whose attempt is known to be `path_attempt`: what assign() gave for it once.
+  void restore(const std::string& job, const Process& process);
 
   /// It was no rank after all.
   void withdraw(const std::string& job, Rank rank, Pid pid, SinceBoot started);

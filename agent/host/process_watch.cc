@@ -19,11 +19,6 @@ ProcessState settled(ProcessState state) {
   return state == ProcessState::running ? ProcessState::sleeping : state;
 }
 
-/// A launcher counts the restarts of its own node: one restart may be counted here and not there.
-std::string on_node(const std::string& job, const std::string& node) {
-  return job + '\0' + node;
-}
-
 std::string sentence(std::size_t count, std::string_view what) {
   return std::to_string(count) + " " + std::string{what};
 }

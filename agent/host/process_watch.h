@@ -46,6 +46,15 @@ class ProcessWatch {
     Identity identity;
     std::vector<FileKey> logs;
     Via via = Via::direct;
+    /// Job whose batches told of it before the agent was started anew; empty: it did not run then.
+    std::string job_before;
+  };
+  /// What the next agent on this host is to know of a process.
+  struct Remembered {
+    ProcessFact fact;
+    std::vector<LogFile> logs;
+    Via via = Via::direct;
+    std::string job;  ///< whose batches tell of it
   };
 
   ProcessWatch(Proc proc, Options options);
@@ -60,6 +69,11 @@ class ProcessWatch {
   std::vector<ProcessFact> poll(const HostTime& now);
   /// All that is known, also those that are gone: for an aggregator that has forgotten.
   std::vector<ProcessFact> facts() const;
+
+  std::vector<Remembered> remembered() const;
+  /// Takes up what the agent before this one watched, before the first poll: who ran then and does
+  /// not any more has left. What is of another boot is left out.
+  void resume(std::vector<Remembered> processes, const HostTime& now);
 
   /// The process that had this number at that time; null if it was not watched.
   const Process* find(Pid pid, SinceBoot when) const;

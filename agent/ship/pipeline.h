@@ -4,6 +4,7 @@
 // session. Positions are the aggregator's (docs/WIRE.md, "Positions are the sequence").
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,12 @@ class Pipeline {
   /// named from their beginning. Nothing that was offered before is kept, also no definition in it:
   /// define again whatever is used.
   virtual void read_from(const std::vector<wire::Position>& committed) = 0;
+  /// Before the first WELCOME: was this file read on from a remembered position? For those who
+  /// begin to read before it.
+  virtual bool knows(std::uint64_t file_key) const {
+    static_cast<void>(file_key);
+    return true;
+  }
   /// These bytes are counted for good.
   virtual void committed(const std::vector<wire::Coverage>& coverage) = 0;
   /// Templates of a job that the aggregator does not know: define them with the next batch.

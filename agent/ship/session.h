@@ -101,6 +101,7 @@ class Session {
   void say_hello();
   void page_arrived(wire::PositionPage page);
   void opened();
+  bool knows_positions() const;
   bool fits_held();
   void drop_committed();
   void ship();

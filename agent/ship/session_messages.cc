@@ -105,7 +105,8 @@ void Session::opened() {
   said("connected to the aggregator");
   beat_at_ = now_.steady - heartbeat_;  // one at once: the clocks are compared early
   const bool fresh = !started_ && queue_.size() == 0;
-  const bool fits = !fresh && !start_over_ && fits_held();
+  const bool knows = started_ || knows_positions();
+  const bool fits = !fresh && !start_over_ && knows && fits_held();
   started_ = true;
   start_over_ = false;
   if (fits) {
@@ -117,6 +118,16 @@ void Session::opened() {
     pipeline_.read_from(positions_);
   }
   positions_ = {};
+}
+
+/// Of texts that the agent before this one began without remembering them, some may be held here
+/// from their beginning, under keys of their own.
+bool Session::knows_positions() const {
+  return std::ranges::all_of(positions_, [&](const wire::Position& position) {
+    return position.offset == 0 ||
+           std::ranges::find(released_, position.file.key) != released_.end() ||
+           pipeline_.knows(position.file.key);
+  });
 }
 
 /// Whether what is held, and what was committed before, goes on where the aggregator stands.

@@ -12,6 +12,7 @@ namespace l4::tail {
 namespace {
 
 constexpr std::size_t kJsonLineMax = 64 * 1024;
+constexpr std::size_t kHeadsMax = 1024;  // of 4 KiB; beyond it they are read again
 
 std::string join(const std::string& folder, const std::string& name) {
   return folder.ends_with('/') ? folder + name : folder + "/" + name;
@@ -103,7 +104,7 @@ void Scanner::take_place(Part& part, const Newcomer& file) {
   }
   const auto bytes = file.text->claimed_bytes();
   part.shorter.reset();
-  if (file.rotated() && bytes && *bytes && **bytes < part.read) part.shorter = **bytes;
+  if (file.rotated() && bytes && *bytes && **bytes < part.read) part.shorter = *bytes;
 }
 
 /// Its name may lead to another part by now.
@@ -350,6 +351,10 @@ void Scanner::add_part(Newcomer& file) {
   part.first_scan = scan_;
   part.packed = file.text->packed();
   part.known = file.bytes;
+  if (context_.keeps_heads && context_.heads < kHeadsMax) {
+    part.head = file.head;
+    ++context_.heads;
+  }
   part.skip_old = context_.now.wall - status.modified > context_.options.old_after;
   if (context_.open.size() < context_.options.descriptors_max)
     context_.keep_open(part, std::move(file.text));

@@ -253,4 +253,8 @@ void LogTable::each(const std::function<void(Part&)>& visit) {
   for (auto& [key, part] : parts_) visit(*part);
 }
 
+void LogTable::each_log(const std::function<void(Log&)>& visit) {
+  for (auto& [id, log] : logs_) visit(*log);
+}
+
 }  // namespace l4::tail

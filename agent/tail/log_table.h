@@ -65,6 +65,7 @@ class LogTable {
   void erase_if_empty(Log& log);
 
   void each(const std::function<void(Part&)>& visit);
+  void each_log(const std::function<void(Log&)>& visit);
   std::size_t parts() const { return parts_.size(); }
   std::size_t logs() const { return logs_.size(); }
 

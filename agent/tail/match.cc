@@ -98,9 +98,10 @@ bool Scanner::same_beginning(const Part& part, Newcomer& file, std::uint64_t byt
   const Status& status = file.seen.status;
   const bool same_file = part.id.device == status.device && part.id.inode == status.inode;
   if (same_file && part.id.fingerprint_bytes == bytes) return true;  // it was known to be all of it
-  bytes = std::min(bytes, part.read);
   const std::string_view read = part.ending.view();
-  if (read.size() == part.read) return bytes > 0 && file.head.starts_with(read.substr(0, bytes));
+  if (read.size() == part.read)  // so little of it that it must be all that the copy has
+    return bytes > 0 && bytes <= part.read && file.head.starts_with(read.substr(0, bytes));
+  bytes = std::min(bytes, part.read);
   const std::uint64_t mark = part.marks.last_until(bytes);
   if (mark == 0) return part.id.fingerprint_bytes >= kHeadBytes && bytes >= kHeadBytes;
   std::string ending(Ending::kMost, '\0');

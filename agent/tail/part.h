@@ -64,6 +64,7 @@ struct Part {
   std::vector<Copy> copies;
   Ending ending;
   Marks marks;
+  std::string head;  ///< its first bytes, as long as its position may not be known
 
   std::uint64_t read = 0, committed = 0, lines = 0;
   std::uint64_t known = 0;               ///< size of the text as last seen; at least `read`

@@ -1,9 +1,7 @@
 // The local memory of how far files are counted, so that an agent finds its files again.
 //
 // Only a cache: the aggregator is the authority, and what is lost here is learned from its HELLO.
-// Written whole: to a temporary file beside it, synced, renamed; what was there before stays if
-// that fails. A line for each position, with its own check sum: what is damaged or cut off is left
-// out and counted, the rest is used. One thread.
+// A row for each position (common/base/rows_file.h). One thread.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +10,13 @@
 #include <vector>
 
 #include "agent/tail/tailer.h"
-#include "common/base/error.h"
+#include "common/base/rows_file.h"
 
 namespace l4::tail {
 
 class PositionsFile {
  public:
-  explicit PositionsFile(std::string path) : path_(std::move(path)) {}
+  explicit PositionsFile(std::string path);
 
   struct Loaded {
     std::vector<Position> positions;
@@ -33,8 +31,7 @@ class PositionsFile {
   Result<void> save(std::span<const Position> positions);
 
  private:
-  std::string path_;
-  std::string saved_;  // what stands there
+  RowsFile file_;
 };
 
 }  // namespace l4::tail

@@ -27,7 +27,11 @@ struct Tailer::State {
   void end();
   bool read_ready();
   void let_go();
+  bool is_at(const Part& part, const Position& position);
   Part* taken_by(const Position& position);
+  void skip_to(Part& part, std::uint64_t offset);
+  void drop_heads();
+  void rewind(Log& log);
 
   Context context;
   Scanner scanner;
@@ -104,23 +108,38 @@ bool Tailer::State::read_ready() {
   return !context.ready.empty();
 }
 
-/// A part that was given a key of its own before its position was known.
+/// Does its text begin as the position says, and is it as long? A part of a key of its own.
+bool Tailer::State::is_at(const Part& part, const Position& position) {
+  const wire::FileId& id = position.file;
+  if (part.committed > 0 || part.resumed) return false;
+  if (!part.head.empty()) {
+    const std::string_view head = part.head;
+    return head.size() >= id.fingerprint_bytes && (part.packed || part.known >= position.offset) &&
+           fingerprint_of(head.substr(0, id.fingerprint_bytes)) == id.fingerprint;
+  }
+  if (!part.named || part.packed) return false;
+  auto opened = context.files.open(part.path);
+  if (!opened) return false;
+  auto text = TextFile::make(std::move(*opened));
+  if (!text) return false;
+  const auto status = text->status();
+  const auto head = text->head(id.fingerprint_bytes);
+  return status && head && status->inode == part.id.inode && status->device == part.id.device &&
+         status->bytes >= position.offset && head->size() == id.fingerprint_bytes &&
+         fingerprint_of(*head) == id.fingerprint;
+}
+
+/// A part that was given a key of its own before its position was known. Its text may stand in
+/// another file by now.
 Part* Tailer::State::taken_by(const Position& position) {
   const wire::FileId& id = position.file;
   const Holder holder = context.table.by_file(id.device, id.inode);
-  if (holder.part == nullptr || holder.copy || holder.part->resumed) return nullptr;
-  Part& part = *holder.part;
-  if (part.committed > 0 || !part.named || part.packed) return nullptr;
-  auto opened = context.files.open(part.path);
-  if (!opened) return nullptr;
-  auto text = TextFile::make(std::move(*opened));
-  if (!text) return nullptr;
-  const auto status = text->status();
-  const auto head = text->head(id.fingerprint_bytes);
-  const bool same = status && head && status->inode == id.inode && status->device == id.device &&
-                    status->bytes >= position.offset && head->size() == id.fingerprint_bytes &&
-                    fingerprint_of(*head) == id.fingerprint;
-  return same ? &part : nullptr;
+  if (holder.part != nullptr && !holder.copy && is_at(*holder.part, position)) return holder.part;
+  if (!context.keeps_heads || id.fingerprint_bytes == 0) return nullptr;
+  const auto [folder, name] = split_folder(position.path);
+  for (Part* part : context.table.relatives(folder, scanner.base_of(folder, name)))
+    if (is_at(*part, position)) return part;
+  return nullptr;
 }
 
 Tailer::Tailer(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -138,26 +157,37 @@ Result<Tailer> Tailer::make(Options options, FileSystem& files, std::unique_ptr<
       std::make_unique<State>(std::move(options), files, std::move(*sources), std::move(watcher))};
 }
 
-std::vector<LogId> Tailer::resume(std::span<const Position> positions) {
+/// Counted by somebody: not to be read again.
+void Tailer::State::skip_to(Part& part, std::uint64_t offset) {
+  if (offset <= part.read) return;
+  part.read = offset;
+  part.ending.clear();
+  part.started = part.ahead = true;
+  part.known = std::max(part.known, part.read);
+  context.touch(part);
+}
+
+void Tailer::State::drop_heads() {
+  context.keeps_heads = false;
+  if (std::exchange(context.heads, 0) == 0) return;
+  context.table.each([](Part& part) { part.head = std::string(); });
+}
+
+std::vector<LogId> Tailer::resume(std::span<const Position> positions, Known known) {
   Context& context = state_->context;
   std::vector<LogId> again;
   for (const Position& position : positions) {
     Part* part = position.file.key == 0 ? nullptr : context.table.by_key(position.file.key);
     if (position.file.key == 0 || position.file.fingerprint_bytes > kHeadBytes) continue;
     if (part != nullptr) {
-      if (position.offset > part->read) {  // counted by somebody: not to be read again
-        part->read = position.offset;
-        part->ending.clear();
-        part->started = part->ahead = true;
-        part->known = std::max(part->known, part->read);
-        context.touch(*part);
-      }
+      state_->skip_to(*part, position.offset);
       commit(position.file.key, position.offset, position.lines);
       continue;
     }
     part = state_->taken_by(position);
     if (part != nullptr) {
       context.table.set_key(*part, position.file.key);
+      state_->skip_to(*part, position.offset);
       again.push_back(part->log->id);
     } else if (position.offset > 0 && context.table.parts() < context.options.files_max) {
       const auto [folder, name] = split_folder(position.path);
@@ -180,7 +210,11 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions) {
     part->lines = position.lines;
     part->known = std::max({part->known, position.known, position.offset});
   }
-  for (const LogId log : again) rewind(log);
+  if (known == Known::by_us)
+    context.keeps_heads = true;
+  else
+    state_->drop_heads();
+  for (const LogId log : again) state_->rewind(*context.table.find_log(log));
   return again;
 }
 
@@ -254,12 +288,9 @@ void Tailer::commit(std::uint64_t key, std::uint64_t offset, std::uint64_t lines
   if (part->closed) state_->context.wake(*part->log);
 }
 
-void Tailer::rewind(LogId id) {
-  Context& context = state_->context;
-  Log* log = context.table.find_log(id);
-  if (log == nullptr) return;
-  log->at_key = 0;
-  for (Part* part : log->parts) {
+void Tailer::State::rewind(Log& log) {
+  log.at_key = 0;
+  for (Part* part : log.parts) {
     if (part->read <= part->committed) continue;
     part->known = std::max(part->known, part->read);
     part->read = part->committed;
@@ -268,7 +299,11 @@ void Tailer::rewind(LogId id) {
     part->raw = 0;
     context.touch(*part);
   }
-  context.wake(*log);
+  context.wake(log);
+}
+
+void Tailer::rewind() {
+  state_->context.table.each_log([&](Log& log) { state_->rewind(log); });
 }
 
 std::vector<Position> Tailer::positions() const {
@@ -281,6 +316,10 @@ std::vector<Position> Tailer::positions() const {
     return std::pair(std::string_view(position.path), position.file.key);
   });
   return positions;
+}
+
+bool Tailer::keeps_what_is_gone() const {
+  return std::ranges::any_of(state_->context.open, [](const Part* part) { return !part->named; });
 }
 
 const Counters& Tailer::counters() const {

@@ -61,6 +61,10 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
+/// Who says how far files are counted. What is remembered here may be some seconds old: then texts
+/// that were begun since have positions that are not known yet.
+enum class Known : std::uint8_t { by_us, by_the_aggregator };
+
 struct Counters {
   std::uint64_t bytes = 0, lost_bytes = 0, skipped_bytes = 0;
   std::uint64_t logs = 0, files = 0, open_files = 0, folders = 0, watches = 0;
@@ -84,7 +88,8 @@ class Tailer {
   /// Once before the first turn, if only with nothing; again with what the aggregator says. What is
   /// ahead of us is skipped. Given back are logs that turn out to be known under another key: drop
   /// what you hold of them, they are read again from what is committed.
-  std::vector<LogId> resume(std::span<const Position> positions);
+  std::vector<LogId> resume(std::span<const Position> positions,
+                            Known known = Known::by_the_aggregator);
   /// Reads some bytes of what has changed. True if there is more: call again.
   bool turn(Sink& sink, Now now);
   /// In place of `turn` while there is no room for bytes, every second or so: reads none, but knows
@@ -95,12 +100,14 @@ class Tailer {
 
   /// All before `offset` is counted, `lines` lines in all.
   void commit(std::uint64_t key, std::uint64_t offset, std::uint64_t lines);
-  /// Reads all parts of a log again from what is committed: the receiver refused, or a spool is
-  /// lost. What can no longer be read then is missing.
-  void rewind(LogId log);
+  /// Reads all again from what is committed: the receiver refused, or a spool is lost. Also logs
+  /// that have ended. What can no longer be read then is missing.
+  void rewind();
 
   /// Of all files that are known; for PositionsFile.
   std::vector<Position> positions() const;
+  /// Of a file that was deleted some text is left that can only be read here.
+  bool keeps_what_is_gone() const;
   const Counters& counters() const;
 
  private:

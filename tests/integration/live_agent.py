@@ -105,8 +105,9 @@ for i in range(10000):
 """
 
 
-def processes_are_known(site, writer, expect):
-    """Job and rank of a log by the environment of who writes it; and how that ended."""
+def processes_are_known(site, writer, expect, agent):
+    """Job and rank of a log by the environment of who writes it; and that it ended, also where no
+    agent ran meanwhile and the log is silent."""
     path = site.logs / "node-00" / "worker.txt"
     environment = {"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1",
                    "TORCHELASTIC_RUN_ID": "run-77"}
@@ -118,11 +119,17 @@ def processes_are_known(site, writer, expect):
     pid = str(rank.process.pid)
     known = live.wait_for(lambda: site.counts().get("processes", {}).get(pid), PATIENCE_S) or {}
     expect.equal((known.get("job"), known.get("rank")), ("run-77", 5), "the process")
+    rank.send(signal.SIGSTOP)
+    live.wait_for(lambda: site.counts()["processes"][pid].get("state") == "T", PATIENCE_S)
+    expect.equal(agent.end()[0], 0, "exit status after SIGTERM")
     rank.end(signal.SIGKILL)
+    agent = site.start_agent(NODE)
     gone = live.wait_for(
         lambda: site.counts().get("processes", {}).get(pid, {}).get("state") == "X", PATIENCE_S)
     expect.that(gone, "its end", site.counts().get("processes", {}).get(pid))
+    expect.equal(site.counts()["processes"][pid].get("job"), "run-77", "job of who has ended")
     writer.lines += path.read_text().count("\n")
+    return agent
 
 
 def stops(site, writer, expect, agent):
@@ -182,7 +189,7 @@ def main(argv):
             server_is_killed(site, writer, expect)
             server_forgets(site, writer, expect)
             is_configured_anew(site, writer, expect, agent)
-            processes_are_known(site, writer, expect)
+            agent = processes_are_known(site, writer, expect, agent)
             stops(site, writer, expect, agent)
             writer.close()
         finally:

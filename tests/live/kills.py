@@ -11,6 +11,8 @@ numbered_lines.py writes into 8 files that are rotated by renaming and by copyin
           once, in the one template that it is.
   copies  lines are also written between copying and truncating: only they may be missing, what is
           known of them is counted as lost, and it is said that more may be.
+  alone   both are killed at once, and the agent reads on from what it remembers before the
+          aggregator is back and says what is counted.
   away    the link is cut for --away seconds, the agent has no room, and rotated files are deleted:
           what is not counted is lost, byte for byte, and the report's completeness says so.
 
@@ -40,6 +42,8 @@ AGENT_LIFE_S, AGGREGATOR_LIFE_S = 7.0, 3.0
 MEAN_LIFE = 0.4
 AGENT_AWAY_S = 22       # until it tries to connect again
 PATIENCE_S = 60                                 # without any line more
+STILL_S = 12                                    # the same, where enough is there
+ALONE_S = 5                                     # an agent waits so long for an aggregator
 
 
 class Part:
@@ -92,6 +96,26 @@ class Part:
         self.that(alive >= times * 0.9, f"the {which} was killed while lines were written")
         self.that(counted >= min(20, times // 5), f"the {which} was killed between batches")
 
+    def kill_both(self, times):
+        """The agent is back first, and for longer than it waits for an aggregator."""
+        alive = 0
+        for _ in range(times):
+            before = self.site.covered()
+            linked_site.wait_for(lambda: self.site.covered() > before, AGENT_AWAY_S)
+            time.sleep(self.dice.random() * AGENT_LIFE_S)
+            alive += self.writes()
+            for which in ("agent", "aggregator"):
+                self.that(self.site.alive(which), f"the {which} lived until it was killed")
+                getattr(self.site, which).end(signal.SIGKILL)
+            self.site.start_agent()
+            time.sleep(ALONE_S + 1 + 3 * self.dice.random())
+            self.site.start_aggregator()
+        said = self.site.agent.said().count("no aggregator yet")
+        self.say(f"both killed {times} times, {alive} of them while lines were written; the agent "
+                 f"read on alone {said} times")
+        self.that(alive >= times * 0.6, "both were killed while lines were written")
+        self.that(said == times, "the agent read on alone each time")
+
     def cut(self, seconds):
         """Half of it without a word, half of it refused."""
         for mode in ("cut", "refuse"):
@@ -105,7 +129,9 @@ class Part:
         self.generator.process.wait()
         ledger = json.loads(self.ledger_file.read_text())
         self.that(ledger["done"], "the generator ended well: " + self.generator.said()[-300:])
-        self.site.settled(ledger["lines"], PATIENCE_S)
+        self.site.settled(ledger["lines"] - ledger["between_lines"], PATIENCE_S)
+        if ledger["between_lines"]:
+            self.site.settled(ledger["lines"], STILL_S)
         job = self.site.logs.name
         linked_site.wait_for(lambda: self.site.json(f"/api/v1/jobs/{job}/snapshot"), 20)
         time.sleep(1.5)
@@ -164,6 +190,16 @@ def same_everywhere(part, counted, report):
     return lines
 
 
+def each_line_once(part, ledger, counted):
+    counts = lines_by_file(counted)
+    for name, account in ledger["files"].items():
+        part.that(counts[name] == account["lines"],
+                  f"{name}: {counts[name]} lines counted, {account['lines']} written")
+    part.that(lost_bytes(counted) == 0, f"{lost_bytes(counted)} bytes are lost")
+    part.say(f"{ledger['lines']} lines written, {sum(counts.values())} counted; "
+             f"{ledger['renames']} files renamed, {ledger['copies']} copied and truncated")
+
+
 def kills(part, options):
     lines = options.lines
     seconds = (options.agent_kills * (AGENT_LIFE_S * MEAN_LIFE + 0.2) +
@@ -175,13 +211,18 @@ def kills(part, options):
     part.cut(options.cut)
     ledger, report, counted = part.finish()
     same_everywhere(part, counted, report)
-    counts = lines_by_file(counted)
-    for name, account in ledger["files"].items():
-        part.that(counts[name] == account["lines"],
-                  f"{name}: {counts[name]} lines counted, {account['lines']} written")
-    part.that(lost_bytes(counted) == 0, f"{lost_bytes(counted)} bytes are lost")
-    part.say(f"{ledger['lines']} lines written, {sum(counts.values())} counted; "
-             f"{ledger['renames']} files renamed, {ledger['copies']} copied and truncated")
+    each_line_once(part, ledger, counted)
+
+
+def alone(part, options):
+    lines = options.lines // 10 // FILES * FILES
+    times = max(2, options.agent_kills // 20)
+    seconds = times * (AGENT_LIFE_S + ALONE_S + 10) + 5
+    part.write(lines, lines / (seconds * 1.25), rotate_every=max(200, lines // FILES // 40))
+    part.kill_both(times)
+    ledger, report, counted = part.finish()
+    same_everywhere(part, counted, report)
+    each_line_once(part, ledger, counted)
 
 
 def copies(part, options):
@@ -227,7 +268,7 @@ def away(part, options):
              f"{report.get('job', {}).get('completeness')}")
 
 
-PARTS = {"kills": (kills, None), "copies": (copies, None),
+PARTS = {"kills": (kills, None), "copies": (copies, None), "alone": (alone, None),
          "away": (away, {"memory": {"queue_mib": 1, "batches": 16}, "state": {"spool_mib": 0}})}
 
 

@@ -17,7 +17,8 @@ const segment::RulePackSet& packs() {
 
 struct Bench {
   explicit Bench(bool watched)
-      : jobs(packs(), live(), 4, [this](wire::Batch&& batch) { shipped.push_back(batch); }),
+      : jobs(packs(), live(), {.jobs_max = 4},
+             [this](wire::Batch&& batch) { shipped.push_back(batch); }),
         intake({}, owners, jobs, {}, watched) {
     intake.set_time(now);
     intake.log_begins({log, path, root});

@@ -8,6 +8,7 @@
 // does.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -111,6 +112,12 @@ class History : public Sink {
     Told told, committed_as;
     std::vector<std::uint32_t> numbers;  // what stands in it, as far as a turn has seen
   };
+  /// What is known to be counted: by the agent at some time, or by the aggregator.
+  struct Memory {
+    std::vector<Position> positions;
+    std::map<std::uint64_t, Key> keys;
+    std::set<std::uint32_t> given, lost;
+  };
 
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random_() % n); }
   TimeMs wall() const { return TimeMs{Millis{1'800'000'000'000} + now_}; }
@@ -130,14 +137,14 @@ class History : public Sink {
     problem_ = what;
   }
 
-  void start(const std::vector<Position>& positions) {
+  void start(const std::vector<Position>& positions, Known known = Known::by_the_aggregator) {
     options_.seed = random_();
     auto watcher = blind_             ? make_blind_watcher()
                    : fake_ != nullptr ? fake_->watcher()
                                       : std::move(*make_inotify_watcher());
     FileSystem& files = fake_ != nullptr ? *fake_ : real_file_system();
     tailer_.emplace(std::move(*Tailer::make(options_, files, std::move(watcher))));
-    tailer_->resume(positions);
+    tailer_->resume(positions, known);
   }
 
   bool turn() {
@@ -184,6 +191,36 @@ class History : public Sink {
     }
     for (const std::uint32_t number : given_) counted_.insert(number);
     for (const std::uint32_t number : lost_) counted_lost_.insert(number);
+    if (below(2) == 0) remembered_ = memory(true);
+  }
+
+  Memory memory(bool of_the_agent) {
+    Memory memory{{}, keys_, counted_, counted_lost_};
+    std::erase_if(memory.keys, [](const auto& entry) { return entry.second.committed == 0; });
+    for (auto& [id, key] : memory.keys) {
+      key.to = key.committed;
+      key.known = std::min(key.known, key.committed);
+    }
+    for (Position position : tailer_->positions()) {
+      if (position.offset == 0) continue;
+      require(memory.keys.contains(position.file.key), "committed though it is not counted");
+      Key& key = memory.keys[position.file.key];
+      if (!of_the_agent) {
+        position.known = 0;
+        position.path = key.committed_as.path;
+        position.file = key.committed_as.file;
+      }
+      key.known = of_the_agent ? position.known : position.offset;
+      memory.positions.push_back(position);
+    }
+    return memory;
+  }
+
+  void recall(const Memory& memory) {
+    keys_ = memory.keys;
+    given_ = counted_ = memory.given;
+    lost_ = counted_lost_ = memory.lost;
+    last_.clear();
   }
 
   void crash() {
@@ -214,6 +251,46 @@ class History : public Sink {
     last_.clear();
     if (below(2) == 0) change();
     start(positions);
+  }
+
+  /// As a killed agent finds it that gets no answer: it reads on from what it remembered some time
+  /// before, and what it reads is dropped when it learns what is counted.
+  void crash_alone() {
+    if (!remembered_ || below(2) == 0) return;
+    say() << "killed, and alone\n";
+    const Memory counted = memory(false);
+    tailer_.reset();
+    recall(*remembered_);
+    logs_.clear();
+    start(remembered_->positions, Known::by_us);
+    alone_ = true;
+    for (std::uint32_t i = below(6); i > 0 && problem_.empty(); --i) {
+      change();
+      pass(Millis{below(2'000)});
+    }
+    alone_ = false;
+    if (!problem_.empty()) return;
+    say() << "answered\n";
+    const auto alone = keys_;
+    recall(counted);
+    const bool forgets = std::ranges::any_of(remembered_->positions, [&](const Position& position) {
+      return !counted.keys.contains(position.file.key) ||
+             std::ranges::none_of(counted.positions, [&](const Position& theirs) {
+               return theirs.file.key == position.file.key;
+             });
+    });
+    if (forgets) {  // then the agent begins with another tailer
+      logs_.clear();
+      return start(counted.positions);
+    }
+    tailer_->resume(counted.positions, Known::by_the_aggregator);
+    for (const Position& position : tailer_->positions()) {
+      const auto found = alone.find(position.file.key);
+      if (found == alone.end() || keys_.contains(found->first)) continue;
+      keys_[found->first].known = found->second.known;
+      keys_[found->first].numbers = found->second.numbers;
+    }
+    tailer_->rewind();
   }
 
   void check_end() {
@@ -265,7 +342,7 @@ class History : public Sink {
   /// A long text is cut back to some of it, read before or not, and written to again.
   void cut() {
     const std::string log = "d.log";
-    if (!tailer_ || options_.bytes_per_file < 4096) return;
+    if (!tailer_ || alone_ || options_.bytes_per_file < 4096) return;
     if (world_.has(log)) {
       shift(log);
       world_.rename(log, log + ".1");
@@ -282,6 +359,7 @@ class History : public Sink {
     const std::uint32_t bytes = 8192 + below(size - 8192);
     say() << "cut back " << log << " to " << bytes << "\n";
     world_.cut(log, bytes);
+    remembered_.reset();  // a beginning alone does not prove what it is
     pass(Millis{2'000});
     commit();
     if (below(2) == 0) write(log, 1 + below(5));
@@ -344,7 +422,7 @@ class History : public Sink {
       case 0:
         return commit();
       case 1:
-        return below(3) == 0 ? crash() : void(turn());
+        return below(3) > 0 ? void(turn()) : below(2) == 0 ? crash() : crash_alone();
       case 2:
         return below(3) == 0 ? settle() : pass(Millis{below(3'000)});
       case 3:
@@ -361,7 +439,7 @@ class History : public Sink {
   FakeDisk* fake_;
   World world_;
   Options options_;
-  bool blind_ = false, late_ = false;
+  bool blind_ = false, late_ = false, alone_ = false;
   const bool loud_ = std::getenv("L4_TAIL_SEED") != nullptr;
   std::string banner_, problem_;
   std::ostringstream said_, after_;
@@ -373,6 +451,7 @@ class History : public Sink {
   std::map<std::uint64_t, Key> keys_;
   std::set<std::uint64_t> forgotten_;
   std::set<std::uint32_t> given_, counted_, lost_, counted_lost_;
+  std::optional<Memory> remembered_;
 };
 
 std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {

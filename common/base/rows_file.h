@@ -1,0 +1,79 @@
+// A small file of rows that a program keeps to find its way after a restart.
+//
+// Written whole: to a temporary file beside it, synced, renamed; what was there before stays if
+// that fails. A line for each row, with its own check sum: what is damaged or cut off is left out
+// and counted, the rest is used. RowReader, word() and words() read and write rows. One thread.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/error.h"
+
+namespace l4 {
+
+class RowsFile {
+ public:
+  /// `title` is the first row of the file: what it holds, and the version of its form.
+  RowsFile(std::string path, std::string title)
+      : path_(std::move(path)), title_(std::move(title)) {}
+
+  struct Loaded {
+    std::vector<std::string> rows;
+    std::size_t damaged = 0;  ///< lines that were left out
+    bool complete = true;     ///< the file ends as it was written to end
+  };
+  /// A file that is not there gives nothing; Error if it is there and can not be read.
+  Result<Loaded> load() const;
+
+  /// Rows have no line end. Does nothing if the same was saved last. Error: what the system says of
+  /// it (disk full, read only, no such folder); the next call tries again.
+  Result<void> save(const std::vector<std::string>& rows);
+
+ private:
+  std::string path_, title_;
+  std::string saved_;  // what stands there
+};
+
+/// Text as one word of a row: without blanks and line ends.
+std::string word(std::string_view text);
+/// Text as the last words of a row: without line ends.
+std::string words(std::string_view text);
+
+/// Takes the words of a row one by one; once one is not what was asked for, nothing more is given.
+class RowReader {
+ public:
+  explicit RowReader(std::string_view row) : rest_(row) {}
+
+  /// 0 if the next word is no number of that kind.
+  template <class Number>
+  Number number(int base = 10) {
+    Number value{};
+    const std::string_view text = next();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    good_ = good_ && error == std::errc{} && end == text.data() + text.size();
+    return good_ ? value : Number{};
+  }
+  /// What word() made one word.
+  std::string text();
+  /// What words() made of a text: all that is left.
+  std::string texts();
+  /// All that is left, as it stands.
+  std::string_view rest() { return std::exchange(rest_, {}); }
+
+  bool good() const { return good_; }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  std::string_view next();
+
+  std::string_view rest_;
+  bool good_ = true;
+};
+
+}  // namespace l4

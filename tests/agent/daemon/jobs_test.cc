@@ -1,0 +1,46 @@
+#include "agent/daemon/jobs.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace l4::daemon {
+namespace {
+
+const segment::RulePackSet& packs() {
+  static const auto set = segment::RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
+  REQUIRE(set);
+  return *set;
+}
+
+pipeline::Options live() {
+  pipeline::Options options;
+  options.live = true;
+  return options;
+}
+
+TEST_CASE("jobs: idle ones crowd the table, whatever else was shipped for them") {
+  Jobs jobs(packs(), live(), {.jobs_max = 32, .idle_after = Millis{1'000}}, [](wire::Batch&&) {});
+  for (int i = 0; i < 8; ++i) {
+    const std::string job = "job-" + std::to_string(i);
+    jobs.of(job, Millis{0}).process({});  // no line of theirs: the kernel's are like that
+    jobs.flush(Millis{900});
+  }
+  CHECK(jobs.idle(Millis{999}) == 0);
+  CHECK(jobs.idle(Millis{1'000}) == 8);
+  CHECK(jobs.crowded(Millis{1'000}));
+  for (int i = 0; i < 5; ++i) jobs.fed("job-" + std::to_string(i), Millis{500});
+  CHECK(jobs.idle(Millis{1'000}) == 3);
+  CHECK_FALSE(jobs.crowded(Millis{1'000}));
+}
+
+TEST_CASE("jobs: a full table makes room for one") {
+  Jobs jobs(packs(), live(), {.jobs_max = 16, .idle_after = Millis{1'000}}, [](wire::Batch&&) {});
+  for (int i = 0; i < 16; ++i) jobs.of("job-" + std::to_string(i), Millis{i == 0 ? 0 : 500});
+  CHECK(jobs.crowded(Millis{1'000}));
+  CHECK(jobs.of("one more", Millis{1'000}).job() == "job-0");
+  CHECK(jobs.refused() == 1);
+}
+
+}  // namespace
+}  // namespace l4::daemon
