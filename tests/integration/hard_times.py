@@ -4,16 +4,20 @@
 usage: hard_times.py L4
 
 A disk of 4 MiB under the states is filled, and room is made again; the state folder is read-only;
-the folder of the logs is removed and comes back; the agent may open 256 files and has 300 logs.
+the folder of the logs is removed and comes back; the agent may open 256 files and has 300 logs, and
+so may the aggregator, to which 300 strangers connect.
 Each time it goes on, says once what it cannot do, and at the end every line is counted once. Needs
 root and mount(8) for the disks; ends with 77 where they are missing.
 """
 import contextlib
 import os
 import pathlib
+import random
+import re
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -50,8 +54,13 @@ class Disk:
         self.filler.unlink(missing_ok=True)
 
     def read_only(self, yes):
-        subprocess.run(["mount", "-o", f"remount,{'ro' if yes else 'rw'}", self.folder],
-                       check=True)
+        command = ["mount", "-o", f"remount,{'ro' if yes else 'rw'}", self.folder]
+        for _ in range(100):  # busy while a file is being written
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                return
+            time.sleep(0.05)
+        raise RuntimeError(done.stderr)
 
     def end(self):
         subprocess.run(["umount", "-l", self.folder], check=False)
@@ -62,6 +71,16 @@ class Lines:
 
     def __init__(self, folder, logs=4):
         self.folder, self.logs, self.count = folder, logs, 0
+
+    def write_varied(self, each):
+        """So different from each other that batches of them are large."""
+        dice = random.Random(self.count)
+        with open(self.folder / "rank0.log", "a", encoding="utf-8") as file:
+            for _ in range(each):
+                self.count += 1
+                words = ["".join(dice.choices("abcdefghijklmnopqrstuvwxyz", k=dice.randint(3, 9)))
+                         for _ in range(dice.randint(20, 60))]
+                file.write(f"2026-11-20 10:00:00 INFO {' '.join(words)}\n")
 
     def write(self, each):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -90,7 +109,10 @@ class Case:
         disk.fill()
         self.site.link.mode = "refuse"
         self.lines.write(3000)
-        time.sleep(8)
+        for _ in range(8):
+            self.lines.write_varied(1000)
+            time.sleep(1)
+        self.says(self.site.agent, "the spool cannot be written", "full disk of the agent")
         self.site.link.mode = "open"
         self.counted("full disk of the agent")
         self.lines.write(1000)
@@ -99,9 +121,23 @@ class Case:
         disk.make_room()
         self.lines.write(10)
         self.says(self.site.agent, "positions are remembered again", "room again", 4)
+        self.site.link.mode = "refuse"
+        for _ in range(4):
+            self.lines.write_varied(1000)
+            time.sleep(1)
+        spool = list((disk.folder / "spool").glob("*.spool"))
+        self.expect.that(any(file.stat().st_size > 0 for file in spool),
+                         "what the aggregator does not take goes to the spool again", spool)
+        self.site.link.mode = "open"
+        self.counted("room again")
+        said = self.site.agent.said().count("positions cannot be remembered")
         disk.read_only(True)
         self.lines.write(1000)
         self.counted("read-only state of the agent")
+        again = linked_site.wait_for(
+            lambda: self.site.agent.said().count("positions cannot be remembered") > said, 30)
+        self.expect.that(again, "read-only state of the agent: it says so",
+                         self.site.agent.said()[-500:])
         self.site.agent.end(signal.SIGKILL)
         self.site.start_agent()
         self.lines.write(1000)
@@ -168,6 +204,39 @@ class Case:
         files = len(os.listdir(f"/proc/{self.site.agent.process.pid}/fd"))
         self.expect.that(files <= 256, "descriptors of the agent", files)
 
+    def crowd_of_strangers(self):
+        """More of them than the aggregator may open files."""
+        self.site.aggregator.end(signal.SIGTERM)
+        self.site.start_aggregator(under=("prlimit", "--nofile=256:256"))
+        what = "300 strangers and 256 descriptors"
+        self.lines.write(5)
+        self.counted("an aggregator that may open 256 files")
+        strangers = [socket.create_connection(("127.0.0.1", self.site.wire)) for _ in range(300)]
+        pid = self.site.aggregator.process.pid
+        linked_site.wait_for(lambda: len(os.listdir(f"/proc/{pid}/fd")) >= 250, 20)
+        self.lines.write(20)
+        before_s = cpu_seconds(pid)
+        time.sleep(5)
+        busy = cpu_seconds(pid) - before_s
+        self.expect.that(busy < 2.5, f"{what}: its processor time in 5 s", busy)
+        for stranger in strangers:
+            stranger.close()
+        self.counted(what)
+        self.says(self.site.aggregator, "no file descriptor is left", what)
+        linked_site.wait_for(self.site.metrics, 20)
+        refused = re.search(r'refused_total{reason="no_file_descriptor"} (\d+)',
+                            self.site.metrics())
+        self.expect.that(refused and int(refused.group(1)) > 0, f"{what}: counted", refused)
+        healthy = linked_site.wait_for(lambda: '"ok"' in self.site.health(), 30)
+        self.expect.that(healthy, f"{what}: it is well", self.site.health())
+        lost = [row for row in self.site.json("/api/v1/agents").get("agents", []) if row["lost"]]
+        self.expect.equal(lost, [], f"{what}: agents that are lost")
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
 
 def main():
     l4, expect = support.start(sys.argv, "hard_times")
@@ -176,8 +245,9 @@ def main():
         return support.SKIPPED
     with tempfile.TemporaryDirectory() as made:
         folder = pathlib.Path(made)
-        disks = [Disk(folder / "agent"), Disk(folder / "aggregator", 24)]
-        site = linked_site.Site(folder, pathlib.Path(l4.binary).resolve().parent)
+        disks = [Disk(folder / "agent"), Disk(folder / "aggregator", 64)]
+        site = linked_site.Site(folder, pathlib.Path(l4.binary).resolve().parent,
+                                {"memory": {"queue_mib": 1}})
         lines = Lines(site.logs)
         try:
             site.start_aggregator()
@@ -191,6 +261,7 @@ def main():
             case.aggregator_disk(disks[1])
             case.folder_goes()
             case.few_descriptors()
+            case.crowd_of_strangers()
             expect.equal(site.agent.end(signal.SIGTERM)[0], 0, "exit of the agent")
             expect.equal(site.aggregator.end(signal.SIGTERM)[0], 0, "exit of the aggregator")
         finally:

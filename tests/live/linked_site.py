@@ -117,12 +117,13 @@ class Site:
     def start_agent(self, environment=None):
         self.agent = self._start("agent", environment)
 
-    def start_aggregator(self, environment=None):
-        self.aggregator = self._start("aggregator", environment)
+    def start_aggregator(self, environment=None, under=()):
+        self.aggregator = self._start("aggregator", environment, under)
 
-    def _start(self, name, environment):
-        return live.Program(name, self.folder, [self.binaries / f"l4-{name}", "--config",
-                                                self.folder / f"{name}.toml"], environment)
+    def _start(self, name, environment, under=()):
+        return live.Program(name, self.folder,
+                            [*under, self.binaries / f"l4-{name}", "--config",
+                             self.folder / f"{name}.toml"], environment)
 
     def alive(self, which):
         return getattr(self, which).process.poll() is None

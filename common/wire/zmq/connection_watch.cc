@@ -1,9 +1,11 @@
 #include "common/wire/zmq/connection_watch.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -16,8 +18,10 @@ namespace l4::wire {
 namespace {
 
 constexpr std::size_t kRefusedMax = 65'536;
-constexpr int kEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED |
-                        ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+constexpr int kTurnedAwayMost = 1'024;  // at a time; others are served between
+constexpr int kEvents = ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED |
+                        ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
 
 std::string address_of(int file) {
   sockaddr_storage peer{};
@@ -43,6 +47,7 @@ std::string failure_of(std::uint16_t kind, std::int32_t value) {
 }  // namespace
 
 bool ConnectionWatch::open(const ZmqContext& context, const Socket& router) {
+  hold_reserve();
   const std::string endpoint = fmt::format("inproc://l4-connections-{}", router.handle());
   if (zmq_socket_monitor(router.handle(), endpoint.c_str(), kEvents) != 0) return false;
   socket_ = Socket(context, ZMQ_PAIR);
@@ -53,6 +58,7 @@ bool ConnectionWatch::open(const ZmqContext& context, const Socket& router) {
 void ConnectionWatch::close(const Socket& router) {
   if (router) zmq_socket_monitor(router.handle(), nullptr, 0);
   socket_.close();
+  listener_ = -1;
 }
 
 std::vector<ConnectionWatch::Event> ConnectionWatch::read() {
@@ -81,6 +87,7 @@ void ConnectionWatch::drain() {
     if (events[i].kind == ZMQ_EVENT_ACCEPTED) gone[i] = closed[events[i].value];
   }
   for (std::size_t i = 0; i < events.size(); ++i) take(events[i], gone[i]);
+  if (std::exchange(starved_, false)) turn_away();
 }
 
 void ConnectionWatch::take(const Event& event, bool gone_already) {
@@ -88,11 +95,16 @@ void ConnectionWatch::take(const Event& event, bool gone_already) {
     case ZMQ_EVENT_ACCEPTED:
       addresses_[event.value] = gone_already ? std::string() : address_of(event.value);
       break;
+    case ZMQ_EVENT_LISTENING:
+      listener_ = event.value;
+      // We accept from it, too: whoever comes second must not wait for the next connection.
+      ::fcntl(listener_, F_SETFL, ::fcntl(listener_, F_GETFL) | O_NONBLOCK);
+      break;
     case ZMQ_EVENT_ACCEPT_FAILED:
-      refuse({event.value == EMFILE || event.value == ENFILE ? Refusal::no_file_descriptor
-                                                             : Refusal::no_handshake,
-              {},
-              std::generic_category().message(event.value)});
+      if (event.value == EMFILE || event.value == ENFILE)
+        starved_ = true;
+      else if (event.value != EAGAIN)
+        refuse({Refusal::no_handshake, {}, std::generic_category().message(event.value)});
       break;
     case ZMQ_EVENT_DISCONNECTED: {
       auto known = addresses_.extract(event.value);
@@ -106,6 +118,26 @@ void ConnectionWatch::take(const Event& event, bool gone_already) {
     default:
       failure_ = failure_of(event.kind, event.value);
   }
+}
+
+void ConnectionWatch::turn_away() {
+  let_go_of_reserve();
+  for (int i = 0; i < kTurnedAwayMost && listener_ >= 0; ++i) {
+    const int stranger = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (stranger < 0) break;
+    refuse({Refusal::no_file_descriptor, address_of(stranger),
+            std::generic_category().message(EMFILE)});
+    ::close(stranger);
+  }
+  hold_reserve();
+}
+
+void ConnectionWatch::hold_reserve() {
+  if (reserve_ < 0) reserve_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+void ConnectionWatch::let_go_of_reserve() {
+  if (reserve_ >= 0) ::close(std::exchange(reserve_, -1));
 }
 
 bool ConnectionWatch::was_judged(const std::string& address) {

@@ -6,8 +6,10 @@
 // without a failure (other protocols, old versions of ZMTP): they are failures where no connection
 // of that address was judged by its key before, and could be the one that ended. The address is
 // asked of the descriptor; a connection that is gone before we look has none. The queue of events
-// has no high-water mark, since libzmq's I/O thread would wait for us otherwise. Bounds: as many
-// entries as there are descriptors, 65,536 refusals not yet fetched.
+// has no high-water mark, since libzmq's I/O thread would wait for us otherwise. Where no file
+// descriptor is left libzmq tries to accept again and again, at the cost of a core: those who wait
+// are then taken and turned away here, with a descriptor that is held in reserve for it. Bounds: as
+// many entries as there are descriptors, 65,536 refusals not yet fetched.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,12 @@ namespace l4::wire {
 
 class ConnectionWatch {
  public:
-  /// Fails if libzmq has no monitor.
+  ConnectionWatch() = default;
+  ConnectionWatch(const ConnectionWatch&) = delete;
+  ConnectionWatch& operator=(const ConnectionWatch&) = delete;
+  ~ConnectionWatch() { let_go_of_reserve(); }
+
+  /// Before the router is bound. Fails if libzmq has no monitor.
   bool open(const ZmqContext& context, const Socket& router);
   /// Before the router is closed.
   void close(const Socket& router);
@@ -47,8 +54,14 @@ class ConnectionWatch {
   std::vector<Event> read();
   void take(const Event& event, bool gone_already);
   bool was_judged(const std::string& address);
+  void turn_away();
+  void hold_reserve();
+  void let_go_of_reserve();
 
   Socket socket_;
+  int listener_ = -1;  ///< libzmq's
+  int reserve_ = -1;
+  bool starved_ = false;                                   ///< no descriptor was left
   std::unordered_map<int, std::string> addresses_;         ///< by file descriptor
   std::unordered_map<std::string, std::uint64_t> judged_;  ///< that have not ended, by address
   std::uint64_t refused_keys_ = 0;      ///< whose ends may come without an address
