@@ -1,6 +1,7 @@
 #include "aggregator/program.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
 #include <chrono>
@@ -198,10 +199,27 @@ Result<void> check(const Settings& settings) {
   return check_tls(settings);
 }
 
+/// Each agent and each client holds one; others than the hard limit are a shell's habit.
+void raise_descriptor_limit(const Settings& settings) {
+  constexpr std::size_t kOwn = 64;  // journal, database, threads
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+  const std::size_t wanted = settings.live.server.agents_max +
+                             (settings.http_on ? settings.http.connections_max : 0) + kOwn;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted)
+    log_warning(
+        fmt::format("only {} files may be open (LimitNOFILE, ulimit -n), {} agents may come: "
+                    "those for whom none is left are turned away",
+                    limit.rlim_cur, settings.live.server.agents_max));
+}
+
 int run(Settings settings, const std::filesystem::path& config) {
   start_log(settings.log_level);
   const sigset_t signals = block_signals();
   std::signal(SIGPIPE, SIG_IGN);
+  raise_descriptor_limit(settings);
   auto library = faults::Library::load(settings.faults);
   if (!library) return fail(library.error(), kWrong);
   const auto wire = wire_options(settings);

@@ -211,6 +211,7 @@ class Case:
         what = "300 strangers and 256 descriptors"
         self.lines.write(5)
         self.counted("an aggregator that may open 256 files")
+        self.says(self.site.aggregator, "only 256 files may be open", what)
         strangers = [socket.create_connection(("127.0.0.1", self.site.wire)) for _ in range(300)]
         pid = self.site.aggregator.process.pid
         linked_site.wait_for(lambda: len(os.listdir(f"/proc/{pid}/fd")) >= 250, 20)
