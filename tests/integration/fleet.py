@@ -30,18 +30,19 @@ allow_list = "keys/allow-list"
 port = {http}
 [detect]
 hang_floor_s = 10
-hang_confirm_s = 60
+hang_confirm_s = {confirm}
 [store]
 folder = "state"
 """
 # Job, kind, share of the run at which it strikes, share for which it lasts, node, rank.
 SHORT = {
-    "jobs": {"pretrain": 150, "crash": 30, "lost": 20},
-    "faults": [("crash", "crash", 0.30, 0, 17, 3), ("lost", "lost", 0.35, 0, 11, 0)],
+    "jobs": {"pretrain": 150, "crash": 20, "lost": 20, "stop": 15, "hang": 15},
+    "faults": [("crash", "crash", 0.30, 0, 17, 3), ("lost", "lost", 0.35, 0, 11, 0),
+               ("stop", "stop", 0.32, 0, 9, 1), ("hang", "hang", 0.25, 0, 7, 0)],
     "fleet": [("restart", 0.72, 0)],
     "link": "loss_per_mille = 1\ndelay_ms = 5",
     # Whoever runs the tests may have other things to do.
-    "limits": "crash_s = 20\nlost_s = 30\ncpu_percent = 100\ngrowth_percent = 100",
+    "limits": "crash_s = 20\nlost_s = 30\nhang_s = 60\ncpu_percent = 100\ngrowth_percent = 100",
 }
 LONG = {
     "jobs": {"pretrain": 1400, "crash": 100, "stop": 100, "hang": 100, "slow": 100, "lost": 100,
@@ -97,7 +98,8 @@ def main():
         l4.run("keys", "add", "--dir", folder / "keys", "--fleet")
         wire, http = free_port(), free_port()
         config, script = folder / "aggregator.toml", folder / "script.toml"
-        config.write_text(CONFIG.format(wire=wire, http=http, grace=60 if FULL else 15))
+        config.write_text(CONFIG.format(wire=wire, http=http, grace=60 if FULL else 15,
+                                        confirm=60 if FULL else 20))
         script.write_text(script_of(LONG if FULL else SHORT))
         done = subprocess.run(
             [build / "l4-fleet", "--script", script, "--keys", folder / "keys",

@@ -43,6 +43,7 @@ MEAN_LIFE = 0.4
 AGENT_AWAY_S = 22       # until it tries to connect again
 PATIENCE_S = 60                                 # without any line more
 STILL_S = 12                                    # the same, where enough is there
+AWAY_STILL_S = 25                               # and where what is gone never comes
 ALONE_S = 5                                     # an agent waits so long for an aggregator
 
 
@@ -124,12 +125,12 @@ class Part:
         self.site.link.mode = "open"
         self.say(f"the link was cut for {seconds} s; {'' if self.writes() else 'not '}writing")
 
-    def finish(self):
+    def finish(self, patience_s=PATIENCE_S):
         """Ledger, report and counts, once all is written and nothing more comes."""
         self.generator.process.wait()
         ledger = json.loads(self.ledger_file.read_text())
         self.that(ledger["done"], "the generator ended well: " + self.generator.said()[-300:])
-        self.site.settled(ledger["lines"] - ledger["between_lines"], PATIENCE_S)
+        self.site.settled(ledger["lines"] - ledger["between_lines"], patience_s)
         if ledger["between_lines"]:
             self.site.settled(ledger["lines"], STILL_S)
         job = self.site.logs.name
@@ -256,7 +257,7 @@ def away(part, options):
                copy_share=0)
     time.sleep(8)
     part.cut(options.away)
-    ledger, report, counted = part.finish()
+    ledger, report, counted = part.finish(AWAY_STILL_S)
     found = same_everywhere(part, counted, report)
     lost = lost_bytes(counted)
     line_bytes = ledger["bytes"] // ledger["lines"]
