@@ -82,12 +82,12 @@ class Job:
     def end(self):
         if self.crashes:
             bad = self.dice.randrange(RANKS)
-            self.say(bad, "ERROR RuntimeError: CUDA error: an illegal memory access was encountered")
+            self.say(bad, "ERROR RuntimeError: CUDA error: an illegal memory access")
             for rank in range(RANKS):
                 if rank != bad:
                     self.say(rank, f"ERROR RuntimeError: [rank{rank}]: Connection closed by peer")
-            self.say(bad, "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: 1) "
-                          f"local_rank: {bad} (pid: {4000 + bad}) of binary: /usr/bin/python3")
+            self.say(bad, "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: "
+                          f"1) local_rank: {bad} (pid: {4000 + bad}) of binary: /usr/bin/python3")
         else:
             for rank in range(RANKS):
                 self.say(rank, "INFO [after training is done]")
@@ -109,7 +109,8 @@ def grown(samples, kind):
     """Medians of the third and of the last quarter."""
     values = [row[kind] for row in samples]
     quarter = max(1, len(values) // 4)
-    return (statistics.median(values[2 * quarter:3 * quarter]), statistics.median(values[-quarter:]))
+    return (statistics.median(values[2 * quarter:3 * quarter]),
+            statistics.median(values[-quarter:]))
 
 
 class Soak:
