@@ -33,6 +33,7 @@ CAUSE = "A maintenance script killed a rank."
 FIX = "Drain the node before the script runs."
 ALERT_S, SNAPSHOT_S = 10, 1
 ALERTMANAGER = "/usr/bin/prometheus-alertmanager"
+LAUNCHER_SAYS = {"kill9": "exitcode: -9", "abort": "exitcode: -6"}
 ANNOTATIONS = {"summary", "state", "stage", "iteration", "node", "rank"}
 
 
@@ -90,11 +91,14 @@ def check_alert(expect, truth, rows, what):
     expect.equal(alert["labels"].get("attempt"), "0", f"{what}: the attempt")
     expect.equal(said.get("node"), truth["node"], f"{what}: the node")
     expect.equal(said.get("rank"), str(truth["rank"]), f"{what}: the rank")
+    expect.equal(said.get("stage"), "training", f"{what}: the stage")
+    expect.that(abs(int(said.get("iteration") or -9) - truth["iteration"]) <= 1,
+                f"{what}: the iteration", (said.get("iteration"), truth["iteration"]))
     print(f"{what}: {said.get('summary')}")
     return alert
 
 
-def check_answers(expect, truth, answers):
+def check_answers(expect, options, truth, answers):
     by_name = {answer["name"]: answer for answer in answers}
     for answer in answers:
         expect.equal(answer["exit"], 0, f"l4 {' '.join(answer['words'])}: exit; "
@@ -110,7 +114,14 @@ def check_answers(expect, truth, answers):
           f"{by_name['lines']['seconds']} s")
     expect.that(rows, "lines of the rank", by_name["lines"]["stdout"][:400])
     expect.equal({row.get("node") for row in rows}, {truth["node"]}, "read from its node")
-    print(by_name["lines of the node"]["stdout"][-1500:])
+    hits = [row["line"] for row in rows if row["hit"]]
+    expect.that(hits and len(rows) > len(hits), "what was asked for, and lines around it", rows)
+    node = by_name["lines of the node"]["stdout"]
+    print(node[-1500:])
+    if options.fault in LAUNCHER_SAYS:
+        told = [row for row in node.splitlines()
+                if row.startswith(">") and LAUNCHER_SAYS[options.fault] in row]
+        expect.that(told, f"among them the line with {LAUNCHER_SAYS[options.fault]!r}", node)
     if "confirm" in by_name:
         print(by_name["confirm"]["stdout"])
 
@@ -135,12 +146,14 @@ def main():
         write_settings(folder, options.bin)
         truth, rows, answers = run_job(options, folder, options.seed, (CAUSE, FIX))
         check_alert(expect, truth, rows, "first job")
-        check_answers(expect, truth, answers)
+        check_answers(expect, options, truth, answers)
+        confirmed = "".join(one["stdout"] for one in answers if one["name"] == "confirm")
         other, rows, answers = run_job(options, folder, options.seed + 1, None)
         alert = check_alert(expect, other, rows, "second job")
         expect.that(other["node"] != truth["node"], "it strikes another node", other["node"])
         said = alert.get("annotations", {})
         expect.equal((said.get("cause"), said.get("fix")), (CAUSE, FIX), "what was confirmed")
+        expect.that(said.get("fault") and said["fault"] in confirmed, "its title", said)
     return expect.end()
 
 
