@@ -136,8 +136,9 @@ class Loop {
     if (now < replace_at_) return;
     replace_at_ = now + kReplaceEvery;
     auto ready = daemon::read_config(config_);
-    if (!ready)
-      return log_.warn("cannot begin anew without idle jobs: " + ready.error().text(), now);
+    const auto good = ready ? daemon::Agent::check(ready->settings)
+                            : Result<void>(std::unexpected(ready.error()));
+    if (!good) return log_.warn("cannot begin anew without idle jobs: " + good.error().text(), now);
     agent_->make_room(moment());
     agent_.reset();  // its connection goes before the next one comes
     auto next = make_agent(std::move(*ready), log_);
@@ -173,9 +174,8 @@ int run(const Options& options) {
     return kWrongUse;
   }
   if (options.check) {
-    const auto packs = segment::RulePackSet::load(ready->settings.frameworks);
-    if (!packs) {
-      fmt::print(stderr, "l4-agent: {}\n", packs.error().text());
+    if (const auto good = daemon::Agent::check(ready->settings); !good) {
+      fmt::print(stderr, "l4-agent: {}\n", good.error().text());
       return kWrongUse;
     }
     fmt::print("{}: as it should be\n", options.config.string());

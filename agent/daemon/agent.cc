@@ -10,6 +10,7 @@ namespace l4::daemon {
 namespace {
 
 constexpr Millis kAloneAfter{5'000};
+constexpr auto kKernelLog = "/dev/kmsg";
 constexpr Millis kLookEvery{1'000};
 constexpr Millis kLimitsEvery{1'000}, kLimitsIdle{5'000}, kRememberEvery{5'000};
 /// What is read between two looks at the link.
@@ -48,6 +49,14 @@ ship::SessionOptions session_options(const Settings& settings, const Agent::Worl
 }
 
 }  // namespace
+
+Result<void> Agent::check(const Settings& settings) {
+  if (auto packs = segment::RulePackSet::load(settings.frameworks); !packs)
+    return std::unexpected(packs.error());
+  if (auto sources = tail::Sources::compile(settings.sources, settings.excludes); !sources)
+    return std::unexpected(sources.error());
+  return {};
+}
 
 Result<std::unique_ptr<Agent>> Agent::make(Settings settings, World world, Moment now) {
   auto packs = segment::RulePackSet::load(settings.frameworks);
@@ -89,7 +98,7 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
       watch_file_((settings_.state / "processes").string()),
       raw_lines_(settings_, jobs_, *world_.log) {
   if (settings_.kernel)
-    kernel_.emplace(KernelFeed::Options{"/dev/kmsg", world_.boot_id,
+    kernel_.emplace(KernelFeed::Options{kKernelLog, world_.boot_id,
                                         settings_.node.empty() ? world_.name : settings_.node},
                     jobs_, [this](std::uint64_t key) {
                       const auto found = counted_.find(key);
@@ -138,6 +147,10 @@ Millis Agent::step(Moment now) {
   }
   if (now.steady >= flush_at_) flush(stopping_);
   if (std::exchange(offered_, false)) wait = session_.step(now.instant());
+  if (ends_wait_ && all_is_told()) {
+    watch_->ends_are_told();
+    ends_wait_ = false;
+  }
   if (now.steady >= remember_at_) remember();
   return next_step(wait);
 }
@@ -215,11 +228,25 @@ void Agent::tell(const std::vector<host::Notice>& notices) {
   for (const host::Notice& notice : notices) world_.log->warn(notice.text, now_.steady);
 }
 
+/// For the file in the state folder: without those of the kernel's log, which the tailer does not
+/// know, an agent that begins alone would take them for texts that it has read under other keys.
+std::vector<tail::Position> Agent::positions() const {
+  std::vector<tail::Position> all = tailer_->positions();
+  const auto files = static_cast<std::ptrdiff_t>(all.size());
+  for (const auto& [key, counted] : counted_)
+    if (counted.kernel)
+      all.push_back({wire::FileId{.key = key}, kKernelLog, counted.offset, counted.lines, 0});
+  std::sort(all.begin() + files, all.end(),
+            [](const auto& one, const auto& other) { return one.file.key < other.file.key; });
+  return all;
+}
+
 void Agent::remember() {
   remember_at_ = now_.steady + kRememberEvery;
-  if (watch_due_) remember_processes();
+  if (watch_ && (watch_->revision() != remembered_ || now_.steady < owned_by_))
+    remember_processes();
   if (!tailer_ || !std::exchange(remember_due_, false)) return;
-  remember_due_ = !kept("positions", positions_file_.save(tailer_->positions()), positions_badly_);
+  remember_due_ = !kept("positions", positions_file_.save(positions()), positions_badly_);
 }
 
 /// Whether it was saved; says if it was not, and when it is again. `badly`: it was not before.
@@ -250,26 +277,31 @@ void Agent::close(Moment now) {
   session_.stop("the agent stops");
 }
 
+/// Nothing is under way that the aggregator does not have.
+bool Agent::all_is_told() const {
+  return session_.queue().size() == 0 && facts_.empty() && !jobs_.dirty();
+}
+
 /// Nothing may be under way that only this agent has: the next one begins at what is committed.
 bool Agent::may_be_replaced() const {
-  return session_.state() == ship::Session::State::open && session_.queue().size() == 0 &&
-         tailer_ && !tailer_->keeps_what_is_gone() && !more_ && !stopping_ && !reloaded_ &&
-         questions_.empty() && !lines_wait_;
+  return session_.state() == ship::Session::State::open && all_is_told() && tailer_ &&
+         !tailer_->keeps_what_is_gone() && !more_ && !stopping_ && !reloaded_ &&
+         questions_.empty() && !raw_lines_.works();
 }
 
 bool Agent::is_crowded() const {
-  return now_.steady - began_ >= settings_.jobs.idle_after / 6 && jobs_.crowded(now_.steady) &&
-         may_be_replaced();
+  return now_.steady - began_ >= settings_.jobs.idle_after / 6 &&
+         jobs_.crowded(now_.steady, living_) && may_be_replaced();
 }
 
 void Agent::make_room(Moment now) {
   now_ = now;
-  world_.log->info(
-      fmt::format("{} of {} jobs have said nothing for {} s; beginning anew without "
-                  "them",
-                  jobs_.idle(now.steady), jobs_.size(), settings_.jobs.idle_after.count() / 1000),
-      now.steady);
-  remember_due_ = watch_due_ = true;
+  world_.log->info(fmt::format("{} of {} jobs have said nothing for {} s; beginning anew without "
+                               "them",
+                               jobs_.idle(now.steady, living_), jobs_.size(),
+                               settings_.jobs.idle_after.count() / 1000),
+                   now.steady);
+  remember_due_ = true;
   remember();
 }
 

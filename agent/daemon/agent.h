@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,6 +46,8 @@ class Agent : private ship::Pipeline {
     host::Proc proc;
     OwnLog* log = nullptr;  ///< outlives the agent
   };
+  /// What `make` would refuse.
+  static Result<void> check(const Settings& settings);
   static Result<std::unique_ptr<Agent>> make(Settings settings, World world, Moment now);
   ~Agent() override;
 
@@ -75,6 +78,7 @@ class Agent : private ship::Pipeline {
  private:
   struct Counted {
     std::uint64_t offset = 0, lines = 0;
+    bool kernel = false;  ///< of the kernel's log, which is no file that is followed
   };
 
   Agent(Settings settings, World world, segment::RulePackSet packs, Moment now);
@@ -102,11 +106,13 @@ class Agent : private ship::Pipeline {
   void remember_processes();
   bool kept(const char* what, const Result<void>& saved, bool& badly);
   void resume_processes();
+  std::vector<tail::Position> positions() const;
   void tell(const std::vector<host::Notice>& notices);
   void ship(wire::Batch&& batch);
   Millis next_step(Millis session) const;
   bool may_read() const;
   bool may_be_replaced() const;
+  bool all_is_told() const;
   bool may_hear_kernel() const;
 
   Settings settings_;
@@ -131,13 +137,14 @@ class Agent : private ship::Pipeline {
   std::optional<Settings> reloaded_;      // sources that wait until nothing is under way
 
   Millis look_at_{0}, flush_at_{0}, watch_at_{0}, limits_at_{0}, remember_at_{0}, paused_until_{0};
-  Millis watch_closely_until_{0};
+  Millis watch_closely_until_{0}, owned_by_{0};
+  std::set<std::string> living_;  // jobs of processes that run, as last remembered
   std::optional<Millis> decide_in_;
-  std::uint64_t tailers_made_ = 0, bytes_before_ = 0, lines_committed_ = 0;
+  std::uint64_t tailers_made_ = 0, bytes_before_ = 0, lines_committed_ = 0, remembered_ = 0;
   bool more_ = false, stopping_ = false, offered_ = false;
   bool lines_wait_ = false;  // for room on the link
   bool remember_due_ = true, positions_badly_ = false, processes_badly_ = false;
-  bool watch_due_ = false;  // processes are to be remembered
+  bool ends_wait_ = false;  // of processes, to be committed
 };
 
 }  // namespace l4::daemon

@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::size_t kQuestionsMax = 16;
 
+/// The kernel's log has positions, and is none of the files that are followed.
+bool is_kernel(const wire::FileId& file) {
+  return file.inode == 0;
+}
+
 }  // namespace
 
 /// Nobody answers: what is read now may be gone later. If the aggregator knows otherwise, that is
@@ -25,7 +30,8 @@ void Agent::begin_alone() {
       fmt::format("no aggregator yet; reading on from {} remembered positions", positions.size()),
       now_.steady);
   for (const tail::Position& position : positions)
-    counted_[position.file.key] = {position.offset, position.lines};
+    counted_[position.file.key] = {position.offset, position.lines, is_kernel(position.file)};
+  std::erase_if(positions, [](const tail::Position& one) { return is_kernel(one.file); });
   begin_tailing(positions, tail::Known::by_us);
 }
 
@@ -52,7 +58,8 @@ void Agent::read_from(const std::vector<wire::Position>& committed) {
   counted_.clear();
   std::vector<tail::Position> positions;
   for (const wire::Position& position : committed) {
-    counted_[position.file.key] = {position.offset, position.lines};
+    counted_[position.file.key] = {position.offset, position.lines, is_kernel(position.file)};
+    if (is_kernel(position.file)) continue;
     const auto known = remembered.find(position.file.key);
     const bool here = known != remembered.end();
     positions.push_back({position.file, here ? known->second.path : position.path, position.offset,
@@ -71,16 +78,20 @@ void Agent::read_from(const std::vector<wire::Position>& committed) {
   if (watch_) facts_ = watch_->facts();
 }
 
+/// What is remembered with nothing counted is read from its beginning, under a key of its own.
 bool Agent::knows(std::uint64_t file_key) const {
-  return counted_.contains(file_key);
+  const auto found = counted_.find(file_key);
+  return found != counted_.end() && found->second.offset > 0;
 }
 
 void Agent::committed(const std::vector<wire::Coverage>& coverage) {
   remember_due_ = true;
+  if (tailer_) tailer_->all_known();  // else all would have been read again
   for (const wire::Coverage& part : coverage) {
     Counted& counted = counted_[part.file.key];
     counted.offset = std::max(counted.offset, part.bytes.to);
     counted.lines += part.lines;
+    counted.kernel = is_kernel(part.file);
     lines_committed_ += part.lines;
     if (tailer_) tailer_->commit(part.file.key, counted.offset, counted.lines);
   }

@@ -13,6 +13,8 @@ namespace {
 
 constexpr Millis kWatchEvery{1'000}, kWatchClosely{200}, kCloselyFor{4'000};
 constexpr std::size_t kFactsMax = 8192;
+/// By then it is decided whose a new log is, and remembered.
+constexpr Millis kOwnedWithin{20'000};
 
 bool is_readable(int descriptor) {
   pollfd wait{descriptor, POLLIN, 0};
@@ -32,6 +34,7 @@ void Agent::found(const tail::Place& place, const std::string& root) {
   if (!watch_ || place.file.inode == 0) return;
   const host::FileKey key{place.file.device, place.file.inode};
   if (!watch_->add_log({place.path, owners_.node_of_path(place.path, root), key})) return;
+  owned_by_ = now_.steady + kOwnedWithin;
   watch_at_ = now_.steady;
   watch_closely_until_ = now_.steady + kCloselyFor;
 }
@@ -40,12 +43,11 @@ void Agent::watch_processes() {
   if (!watch_ || (now_.steady < watch_at_ && !is_readable(watch_->descriptor()))) return;
   const std::vector<host::ProcessFact> changed = watch_->poll(now_.host);
   tell(watch_->take_notices());
-  if (!changed.empty()) {
-    intake_.look_again();
-    watch_due_ = true;
-  }
-  for (const host::ProcessFact& fact : changed)
+  if (!changed.empty()) intake_.look_again();
+  for (const host::ProcessFact& fact : changed) {
+    ends_wait_ |= fact.state == host::ProcessState::gone;
     if (facts_.size() < kFactsMax) facts_.push_back(fact);
+  }
   const bool closely = now_.steady < watch_closely_until_;
   watch_at_ = now_.steady + (closely ? kWatchClosely : kWatchEvery);
 }
@@ -82,13 +84,17 @@ void Agent::resume_processes() {
 }
 
 void Agent::remember_processes() {
+  const std::uint64_t revision = watch_->revision();
   auto processes = watch_->remembered();
+  living_.clear();
   for (host::ProcessWatch::Remembered& one : processes) {
     if (!one.fact.job.empty()) one.job = one.fact.job;
     for (const host::LogFile& log : one.logs)
       if (one.job.empty()) one.job = intake_.job_of(log.key);
+    if (one.fact.state != host::ProcessState::gone) living_.insert(one.job);
   }
-  watch_due_ = !kept("processes", watch_file_.save(processes), processes_badly_);
+  const bool saved = kept("processes", watch_file_.save(processes), processes_badly_);
+  remembered_ = saved ? revision : 0;
 }
 
 }  // namespace l4::daemon

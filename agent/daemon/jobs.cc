@@ -51,13 +51,14 @@ void Jobs::arrives(TimeMs now) {
   for (auto& [name, job] : jobs_) job.pipeline->arrives(now);
 }
 
-std::size_t Jobs::idle(Millis steady) const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      jobs_, [&](const auto& entry) { return steady - entry.second.used >= bounds_.idle_after; }));
+std::size_t Jobs::idle(Millis steady, const std::set<std::string>& living) const {
+  return static_cast<std::size_t>(std::ranges::count_if(jobs_, [&](const auto& entry) {
+    return steady - entry.second.used >= bounds_.idle_after && !living.contains(entry.first);
+  }));
 }
 
-bool Jobs::crowded(Millis steady) const {
-  const std::size_t idle = this->idle(steady);
+bool Jobs::crowded(Millis steady, const std::set<std::string>& living) const {
+  const std::size_t idle = this->idle(steady, living);
   const bool full = jobs_.size() >= bounds_.jobs_max;
   return idle >= (full ? 1 : std::clamp<std::size_t>(bounds_.jobs_max / 8, 1, kCrowd));
 }

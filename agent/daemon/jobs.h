@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "agent/pipeline/job_pipeline.h"
@@ -39,9 +40,10 @@ class Jobs : public pipeline::Output {
   bool dirty() const;
   void restart();
   void arrives(TimeMs now);
-  std::size_t idle(Millis steady) const;
+  /// Those that live come back at once, whoever takes over.
+  std::size_t idle(Millis steady, const std::set<std::string>& living = {}) const;
   /// So many are idle that it is worth while to begin anew without them.
-  bool crowded(Millis steady) const;
+  bool crowded(Millis steady, const std::set<std::string>& living = {}) const;
 
   template <class Visit>
   void each(Visit visit) {

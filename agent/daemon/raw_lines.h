@@ -35,6 +35,8 @@ class RawLines {
            Millis steady);
   /// Sends what is ready, as far as the link has room. True if something waits for it.
   bool send(ship::Session& session);
+  /// Somebody asked and has no whole answer yet.
+  bool works() const { return desk_.works() || !ready_.empty(); }
   /// Readable while an answer is ready; -1: there is none.
   int descriptor() const { return desk_.descriptor(); }
   const Counts& counts() const { return counts_; }

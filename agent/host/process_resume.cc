@@ -5,17 +5,31 @@
 #include "agent/host/process_watch.h"
 
 namespace l4::host {
+namespace {
+
+/// Whether an end was told is known a moment after it was; it is not told for ever because of that.
+constexpr SinceBoot kToldAgainFor = std::chrono::hours{1};
+
+}  // namespace
 
 std::vector<ProcessWatch::Remembered> ProcessWatch::remembered() const {
   std::vector<Remembered> all;
   for (const auto& [id, process] : processes_) {
     if (!process.alive && process.fact.part == Part::other) continue;
-    Remembered one{process.fact, {}, process.via, process.job_before};
+    Remembered one{process.fact, {}, process.via, process.job_before, process.told};
     for (const FileKey& key : process.logs)
       if (const auto log = logs_.find(key); log != logs_.end()) one.logs.push_back(log->second);
     all.push_back(std::move(one));
   }
   return all;
+}
+
+void ProcessWatch::ends_are_told() {
+  for (auto& [id, process] : processes_) {
+    if (process.alive || process.told) continue;
+    process.told = true;
+    ++revision_;
+  }
 }
 
 void ProcessWatch::resume(std::vector<Remembered> processes, const HostTime& now) {
@@ -42,7 +56,6 @@ void ProcessWatch::resume(std::vector<Remembered> processes, const HostTime& now
       attempts_.restore(on_node(fact.job, fact.node),
                         {fact.pid, fact.started_boot, *fact.rank, fact.attempt_key, fact.attempt});
     process.alive = fact.state != ProcessState::gone;
-    process.changed = process.alive;
     if (process.alive) {
       process.job_before = one.job;
       fact.since = fact.cpu_since = now.wall;
@@ -51,6 +64,9 @@ void ProcessWatch::resume(std::vector<Remembered> processes, const HostTime& now
     } else {
       const SinceBoot ago = std::max(now.wall - fact.since, Millis{0});
       process.left = std::max(now.boot - ago, fact.started_boot);
+      process.told = one.told || ago > kToldAgainFor;
+      process.changed = !process.told;
+      if (!process.told) process.job_before = one.job;
     }
   }
 }

@@ -35,6 +35,7 @@ ProcessWatch::~ProcessWatch() = default;
 
 bool ProcessWatch::add_log(LogFile log) {
   if (const auto known = logs_.find(log.key); known != logs_.end()) {
+    if (known->second.path != log.path) ++revision_;
     known->second = std::move(log);  // renamed
     return true;
   }
@@ -51,7 +52,7 @@ bool ProcessWatch::add_log(LogFile log) {
 
 void ProcessWatch::remove_log(const FileKey& key) {
   logs_.erase(key);
-  for (auto& [id, process] : processes_) std::erase(process.logs, key);
+  for (auto& [id, process] : processes_) revision_ += std::erase(process.logs, key);
 }
 
 bool ProcessWatch::has_rank(const FileKey& key) const {
@@ -167,8 +168,10 @@ void ProcessWatch::update(Watched& process, const FoundProcess& one) {
   ProcessFact& fact = process.fact;
   process.via = one.via;
   for (const std::size_t log : one.logs)
-    if (std::ranges::find(process.logs, scanned_[log].key) == process.logs.end())
+    if (std::ranges::find(process.logs, scanned_[log].key) == process.logs.end()) {
       process.logs.push_back(scanned_[log].key);
+      ++revision_;
+    }
   // One that is about to leave does not show its environment any more: what was known stands.
   const bool knew = before.part == Part::rank || before.part == Part::helper;
   if (knew && one.part == Part::other) return;
@@ -266,6 +269,7 @@ bool ProcessWatch::forget_oldest() {
       oldest = at;
   if (oldest == processes_.end()) return false;
   processes_.erase(oldest);
+  ++revision_;
   ++stats_.gone_forgotten;
   return true;
 }
@@ -289,6 +293,7 @@ std::vector<ProcessFact> ProcessWatch::poll(const HostTime& now) {
   for (auto& [id, process] : processes_) {
     if (!process.changed) continue;
     process.changed = false;
+    ++revision_;
     changed.push_back(process.fact);
   }
   return changed;

@@ -48,13 +48,15 @@ class ProcessWatch {
     Via via = Via::direct;
     /// Job whose batches told of it before the agent was started anew; empty: it did not run then.
     std::string job_before;
+    bool told = false;  ///< its end is counted by the aggregator
   };
   /// What the next agent on this host is to know of a process.
   struct Remembered {
     ProcessFact fact;
     std::vector<LogFile> logs;
     Via via = Via::direct;
-    std::string job;  ///< whose batches tell of it
+    std::string job;    ///< whose batches tell of it
+    bool told = false;  ///< its end is counted
   };
 
   ProcessWatch(Proc proc, Options options);
@@ -71,8 +73,13 @@ class ProcessWatch {
   std::vector<ProcessFact> facts() const;
 
   std::vector<Remembered> remembered() const;
+  /// Another number whenever `remembered` may give something else; never 0.
+  std::uint64_t revision() const { return revision_; }
+  /// Nothing that `poll` gave is under way any more: who has ended need not be told of again.
+  void ends_are_told();
   /// Takes up what the agent before this one watched, before the first poll: who ran then and does
-  /// not any more has left. What is of another boot is left out.
+  /// not any more has left. Who had left within the last hour and was not told of is told of again.
+  /// What is of another boot is left out.
   void resume(std::vector<Remembered> processes, const HostTime& now);
 
   /// The process that had this number at that time; null if it was not watched.
@@ -124,7 +131,7 @@ class ProcessWatch {
   int retries_ = 0;
   std::optional<SinceBoot> retry_at_, states_at_;
   SinceBoot scan_not_before_{0};
-  std::uint64_t rounds_ = 0;
+  std::uint64_t rounds_ = 0, revision_ = 1;
   Stats stats_;
   Notices notices_;
 };

@@ -30,12 +30,20 @@ std::optional<Value> known(std::int32_t value) {
   return value < 0 ? std::nullopt : std::optional<Value>(value);
 }
 
+/// How it is with a process's end.
+enum class End : std::uint8_t { none, untold, told };
+
+End end_of(const ProcessWatch::Remembered& one) {
+  if (one.fact.state != ProcessState::gone) return End::none;
+  return one.told ? End::told : End::untold;
+}
+
 std::int64_t millis(TimeMs time) {
   return time.time_since_epoch().count();
 }
 
 /// What changes while a process runs (state, processor time) is not worth a row of its own: only
-/// that it had ended, and when, is kept.
+/// that it had ended, when, and whether that was told, is kept.
 std::string row_of(const ProcessWatch::Remembered& one) {
   const ProcessFact& fact = one.fact;
   const bool gone = fact.state == ProcessState::gone;
@@ -46,7 +54,7 @@ std::string row_of(const ProcessWatch::Remembered& one) {
   const AttemptKey& key = fact.attempt_key;
   row += fmt::format(" {} {} {} {} {} {} {}", key.requeue, key.step, key.restart, number(fact.rank),
                      number(fact.rank_source), number(fact.local_rank), number(fact.world_size));
-  row += fmt::format(" {} {} {} {} {}", gone ? 1 : 0, gone ? millis(fact.since) : 0,
+  row += fmt::format(" {} {} {} {} {}", number(end_of(one)), gone ? millis(fact.since) : 0,
                      gone ? number(fact.exit.kind) : 0, gone ? fact.exit.value : 0,
                      gone ? number(fact.exit.by) : 0);
   return row;
@@ -82,8 +90,9 @@ std::optional<ProcessWatch::Remembered> read_process(RowReader& row) {
   fact.rank_source = enum_of(row, RankSource::derived, good);
   fact.local_rank = known<std::int32_t>(row.number<std::int32_t>());
   fact.world_size = known<std::int32_t>(row.number<std::int32_t>());
-  const bool gone = row.number<int>() == 1;
-  fact.state = gone ? ProcessState::gone : ProcessState::unknown;
+  const End end = enum_of(row, End::told, good);
+  one.told = end == End::told;
+  fact.state = end != End::none ? ProcessState::gone : ProcessState::unknown;
   fact.since = TimeMs{Millis{row.number<std::int64_t>()}};
   fact.exit.kind = enum_of(row, Exit::Kind::signal, good);
   fact.exit.value = row.number<std::int32_t>();

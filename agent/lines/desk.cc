@@ -43,6 +43,7 @@ struct Desk::State {
       if (!work.wait(lock, stop, [this] { return !tasks.empty(); })) return;
       const Task task = std::move(tasks.front());
       tasks.pop_front();
+      reads = true;
       const std::uint64_t own_round = round;
       lock.unlock();
       const auto given_up = [&] {
@@ -51,6 +52,7 @@ struct Desk::State {
       };
       Done answer{task.number, read_lines(task, files, steady_now, given_up)};
       lock.lock();
+      reads = false;
       if (round != own_round) continue;
       done.push_back(std::move(answer));
       const std::uint64_t one = 1;
@@ -67,6 +69,7 @@ struct Desk::State {
   std::deque<Task> tasks;
   std::deque<Done> done;
   std::uint64_t round = 0;  // counts forget()
+  bool reads = false;       // for a task that stands in neither
   std::jthread thread;      // ends first
 };
 
@@ -104,6 +107,11 @@ void Desk::forget() {
   ++state.round;
   state.tasks.clear();
   state.done.clear();
+}
+
+bool Desk::works() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->reads || !state_->tasks.empty() || !state_->done.empty();
 }
 
 int Desk::descriptor() const {

@@ -36,6 +36,8 @@ class Desk {
   std::optional<Done> take();
   /// Nobody waits any more for what was given until now.
   void forget();
+  /// Something was given that was neither taken nor forgotten.
+  bool works() const;
   /// Readable while there is something to take; -1 if the system gives none.
   int descriptor() const;
 

@@ -124,9 +124,8 @@ void Session::opened() {
 /// from their beginning, under keys of their own.
 bool Session::knows_positions() const {
   return std::ranges::all_of(positions_, [&](const wire::Position& position) {
-    return position.offset == 0 ||
-           std::ranges::find(released_, position.file.key) != released_.end() ||
-           pipeline_.knows(position.file.key);
+    return position.offset == 0 || pipeline_.knows(position.file.key) ||
+           std::ranges::find(released_, position.file.key) != released_.end();
   });
 }
 

@@ -111,6 +111,7 @@ bool Context::settle(Part& part) {
   if (over) {
     sink->forgotten(part.id);
     const bool last = log.parts.size() == 1 && !log.announced;
+    if (!part.head.empty()) --counters.heads;
     table.erase(part);
     if (last) return true;
   }

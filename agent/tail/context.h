@@ -41,7 +41,6 @@ struct Context {
   std::vector<Part*> open = {};
   std::vector<std::uint64_t> resumed = {};  ///< parts of positions that may be found yet
   bool keeps_heads = false;                 ///< of what is found, until all positions are known
-  std::size_t heads = 0;                    ///< so many are kept
 
   /// Something of the log may be readable.
   void wake(Log& log);

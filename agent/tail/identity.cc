@@ -351,9 +351,9 @@ void Scanner::add_part(Newcomer& file) {
   part.first_scan = scan_;
   part.packed = file.text->packed();
   part.known = file.bytes;
-  if (context_.keeps_heads && context_.heads < kHeadsMax) {
+  if (context_.keeps_heads && context_.counters.heads < kHeadsMax && !file.head.empty()) {
     part.head = file.head;
-    ++context_.heads;
+    ++context_.counters.heads;
   }
   part.skip_old = context_.now.wall - status.modified > context_.options.old_after;
   if (context_.open.size() < context_.options.descriptors_max)

@@ -5,12 +5,6 @@
 #include "agent/tail/scanner.h"
 
 namespace l4::tail {
-namespace {
-
-// Under the log's own name, shorter beginnings prove nothing: many programs print the same banner.
-constexpr std::uint32_t kFingerprintMin = 32;
-
-}  // namespace
 
 /// The file has the inode of the part: is it the same one still?
 bool Scanner::same_text(const Part& part, Newcomer& file) {

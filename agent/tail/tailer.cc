@@ -137,8 +137,11 @@ Part* Tailer::State::taken_by(const Position& position) {
   if (holder.part != nullptr && !holder.copy && is_at(*holder.part, position)) return holder.part;
   if (!context.keeps_heads || id.fingerprint_bytes == 0) return nullptr;
   const auto [folder, name] = split_folder(position.path);
-  for (Part* part : context.table.relatives(folder, scanner.base_of(folder, name)))
+  for (Part* part : context.table.relatives(folder, scanner.base_of(folder, name))) {
+    const bool rotated = part->name.kind != discover::RotatedName::Kind::current;
+    if (!rotated && id.fingerprint_bytes < kFingerprintMin) continue;
     if (is_at(*part, position)) return part;
+  }
   return nullptr;
 }
 
@@ -169,7 +172,7 @@ void Tailer::State::skip_to(Part& part, std::uint64_t offset) {
 
 void Tailer::State::drop_heads() {
   context.keeps_heads = false;
-  if (std::exchange(context.heads, 0) == 0) return;
+  if (std::exchange(context.counters.heads, 0) == 0) return;
   context.table.each([](Part& part) { part.head = std::string(); });
 }
 
@@ -187,6 +190,8 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions, Known kno
     part = state_->taken_by(position);
     if (part != nullptr) {
       context.table.set_key(*part, position.file.key);
+      part->alarm = Millis{0};  // it was set for the key before
+      context.touch(*part);
       state_->skip_to(*part, position.offset);
       again.push_back(part->log->id);
     } else if (position.offset > 0 && context.table.parts() < context.options.files_max) {
@@ -216,6 +221,10 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions, Known kno
     state_->drop_heads();
   for (const LogId log : again) state_->rewind(*context.table.find_log(log));
   return again;
+}
+
+void Tailer::all_known() {
+  state_->drop_heads();
 }
 
 void Tailer::State::begin(Sink& sink, Now now) {
@@ -295,6 +304,7 @@ void Tailer::State::rewind(Log& log) {
     part->known = std::max(part->known, part->read);
     part->read = part->committed;
     part->ending.clear();
+    part->shorter.reset();
     part->complete = false;
     part->raw = 0;
     context.touch(*part);

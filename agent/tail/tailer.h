@@ -70,6 +70,7 @@ struct Counters {
   std::uint64_t logs = 0, files = 0, open_files = 0, folders = 0, watches = 0;
   std::uint64_t rotations = 0, truncations = 0, copies_found = 0;
   std::uint64_t turns = 0, overflows = 0, closed_for_others = 0, read_errors = 0, left_out = 0;
+  std::uint64_t heads = 0;  ///< first bytes that are kept until all positions are known
 };
 
 struct Wait {
@@ -90,6 +91,8 @@ class Tailer {
   /// what you hold of them, they are read again from what is committed.
   std::vector<LogId> resume(std::span<const Position> positions,
                             Known known = Known::by_the_aggregator);
+  /// The aggregator counts nothing that is not known here: what was kept for that is let go.
+  void all_known();
   /// Reads some bytes of what has changed. True if there is more: call again.
   bool turn(Sink& sink, Now now);
   /// In place of `turn` while there is no room for bytes, every second or so: reads none, but knows

@@ -21,6 +21,8 @@ namespace l4::tail {
 
 /// What a text begins with, as far as positions remember it.
 inline constexpr std::size_t kHeadBytes = 4096;
+/// Under the log's own name, shorter beginnings prove nothing: many programs print the same banner.
+inline constexpr std::uint32_t kFingerprintMin = 32;
 
 /// Hash of the first bytes of a text; part of what is stored and sent: never to be changed.
 std::uint64_t fingerprint_of(std::string_view head);

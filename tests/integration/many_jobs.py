@@ -18,18 +18,25 @@ BOUNDS = f"[memory]\njobs = {AT_A_TIME}\njob_idle_s = {IDLE_S}\n"
 PATIENCE_S = 120 if support.SANITIZED else 40
 
 
-def main(argv):
-    l4, expect = support.start(argv, "many_jobs")
+def broken(config):
+    """As somebody leaves it who is not done yet."""
+    return config.replace("sources = [", 'sources = ["/a/**/b/**/c/**/d/**/e/**", ')
+
+
+def makes_room(l4, expect, jobs, processes):
+    """Jobs one after the other and one that goes on; without processes, the config is also broken
+    for a while."""
+    what = f"processes {'on' if processes else 'off'}"
     with tempfile.TemporaryDirectory() as folder:
         site = live.Site(folder, pathlib.Path(l4.binary).parent)
         try:
             site.enrol(NODE)
             site.start_server()
-            names = [f"run-{i}" for i in range(JOBS)]
+            names = [f"run-{i}" for i in range(jobs)]
             folders = [site.folder / name for name in [*names, "steady"]]
             for one in folders:
                 one.mkdir()
-            site.config(NODE, BOUNDS, folders)
+            config = site.config(NODE, f"processes = {str(processes).lower()}\n{BOUNDS}", folders)
             agent = site.start_agent(NODE)
             written = dict.fromkeys([*names, "steady"], 0)
             writers = {name: live.Writer([site.folder / name / "rank0.log"]) for name in written}
@@ -47,16 +54,42 @@ def main(argv):
             live.wait_for(lambda: site.counts()["lines"] >= total, PATIENCE_S)
             time.sleep(0.5)
             counts = site.counts()
-            expect.equal((counts["lines"], counts["events"]), (total, total), "lines, in all")
-            expect.equal(counts["jobs"], written, "lines of each job")
-            expect.equal(counts["wrong"], [], "what the receiver found wrong")
+            expect.equal((counts["lines"], counts["events"]), (total, total), f"{what}: lines")
+            expect.equal(counts["jobs"], written, f"{what}: lines of each job")
+            expect.equal(counts["wrong"], [], f"{what}: what the receiver found wrong")
             anew = agent.said().count("beginning anew without them")
-            expect.that(anew >= 2, "the agent made room more than once", agent.said()[-2000:])
-            expect.equal(agent.end()[0], 0, "exit status after SIGTERM")
+            expect.that(anew >= min(2, jobs // 4), f"{what}: the agent made room", agent.said())
+            if not processes:
+                stays_as_it_was(site, config, agent, write, expect)
+            expect.equal(agent.end()[0], 0, f"{what}: exit status after SIGTERM")
             for writer in writers.values():
                 writer.close()
         finally:
             site.end()
+
+
+def stays_as_it_was(site, config, agent, write, expect):
+    """Where another agent could not begin, the one that runs goes on."""
+    good = config.read_text()
+    config.write_text(broken(good))
+    for name in ("run-0", "run-1"):
+        write(name, 10)
+    said = live.wait_for(lambda: "cannot begin anew without idle jobs" in agent.said(), PATIENCE_S)
+    expect.that(said, "a broken config is told", agent.said())
+    write("run-0", 10)
+    time.sleep(6)  # it is tried again
+    expect.equal(agent.process.poll(), None, "the agent goes on")
+    total = site.counts()["lines"] + 10
+    write("run-1", 10)
+    expect.that(live.wait_for(lambda: site.counts()["lines"] >= total, PATIENCE_S),
+                "and reads on", agent.said())
+    config.write_text(good)
+
+
+def main(argv):
+    l4, expect = support.start(argv, "many_jobs")
+    makes_room(l4, expect, JOBS, processes=True)
+    makes_room(l4, expect, 4, processes=False)
     return expect.end()
 
 

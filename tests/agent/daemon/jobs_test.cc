@@ -34,6 +34,15 @@ TEST_CASE("jobs: idle ones crowd the table, whatever else was shipped for them")
   CHECK_FALSE(jobs.crowded(Millis{1'000}));
 }
 
+TEST_CASE("jobs: one that a process of still runs is not idle, however silent it is") {
+  Jobs jobs(packs(), live(), {.jobs_max = 2, .idle_after = Millis{1'000}}, [](wire::Batch&&) {});
+  jobs.of("silent", Millis{0});
+  jobs.of("busy", Millis{900});
+  CHECK(jobs.crowded(Millis{1'000}));
+  CHECK_FALSE(jobs.crowded(Millis{1'000}, {"silent"}));
+  CHECK(jobs.idle(Millis{2'000}, {"silent"}) == 1);
+}
+
 TEST_CASE("jobs: a full table makes room for one") {
   Jobs jobs(packs(), live(), {.jobs_max = 16, .idle_after = Millis{1'000}}, [](wire::Batch&&) {});
   for (int i = 0; i < 16; ++i) jobs.of("job-" + std::to_string(i), Millis{i == 0 ? 0 : 500});

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 #include "tests/agent/host/fake_proc.h"
 
@@ -100,13 +101,53 @@ TEST_CASE("watched processes: who ended while no agent ran is told, once") {
   CHECK(told[0].rank == Rank{0});
   CHECK(told[1].exit == Exit{Exit::Kind::signal, 9, Exit::Seen::zombie});
   CHECK(host.watch->facts().size() == 2);
-  CHECK(host.restart().empty());  // it is known by now
+  const auto again = host.restart();  // nobody says that it was counted
+  REQUIRE(again.size() == 2);
+  CHECK(again[0].since == told[0].since);
+  host.watch->ends_are_told();
+  CHECK(host.restart().empty());
+  CHECK(host.restart().empty());
   const auto kept = host.watch->facts();
   REQUIRE(kept.size() == 2);
   CHECK(kept[0].state == ProcessState::gone);
   CHECK(kept[0].since == told[0].since);
   CHECK(kept[1].exit == told[1].exit);
   CHECK(host.watch->ranks_of(key_of(host.log0)).size() == 1);  // late lines find it
+}
+
+TEST_CASE("watched processes: an end is not told again for ever") {
+  Host host;
+  host.fake.remove(11);
+  CHECK(host.restart().size() == 2);
+  host.after(3'590'000);
+  CHECK(host.restart().size() == 2);
+  host.after(10'000);
+  CHECK(host.restart().size() == 1);  // of who runs
+}
+
+TEST_CASE("watched processes: it is noticed that there is more to keep") {
+  Host host;
+  auto before = host.watch->revision();
+  const auto changes = [&] { return std::exchange(before, host.watch->revision()) != before; };
+  host.after(5'000);
+  CHECK_FALSE(changes());
+  const auto more = host.fake.file("more.log");
+  host.fake.open(11, 2, more);
+  host.watch->add_log({more.string(), "n0", key_of(more)});
+  host.after(5'000);
+  CHECK(host.watch->ranks_of(key_of(more)).size() == 1);
+  CHECK(changes());
+  host.watch->add_log({more.string() + ".1", "n0", key_of(more)});
+  CHECK(changes());
+  host.watch->remove_log(key_of(more));
+  CHECK(changes());
+  host.watch->ends_are_told();
+  CHECK_FALSE(changes());
+  host.fake.remove(12);
+  host.after(5'000);
+  CHECK(changes());
+  host.watch->ends_are_told();
+  CHECK(changes());
 }
 
 TEST_CASE("watched processes: a number that was given again has ended") {

@@ -46,6 +46,7 @@ void FakeLedger::commit(receive::AgentServer& to, std::size_t most) {
     const auto [ticket, batch] = std::move(pending_.front());
     pending_.erase(pending_.begin());
     count(durable_[batch.agent], batch, &faults_);
+    processes_.insert(processes_.end(), batch.processes.begin(), batch.processes.end());
     to.committed(ticket);
   }
 }
@@ -83,6 +84,13 @@ std::uint64_t FakeLedger::counted(const std::string& agent, std::uint64_t file) 
   for (const auto& position : known->second.record.positions)
     if (position.file.key == file) return position.lines;
   return 0;
+}
+
+std::uint64_t FakeLedger::lines(const std::string& agent) const {
+  std::uint64_t lines = 0;
+  if (const auto known = durable_.find(agent); known != durable_.end())
+    for (const auto& position : known->second.record.positions) lines += position.lines;
+  return lines;
 }
 
 std::size_t FakeObserver::count(receive::AgentEvent::Kind kind, const std::string& agent) const {

@@ -38,6 +38,9 @@ class FakeLedger final : public receive::Ledger {
   void prefill(const std::string& agent, std::uint64_t files);
 
   std::uint64_t counted(const std::string& agent, std::uint64_t file) const;
+  /// Of all files of an agent.
+  std::uint64_t lines(const std::string& agent) const;
+  const std::vector<wire::ProcessFact>& processes() const { return processes_; }
   std::size_t pending() const { return pending_.size(); }
   const std::vector<std::string>& faults() const { return faults_; }
   const std::vector<wire::Warning>& warnings() const { return warnings_; }
@@ -55,6 +58,7 @@ class FakeLedger final : public receive::Ledger {
   std::vector<std::pair<receive::Ticket, wire::Batch>> pending_;
   std::vector<std::string> faults_;
   std::vector<wire::Warning> warnings_;
+  std::vector<wire::ProcessFact> processes_;
 };
 
 /// Notes everything.
