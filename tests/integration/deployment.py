@@ -58,14 +58,48 @@ def units(expect, stage, folder):
             for key in ("Type=notify", "WatchdogSec=", "StateDirectory=", "Slice=l4.slice",
                         "MemoryMax=", "NoNewPrivileges=yes"):
                 expect.that(key in text, f"{unit.name} has {key}")
+    slice_has_room(expect, {unit.name: bounds(unit) for unit in found})
+    restricted(expect, stage, folder)
+
+
+BOUNDS = {"CPUQuota": "%", "MemoryHigh": "KMG", "MemoryMax": "KMG", "TasksMax": ""}
+
+
+def bounds(unit):
+    """What each bound of a unit is, in percent of a core, bytes, and tasks."""
+    found = {}
+    for key, number, scale in re.findall(r"(?m)^(\w+)=(\d+)([%KMG]?)$", unit.read_text()):
+        if key in BOUNDS:
+            found[key] = int(number) * 1024 ** (BOUNDS["MemoryMax"].find(scale) + 1
+                                                if scale and scale != "%" else 0)
+    return found
+
+
+def slice_has_room(expect, by_unit):
+    """The slice bounds all that L4 takes on a host, and holds the programs' own bounds."""
+    whole = by_unit.get("l4.slice", {})
+    for key in BOUNDS:
+        parts = [of.get(key) for name, of in by_unit.items() if name.endswith(".service")]
+        expect.that(len(parts) == 2 and None not in parts, f"each unit has {key}", by_unit)
+        expect.that(None not in parts and key in whole and whole[key] >= sum(parts),
+                    f"l4.slice has {key}, and room for both units", by_unit)
+        expect.that(key in whole and None not in parts and whole[key] <= 4 * sum(parts),
+                    f"{key} of l4.slice is a bound", by_unit)
+
+
+def restricted(expect, stage, folder):
+    """restricted.conf where an operator puts it: a folder of drop-ins beside the unit."""
     drop_in = next(stage.rglob("restricted.conf"), None)
-    expect.that(drop_in is not None, "restricted.conf is installed")
-    if drop_in is not None and found:
-        (folder / "restricted").mkdir()
-        unit = folder / "restricted" / "l4-agent.service"
-        unit.write_text(found[0].read_text() + drop_in.read_text())
-        expect.that(exposure(unit) <= RESTRICTED_EXPOSURE, "the restricted agent's exposure",
-                    exposure(unit))
+    unit = folder / "l4-agent.service"
+    if not expect.that(drop_in is not None and unit.exists(), "restricted.conf is installed"):
+        return
+    drop_ins = folder / f"{unit.name}.d"
+    drop_ins.mkdir()
+    shutil.copy(drop_in, drop_ins)
+    done = run("systemd-analyze", "verify", unit)
+    expect.equal((done.returncode, done.stdout + done.stderr), (0, ""), "verify, restricted")
+    expect.that(exposure(unit) <= RESTRICTED_EXPOSURE, "the restricted agent's exposure",
+                exposure(unit))
 
 
 def settings(expect, stage, binaries, folder):
