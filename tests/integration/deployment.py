@@ -107,8 +107,8 @@ def settings(expect, stage, binaries, folder):
     keys = folder / "keys"
     run(binaries / "l4", "keys", "init", "--dir", keys)
     run(binaries / "l4", "keys", "add", "--dir", keys, "--fleet")
-    shipped = [*stage.rglob("etc/l4/*.toml"), *(ROOT / "config" / "kubernetes").glob("*.toml")]
-    expect.equal(len(shipped), 5, "settings that are shipped")
+    shipped = [*stage.rglob("etc/l4/*.toml"), *(ROOT / "config" / "kubernetes").rglob("*.toml")]
+    expect.equal(len(shipped), 6, "settings that are shipped")
     (keys / "pod.token").write_text(run(binaries / "l4", "keys", "token", "pod", "--dir",
                                         keys).stdout)
     for file in shipped:
@@ -162,7 +162,7 @@ def completions(expect, stage, binaries, folder):
             expect.that(False, f"{shell} completes within a minute")
 
 
-def manifests(expect):
+def manifests(expect, folder):
     if shutil.which("kubectl") is None:
         print("skipped: the manifests (no kubectl)")
         return
@@ -172,9 +172,39 @@ def manifests(expect):
     expect.equal(sorted(kinds), ["ConfigMap", "ConfigMap", "DaemonSet", "Deployment", "Namespace",
                                  "NetworkPolicy", "NetworkPolicy", "PersistentVolumeClaim",
                                  "Service"], "kinds")
-    for text in ("hostPID: true", "readOnly: true", "path: /dev/kmsg", "type: Recreate"):
+    for text in ("hostPID: true", "readOnly: true", "type: Recreate", "\n    kernel_log = false"):
         expect.that(text in done.stdout, f"the manifests say {text!r}")
+    # What no unprivileged container may open is neither mounted nor asked for.
+    for text in ("kmsg\n", "privileged: true", "SYSLOG", "kernel_log = true"):
+        expect.that(text not in done.stdout, f"the manifests do not say {text!r}")
     scraping(expect, done.stdout)
+    privileged(expect, folder)
+
+
+def privileged(expect, folder):
+    """The same with the component for the kernel's log, as an operator switches it on."""
+    shutil.copytree(ROOT / "config" / "kubernetes", folder / "kubernetes")
+    chosen = folder / "kubernetes" / "kustomization.yaml"
+    text = chosen.read_text()
+    expect.that("\n# components: [privileged]\n" in text, "privileged/ is named, and off", text)
+    chosen.write_text(text.replace("# components: [privileged]", "components: [privileged]"))
+    done = run("kubectl", "kustomize", folder / "kubernetes")
+    expect.equal((done.returncode, done.stderr), (0, ""), "kubectl kustomize, privileged")
+    daemon_set = next((part for part in done.stdout.split("\n---\n") if "kind: DaemonSet" in part),
+                      "")
+    for said in ("privileged: true", "allowPrivilegeEscalation: true", "mountPath: /dev/kmsg",
+                 "path: /dev/kmsg", "hostPID: true", "mountPath: /var/log",
+                 "apparmor.security.beta.kubernetes.io/agent: unconfined"):
+        expect.that(said in daemon_set, f"privileged agents have {said!r}", daemon_set)
+    for said in ("allowPrivilegeEscalation: false", "capabilities:"):
+        expect.that(said not in daemon_set, f"privileged agents have no {said!r}", daemon_set)
+    expect.that("kernel_log = true" in done.stdout and "kernel_log = false" not in done.stdout,
+                "privileged agents read the kernel's log")
+    values = [re.sub(r"#.*", "", file.read_text()).split() for file in
+              (chosen.parent / "agent.toml", chosen.parent / "privileged" / "agent.toml")]
+    differ = [pair for pair in zip(*values, strict=False) if pair[0] != pair[1]]
+    expect.equal((len(values[0]), differ), (len(values[1]), [("false", "true")]),
+                 "settings of both differ in the kernel's log alone")
 
 
 def scraping(expect, manifests_text):
@@ -233,7 +263,7 @@ def main():
         settings(expect, stage, binaries, folder)
         watching(expect, stage)
         completions(expect, stage, binaries, folder)
-    manifests(expect)
+        manifests(expect, folder)
     image(expect, binaries)
     return expect.end()
 
