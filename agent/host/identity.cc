@@ -248,15 +248,4 @@ std::string_view name(Origin origin) {
   return kNames[static_cast<std::size_t>(origin)];
 }
 
-std::string text(const RankCoverage& coverage) {
-  const auto grouped = [](std::size_t value) {
-    std::string digits = std::to_string(value);
-    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-    return digits;
-  };
-  std::string out = grouped(coverage.mapped);
-  if (coverage.expected > 0) out += " of " + grouped(coverage.expected);
-  return out + (coverage.expected == 0 && coverage.mapped == 1 ? " rank mapped" : " ranks mapped");
-}
-
 }  // namespace l4::host

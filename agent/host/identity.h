@@ -67,10 +67,4 @@ Identity identify(const Environment& environment, const IdentityHints& hints);
 RankSource rank_source(Origin origin);
 std::string_view name(Origin origin);
 
-/// "1,021 of 1,024 ranks mapped"; without an expected number "12 ranks mapped".
-struct RankCoverage {
-  std::size_t mapped = 0, expected = 0;
-};
-std::string text(const RankCoverage& coverage);
-
 }  // namespace l4::host

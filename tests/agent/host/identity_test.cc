@@ -358,12 +358,5 @@ TEST_CASE("identity: the counts of scheduler and launcher make an attempt") {
   CHECK(AttemptKey{1, 0, 0} > AttemptKey{0, 9, 9});
 }
 
-TEST_CASE("identity: coverage in words") {
-  CHECK(text(RankCoverage{1021, 1024}) == "1,021 of 1,024 ranks mapped");
-  CHECK(text(RankCoverage{12, 0}) == "12 ranks mapped");
-  CHECK(text(RankCoverage{1, 0}) == "1 rank mapped");
-  CHECK(text(RankCoverage{0, 1'000'000}) == "0 of 1,000,000 ranks mapped");
-}
-
 }  // namespace
 }  // namespace l4::host
