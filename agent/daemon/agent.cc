@@ -32,6 +32,9 @@ std::unique_ptr<host::ProcessWatch> make_watch(const Settings& settings, const h
   host::ProcessWatch::Options options;
   options.hints.config_job = settings.job;
   options.hints.config_node = settings.node;
+  options.hints.config_rank = settings.rank;
+  options.hints.config_local_rank = settings.local_rank;
+  options.hints.config_world_size = settings.world_size;
   options.self = host::Pid{static_cast<std::int32_t>(::getpid())};
   return std::make_unique<host::ProcessWatch>(proc, std::move(options));
 }
@@ -67,7 +70,8 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
       now_(now),
       began_(now.steady),
       watch_(make_watch(settings_, world_.proc)),
-      owners_({settings_.job, settings_.node, world_.name}, watch_.get()),
+      owners_({settings_.job, settings_.node, world_.name, settings_.rank, settings_.local_rank},
+              watch_.get()),
       jobs_(packs_, settings_.pipeline, settings_.jobs,
             [this](wire::Batch&& batch) { ship(std::move(batch)); }),
       intake_({}, owners_, jobs_,

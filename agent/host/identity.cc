@@ -225,7 +225,9 @@ Identity identify(const Environment& env, const IdentityHints& hints) {
   fill(out.job, text(hints.config_job), Origin::config);
   fill(out.node, text(hints.config_node), Origin::config);
   fill(out.rank, hints.config_rank, Origin::config);
-  fill(out.world_size, hints.config_world_size, Origin::config);
+  fill(out.local_rank, hints.config_local_rank, Origin::config);
+  const bool fits = !out.rank || out.rank->value() < hints.config_world_size.value_or(0);
+  if (fits) fill(out.world_size, hints.config_world_size, Origin::config);
   return out;
 }
 
