@@ -10,7 +10,29 @@ namespace {
 using metrics::Families;
 using metrics::seconds;
 
-void put_link(Families& to, const ship::Session& session) {
+/// Each step by what it leaves out: questions for examples, runs of order, tuples of parameters,
+/// counts of templates; segments, where a batch is too long even without.
+void put_shed(Families& to, const ship::SessionStats& stats, std::uint64_t lines_refused) {
+  const auto steps = [&](const char* name, const char* help, const ship::ShedCounts& counts) {
+    to.counter(name, help, counts.order_runs, {"step", "order"});
+    to.counter(name, help, counts.parameter_tuples, {"step", "parameters"});
+    to.counter(name, help, counts.counts, {"step", "counts"});
+  };
+  constexpr const char* kShed = "shed_total";
+  constexpr const char* kShedHelp = "what was left out as it could not be sent fast enough";
+  steps(kShed, kShedHelp, stats.shed);
+  to.counter(kShed, kShedHelp, lines_refused, {"step", "examples"});
+  constexpr const char* kOversize = "shed_oversize_total";
+  constexpr const char* kOversizeHelp = "what was left out so that a batch fits into a message";
+  steps(kOversize, kOversizeHelp, stats.oversize);
+  to.counter(kOversize, kOversizeHelp, stats.oversize.segments, {"step", "segments"});
+  constexpr const char* kBatches = "shed_batches_total";
+  constexpr const char* kBatchesHelp = "batches of which something was left out";
+  to.counter(kBatches, kBatchesHelp, stats.shed.batches, {"reason", "pressure"});
+  to.counter(kBatches, kBatchesHelp, stats.oversize.batches, {"reason", "size"});
+}
+
+void put_link(Families& to, const ship::Session& session, std::uint64_t lines_refused) {
   const ship::SessionStats& stats = session.stats();
   to.gauge("connected", "1 while the aggregator takes batches",
            session.state() == ship::Session::State::open);
@@ -27,8 +49,7 @@ void put_link(Families& to, const ship::Session& session) {
              stats.messages_malformed);
   to.gauge("shedding", "what is left out: 0 nothing, 1 examples, 2 order, 3 parameters, 4 counts",
            static_cast<int>(session.pressure()));
-  to.counter("shed_batches_total", "batches of which something was left out", stats.shed.batches);
-  to.counter("shed_segments_total", "segments that were left out whole", stats.shed.segments);
+  put_shed(to, stats, lines_refused);
   if (const auto clock = session.clock())
     to.gauge("clock_offset_seconds", "what the aggregator's clock is ahead of ours",
              seconds(clock->offset));
@@ -78,7 +99,7 @@ void put_limits(Families& to, const host::Limits& limits) {
 
 std::string Agent::metrics() const {
   Families to("l4_agent_");
-  put_link(to, session_);
+  put_link(to, session_, raw_lines_.counts().shed);
   put_queue(to, session_.queue(), settings_.queue);
   put_logs(to, tailer_ ? tailer_->counters() : tail::Counters{}, intake_.counts());
   put_limits(to, limits_);

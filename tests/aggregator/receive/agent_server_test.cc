@@ -191,7 +191,10 @@ TEST_CASE("link: under pressure the agent sheds, lines stay counted") {
   pair.run(Millis{5'000});
   CHECK(pair.node.session().pressure() == wire::Shedding::counts);
   CHECK_FALSE(pair.node.session().has_room());
-  CHECK(pair.node.session().stats().shed.order_runs > 0);
+  const ship::SessionStats& stats = pair.node.session().stats();
+  CHECK(stats.shed.order_runs > 0);
+  CHECK(stats.shed.batches > 0);
+  CHECK(stats.oversize.batches == 0);  // counted by its reason
   CHECK(pair.server->agents()[0].shedding == wire::Shedding::counts);
   pair.commits = true;
   CHECK(pair.settle(Millis{60'000}));
