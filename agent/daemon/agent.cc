@@ -11,7 +11,7 @@ namespace {
 
 constexpr Millis kAloneAfter{5'000};
 constexpr Millis kLookEvery{1'000};
-constexpr Millis kLimitsEvery{1'000}, kLimitsIdle{5'000}, kRememberEvery{5'000};
+constexpr Millis kRememberEvery{5'000};
 /// What is read between two looks at the link.
 constexpr std::size_t kBytesPerTurn = 1u << 20, kBytesPerFile = 128u << 10;
 
@@ -205,16 +205,6 @@ std::vector<int> Agent::descriptors() const {
   return all;
 }
 
-void Agent::look_at_limits() {
-  const std::uint64_t bytes = tailer_ ? tailer_->counters().bytes : 0;
-  const bool busy = std::exchange(bytes_before_, bytes) != bytes;
-  limits_at_ = now_.steady + (busy ? kLimitsEvery : kLimitsIdle);
-  limits_.measure(now_.host);
-  tell(limits_.take_notices());
-  const Millis pause = limits_.pause();
-  if (pause > Millis{0}) paused_until_ = now_.steady + std::min(pause, kLimitsEvery);
-}
-
 void Agent::tell(const std::vector<host::Notice>& notices) {
   for (const host::Notice& notice : notices) world_.log->warn(notice.text, now_.steady);
 }
@@ -262,17 +252,20 @@ bool Agent::may_be_replaced() const {
 }
 
 bool Agent::is_crowded() const {
-  return now_.steady - began_ >= settings_.jobs.idle_after / 6 && jobs_.crowded(now_.steady) &&
-         may_be_replaced();
+  return now_.steady - began_ >= settings_.jobs.idle_after / 6 &&
+         (jobs_.crowded(now_.steady) || is_grown()) && may_be_replaced();
 }
 
 void Agent::make_room(Moment now) {
   now_ = now;
-  world_.log->info(
-      fmt::format("{} of {} jobs have said nothing for {} s; beginning anew without "
-                  "them",
-                  jobs_.idle(now.steady), jobs_.size(), settings_.jobs.idle_after.count() / 1000),
-      now.steady);
+  if (is_grown())
+    world_.log->info("memory stays at its bound; beginning anew, without what was learned",
+                     now.steady);
+  else
+    world_.log->info(
+        fmt::format("{} of {} jobs have said nothing for {} s; beginning anew without them",
+                    jobs_.idle(now.steady), jobs_.size(), settings_.jobs.idle_after.count() / 1000),
+        now.steady);
   remember_due_ = watch_due_ = true;
   remember();
 }

@@ -78,21 +78,25 @@ void put_logs(Families& to, const tail::Counters& tail, const Intake::Counts& in
   to.counter("warnings_total", "warnings about logs", intake.warnings);
   to.counter("rotations_total", "logs that were rotated", tail.rotations);
   to.counter("truncations_total", "logs that were truncated", tail.truncations);
+  to.counter("files_closed_total", "files that were closed as there were too many open",
+             tail.closed_for_others);
   to.counter("read_errors_total", "reads that failed", tail.read_errors);
   to.gauge("files_left_out", "files beyond the bound", tail.left_out);
 }
 
 void put_limits(Families& to, const host::Limits& limits) {
-  const auto passed = [&](std::string_view limit, std::uint64_t count) {
+  const auto passed = [&](std::string_view limit, std::uint64_t count, bool over) {
     to.counter("limit_passed_total", "times that a bound was passed", count, {"limit", limit});
+    to.gauge("limit_over", "1 while that bound is passed", over, {"limit", limit});
   };
   to.gauge("cpu_limit_ratio", "processor time that may be used; 1 is a core, 0 is no bound",
            limits.bounds().cpu_share);
   to.gauge("memory_limit_bytes", "memory that may be used; 0 is no bound",
            limits.bounds().resident_bytes);
-  passed("cpu", limits.stats().cpu_passed);
-  passed("memory", limits.stats().memory_passed);
-  passed("descriptors", limits.stats().descriptors_passed);
+  to.gauge("descriptors_limit", "open files that there may be", limits.bounds().descriptors);
+  passed("cpu", limits.stats().cpu_passed, limits.over_cpu());
+  passed("memory", limits.stats().memory_passed, limits.over_memory());
+  passed("descriptors", limits.stats().descriptors_passed, limits.over_descriptors());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 // protocol.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -62,7 +63,10 @@ class Session {
   /// Takes a batch: sheds what the pressure asks for, encodes it, queues it. `agent`,
   /// `incarnation` and `sequence` are filled in here. Call `step` soon.
   void offer(wire::Batch batch);
-  wire::Shedding pressure() const { return shedding_at(queue_.fill()); }
+  /// What is left out now: what the queue's room asks for, or more by `press`.
+  wire::Shedding pressure() const { return std::max(shedding_at(queue_.fill()), pressed_); }
+  /// From now on at least this is left out, for another reason than the queue.
+  void press(wire::Shedding least) { pressed_ = least; }
 
   /// The file is gone for good and all of it is committed: its position may be forgotten.
   void release(std::uint64_t file_key);
@@ -138,6 +142,7 @@ class Session {
   std::vector<wire::Position> positions_;             ///< being fetched
   std::map<std::uint64_t, std::uint64_t> committed_;  ///< by file key, of this incarnation
   std::deque<std::uint64_t> released_;
+  wire::Shedding pressed_ = wire::Shedding::nothing;
   std::string last_said_;
   SessionStats stats_;
 };

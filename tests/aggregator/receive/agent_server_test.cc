@@ -201,6 +201,20 @@ TEST_CASE("link: under pressure the agent sheds, lines stay counted") {
   CHECK(pair.ledger.faults().empty());
 }
 
+TEST_CASE("link: an agent that wants memory sheds, too, and says so") {
+  Pair pair;
+  pair.node.session().press(wire::Shedding::order);
+  pair.node.write(1, 200);
+  CHECK(pair.settle(Millis{10'000}));
+  CHECK(pair.node.session().stats().shed.order_runs > 0);
+  CHECK(pair.server->agents()[0].shedding == wire::Shedding::order);
+  const std::uint64_t shed = pair.node.session().stats().shed.order_runs;
+  pair.node.session().press(wire::Shedding::nothing);
+  pair.node.write(1, 200);
+  CHECK(pair.settle(Millis{10'000}));
+  CHECK(pair.node.session().stats().shed.order_runs == shed);
+}
+
 TEST_CASE("link: a batch that cannot be stored is sent again") {
   Pair pair;
   pair.commits = false;
