@@ -69,7 +69,7 @@ TEST_CASE("rank coverage: by processes and by logs, each rank once") {
   job.tell("node-9", 6, 8, 0, 1'000);  // its log names nobody
   CHECK(text(rank_coverage(job.state)) == "5 of 8 ranks mapped");
   const auto warned = [&] {
-    const auto report = diagnose::diagnose(job.state, {}).report;
+    const auto report = diagnose::diagnose(job.state, {}, {}).report;
     const auto found = std::ranges::find(report.warnings, "ranks", &wire::Warning::kind);
     return found == report.warnings.end() ? std::string() : found->reason;
   };
