@@ -12,7 +12,7 @@ namespace {
 constexpr Millis kAloneAfter{5'000};
 constexpr auto kKernelLog = "/dev/kmsg";
 constexpr Millis kLookEvery{1'000};
-constexpr Millis kLimitsEvery{1'000}, kLimitsIdle{5'000}, kRememberEvery{5'000};
+constexpr Millis kRememberEvery{5'000};
 /// What is read between two looks at the link.
 constexpr std::size_t kBytesPerTurn = 1u << 20, kBytesPerFile = 128u << 10;
 
@@ -33,6 +33,9 @@ std::unique_ptr<host::ProcessWatch> make_watch(const Settings& settings, const h
   host::ProcessWatch::Options options;
   options.hints.config_job = settings.job;
   options.hints.config_node = settings.node;
+  options.hints.config_rank = settings.rank;
+  options.hints.config_local_rank = settings.local_rank;
+  options.hints.config_world_size = settings.world_size;
   options.self = host::Pid{static_cast<std::int32_t>(::getpid())};
   return std::make_unique<host::ProcessWatch>(proc, std::move(options));
 }
@@ -76,7 +79,8 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
       now_(now),
       began_(now.steady),
       watch_(make_watch(settings_, world_.proc)),
-      owners_({settings_.job, settings_.node, world_.name}, watch_.get()),
+      owners_({settings_.job, settings_.node, world_.name, settings_.rank, settings_.local_rank},
+              watch_.get()),
       jobs_(packs_, settings_.pipeline, settings_.jobs,
             [this](wire::Batch&& batch) { ship(std::move(batch)); }),
       intake_({}, owners_, jobs_,
@@ -214,16 +218,6 @@ std::vector<int> Agent::descriptors() const {
   return all;
 }
 
-void Agent::look_at_limits() {
-  const std::uint64_t bytes = tailer_ ? tailer_->counters().bytes : 0;
-  const bool busy = std::exchange(bytes_before_, bytes) != bytes;
-  limits_at_ = now_.steady + (busy ? kLimitsEvery : kLimitsIdle);
-  limits_.measure(now_.host);
-  tell(limits_.take_notices());
-  const Millis pause = limits_.pause();
-  if (pause > Millis{0}) paused_until_ = now_.steady + std::min(pause, kLimitsEvery);
-}
-
 void Agent::tell(const std::vector<host::Notice>& notices) {
   for (const host::Notice& notice : notices) world_.log->warn(notice.text, now_.steady);
 }
@@ -291,16 +285,20 @@ bool Agent::may_be_replaced() const {
 
 bool Agent::is_crowded() const {
   return now_.steady - began_ >= settings_.jobs.idle_after / 6 &&
-         jobs_.crowded(now_.steady, living_) && may_be_replaced();
+         (jobs_.crowded(now_.steady, living_) || is_grown()) && may_be_replaced();
 }
 
 void Agent::make_room(Moment now) {
   now_ = now;
-  world_.log->info(fmt::format("{} of {} jobs have said nothing for {} s; beginning anew without "
-                               "them",
-                               jobs_.idle(now.steady, living_), jobs_.size(),
-                               settings_.jobs.idle_after.count() / 1000),
-                   now.steady);
+  if (is_grown())
+    world_.log->info("memory stays at its bound; beginning anew, without what was learned",
+                     now.steady);
+  else
+    world_.log->info(fmt::format("{} of {} jobs have said nothing for {} s; beginning anew without "
+                                 "them",
+                                 jobs_.idle(now.steady, living_), jobs_.size(),
+                                 settings_.jobs.idle_after.count() / 1000),
+                     now.steady);
   remember_due_ = true;
   remember();
 }

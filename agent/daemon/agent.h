@@ -102,6 +102,9 @@ class Agent : private ship::Pipeline {
   void flush(bool all);
   void answer_questions();
   void look_at_limits();
+  void save_memory();
+  bool is_grown() const;
+  void save_descriptors();
   void remember();
   void remember_processes();
   bool kept(const char* what, const Result<void>& saved, bool& badly);
@@ -139,10 +142,12 @@ class Agent : private ship::Pipeline {
   Millis look_at_{0}, flush_at_{0}, watch_at_{0}, limits_at_{0}, remember_at_{0}, paused_until_{0};
   Millis watch_closely_until_{0}, owned_by_{0};
   std::set<std::string> living_;  // jobs of processes that run, as last remembered
-  std::optional<Millis> decide_in_;
+  std::optional<Millis> decide_in_, over_memory_since_;
+  std::uint64_t resident_first_ = 0;  // soon after the start
   std::uint64_t tailers_made_ = 0, bytes_before_ = 0, lines_committed_ = 0, remembered_ = 0;
   bool more_ = false, stopping_ = false, offered_ = false;
-  bool lines_wait_ = false;  // for room on the link
+  bool lines_wait_ = false;   // for room on the link
+  bool files_short_ = false;  // descriptors were at their bound
   bool remember_due_ = true, positions_badly_ = false, processes_badly_ = false;
   bool ends_wait_ = false;  // of processes, to be committed
 };

@@ -10,7 +10,29 @@ namespace {
 using metrics::Families;
 using metrics::seconds;
 
-void put_link(Families& to, const ship::Session& session) {
+/// Each step by what it leaves out: questions for examples, runs of order, tuples of parameters,
+/// counts of templates; segments, where a batch is too long even without.
+void put_shed(Families& to, const ship::SessionStats& stats, std::uint64_t lines_refused) {
+  const auto steps = [&](const char* name, const char* help, const ship::ShedCounts& counts) {
+    to.counter(name, help, counts.order_runs, {"step", "order"});
+    to.counter(name, help, counts.parameter_tuples, {"step", "parameters"});
+    to.counter(name, help, counts.counts, {"step", "counts"});
+  };
+  constexpr const char* kShed = "shed_total";
+  constexpr const char* kShedHelp = "what was left out as it could not be sent fast enough";
+  steps(kShed, kShedHelp, stats.shed);
+  to.counter(kShed, kShedHelp, lines_refused, {"step", "examples"});
+  constexpr const char* kOversize = "shed_oversize_total";
+  constexpr const char* kOversizeHelp = "what was left out so that a batch fits into a message";
+  steps(kOversize, kOversizeHelp, stats.oversize);
+  to.counter(kOversize, kOversizeHelp, stats.oversize.segments, {"step", "segments"});
+  constexpr const char* kBatches = "shed_batches_total";
+  constexpr const char* kBatchesHelp = "batches of which something was left out";
+  to.counter(kBatches, kBatchesHelp, stats.shed.batches, {"reason", "pressure"});
+  to.counter(kBatches, kBatchesHelp, stats.oversize.batches, {"reason", "size"});
+}
+
+void put_link(Families& to, const ship::Session& session, std::uint64_t lines_refused) {
   const ship::SessionStats& stats = session.stats();
   to.gauge("connected", "1 while the aggregator takes batches",
            session.state() == ship::Session::State::open);
@@ -27,8 +49,7 @@ void put_link(Families& to, const ship::Session& session) {
              stats.messages_malformed);
   to.gauge("shedding", "what is left out: 0 nothing, 1 examples, 2 order, 3 parameters, 4 counts",
            static_cast<int>(session.pressure()));
-  to.counter("shed_batches_total", "batches of which something was left out", stats.shed.batches);
-  to.counter("shed_segments_total", "segments that were left out whole", stats.shed.segments);
+  put_shed(to, stats, lines_refused);
   if (const auto clock = session.clock())
     to.gauge("clock_offset_seconds", "what the aggregator's clock is ahead of ours",
              seconds(clock->offset));
@@ -57,28 +78,32 @@ void put_logs(Families& to, const tail::Counters& tail, const Intake::Counts& in
   to.counter("warnings_total", "warnings about logs", intake.warnings);
   to.counter("rotations_total", "logs that were rotated", tail.rotations);
   to.counter("truncations_total", "logs that were truncated", tail.truncations);
+  to.counter("files_closed_total", "files that were closed as there were too many open",
+             tail.closed_for_others);
   to.counter("read_errors_total", "reads that failed", tail.read_errors);
   to.gauge("files_left_out", "files beyond the bound", tail.left_out);
 }
 
 void put_limits(Families& to, const host::Limits& limits) {
-  const auto passed = [&](std::string_view limit, std::uint64_t count) {
+  const auto passed = [&](std::string_view limit, std::uint64_t count, bool over) {
     to.counter("limit_passed_total", "times that a bound was passed", count, {"limit", limit});
+    to.gauge("limit_over", "1 while that bound is passed", over, {"limit", limit});
   };
   to.gauge("cpu_limit_ratio", "processor time that may be used; 1 is a core, 0 is no bound",
            limits.bounds().cpu_share);
   to.gauge("memory_limit_bytes", "memory that may be used; 0 is no bound",
            limits.bounds().resident_bytes);
-  passed("cpu", limits.stats().cpu_passed);
-  passed("memory", limits.stats().memory_passed);
-  passed("descriptors", limits.stats().descriptors_passed);
+  to.gauge("descriptors_limit", "open files that there may be", limits.bounds().descriptors);
+  passed("cpu", limits.stats().cpu_passed, limits.over_cpu());
+  passed("memory", limits.stats().memory_passed, limits.over_memory());
+  passed("descriptors", limits.stats().descriptors_passed, limits.over_descriptors());
 }
 
 }  // namespace
 
 std::string Agent::metrics() const {
   Families to("l4_agent_");
-  put_link(to, session_);
+  put_link(to, session_, raw_lines_.counts().shed);
   put_queue(to, session_.queue(), settings_.queue);
   put_logs(to, tailer_ ? tailer_->counters() : tail::Counters{}, intake_.counts());
   put_limits(to, limits_);

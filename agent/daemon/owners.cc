@@ -39,6 +39,15 @@ std::string Owners::node_of_path(const std::string& path, const std::string& roo
   return file.node_known ? file.node : defaults_.node;
 }
 
+/// What neither processes nor the path say.
+void Owners::take_configured_rank(discover::LogFile& file) const {
+  const bool open = file.kind == wire::SourceKind::rank || file.kind == wire::SourceKind::other;
+  if (!open || (!defaults_.rank && !defaults_.local_rank)) return;
+  if (defaults_.rank) file.kind = wire::SourceKind::rank;
+  if (!file.rank) file.rank = defaults_.rank;
+  if (!file.local_rank) file.local_rank = defaults_.local_rank;
+}
+
 Owner Owners::of(const std::string& path, const std::string& root,
                  const std::optional<host::FileKey>& file) const {
   discover::Described described = discover::describe(path, root);
@@ -59,6 +68,7 @@ Owner Owners::of(const std::string& path, const std::string& root,
     owner.facts.node_known = !node.empty();
   }
   take_rank(owner.facts, ranks);
+  if (ranks.empty()) take_configured_rank(owner.facts);
   owner.job =
       shared(writers, [](const host::ProcessFact& fact) -> const auto& { return fact.job; });
   if (owner.job.empty()) owner.job = described.job;

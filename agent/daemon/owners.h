@@ -23,9 +23,11 @@ struct Owner {
 class Owners {
  public:
   struct Defaults {
-    std::string job;    ///< of the configuration; may be empty
-    std::string node;   ///< of the configuration; may be empty
-    std::string agent;  ///< its name: the node of what nothing names
+    std::string job;                ///< of the configuration; may be empty
+    std::string node;               ///< of the configuration; may be empty
+    std::string agent;              ///< its name: the node of what nothing names
+    std::optional<Rank> rank = {};  ///< of the configuration, where all logs here are of one rank
+    std::optional<std::int32_t> local_rank = {};
   };
 
   /// `watch` may be null: no processes are watched. It must outlive this.
@@ -42,6 +44,8 @@ class Owners {
   std::string node_of_path(const std::string& path, const std::string& root) const;
 
  private:
+  void take_configured_rank(discover::LogFile& file) const;
+
   Defaults defaults_;
   const host::ProcessWatch* watch_;
 };

@@ -75,8 +75,10 @@ void RawLines::ask(const wire::Ask& question, const tail::Tailer* tailer, wire::
   }
   if (!settings_.lines_on)
     return refuse(question.number, Gap::off, "[lines] enabled = false on this node");
-  if (pressure >= wire::Shedding::examples)
+  if (pressure >= wire::Shedding::examples) {
+    ++counts_.shed;
     return refuse(question.number, Gap::busy, "the agent is behind with the logs");
+  }
   const std::size_t logs = asked->files.size();
   if (!desk_.give(task_of(question, std::move(*asked), tailer)))
     return refuse(question.number, Gap::busy,

@@ -25,6 +25,7 @@ class RawLines {
  public:
   struct Counts {
     std::uint64_t questions = 0, refused = 0, lines = 0, redacted = 0, bytes_read = 0;
+    std::uint64_t shed = 0;  ///< of those refused, under pressure
   };
 
   /// All outlive it.

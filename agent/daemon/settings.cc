@@ -12,6 +12,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t kRanksMax = 10'000'000;
+
+/// An integer that is not known where the key is absent or has the value for that.
+std::optional<std::int32_t> read_count(ConfigTable& table, std::string_view key, std::int64_t none,
+                                       std::int64_t most) {
+  const std::int64_t value = table.integer_within(key, none, none, most);
+  return value == none ? std::nullopt : std::optional(static_cast<std::int32_t>(value));
+}
+
+void read_ranks(ConfigTable& who, Settings& settings) {
+  settings.world_size = read_count(who, "world_size", 0, kRanksMax);
+  const std::int64_t most = settings.world_size.value_or(kRanksMax) - 1;
+  if (const auto rank = read_count(who, "rank", -1, most)) settings.rank = Rank{*rank};
+  settings.local_rank = read_count(who, "local_rank", -1, most);
+}
+
 void read_link(ConfigTable& root, const fs::path& file, Settings& settings) {
   for (ConfigTable& link : root.tables("link")) {
     settings.aggregator = link.text_or("aggregator", settings.aggregator);
@@ -26,6 +42,7 @@ void read_link(ConfigTable& root, const fs::path& file, Settings& settings) {
     settings.node = who.text_or("node", "");
     if (settings.job.size() > 256) who.refuse("job", "has more than 256 bytes");
     if (settings.node.size() > 253) who.refuse("node", "has more than 253 bytes");
+    read_ranks(who, settings);
   }
 }
 
@@ -151,7 +168,10 @@ std::vector<std::string> fixed_differences(const Settings& before, const Setting
   };
   compare("link", std::tie(before.aggregator, before.key, before.name),
           std::tie(after.aggregator, after.key, after.name));
-  compare("who", std::tie(before.job, before.node), std::tie(after.job, after.node));
+  const auto who = [](const Settings& of) {
+    return std::tie(of.job, of.node, of.rank, of.local_rank, of.world_size);
+  };
+  compare("who", who(before), who(after));
   compare("state", std::tie(before.state, before.queue.spool_bytes_max),
           std::tie(after.state, after.queue.spool_bytes_max));
   const auto memory = [](const Settings& of) {

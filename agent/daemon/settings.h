@@ -28,6 +28,8 @@ struct Settings {
   std::string name;           ///< of the agent, where the key is a fleet's; empty: the host's
 
   std::string job, node;  ///< of logs that nothing else names
+  std::optional<Rank> rank;
+  std::optional<std::int32_t> local_rank, world_size;
 
   std::vector<std::string> sources, excludes;
   Millis old_after{std::chrono::hours{24}};

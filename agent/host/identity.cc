@@ -225,7 +225,9 @@ Identity identify(const Environment& env, const IdentityHints& hints) {
   fill(out.job, text(hints.config_job), Origin::config);
   fill(out.node, text(hints.config_node), Origin::config);
   fill(out.rank, hints.config_rank, Origin::config);
-  fill(out.world_size, hints.config_world_size, Origin::config);
+  fill(out.local_rank, hints.config_local_rank, Origin::config);
+  const bool fits = !out.rank || out.rank->value() < hints.config_world_size.value_or(0);
+  if (fits) fill(out.world_size, hints.config_world_size, Origin::config);
   return out;
 }
 
@@ -246,17 +248,6 @@ RankSource rank_source(Origin origin) {
 std::string_view name(Origin origin) {
   constexpr std::array<std::string_view, 5> kNames{"none", "env", "derived", "path", "config"};
   return kNames[static_cast<std::size_t>(origin)];
-}
-
-std::string text(const RankCoverage& coverage) {
-  const auto grouped = [](std::size_t value) {
-    std::string digits = std::to_string(value);
-    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-    return digits;
-  };
-  std::string out = grouped(coverage.mapped);
-  if (coverage.expected > 0) out += " of " + grouped(coverage.expected);
-  return out + (coverage.expected == 0 && coverage.mapped == 1 ? " rank mapped" : " ranks mapped");
 }
 
 }  // namespace l4::host

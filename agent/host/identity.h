@@ -58,19 +58,13 @@ struct IdentityHints {
   std::string node;                        ///< of the group of files; counts as a path
   std::string rendezvous;  ///< of a launcher's command line; counts as its environment
   std::string config_job, config_node;
-  std::optional<Rank> config_rank;
-  std::optional<std::int32_t> config_world_size;
+  std::optional<Rank> config_rank;  ///< of all that write logs here
+  std::optional<std::int32_t> config_local_rank, config_world_size;
 };
 
 Identity identify(const Environment& environment, const IdentityHints& hints);
 
 RankSource rank_source(Origin origin);
 std::string_view name(Origin origin);
-
-/// "1,021 of 1,024 ranks mapped"; without an expected number "12 ranks mapped".
-struct RankCoverage {
-  std::size_t mapped = 0, expected = 0;
-};
-std::string text(const RankCoverage& coverage);
 
 }  // namespace l4::host

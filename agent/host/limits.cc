@@ -67,16 +67,19 @@ void Limits::spend(SinceBoot used, SinceBoot passed) {
 }
 
 void Limits::compare(bool& over, std::uint64_t value, std::uint64_t bound, std::uint64_t& passed,
-                     std::string_view kind, std::string_view what) {
+                     std::string_view kind, std::string_view again, std::string_view what) {
   if (bound == 0) return;
   if (!over && value >= bound) {
     over = true;
     ++passed;
-    notices_.say(kind,
-                 std::string{what} + ": " + std::to_string(value) + " of " + std::to_string(bound));
+    notices_.clear(again);
+    notices_.say(kind, std::string{what} + " are at their bound: " + std::to_string(value) +
+                           " of " + std::to_string(bound));
   } else if (over && value < bound - bound / 10) {
     over = false;
     notices_.clear(kind);
+    notices_.say(again, std::string{what} + " are within their bound again: " +
+                            std::to_string(value) + " of " + std::to_string(bound));
   }
 }
 
@@ -107,9 +110,9 @@ const Usage& Limits::measure(const HostTime& now) {
   if (descriptors) usage_.descriptors = *descriptors;
   if (!cpu || !read || !descriptors) ++stats_.unread;
   compare(over_memory_, usage_.resident_bytes, bounds_.resident_bytes, stats_.memory_passed,
-          "memory", "bytes of resident memory");
+          "memory", "memory_again", "bytes of resident memory");
   compare(over_descriptors_, usage_.descriptors, bounds_.descriptors, stats_.descriptors_passed,
-          "descriptors", "open files");
+          "descriptors", "descriptors_again", "open files");
   return usage_;
 }
 

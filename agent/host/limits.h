@@ -4,8 +4,8 @@
 // CPU is a token bucket: it fills by the allowed share of passing time, up to `burst`, and is
 // emptied by the CPU time that the process has used; while it is below nothing, work should wait
 // `pause`. Memory and descriptors are compared with their bounds: passed from the bound on, well
-// again below 90 % of it. Each passing is counted and said once. One thread; reads /proc/self of an
-// injected /proc.
+// again below 90 % of it. Each passing is counted, and said, as is its end. One thread; reads
+// /proc/self of an injected /proc.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class Limits {
   /// 0: no bound.
   struct Bounds {
     double cpu_share = 0.05;
-    std::uint64_t resident_bytes = 128ULL << 20U;
+    std::uint64_t resident_bytes = 96ULL << 20U;
     std::uint64_t descriptors = 0;  ///< 0: 90 % of what the system allows (RLIMIT_NOFILE)
     Millis burst{10'000};           ///< so much time's share may be used at once
   };
@@ -56,7 +56,7 @@ class Limits {
   std::optional<std::uint64_t> count_descriptors() const;
   void spend(SinceBoot used, SinceBoot passed);
   void compare(bool& over, std::uint64_t value, std::uint64_t bound, std::uint64_t& passed,
-               std::string_view kind, std::string_view what);
+               std::string_view kind, std::string_view again, std::string_view what);
 
   Proc proc_;
   Bounds bounds_;

@@ -1,7 +1,6 @@
 #include "agent/host/process_watch.h"
 
 #include <algorithm>
-#include <set>
 
 namespace l4::host {
 namespace {
@@ -345,19 +344,6 @@ std::optional<SinceBoot> ProcessWatch::began(const std::string& job) const {
   for (const auto& [id, process] : processes_)
     if (process.fact.job == job && (!first || id.second < *first)) first = id.second;
   return first;
-}
-
-RankCoverage ProcessWatch::coverage(const std::string& job) const {
-  std::set<Rank> ranks;
-  std::int32_t world = 0;
-  for (const auto& [id, process] : processes_) {
-    const ProcessFact& fact = process.fact;
-    if (fact.part != Part::rank || fact.job != job) continue;
-    if (fact.attempt != attempts_.current(on_node(job, fact.node))) continue;
-    if (fact.rank) ranks.insert(*fact.rank);
-    world = std::max(world, fact.world_size.value_or(0));
-  }
-  return {ranks.size(), static_cast<std::size_t>(world)};
 }
 
 }  // namespace l4::host

@@ -90,8 +90,6 @@ class ProcessWatch {
   std::vector<const Process*> writers_of(const FileKey& key) const;
   /// When the first process of a job that is watched began; none if there is none.
   std::optional<SinceBoot> began(const std::string& job) const;
-  /// Ranks of the newest attempt of a job that are known here, and how many its world has.
-  RankCoverage coverage(const std::string& job) const;
 
   /// Readable when a process has left; -1 as long as there is none to wait for.
   int descriptor() const { return exits_.descriptor(); }

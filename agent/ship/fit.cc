@@ -42,12 +42,15 @@ class Fitter {
     if (!definitions.sources.empty() || !definitions.templates.empty() ||
         !definitions.timers.empty() || !definitions.processes.empty())
       split(std::move(definitions));
+    bool less = false;
     for (const auto step :
          {wire::Shedding::order, wire::Shedding::parameters, wire::Shedding::counts}) {
       if (put(batch)) return;
-      shed(batch, step, counts_);
+      const bool now_less = shed(batch, step, ShedFor::size, counts_);
+      if (now_less && !std::exchange(less, true)) ++counts_.batches;
     }
     if (put(batch)) return;
+    if (!less && !batch.segments.empty()) ++counts_.batches;
     counts_.segments += batch.segments.size();
     batch.segments.clear();
     split(std::move(batch));

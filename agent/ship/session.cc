@@ -150,8 +150,8 @@ void Session::offer(wire::Batch batch) {
   ++stats_.batches_offered;
   batch.agent = options_.agent;
   batch.incarnation = options_.incarnation;
-  shed(batch, pressure(), stats_.shed);
-  for (Fitted& fitted : fit(std::move(batch), kBatchBytesMax, sequence_ + 1, stats_.shed)) {
+  if (shed(batch, pressure(), ShedFor::pressure, stats_.shed)) ++stats_.shed.batches;
+  for (Fitted& fitted : fit(std::move(batch), kBatchBytesMax, sequence_ + 1, stats_.oversize)) {
     sequence_ = fitted.batch.sequence;
     queue_.push({std::move(fitted.batch.job),
                  fitted.batch.sequence,

@@ -10,6 +10,7 @@
 // protocol.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -44,7 +45,8 @@ struct SessionStats {
   std::uint64_t batches_offered = 0, batches_sent = 0, batches_sent_again = 0;
   std::uint64_t batches_committed = 0, batches_refused = 0, bytes_sent = 0;
   std::uint64_t messages_malformed = 0, messages_unknown = 0, messages_stale = 0;
-  ShedCounts shed;
+  ShedCounts shed;      ///< under pressure
+  ShedCounts oversize;  ///< so that a batch fits into a message
 };
 
 class Session {
@@ -61,7 +63,10 @@ class Session {
   /// Takes a batch: sheds what the pressure asks for, encodes it, queues it. `agent`,
   /// `incarnation` and `sequence` are filled in here. Call `step` soon.
   void offer(wire::Batch batch);
-  wire::Shedding pressure() const { return shedding_at(queue_.fill()); }
+  /// What is left out now: what the queue's room asks for, or more by `press`.
+  wire::Shedding pressure() const { return std::max(shedding_at(queue_.fill()), pressed_); }
+  /// From now on at least this is left out, for another reason than the queue.
+  void press(wire::Shedding least) { pressed_ = least; }
 
   /// The file is gone for good and all of it is committed: its position may be forgotten.
   void release(std::uint64_t file_key);
@@ -137,6 +142,7 @@ class Session {
   std::vector<wire::Position> positions_;             ///< being fetched
   std::map<std::uint64_t, std::uint64_t> committed_;  ///< by file key, of this incarnation
   std::deque<std::uint64_t> released_;
+  wire::Shedding pressed_ = wire::Shedding::nothing;
   std::string last_said_;
   SessionStats stats_;
 };

@@ -14,8 +14,8 @@ Shedding shedding_at(double fill) {
   return Shedding::nothing;
 }
 
-void shed(wire::Batch& batch, Shedding step, ShedCounts& counts) {
-  if (step < Shedding::order) return;  // examples are answers to questions, not in batches
+bool shed(wire::Batch& batch, Shedding step, ShedFor reason, ShedCounts& counts) {
+  if (step < Shedding::order) return false;  // examples are answers to questions, not in batches
   ShedCounts here;
   for (wire::Segment& segment : batch.segments) {
     here.order_runs += segment.order.size();
@@ -28,17 +28,18 @@ void shed(wire::Batch& batch, Shedding step, ShedCounts& counts) {
     here.counts += segment.events.size();
     segment.events = {};
   }
-  if (here.order_runs + here.parameter_tuples + here.counts == 0) return;
+  if (here.order_runs + here.parameter_tuples + here.counts == 0) return false;
   if (here.counts > 0)
     batch.warnings.push_back(
         {"shed",
          {},
-         "counts of " + std::to_string(here.counts) + " templates were left out to keep up",
+         "counts of " + std::to_string(here.counts) + " templates were left out " +
+             (reason == ShedFor::pressure ? "to keep up" : "of a batch that was too long"),
          0});
   counts.order_runs += here.order_runs;
   counts.parameter_tuples += here.parameter_tuples;
   counts.counts += here.counts;
-  ++counts.batches;
+  return true;
 }
 
 }  // namespace l4::ship

@@ -19,9 +19,13 @@ struct ShedCounts {
   std::uint64_t segments = 0;  ///< that were dropped whole, because a batch was still too long
 };
 
+/// Batches are not sent as fast as they are made, or one is longer than a message may be.
+enum class ShedFor : std::uint8_t { pressure, size };
+
 /// Half full: no examples; 65 %: no order; 80 %: no parameters; 95 %: no counts.
 wire::Shedding shedding_at(double fill);
 
-void shed(wire::Batch& batch, wire::Shedding step, ShedCounts& counts);
+/// True if something was left out; whoever calls counts the batch.
+bool shed(wire::Batch& batch, wire::Shedding step, ShedFor reason, ShedCounts& counts);
 
 }  // namespace l4::ship

@@ -17,6 +17,9 @@
 
 namespace l4::tail {
 
+/// Of logs, however few descriptors there are.
+inline constexpr std::size_t kOpenMin = 4;
+
 struct Alarm {
   enum class Of : std::uint8_t { part, log, quiet, folder, poll };
   Millis at{0};

@@ -6,11 +6,6 @@
 #include "agent/tail/scanner.h"
 
 namespace l4::tail {
-namespace {
-
-constexpr std::size_t kOpenMin = 4;
-
-}  // namespace
 
 /// Closes the file that was used longest ago, one that can not be opened again last.
 bool Scanner::make_room() {

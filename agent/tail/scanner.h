@@ -40,6 +40,7 @@ class Scanner {
 
   /// Opens a file; if there are too many, the one used longest ago is closed for it.
   Outcome<std::unique_ptr<File>> open_file(const std::string& path);
+  bool make_room();  ///< closes one; false if none is open
   /// The file of a part has another text now: finds where the part is, and what the file is.
   void replaced(Part& part);
   /// True if the file of a part holds but a beginning of what was read: another part has it now.
@@ -111,7 +112,6 @@ class Scanner {
   std::string base_of(const std::string& folder, const std::string& name, const Names& names);
   bool wanted(const Folder& folder, const std::string& base, const std::string& name);
   void follow(Folder& folder, const Seen& seen, Part& part);
-  bool make_room();
   void tell_truncated(Log& log);
   void lose_file(Part& part);
   void forget_name(const Part& part);

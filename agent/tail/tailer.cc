@@ -328,6 +328,13 @@ std::vector<Position> Tailer::positions() const {
   return positions;
 }
 
+void Tailer::hold_open(std::size_t most) {
+  Context& context = state_->context;
+  context.options.descriptors_max = std::max(kOpenMin, most);
+  while (context.open.size() > context.options.descriptors_max && state_->scanner.make_room()) {
+  }
+}
+
 bool Tailer::keeps_what_is_gone() const {
   return std::ranges::any_of(state_->context.open, [](const Part* part) { return !part->named; });
 }

@@ -107,6 +107,10 @@ class Tailer {
   /// that have ended. What can no longer be read then is missing.
   void rewind();
 
+  /// Holds so many files open at most from now on; those used longest ago are closed. Files that
+  /// are read without a break take their turns.
+  void hold_open(std::size_t most);
+
   /// Of all files that are known; for PositionsFile.
   std::vector<Position> positions() const;
   /// Of a file that was deleted some text is left that can only be read here.

@@ -14,6 +14,7 @@
 #include "aggregator/diagnose/summary.h"
 #include "aggregator/diagnose/verdict.h"
 #include "aggregator/job/attempts.h"
+#include "aggregator/job/rank_coverage.h"
 
 namespace l4::diagnose {
 namespace {
@@ -80,6 +81,8 @@ std::vector<wire::Warning> warnings_of(const job::Attempts& attempts,
                                     "the newest {} are told of",
                                     attempts.let_go(), job::kRunsKept),
                         0});
+  if (const auto ranks = job::rank_coverage(state); ranks.is_short())
+    warnings.push_back({"ranks", "", job::text(ranks), 0});
   if (state.forgotten() > 0)
     warnings.push_back({"forgotten", "",
                         fmt::format("{} templates that were not seen for long were let go, with "

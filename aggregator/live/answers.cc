@@ -24,6 +24,7 @@ void put(JsonWriter& to, const JobRow& row) {
   to.member("since", row.since);
   text_or_null(to, "stage", row.stage == Stage::unknown ? std::string_view() : l4::name(row.stage));
   to.member("iteration", row.iteration).member("nodes", row.nodes).member("ranks", row.ranks);
+  to.member("ranks_mapped", row.ranks_mapped).member("ranks_expected", row.ranks_expected);
   to.member("sources", row.sources).member("lines", row.lines).member("begin", row.begin);
   to.member("last_seen", row.last_seen);
   text_or_null(to, "incident", row.incident);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "aggregator/job/attempts.h"
+#include "aggregator/job/rank_coverage.h"
 #include "aggregator/job/saved_job.h"
 #include "aggregator/serve/report_json.h"
 
@@ -263,6 +264,9 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
   for (const wire::Coverage& part : state_.coverage()) row.lines += part.lines;
   row.nodes = nodes.size();
   row.ranks = ranks.size();
+  const job::RankCoverage coverage = job::rank_coverage(state_);
+  row.ranks_mapped = coverage.mapped();
+  row.ranks_expected = coverage.expected;
   if (report_) {
     row.attempt = report_->job.attempt;
     row.state = report_->verdict.state;

@@ -33,6 +33,8 @@ struct JobRow {
   Stage stage = Stage::unknown;
   std::optional<Iteration> iteration;
   std::size_t nodes = 0, ranks = 0, sources = 0;
+  std::size_t ranks_mapped = 0;                ///< of the newest attempt: job/rank_coverage.h
+  std::optional<std::int32_t> ranks_expected;  ///< as its processes say
   std::uint64_t lines = 0;
   double completeness = 1;
 };

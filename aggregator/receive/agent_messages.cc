@@ -16,6 +16,9 @@ using wire::RefuseReason;
 
 constexpr std::size_t kPageBytesMax = wire::kWireMessageBytesMax - 8192;
 constexpr std::uint32_t kComeBackMs = 5'000;
+/// What asks again after that lives; what was under way when its sender ended does not.
+constexpr Millis kAsksAgain{1'000};
+constexpr Millis kTwoToldEvery{600'000};
 
 }  // namespace
 
@@ -46,6 +49,7 @@ void AgentServer::State::receive(const wire::Incoming& in) {
     port_.send(in.peer, wire::encode(wire::Envelope{envelope->session, answer}));
     return;
   }
+  agent->spoke = true;
   heard(*agent);
   on(*agent, in, envelope->message);
 }
@@ -53,10 +57,13 @@ void AgentServer::State::receive(const wire::Incoming& in) {
 void AgentServer::State::heard(AgentState& agent) {
   agent.heard = now_;
   liveness_.heard(agent.name, now_.steady);
-  if (agent.contender.empty()) return;
+  const std::string contender = std::exchange(agent.contender, {});
+  if (contender.empty()) return;
+  if (agent.told_of_two && now_.steady - *agent.told_of_two < kTwoToldEvery) return;
+  agent.told_of_two = now_.steady;
   tell(AgentEvent::Kind::name_twice, agent.name, agent.address,
-       "also asked for from " + agent.contender + " while this one lives");
-  agent.contender.clear();
+       fmt::format("also asked for from {} while this one lives",
+                   contender == agent.address ? contender + ", by another agent" : contender));
 }
 
 void AgentServer::State::holds(AgentState& agent, std::uint64_t batches) {
@@ -112,20 +119,34 @@ bool AgentServer::State::may_have(const wire::Incoming& in, std::uint64_t sessio
   return true;
 }
 
-/// A name belongs to whoever has it as long as it is heard, unless the same agent or host comes.
+/// A name belongs to whoever has it as long as it is heard, unless the same agent comes, or from
+/// the same address a new one: it was started again. But who gave way to a new one there and comes
+/// back lives beside it, and they would take the name from each other for ever.
 bool AgentServer::State::name_is_free(const wire::Incoming& in, std::uint64_t session,
                                       const wire::Hello& hello) {
   const auto found = agents_.find(hello.agent);
   if (found == agents_.end() || found->second.peer.empty()) return true;
   AgentState& holder = found->second;
-  const bool same = holder.peer == in.peer || holder.address == in.address ||
+  const bool here = holder.address == in.address;
+  const auto former = std::ranges::find(holder.formers, hello.incarnation, &Former::incarnation);
+  const bool comes_back = here && holder.spoke && former != holder.formers.end();
+  const bool same = holder.peer == in.peer || (here && !comes_back) ||
                     (holder.incarnation == hello.incarnation && hello.incarnation != 0);
   if (same || now_.steady - holder.heard.steady >= options_.takeover_after) return true;
-  holder.contender = in.address;
+  if (!comes_back || (former->refused && now_.steady - *former->refused >= kAsksAgain))
+    holder.contender = in.address;
+  if (comes_back && !former->refused) former->refused = now_.steady;
   refuse(in, session, Refusal::name_taken,
          {RefuseReason::name_taken,
           fmt::format("{} is connected from {}", hello.agent, holder.address), kComeBackMs, 0});
   return false;
+}
+
+/// Another incarnation has the name now.
+void AgentServer::State::take_turn(AgentState& agent, std::uint64_t incarnation) {
+  std::erase_if(agent.formers, [&](const Former& one) { return one.incarnation == incarnation; });
+  if (agent.incarnation != 0) agent.formers.push_back({agent.incarnation});
+  if (agent.formers.size() > AgentState::kFormersMax) agent.formers.pop_front();
 }
 
 void AgentServer::State::hello(const wire::Incoming& in, std::uint64_t session,
@@ -155,7 +176,10 @@ void AgentServer::State::hello(const wire::Incoming& in, std::uint64_t session,
     agent.sequence_applied = agent.sequence_committed = record.last_sequence;
     agent.loaded = true;
   }
-  if (agent.incarnation != hello.incarnation) agent.sequence_applied = agent.sequence_committed = 0;
+  if (agent.incarnation != hello.incarnation) {
+    agent.sequence_applied = agent.sequence_committed = 0;
+    take_turn(agent, hello.incarnation);
+  }
   agent.peer = in.peer;
   agent.address = in.address;
   agent.fleet_key = in.key_name == wire::kFleetKeyName;
@@ -166,7 +190,7 @@ void AgentServer::State::hello(const wire::Incoming& in, std::uint64_t session,
   agent.version = std::min(hello.version_max, options_.version_max);
   agent.features = hello.features & options_.features;
   agent.received = agent.committed = 0;
-  agent.gap_told = false;
+  agent.gap_told = agent.spoke = false;
   agent.contender.clear();
   peers_[in.peer] = agent.name;
   heard(agent);

@@ -42,6 +42,7 @@ class AgentServer::State {
   void hello(const wire::Incoming& in, std::uint64_t session, const wire::Hello& hello);
   bool may_have(const wire::Incoming& in, std::uint64_t session, const wire::Hello& hello);
   bool name_is_free(const wire::Incoming& in, std::uint64_t session, const wire::Hello& hello);
+  static void take_turn(AgentState& agent, std::uint64_t incarnation);
   void welcome(AgentState& agent);
   void on(AgentState& agent, const wire::Incoming& in, const wire::Control& message);
   void heartbeat(AgentState& agent, const wire::Heartbeat& beat);

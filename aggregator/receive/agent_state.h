@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "aggregator/receive/agent_server.h"
@@ -17,7 +18,15 @@ struct InFlight {
   bool done = false;
 };
 
+/// An incarnation that another one took the name from.
+struct Former {
+  std::uint64_t incarnation = 0;
+  std::optional<Millis> refused{};  ///< when it first asked for the name again
+};
+
 struct AgentState {
+  static constexpr std::size_t kFormersMax = 4;
+
   std::string name;
   wire::PeerId peer;  ///< empty if not connected
   std::string address, software, boot_id;
@@ -36,8 +45,11 @@ struct AgentState {
   bool behind = false;  ///< by what it holds, as it last said
 
   wire::Instant heard;
-  Millis unread_since{-1};  ///< since when it takes no answers; -1 if it does
-  std::string contender;    ///< address from which its name was asked for meanwhile
+  Millis unread_since{-1};                 ///< since when it takes no answers; -1 if it does
+  bool spoke = false;                      ///< in this session, since it was welcomed: it lives
+  std::deque<Former> formers;              ///< newest last
+  std::string contender;                   ///< who asked for its name meanwhile: where from
+  std::optional<Millis> told_of_two = {};  ///< when that was last told
   wire::Heartbeat last_beat;
 };
 

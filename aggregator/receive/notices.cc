@@ -22,7 +22,7 @@ std::string_view meaning(wire::Refusal kind) {
       "a kind of message that this version does not know",
       "an agent whose protocol version is not spoken here",
       "an agent that does not call itself by the name of its key",
-      "an agent whose name is in use from another address",
+      "an agent whose name another one has",
       "an agent too many",
       "an agent that takes no answers",
       "an agent that sends more than it may",

@@ -182,6 +182,7 @@ def check_contents(expect, asker, report):
                  "iterations are the report's")
     row = asker.json("/api/v1/jobs/sample")
     expect.equal(row["state"], report["verdict"]["state"], "state of the job's row")
+    expect.equal(row["ranks_mapped"], 8, "ranks that are known")
     expect.equal(asker.json("/api/v1/jobs?count=0"), {"jobs": [], "next": None}, "none of the jobs")
     expect.equal(asker.json("/api/v1/jobs?after=sample"), {"jobs": [], "next": None}, "all seen")
 

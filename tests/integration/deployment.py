@@ -58,14 +58,48 @@ def units(expect, stage, folder):
             for key in ("Type=notify", "WatchdogSec=", "StateDirectory=", "Slice=l4.slice",
                         "MemoryMax=", "NoNewPrivileges=yes"):
                 expect.that(key in text, f"{unit.name} has {key}")
+    slice_has_room(expect, {unit.name: bounds(unit) for unit in found})
+    restricted(expect, stage, folder)
+
+
+BOUNDS = {"CPUQuota": "%", "MemoryHigh": "KMG", "MemoryMax": "KMG", "TasksMax": ""}
+
+
+def bounds(unit):
+    """What each bound of a unit is, in percent of a core, bytes, and tasks."""
+    found = {}
+    for key, number, scale in re.findall(r"(?m)^(\w+)=(\d+)([%KMG]?)$", unit.read_text()):
+        if key in BOUNDS:
+            found[key] = int(number) * 1024 ** (BOUNDS["MemoryMax"].find(scale) + 1
+                                                if scale and scale != "%" else 0)
+    return found
+
+
+def slice_has_room(expect, by_unit):
+    """The slice bounds all that L4 takes on a host, and holds the programs' own bounds."""
+    whole = by_unit.get("l4.slice", {})
+    for key in BOUNDS:
+        parts = [of.get(key) for name, of in by_unit.items() if name.endswith(".service")]
+        expect.that(len(parts) == 2 and None not in parts, f"each unit has {key}", by_unit)
+        expect.that(None not in parts and key in whole and whole[key] >= sum(parts),
+                    f"l4.slice has {key}, and room for both units", by_unit)
+        expect.that(key in whole and None not in parts and whole[key] <= 4 * sum(parts),
+                    f"{key} of l4.slice is a bound", by_unit)
+
+
+def restricted(expect, stage, folder):
+    """restricted.conf where an operator puts it: a folder of drop-ins beside the unit."""
     drop_in = next(stage.rglob("restricted.conf"), None)
-    expect.that(drop_in is not None, "restricted.conf is installed")
-    if drop_in is not None and found:
-        (folder / "restricted").mkdir()
-        unit = folder / "restricted" / "l4-agent.service"
-        unit.write_text(found[0].read_text() + drop_in.read_text())
-        expect.that(exposure(unit) <= RESTRICTED_EXPOSURE, "the restricted agent's exposure",
-                    exposure(unit))
+    unit = folder / "l4-agent.service"
+    if not expect.that(drop_in is not None and unit.exists(), "restricted.conf is installed"):
+        return
+    drop_ins = folder / f"{unit.name}.d"
+    drop_ins.mkdir()
+    shutil.copy(drop_in, drop_ins)
+    done = run("systemd-analyze", "verify", unit)
+    expect.equal((done.returncode, done.stdout + done.stderr), (0, ""), "verify, restricted")
+    expect.that(exposure(unit) <= RESTRICTED_EXPOSURE, "the restricted agent's exposure",
+                exposure(unit))
 
 
 def settings(expect, stage, binaries, folder):
@@ -73,8 +107,8 @@ def settings(expect, stage, binaries, folder):
     keys = folder / "keys"
     run(binaries / "l4", "keys", "init", "--dir", keys)
     run(binaries / "l4", "keys", "add", "--dir", keys, "--fleet")
-    shipped = [*stage.rglob("etc/l4/*.toml"), *(ROOT / "config" / "kubernetes").glob("*.toml")]
-    expect.equal(len(shipped), 5, "settings that are shipped")
+    shipped = [*stage.rglob("etc/l4/*.toml"), *(ROOT / "config" / "kubernetes").rglob("*.toml")]
+    expect.equal(len(shipped), 6, "settings that are shipped")
     (keys / "pod.token").write_text(run(binaries / "l4", "keys", "token", "pod", "--dir",
                                         keys).stdout)
     for file in shipped:
@@ -128,7 +162,7 @@ def completions(expect, stage, binaries, folder):
             expect.that(False, f"{shell} completes within a minute")
 
 
-def manifests(expect):
+def manifests(expect, folder):
     if shutil.which("kubectl") is None:
         print("skipped: the manifests (no kubectl)")
         return
@@ -138,9 +172,39 @@ def manifests(expect):
     expect.equal(sorted(kinds), ["ConfigMap", "ConfigMap", "DaemonSet", "Deployment", "Namespace",
                                  "NetworkPolicy", "NetworkPolicy", "PersistentVolumeClaim",
                                  "Service"], "kinds")
-    for text in ("hostPID: true", "readOnly: true", "path: /dev/kmsg", "type: Recreate"):
+    for text in ("hostPID: true", "readOnly: true", "type: Recreate", "\n    kernel_log = false"):
         expect.that(text in done.stdout, f"the manifests say {text!r}")
+    # What no unprivileged container may open is neither mounted nor asked for.
+    for text in ("kmsg\n", "privileged: true", "SYSLOG", "kernel_log = true"):
+        expect.that(text not in done.stdout, f"the manifests do not say {text!r}")
     scraping(expect, done.stdout)
+    privileged(expect, folder)
+
+
+def privileged(expect, folder):
+    """The same with the component for the kernel's log, as an operator switches it on."""
+    shutil.copytree(ROOT / "config" / "kubernetes", folder / "kubernetes")
+    chosen = folder / "kubernetes" / "kustomization.yaml"
+    text = chosen.read_text()
+    expect.that("\n# components: [privileged]\n" in text, "privileged/ is named, and off", text)
+    chosen.write_text(text.replace("# components: [privileged]", "components: [privileged]"))
+    done = run("kubectl", "kustomize", folder / "kubernetes")
+    expect.equal((done.returncode, done.stderr), (0, ""), "kubectl kustomize, privileged")
+    daemon_set = next((part for part in done.stdout.split("\n---\n") if "kind: DaemonSet" in part),
+                      "")
+    for said in ("privileged: true", "allowPrivilegeEscalation: true", "mountPath: /dev/kmsg",
+                 "path: /dev/kmsg", "hostPID: true", "mountPath: /var/log",
+                 "apparmor.security.beta.kubernetes.io/agent: unconfined"):
+        expect.that(said in daemon_set, f"privileged agents have {said!r}", daemon_set)
+    for said in ("allowPrivilegeEscalation: false", "capabilities:"):
+        expect.that(said not in daemon_set, f"privileged agents have no {said!r}", daemon_set)
+    expect.that("kernel_log = true" in done.stdout and "kernel_log = false" not in done.stdout,
+                "privileged agents read the kernel's log")
+    values = [re.sub(r"#.*", "", file.read_text()).split() for file in
+              (chosen.parent / "agent.toml", chosen.parent / "privileged" / "agent.toml")]
+    differ = [pair for pair in zip(*values, strict=False) if pair[0] != pair[1]]
+    expect.equal((len(values[0]), differ), (len(values[1]), [("false", "true")]),
+                 "settings of both differ in the kernel's log alone")
 
 
 def scraping(expect, manifests_text):
@@ -199,7 +263,7 @@ def main():
         settings(expect, stage, binaries, folder)
         watching(expect, stage)
         completions(expect, stage, binaries, folder)
-    manifests(expect)
+        manifests(expect, folder)
     image(expect, binaries)
     return expect.end()
 

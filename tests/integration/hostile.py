@@ -152,6 +152,35 @@ class Case:
         self.rogue("old_version", key)
         self.counted("a wrong key", "wrong_key", 1, "not in the allow list")
 
+    def namesake(self):
+        """A second agent with the same key on the same host: one of them has the name."""
+        settings = self.site.folder / "namesake.toml"
+        empty = self.site.folder / "nothing"
+        empty.mkdir()
+        settings.write_text((self.site.folder / "agent.toml").read_text()
+                            .replace('folder = "agent"', 'folder = "namesake"')
+                            .replace(str(self.site.logs), str(empty)))
+        before = self.refused("name_taken")
+        other = linked_site.Program("namesake", self.site.folder, [
+            self.site.binaries / "l4-agent", "--config", settings])
+        try:
+            told = linked_site.wait_for(lambda: self.log_lines("alert name_twice"), 60 * SLOW)
+            self.expect.that(told and self.refused("name_taken") >= before + 2,
+                             "two agents with one name are told, and counted",
+                             self.site.aggregator.said()[-600:])
+            asked = self.refused("name_taken")
+            self.expect.that(linked_site.wait_for(
+                lambda: self.refused("name_taken") >= asked + 2, 60 * SLOW), "it asks again")
+            self.expect.equal(self.log_lines("alert name_twice"), 1, "told once, not at each try")
+            self.expect.equal([program.said().count("connected to the aggregator")
+                               for program in (self.site.agent, other)], [1, 1],
+                              "they do not take the name from each other again and again")
+        finally:
+            other.end()
+        self.expect.that(linked_site.wait_for(
+            lambda: self.site.agent.said().count("connected to the aggregator") == 2, 60 * SLOW),
+            "the first one is back once the other is gone", self.site.agent.said()[-300:])
+
 
 def main():
     l4, expect = support.start(sys.argv, "hostile")
@@ -183,6 +212,7 @@ def main():
                          "connections of the honest agent")
             lines = len(site.aggregator.said().splitlines())
             expect.that(lines < 60, "lines in the log of the aggregator", lines)
+            case.namesake()
             expect.equal(site.aggregator.end(signal.SIGTERM, 20 * SLOW)[0], 0, "its exit")
         finally:
             writer.over.set()

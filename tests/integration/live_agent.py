@@ -132,6 +132,30 @@ def processes_are_known(site, writer, expect, agent):
     return agent
 
 
+def ranks_are_configured(site, writer, expect):
+    """A host of one rank, where neither environment nor path has a number."""
+    site.enrol("node-b")
+    folder = site.folder / "alone"
+    folder.mkdir()
+    path = folder / "train.txt"
+    site.config("node-b", '[who]\njob = "solo"\nrank = 6\nlocal_rank = 0\nworld_size = 12\n',
+                [folder])
+    agent = site.start_agent("node-b")
+    rank = live.Program("solo", site.folder, [sys.executable, "-c", RANK, path])
+    site.programs.append(rank)
+    pid = str(rank.process.pid)
+    known = live.wait_for(lambda: site.counts().get("processes", {}).get(pid), PATIENCE_S) or {}
+    expect.equal([known.get(key) for key in ("job", "rank", "world_size")], ["solo", 6, 12],
+                 "job, rank and world of a process, by the configuration")
+    source = "solo node-b train.txt"
+    live.wait_for(lambda: source in site.counts()["sources"], PATIENCE_S)
+    expect.equal(site.counts()["sources"].get(source), 6, "the rank of its log")
+    rank.end(signal.SIGKILL)
+    writer.lines += path.read_text().count("\n")
+    everything_once(site, writer, expect, "a second agent")
+    agent.end()
+
+
 def stops(site, writer, expect, agent):
     writer.write(5000)
     time.sleep(1.0)
@@ -157,6 +181,7 @@ def check_config(site, expect):
         ('[logs]\nsources = ["/x"]\n[redact]\nexpressions = ["("]\n', "expressions"),
         ('[logs]\nsources = ["/x"]\n[link]\naggregator = "nowhere"\n', "aggregator"),
         ('[logs]\nsources = ["/x"]\n[link]\nkey = "no.key"\n', "no.key"),
+        ('[logs]\nsources = ["/x"]\n[who]\nworld_size = 4\nrank = 4\n', "rank"),
     ]
     path = site.folder / "bad.toml"
     for text, word in rows:
@@ -190,6 +215,7 @@ def main(argv):
             server_forgets(site, writer, expect)
             is_configured_anew(site, writer, expect, agent)
             agent = processes_are_known(site, writer, expect, agent)
+            ranks_are_configured(site, writer, expect)
             stops(site, writer, expect, agent)
             writer.close()
         finally:

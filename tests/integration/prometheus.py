@@ -271,6 +271,12 @@ def main():
             pages = {program: watched.figures(program) for program in watched.ports}
             for program, page in pages.items():
                 check_exposition(expect, program, page)
+            agent = pages["l4-agent"]
+            steps = re.findall(r'^l4_agent_shed_total\{step="(\w+)"\} 0$', agent, re.M)
+            expect.equal(sorted(steps), ["counts", "examples", "order", "parameters"],
+                         "each step of shedding is counted")
+            expect.equal(len(re.findall(r'^l4_agent_shed_oversize_total\{', agent, re.M)), 4,
+                         "and each of batches that are too long")
             there = names("".join(pages.values()))
             expressions = check_dashboards(expect, there)
             check_rules(expect, there)

@@ -23,7 +23,8 @@ struct JobRow {
   bool suspect = false, ended = false;
   std::optional<TimeMs> since, last_seen;
   std::optional<std::int64_t> iteration;
-  std::uint64_t nodes = 0, ranks = 0, lines = 0;
+  std::uint64_t nodes = 0, ranks = 0, ranks_mapped = 0, lines = 0;
+  std::optional<std::int64_t> ranks_expected;  ///< none where nothing says how many there should be
   double completeness = 1;
 };
 

@@ -122,6 +122,14 @@ std::string read_of(const JobRow& job) {
   return fmt::format("{:.1f} %", std::clamp(job.completeness, 0.0, 0.999) * 100);
 }
 
+/// "1,021 of 1,024" while some are not known.
+serve::Span ranks_of(const JobRow& job, Tone tone) {
+  const auto expected =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(job.ranks_expected.value_or(0), 0));
+  if (job.ranks_mapped >= expected) return {serve::grouped(job.ranks), tone};
+  return {serve::grouped(job.ranks_mapped) + " of " + serve::grouped(expected), Tone::uneasy};
+}
+
 Row row_of(const JobRow& job, TimeMs now) {
   const Tone tone = job.ended ? Tone::dim : Tone::plain;
   return {{state_of(job), look_of(job).tone},
@@ -131,7 +139,7 @@ Row row_of(const JobRow& job, TimeMs now) {
           {serve::spoken(job.stage), tone},
           {job.iteration ? std::to_string(*job.iteration) : "", tone},
           {serve::grouped(job.nodes), tone},
-          {serve::grouped(job.ranks), tone},
+          ranks_of(job, tone),
           {serve::grouped(job.lines), tone},
           {read_of(job), Tone::uneasy},
           {(job.ended ? "ended " : "") + ago(job.last_seen, now), tone}};

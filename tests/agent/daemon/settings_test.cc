@@ -26,6 +26,9 @@ TEST_CASE("settings: what cannot change while the agent runs is named when it do
   constexpr Row kRows[] = {
       {"[link]\naggregator = \"tcp://10.0.0.1:7430\"", "link"},
       {"[who]\njob = \"pretrain\"", "who"},
+      {"[who]\nrank = 3", "who"},
+      {"[who]\nlocal_rank = 0", "who"},
+      {"[who]\nworld_size = 8", "who"},
       {"[state]\nspool_mib = 3", "state"},
       {"[memory]\nqueue_mib = 8", "memory"},
       {"[memory]\njobs = 3", "memory"},
@@ -59,6 +62,19 @@ TEST_CASE("settings: what is taken over at once is not named") {
   CHECK(fixed_differences(before, read(folder, "old_after_h = 3")).empty());
 }
 
+TEST_CASE("settings: ranks are unknown unless they are given") {
+  const test::TempFolder folder;
+  const Settings none = read(folder, "[who]\nrank = -1\nlocal_rank = -1\nworld_size = 0");
+  CHECK_FALSE(none.rank);
+  CHECK_FALSE(none.local_rank);
+  CHECK_FALSE(none.world_size);
+  CHECK(fixed_differences(none, read(folder, "")).empty());
+  const Settings given = read(folder, "[who]\nrank = 3\nlocal_rank = 0\nworld_size = 4");
+  CHECK(given.rank == Rank{3});
+  CHECK(given.local_rank == 0);
+  CHECK(given.world_size == 4);
+}
+
 TEST_CASE("settings: a mistake is told with file, line and key") {
   const test::TempFolder folder;
   const auto refused = [&](std::string_view more) {
@@ -73,6 +89,7 @@ TEST_CASE("settings: a mistake is told with file, line and key") {
     CHECK(refused("[metrics]\nlisten = \"" + std::string(address) + "\"") ==
           "agent.toml:4: listen: must be ADDRESS:PORT, with an IP address");
   CHECK(refused("[metrics]\nlisten = \"[::1]:7441\"") == "taken");
+  CHECK(refused("[who]\nworld_size = 4\nrank = 4") == "agent.toml:5: rank: must be from -1 to 3");
   CHECK(refused("[memory]\nqueue = 4") == "agent.toml:4: queue: unknown key");
   CHECK(refused("[redact]\nexpressions = [\"a\", \"(\"]") ==
         "agent.toml:4: expressions: missing ): (");

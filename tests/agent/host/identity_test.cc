@@ -281,13 +281,18 @@ TEST_CASE("identity: environment before path before configuration, with where it
   hints.node = "n3";
   hints.config_job = "configured";
   hints.config_node = "other";
+  hints.config_rank = Rank{9};
+  hints.config_local_rank = 1;
   hints.config_world_size = 64;
   const Identity path = identify({}, hints);
   CHECK(path.job.value == "job-1");
   CHECK(path.job.origin == Origin::path);
   CHECK(path.node.value == "n3");
   CHECK(path.local_rank.value == 5);
-  CHECK_FALSE(path.rank);
+  CHECK(path.local_rank.origin == Origin::path);
+  CHECK(path.rank.value == Rank{9});
+  CHECK(path.rank.origin == Origin::config);
+  CHECK(rank_source(path.rank.origin) == RankSource::derived);
   CHECK(path.path_attempt.value == 2);
   CHECK(path.world_size.value == 64);
   CHECK(path.world_size.origin == Origin::config);
@@ -356,13 +361,6 @@ TEST_CASE("identity: the counts of scheduler and launcher make an attempt") {
   CHECK(*it.attempt == AttemptKey{1, 4, 2});
   CHECK_FALSE(identify(environment_of({{"SLURM_STEP_ID", "4294967291"}}), {}).attempt);
   CHECK(AttemptKey{1, 0, 0} > AttemptKey{0, 9, 9});
-}
-
-TEST_CASE("identity: coverage in words") {
-  CHECK(text(RankCoverage{1021, 1024}) == "1,021 of 1,024 ranks mapped");
-  CHECK(text(RankCoverage{12, 0}) == "12 ranks mapped");
-  CHECK(text(RankCoverage{1, 0}) == "1 rank mapped");
-  CHECK(text(RankCoverage{0, 1'000'000}) == "0 of 1,000,000 ranks mapped");
 }
 
 }  // namespace

@@ -92,6 +92,18 @@ TEST_CASE("limits: memory and descriptors, with some room before they are well a
   CHECK_FALSE(limits.over_descriptors());
   CHECK(limits.stats().memory_passed == 1);
   CHECK(limits.stats().descriptors_passed == 1);
+  // Each is said once, and so is its end; and all that again the next time.
+  const auto said = limits.take_notices();
+  REQUIRE(said.size() == 4);
+  CHECK(said[0].text == "bytes of resident memory are at their bound: 4096000 of 4096000");
+  CHECK(said[1].text == "open files are at their bound: 10 of 10");
+  CHECK(said[2].text ==
+        "bytes of resident memory are within their bound again: 3645440 of 4096000");
+  CHECK(said[3].text == "open files are within their bound again: 8 of 10");
+  self.set(0, 1000, 8);
+  self.after(limits, 1000);
+  self.set(0, 100, 8);
+  self.after(limits, 1000);
   CHECK(limits.take_notices().size() == 2);
 }
 

@@ -158,12 +158,16 @@ TEST_CASE("ship fit: at last counts are left out, said and counted") {
   auto fitted = fit(big_batch(400, 0), 1 << 20, 1, counts);
   REQUIRE(fitted.size() == 1);
   CHECK(counts.order_runs == 400'000);
+  CHECK(counts.parameter_tuples == 0);
+  CHECK(counts.batches == 1);
   CHECK(fitted[0].batch.segments.size() == 400);
   fitted = fit(big_batch(20'000, 0), 1 << 20, 1, counts);
   REQUIRE(fitted.size() == 1);
   CHECK(counts.segments == 20'000);
+  CHECK(counts.batches == 2);  // whatever number of steps it took
   CHECK(fitted[0].batch.coverage.size() == 1);
   CHECK(fitted[0].batch.warnings[0].kind == "shed");
+  CHECK(fitted[0].batch.warnings[0].reason.ends_with("of a batch that was too long"));
 }
 
 TEST_CASE("ship shed: in the named order, each step with those before") {
@@ -177,7 +181,7 @@ TEST_CASE("ship shed: in the named order, each step with those before") {
                           Shedding::parameters, Shedding::counts}) {
     ShedCounts counts;
     auto batch = big_batch(1, 1);
-    shed(batch, step, counts);
+    CHECK(shed(batch, step, ShedFor::pressure, counts) == (step >= Shedding::order));
     const auto& segment = batch.segments[0];
     CHECK(segment.order.empty() == (step >= Shedding::order));
     CHECK(segment.order_cut == (step >= Shedding::order));
@@ -185,7 +189,9 @@ TEST_CASE("ship shed: in the named order, each step with those before") {
     CHECK(segment.events.empty() == (step >= Shedding::counts));
     CHECK(batch.templates.size() == 1);
     CHECK(counts.order_runs == (step >= Shedding::order ? 1000 : 0));
-    CHECK(counts.batches == (step >= Shedding::order ? 1 : 0));
+    CHECK(counts.parameter_tuples == (step >= Shedding::parameters ? 10 : 0));
+    CHECK(counts.counts == (step >= Shedding::counts ? 20 : 0));
+    CHECK(batch.warnings.size() == (step >= Shedding::counts ? 1 : 0));
   }
 }
 

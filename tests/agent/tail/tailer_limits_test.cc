@@ -54,6 +54,32 @@ TEST_CASE(
   CHECK(played.sink.lost == 0);
 }
 
+TEST_CASE("tailer limits: told to hold fewer files open it closes some, and reads all the same") {
+  Played played;
+  const auto write = [&] {
+    for (int i = 0; i < 40; ++i)
+      played.disk.append("/logs/rank" + std::to_string(i) + ".log", "a line\n");
+    for (int i = 0; i < 20; ++i) played.turn();
+  };
+  write();
+  REQUIRE(played.tailer->counters().open_files == 40);
+  played.tailer->hold_open(10);
+  CHECK(played.tailer->counters().open_files == 10);
+  CHECK(played.tailer->counters().closed_for_others == 30);
+  write();
+  CHECK(played.tailer->counters().bytes == 560);
+  CHECK(played.tailer->counters().open_files <= 10);
+  played.tailer->hold_open(0);
+  CHECK(played.tailer->counters().open_files == 4);
+  write();
+  CHECK(played.tailer->counters().bytes == 840);
+  played.tailer->hold_open(100);
+  write();
+  CHECK(played.tailer->counters().bytes == 1120);
+  CHECK(played.tailer->counters().open_files == 40);
+  CHECK(played.sink.lost == 0);
+}
+
 TEST_CASE("tailer limits: a file that is written to very much does not hold up the others") {
   Options options;
   options.bytes_per_file = 100;

@@ -363,6 +363,35 @@ TEST_CASE("tailer: positions that come late take over the files they name") {
   CHECK(bench.taken() == "two\n");
 }
 
+TEST_CASE("tailer: a position of a file that is long gone costs nothing and is forgotten again") {
+  Bench bench;
+  bench.write("a.log", "one\n");
+  CHECK(bench.taken() == "one\n");
+  bench.sink.commit(*bench.tailer);
+  auto positions = bench.tailer->positions();
+  REQUIRE(positions.size() == 1);
+  // As an aggregator tells it that has lost what was released before it crashed: one under a name
+  // that is another file's by now, one in a folder that is no longer there.
+  for (const auto& [key, path] : {std::pair{7U, bench.path("a.log")},
+                                  std::pair{8U, bench.folder.path() / "logs/gone/b.log"}}) {
+    Position stale = positions[0];
+    stale.file = {key, 1, key, 0, 0};
+    stale.path = path.string();
+    stale.offset = 5'000;
+    positions.push_back(stale);
+    bench.sink.texts[key].to = bench.sink.texts[key].committed = stale.offset;
+  }
+  bench.tailer.reset();
+  bench.sink.forget_uncommitted();
+  bench.start(positions);
+  bench.write("a.log", "two\n");
+  CHECK(bench.taken() == "two\n");
+  bench.pass(Millis{30'000});
+  std::ranges::sort(bench.sink.forgot);
+  CHECK(bench.sink.forgot == std::vector<std::uint64_t>{7, 8});
+  CHECK(bench.sink.lost == 0);
+}
+
 TEST_CASE("tailer: a copy that is shorter than what turns out to be counted is not read again") {
   for (const bool renamed : {false, true}) {
     CAPTURE(renamed);

@@ -191,11 +191,28 @@ TEST_CASE("link: under pressure the agent sheds, lines stay counted") {
   pair.run(Millis{5'000});
   CHECK(pair.node.session().pressure() == wire::Shedding::counts);
   CHECK_FALSE(pair.node.session().has_room());
-  CHECK(pair.node.session().stats().shed.order_runs > 0);
+  const ship::SessionStats& stats = pair.node.session().stats();
+  CHECK(stats.shed.order_runs > 0);
+  CHECK(stats.shed.batches > 0);
+  CHECK(stats.oversize.batches == 0);  // counted by its reason
   CHECK(pair.server->agents()[0].shedding == wire::Shedding::counts);
   pair.commits = true;
   CHECK(pair.settle(Millis{60'000}));
   CHECK(pair.ledger.faults().empty());
+}
+
+TEST_CASE("link: an agent that wants memory sheds, too, and says so") {
+  Pair pair;
+  pair.node.session().press(wire::Shedding::order);
+  pair.node.write(1, 200);
+  CHECK(pair.settle(Millis{10'000}));
+  CHECK(pair.node.session().stats().shed.order_runs > 0);
+  CHECK(pair.server->agents()[0].shedding == wire::Shedding::order);
+  const std::uint64_t shed = pair.node.session().stats().shed.order_runs;
+  pair.node.session().press(wire::Shedding::nothing);
+  pair.node.write(1, 200);
+  CHECK(pair.settle(Millis{10'000}));
+  CHECK(pair.node.session().stats().shed.order_runs == shed);
 }
 
 TEST_CASE("link: a batch that cannot be stored is sent again") {
@@ -259,12 +276,50 @@ TEST_CASE("server: one name from two addresses is refused, and an alert if both 
   pair.run(Millis{5'000});
   CHECK(pair.observer.count(Kind::name_twice, "node-0") == 1);
   CHECK(pair.node.session().state() == State::open);
+  for (int i = 0; i < 5; ++i) {  // it asks on and on, and that is no news
+    rogue.hello("node-0");
+    pair.run(Millis{5'000});
+  }
+  CHECK(pair.observer.count(Kind::name_twice, "node-0") == 1);
+  CHECK(pair.refused(Refusal::name_taken) == 6);
+  pair.run(Millis{600'000});
+  rogue.hello("node-0");
+  pair.run(Millis{5'000});
+  CHECK(pair.observer.count(Kind::name_twice, "node-0") == 2);
   // The first one is gone without a word: then the name is free.
   pair.node.kill();
   pair.run(Millis{8'000});
   rogue.hello("node-0");
   CHECK(rogue.answer<wire::Welcome>().has_value());
-  CHECK(pair.observer.count(Kind::name_twice) == 1);
+  CHECK(pair.observer.count(Kind::name_twice) == 2);
+}
+
+TEST_CASE("server: two agents with one name at one address do not take it from each other") {
+  Pair pair;
+  FakeNode& other = pair.add("node-0", "10.0.0.1", {});
+  other.start();  // it may be the first one, started again: it gets the name
+  pair.run(Millis{60'000});
+  CHECK(other.session().state() == State::open);
+  CHECK(pair.node.session().state() != State::open);
+  CHECK(other.session().stats().welcomes == 1);
+  CHECK(pair.observer.count(Kind::name_twice, "node-0") == 1);
+  CHECK(pair.refused(Refusal::name_taken) >= 2);
+  other.kill();
+  pair.run(Millis{60'000});
+  CHECK(pair.node.session().state() == State::open);
+  CHECK(pair.observer.count(Kind::name_twice, "node-0") == 1);
+}
+
+TEST_CASE("server: an agent that is started again and again is one agent") {
+  Pair pair;
+  for (int i = 0; i < 10; ++i) {
+    pair.node.kill();
+    pair.node.start();
+    pair.run(Millis{5'000});
+    CHECK(pair.node.session().state() == State::open);
+  }
+  CHECK(pair.observer.count(Kind::name_twice) == 0);
+  CHECK(pair.refused(Refusal::name_taken) == 0);
 }
 
 TEST_CASE("server: keys, versions, room") {

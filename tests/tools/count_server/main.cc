@@ -84,6 +84,7 @@ class Counter : public receive::Ledger, public receive::Observer {
       processes_[std::to_string(fact.pid.value())] = {
           {"job", batch.job},
           {"rank", fact.rank ? fact.rank->value() : -1},
+          {"world_size", fact.world_size.value_or(0)},
           {"state", std::string(1, wire::letter(fact.state))},
           {"exit", wire::text(fact.exit)}};
     for (const wire::Warning& warning : batch.warnings) {

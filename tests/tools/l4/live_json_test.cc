@@ -46,6 +46,12 @@ TEST_CASE("live json: jobs are read, and what is new is passed over") {
   CHECK(job.iteration == 120);
   CHECK(job.nodes == 2);
   CHECK(job.ranks == 16);
+  CHECK_FALSE(job.ranks_expected);
+  const auto told = read_jobs(jobs(
+      without(kJob, "\"sources\"", "\"ranks_mapped\": 15, \"ranks_expected\": 16, \"sources\"")));
+  REQUIRE(told);
+  CHECK(told->jobs[0].ranks_mapped == 15);
+  CHECK(told->jobs[0].ranks_expected == 16);
   CHECK(job.lines == 12345);
   CHECK(job.incident.empty());
   CHECK(job.completeness == doctest::Approx(0.98));

@@ -79,6 +79,18 @@ TEST_CASE("live view: jobs that need a look stand first, in columns") {
   CHECK(end_of(0, "last line") == end_of(1, " 3 s ago"));
 }
 
+TEST_CASE("live view: ranks that are not known are told, others are not") {
+  JobList list;
+  list.jobs = {job("some", "healthy"), job("all", "healthy"), job("more", "healthy")};
+  for (JobRow& row : list.jobs) row.ranks_expected = 1024;
+  list.jobs[0].ranks_mapped = 1021;
+  list.jobs[1].ranks_mapped = 1024;
+  list.jobs[2].ranks_mapped = 1025;
+  const std::string text = to_text(list, kNow, {.width = 160});
+  CHECK(text.find("1,021 of 1,024") != std::string::npos);
+  CHECK(text.find(" of ", text.find("1,021 of 1,024") + 14) == std::string::npos);
+}
+
 TEST_CASE("live view: on a narrow page the columns that tell least are left out") {
   JobList list;
   list.jobs = {job("dead", "crashed")};

@@ -1,0 +1,80 @@
+#include "aggregator/job/rank_coverage.h"
+
+#include <algorithm>
+#include <map>
+
+namespace l4::job {
+namespace {
+
+using wire::ProcessFact;
+
+template <class Visit>
+void each_rank(const JobState& state, Visit visit) {
+  for (const auto& [name, agent] : state.agents())
+    for (const auto& [key, fact] : agent.processes)
+      if (fact.part == wire::Part::rank) visit(agent, fact);
+}
+
+/// The number of the newest attempt, and when its first rank began.
+struct Newest {
+  std::int32_t attempt = -1;
+  std::optional<TimeMs> began;
+};
+
+Newest newest_of(const JobState& state) {
+  Newest newest;
+  each_rank(state, [&](const Agent&, const ProcessFact& fact) {
+    if (fact.attempt > newest.attempt) newest = {fact.attempt, fact.started};
+    if (fact.attempt == newest.attempt) newest.began = std::min(*newest.began, fact.started);
+  });
+  return newest;
+}
+
+/// What a larger world of the past has left is none of this one.
+void add_logs(const JobState& state, RankCoverage& coverage) {
+  std::map<std::int32_t, std::set<Rank>> named;  // by the attempt of the path
+  for (const auto& [name, agent] : state.agents())
+    for (const auto& [id, stream] : agent.streams)
+      if (stream.source.rank) named[stream.source.attempt].insert(*stream.source.rank);
+  if (named.empty()) return;
+  for (const Rank rank : named.rbegin()->second)
+    if (!coverage.expected || rank.value() < *coverage.expected) coverage.ranks.insert(rank);
+}
+
+std::string grouped(std::size_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+}  // namespace
+
+RankCoverage rank_coverage(const JobState& state) {
+  RankCoverage coverage;
+  const Newest newest = newest_of(state);
+  std::map<const Agent*, std::int32_t> newest_here;
+  each_rank(state, [&](const Agent& agent, const ProcessFact& fact) {
+    std::int32_t& attempt = newest_here.try_emplace(&agent, fact.attempt).first->second;
+    attempt = std::max(attempt, fact.attempt);
+  });
+  each_rank(state, [&](const Agent& agent, const ProcessFact& fact) {
+    if (fact.attempt != newest_here.at(&agent)) return;
+    const bool before = fact.attempt != newest.attempt && fact.state == wire::ProcessState::gone &&
+                        fact.since <= *newest.began;
+    if (before) return;
+    if (fact.rank) coverage.ranks.insert(*fact.rank);
+    if (fact.world_size.value_or(0) > coverage.expected.value_or(0))
+      coverage.expected = fact.world_size;
+  });
+  add_logs(state, coverage);
+  return coverage;
+}
+
+std::string text(const RankCoverage& coverage) {
+  std::string out = grouped(coverage.mapped());
+  if (coverage.expected) out += " of " + grouped(static_cast<std::size_t>(*coverage.expected));
+  const bool one = !coverage.expected && coverage.mapped() == 1;
+  return out + (one ? " rank mapped" : " ranks mapped");
+}
+
+}  // namespace l4::job

@@ -1,0 +1,36 @@
+#include "agent/daemon/raw_lines.h"
+
+#include <doctest/doctest.h>
+
+#include "common/wire/lines_codec.h"
+
+namespace l4::daemon {
+namespace {
+
+const segment::RulePackSet& packs() {
+  static const auto set = segment::RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
+  REQUIRE(set);
+  return *set;
+}
+
+TEST_CASE("raw lines: under pressure questions are refused, and that step is counted") {
+  const Settings settings;
+  Jobs jobs(packs(), settings.pipeline, {}, [](wire::Batch&&) {});
+  OwnLog log(false);
+  RawLines lines(settings, jobs, log);
+  wire::LinesQuestion question;
+  question.job = "job-1";
+  question.files.push_back({.path = "rank0.log", .speakers = {}});
+  const wire::Ask ask{7, std::string(wire::kLinesTopic), wire::encode(question)};
+  lines.ask(ask, nullptr, wire::Shedding::nothing, Millis{0});
+  CHECK(lines.counts().questions == 1);
+  CHECK(lines.counts().shed == 0);
+  lines.ask(ask, nullptr, wire::Shedding::examples, Millis{0});
+  lines.ask(ask, nullptr, wire::Shedding::counts, Millis{0});
+  CHECK(lines.counts().questions == 3);
+  CHECK(lines.counts().shed == 2);
+  CHECK(lines.counts().refused == 2);
+}
+
+}  // namespace
+}  // namespace l4::daemon
