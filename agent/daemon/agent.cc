@@ -89,12 +89,15 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
       watch_file_((settings_.state / "processes").string()),
       raw_lines_(settings_, jobs_, *world_.log) {
   if (settings_.kernel)
-    kernel_.emplace(KernelFeed::Options{"/dev/kmsg", world_.boot_id,
-                                        settings_.node.empty() ? world_.name : settings_.node},
-                    jobs_, [this](std::uint64_t key) {
-                      const auto found = counted_.find(key);
-                      return found == counted_.end() ? 0 : found->second.offset;
-                    });
+    kernel_.emplace(
+        KernelFeed::Options{"/dev/kmsg", world_.boot_id,
+                            settings_.node.empty() ? world_.name : settings_.node},
+        jobs_,
+        [this](std::uint64_t key) {
+          const auto found = counted_.find(key);
+          return found == counted_.end() ? 0 : found->second.offset;
+        },
+        [this](const host::ProcessWatch::Process& process) { return intake_.job_of(process); });
   if (watch_) resume_processes();
 }
 

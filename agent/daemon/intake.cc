@@ -200,4 +200,12 @@ std::string Intake::job_of(const host::FileKey& file) const {
   return {};
 }
 
+std::string Intake::job_of(const host::ProcessWatch::Process& process) const {
+  const std::string& named = process.fact.job;
+  if (!named.empty() && jobs_.find(named) != nullptr) return named;
+  for (const host::FileKey& file : process.logs)
+    if (std::string job = job_of(file); jobs_.find(job) != nullptr) return job;
+  return named.empty() ? process.job_before : named;
+}
+
 }  // namespace l4::daemon

@@ -60,6 +60,8 @@ class Intake : public tail::Sink {
   void restart(bool forget);
   /// Job of a file that is being followed; empty if it is not known.
   std::string job_of(const host::FileKey& file) const;
+  /// The job that a process names, or that its logs belong to; one without a pipeline if none has.
+  std::string job_of(const host::ProcessWatch::Process& process) const;
   const Counts& counts() const { return counts_; }
 
   void log_begins(const tail::LogBegin& log) override;
