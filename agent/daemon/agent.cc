@@ -11,6 +11,7 @@ namespace {
 
 constexpr Millis kAloneAfter{5'000};
 constexpr Millis kLookEvery{1'000};
+constexpr Millis kWritersWithin{4'000};
 constexpr Millis kLimitsEvery{1'000}, kLimitsIdle{5'000}, kRememberEvery{5'000};
 /// What is read between two looks at the link.
 constexpr std::size_t kBytesPerTurn = 1u << 20, kBytesPerFile = 128u << 10;
@@ -81,6 +82,11 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
                  world_.log->warn(
                      fmt::format("{}: {}: {}", warning.kind, warning.file, warning.reason),
                      now_.steady);
+               },
+               [this] {
+                 if (watch_) watch_->ask_scan();
+                 watch_at_ = now_.steady;
+                 watch_closely_until_ = now_.steady + kWritersWithin;
                }},
               settings_.processes),
       limits_(world_.proc, settings_.limits),
