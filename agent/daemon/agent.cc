@@ -12,7 +12,7 @@ namespace {
 constexpr Millis kAloneAfter{5'000};
 constexpr auto kKernelLog = "/dev/kmsg";
 constexpr Millis kLookEvery{1'000};
-constexpr Millis kRememberEvery{5'000};
+constexpr Millis kWritersWithin{4'000}, kRememberEvery{5'000};
 /// What is read between two looks at the link.
 constexpr std::size_t kBytesPerTurn = 1u << 20, kBytesPerFile = 128u << 10;
 
@@ -94,6 +94,11 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
                  world_.log->warn(
                      fmt::format("{}: {}: {}", warning.kind, warning.file, warning.reason),
                      now_.steady);
+               },
+               [this] {
+                 if (watch_) watch_->ask_scan();
+                 watch_at_ = now_.steady;
+                 watch_closely_until_ = now_.steady + kWritersWithin;
                }},
               settings_.processes),
       limits_(world_.proc, settings_.limits),
@@ -102,12 +107,15 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
       watch_file_((settings_.state / "processes").string()),
       raw_lines_(settings_, jobs_, *world_.log) {
   if (settings_.kernel)
-    kernel_.emplace(KernelFeed::Options{kKernelLog, world_.boot_id,
-                                        settings_.node.empty() ? world_.name : settings_.node},
-                    jobs_, [this](std::uint64_t key) {
-                      const auto found = counted_.find(key);
-                      return found == counted_.end() ? 0 : found->second.offset;
-                    });
+    kernel_.emplace(
+        KernelFeed::Options{kKernelLog, world_.boot_id,
+                            settings_.node.empty() ? world_.name : settings_.node},
+        jobs_,
+        [this](std::uint64_t key) {
+          const auto found = counted_.find(key);
+          return found == counted_.end() ? 0 : found->second.offset;
+        },
+        [this](const host::ProcessWatch::Process& process) { return intake_.job_of(process); });
   if (watch_) resume_processes();
 }
 

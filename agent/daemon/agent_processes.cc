@@ -55,11 +55,9 @@ void Agent::watch_processes() {
 /// Facts go with the batches of the job that they name, or that their logs belong to.
 void Agent::tell_processes() {
   std::erase_if(facts_, [&](const host::ProcessFact& fact) {
-    pipeline::JobPipeline* pipeline = fact.job.empty() ? nullptr : jobs_.find(fact.job);
     const auto* process = watch_->find(fact.pid, fact.started_boot);
-    if (pipeline == nullptr && process != nullptr)
-      for (const host::FileKey& file : process->logs)
-        if (pipeline == nullptr) pipeline = jobs_.find(intake_.job_of(file));
+    pipeline::JobPipeline* pipeline =
+        jobs_.find(process != nullptr ? intake_.job_of(*process) : fact.job);
     // Its logs may say nothing any more, and then nobody has asked for their job.
     if (pipeline == nullptr && process != nullptr && !process->job_before.empty())
       pipeline = &jobs_.of(process->job_before, now_.steady);

@@ -8,15 +8,16 @@ namespace {
 
 constexpr std::size_t kWarningsMax = 64;
 constexpr std::size_t kHeldOverhead = 64;
+constexpr int kDoublingsMax = 6;
 
 pipeline::Part part_of(const tail::Place& place, std::optional<std::uint64_t> lines) {
   return {place.path, place.file, place.offset, place.known, lines};
 }
 
-void feed(pipeline::JobPipeline& pipeline, pipeline::LogNumber log, const wire::FileId& file,
-          std::uint64_t known, std::string_view bytes) {
-  pipeline.known(log, file, known);
-  pipeline.feed(log, bytes);
+/// Characters that both paths begin with.
+std::size_t common(const std::string& one, const std::string& other) {
+  const auto differs = std::ranges::mismatch(one, other).in1;
+  return static_cast<std::size_t>(differs - one.begin());
 }
 
 }  // namespace
@@ -42,13 +43,24 @@ void Intake::bytes(const tail::Place& place, std::string_view bytes) {
   Log& log = logs_.at(place.log);
   log.at_end = place.offset + bytes.size() >= place.known;
   if (std::exchange(log.quiet_since, {})) --quiet_logs_;
-  if (!log.number) {
+  if (log.doubt_at && now_.steady >= *log.doubt_at) doubt(log);
+  if (holds(log)) {
     hold(log, Text{std::string(bytes), place.file, place.known}, bytes.size());
     return;
   }
   pipeline::JobPipeline& pipeline = jobs_.fed(log.job, now_.steady);
-  feed(pipeline, *log.number, place.file, place.known, bytes);
+  feed(log, place.file, place.known, bytes);
   if (pipeline.full()) pipeline.flush(now_.steady);
+}
+
+void Intake::feed(Log& log, const wire::FileId& file, std::uint64_t known, std::string_view bytes) {
+  pipeline::JobPipeline& pipeline = pipeline_of(log);
+  pipeline.known(*log.number, file, known);
+  pipeline.feed(*log.number, bytes);
+  if (!log.here) return;
+  log.here->file = file;
+  log.here->known = known;
+  log.here->offset += bytes.size();
 }
 
 void Intake::missing(const tail::Place& place, std::uint64_t to, tail::Missing why) {
@@ -71,6 +83,7 @@ void Intake::quiet(tail::LogId id) {
 void Intake::log_ends(tail::LogId id) {
   Log& log = logs_.at(id);
   if (!log.number) decide(log, owners_.of(log.path, log.root, log.file));
+  if (log.doubted) believe(log);
   pipeline_of(log).end(*log.number);
   if (log.quiet_since) --quiet_logs_;
   logs_.erase(id);
@@ -94,14 +107,16 @@ void Intake::hold(Log& log, Held what, std::size_t bytes) {
 }
 
 void Intake::give(Log& log, Held what) {
-  if (!log.number) return hold(log, std::move(what), 0);
+  if (holds(log)) return hold(log, std::move(what), 0);
   pipeline::JobPipeline& pipeline = pipeline_of(log);
   if (const auto* part = std::get_if<pipeline::Part>(&what)) {
     pipeline.part(*log.number, *part);
+    log.here = *part;
   } else if (const auto* text = std::get_if<Text>(&what)) {
-    feed(pipeline, *log.number, text->file, text->known, text->bytes);
+    feed(log, text->file, text->known, text->bytes);
   } else if (const auto* missed = std::get_if<Missed>(&what)) {
     pipeline.missing(*log.number, missed->part, missed->to, missed->lost);
+    if (log.here && log.here->file.key == missed->part.file.key) log.here->offset = missed->to;
   } else {
     pipeline.quiet(*log.number);
   }
@@ -112,15 +127,65 @@ void Intake::decide(Log& log, const Owner& owner) {
   log.job = pipeline.job();
   log.by_process = owner.by_process;
   log.named = owner.named;
+  log.writers_job = owner.writers_job;
+  if (log.by_process && !owners_.living_job(log.file))
+    log.doubt_at = now_.steady + options_.last_words;
   log.number = pipeline.open(owner.facts, now_.wall);
   pipeline.arrives(now_.wall);
   --undecided_;
+  release(log);
+}
+
+void Intake::release(Log& log) {
+  pipeline::JobPipeline& pipeline = pipeline_of(log);
   for (Held& what : std::exchange(log.held, {})) {
     const auto* text = std::get_if<Text>(&what);
     held_bytes_ -= kHeldOverhead + (text != nullptr ? text->bytes.size() : 0);
     give(log, std::move(what));
     if (pipeline.full()) pipeline.flush(now_.steady);
   }
+}
+
+/// Its ranks have left, and it goes on.
+void Intake::doubt(Log& log) {
+  if (std::exchange(log.doubted, true)) return;
+  log.since = now_.steady;
+  ++undecided_;
+  if (others_.look_for_writers) others_.look_for_writers();
+}
+
+/// Who writes it was looked for: another job, the same one, or nobody who is known.
+void Intake::believe(Log& log) {
+  log.doubted = false;
+  --undecided_;
+  if (owners_.living_job(log.file)) {
+    log.doubt_at.reset();
+    log.doubts = 0;
+    hand_over(log, owners_.of(log.path, log.root, log.file));
+  } else {
+    const int doublings = std::min(log.doubts++, kDoublingsMax);
+    log.doubt_at = now_.steady + options_.decide_after * (1 << doublings);
+  }
+  release(log);
+}
+
+/// What comes from now on is of the job that its processes name, if that is another one.
+void Intake::hand_over(Log& log, const Owner& owner) {
+  if (owner.writers_job.empty() || owner.writers_job == log.writers_job) return;
+  const bool first = log.writers_job.empty();
+  log.writers_job = owner.writers_job;
+  pipeline::JobPipeline& former = pipeline_of(log);
+  if (first || owner.job == former.job()) return;
+  pipeline::JobPipeline& next = jobs_.of(owner.job, now_.steady);
+  if (&next == &former) return;
+  if (log.here) log.here->lines = former.lines_of(*log.number, log.here->file.key);
+  former.end(*log.number);
+  former.flush(now_.steady);  // a file's bytes are covered in their order
+  log.job = next.job();
+  log.named = owner.named;
+  log.number = next.open(owner.facts, now_.wall);
+  next.arrives(now_.wall);
+  if (log.here) next.part(*log.number, *log.here);
 }
 
 /// What nobody names belongs to the job of what stands nearest to it: a launcher's log is there
@@ -144,39 +209,82 @@ std::string Intake::job_beside(const Log& log) const {
   std::size_t most = 0;
   for (const auto& [id, other] : logs_) {
     if (!other.number || !other.named || other.root != log.root) continue;
-    const auto differs = std::ranges::mismatch(log.path, other.path).in1;
-    const auto common = static_cast<std::size_t>(differs - log.path.begin());
-    if (common < most) continue;
-    most = common;
+    const std::size_t alike = common(log.path, other.path);
+    if (alike < most) continue;
+    most = alike;
     job = other.job;
   }
   return job;
 }
 
+/// The job of the file that a warning is about, or of what stands nearest to it; null as long as
+/// that is not decided.
+pipeline::JobPipeline* Intake::job_of(const wire::Warning& warning) {
+  const Log* nearest = nullptr;
+  std::size_t most = 0;
+  for (const auto& [id, log] : logs_) {
+    const std::size_t alike = common(warning.file, log.path);
+    if (nearest != nullptr && alike <= most) continue;
+    most = alike;
+    nearest = &log;
+  }
+  if (nearest == nullptr) return jobs_.size() > 0 ? &jobs_.first() : nullptr;
+  if (nearest->path != warning.file) {
+    const Owner owner = owners_.of(warning.file, nearest->root, std::nullopt);
+    pipeline::JobPipeline* named = owner.named ? jobs_.find(owner.job) : nullptr;
+    if (named != nullptr) return named;
+  }
+  return nearest->number ? &pipeline_of(*nearest) : nullptr;
+}
+
+void Intake::tell_warnings() {
+  std::erase_if(warnings_, [&](wire::Warning& warning) {
+    pipeline::JobPipeline* pipeline = job_of(warning);
+    if (pipeline != nullptr) pipeline->warn(std::move(warning));
+    return pipeline != nullptr;
+  });
+}
+
 std::optional<Millis> Intake::decide() {
-  if (jobs_.size() > 0)
-    for (wire::Warning& warning : std::exchange(warnings_, {}))
-      jobs_.first().warn(std::move(warning));
-  if (undecided_ == 0 && quiet_logs_ == 0) return std::nullopt;
+  if (undecided_ == 0 && quiet_logs_ == 0 && warnings_.empty()) return std::nullopt;
   for (auto& [id, log] : logs_) {
     if (!blocked_ && log.quiet_since && now_.steady - *log.quiet_since >= options_.quiet_again) {
       log.quiet_since.reset();
       --quiet_logs_;
       give(log, Quiet{});
     }
-    if (log.number) continue;
-    decide_if_possible(log);
+    if (!log.number) {
+      decide_if_possible(log);
+    } else if (log.doubted &&
+               (now_.steady - log.since >= options_.decide_after || owners_.living_job(log.file))) {
+      believe(log);
+    }
   }
+  tell_warnings();
   if (undecided_ == 0 && quiet_logs_ == 0) return std::nullopt;
   return Millis{100};
 }
 
 void Intake::look_again() {
   for (auto& [id, log] : logs_) {
-    if (!log.number || log.by_process || !owners_.knows(log.file)) continue;
+    if (!log.number || log.doubted) continue;
+    const auto job = owners_.living_job(log.file);
+    if (job) {
+      log.doubt_at.reset();
+      log.doubts = 0;
+    } else if (log.by_process && !log.doubt_at) {
+      log.doubt_at = now_.steady + options_.last_words;
+    }
+    if (log.by_process) {
+      if (job && !job->empty() && *job != log.writers_job)
+        hand_over(log, owners_.of(log.path, log.root, log.file));
+      continue;
+    }
+    if (!job && !owners_.knows(log.file)) continue;
     const Owner owner = owners_.of(log.path, log.root, log.file);
     if (!owner.by_process) continue;
     log.by_process = true;
+    log.writers_job = owner.writers_job;
     pipeline_of(log).describe(*log.number, owner.facts);
   }
 }
@@ -186,6 +294,8 @@ void Intake::restart(bool forget) {
   for (auto& [id, log] : logs_) {
     log.held.clear();
     log.quiet_since.reset();
+    log.here.reset();
+    if (std::exchange(log.doubted, false)) --undecided_;
     if (forget && log.number) pipeline_of(log).drop(*log.number);
   }
   held_bytes_ = quiet_logs_ = 0;
@@ -198,6 +308,14 @@ std::string Intake::job_of(const host::FileKey& file) const {
   for (const auto& [id, log] : logs_)
     if (log.number && log.file == file) return log.job;
   return {};
+}
+
+std::string Intake::job_of(const host::ProcessWatch::Process& process) const {
+  const std::string& named = process.fact.job;
+  if (!named.empty() && jobs_.find(named) != nullptr) return named;
+  for (const host::FileKey& file : process.logs)
+    if (std::string job = job_of(file); jobs_.find(job) != nullptr) return job;
+  return named.empty() ? process.job_before : named;
 }
 
 }  // namespace l4::daemon

@@ -1,9 +1,10 @@
 // What the tailer gives goes into the pipeline of the job that the log belongs to.
 //
 // Flow: tail::Tailer -> here -> pipeline::JobPipeline. Who writes a new log is known a moment after
-// it was found: what is read of it until then is held back, for `decide_after` at most. One thread.
-// Bounds: `held_bytes_max` are held back in all; full, `has_room` is false and the owner turns the
-// tailer no further.
+// it was found: what is read of it until then is held back, for `decide_after` at most. So is what
+// comes after its ranks have left: the next job may write the same file, and gets its own lines.
+// One thread. Bounds: `held_bytes_max` are held back in all; full, `has_room` is false and the
+// owner turns the tailer no further.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ class Intake : public tail::Sink {
     Millis decide_after{2'000};
     Millis launcher_after{10'000};  ///< for the job of a launcher's log, which others name
     std::size_t held_bytes_max = 1u << 20;
+    Millis last_words{3'000};   ///< what comes so soon after the ranks have left is theirs
     Millis quiet_again{1'000};  ///< a file that seemed quiet while it was not read
   };
   /// What else must know of files. Called from within Tailer::turn.
@@ -34,6 +36,7 @@ class Intake : public tail::Sink {
     std::function<void(const tail::Place&, const std::string& root)> found;  ///< a part, or renamed
     std::function<void(const wire::FileId&)> forgotten;
     std::function<void(const wire::Warning&)> warned;
+    std::function<void()> look_for_writers;  ///< processes are to be looked for
   };
   struct Counts {
     std::uint64_t lost_bytes = 0, skipped_bytes = 0, warnings = 0;
@@ -60,6 +63,8 @@ class Intake : public tail::Sink {
   void restart(bool forget);
   /// Job of a file that is being followed; empty if it is not known.
   std::string job_of(const host::FileKey& file) const;
+  /// The job that a process names, or that its logs belong to; one without a pipeline if none has.
+  std::string job_of(const host::ProcessWatch::Process& process) const;
   const Counts& counts() const { return counts_; }
 
   void log_begins(const tail::LogBegin& log) override;
@@ -87,17 +92,29 @@ class Intake : public tail::Sink {
   struct Log {
     std::string path, root;
     std::optional<host::FileKey> file;
-    std::string job;
+    std::string job, writers_job;               ///< the latter as its processes say
     std::optional<pipeline::LogNumber> number;  ///< once it is decided
     bool by_process = false, named = false;
     Millis since{0};
     std::vector<Held> held;
-    bool at_end = true;                 ///< all that was known of the file was given
-    std::optional<Millis> quiet_since;  ///< and may be no end of a line
+    bool doubted = false;            ///< decided, and somebody else may write it by now
+    std::optional<Millis> doubt_at;  ///< its ranks have left: what comes later may be another's
+    int doubts = 0;
+    std::optional<pipeline::Part> here;  ///< where what is given next stands
+    bool at_end = true;                  ///< all that was known of the file was given
+    std::optional<Millis> quiet_since;   ///< and may be no end of a line
   };
 
   void decide(Log& log, const Owner& owner);
   void decide_if_possible(Log& log);
+  bool holds(const Log& log) const { return !log.number || log.doubted; }
+  void doubt(Log& log);
+  void believe(Log& log);
+  void hand_over(Log& log, const Owner& owner);
+  void release(Log& log);
+  void feed(Log& log, const wire::FileId& file, std::uint64_t known, std::string_view bytes);
+  void tell_warnings();
+  pipeline::JobPipeline* job_of(const wire::Warning& warning);
   std::string job_beside(const Log& log) const;
   pipeline::JobPipeline& pipeline_of(const Log& log) { return *jobs_.find(log.job); }
   void hold(Log& log, Held what, std::size_t bytes);

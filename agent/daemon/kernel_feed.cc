@@ -23,15 +23,22 @@ std::uint64_t key_of(const std::string& boot_id, const std::string& job) {
 
 }  // namespace
 
-KernelFeed::KernelFeed(Options options, Jobs& jobs, Committed committed)
-    : options_(std::move(options)), jobs_(jobs), committed_(std::move(committed)) {}
+KernelFeed::KernelFeed(Options options, Jobs& jobs, Committed committed, JobOf job_of)
+    : options_(std::move(options)),
+      jobs_(jobs),
+      committed_(std::move(committed)),
+      job_of_(std::move(job_of)) {}
 
 void KernelFeed::open(const host::HostTime& now, const host::ProcessWatch* watch) {
+  bool fresh = false;
   jobs_.each([&](pipeline::JobPipeline& pipeline) {
     if (feeds_.contains(pipeline.job())) return;
     Feed feed;
     feed.key = key_of(options_.boot_id, pipeline.job());
     feed.next = committed_(feed.key);
+    const auto began = watch != nullptr ? watch->began(pipeline.job()) : std::nullopt;
+    feed.fence = std::min(now.boot, began.value_or(now.boot));
+    feed.fence -= std::min(feed.fence, kSlack);
     discover::LogFile file;
     file.path = file.name = options_.path;
     file.node = options_.node;
@@ -39,32 +46,56 @@ void KernelFeed::open(const host::HostTime& now, const host::ProcessWatch* watch
     file.kind = wire::SourceKind::kernel;
     feed.log = pipeline.open(std::move(file), now.wall);
     feeds_.emplace(pipeline.job(), feed);
+    fresh = true;
   });
-  if (log_ || feeds_.empty()) return;
-  host::KernelLog::Options options;
-  options.path = options_.path;
+  // A job is known a moment after it began: what was read meanwhile may be about it.
+  if (fresh && descriptor() >= 0) log_.reset();
+  if (feeds_.empty() || (log_ && !fresh)) return;
   std::uint64_t next = ~std::uint64_t{0};
-  for (const auto& [job, feed] : feeds_) next = std::min(next, feed.next);
-  if (next > 0) options.next = next;
-  log_ = std::make_unique<host::KernelLog>(options);
   host::SinceBoot fence = now.boot;
-  for (const auto& [job, feed] : feeds_)
-    if (const auto began = watch != nullptr ? watch->began(job) : std::nullopt)
-      fence = std::min(fence, *began);
-  log_->fence(fence - std::min(fence, kSlack));
+  for (const auto& [job, feed] : feeds_) {
+    next = std::min(next, feed.next);
+    fence = std::min(fence, feed.fence);
+  }
+  if (!log_) {
+    host::KernelLog::Options options;
+    options.path = options_.path;
+    if (next > 0) options.next = next;
+    log_ = std::make_unique<host::KernelLog>(options);
+  }
+  log_->fence(fence);
 }
 
-void KernelFeed::give(pipeline::JobPipeline& pipeline, Feed& feed,
-                      const host::KernelRecord& record) {
+KernelFeed::Message KernelFeed::read(const host::KernelRecord& record,
+                                     const host::ProcessWatch* watch) const {
+  Message message{record, false, {}, {}};
+  if (watch == nullptr) {
+    message.tells = record.kernel && host::read_evidence(record.text).has_value();
+    return message;
+  }
+  const auto fact = host::kernel_fact(record, *watch, options_.node);
+  message.tells = fact.has_value();
+  if (!fact || !fact->started) return message;
+  message.job = job_of_(*watch->find(*fact->evidence.pid, *fact->started));
+  if (fact->rank && !message.job.empty()) message.whose = {fact->node, *fact->rank, fact->attempt};
+  return message;
+}
+
+void KernelFeed::give(pipeline::JobPipeline& pipeline, Feed& feed, const Message& message) {
+  const host::KernelRecord& record = message.record;
   if (record.sequence < feed.next) return;
-  const bool tells = record.kernel && host::read_evidence(record.text).has_value();
+  const bool tells = message.tells && record.since_boot >= feed.fence &&
+                     (message.job.empty() || message.job == pipeline.job());
   pipeline::Part part{options_.path, {}, feed.next, record.sequence + 1, {}};
   part.file.key = feed.key;
-  if (record.sequence > feed.next) {  // from before the job, or overwritten unread
+  if (record.sequence > feed.next) {  // from before all jobs, or overwritten unread
     pipeline.record(feed.log, part, record.sequence, {});
     part.offset = record.sequence;
   }
-  pipeline.record(feed.log, part, record.sequence + 1, tells ? host::as_lines(record) : "");
+  if (tells)
+    pipeline.record(feed.log, part, record.sequence + 1, host::as_lines(record), message.whose);
+  else
+    pipeline.record(feed.log, part, record.sequence + 1, {});
   feed.next = record.sequence + 1;
   lines_ += tells ? 1 : 0;
 }
@@ -73,13 +104,14 @@ bool KernelFeed::poll(const host::HostTime& now, const host::ProcessWatch* watch
   open(now, watch);
   if (!log_) return false;
   return log_->poll(now, [&](const host::KernelRecord& record) {
+    const Message message = read(record, watch);
     for (auto feed = feeds_.begin(); feed != feeds_.end();) {
       pipeline::JobPipeline* pipeline = jobs_.find(feed->first);
       if (pipeline == nullptr) {
         feed = feeds_.erase(feed);
         continue;
       }
-      give(*pipeline, feed->second, record);
+      give(*pipeline, feed->second, message);
       ++feed;
     }
   });

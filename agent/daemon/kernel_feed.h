@@ -2,8 +2,10 @@
 //
 // Flow: host::KernelLog -> here -> pipeline::JobPipeline::record. Messages that are evidence
 // (agent/host/kernel_evidence.h) become lines as dmesg prints them; the others are only accounted
-// for. The key of the file is made of the boot id and the job, so that after a restart of the agent
-// each message is counted once. What was said before a job began is left out. One thread.
+// for. One that names a process of a job is that job's alone, and its rank's if the process is a
+// rank or helps one; all else is evidence about the host, for each job here. The key of the file is
+// made of the boot id and the job, so that after a restart of the agent each message is counted
+// once. What was said before a job began is left out. One thread.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "agent/daemon/jobs.h"
+#include "agent/host/kernel_fact.h"
 #include "agent/host/kernel_log.h"
 #include "agent/host/process_watch.h"
 
@@ -28,8 +31,10 @@ class KernelFeed {
   };
   /// Up to where a file is committed; 0 if nothing is.
   using Committed = std::function<std::uint64_t(std::uint64_t key)>;
+  /// Job that a process belongs to; empty if it is not known.
+  using JobOf = std::function<std::string(const host::ProcessWatch::Process& process)>;
 
-  KernelFeed(Options options, Jobs& jobs, Committed committed);
+  KernelFeed(Options options, Jobs& jobs, Committed committed, JobOf job_of);
 
   /// Takes what has come since; true if there may be more at once. `watch` may be null.
   bool poll(const host::HostTime& now, const host::ProcessWatch* watch);
@@ -44,14 +49,23 @@ class KernelFeed {
   struct Feed {
     std::uint64_t key = 0, next = 0;  ///< sequence that the job goes on at
     pipeline::LogNumber log;
-    bool begun = false;
+    host::SinceBoot fence{0};  ///< what was said earlier is about somebody else
+  };
+  /// What a record says, and to whom.
+  struct Message {
+    const host::KernelRecord& record;
+    bool tells = false;
+    std::string job;  ///< empty: all
+    std::optional<pipeline::Whose> whose;
   };
   void open(const host::HostTime& now, const host::ProcessWatch* watch);
-  void give(pipeline::JobPipeline& pipeline, Feed& feed, const host::KernelRecord& record);
+  Message read(const host::KernelRecord& record, const host::ProcessWatch* watch) const;
+  void give(pipeline::JobPipeline& pipeline, Feed& feed, const Message& message);
 
   Options options_;
   Jobs& jobs_;
   Committed committed_;
+  JobOf job_of_;
   std::unique_ptr<host::KernelLog> log_;
   std::map<std::string, Feed> feeds_;  // by job
   std::uint64_t lines_ = 0;

@@ -21,12 +21,18 @@ std::string shared(const Processes& processes, Get get) {
   return value;
 }
 
+bool lives(const host::ProcessWatch::Process* process) {
+  return process->fact.state != host::ProcessState::gone;
+}
+
 /// A file of one rank is that rank's; what a launcher writes holds others' lines, too.
 void take_rank(discover::LogFile& file, const Processes& ranks) {
   const bool open = file.kind == wire::SourceKind::rank || file.kind == wire::SourceKind::other;
-  if (ranks.size() != 1 || !open) return;
+  if (ranks.empty() || !open) return;
   const host::ProcessFact& fact = ranks.front()->fact;
-  if (!fact.rank) return;
+  const bool one = std::ranges::all_of(
+      ranks, [&](const auto* process) { return process->fact.rank == fact.rank; });
+  if (!one || !fact.rank) return;
   file.kind = wire::SourceKind::rank;
   file.rank = fact.rank;
   if (fact.local_rank) file.local_rank = fact.local_rank;
@@ -46,6 +52,19 @@ void Owners::take_configured_rank(discover::LogFile& file) const {
   if (defaults_.rank) file.kind = wire::SourceKind::rank;
   if (!file.rank) file.rank = defaults_.rank;
   if (!file.local_rank) file.local_rank = defaults_.local_rank;
+}
+
+std::optional<std::string> Owners::living_job(const std::optional<host::FileKey>& file) const {
+  if (watch_ == nullptr || !file) return std::nullopt;
+  const Processes ranks = watch_->ranks_of(*file);
+  if (std::ranges::none_of(ranks, lives)) return std::nullopt;
+  return shared(ranks, [](const host::ProcessFact& fact) -> const auto& { return fact.job; });
+}
+
+bool Owners::knows(const std::optional<host::FileKey>& file) const {
+  if (watch_ == nullptr || !file) return false;
+  const Processes ranks = watch_->ranks_of(*file);
+  return !ranks.empty() && (watch_->stats().scans > 0 || std::ranges::any_of(ranks, lives));
 }
 
 Owner Owners::of(const std::string& path, const std::string& root,
@@ -69,8 +88,13 @@ Owner Owners::of(const std::string& path, const std::string& root,
   }
   take_rank(owner.facts, ranks);
   if (ranks.empty()) take_configured_rank(owner.facts);
-  owner.job =
+  owner.writers_job =
       shared(writers, [](const host::ProcessFact& fact) -> const auto& { return fact.job; });
+  if (owner.facts.kind == wire::SourceKind::rank && owner.by_process)
+    // What the path counts are the launcher's restarts; the scheduler's it mostly does not know.
+    owner.facts.attempt =
+        std::max(owner.facts.attempt, watch_->first_attempt(*file, owner.writers_job).value_or(0));
+  owner.job = owner.writers_job;
   if (owner.job.empty()) owner.job = described.job;
   if (owner.job.empty()) owner.job = defaults_.job;
   owner.named = !owner.job.empty();

@@ -17,6 +17,7 @@ struct Owner {
   std::string job;
   discover::LogFile facts;
   bool by_process = false;  ///< a rank process was found that writes it
+  std::string writers_job;  ///< that the processes which write it name; may be empty
   bool named = false;       ///< somebody names the job; else it is called after the folder
 };
 
@@ -36,10 +37,11 @@ class Owners {
 
   Owner of(const std::string& path, const std::string& root,
            const std::optional<host::FileKey>& file) const;
-  /// A rank process is known that writes the file.
-  bool knows(const std::optional<host::FileKey>& file) const {
-    return watch_ != nullptr && file && !watch_->ranks_of(*file).empty();
-  }
+  /// A rank process is known that writes the file. One that is gone counts only after a look at
+  /// those that live: somebody else may write it by now.
+  bool knows(const std::optional<host::FileKey>& file) const;
+  /// Job that the rank processes name which live and write the file; none if nobody does.
+  std::optional<std::string> living_job(const std::optional<host::FileKey>& file) const;
   /// Node that the path or the configuration names; empty if none does.
   std::string node_of_path(const std::string& path, const std::string& root) const;
 

@@ -8,6 +8,10 @@ namespace {
 constexpr std::size_t kJobsMax = 256, kAttemptsMax = 64;
 constexpr SinceBoot kApart = std::chrono::seconds{10};
 
+std::int32_t bounded(std::uint32_t count) {
+  return static_cast<std::int32_t>(std::min(count, 1'000'000U));
+}
+
 }  // namespace
 
 /// Whether the process begins a start after `attempt`, the last one with its counts.
@@ -46,17 +50,15 @@ std::int32_t AttemptTable::assign(const std::string& job, const Process& process
   if (attempt == nullptr || again) {
     Attempt next;
     next.key = process.key;
-    next.number = std::max(static_cast<std::int32_t>(std::min(process.key.restart, 1'000'000U)),
-                           process.path_attempt);
+    // Of a node that meets the job after a requeue the scheduler's count is all that is known.
+    next.number =
+        std::max(bounded(process.key.requeue) + bounded(process.key.restart), process.path_attempt);
     if (!it.attempts.empty()) {
       const Attempt& last = it.attempts.back();
       const bool only_restart = last.key.requeue == process.key.requeue &&
                                 last.key.step == process.key.step &&
                                 process.key.restart > last.key.restart;
-      const std::int32_t more = only_restart
-                                    ? static_cast<std::int32_t>(std::min(
-                                          process.key.restart - last.key.restart, 1'000'000U))
-                                    : 1;
+      const std::int32_t more = only_restart ? bounded(process.key.restart - last.key.restart) : 1;
       // One that began before the last, and is met late, keeps what it says of itself.
       if (again || process.key > last.key) next.number = std::max(next.number, last.number + more);
     }

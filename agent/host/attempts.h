@@ -6,7 +6,8 @@
 // process for a rank whose former process is gone, or any 10 s after the others if all of them are
 // gone: ranks may move between nodes. Numbers agree with attempt_N of torchrun's folders where that
 // is all there is. Bounds: 256 jobs on nodes, 64 attempts each are told apart, the oldest
-// forgotten; one thread.
+// forgotten; one thread. Of a job met for the first time requeues and restarts are added up, so
+// that a node that takes part from a requeue on counts as those do that saw the job begin.
 #pragma once
 
 #include <cstddef>

@@ -21,6 +21,7 @@ std::optional<KernelFact> kernel_fact(const KernelRecord& record, const ProcessW
   fact.job = process->fact.job;
   fact.attempt = process->fact.attempt;
   fact.rank = process->fact.rank;
+  fact.started = process->fact.started_boot;
   return fact;
 }
 

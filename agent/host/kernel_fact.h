@@ -24,6 +24,7 @@ struct KernelFact {
   std::string node, job;
   std::int32_t attempt = 0;
   std::optional<Rank> rank;
+  std::optional<SinceBoot> started;  ///< of the process, if one that is watched is named
 };
 
 /// None if the message is no evidence. `host_node` is the node of what no process is named for.

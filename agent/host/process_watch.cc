@@ -328,15 +328,36 @@ std::vector<const ProcessWatch::Process*> ProcessWatch::writers_of(const FileKey
 template <class Wanted>
 std::vector<const ProcessWatch::Process*> ProcessWatch::writers_of(const FileKey& key,
                                                                    Wanted wanted) const {
+  std::vector<const Watched*> all;
+  for (const auto& [id, process] : processes_)
+    if (wanted(process) && std::ranges::find(process.logs, key) != process.logs.end())
+      all.push_back(&process);
+  if (all.empty()) return {};
+  const Watched& newest = **std::ranges::max_element(all, {}, [](const Watched* process) {
+    return std::pair(process->alive, process->fact.started_boot);
+  });
   std::vector<const Process*> found;
-  for (const auto& [id, process] : processes_) {
-    if (!wanted(process)) continue;
-    if (std::ranges::find(process.logs, key) == process.logs.end()) continue;
-    if (!found.empty() && process.via > found.front()->via) continue;
-    if (!found.empty() && process.via < found.front()->via) found.clear();
-    found.push_back(&process);
+  for (const Watched* process : all) {
+    const bool same_start =
+        process->fact.job == newest.fact.job && process->fact.attempt == newest.fact.attempt;
+    if (!process->alive && !same_start) continue;
+    if (!found.empty() && process->via > found.front()->via) continue;
+    if (!found.empty() && process->via < found.front()->via) found.clear();
+    found.push_back(process);
   }
   return found;
+}
+
+std::optional<std::int32_t> ProcessWatch::first_attempt(const FileKey& key,
+                                                        const std::string& job) const {
+  std::optional<std::int32_t> first;
+  for (const auto& [id, process] : processes_) {
+    const ProcessFact& fact = process.fact;
+    if (fact.part != Part::rank || fact.job != job) continue;
+    if (std::ranges::find(process.logs, key) == process.logs.end()) continue;
+    first = std::min(first.value_or(fact.attempt), fact.attempt);
+  }
+  return first;
 }
 
 std::optional<SinceBoot> ProcessWatch::began(const std::string& job) const {

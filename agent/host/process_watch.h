@@ -84,10 +84,13 @@ class ProcessWatch {
 
   /// The process that had this number at that time; null if it was not watched.
   const Process* find(Pid pid, SinceBoot when) const;
-  /// Ranks that write the file, by the most direct way there is.
+  /// Ranks that write the file, by the most direct way there is. Of those that are gone only who
+  /// belonged to the newest start: a file may be written again.
   std::vector<const Process*> ranks_of(const FileKey& key) const;
   /// Likewise, whatever part they play.
   std::vector<const Process*> writers_of(const FileKey& key) const;
+  /// Attempt in which the ranks of a job began to write the file, as far as they are remembered.
+  std::optional<std::int32_t> first_attempt(const FileKey& key, const std::string& job) const;
   /// When the first process of a job that is watched began; none if there is none.
   std::optional<SinceBoot> began(const std::string& job) const;
 

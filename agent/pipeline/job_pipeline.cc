@@ -121,13 +121,32 @@ void JobPipeline::whole(LogNumber number, const Part& part, std::uint64_t to,
 }
 
 void JobPipeline::record(LogNumber number, const Part& part, std::uint64_t to,
-                         std::string_view lines) {
+                         std::string_view lines, const std::optional<Whose>& whose) {
+  if (!whose) return whole(number, part, to, lines, {});
+  Log& log = at(number);
+  decode::Decoder& decoder = decoder_of(log);
+  const auto give_all = [&decoder] {
+    decoder.end_part();
+    decoder.let_go();
+  };
+  give_all();  // what waits is somebody else's
+  log.whose = whose;
   whole(number, part, to, lines, {});
+  give_all();
+  log.whose.reset();
 }
 
 void JobPipeline::missing(LogNumber number, const Part& part, std::uint64_t to,
                           std::string_view lost) {
   whole(number, part, to, {}, lost);
+}
+
+std::optional<std::uint64_t> JobPipeline::lines_of(LogNumber number, std::uint64_t file_key) const {
+  const Log* log = this->log(number);
+  if (log == nullptr || !log->decoder) return std::nullopt;
+  const auto begin = log->begins.find(file_key);
+  if (begin == log->begins.end()) return std::nullopt;
+  return log->decoder->progress().front.lines - begin->second.lines;
 }
 
 void JobPipeline::quiet(LogNumber number) {
@@ -235,7 +254,8 @@ void JobPipeline::on_record(Log& log, const decode::Record& given) {
 
 void JobPipeline::take(Log& log, const decode::Record& record) {
   log.records_to = std::max(log.records_to, record.bytes.to);
-  const std::size_t speaker = log.speakers.find(record.speaker).speaker;
+  const std::size_t speaker =
+      (log.whose ? log.speakers.find(*log.whose) : log.speakers.find(record.speaker)).speaker;
   const drain::Match match =
       miner_.learn(record.text, record.level >= Level::warning, record.outline);
   segment::TemplateTraits& known = traits_of(match.id, record);

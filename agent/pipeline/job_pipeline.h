@@ -43,8 +43,7 @@ class JobPipeline {
   JobPipeline& operator=(const JobPipeline&) = delete;
 
   LogNumber open(discover::LogFile facts, std::optional<TimeMs> year_hint);
-  /// More is known of who writes the log.
-  void describe(LogNumber log, const discover::LogFile& facts);
+  void describe(LogNumber log, const discover::LogFile& facts);  ///< more is known of the writer
   /// Ends the line: what follows is of this file.
   void part(LogNumber log, const Part& part);
   /// What was fed is all of the part: ends the line.
@@ -52,8 +51,10 @@ class JobPipeline {
   /// What is known by now of the last part: which file it is, and its size.
   void known(LogNumber log, const wire::FileId& file, std::uint64_t bytes);
   void feed(LogNumber log, std::string_view bytes);
-  /// A record of a log whose positions are no bytes: [part.offset, to) of it say `lines`.
-  void record(LogNumber log, const Part& part, std::uint64_t to, std::string_view lines);
+  /// A record of a log whose positions are no bytes: [part.offset, to) of it say `lines`, which
+  /// may be somebody's.
+  void record(LogNumber log, const Part& part, std::uint64_t to, std::string_view lines,
+              const std::optional<Whose>& whose = {});
   /// These bytes will not come, and count as read; ends the line. `lost`: why somebody misses them
   /// (a literal), told with the batch that covers them; empty: nobody does.
   void missing(LogNumber log, const Part& part, std::uint64_t to, std::string_view lost = {});
@@ -61,6 +62,8 @@ class JobPipeline {
   void quiet(LogNumber log);
   /// The log is over. Live it is forgotten when it is shipped, else its facts stay.
   void end(LogNumber log);
+  /// Lines of the file that were read; none if that is not known.
+  std::optional<std::uint64_t> lines_of(LogNumber log, std::uint64_t file_key) const;
   /// Forgets a log of which nothing is under way, as after restart().
   void drop(LogNumber log) { logs_.erase(log); }
   void warn(wire::Warning warning) { batch_.warnings.push_back(std::move(warning)); }
@@ -75,8 +78,7 @@ class JobPipeline {
   bool full() const {
     return staged_ >= options_.segments_per_batch || staged_events_ >= options_.events_per_batch;
   }
-  /// Something waits for a flush.
-  bool dirty() const;
+  bool dirty() const;  ///< something waits for a flush
 
   /// Templates that the receiver does not know go into the next batch.
   void define_again(const std::vector<LocalTemplateId>& ids);
@@ -85,8 +87,7 @@ class JobPipeline {
   void restart();
 
   const std::string& job() const { return job_; }
-  /// Stands until the log is forgotten; null then.
-  const Log* log(LogNumber number) const;
+  const Log* log(LogNumber number) const;  ///< null once it is forgotten
   const Log& log_of(SourceId source) const { return *logs_.at(log_of_source_[source.value()]); }
   std::size_t logs() const { return logs_.size(); }
   const drain::TemplateMiner& miner() const { return miner_; }
@@ -100,7 +101,7 @@ class JobPipeline {
 
   Log& at(LogNumber number) { return *logs_.at(number); }
   decode::Decoder& decoder_of(Log& log);
-  void whole(LogNumber number, const Part& part, std::uint64_t to, std::string_view lines,
+  void whole(LogNumber log, const Part& part, std::uint64_t to, std::string_view lines,
              std::string_view lost);
   void on_record(Log& log, const decode::Record& given);
   void take(Log& log, const decode::Record& record);

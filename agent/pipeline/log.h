@@ -33,6 +33,7 @@ struct Log {
   LogNumber number;
   discover::LogFile file;
   SpeakerTable speakers;
+  std::optional<Whose> whose;  ///< of the record that is being read
   FileRuns runs;
   segment::RunWatch watch;
   std::vector<segment::IterationLearner> learners;  ///< by speaker, from the run before

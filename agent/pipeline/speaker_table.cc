@@ -5,10 +5,11 @@
 namespace l4::pipeline {
 namespace {
 
-bool same(const decode::Speaker& speaker, const std::string& host, std::int32_t rank,
-          std::int32_t local_rank) {
-  return (speaker.rank ? speaker.rank->value() : -1) == rank &&
-         speaker.local_rank.value_or(-1) == local_rank && speaker.host == host;
+template <class Key>
+bool same(const decode::Speaker& speaker, const Key& key) {
+  return (speaker.rank ? speaker.rank->value() : -1) == key.rank &&
+         speaker.local_rank.value_or(-1) == key.local_rank && key.attempt < 0 &&
+         speaker.host == key.host;
 }
 
 }  // namespace
@@ -21,12 +22,21 @@ SpeakerTable::Found SpeakerTable::find(const decode::Speaker& speaker) {
     return {0, true};
   }
   if (last_ < keys_.size()) {
-    const Key& key = keys_[last_];
-    if (same(speaker, key.host, key.rank, key.local_rank)) return {last_, false};
+    if (same(speaker, keys_[last_])) return {last_, false};
   }
   if (keys_.size() >= kSpeakersMax) return {lookup(speaker), false};
-  Key key{std::string(speaker.host), speaker.rank ? speaker.rank->value() : -1,
-          speaker.local_rank.value_or(-1)};
+  return place_of({std::string(speaker.host), speaker.rank ? speaker.rank->value() : -1,
+                   speaker.local_rank.value_or(-1)});
+}
+
+SpeakerTable::Found SpeakerTable::find(const Whose& whose) {
+  Key key{whose.node, whose.rank.value(), -1, std::max(whose.attempt, 0)};
+  if (keys_.size() < kSpeakersMax) return place_of(std::move(key));
+  const auto known = places_.find(key);
+  return {known == places_.end() ? 0 : known->second, false};
+}
+
+SpeakerTable::Found SpeakerTable::place_of(Key key) {
   const auto [place, created] = places_.try_emplace(key, keys_.size());
   if (created) keys_.push_back(std::move(key));
   last_ = place->second;
@@ -36,8 +46,7 @@ SpeakerTable::Found SpeakerTable::find(const decode::Speaker& speaker) {
 std::size_t SpeakerTable::lookup(const decode::Speaker& speaker) const {
   if (one_speaker()) return 0;
   if (last_ < keys_.size()) {
-    const Key& key = keys_[last_];
-    if (same(speaker, key.host, key.rank, key.local_rank)) return last_;
+    if (same(speaker, keys_[last_])) return last_;
   }
   const auto place =
       places_.find({std::string(speaker.host), speaker.rank ? speaker.rank->value() : -1,
@@ -73,6 +82,13 @@ wire::SourceDefinition SpeakerTable::definition(std::size_t speaker) const {
   source.kind = file_->kind;
   source.attempt = file_->attempt;
   source.modified = file_->modified;
+  if (key.attempt >= 0) {
+    source.node = key.host;
+    source.attempt = key.attempt;
+    source.rank = Rank{key.rank};
+    source.rank_source = RankSource::env;
+    return source;
+  }
   source.rank = file_->rank;
   source.local_rank = file_->local_rank;
   if (source.rank) source.rank_source = RankSource::env;

@@ -9,6 +9,11 @@ bool is_rank(const Stream& stream) {
   return stream.source.kind == wire::SourceKind::rank;
 }
 
+/// What the kernel says of one of the job's processes.
+bool is_about_rank(const Stream& stream) {
+  return stream.source.kind == wire::SourceKind::kernel && stream.source.rank;
+}
+
 template <class Visit>
 void each_stream(const JobState& state, Visit visit) {
   for (const auto& [name, agent] : state.agents())
@@ -17,21 +22,28 @@ void each_stream(const JobState& state, Visit visit) {
 
 }  // namespace
 
-Attempts::Attempts(const JobState& state) : state_(&state) {
+Attempts::Attempts(const JobState& state) : state_(&state), starts_(state) {
   each_stream(state, [&](const Agent& agent, const Stream& stream) {
     File& file = files_[{agent.name, stream.source.path}];
     file.runs = std::max(file.runs, stream.source.run + 1);
     file.has_ranks |= is_rank(stream);
-    if (is_rank(stream)) attempts_[stream.source.attempt];
+    if (!is_rank(stream)) return;
+    const wire::SourceDefinition& source = stream.source;
+    if (starts_.of(source.node, source.rank, source.attempt) == source.attempt)
+      told_.insert(source.attempt);
+    if (source.run > 0) with_runs_.insert(source.attempt);
+  });
+  each_stream(state, [&](const Agent&, const Stream& stream) {
+    if (is_rank(stream)) attempts_[start_of(stream)];
   });
   const bool ranks_known = !attempts_.empty();
   if (!ranks_known) attempts_[0];
   for (auto& [key, file] : files_) file.counts = file.has_ranks || !ranks_known;
 
   each_stream(state, [&](const Agent& agent, const Stream& stream) {
-    const auto attempt = attempts_.find(stream.source.attempt);
+    const auto attempt = attempts_.find(start_of(stream));
     const File& file = file_of(agent, stream);
-    if (attempt == attempts_.end() || !file.counts) return;
+    if (attempt == attempts_.end() || !file.counts || is_about_rank(stream)) return;
     auto& begins = attempt->second.begins;
     if (begins.size() > file.runs) return;
     if (begins.size() < file.runs) begins.assign(file.runs, std::nullopt);
@@ -85,8 +97,33 @@ std::vector<std::int32_t> Attempts::numbers() const {
   return all;
 }
 
+/// Where files hold several runs, a start that no file is named after is one of these.
+std::int32_t Attempts::start_of(const Stream& stream) const {
+  const wire::SourceDefinition& source = stream.source;
+  if (!is_rank(stream)) return source.attempt;
+  const std::int32_t number = starts_.of(source.node, source.rank, source.attempt);
+  return told_.contains(number) || !with_runs_.contains(source.attempt) ? number : source.attempt;
+}
+
+std::int32_t Attempts::of(const std::string& node, const wire::ProcessFact& fact) const {
+  const std::int32_t number = starts_.of(node, fact.rank, fact.attempt);
+  const auto found = attempts_.find(number);
+  return found == attempts_.end() ? number : found->second.first;
+}
+
+/// The newest attempt that had begun.
+std::optional<std::int32_t> Attempts::begun_by(TimeMs time) const {
+  std::optional<std::int32_t> number;
+  for (const auto& [path, attempt] : attempts_)
+    for (std::size_t run = 0; run < attempt.begins.size(); ++run)
+      if (attempt.begins[run] && *attempt.begins[run] <= time)
+        number = attempt.first + static_cast<std::int32_t>(run);
+  return number;
+}
+
 std::optional<std::int32_t> Attempts::of(const Agent& agent, const Stream& stream) const {
-  const auto found = attempts_.find(stream.source.attempt);
+  if (is_about_rank(stream)) return stream.end ? begun_by(*stream.end) : std::nullopt;
+  const auto found = attempts_.find(start_of(stream));
   const File& file = file_of(agent, stream);
   const bool one_run = found == attempts_.end() || found->second.begins.size() == 1;
   if (!is_rank(stream) && (one_run || !file.counts)) return std::nullopt;

@@ -1,21 +1,25 @@
-// The attempts of a job, numbered: those that paths name (torchrun's attempt_A), and within one the
-// runs that its files hold one after another.
+// The attempts of a job, numbered: those that agents count and paths name (torchrun's attempt_A),
+// put together over all nodes (starts.h), and within one the runs that its files hold one after
+// another.
 //
 // Place in the flow: aggregator/job/view.h asks which streams belong to the attempt it shows; who
 // wants a verdict asks for all numbers. An attempt of one run keeps the number of its path; further
 // runs count on from there. A file with fewer runs than others is placed by time: it belongs to the
 // newest run that had begun when it last spoke; to the newest of all if its last quarter carries no
-// time. Pure; built from a JobState, which must outlive it.
+// time. What the kernel says of a rank has no attempt of its own, and is placed by time, too. Pure;
+// built from a JobState, which must outlive it.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "aggregator/job/job_state.h"
+#include "aggregator/job/starts.h"
 
 namespace l4::job {
 
@@ -38,6 +42,8 @@ class Attempts {
 
   /// The attempt of a stream; none for a launcher's that speaks in all of them.
   std::optional<std::int32_t> of(const Agent& agent, const Stream& stream) const;
+  /// The attempt of a rank's process, by its start; not by the runs of files.
+  std::int32_t of(const std::string& node, const wire::ProcessFact& fact) const;
   /// Who speaks in an attempt, by agent and source; those that speak in all of them, too.
   std::vector<Speaker> speakers(std::int32_t number) const;
 
@@ -59,9 +65,14 @@ class Attempts {
     Speaker speaker;
   };
   static std::size_t first_kept(const PathAttempt& attempt);
+  std::int32_t start_of(const Stream& stream) const;
   const File& file_of(const Agent& agent, const Stream& stream) const;
+  std::optional<std::int32_t> begun_by(TimeMs time) const;
 
   const JobState* state_;
+  Starts starts_;
+  std::set<std::int32_t> told_;  ///< attempts that are so numbered by an agent or a path
+  std::set<std::int32_t> with_runs_;
   std::map<std::pair<std::string, std::string>, File> files_;  // by agent and path
   std::map<std::int32_t, PathAttempt> attempts_;               // by the number in the path
   std::map<std::int32_t, std::vector<Placed>> speakers_;

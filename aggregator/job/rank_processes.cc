@@ -27,19 +27,20 @@ void take(const wire::ProcessFact*& best, const wire::ProcessFact& fact) {
 
 }  // namespace
 
-void add_processes(JobView& view, bool newest_attempt) {
+void add_processes(JobView& view, const Attempts& attempts) {
   std::map<Place, Best> places;
   for (const auto& [name, agent] : view.state->agents()) {
     for (const auto& [key, fact] : agent.processes) {
       if (fact.part != wire::Part::rank || (!fact.rank && !fact.local_rank)) continue;
-      const std::string_view node = fact.node.empty() ? name : fact.node;
+      const std::string& node = fact.node.empty() ? name : fact.node;
       Best& best =
           places[{node, fact.rank.has_value(), fact.rank ? fact.rank->value() : *fact.local_rank}];
       take(best.newest, fact);
-      if (fact.attempt == view.attempt) take(best.of_attempt, fact);
+      if (attempts.of(node, fact) == view.attempt) take(best.of_attempt, fact);
     }
   }
   if (places.empty()) return;
+  const bool newest_attempt = view.attempt == attempts.numbers().back();
   const bool by_number = std::ranges::any_of(
       places, [](const auto& place) { return place.second.of_attempt != nullptr; });
   for (RankView& rank : view.ranks) {

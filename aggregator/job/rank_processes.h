@@ -7,10 +7,11 @@
 // spoke; an older attempt has none. Pure.
 #pragma once
 
+#include "aggregator/job/attempts.h"
 #include "aggregator/job/view.h"
 
 namespace l4::job {
 
-void add_processes(JobView& view, bool newest_attempt);
+void add_processes(JobView& view, const Attempts& attempts);
 
 }  // namespace l4::job

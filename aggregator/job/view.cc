@@ -61,7 +61,9 @@ void add_stream(JobView& view, const Agent& agent, const Stream& stream, std::ui
   RankView& owner = view.ranks[rank];
   owner.streams.push_back(static_cast<std::uint32_t>(view.streams.size()));
   owner.lines += stream.lines;
-  if (stream.lines > 0) widen(owner.begin, owner.end, stream.begin, added.last_activity);
+  // What the kernel says of a rank is no sign of its life.
+  const bool alive = stream.source.kind != wire::SourceKind::kernel || owner.launcher;
+  if (stream.lines > 0 && alive) widen(owner.begin, owner.end, stream.begin, added.last_activity);
   if (stream.last_completed && (!owner.completed || *stream.last_completed > *owner.completed)) {
     owner.completed = stream.last_completed;
     owner.completed_time = stream.last_completed_time;
@@ -73,9 +75,23 @@ void add_stream(JobView& view, const Agent& agent, const Stream& stream, std::ui
   view.streams.push_back(added);
 }
 
+/// Ranks that speak themselves, by node. What the kernel says of others is the node's.
+std::set<std::pair<std::string, Rank>> speaking_ranks(
+    const std::vector<Attempts::Speaker>& speakers,
+    const std::map<std::string, std::int32_t>& base) {
+  std::set<std::pair<std::string, Rank>> ranks;
+  for (const auto& [agent, stream] : speakers) {
+    const wire::SourceDefinition& source = stream->source;
+    if (source.kind == wire::SourceKind::kernel) continue;
+    if (const auto rank = identify(source, base).rank) ranks.emplace(source.node, *rank);
+  }
+  return ranks;
+}
+
 void add_streams(JobView& view, const Attempts& attempts, bool trust_mtimes) {
   const std::vector<Attempts::Speaker> speakers = attempts.speakers(view.attempt);
   const auto base = first_ranks(speakers);
+  const auto speaking = speaking_ranks(speakers, base);
   struct Entry {
     const Agent* agent;
     const Stream* stream;
@@ -85,7 +101,10 @@ void add_streams(JobView& view, const Attempts& attempts, bool trust_mtimes) {
   std::set<std::string> node_names;
   for (const auto& [agent, stream] : speakers) {
     const wire::SourceDefinition& source = stream->source;
-    const Identity identity = identify(source, base);
+    Identity identity = identify(source, base);
+    if (source.kind == wire::SourceKind::kernel && identity.rank &&
+        !speaking.contains({source.node, *identity.rank}))
+      identity = {std::nullopt, RankSource::none, true};
     // A rank is one however many files it writes; what has no number is told apart by its file.
     const bool numbered = identity.rank || source.local_rank;
     node_names.insert(source.node);
@@ -276,7 +295,7 @@ JobView make_view(const Attempts& attempts, std::int32_t attempt, bool trust_mti
   view.state = &state;
   view.attempt = attempt;
   add_streams(view, attempts, trust_mtimes);
-  add_processes(view, attempt == attempts.numbers().back());
+  add_processes(view, attempts);
   for (const wire::Coverage& coverage : state.coverage()) {
     view.bytes += coverage.bytes.to - coverage.bytes.from - coverage.bytes_lost;
     view.bytes_known += coverage.bytes_known;

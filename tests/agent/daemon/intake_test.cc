@@ -3,8 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <string>
 #include <vector>
+
+#include "tests/agent/host/fake_proc.h"
 
 namespace l4::daemon {
 namespace {
@@ -72,6 +75,153 @@ TEST_CASE("intake: what is held back is shipped whole, of the file as it was kno
     CHECK(covered.bytes_known == bench.offset);
     CHECK(covered.file.fingerprint_bytes == 70);
   }
+}
+
+/// Jobs whose ranks write one file, one after another.
+struct Host {
+  host::test::FakeProc fake;
+  const std::filesystem::path log = fake.file("logs/train.log");
+  std::string boot_id() {
+    const auto file_of_boot = fake.file("boot_id").string();
+    std::ofstream{file_of_boot} << "0f0f-boot\n";
+    return file_of_boot;
+  }
+  host::ProcessWatch watch{fake.proc(), {.boot_id_path = boot_id()}};
+  tail::Now now{Millis{1'000'000}, from_civil(2026, 11, 20, 10, 0, 0, 0)};
+  Owners owners{{"", "", "node-1"}, &watch};
+  std::vector<wire::Batch> shipped;
+  int looked_for = 0;
+  Jobs jobs{packs(), Bench::live(), {}, [this](wire::Batch&& batch) { shipped.push_back(batch); }};
+  Intake intake{{},
+                owners,
+                jobs,
+                {{},
+                 {},
+                 {},
+                 [this] {
+                   ++looked_for;
+                   watch.ask_scan();
+                 }},
+                true};
+  const std::string path = log.string(), root = log.parent_path().string();
+  wire::FileId file;
+  std::uint64_t offset = 0;
+
+  Host() {
+    const host::FileKey key = host::test::key_of(log);
+    file.key = 7;
+    file.device = key.device;
+    file.inode = key.inode;
+    watch.add_log({path, "", key});
+  }
+  void run(int pid, const std::string& job) {
+    fake.set(pid, {.start_ticks = 90'000 + pid,
+                   .environment = {"SLURM_JOB_ID=" + job, "SLURM_STEP_ID=0", "SLURM_PROCID=0"}});
+    fake.open(pid, 1, log);
+  }
+  void after(int ms) {
+    now.steady += Millis{ms};
+    now.wall += Millis{ms};
+    intake.set_time(now);
+    if (!watch.poll({now.wall, now.steady}).empty()) intake.look_again();
+    intake.decide();
+    jobs.flush(now.steady, true);
+  }
+  void write(const std::string& text) {
+    const tail::Place place{tail::LogId{1}, file, path, offset, offset + text.size()};
+    if (offset == 0) {
+      intake.log_begins({tail::LogId{1}, path, root});
+      intake.part(place, 0);
+    }
+    intake.bytes(place, text);
+    offset += text.size();
+  }
+  /// Bytes of the file that a job's batches cover, and how many lines.
+  std::string covered(const std::string& job) const {
+    std::uint64_t from = ~std::uint64_t{0}, to = 0, lines = 0;
+    for (const wire::Batch& batch : shipped)
+      for (const wire::Coverage& coverage : batch.coverage) {
+        if (batch.job != job) continue;
+        from = std::min(from, coverage.bytes.from);
+        to = std::max(to, coverage.bytes.to);
+        lines += coverage.lines;
+      }
+    return std::to_string(from) + "-" + std::to_string(to) + ": " + std::to_string(lines);
+  }
+};
+
+TEST_CASE("intake: the next job that appends to a file gets its own lines from there on") {
+  Host host;
+  host.run(101, "7");
+  host.write("INFO step 1\nINFO step 2\n");
+  host.after(1'000);
+  CHECK(host.jobs.find("7") != nullptr);
+  host.fake.remove(101);
+  host.after(1'000);
+  host.write("INFO bye\n");  // its last words, read late
+  host.after(60'000);
+  host.after(60'000);  // by now nobody looks for processes any more
+  CHECK(host.looked_for == 0);
+  host.run(102, "8");
+  host.write("INFO step 1\n");
+  CHECK(host.looked_for == 1);
+  host.after(500);
+  host.write("INFO step 2\nINFO step 3\n");
+  host.after(2'500);
+  CHECK(host.covered("7") == "0-33: 3");
+  CHECK(host.covered("8") == "33-69: 3");
+  std::vector<wire::LineRange> lines;
+  for (const wire::Batch& batch : host.shipped)
+    for (const wire::Segment& segment : batch.segments)
+      if (batch.job == "8") lines.push_back(segment.lines);
+  REQUIRE_FALSE(lines.empty());
+  CHECK(lines.front().first == 4);
+  CHECK(lines.back().last == 6);
+}
+
+TEST_CASE("intake: a job that goes on after its ranks have left keeps its log") {
+  Host host;
+  host.run(101, "7");
+  host.write("INFO step 1\n");
+  host.after(1'000);
+  host.fake.remove(101);
+  host.after(1'000);
+  host.after(10'000);
+  host.write("INFO the launcher writes on\n");
+  CHECK(host.looked_for == 1);
+  host.after(2'500);
+  CHECK(host.covered("7") == "0-40: 2");
+  host.write("INFO and on\n");  // not asked for each line
+  CHECK(host.looked_for == 1);
+  host.after(100);
+  CHECK(host.covered("7") == "0-52: 3");
+  CHECK(host.jobs.size() == 1);
+}
+
+TEST_CASE("intake: a warning goes to the job of its file, or of what stands nearest") {
+  std::vector<wire::Batch> shipped;
+  Owners owners{{"", "", "node-1"}, nullptr};
+  Jobs jobs(packs(), Bench::live(), {},
+            [&](wire::Batch&& batch) { shipped.push_back(std::move(batch)); });
+  Intake intake({}, owners, jobs, {}, false);
+  intake.set_time({Millis{1'000}, from_civil(2026, 11, 20, 10, 0, 0, 0)});
+  const std::string alpha = "/logs/alpha", beta = "/logs/beta";
+  const std::string a = alpha + "/rank0.log", b = beta + "/rank0.log";
+  intake.warning({"unreadable", "/logs/beta/rank1.log", "Permission denied", 0});
+  intake.decide();
+  intake.log_begins({tail::LogId{1}, a, alpha});
+  intake.log_begins({tail::LogId{2}, b, beta});
+  intake.warning({"skipped", b, "old", 9});
+  intake.decide();
+  intake.decide();
+  jobs.flush(Millis{1'000}, true);
+  std::map<std::string, std::string> warned;
+  for (const wire::Batch& batch : shipped)
+    for (const wire::Warning& warning : batch.warnings) warned[warning.file] = batch.job;
+  REQUIRE(jobs.size() == 2);
+  REQUIRE(warned.size() == 2);
+  CHECK(warned[b] == warned["/logs/beta/rank1.log"]);
+  CHECK(warned[b] != jobs.first().job());
 }
 
 }  // namespace

@@ -46,6 +46,16 @@ TEST_CASE("attempts: a requeue begins anew and counts on") {
   CHECK(host.start(3, 600, 1, {1, 0, 0}) == 4);
 }
 
+TEST_CASE("attempts: a node that takes part from a requeue on counts as the others do") {
+  Host before, fresh;
+  CHECK(before.start(1, 10, 0, {0, 0, 0}) == 0);
+  before.alive.clear();
+  CHECK(before.start(2, 600, 0, {1, 0, 0}) == 1);
+  CHECK(fresh.start(3, 600, 1, {1, 0, 0}) == 1);
+  fresh.alive.clear();
+  CHECK(fresh.start(4, 900, 1, {1, 0, 1}, 1) == 2);
+}
+
 TEST_CASE("attempts: nobody counts: a new process for a rank that has left") {
   Host host;
   CHECK(host.start(1, 10, 0) == 0);

@@ -40,6 +40,7 @@ TEST_CASE("kernel fact: a watched pid makes it a rank's, also a worker of the ra
   CHECK(rank->rank == Rank{3});
   CHECK(rank->node == "n7");
   CHECK(rank->job == "job");
+  CHECK(rank->started == seconds{50});
   const auto worker = host.at(99, "Out of memory: Killed process 4712 (python3) total-vm:1kB");
   REQUIRE(worker);
   CHECK(worker->rank == Rank{3});
@@ -52,6 +53,7 @@ TEST_CASE("kernel fact: everybody else's is the host's") {
     const auto fact = host.at(99, text);
     REQUIRE(fact);
     CHECK_FALSE(fact->rank);
+    CHECK_FALSE(fact->started);
     CHECK(fact->node == "host-1");
   }
   // The number belonged to somebody else before the rank began.

@@ -189,6 +189,30 @@ TEST_CASE("job pipeline: a kernel's records are covered by their numbers") {
   CHECK(events_in(out.batches[0]) == 1);
 }
 
+TEST_CASE("job pipeline: a kernel's record is whose it is said to be, also among others") {
+  Collected out;
+  JobPipeline pipeline("job", packs(), live(), out);
+  const LogNumber log = pipeline.open(log_file(wire::SourceKind::kernel), {});
+  const std::string oom =
+      "kern  :err   : 2026-11-20T10:00:00,000000+00:00 Out of memory: Killed process 4711\n";
+  pipeline.record(log, part_of(9), 1, oom);
+  pipeline.record(log, part_of(9, 1), 2, oom, Whose{"node-1", Rank{3}, 0});
+  pipeline.record(log, part_of(9, 2), 3, oom);
+  pipeline.flush(Millis{0}, true);
+  REQUIRE(out.batches.size() == 1);
+  REQUIRE(out.batches[0].sources.size() == 2);
+  std::map<std::uint32_t, std::uint32_t> lines;
+  for (const wire::Segment& segment : out.batches[0].segments)
+    for (const wire::EventCount& event : segment.events)
+      lines[segment.source.value()] += event.count;
+  const SourceId host = out.batches[0].sources[0].id, rank = out.batches[0].sources[1].id;
+  CHECK_FALSE(out.batches[0].sources[0].rank);
+  CHECK(out.batches[0].sources[1].rank == Rank{3});
+  CHECK(lines[host.value()] == 2);
+  CHECK(lines[rank.value()] == 1);
+  CHECK(out.batches[0].coverage[0].bytes == wire::ByteRange{0, 3});
+}
+
 TEST_CASE("job pipeline: what is used is defined, also after a restart and when it is asked for") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);

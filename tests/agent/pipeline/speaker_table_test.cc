@@ -65,6 +65,27 @@ TEST_CASE("speakers of a merged file are defined by what their lines say") {
   CHECK(launcher.kind == wire::SourceKind::merged);
 }
 
+TEST_CASE("a kernel message about a rank is the kernel's, and that rank's") {
+  discover::LogFile file = file_of(wire::SourceKind::kernel);
+  file.node_known = true;
+  SpeakerTable table(file);
+  const std::size_t host = table.find(speaker("")).speaker;
+  const Whose whose{"node-1", Rank{3}, 1};
+  const std::size_t rank = table.find(whose).speaker;
+  CHECK(rank != host);
+  CHECK(table.find(speaker("")).speaker == host);
+  CHECK(table.find(speaker("node-1", 3)).speaker != rank);  // a line that says so itself
+  CHECK_FALSE(table.find(whose).created);
+  CHECK(table.find(Whose{"node-1", Rank{3}, 2}).created);
+  const auto source = table.definition(rank);
+  CHECK(source.kind == wire::SourceKind::kernel);
+  CHECK(source.node == "node-1");
+  CHECK(source.rank == Rank{3});
+  CHECK(source.rank_source == RankSource::env);
+  CHECK(source.attempt == 1);
+  CHECK_FALSE(table.definition(host).rank);
+}
+
 TEST_CASE("a node that the path names stays, whatever host a line names") {
   discover::LogFile file = file_of(wire::SourceKind::merged);
   file.node_known = true;

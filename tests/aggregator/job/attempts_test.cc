@@ -39,6 +39,27 @@ TEST_CASE("runs of a file are attempts, one after another") {
   CHECK(Attempts(job.state()).is_rerun(1));
 }
 
+TEST_CASE("what the kernel says of a rank belongs to the attempt that ran then") {
+  MadeJob job(2);
+  job.iterate_all(1, 3);
+  for (const int rank : {0, 1}) job.say_on(rank, next_run(job, rank, 1), {"here again"}, 60'000);
+  const auto kernel = [&](std::int32_t start, std::int64_t ms) {
+    wire::SourceDefinition& source = job.add_source(1);
+    source.kind = wire::SourceKind::kernel;
+    source.path = "/dev/kmsg";
+    source.rank = Rank{1};
+    source.attempt = start;
+    const SourceId id = source.id;
+    job.say_on(1, id, {"Out of memory: Killed process 4711 (python3)", Level::error}, ms);
+  };
+  kernel(0, 4000);
+  CHECK(job.view(0).ranks[1].streams.size() == 2);
+  CHECK(job.view(1).ranks[1].streams.size() == 1);
+  kernel(1, 70'000);
+  CHECK(job.view(0).ranks[1].streams.size() == 2);
+  CHECK(job.view(1).ranks[1].streams.size() == 2);
+}
+
 TEST_CASE("further runs count on from the attempt of the path") {
   MadeJob job(2);
   job.source_of(1).attempt = 1;

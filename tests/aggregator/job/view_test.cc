@@ -79,6 +79,43 @@ TEST_CASE("a launcher is no training rank") {
   CHECK(view.nodes[1].begin == after(0));
 }
 
+TEST_CASE("what the kernel says of a rank is that rank's, and no sign of its life") {
+  MadeJob job(2);
+  job.iterate_all(1, 2);
+  wire::SourceDefinition& kernel = job.add_source(1);
+  kernel.kind = wire::SourceKind::kernel;
+  kernel.path = "/dev/kmsg";
+  kernel.rank = Rank{1};
+  kernel.rank_source = RankSource::env;
+  const SourceId id = kernel.id;
+  job.say_on(1, id, {"Out of memory: Killed process 4711 (python3)", Level::error}, 9000);
+  const JobView view = job.view();
+  REQUIRE(view.ranks.size() == 2);
+  CHECK(view.ranks[1].streams.size() == 2);
+  CHECK(view.ranks[1].end == after(2000));
+  const EventView& oom = view.events[event_of(view, "Out of memory")];
+  REQUIRE(oom.at.size() == 1);
+  CHECK(view.streams[oom.at[0].stream].rank == 1);
+  CHECK(oom.at[0].time == after(9000));
+}
+
+TEST_CASE("what the kernel says of a rank that is never heard is the node's") {
+  MadeJob job(2);
+  job.iterate_all(1, 2);
+  wire::SourceDefinition& kernel = job.add_source(1);
+  kernel.kind = wire::SourceKind::kernel;
+  kernel.rank = Rank{7};
+  const SourceId id = kernel.id;
+  job.say_on(1, id, {"Out of memory: Killed process 4711 (python3)", Level::error}, 9000);
+  const JobView view = job.view();
+  CHECK(view.training_ranks() == 2);
+  REQUIRE(view.ranks.size() == 3);
+  const auto host = std::ranges::find(view.ranks, true, &RankView::launcher);
+  REQUIRE(host != view.ranks.end());
+  CHECK_FALSE(host->rank);
+  CHECK(host->node == 1);
+}
+
 TEST_CASE("a local rank gets its number from its neighbour") {
   MadeJob job(2, 2);
   job.source_of(2).local_rank = 0;

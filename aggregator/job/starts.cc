@@ -1,0 +1,89 @@
+#include "aggregator/job/starts.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace l4::job {
+namespace {
+
+/// The processes of one start do not begin at once; and clocks of nodes differ.
+constexpr Millis kTogether{30'000}, kClocks{2'000}, kSilent{10'000};
+
+}  // namespace
+
+Starts::Starts(const JobState& state) {
+  std::map<std::tuple<std::string, Rank, std::int32_t>, Start> found;
+  for (const auto& [name, agent] : state.agents())
+    for (const auto& [key, fact] : agent.processes) {
+      if (fact.part != wire::Part::rank || !fact.rank) continue;
+      const std::string& node = fact.node.empty() ? name : fact.node;
+      const bool gone = fact.state == wire::ProcessState::gone;
+      const auto left = gone ? std::optional(fact.since) : std::nullopt;
+      const auto [at, created] = found.try_emplace(
+          {node, *fact.rank, fact.attempt},
+          Start{node, *fact.rank, fact.attempt, fact.attempt, fact.started, left, {}});
+      if (created) continue;
+      Start& start = at->second;
+      start.began = std::min(start.began, fact.started);
+      start.left = start.left && left ? std::optional(std::max(*start.left, *left)) : std::nullopt;
+    }
+  if (found.empty()) return;
+  for (const auto& [name, agent] : state.agents())
+    for (const auto& [id, stream] : agent.streams) {
+      const wire::SourceDefinition& source = stream.source;
+      if (!source.rank || source.kind != wire::SourceKind::rank || !stream.arrival) continue;
+      const auto at = found.find({source.node, *source.rank, source.attempt});
+      if (at != found.end())
+        at->second.heard = std::max(at->second.heard.value_or(*stream.arrival), *stream.arrival);
+    }
+  for (auto& [key, start] : found) starts_.push_back(std::move(start));
+  follow_ranks();
+  join_others();
+  for (const Start& start : starts_)
+    if (start.together != start.attempt)
+      moved_[{start.node, start.rank, start.attempt}] = start.together;
+  starts_.clear();
+}
+
+/// A rank that begins anew after it was over elsewhere is in its next attempt.
+void Starts::follow_ranks() {
+  std::ranges::sort(starts_, {}, [](const Start& start) {
+    return std::tuple(start.rank, start.began, start.attempt);
+  });
+  for (std::size_t i = 1; i < starts_.size(); ++i) {
+    const Start& former = starts_[i - 1];
+    Start& start = starts_[i];
+    if (former.rank != start.rank) continue;
+    const bool over = former.left && *former.left <= start.began + kClocks;
+    const bool silent = former.node != start.node && !former.left && former.heard &&
+                        *former.heard + kSilent <= start.began;
+    if (over || silent) start.together = std::max(start.together, former.together + 1);
+  }
+}
+
+/// Who began with those of an attempt that its own node does not know is in that one.
+void Starts::join_others() {
+  std::map<std::int32_t, TimeMs> begins;
+  std::set<std::pair<std::string, std::int32_t>> known;
+  for (const Start& start : starts_) {
+    const auto [at, created] = begins.try_emplace(start.together, start.began);
+    if (!created) at->second = std::min(at->second, start.began);
+    known.emplace(start.node, start.together);
+  }
+  for (Start& start : starts_)
+    for (const auto& [number, begin] : begins) {
+      if (number <= start.together || known.contains({start.node, number})) continue;
+      const bool over = start.left && *start.left < begin;
+      if (!over && start.began + kTogether >= begin) start.together = number;
+    }
+}
+
+std::int32_t Starts::of(const std::string& node, std::optional<Rank> rank,
+                        std::int32_t attempt) const {
+  if (!rank || moved_.empty()) return attempt;
+  const auto moved = moved_.find({node, *rank, attempt});
+  return moved == moved_.end() ? attempt : moved->second;
+}
+
+}  // namespace l4::job
