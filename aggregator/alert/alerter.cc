@@ -201,7 +201,9 @@ Result<void> Alerter::send(const Alert& alert, const store::Incident* incident) 
 
 void Alerter::look() {
   const std::lock_guard lock(impl_->mutex);
-  impl_->tell_owed(impl_->hooks.now());
+  const TimeMs now = impl_->hooks.now();
+  impl_->tell_owed(now);
+  impl_->refresh(now);
   static_cast<void>(impl_->write(nullptr));
 }
 

@@ -30,6 +30,7 @@ struct Standing {
   Alert alert;
   bool told = false;  ///< at some time
   bool owed = false;  ///< its news came in a silence
+  TimeMs queued{};    ///< last
 };
 
 /// By these it is known whether a sink is the one from before.
@@ -48,6 +49,7 @@ struct Alerter::Impl {
   void note_standing(const Alert& alert, bool silenced, TimeMs now);
   void recall_owed();
   void tell_owed(TimeMs now);
+  void refresh(TimeMs now);
   Alert as_told(const Alert& alert) const;
   void tell_standing(Outlet& outlet, const SinkOptions* before, TimeMs now);
   const Silence* silence_of(const Alert& alert, TimeMs now) const;

@@ -21,6 +21,7 @@ void Alerter::Impl::note_standing(const Alert& alert, bool silenced, TimeMs now)
   noted.alert = alert;
   if (alert.kind == Kind::changed) noted.alert.kind = Kind::opened;  // for who is told of it first
   noted.owed = silenced;
+  noted.queued = now;
   if (!silenced) noted.told = true;
   if (silenced) mark(kSilencedMark, which, noted.told ? "told" : "untold", now);
   if (standing.size() <= kStandingMax) return;
@@ -52,7 +53,20 @@ void Alerter::Impl::tell_owed(TimeMs now) {
     for (Outlet& outlet : outlets) route(outlet, alert, alert, false, now);
     one.owed = false;
     one.told = true;
+    one.queued = now;
     mark(kSilencedMark, key, {}, now);
+  }
+}
+
+/// What is said of the aggregator itself holds until its end is told; an incident without news does
+/// not, as it may be that nobody cares any more.
+void Alerter::Impl::refresh(TimeMs now) {
+  for (auto& [key, one] : standing) {
+    if (!one.alert.job.empty() || one.owed || now - one.queued < options.sender.again_for / 2)
+      continue;
+    one.queued = now;
+    for (Outlet& outlet : outlets)
+      if (is_told_again(outlet.sink.kind)) route(outlet, one.alert, one.alert, false, now);
   }
 }
 

@@ -84,6 +84,27 @@ TEST_CASE("sinks: what has no news for a day is not told again any more") {
   CHECK(world.count(kManager) == 1);
 }
 
+TEST_CASE("sinks: that the aggregator is blind is told again for more than a day") {
+  World world;
+  store::Database database = world.database();
+  Alerter alerter(options(), database, world.hooks());
+  Alert blind;
+  blind.kind = Kind::blind;
+  alerter.send(blind);
+  REQUIRE(world.wait([&] { return world.count(kManager) == 1; }));
+  for (int half_days = 1; half_days <= 6; ++half_days) {
+    world.pass(43'200);
+    const std::size_t before = world.count(kManager);
+    alerter.look();
+    REQUIRE(world.wait([&] { return world.count(kManager) > before; }));
+  }
+  world.rest();
+  const std::size_t before = world.count(kManager);
+  world.pass(61);
+  REQUIRE(world.wait([&] { return world.count(kManager) > before; }));
+  CHECK(world.count("http://chat") == 1);
+}
+
 TEST_CASE("sinks: many open alerts go to alertmanager in few requests") {
   World world;
   world.set(kManager, 0);

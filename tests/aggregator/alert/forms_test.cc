@@ -154,8 +154,8 @@ TEST_CASE("slack: escaped, without control characters, bounded") {
   Alert large = crash();
   large.job = large.summary = std::string(100'000, '&');
   large.nodes.assign(8, std::string(5'000, '<'));
-  large.faults[0] = {"a", std::string(9'000, '>'), std::string(9'000, '>'),
-                     std::string(9'000, '>')};
+  large.faults[0] = {"a", std::string(9'000, '>'), std::string(9'000, '>'), std::string(9'000, '>'),
+                     std::string(9'000, 'c')};
   for (const Json& block : Json::parse(to_slack(large, "l4"))["blocks"]) {
     const Json& texts = block.contains("text") ? block["text"] : block["elements"][0];
     CHECK(texts["text"].get<std::string>().size() <= 3'000);
