@@ -193,7 +193,6 @@ until = "2026-11-21T18:00:00Z"
   CHECK(alerts.sinks[1].secret == "R123");
   CHECK(alerts.sinks[1].url == "http://127.0.0.1:8081/v2/enqueue");
   CHECK(alerts.sinks[1].severity_min == alert::Severity::critical);
-  CHECK(alerts.sinks[1].job == "prod-*");
   REQUIRE(alerts.sinks[1].matches.size() == 2);
   CHECK(alerts.sinks[1].matches[0] ==
         alert::Match{.jobs = {"prod-*"}, .states = {State::crashed, State::hung}});
