@@ -14,7 +14,8 @@ namespace l4::aggregator {
 namespace {
 
 constexpr std::int64_t kDay = 86'400;
-constexpr std::size_t kSinksMax = 16, kSilencesMax = 256, kSecretMax = 4'096, kNameMax = 32;
+constexpr std::size_t kSinksMax = 16, kSilencesMax = 256, kSecretMax = 4'096, kNameMax = 32,
+                      kMatchesMax = 64;
 
 std::vector<std::string_view> kinds() {
   std::vector<std::string_view> all;
@@ -28,6 +29,12 @@ std::optional<State> state_of(std::string_view word) {
   for (const State state :
        {State::crashed, State::hung, State::slow, State::node_lost, State::launch_failed})
     if (name(state) == word) return state;
+  return std::nullopt;
+}
+
+std::optional<alert::Topic> topic_of(std::string_view word) {
+  for (std::size_t i = 0; i < alert::kTopics; ++i)
+    if (const auto topic = static_cast<alert::Topic>(i); alert::name(topic) == word) return topic;
   return std::nullopt;
 }
 
@@ -110,22 +117,47 @@ void read_target(ConfigTable& table, const std::filesystem::path& file,
   if (table.has("secret_file")) sink.secret = content_of(table, "secret_file", file);
 }
 
+/// Texts that are not empty, each as it is.
+std::vector<std::string> words(ConfigTable& table, std::string_view key) {
+  std::vector<std::string> found = table.texts_or_none(key);
+  if (table.has(key) && found.empty()) table.refuse(key, "must not be empty");
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (found[i].empty()) table.refuse(key, "must not be empty", i);
+  return found;
+}
+
+alert::Match read_match(ConfigTable& table, bool storms) {
+  alert::Match match;
+  match.jobs = words(table, "job");
+  match.nodes = words(table, "node");
+  match.faults = words(table, "fault");
+  match.categories = words(table, "category");
+  const std::vector<std::string> states = words(table, "state"), kinds = words(table, "kind");
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (const auto state = state_of(states[i]))
+      match.states.push_back(*state);
+    else
+      table.refuse("state", "must be of crashed hung slow node_lost launch_failed", i);
+  }
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto topic = topic_of(kinds[i]);
+    if (topic && (storms || *topic != alert::Topic::storm))
+      match.topics.push_back(*topic);
+    else if (topic)
+      table.refuse("kind", "storm is not for what tells incidents one by one", i);
+    else
+      table.refuse("kind", "must be of incident blind degraded name_twice storm", i);
+  }
+  return match;
+}
+
 void read_filter(ConfigTable& table, alert::SinkOptions& sink) {
   static const std::vector<std::string_view> kSeverities{"info", "warning", "critical"};
   if (table.has("severity_min"))
     sink.severity_min = static_cast<alert::Severity>(table.choice("severity_min", kSeverities));
-  for (ConfigTable& match : table.tables("match")) {
-    sink.job = match.text_or("job", "");
-    if (match.has("job") && sink.job.empty()) match.refuse("job", "must not be empty");
-    const std::vector<std::string> words = match.texts_or_none("state");
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const auto state = state_of(words[i]);
-      if (state)
-        sink.states.push_back(*state);
-      else
-        match.refuse("state", "must be of crashed hung slow node_lost launch_failed", i);
-    }
-  }
+  for (ConfigTable& match : table.tables("match"))
+    sink.matches.push_back(read_match(match, !alert::groups_itself(sink.kind)));
+  if (sink.matches.size() > kMatchesMax) table.refuse("match", "must not be more than 64");
 }
 
 void read_sinks(ConfigTable& alerts, const std::filesystem::path& file,
@@ -144,8 +176,9 @@ void read_sinks(ConfigTable& alerts, const std::filesystem::path& file,
 
 void read_silences(ConfigTable& alerts, alert::AlerterOptions& options) {
   for (ConfigTable& table : alerts.tables("silence")) {
-    alert::Silence silence{table.text("job"), {}};
-    if (silence.job.empty()) table.refuse("job", "must not be empty");
+    alert::Silence silence{read_match(table, false), {}};
+    if (silence.match == alert::Match{})
+      table.refuse("job", "missing: job, node, state, kind, fault or category is needed");
     const std::string until = table.text("until");
     const auto time = parse_time(until);
     if (!time) table.refuse("until", "must be a time in quotation marks: \"2026-11-20T18:00:00Z\"");

@@ -10,8 +10,9 @@
 namespace l4::alert {
 
 std::string_view name(Kind kind) {
-  static constexpr std::array<std::string_view, 8> kNames{
-      "opened", "changed", "resolved", "blind", "sighted", "name_twice", "storm", "storm_over"};
+  static constexpr std::array<std::string_view, 10> kNames{
+      "opened",     "changed", "resolved",   "blind",    "sighted",
+      "name_twice", "storm",   "storm_over", "degraded", "well_again"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
@@ -23,6 +24,7 @@ std::string_view name(Severity severity) {
 Severity severity(const Alert& alert) {
   if (alert.kind == Kind::blind || alert.kind == Kind::sighted || alert.kind == Kind::name_twice)
     return Severity::warning;
+  if (alert.kind == Kind::degraded || alert.kind == Kind::well_again) return Severity::critical;
   switch (alert.state) {
     case State::crashed:
     case State::hung:
@@ -41,12 +43,13 @@ Severity severity(const Alert& alert) {
 
 bool is_over(const Alert& alert) {
   return alert.kind == Kind::resolved || alert.kind == Kind::sighted ||
-         alert.kind == Kind::storm_over;
+         alert.kind == Kind::storm_over || alert.kind == Kind::well_again;
 }
 
 std::string key(const Alert& alert) {
   if (!alert.incident.empty()) return alert.incident;
   if (alert.kind == Kind::blind || alert.kind == Kind::sighted) return "blind";
+  if (alert.kind == Kind::degraded || alert.kind == Kind::well_again) return "degraded";
   return fmt::format("{}.{}", name(alert.kind), alert.nodes.empty() ? "" : alert.nodes[0]);
 }
 
@@ -81,6 +84,7 @@ std::string to_json(const Alert& alert, const std::string& source) {
     json.open('{')
         .member("id", fault.id)
         .member("title", fault.title)
+        .member("category", fault.category)
         .member("cause", fault.cause)
         .member("fix", fault.fix)
         .close('}');

@@ -1,6 +1,6 @@
 // What people are told when something happens, as a line and as JSON (schema l4.alert/1).
 //
-// Flow: aggregator/live makes alerts of incidents and of its own blindness; alert::Alerter sends
+// Flow: aggregator/live makes alerts of incidents and of its own state; alert::Alerter sends
 // them to its sinks, whose forms stand in sink.h. docs/OPERATIONS.md shows the JSON. Plain values,
 // no state.
 #pragma once
@@ -26,6 +26,8 @@ enum class Kind : std::uint8_t {
   name_twice,  ///< one node's name from two addresses
   storm,       ///< many incidents at once, told together
   storm_over,  ///< all of those are resolved
+  degraded,    ///< the aggregator cannot do its work: journal, database or a thread
+  well_again,  ///< that is over
 };
 std::string_view name(Kind kind);
 
@@ -33,7 +35,7 @@ enum class Severity : std::uint8_t { info, warning, critical };
 std::string_view name(Severity severity);
 
 struct Fault {
-  std::string id, title, fix, cause;
+  std::string id, title, fix, cause, category;
 };
 
 struct Alert {
@@ -53,7 +55,8 @@ struct Alert {
   std::vector<std::string> incidents;  ///< of a storm
 };
 
-/// Critical where the job stands still, warning where it is slow or nodes cannot be seen.
+/// Critical where a job stands still or the aggregator cannot work, warning where it is slow or
+/// nodes cannot be seen.
 Severity severity(const Alert& alert);
 /// It ends what was told under the same key.
 bool is_over(const Alert& alert);

@@ -3,24 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
-#include <optional>
 #include <sstream>
-#include <utility>
+
+#include "aggregator/alert/alerter_impl.h"
 
 namespace l4::alert {
 namespace {
-
-// Rows that are for no sink: what has to be known after a restart. No sink's name has a slash.
-constexpr auto kBlindMark = "/blind", kStormMark = "/storm", kSinksMark = "/sinks";
-constexpr std::size_t kMarksMax = 16;
-
-struct Outlet {
-  SinkOptions sink;
-  std::unique_ptr<Sender> sender;
-  std::unique_ptr<Storm> storm;  ///< null where the sink groups by itself, or must not
-};
 
 /// That of `[alerts] webhook` is the first.
 std::vector<SinkOptions> all_sinks(const AlerterOptions& options) {
@@ -37,9 +25,6 @@ std::vector<SinkOptions> all_sinks(const AlerterOptions& options) {
   return sinks;
 }
 
-/// By these it is known whether a sink is the one from before.
-using Known = std::map<std::string, std::string>;  ///< kind, by name
-
 Known known_of(const std::vector<SinkOptions>& sinks) {
   Known known;
   for (const SinkOptions& sink : sinks) known.emplace(sink.name, name(sink.kind));
@@ -53,40 +38,13 @@ bool is_known(const Known& known, const SinkOptions& sink) {
 
 }  // namespace
 
-struct Alerter::Impl {
-  Impl(AlerterOptions given, store::Database& stored, Hooks outside)
-      : options(std::move(given)), database(stored), hooks(std::move(outside)) {}
-
-  std::optional<Known> remembered();
-  void remember(TimeMs now);
-  std::vector<Outlet> take_out(const Known& wanted);
-  void drop(const std::string& sink, const std::string& called, std::uint64_t in_memory);
-  void put_in_place(const SinkOptions& sink, bool is_new, std::vector<Outlet>& made, TimeMs now);
-  void bring_back(Outlet& outlet);
-  void note_standing(const Alert& alert);
-  void tell_standing(Outlet& outlet, const SinkOptions* before, TimeMs now);
-  const Silence* silence_of(const Alert& alert, TimeMs now) const;
-  void route(Outlet& outlet, const Alert& alert, bool silenced, TimeMs now);
-  void queue(const SinkOptions& sink, const Alert& alert, TimeMs due, TimeMs now);
-  void mark(const std::string& sink, const std::string& key, std::string content, TimeMs now);
-  Result<void> write(const store::Incident* incident);
-
-  AlerterOptions options;
-  store::Database& database;
-  const Hooks hooks;
-  mutable std::mutex mutex;
-  std::vector<store::Alert> rows;                         ///< of the alert that is being sent
-  std::vector<std::pair<std::string, std::string>> gone;  ///< marks that it takes away
-  std::map<std::string, Alert> standing;                  ///< what is open, as it was told last
-  AlerterStats counts;                                    ///< and of sinks that are gone
-  std::vector<Outlet> outlets;                            // last: their threads end first
-};
-
 Alerter::Alerter(AlerterOptions options, store::Database& database, Hooks hooks,
                  const std::vector<Alert>& standing)
     : impl_(std::make_unique<Impl>(std::move(options), database, std::move(hooks))) {
   Impl& impl = *impl_;
-  for (const Alert& alert : standing) impl.note_standing(alert);
+  for (const Alert& alert : standing) impl.note_standing(alert, false, alert.at);
+  impl.gone.clear();
+  impl.recall_owed();
   const std::vector<SinkOptions> sinks = all_sinks(impl.options);
   // Without a word of earlier sinks these are the ones that there were.
   const Known before = impl.remembered().value_or(known_of(sinks)), wanted = known_of(sinks);
@@ -101,17 +59,20 @@ Alerter::Alerter(AlerterOptions options, store::Database& database, Hooks hooks,
     for (const SinkOptions& sink : sinks)
       impl.put_in_place(sink, !is_known(before, sink), made, now);
     impl.outlets = std::move(made);
+    impl.tell_owed(now);
     impl.remember(now);
     static_cast<void>(impl.write(nullptr));
   }
   if (impl.outlets.empty()) return;
-  const auto blind = database.due(kBlindMark, TimeMs::max(), 1);
-  if (!blind || blind->empty()) return;
-  Alert over;
-  over.kind = Kind::sighted;
-  over.at = impl.hooks.now();
-  over.summary = "the aggregator was started anew and says again if it is blind";
-  static_cast<void>(send(over));
+  const auto marks = database.due(kBlindMark, TimeMs::max(), kMarksMax);
+  for (const store::Alert& mark : marks.value_or(std::vector<store::Alert>{})) {
+    Alert over;
+    over.kind = mark.incident == "degraded" ? Kind::well_again : Kind::sighted;
+    over.at = impl.hooks.now();
+    over.summary = fmt::format("the aggregator was started anew and says again if it is {}",
+                               name(topic(over.kind)));
+    static_cast<void>(send(over));
+  }
 }
 
 /// All at once: each may wait for an answer for some seconds.
@@ -136,6 +97,7 @@ void Alerter::set(AlerterOptions options) {
   std::vector<Outlet> made;
   for (const SinkOptions& sink : sinks) impl.put_in_place(sink, true, made, now);
   impl.outlets = std::move(made);
+  impl.tell_owed(now);
   impl.remember(now);
   static_cast<void>(impl.write(nullptr));
 }
@@ -218,67 +180,45 @@ void Alerter::Impl::bring_back(Outlet& outlet) {
     outlet.storm->restore(mark.incident, mark.content);
 }
 
-void Alerter::Impl::note_standing(const Alert& alert) {
-  if (alert.kind == Kind::name_twice) return;
-  if (is_over(alert)) {
-    standing.erase(key(alert));
-    return;
-  }
-  Alert& noted = standing[key(alert)];
-  noted = alert;
-  if (alert.kind == Kind::changed) noted.kind = Kind::opened;  // for who is told of it first
-  if (standing.size() <= kStandingMax) return;
-  standing.erase(
-      std::ranges::min_element(standing, {}, [](const auto& one) { return one.second.at; }));
-}
-
-/// Of what it did not take before, oldest first; nothing of what is so old that nobody is told
-/// again.
-void Alerter::Impl::tell_standing(Outlet& outlet, const SinkOptions* before, TimeMs now) {
-  std::vector<const Alert*> open;
-  for (const auto& [key, alert] : standing)
-    if (alert.at + options.sender.again_for > now && silence_of(alert, now) == nullptr &&
-        takes(outlet.sink, alert) && (before == nullptr || !takes(*before, alert)))
-      open.push_back(&alert);
-  if (open.empty()) return;
-  std::ranges::sort(open, {}, [](const Alert* alert) { return alert->at; });
-  for (const Alert* alert : open) route(outlet, *alert, false, now);
-  hooks.log(fmt::format("{}: is told what stands open: {}", called(outlet.sink), open.size()));
-}
-
-const Silence* Alerter::Impl::silence_of(const Alert& alert, TimeMs now) const {
-  if (alert.job.empty()) return nullptr;
-  const auto at = std::ranges::find_if(options.silences, [&](const Silence& silence) {
-    return now < silence.until && matches(silence.job, alert.job);
-  });
-  return at == options.silences.end() ? nullptr : &*at;
-}
-
 Result<void> Alerter::send(const Alert& alert, const store::Incident* incident) {
   Impl& impl = *impl_;
   const TimeMs now = impl.hooks.now();
   const std::lock_guard lock(impl.mutex);
-  const Silence* silence = impl.silence_of(alert, now);
+  const Alert judged = impl.as_told(alert);
+  const Silence* silence = impl.silence_of(judged, now);
   impl.hooks.log(silence == nullptr ? to_line(alert)
                                     : fmt::format("silenced until {}: {}",
                                                   to_rfc3339(silence->until), to_line(alert)));
-  impl.note_standing(alert);
+  impl.note_standing(alert, silence != nullptr, now);
   ++impl.counts.alerts;
   if (silence != nullptr) ++impl.counts.silenced;
-  for (Outlet& outlet : impl.outlets) impl.route(outlet, alert, silence != nullptr, now);
-  if (!impl.outlets.empty() && (alert.kind == Kind::blind || alert.kind == Kind::sighted))
-    impl.mark(kBlindMark, key(alert), alert.kind == Kind::blind ? "blind" : "", now);
+  for (Outlet& outlet : impl.outlets) impl.route(outlet, alert, judged, silence != nullptr, now);
+  const Topic about = topic(alert.kind);
+  if (!impl.outlets.empty() && (about == Topic::blind || about == Topic::degraded))
+    impl.mark(kBlindMark, key(alert), is_over(alert) ? "" : key(alert), now);
   return impl.write(incident);
 }
 
-void Alerter::Impl::route(Outlet& outlet, const Alert& alert, bool silenced, TimeMs now) {
+void Alerter::look() {
+  const std::lock_guard lock(impl_->mutex);
+  const TimeMs now = impl_->hooks.now();
+  impl_->tell_owed(now);
+  impl_->refresh(now);
+  static_cast<void>(impl_->write(nullptr));
+}
+
+void Alerter::Impl::route(Outlet& outlet, const Alert& alert, const Alert& judged, bool silenced,
+                          TimeMs now) {
   const SinkOptions& sink = outlet.sink;
-  if (!takes(sink, alert)) return;
+  const bool alone = takes(sink, judged);
+  const bool together =
+      outlet.storm && !alert.incident.empty() && takes(sink, judged, Topic::storm);
+  if (!alone && !together) return;
   // Where an alert stands open until its end is told, it may be one of before the silence.
   if (silenced && !(ends_always(sink.kind) && is_over(alert))) return;
   if (!outlet.storm) return queue(sink, alert, now, now);
   const Storm::Decision decision = outlet.storm->decide(alert, now);
-  if (decision.alone) queue(sink, alert, now, now);
+  if (decision.alone && alone) queue(sink, alert, now, now);
   if (!decision.alone) ++counts.grouped;
   if (decision.instead) queue(sink, *decision.instead, decision.due, now);
   if (!decision.key.empty())
@@ -311,7 +251,7 @@ Result<void> Alerter::Impl::write(const store::Incident* incident) {
   for (const Outlet& outlet : outlets)
     for (store::Alert& row : rows) {
       if (row.sink != outlet.sink.name) continue;
-      stored ? outlet.sender->wake() : outlet.sender->keep(std::move(row.content));
+      stored ? outlet.sender->stored(row) : outlet.sender->keep(std::move(row));
     }
   rows.clear();
   gone.clear();

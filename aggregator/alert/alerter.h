@@ -1,12 +1,13 @@
 // Sends alerts: a line to the log at once, and to each sink in its form, again until it arrived.
 //
 // Flow: any thread calls send(); what sinks must get is written to the database before that
-// returns, so it is sent after a restart, too (at least once), by a Sender for each. Silenced jobs
-// are in the log alone; many incidents at once are told together where a sink does not group them
-// itself (storm.h). Where the database takes nothing, alerts wait in memory, bounded. The database
-// bounds what waits there, in number and age. Which sinks there are is remembered there, too: one
-// that is new, by set() or by a start, is told what stands open (256 incidents, the newest), and
-// what waits for one that is gone is dropped, counted in the log.
+// returns, so it is sent after a restart, too (at least once), by a Sender for each. What is
+// silenced is in the log alone until the silence ends: what stands open then is told. Many
+// incidents at once are told together where a sink does not group them itself (storm.h). Where the
+// database takes nothing, alerts wait in memory, bounded. The database bounds what waits there, in
+// number and age. Which sinks there are is remembered there, too: one that is new, by set() or by a
+// start, is told what stands open (256 incidents, the newest), and what waits for one that is gone
+// is dropped, counted in the log.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@
 namespace l4::alert {
 
 struct Silence {
-  std::string job;  ///< pattern as of a shell
+  Match match;
   TimeMs until{};
 };
 
@@ -66,6 +67,8 @@ class Alerter {
   /// Other sinks, silences and times from now on. A sink of the same name and kind keeps what waits
   /// for it. Waits for the tries under way at sinks that are gone. Of one thread.
   void set(AlerterOptions options);
+  /// Tells what stands open and is silenced no more; to be called every second or so.
+  void look();
   std::string source() const;
   AlerterStats stats() const;
 

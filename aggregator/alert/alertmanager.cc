@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 
 #include "aggregator/alert/brief.h"
@@ -21,12 +22,23 @@ std::string_view alert_name(const Alert& alert) {
     case Kind::storm:
     case Kind::storm_over:
       return "L4JobStorm";
+    case Kind::degraded:
+    case Kind::well_again:
+      return "L4Degraded";
     case Kind::opened:
     case Kind::changed:
     case Kind::resolved:
       break;
   }
   return "L4JobFailure";
+}
+
+/// As of the rules for Prometheus: a heading of the manual.
+std::string runbook(const Alert& alert) {
+  std::string heading(alert_name(alert));
+  std::ranges::transform(heading, heading.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return "docs/OPERATIONS.md#" + heading;
 }
 
 void put_labels(serve::JsonWriter& json, const Alert& alert, Severity severity,
@@ -43,6 +55,7 @@ void put_labels(serve::JsonWriter& json, const Alert& alert, Severity severity,
 void put_annotations(serve::JsonWriter& json, const Alert& alert) {
   json.key("annotations").open('{');
   for (const auto& [key, text] : details(alert)) json.member(key, text);
+  json.member("runbook", runbook(alert));
   json.close('}');
 }
 
@@ -73,7 +86,8 @@ std::string to_alertmanager(const Alert& alert, const std::string& source) {
     text += (text.empty() ? "" : ", ") + object;
   };
   if (!is_over(alert)) add(begun(alert, source));
-  if (alert.kind == Kind::sighted) add(ended(alert, severity(alert), source));
+  if (alert.kind == Kind::sighted || alert.kind == Kind::well_again)
+    add(ended(alert, severity(alert), source));
   if (alert.kind == Kind::changed || alert.kind == Kind::resolved)
     for (const Severity other : {Severity::warning, Severity::critical})
       if (is_over(alert) || other != severity(alert)) add(ended(alert, other, source));

@@ -50,6 +50,8 @@ std::vector<std::pair<std::string, std::string>> details(const Alert& alert) {
   if (!alert.faults.empty()) {
     const Fault& fault = alert.faults.front();
     add("fault", fault.title);
+    add("fault_id", fault.id, kNameMax);
+    add("category", fault.category, kNameMax);
     add("cause", fault.cause);
     add("fix", fault.fix);
   }

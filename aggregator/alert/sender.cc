@@ -49,6 +49,10 @@ struct Sender::Impl {
   void note(bool arrived, const Result<unsigned>& status);
   void look(TimeMs now);
   Millis pause();
+  /// Of one alert: what is said of it later takes its place.
+  static auto is_of(const std::string& key) {
+    return [key](const store::Alert& row) { return row.incident == key; };
+  }
 
   store::Database& database;
   const Hooks hooks;
@@ -64,7 +68,8 @@ struct Sender::Impl {
   mutable std::mutex mutex;
   std::condition_variable_any changed;
   std::shared_ptr<const Target> next;
-  std::deque<std::string> waiting;  ///< what the database did not take
+  std::deque<store::Alert> waiting;  ///< what the database did not take; the ids are its own
+  std::int64_t kept = 0;
   bool fresh = true;
   SinkStats counts;
   std::jthread thread;
@@ -88,19 +93,22 @@ void Sender::set(SinkOptions sink, SenderOptions options) {
   impl_->changed.notify_all();
 }
 
-void Sender::wake() {
+void Sender::stored(const store::Alert& row) {
   const std::lock_guard lock(impl_->mutex);
+  if (row.replaces) std::erase_if(impl_->waiting, impl_->is_of(row.incident));
   impl_->fresh = true;
   impl_->changed.notify_all();
 }
 
-void Sender::keep(std::string content) {
+void Sender::keep(store::Alert row) {
   const std::lock_guard lock(impl_->mutex);
+  if (row.replaces) std::erase_if(impl_->waiting, impl_->is_of(row.incident));
   if (impl_->waiting.size() >= impl_->next->options.waiting_max) {
     impl_->waiting.pop_front();
     ++impl_->counts.dropped;
   }
-  impl_->waiting.push_back(std::move(content));
+  row.id = ++impl_->kept;
+  impl_->waiting.push_back(std::move(row));
   impl_->fresh = true;
   impl_->changed.notify_all();
 }
@@ -112,7 +120,8 @@ void Sender::stop() {
 SinkStats Sender::stats() const {
   const std::lock_guard lock(impl_->mutex);
   SinkStats counts = impl_->counts;
-  counts.in_memory = impl_->waiting.size();
+  counts.in_memory = static_cast<std::uint64_t>(std::ranges::count_if(
+      impl_->waiting, [now = impl_->hooks.now()](const auto& row) { return row.due <= now; }));
   counts.waiting += counts.in_memory;
   return counts;
 }
@@ -159,15 +168,23 @@ void Sender::Impl::look(TimeMs now) {
 
 void Sender::Impl::send_waiting(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    std::string content;
+    store::Alert row;
+    const TimeMs now = hooks.now();
     {
       const std::lock_guard lock(mutex);
-      if (waiting.empty()) return;
-      content = waiting.front();
+      const auto due =
+          std::ranges::find_if(waiting, [&](const auto& one) { return one.due <= now; });
+      if (due == waiting.end()) return;
+      row = *due;
     }
-    if (!send({content}, stop)) return;
+    if (!send({row.content}, stop)) return;
     const std::lock_guard lock(mutex);
-    if (!waiting.empty() && waiting.front() == content) waiting.pop_front();
+    const auto at = std::ranges::find(waiting, row.id, &store::Alert::id);
+    if (at == waiting.end()) continue;
+    if (row.lasts && row.created + to->options.again_for > now)
+      at->due = now + to->options.again_every;
+    else
+      waiting.erase(at);
   }
 }
 

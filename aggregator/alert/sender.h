@@ -1,12 +1,13 @@
 // Brings the alerts of one sink there, again until they have arrived: one thread a sink.
 //
-// Flow: Alerter writes rows to the database and rings `wake`; what the database did not take comes
-// by `keep`. The thread sends what is due in the order in which it came. After a failure the whole
-// sink rests, twice as long each time, with jitter; one that is answered with an error again and
-// again is put off so that it does not hold up the others. What lasts is sent again each
-// `again_every`, for at most `again_for` after its last news. Bounds: `waiting_max` in memory,
-// `stored_max` rows of a week; the oldest goes first, counted. set() may put another address and
-// other times in place while it runs: what waits goes there.
+// Flow: Alerter writes rows to the database and tells of them by `stored`; what the database did
+// not take comes by `keep`, and what lasts is sent again from memory, too. The thread sends what is
+// due in the order in which it came. After a failure the whole sink rests, twice as long each time,
+// with jitter; one that is answered with an error again and again is put off so that it does not
+// hold up the others. What lasts is sent again each `again_every`, for at most `again_for` after
+// its last news. Bounds: `waiting_max` in memory, `stored_max` rows of a week; the oldest goes
+// first, counted. set() may put another address and other times in place while it runs: what waits
+// goes there.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +57,9 @@ class Sender {
 
   /// Of the same name and kind; holds from the next try on, which is made at once.
   void set(SinkOptions sink, SenderOptions options);
-  void wake();
-  void keep(std::string content);
+  /// The row is in the database, and takes the place of what is kept, if it `replaces`.
+  void stored(const store::Alert& row);
+  void keep(store::Alert row);
   /// Asks the thread to end; the destructor waits for it.
   void stop();
   SinkStats stats() const;

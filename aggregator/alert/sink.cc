@@ -1,7 +1,6 @@
 #include "aggregator/alert/sink.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
@@ -60,16 +59,17 @@ bool groups_itself(SinkKind kind) {
   return kind == SinkKind::alertmanager;
 }
 
-bool matches(const std::string& pattern, const std::string& text) {
-  return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+bool takes(const SinkOptions& sink, const Alert& alert, Topic as) {
+  const bool ends = row(sink.kind).ends_always && is_over(alert);
+  if (!ends && severity(alert) < sink.severity_min) return false;
+  const auto meant = [&](const Match& match) {
+    return ends ? may_hold(match, alert, as) : holds(match, alert, as);
+  };
+  return sink.matches.empty() || std::ranges::any_of(sink.matches, meant);
 }
 
 bool takes(const SinkOptions& sink, const Alert& alert) {
-  if (!sink.job.empty() && (alert.job.empty() || !matches(sink.job, alert.job))) return false;
-  if (row(sink.kind).ends_always && is_over(alert)) return true;
-  if (severity(alert) < sink.severity_min) return false;
-  return sink.states.empty() ||
-         (!alert.job.empty() && std::ranges::find(sink.states, alert.state) != sink.states.end());
+  return takes(sink, alert, topic(alert.kind));
 }
 
 std::string body(SinkKind kind, const Alert& alert, const std::string& source) {

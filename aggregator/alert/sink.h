@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "aggregator/alert/alert.h"
+#include "aggregator/alert/match.h"
 
 namespace l4::alert {
 
@@ -30,9 +31,8 @@ struct SinkOptions {
   std::vector<std::string> command{};  ///< of exec
   Millis timeout{3'000};               ///< of one try: a post, or the program's run
   Severity severity_min = Severity::info;
-  std::string job{};            ///< pattern as of a shell; empty: all
-  std::vector<State> states{};  ///< empty: all
-  bool groups = true;           ///< many incidents at once are told together
+  std::vector<Match> matches{};  ///< one of them; empty: all
+  bool groups = true;            ///< many incidents at once are told together
   bool operator==(const SinkOptions&) const = default;
 };
 
@@ -41,8 +41,8 @@ inline constexpr auto kWebhook = "webhook";
 /// What it is called in lines of the log.
 std::string called(const SinkOptions& sink);
 
-/// As a shell matches names: * and ? and [abc].
-bool matches(const std::string& pattern, const std::string& text);
+/// `as`: see holds().
+bool takes(const SinkOptions& sink, const Alert& alert, Topic as);
 bool takes(const SinkOptions& sink, const Alert& alert);
 
 /// True if it is told again and again what is open, instead of once.

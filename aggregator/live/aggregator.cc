@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -79,10 +81,7 @@ Services Aggregator::Impl::services() {
           *pool,
           [this] { return faults->library(); },
           [this](const alert::Alert& alert, const store::Incident* incident) {
-            auto stored = alerter->send(alert, incident);
-            board.publish(alert.job.empty() ? "fleet" : "incident", alert.job,
-                          alert::to_json(alert, alerter->source()));
-            return stored;
+            return send(alert, incident);
           },
           outside.say,
           outside.warn,
@@ -93,6 +92,34 @@ Services Aggregator::Impl::services() {
             put(text, row);
             board.publish(gone ? "job_gone" : "job", row.id, text.take());
           }};
+}
+
+Result<void> Aggregator::Impl::send(const alert::Alert& alert, const store::Incident* incident) {
+  auto stored = alerter->send(alert, incident);
+  board.publish(alert.job.empty() ? "fleet" : "incident", alert.job,
+                alert::to_json(alert, alerter->source()));
+  return stored;
+}
+
+/// Apart from all threads that it looks at; about once a second.
+void Aggregator::Impl::keep_watch() {
+  constexpr Millis kWatchEvery{1'000};
+  const wire::Instant now = outside.now();
+  if (now.steady - watched < kWatchEvery) return;
+  watched = now.steady;
+  alerter->look();
+  if (const auto alert = health_watch.step(health(), now)) static_cast<void>(send(*alert, nullptr));
+}
+
+void Aggregator::Impl::watch(const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds kLookEvery{250};
+  std::mutex mutex;
+  std::condition_variable_any none;
+  std::unique_lock lock(mutex);
+  while (!stop.stop_requested()) {
+    keep_watch();
+    none.wait_for(lock, stop, kLookEvery, [] { return false; });
+  }
 }
 
 store::StoreEvents Aggregator::Impl::events() {
@@ -208,6 +235,7 @@ void Aggregator::start() {
       shard.save_all();
     });
   impl.threads.emplace_back([&impl] { impl.intake->run(); });
+  impl.watcher = std::jthread([&impl](const std::stop_token& stop) { impl.watch(stop); });
 }
 
 void Aggregator::stop() {
@@ -215,6 +243,7 @@ void Aggregator::stop() {
   impl.faults->stop();
   impl.past->stop();
   if (std::exchange(impl.stopped, true) || impl.threads.empty()) return;
+  impl.watcher = {};  // whoever stops is not stalled
   impl.intake->stop();
   impl.threads.back().join();
   for (const auto& shard : impl.shards) shard->close();
@@ -227,6 +256,7 @@ void Aggregator::step_all(bool patient) {
   if (patient) impl_->ledger->be_patient();
   impl_->intake->step(Millis{0});
   for (const auto& shard : impl_->shards) shard->step(Millis{0});
+  impl_->keep_watch();
   if (patient) impl_->store->drain();
 }
 

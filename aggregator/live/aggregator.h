@@ -1,10 +1,10 @@
 // The live aggregator: store, shards, receive thread, alerts, put together and taken apart.
 //
 // Flow: start() takes the state folder, brings back what was (checkpoints, then the journal behind
-// them), and starts the threads: one that receives, one a shard, those of the store and of the
-// webhook. stop() takes nothing more, applies what was taken, saves every job and the offsets; what
-// is killed instead comes back the same from the journal. Any thread may call `handle`, `metrics`,
-// `health`; start and stop belong to one.
+// them), and starts the threads: one that receives, one a shard, one that looks whether all is
+// well, those of the store and of the sinks of alerts. stop() takes nothing more, applies what was
+// taken, saves every job and the offsets; what is killed instead comes back the same from the
+// journal. Any thread may call `handle`, `metrics`, `health`; start and stop belong to one.
 #pragma once
 
 #include <array>
@@ -18,6 +18,7 @@
 #include "aggregator/live/counts.h"
 #include "aggregator/live/event_board.h"
 #include "aggregator/live/fault_book.h"
+#include "aggregator/live/health_watch.h"
 #include "aggregator/live/lines.h"
 #include "aggregator/live/options.h"
 #include "aggregator/live/outcome.h"
@@ -56,14 +57,6 @@ struct Surroundings {
   store::Files& files = store::system_files();
   std::function<std::optional<std::string>()> port_notice = {};  ///< for the log, if any
   std::function<void(const std::string&)> warn = {};             ///< as say, of trouble; none: say
-};
-
-struct Health {
-  std::vector<std::string> reasons;  ///< why it is degraded; empty if it is not
-  bool journal = false;              ///< it cannot be written: nothing is taken
-  bool blind = false;                ///< most agents fell silent at once
-  bool database = false;             ///< it cannot be used
-  bool stalled = false;              ///< a thread does not move: only a restart helps
 };
 
 class Aggregator {

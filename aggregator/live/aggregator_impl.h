@@ -29,9 +29,13 @@ struct Aggregator::Impl {
     return *shards[std::hash<std::string>{}(job) % shards.size()];
   }
   Services services();
+  Result<void> send(const alert::Alert& alert, const store::Incident* incident);
   std::unique_ptr<FaultBook> make_fault_book();
   store::StoreEvents events();
   std::size_t restored();
+  Health health() const;
+  void keep_watch();
+  void watch(const std::stop_token& stop);
   void tell_lines(const LinesQuery& query, const std::expected<LinesResult, LinesProblem>& result);
 
   Options options;
@@ -49,8 +53,11 @@ struct Aggregator::Impl {
   std::atomic<Intake*> hears{nullptr};  // what the store's threads may ring
   std::atomic<bool> accepting{true};
   std::mutex lines_mutex;
-  LinesCounts lines;  // under it
+  LinesCounts lines;         // under it
+  HealthWatch health_watch;  // of the thread that watches, or of step_all
+  Millis watched{0};
   std::vector<std::jthread> threads;
+  std::jthread watcher;
   bool stopped = false;
 };
 

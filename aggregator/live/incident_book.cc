@@ -62,7 +62,7 @@ alert::Alert alert_of(alert::Kind kind, const store::Incident& row, const diagno
     if (rank.rank && alert.ranks.size() < kNodesTold) alert.ranks.push_back(*rank.rank);
   for (const diagnose::KnownFault& fault : report.faults)
     if (fault.id != diagnose::kUnknownFault && alert.faults.size() < kFaultsTold)
-      alert.faults.push_back({fault.id, fault.title, fault.fix, fault.cause});
+      alert.faults.push_back({fault.id, fault.title, fault.fix, fault.cause, fault.category});
   return alert;
 }
 

@@ -81,10 +81,10 @@ void Intake::event(const receive::AgentEvent& event) {
   tell_people(event);
   if (event.kind == Kind::hello || event.kind == Kind::left || event.kind == Kind::lost)
     board_.gone(event.agent, services_.now().steady);
-  const bool is_for_jobs = event.kind == Kind::hello || event.kind == Kind::left ||
-                           event.kind == Kind::lost || event.kind == Kind::back ||
-                           event.kind == Kind::behind || event.kind == Kind::level ||
-                           event.kind == Kind::blind || event.kind == Kind::sighted;
+  const bool is_for_jobs =
+      event.kind == Kind::hello || event.kind == Kind::left || event.kind == Kind::lost ||
+      event.kind == Kind::back || event.kind == Kind::behind || event.kind == Kind::level ||
+      event.kind == Kind::blind || event.kind == Kind::sighted || event.kind == Kind::away;
   if (!is_for_jobs) return;
   // Where the journal takes nothing, a look at the past is without it.
   const auto noted = services_.store.note(encode({event, event.at}).bytes(), services_.now().wall);
@@ -107,6 +107,7 @@ void Intake::tell_people(const receive::AgentEvent& event) {
       return services_.say(fmt::format("agent {} is back: {}", event.agent, event.detail));
     case Kind::behind:
     case Kind::level:
+    case Kind::away:
       return;
     case Kind::blind:
       alert.kind = alert::Kind::blind;

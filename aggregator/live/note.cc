@@ -26,7 +26,7 @@ std::optional<Note> decode_note(std::span<const std::byte> bytes) {
   Note note;
   note.at = TimeMs{Millis{in.signed_number()}};
   if (kind != kStarted) {
-    if (kind > static_cast<std::uint8_t>(Kind::name_twice)) return std::nullopt;
+    if (kind > static_cast<std::uint8_t>(Kind::away)) return std::nullopt;
     receive::AgentEvent event;
     event.kind = static_cast<Kind>(kind);
     event.at = note.at;

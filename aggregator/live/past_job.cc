@@ -69,7 +69,7 @@ void PastJob::started(TimeMs now) {
   job_ = std::move(fresh);
   job_->resume({}, now);
   for (const auto& [agent, state] : job_->state().agents())
-    presence_.expect(agent, job_->last_arrival());
+    presence_.expect(agent, job_->last_arrival(), now);
   judged_ = false;
 }
 

@@ -31,14 +31,17 @@ void Presence::on(const receive::AgentEvent& event) {
       return blind(event.heard, event.at);
     case Kind::sighted:
       return sighted(event.at);
+    case Kind::away:
+      return away(event.agent, event.heard, event.at);
     case Kind::name_twice:
       return;
   }
 }
 
-void Presence::expect(const std::string& name, TimeMs heard) {
+void Presence::expect(const std::string& name, TimeMs heard, TimeMs now) {
   Agent& known = agent(name, Is::expected, heard);
   known.since = std::max(heard, known.since.value_or(heard));
+  known.changed = now;
 }
 
 void Presence::connected(const std::string& name, TimeMs now) {
@@ -59,6 +62,13 @@ void Presence::left(const std::string& name, TimeMs now) {
 
 void Presence::lost(const std::string& name, TimeMs now) {
   agent(name, Is::lost, now);
+}
+
+void Presence::away(const std::string& name, TimeMs heard, TimeMs now) {
+  const auto at = agents_.find(name);
+  const bool whole = at == agents_.end() || is_whole(at->second, now);
+  Agent& known = agent(name, Is::away, now);
+  if (whole) known.since = heard;
 }
 
 void Presence::blind(TimeMs heard, TimeMs now) {
@@ -83,7 +93,7 @@ TimeMs Presence::seen_until(const std::string& name, TimeMs now) const {
   const Agent& known = at->second;
   if (known.is == Is::lost || is_whole(known, now) || !known.since) return now;
   // Whoever stays away is at some time not waited for any more.
-  if (now - known.changed > options_.most) return now;
+  if (known.is != Is::away && now - known.changed > options_.most) return now;
   return std::min(now, *known.since);
 }
 
@@ -122,7 +132,7 @@ void Presence::load(ByteReader& in) {
   for (std::string name = in.text(); in.ok() && !name.empty(); name = in.text()) {
     Agent& agent = agents_[name];
     const std::uint8_t is = in.byte();
-    if (is > static_cast<std::uint8_t>(Is::lost)) return in.fail();
+    if (is > static_cast<std::uint8_t>(Is::away)) return in.fail();
     agent.is = static_cast<Is>(is);
     agent.behind = in.byte() != 0;
     const bool since = in.byte() != 0;

@@ -4,8 +4,9 @@
 // agents for "now" in verdicts and triggers. Time stands still for an agent that is not connected
 // and not lost (it was stopped, or the aggregator has just started), while it still has much to
 // tell, while the aggregator is blind, and for a moment after it has come: each for at most `most`.
-// A lost agent holds nothing up: node loss is just that. Bounds: agents that say goodbye or are
-// lost leave after `most`. One thread, no clock.
+// One that is silent since the aggregator is blind is away: it holds time until it is heard or
+// lost, however long that takes. A lost agent holds nothing up: node loss is just that. Bounds:
+// agents that say goodbye or are lost leave after `most`. One thread, no clock.
 #pragma once
 
 #include <functional>
@@ -32,12 +33,13 @@ class Presence {
   /// Whatever of this is said of an agent, or of all.
   void on(const receive::AgentEvent& event);
 
-  /// Known from before a restart; last heard then.
-  void expect(const std::string& agent, TimeMs heard);
+  /// Known from before a restart, which is now; last heard then.
+  void expect(const std::string& agent, TimeMs heard, TimeMs now);
   void connected(const std::string& agent, TimeMs now);
   void behind(const std::string& agent, bool is, TimeMs now);
   void left(const std::string& agent, TimeMs now);
   void lost(const std::string& agent, TimeMs now);
+  void away(const std::string& agent, TimeMs heard, TimeMs now);
 
   /// Nobody was seen since `heard`, and until a while after it is over.
   void blind(TimeMs heard, TimeMs now);
@@ -54,7 +56,7 @@ class Presence {
   void load(ByteReader& in);
 
  private:
-  enum class Is : unsigned char { present, expected, left, lost };
+  enum class Is : unsigned char { present, expected, left, lost, away };
   struct Agent {
     Is is = Is::present;
     bool behind = false;

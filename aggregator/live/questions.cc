@@ -153,27 +153,26 @@ bool Aggregator::on_shard(const std::string& job, Shard::Call call) {
   return impl_->shard_of(job).call(std::move(call));
 }
 
-Health Aggregator::health() const {
+Health Aggregator::Impl::health() const {
   Health health;
-  const Millis now = impl_->outside.now().steady;
-  health.journal = !impl_->accepting;
-  health.blind = impl_->intake->is_blind();
-  if (health.journal)
-    health.reasons.emplace_back("the journal cannot be written: nothing is taken from agents");
-  if (health.blind) health.reasons.emplace_back("blind: most agents fell silent at once");
-  if (const auto ready = impl_->store->database().ready(); !ready) {
-    health.database = true;
-    health.reasons.push_back("the database cannot be used: " + ready.error().text());
-  }
+  const Millis now = outside.now().steady;
+  if (!accepting)
+    health.add(health.journal, "the journal cannot be written: nothing is taken from agents");
+  if (intake->is_blind()) health.add(health.blind, "blind: most agents fell silent at once");
+  if (const auto ready = store->database().ready(); !ready)
+    health.add(health.database, "the database cannot be used: " + ready.error().text());
   const auto stalls = [&](Millis stepped, const std::string& what) {
-    if (now - stepped < impl_->options.stalls_after) return;
-    health.stalled = true;
-    health.reasons.push_back(what + " has not moved for " + to_human(now - stepped));
+    if (now - stepped < options.stalls_after) return;
+    health.add(health.stalled, what + " has not moved for " + to_human(now - stepped));
   };
-  stalls(impl_->intake->stepped(), "the receiving thread");
-  for (std::size_t i = 0; i < impl_->shards.size(); ++i)
-    stalls(impl_->shards[i]->stepped(), fmt::format("scoring thread {}", i));
+  stalls(intake->stepped(), "the receiving thread");
+  for (std::size_t i = 0; i < shards.size(); ++i)
+    stalls(shards[i]->stepped(), fmt::format("scoring thread {}", i));
   return health;
+}
+
+Health Aggregator::health() const {
+  return impl_->health();
 }
 
 EventBoard& Aggregator::events() {

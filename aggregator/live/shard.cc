@@ -84,7 +84,7 @@ void Shard::restored(TimeMs now, store::Seq seq) {
     job.resume(incidents_of(job), now);
     job.noted(seq);
     for (const auto& [agent, state] : job.state().agents())
-      presence_.expect(agent, job.last_arrival());
+      presence_.expect(agent, job.last_arrival(), now);
   }
 }
 

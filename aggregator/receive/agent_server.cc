@@ -43,9 +43,9 @@ Millis AgentServer::State::step(wire::Instant now) {
     const std::string address = found != agents_.end() ? found->second.address : std::string();
     const std::string silent = "silent for " + to_human(change.silent);
     const std::string count = fmt::format("{} of {} agents", change.overdue, change.living);
-    if (change.kind == Kind::lost)
-      observer_.event({AgentEvent::Kind::lost, change.agent, address, silent, now.wall,
-                       now.wall - change.silent});
+    if (change.kind == Kind::lost || change.kind == Kind::away)
+      observer_.event({change.kind == Kind::lost ? AgentEvent::Kind::lost : AgentEvent::Kind::away,
+                       change.agent, address, silent, now.wall, now.wall - change.silent});
     if (change.kind == Kind::back) tell(AgentEvent::Kind::back, change.agent, address, silent);
     if (change.kind == Kind::blind)
       observer_.event({AgentEvent::Kind::blind,

@@ -20,14 +20,15 @@ Liveness::Liveness(LivenessOptions options, Millis start)
       quiet_until_(start + options.grace) {}
 
 void Liveness::expect(const std::string& agent) {
-  agents_.try_emplace(agent, Agent{start_, start_, false});
+  agents_.try_emplace(agent, Agent{start_, start_});
 }
 
 void Liveness::heard(const std::string& agent, Millis now) {
   Agent& known = agents_[agent];
-  if (known.lost) back_.push_back({Change::Kind::back, agent, now - known.heard, 0, 0});
+  if (known.lost || known.away)
+    back_.push_back({Change::Kind::back, agent, now - known.heard, 0, 0});
   const bool broken = known.lost || now - known.heard > options_.overdue_after;
-  known = {now, broken ? now : known.since, false};
+  known = {now, broken ? now : known.since, false, false, true};
 }
 
 void Liveness::left(const std::string& agent) {
@@ -54,6 +55,7 @@ std::vector<Liveness::Change> Liveness::step(Millis now) {
       agent.since = std::min(agent.heard, agent.since + away);
     }
     quiet_since_ = std::min(now, quiet_since_ + away);
+    blind_since_ = std::min(now, blind_since_ + away);
   }
   if (now - looked_ < kLookEvery) return changes;
   looked_ = now;
@@ -74,44 +76,75 @@ Liveness::Counts Liveness::count(Millis now, bool steady) const {
   for (const auto& [name, agent] : agents_) {
     if (agent.lost || (steady && !is_steady(agent))) continue;
     ++counts.alive;
-    counts.overdue += now - agent.heard > options_.overdue_after;
+    const bool overdue = now - agent.heard > options_.overdue_after;
+    counts.overdue += overdue ? 1 : 0;
+    counts.met += agent.met ? 1 : 0;
+    counts.met_overdue += agent.met && overdue ? 1 : 0;
     counts.longest = std::max(counts.longest, now - agent.heard);
   }
   return counts;
+}
+
+void Liveness::lose(Millis now, const std::string& name, Agent& agent,
+                    std::vector<Change>& changes) {
+  agent.lost = true;
+  agent.away = false;
+  changes.push_back({Change::Kind::lost, name, now - agent.heard, 0, 0});
 }
 
 void Liveness::lose(Millis now, bool steady, std::vector<Change>& changes) {
   for (auto& [name, agent] : agents_) {
     if (agent.lost || now - agent.heard <= options_.lost_after) continue;
     if (steady && !is_steady(agent)) continue;
-    agent.lost = true;
-    changes.push_back({Change::Kind::lost, name, now - agent.heard, 0, 0});
+    lose(now, name, agent, changes);
+  }
+}
+
+void Liveness::note_away(Millis now, Millis after, std::vector<Change>& changes) {
+  for (auto& [name, agent] : agents_) {
+    if (agent.lost || agent.away || now - agent.heard <= after) continue;
+    agent.away = true;
+    changes.push_back({Change::Kind::away, name, now - agent.heard, 0, 0});
   }
 }
 
 void Liveness::look(Millis now, std::vector<Change>& changes) {
-  if (now < quiet_until_ && !blind_) {
+  if (blind_) return look_blindly(now, changes);
+  if (now < quiet_until_) {
     if (!count(now, true).most() && !count(now, false).most()) lose(now, true, changes);
     return;
   }
   const Counts counts = count(now, false);
-  const bool most = counts.most();
-  if (most && !blind_) {
-    blind_ = true;
-    blind_since_ = now;
-    changes.push_back({Change::Kind::blind, {}, counts.longest, counts.overdue, counts.alive});
-  }
-  if (blind_ && now - blind_since_ > options_.blind_most)
-    std::erase_if(agents_, [&](const auto& one) {
-      return !one.second.lost && now - one.second.heard > options_.blind_most;
-    });
-  if (blind_ && !most) {
-    blind_ = false;
-    quiet_since_ = now;
-    quiet_until_ = now + options_.grace;
-    changes.push_back({Change::Kind::sighted, {}, {}, counts.overdue, counts.alive});
-  }
-  if (!blind_ && now >= quiet_until_) lose(now, false, changes);
+  if (!counts.most()) return lose(now, false, changes);
+  blind_ = true;
+  blind_since_ = now;
+  changes.push_back({Change::Kind::blind, {}, counts.longest, counts.overdue, counts.alive});
+}
+
+/// Where nobody is heard it never ends, apart from goodbyes: an aggregator that is cut off must not
+/// say that it sees because it has waited for long.
+void Liveness::look_blindly(Millis now, std::vector<Change>& changes) {
+  note_away(now, options_.away_after, changes);
+  const Counts counts = count(now, false);
+  if (counts.alive > 0 && counts.overdue == counts.alive) return;
+  if (2 * counts.overdue <= counts.alive) return end_blindness(now, changes);
+  const Millis lasts = now - blind_since_;
+  const bool waited = lasts > options_.blind_most;
+  const bool names = lasts > options_.names_most && 2 * counts.met_overdue <= counts.met;
+  if (!waited && !names) return;
+  for (auto& [name, agent] : agents_)
+    if (!agent.lost && now - agent.heard > options_.lost_after && (waited || !agent.met))
+      lose(now, name, agent, changes);
+  end_blindness(now, changes);
+}
+
+void Liveness::end_blindness(Millis now, std::vector<Change>& changes) {
+  note_away(now, options_.overdue_after, changes);
+  const Counts counts = count(now, false);
+  blind_ = false;
+  quiet_since_ = now;
+  quiet_until_ = now + options_.grace;
+  changes.push_back({Change::Kind::sighted, {}, {}, counts.overdue, counts.alive});
 }
 
 }  // namespace l4::receive

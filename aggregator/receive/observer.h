@@ -23,13 +23,14 @@ struct AgentEvent {
     blind,       ///< more than half of the agents fell silent at once: it is us, not they
     sighted,     ///< most are heard again
     name_twice,  ///< an alert: one name from two addresses, both alive
+    away,        ///< silent while the aggregator is blind, or was: back or lost comes later
   };
   Kind kind = Kind::hello;
   std::string agent;  ///< empty for blind and sighted
   std::string address;
   std::string detail;
   TimeMs at{};
-  TimeMs heard{};  ///< last, of one that is lost; blind: when all were heard
+  TimeMs heard{};  ///< last, of one that is lost or away; blind: when all were heard
 };
 
 class Observer {

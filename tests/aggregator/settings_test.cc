@@ -122,9 +122,18 @@ TEST_CASE("settings: what is wrong is named with file, line and key") {
       {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\n"
        "match = {state = [\"crashed\", \"broken\"]}\n",
        ":5: state"},
-      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\nmatch = {node = "
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\nmatch = {nodes = "
        "\"n\"}\n",
-       ":5: node: unknown key"},
+       ":5: nodes: unknown key"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\nmatch = {kind = "
+       "\"opened\"}\n",
+       ":5: kind: must be of incident blind degraded name_twice storm"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"alertmanager\"\nurl = \"http://x\"\nmatch = "
+       "{kind = \"storm\"}\n",
+       ":5: kind: storm is not for"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\nmatch = {fault = "
+       "[\"\"]}\n",
+       ":5: fault: must not be empty"},
       {"[[alerts.silence]]\njob = \"a*\"\nuntil = \"soon\"\n", ":3: until"},
       {"[[alerts.silence]]\nuntil = \"2026-11-20T18:00:00Z\"\n", "job: missing"},
       {"[pool]\nruns_max = 0\n", "runs_max"},
@@ -156,7 +165,12 @@ kind = "pagerduty"
 url = "http://127.0.0.1:8081/v2/enqueue"
 key_file = "pager.key"
 severity_min = "critical"
-match = { job = "prod-*", state = ["crashed", "hung"] }
+[[alerts.sink.match]]
+job = "prod-*"
+state = ["crashed", "hung"]
+[[alerts.sink.match]]
+fault = "xid-79"
+kind = ["blind"]
 [[alerts.sink]]
 name = "script"
 kind = "exec"
@@ -165,6 +179,11 @@ timeout_s = 5
 [[alerts.silence]]
 job = "test-*"
 until = "2026-11-20T18:00:00Z"
+[[alerts.silence]]
+node = ["rack-1-*", "n7"]
+kind = ["incident", "name_twice"]
+category = "hardware*"
+until = "2026-11-21T18:00:00Z"
 )"));
   REQUIRE_MESSAGE(settings, (settings ? std::string() : settings.error().text()));
   const alert::AlerterOptions& alerts = settings->live.alerts;
@@ -174,11 +193,19 @@ until = "2026-11-20T18:00:00Z"
   CHECK(alerts.sinks[1].secret == "R123");
   CHECK(alerts.sinks[1].url == "http://127.0.0.1:8081/v2/enqueue");
   CHECK(alerts.sinks[1].severity_min == alert::Severity::critical);
-  CHECK(alerts.sinks[1].job == "prod-*");
-  CHECK(alerts.sinks[1].states == std::vector{State::crashed, State::hung});
+  REQUIRE(alerts.sinks[1].matches.size() == 2);
+  CHECK(alerts.sinks[1].matches[0] ==
+        alert::Match{.jobs = {"prod-*"}, .states = {State::crashed, State::hung}});
+  CHECK(alerts.sinks[1].matches[1] ==
+        alert::Match{.topics = {alert::Topic::blind}, .faults = {"xid-79"}});
   CHECK(alerts.sinks[2].command.size() == 3);
   CHECK(alerts.sinks[2].timeout == Millis{5'000});
-  REQUIRE(alerts.silences.size() == 1);
+  REQUIRE(alerts.silences.size() == 2);
+  CHECK(alerts.silences[0].match == alert::Match{.jobs = {"test-*"}});
+  CHECK(alerts.silences[1].match ==
+        alert::Match{.topics = {alert::Topic::incident, alert::Topic::name_twice},
+                     .nodes = {"rack-1-*", "n7"},
+                     .categories = {"hardware*"}});
   CHECK(to_rfc3339(alerts.silences[0].until) == "2026-11-20T18:00:00.000Z");
 }
 

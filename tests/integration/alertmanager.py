@@ -4,13 +4,16 @@
 usage: alertmanager.py L4
 
 The sample's logs are played to an aggregator, whose sink is an Alertmanager of this test's own on
-loopback. It is skipped where prometheus-alertmanager is not installed (tools/setup brings it).
+loopback. Fifty jobs that fail at once are one notification, with the route that OPERATIONS.md shows.
+It is skipped where prometheus-alertmanager is not installed (tools/setup brings it).
 """
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,7 +25,12 @@ import made_job
 import support
 from live import wait_for
 
+sys.path.insert(0, str(support.ROOT / "tests" / "live"))
+
+import linked_site  # noqa: E402
+
 SLOW = 4 if support.SANITIZED else 1
+STORM = 50
 AGAIN_S = 1
 LABELS = {"alertname", "severity", "source", "incident", "job", "attempt"}
 ANNOTATIONS = {"summary", "state", "stage", "iteration", "node", "nodes", "rank", "ranks",
@@ -37,11 +45,11 @@ receivers: [{name: nobody}]
 class Alertmanager:
     """The program in a folder; it may be started later than the port is known."""
 
-    def __init__(self, binary, folder):
+    def __init__(self, binary, folder, config=CONFIG):
         self.binary, self.folder, self.port = binary, folder, live.free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.program = None
-        (folder / "alertmanager.yml").write_text(CONFIG)
+        (folder / "alertmanager.yml").write_text(config)
 
     def start(self):
         self.program = live.Program("alertmanager", self.folder, [
@@ -49,6 +57,14 @@ class Alertmanager:
             f"--storage.path={self.folder / 'alertmanager'}", "--cluster.listen-address=",
             f"--web.listen-address=127.0.0.1:{self.port}"])
         return wait_for(lambda: self.alerts() is not None, 30 * SLOW)
+
+    def groups(self):
+        """Of each group its labels and how many alerts it has; None where nobody answers."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/api/v2/alerts/groups", timeout=10) as got:
+                return [(one["labels"], len(one["alerts"])) for one in json.loads(got.read())]
+        except OSError:
+            return None
 
     def alerts(self):
         """Those of jobs that are not over, or None where nobody answers.
@@ -222,6 +238,79 @@ def check_later(expect, l4, build, folder, binary):
         manager.end()
 
 
+class Receiver(live.PostReceiver):
+    """Whom Alertmanager notifies."""
+
+    def __init__(self):
+        self.told = []
+        super().__init__()
+
+    def take(self, path, body):
+        self.told.append((path, json.loads(body)))
+        return 200
+
+
+def route_of_manual(hook):
+    """The route of OPERATIONS.md, with receivers that this test hears."""
+    book = (support.ROOT / "docs" / "OPERATIONS.md").read_text()
+    route = re.search(r"<!-- alertmanager -->\n```yaml\n(.*?)```", book, re.S).group(1)
+    names = sorted(set(re.findall(r"receiver: (\w+)", route)))
+    return route + "receivers:\n" + "".join(
+        f"  - {{name: {name}, webhook_configs: [{{url: '{hook.url}/{name}'}}]}}\n"
+        for name in names)
+
+
+def fail(folder):
+    """The logs of a node of the sample whose rank was killed, with the word of its launcher."""
+    node = support.SAMPLE / "node-02"
+    shutil.copyfile(node / "agent.log", folder / "agent.log")
+    for file in node.glob("*/attempt_0/*/stdout.log"):
+        shutil.copyfile(file, folder / f"rank{4 + int(file.parent.name)}.log")
+
+
+def check_storm(expect, l4, build, folder, binary):
+    """Fifty jobs fail at once: one group, one notification."""
+    hook = Receiver()
+    manager = Alertmanager(binary, folder, route_of_manual(hook))
+    jobs = [folder / "logs" / f"job-{number:02d}" for number in range(STORM)]
+    for job in jobs:
+        job.mkdir(parents=True)
+    site = linked_site.Site(folder, build, {"logs": {"sources": [str(job) for job in jobs]},
+                                            "memory": {"jobs": STORM + 4}})
+    with open(folder / "aggregator.toml", "a", encoding="utf-8") as config:
+        config.write(f"""[[alerts.sink]]
+name = "manager"
+kind = "alertmanager"
+url = "{manager.url}"
+""")
+    try:
+        checked = subprocess.run(["amtool", "check-config", folder / "alertmanager.yml"],
+                                 capture_output=True, text=True, check=False)
+        expect.equal(checked.returncode, 0, f"amtool: {checked.stdout}{checked.stderr}")
+        expect.that(manager.start(), "alertmanager starts", manager.program.said()[-600:])
+        site.start_aggregator()
+        expect.that(wait_for(site.metrics, 20 * SLOW), "the aggregator answers",
+                    site.aggregator.said()[-600:])
+        site.start_agent()
+        for job in jobs:
+            fail(job)
+        wait_for(lambda: len(manager.alerts() or []) >= STORM, 120 * SLOW)
+        expect.equal(manager.groups(),
+                     [({"alertname": "L4JobFailure", "source": "l4-aggregator"}, STORM)],
+                     "fifty incidents are one group")
+        wait_for(lambda: hook.told, 60 * SLOW)
+        time.sleep(5)
+        expect.equal([path for path, _ in hook.told], ["/oncall"], "one notification")
+        told = hook.told[0][1]["alerts"] if hook.told else []
+        expect.that(len(told) > STORM / 2, "it tells of most", len(told))
+        expect.equal({alert["annotations"].get("runbook") for alert in told},
+                     {"docs/OPERATIONS.md#l4jobfailure"}, "where it is explained")
+    finally:
+        site.end()
+        manager.end()
+        hook.close()
+
+
 def main():
     l4, expect = support.start(sys.argv, "alertmanager")
     binary = shutil.which("prometheus-alertmanager")
@@ -229,7 +318,7 @@ def main():
         print("skipped: prometheus-alertmanager is not installed; tools/setup brings it")
         return support.SKIPPED
     build = pathlib.Path(l4.binary).resolve().parent
-    for check in (check_there, check_later):
+    for check in (check_there, check_later, check_storm):
         with tempfile.TemporaryDirectory() as folder:
             check(expect, l4, build, pathlib.Path(folder), binary)
     return expect.end()

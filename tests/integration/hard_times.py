@@ -6,10 +6,12 @@ usage: hard_times.py L4
 A disk of 4 MiB under the states is filled, and room is made again; the state folder is read-only;
 the folder of the logs is removed and comes back; the agent may open 256 files and has 300 logs, and
 so may the aggregator, to which 300 strangers connect.
-Each time it goes on, says once what it cannot do, and at the end every line is counted once. Needs
-root and mount(8) for the disks; ends with 77 where they are missing.
+Each time it goes on, says once what it cannot do, and at the end every line is counted once. A
+webhook hears that the aggregator is not well, and when it is again. Needs root and mount(8) for the
+disks; ends with 77 where they are missing.
 """
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -28,6 +30,7 @@ import support
 sys.path.insert(0, str(support.ROOT / "tests" / "live"))
 
 import linked_site  # noqa: E402
+import live  # noqa: E402
 
 DISK_MIB = 4
 PATIENCE_S = 60
@@ -91,9 +94,24 @@ class Lines:
                     file.write(f"2026-11-20 10:00:00 INFO numbered line {self.count} is well\n")
 
 
+class Webhook(live.PostReceiver):
+    """Takes alerts."""
+
+    def __init__(self):
+        self.alerts = []
+        super().__init__()
+
+    def take(self, _, body):
+        self.alerts.append(json.loads(body))
+        return 200
+
+    def of(self, kind):
+        return [alert for alert in self.alerts if alert["alert"] == kind]
+
+
 class Case:
-    def __init__(self, expect, site, lines):
-        self.expect, self.site, self.lines = expect, site, lines
+    def __init__(self, expect, site, lines, hook):
+        self.expect, self.site, self.lines, self.hook = expect, site, lines, hook
 
     def counted(self, what):
         self.site.settled(self.lines.count, PATIENCE_S, still_s=0.5)
@@ -154,9 +172,15 @@ class Case:
         degraded = linked_site.wait_for(is_degraded, PATIENCE_S)
         self.expect.that(degraded, "full disk of the aggregator: /healthz says so",
                          self.site.health())
-        time.sleep(3)
+        told = linked_site.wait_for(lambda: self.hook.of("degraded"), 30)
+        self.expect.that(told and "the journal cannot be written" in told[0]["summary"],
+                         "full disk of the aggregator: the webhook is told", self.hook.alerts)
         disk.make_room()
         self.counted("room on the aggregator's disk again")
+        self.expect.equal(self.hook.of("well_again"), [], "its end is not told at once")
+        linked_site.wait_for(lambda: self.hook.of("well_again"), 60)
+        self.expect.equal([len(self.hook.of(kind)) for kind in ("degraded", "well_again")], [1, 1],
+                          "the webhook is told of the trouble and of its end, once each")
         healthy = linked_site.wait_for(lambda: '"ok"' in self.site.health(), 30)
         self.expect.that(healthy, "it is well again", self.site.health())
         lines = len(self.site.aggregator.said().splitlines())
@@ -249,6 +273,9 @@ def main():
         disks = [Disk(folder / "agent"), Disk(folder / "aggregator", 64)]
         site = linked_site.Site(folder, pathlib.Path(l4.binary).resolve().parent,
                                 {"memory": {"queue_mib": 1}})
+        hook = Webhook()
+        with open(folder / "aggregator.toml", "a", encoding="utf-8") as config:
+            config.write(f'[alerts]\nwebhook = "{hook.url}/alerts"\n')
         lines = Lines(site.logs)
         try:
             site.start_aggregator()
@@ -256,7 +283,7 @@ def main():
                         site.aggregator.said()[-300:])
             site.start_agent()
             lines.write(1000)
-            case = Case(expect, site, lines)
+            case = Case(expect, site, lines, hook)
             case.counted("a good day")
             case.agent_disk(disks[0])
             case.aggregator_disk(disks[1])
@@ -267,6 +294,7 @@ def main():
             expect.equal(site.aggregator.end(signal.SIGTERM)[0], 0, "exit of the aggregator")
         finally:
             site.end()
+            hook.close()
             for disk in disks:
                 disk.end()
     return expect.end()

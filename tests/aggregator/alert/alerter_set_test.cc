@@ -51,7 +51,8 @@ TEST_CASE("set: what nobody is told again is not told to a new sink either") {
   World world;
   store::Database database = world.database();
   AlerterOptions with_silence = only({chat()});
-  with_silence.silences = {{"test-*", TimeMs{Millis{world.clock + 600'000'000}}}};
+  with_silence.silences = {
+      {.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 600'000'000}}}};
   Alerter alerter(with_silence, database, world.hooks());
   CHECK(alerter.send(alert("old")).has_value());
   world.pass(86'400);
@@ -135,14 +136,14 @@ TEST_CASE("set: silences, filters, storms and the name of the source hold from t
   World world;
   store::Database database = world.database();
   AlerterOptions now = only({chat()});
-  now.sinks[0].job = "prod-*";
+  now.sinks[0].matches = {{.jobs = {"prod-*"}}};
   now.storm.incidents = 1;
   Alerter alerter(now, database, world.hooks());
   CHECK(alerter.send(alert("other")).has_value());
   CHECK(alerter.send(alert("prod-1")).has_value());
   REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
-  now.sinks[0].job.clear();
-  now.silences = {{"test-*", TimeMs{Millis{world.clock + 60'000}}}};
+  now.sinks[0].matches.clear();
+  now.silences = {{.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
   now.storm.incidents = 0;
   now.source = "other-name";
   alerter.set(now);

@@ -84,6 +84,27 @@ TEST_CASE("sinks: what has no news for a day is not told again any more") {
   CHECK(world.count(kManager) == 1);
 }
 
+TEST_CASE("sinks: that the aggregator is blind is told again for more than a day") {
+  World world;
+  store::Database database = world.database();
+  Alerter alerter(options(), database, world.hooks());
+  Alert blind;
+  blind.kind = Kind::blind;
+  alerter.send(blind);
+  REQUIRE(world.wait([&] { return world.count(kManager) == 1; }));
+  for (int half_days = 1; half_days <= 6; ++half_days) {
+    world.pass(43'200);
+    const std::size_t before = world.count(kManager);
+    alerter.look();
+    REQUIRE(world.wait([&] { return world.count(kManager) > before; }));
+  }
+  world.rest();
+  const std::size_t before = world.count(kManager);
+  world.pass(61);
+  REQUIRE(world.wait([&] { return world.count(kManager) > before; }));
+  CHECK(world.count("http://chat") == 1);
+}
+
 TEST_CASE("sinks: many open alerts go to alertmanager in few requests") {
   World world;
   world.set(kManager, 0);
@@ -127,7 +148,7 @@ TEST_CASE("sinks: what is silenced is in the log alone, apart from an end") {
   World world;
   store::Database database = world.database();
   AlerterOptions quiet = options();
-  quiet.silences = {{"test-*", TimeMs{Millis{world.clock + 60'000}}}};
+  quiet.silences = {{.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
   Alerter alerter(quiet, database, world.hooks());
   alerter.send(alert("test-1"));
   alerter.send(alert("other"));
@@ -145,6 +166,139 @@ TEST_CASE("sinks: what is silenced is in the log alone, apart from an end") {
   world.pass(60);
   alerter.send(alert("test-2"));
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
+}
+
+TEST_CASE("sinks: what stands open when its silence ends is told then, and once") {
+  World world;
+  AlerterOptions quiet = options();
+  quiet.silences = {{.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
+  {
+    store::Database database = world.database();
+    Alerter alerter(quiet, database, world.hooks());
+    alerter.send(alert("test-1"));
+    alerter.send(alert("test-2"));
+    alerter.send(alert("test-2", Kind::resolved));
+    alerter.send(alert("test-3"));
+    world.pass(59);
+    alerter.look();
+    world.rest();
+    CHECK(world.count("http://chat") == 0);
+    CHECK(database.due("/silenced", TimeMs::max(), 9)->size() == 2);
+  }
+  // It is known over a restart, too, and not twice.
+  store::Database database = world.database();
+  Alerter alerter(quiet, database, world.hooks(), {alert("test-1"), alert("test-3")});
+  alerter.look();
+  world.rest();
+  CHECK(world.count("http://chat") == 0);
+  world.pass(1);
+  alerter.look();
+  alerter.look();
+  REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
+  CHECK(holds(world.body("http://chat", 0), "job test-1"));
+  REQUIRE(world.wait([&] { return world.count(kManager) >= 1; }));
+  CHECK(world.said("no longer silenced: alert opened: job test-1"));
+  CHECK(database.due("/silenced", TimeMs::max(), 9)->empty());
+  world.rest();
+  CHECK(world.count("http://chat") == 2);
+}
+
+TEST_CASE("sinks: what changed in a silence is a change when it ends") {
+  World world;
+  store::Database database = world.database();
+  Alerter alerter(options(), database, world.hooks());
+  alerter.send(alert("test-1"));
+  REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
+  AlerterOptions quiet = options();
+  quiet.silences = {{.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
+  alerter.set(quiet);
+  Alert changed = alert("test-1", Kind::changed);
+  changed.state = State::node_lost;
+  alerter.send(changed);
+  alerter.set(options());  // the silence is taken out
+  REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
+  CHECK(holds(world.body("http://chat", 1), "node_lost"));
+  CHECK(world.said("no longer silenced: alert changed"));
+}
+
+TEST_CASE("sinks: one of storms alone hears of nothing else") {
+  World world;
+  store::Database database = world.database();
+  AlerterOptions storms = options();
+  storms.storm.incidents = 2;
+  storms.sinks[1].matches = {{.topics = {Topic::storm}}};
+  Alerter alerter(storms, database, world.hooks());
+  for (const char* job : {"a", "b", "c", "d"}) alerter.send(alert(job));
+  world.pass(30);
+  REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
+  CHECK(holds(world.body("http://chat", 0), "2 more incidents"));
+  REQUIRE(world.wait([&] { return world.count("http://pager") == 3; }));
+  for (const char* job : {"a", "b", "c", "d"}) alerter.send(alert(job, Kind::resolved));
+  REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
+  CHECK(holds(world.body("http://chat", 1), "told together are resolved"));
+}
+
+TEST_CASE("sinks: an end goes where its node and fault were told") {
+  World world;
+  store::Database database = world.database();
+  AlerterOptions some = options();
+  some.sinks[1].matches = {{.nodes = {"rack-1-*"}, .categories = {"hardware*"}}};
+  Alerter alerter(some, database, world.hooks());
+  Alert hardware = alert("a");
+  hardware.nodes = {"rack-1-7"};
+  hardware.faults = {{"xid-79", "", "", "", "hardware/gpu"}};
+  alerter.send(hardware);
+  alerter.send(alert("b"));
+  alerter.send(alert("b", Kind::resolved));
+  alerter.send(alert("a", Kind::resolved));
+  REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
+  CHECK(holds(world.body("http://chat", 1), "job a"));
+  CHECK(holds(world.body("http://chat", 1), "resolved"));
+}
+
+TEST_CASE("sinks: without a database, too, alertmanager is told again until it ends") {
+  World world;
+  store::Database database(world.folder.path() / "nowhere" / "state.db", {});
+  Alerter alerter(options(), database, world.hooks());
+  Alert bad;
+  bad.kind = Kind::degraded;
+  bad.summary = "no disk";
+  CHECK_FALSE(alerter.send(bad));
+  REQUIRE(world.wait([&] { return world.count(kManager) == 1; }));
+  CHECK(holds(world.body(kManager, 0), "L4Degraded"));
+  CHECK(alerter.stats().waiting == 0);
+  world.pass(60);
+  REQUIRE(world.wait([&] { return world.count(kManager) == 2; }));
+  CHECK(world.body(kManager, 1) == world.body(kManager, 0));
+  std::filesystem::create_directories(world.folder.path() / "nowhere");
+  Alert well = bad;
+  well.kind = Kind::well_again;
+  REQUIRE(world.wait([&] { return alerter.send(well).has_value(); }));
+  REQUIRE(world.wait([&] { return world.count(kManager) >= 3; }));
+  CHECK(holds(world.body(kManager, 2), "endsAt"));
+  world.rest();
+  const std::size_t told = world.count(kManager);
+  world.pass(600);
+  world.rest();
+  CHECK(world.count(kManager) == told);
+  CHECK(world.count("http://chat") >= 2);
+}
+
+TEST_CASE("sinks: trouble of before a restart does not stay open") {
+  World world;
+  {
+    store::Database database = world.database();
+    Alerter alerter(options(), database, world.hooks());
+    Alert bad;
+    bad.kind = Kind::degraded;
+    alerter.send(bad);
+    REQUIRE(world.wait([&] { return world.count("http://pager") == 1; }));
+  }
+  store::Database database = world.database();
+  Alerter alerter(options(), database, world.hooks());
+  REQUIRE(world.wait([&] { return world.count("http://pager") == 2; }));
+  CHECK(holds(world.body("http://pager", 1), "resolve"));
+  CHECK(holds(world.body("http://pager", 1), "l4-aggregator/degraded"));
 }
 
 TEST_CASE("sinks: blindness of before a restart does not stay open") {

@@ -57,7 +57,7 @@ Alert crash(const std::string& job) {
   alert.summary = "rank 3 \"left\"";
   alert.nodes = {"n1", "n2"};
   alert.ranks = {Rank{3}};
-  alert.faults = {{"xid-79", "GPU fell off the bus", "replace it", "PCIe"}};
+  alert.faults = {{"xid-79", "GPU fell off the bus", "replace it", "PCIe", "hardware"}};
   return alert;
 }
 

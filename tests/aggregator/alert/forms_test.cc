@@ -28,7 +28,7 @@ Alert crash() {
   alert.summary = "rank 4 \x1b[31mleft <!channel> & \"all\"\x07\nwait";
   alert.nodes = {"node-01", "node-02"};
   alert.ranks = {Rank{4}, Rank{5}};
-  alert.faults = {{"xid-79", "GPU fell off the bus", "replace it", "PCIe <link>"}};
+  alert.faults = {{"xid-79", "GPU fell off the bus", "replace it", "PCIe <link>", "hardware/gpu"}};
   return alert;
 }
 
@@ -113,6 +113,32 @@ TEST_CASE("alertmanager: blindness and a name that stands twice are alerts of th
   CHECK(twice[0]["labels"]["node"] == "node-07");
 }
 
+TEST_CASE("alertmanager: that the aggregator is not well is one alert with an end") {
+  Alert bad;
+  bad.kind = Kind::degraded;
+  bad.summary = "the journal cannot be written";
+  const Json sent = alertmanager(bad);
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0]["labels"]["alertname"] == "L4Degraded");
+  CHECK(sent[0]["labels"]["severity"] == "critical");
+  CHECK(sent[0]["annotations"]["runbook"] == "docs/OPERATIONS.md#l4degraded");
+  bad.kind = Kind::well_again;
+  const Json over = alertmanager(bad);
+  REQUIRE(over.size() == 1);
+  CHECK(over[0]["labels"] == sent[0]["labels"]);
+  CHECK(over[0].contains("endsAt"));
+}
+
+TEST_CASE("forms: the fault's id and category are told everywhere") {
+  const Json annotations = alertmanager(crash())[0]["annotations"];
+  CHECK(annotations["fault_id"] == "xid-79");
+  CHECK(annotations["category"] == "hardware/gpu");
+  CHECK(annotations["runbook"] == "docs/OPERATIONS.md#l4jobfailure");
+  CHECK(Json::parse(to_json(crash(), "l4"))["faults"][0]["category"] == "hardware/gpu");
+  const Json paged = Json::parse(to_pagerduty(crash(), "l4"))["payload"]["custom_details"];
+  CHECK(paged["category"] == "hardware/gpu");
+}
+
 TEST_CASE("slack: escaped, without control characters, bounded") {
   const Json sent = Json::parse(to_slack(crash(), "l4"));
   const std::string text = sent["text"];
@@ -128,8 +154,8 @@ TEST_CASE("slack: escaped, without control characters, bounded") {
   Alert large = crash();
   large.job = large.summary = std::string(100'000, '&');
   large.nodes.assign(8, std::string(5'000, '<'));
-  large.faults[0] = {"a", std::string(9'000, '>'), std::string(9'000, '>'),
-                     std::string(9'000, '>')};
+  large.faults[0] = {"a", std::string(9'000, '>'), std::string(9'000, '>'), std::string(9'000, '>'),
+                     std::string(9'000, 'c')};
   for (const Json& block : Json::parse(to_slack(large, "l4"))["blocks"]) {
     const Json& texts = block.contains("text") ? block["text"] : block["elements"][0];
     CHECK(texts["text"].get<std::string>().size() <= 3'000);
@@ -199,13 +225,12 @@ TEST_CASE("sink: severity, job and state decide what it takes") {
   CHECK_FALSE(takes(sink, blind));
   sink.severity_min = Severity::warning;
   CHECK(takes(sink, blind));
-  sink.job = "pre*";
+  sink.matches = {{.jobs = {"pre*"}}};
   CHECK(takes(sink, crash()));
   CHECK_FALSE(takes(sink, blind));
-  sink.job = "fine*";
+  sink.matches = {{.jobs = {"fine*"}}};
   CHECK_FALSE(takes(sink, crash()));
-  sink.job.clear();
-  sink.states = {State::hung};
+  sink.matches = {{.states = {State::hung}}};
   CHECK_FALSE(takes(sink, crash()));
   CHECK(takes(sink, with(Kind::changed, State::hung)));
   CHECK_FALSE(takes(sink, with(Kind::resolved)));

@@ -203,6 +203,46 @@ TEST_CASE("live pipeline: blind is one alert, and no node is called lost") {
   world.network.cut("10.0.0.1", false);
 }
 
+TEST_CASE("live pipeline: an hour without a word from anybody is no hang and no end of it") {
+  constexpr std::size_t kNodes = 100;
+  TempFolder folder;
+  LiveWorld world(folder.path());
+  world.patient = true;
+  world.start();
+  for (std::size_t node = 0; node < kNodes; ++node) {
+    std::vector<wire::Batch> batches{healthy_second(kJob, node, 1, 0, world.now().wall)};
+    world.add(batches[0].agent, {}).add(batches[0]);
+  }
+  std::size_t second = 1;
+  const auto run = [&](std::size_t seconds) {
+    for (const std::size_t end = second + seconds; second < end; ++second) {
+      for (std::size_t i = 0; i < kNodes; ++i)
+        world.nodes[i]->add(healthy_second(kJob, i, 1, second, world.now().wall));
+      for (int i = 0; i < 4; ++i) {
+        world.clock += 200;
+        world.step();
+      }
+    }
+  };
+  run(75);
+  world.network.cut_server(true);
+  for (int i = 0; i < 3'600; ++i) {
+    world.clock += 950;
+    world.step();
+  }
+  CHECK(world.heard.count("alert blind") == 1);
+  CHECK(world.heard.count("alert sighted") == 0);
+  CHECK(world.heard.count("alert opened") == 0);
+  CHECK(world.heard.count(" is lost") == 0);
+  CHECK(world.aggregator->health().blind);
+  world.network.cut_server(false);
+  run(150);
+  CHECK(world.heard.count("alert sighted") == 1);
+  CHECK(world.heard.count("alert opened") == 0);
+  CHECK(world.heard.count(" is lost") == 0);
+  CHECK_FALSE(world.aggregator->health().blind);
+}
+
 TEST_CASE("live pipeline: with its threads running, and stopped") {
   const auto nodes = recorded(kSample, kJob);
   TempFolder folder;

@@ -7,7 +7,7 @@ namespace l4::live {
 TEST_CASE("note: comes back as it was, and what is none is none") {
   using Kind = receive::AgentEvent::Kind;
   const TimeMs at{Millis{1'800'000'000'123}}, heard{Millis{1'800'000'000'000}};
-  for (const Kind kind : {Kind::hello, Kind::lost, Kind::blind, Kind::sighted}) {
+  for (const Kind kind : {Kind::hello, Kind::lost, Kind::blind, Kind::sighted, Kind::away}) {
     receive::AgentEvent event;
     event.kind = kind;
     event.agent = "node-1";

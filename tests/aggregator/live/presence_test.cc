@@ -19,7 +19,7 @@ TEST_CASE("presence: an agent that is there is seen until now") {
 
 TEST_CASE("presence: after a restart time stands still until all has arrived") {
   Presence presence;
-  presence.expect("a", at(0));
+  presence.expect("a", at(0), at(0));
   CHECK(presence.seen_until("a", at(100)) == at(0));
   presence.connected("a", at(200));
   presence.behind("a", true, at(200));
@@ -51,6 +51,45 @@ TEST_CASE("presence: while the aggregator is blind nobody is seen, and a while a
   CHECK(presence.seen_until("b", at(190)) == at(190));
   presence.lost("a", at(200));
   CHECK(presence.seen_until("a", at(201)) == at(201));
+}
+
+TEST_CASE("presence: who is away holds time until it is heard or lost, however long") {
+  Presence presence;
+  for (const char* name : {"a", "b", "c"}) presence.connected(name, at(0));
+  presence.blind(at(90), at(100));
+  presence.away("a", at(91), at(400));
+  presence.away("b", at(92), at(400));
+  presence.forget_old(at(3'700));
+  CHECK(presence.seen_until("a", at(3'700)) == at(90));
+  CHECK(presence.seen_until("c", at(3'700)) == at(3'700));  // it was heard all the time
+  presence.sighted(at(3'800));
+  CHECK(presence.seen_until("a", at(3'900)) == at(90));
+  presence.connected("a", at(3'900));
+  CHECK(presence.seen_until("a", at(3'901)) == at(90));
+  CHECK(presence.seen_until("a", at(3'905)) == at(3'905));
+  presence.lost("b", at(3'910));
+  CHECK(presence.seen_until("b", at(3'910)) == at(3'910));
+  presence.away("c", at(4'000), at(4'100));  // it fell silent as the others came back
+  CHECK(presence.seen_until("c", at(9'000)) == at(4'000));
+}
+
+TEST_CASE("presence: away comes back from what was saved") {
+  Presence presence, loaded;
+  presence.connected("a", at(0));
+  presence.away("a", at(90), at(100));
+  ByteWriter out;
+  presence.save(out, [](const std::string&) { return true; });
+  ByteReader in(out.bytes());
+  loaded.load(in);
+  CHECK(in.ok());
+  CHECK(loaded.seen_until("a", at(9'000)) == at(90));
+}
+
+TEST_CASE("presence: after a long standstill, too, it waits for who is expected") {
+  Presence presence;
+  presence.expect("a", at(0), at(3'600));
+  CHECK(presence.seen_until("a", at(3'700)) == at(0));
+  CHECK(presence.seen_until("a", at(4'201)) == at(4'201));
 }
 
 TEST_CASE("presence: a stopped agent holds time, a lost one does not") {

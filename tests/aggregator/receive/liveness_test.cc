@@ -177,18 +177,102 @@ TEST_CASE("liveness: who said goodbye is not lost") {
   CHECK(fleet.changes.empty());
 }
 
-TEST_CASE("liveness: who stays away through a long blindness is left out of the count") {
+TEST_CASE("liveness: where nobody is heard the blindness does not end, and nobody is lost") {
+  Fleet fleet(100);
+  fleet.run(Millis{70'000});
+  for (int i = 0; i < 100; ++i) fleet.silent.insert(i);
+  fleet.run(Millis{3'600'000});
+  CHECK(fleet.count(Kind::blind) == 1);
+  CHECK(fleet.count(Kind::away) == 100);
+  CHECK(fleet.changes.size() == 101);
+  CHECK(fleet.liveness.is_blind());
+  CHECK(fleet.liveness.living() == 100);
+  // Less than half is not enough; half is.
+  for (int i = 0; i < 49; ++i) fleet.silent.erase(i);
+  fleet.run(Millis{900'000});
+  CHECK(fleet.count(Kind::back) == 49);
+  CHECK(fleet.liveness.is_blind());
+  fleet.silent.erase(49);
+  fleet.run(Millis{10'000});
+  REQUIRE(fleet.count(Kind::sighted) == 1);
+  CHECK(fleet.changes.back().overdue == 50);
+  CHECK(fleet.changes.back().living == 100);
+  fleet.silent.clear();
+  fleet.run(Millis{120'000});
+  CHECK(fleet.count(Kind::back) == 100);
+  CHECK(fleet.count(Kind::lost) == 0);
+  CHECK(fleet.count(Kind::blind) == 1);
+}
+
+TEST_CASE("liveness: who stays away as the blindness ends is away, then lost") {
   Fleet fleet(100);
   fleet.run(Millis{70'000});
   for (int i = 0; i < 60; ++i) fleet.silent.insert(i);
+  fleet.run(Millis{30'000});
+  CHECK(fleet.count(Kind::away) == 0);
+  fleet.silent = {1, 2, 3};
+  fleet.run(Millis{30'000});
+  CHECK(fleet.count(Kind::sighted) == 1);
+  const std::size_t away = fleet.count(Kind::away);
+  CHECK(away >= 3);
+  CHECK(away == fleet.count(Kind::back) + 3);
+  fleet.run(Millis{60'000});
+  CHECK(fleet.count(Kind::lost) == 3);
+}
+
+TEST_CASE("liveness: of three agents, too, blindness does not end with a goodbye") {
+  Fleet fleet(3);
+  fleet.run(Millis{70'000});
+  fleet.silent = {0, 1};
+  fleet.run(Millis{30'000});
+  fleet.silent = {0, 1, 2};
+  fleet.liveness.left("node-2");
   fleet.run(Millis{700'000});
   CHECK(fleet.count(Kind::blind) == 1);
-  CHECK(fleet.count(Kind::sighted) == 1);
+  CHECK(fleet.count(Kind::sighted) == 0);
+}
+
+TEST_CASE("liveness: most who stay away for a day are lost, and the others seen again") {
+  LivenessOptions options;
+  options.blind_most = Millis{1'200'000};  // a day takes long
+  Fleet fleet(100, options);
+  fleet.run(Millis{70'000});
+  for (int i = 0; i < 60; ++i) fleet.silent.insert(i);
+  fleet.run(Millis{1'190'000});
+  CHECK(fleet.liveness.is_blind());
   CHECK(fleet.count(Kind::lost) == 0);
+  fleet.run(Millis{30'000});
+  CHECK(fleet.count(Kind::blind) == 1);
+  CHECK(fleet.count(Kind::sighted) == 1);
+  CHECK(fleet.count(Kind::lost) == 60);
   CHECK(fleet.liveness.living() == 40);
   fleet.silent.insert(99);
   fleet.run(Millis{80'000});
-  CHECK(fleet.count(Kind::lost) == 1);
+  CHECK(fleet.count(Kind::lost) == 61);
+}
+
+TEST_CASE("liveness: names that nobody has heard since the start keep it blind for a while only") {
+  Fleet fleet(40);
+  for (int i = 0; i < 100; ++i) fleet.liveness.expect(Fleet::name(i));
+  fleet.run(Millis{600'000});
+  CHECK(fleet.liveness.is_blind());
+  CHECK(fleet.count(Kind::lost) == 0);
+  fleet.run(Millis{80'000});
+  CHECK_FALSE(fleet.liveness.is_blind());
+  CHECK(fleet.count(Kind::lost) == 60);
+  CHECK(fleet.liveness.living() == 40);
+}
+
+TEST_CASE("liveness: a start into a cut stays blind until somebody is heard") {
+  Fleet fleet(100);
+  for (int i = 0; i < 100; ++i) {
+    fleet.liveness.expect(Fleet::name(i));
+    fleet.silent.insert(i);
+  }
+  fleet.run(Millis{3'600'000});
+  CHECK(fleet.count(Kind::blind) == 1);
+  CHECK(fleet.count(Kind::sighted) == 0);
+  CHECK(fleet.count(Kind::lost) == 0);
 }
 
 }  // namespace

@@ -101,8 +101,8 @@ class Counter : public receive::Ledger, public receive::Observer {
   }
 
   void event(const receive::AgentEvent& event) override {
-    constexpr const char* kKinds[] = {"hello", "left",    "lost",      "back",
-                                      "blind", "sighted", "name_twice"};
+    constexpr const char* kKinds[] = {"hello", "left",  "lost",    "back",       "behind",
+                                      "level", "blind", "sighted", "name_twice", "away"};
     say({{"event", kKinds[static_cast<std::size_t>(event.kind)]}, {"agent", event.agent}});
   }
   void notice(const std::string& text) override { say({{"notice", text}}); }

@@ -1,0 +1,48 @@
+// When people are told that the aggregator is not well, and when that it is again.
+//
+// Flow: Aggregator looks at its own state about once a second and gives it here; an alert comes
+// back once journal, database or a thread has been in trouble for `degraded_after` without a break,
+// another one where something else joins it, and its end once all has been well for `well_after`:
+// what comes and goes is one alert. That it is blind is an alert of its own (Intake). Pure, one
+// thread.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/alert/alert.h"
+#include "common/wire/instant.h"
+
+namespace l4::live {
+
+struct Health {
+  std::vector<std::string> reasons;  ///< why it is degraded; empty if it is not
+  bool journal = false;              ///< it cannot be written: nothing is taken
+  bool blind = false;                ///< most agents fell silent at once
+  bool database = false;             ///< it cannot be used
+  bool stalled = false;              ///< a thread does not move: only a restart helps
+
+  void add(bool& what, std::string reason);
+};
+
+struct HealthWatchOptions {
+  Millis degraded_after{10'000}, well_after{30'000};
+};
+
+class HealthWatch {
+ public:
+  explicit HealthWatch(HealthWatchOptions options = {}) : options_(options) {}
+  std::optional<alert::Alert> step(const Health& health, wire::Instant now);
+
+ private:
+  static constexpr std::size_t kParts = 3;  ///< journal, database, threads
+
+  HealthWatchOptions options_;
+  std::array<std::optional<Millis>, kParts> bad_since_{};
+  std::array<bool, kParts> told_{};
+  std::optional<Millis> well_since_;
+};
+
+}  // namespace l4::live

@@ -1,0 +1,100 @@
+#include "aggregator/alert/match.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace l4::alert {
+namespace {
+
+Alert incident() {
+  Alert alert;
+  alert.incident = "pretrain.0.1";
+  alert.job = "pretrain";
+  alert.state = State::crashed;
+  alert.nodes = {"rack-1-7", "rack-2-3"};
+  alert.faults = {{"xid-79", "", "", "", "hardware/gpu"}, {"oom", "", "", "", "software/memory"}};
+  return alert;
+}
+
+Alert of(Kind kind, std::vector<std::string> nodes = {}) {
+  Alert alert;
+  alert.kind = kind;
+  alert.nodes = std::move(nodes);
+  return alert;
+}
+
+bool meant(const Match& match, const Alert& alert) {
+  return holds(match, alert, topic(alert.kind));
+}
+
+TEST_CASE("match: each field of an incident") {
+  struct Row {
+    Match match;
+    bool holds;
+  };
+  const std::vector<Row> rows{
+      {{}, true},
+      {{.jobs = {"pre*"}}, true},
+      {{.jobs = {"fine*", "pretrai?"}}, true},
+      {{.jobs = {"fine*"}}, false},
+      {{.states = {State::hung, State::crashed}}, true},
+      {{.states = {State::hung}}, false},
+      {{.topics = {Topic::incident}}, true},
+      {{.topics = {Topic::blind, Topic::storm}}, false},
+      {{.nodes = {"rack-1-*"}}, true},
+      {{.nodes = {"rack-2-*"}}, false},  // it is not the first
+      {{.faults = {"xid-*"}}, true},
+      {{.faults = {"oom"}}, false},
+      {{.categories = {"hardware*"}}, true},
+      {{.categories = {"software*"}}, false},
+      {{.jobs = {"pre*"}, .categories = {"hardware*"}}, true},
+      {{.jobs = {"pre*"}, .nodes = {"rack-2-*"}}, false},
+  };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CAPTURE(i);
+    CHECK(meant(rows[i].match, incident()) == rows[i].holds);
+  }
+  Alert bare = incident();
+  bare.nodes.clear();
+  bare.faults.clear();
+  CHECK_FALSE(meant({.nodes = {"rack-1-*"}}, bare));
+  CHECK_FALSE(meant({.faults = {"xid-*"}}, bare));
+}
+
+TEST_CASE("match: what concerns the fleet is meant where nothing is limited, or by its name") {
+  for (const Kind kind : {Kind::blind, Kind::sighted, Kind::degraded, Kind::well_again}) {
+    CAPTURE(name(kind));
+    CHECK(meant({}, of(kind)));
+    CHECK_FALSE(meant({.jobs = {"*"}}, of(kind)));
+    CHECK_FALSE(meant({.states = {State::crashed}}, of(kind)));
+    CHECK_FALSE(meant({.nodes = {"*"}}, of(kind)));
+    CHECK_FALSE(meant({.categories = {"*"}}, of(kind)));
+    CHECK(meant({.jobs = {"a"}, .topics = {Topic::blind, Topic::degraded}}, of(kind)));
+    CHECK_FALSE(meant({.topics = {Topic::incident}}, of(kind)));
+  }
+  CHECK(meant({.nodes = {"n*"}}, of(Kind::name_twice, {"n1"})));
+  CHECK_FALSE(meant({.nodes = {"m*"}}, of(Kind::name_twice, {"n1"})));
+  CHECK_FALSE(meant({.jobs = {"a"}, .nodes = {"n*"}}, of(Kind::name_twice, {"n1"})));
+}
+
+TEST_CASE("match: those that are told together stand for incidents") {
+  CHECK(holds({}, incident(), Topic::storm));
+  CHECK(holds({.topics = {Topic::incident}}, incident(), Topic::storm));
+  CHECK(holds({.topics = {Topic::storm}}, incident(), Topic::storm));
+  CHECK_FALSE(holds({.jobs = {"x"}, .topics = {Topic::storm}}, incident(), Topic::storm));
+  CHECK_FALSE(holds({.topics = {Topic::blind}}, incident(), Topic::storm));
+}
+
+TEST_CASE("match: an end is judged by what stays the same") {
+  Alert over = incident();
+  over.kind = Kind::resolved;
+  over.nodes.clear();
+  over.faults.clear();
+  CHECK(may_hold({.jobs = {"pre*"}, .nodes = {"rack-1-*"}}, over, Topic::incident));
+  CHECK_FALSE(may_hold({.jobs = {"fine*"}}, over, Topic::incident));
+  CHECK_FALSE(may_hold({.topics = {Topic::blind}}, over, Topic::incident));
+}
+
+}  // namespace
+}  // namespace l4::alert
