@@ -45,6 +45,13 @@ void rows(const char* label, const std::vector<std::string>& texts) {
   for (std::size_t i = 0; i < texts.size(); ++i) row(i == 0 ? label : "", texts[i]);
 }
 
+std::string healthy_row(const ConfirmedView& view) {
+  if (view.templates == 0)
+    return "nothing is known of healthy jobs: whether they print what it matches is not known";
+  return fmt::format("none of {} templates of {} jobs and {} runs of the pool{}", view.templates,
+                     view.jobs, view.runs, view.complete ? "" : "; not all could be looked at");
+}
+
 void write(const ConfirmedView& view) {
   const char* done = view.known ? "known" : view.stored ? "confirmed" : "would be";
   row(done, fmt::format("{} · {} ({}) · {} · {}", view.id, view.category, view.category_from,
@@ -61,7 +68,7 @@ void write(const ConfirmedView& view) {
                           view.also_matches.size(), view.incidents));
   rows("", view.also_matches);
   row("overlaps", view.overlaps);
-  row("healthy", fmt::format("none of {} templates of {} jobs", view.templates, view.jobs));
+  if (!view.known) row("healthy", healthy_row(view));
   if (!view.stored) row("", "nothing was stored: --dry-run");
 }
 

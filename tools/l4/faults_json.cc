@@ -109,7 +109,9 @@ Result<ConfirmedView> read_confirmed(std::string_view text) try {
   const Json& looked_at = json.at("looked_at");
   view.incidents = looked_at.at("incidents").get<std::uint64_t>();
   view.jobs = looked_at.at("jobs").get<std::uint64_t>();
+  view.runs = looked_at.value("runs", std::uint64_t{0});  // older aggregators have no such field
   view.templates = looked_at.at("templates").get<std::uint64_t>();
+  view.complete = looked_at.value("complete", true);
   return view;
 } catch (const Json::exception& wrong) {
   return std::unexpected(Error{"", wrong.what()});

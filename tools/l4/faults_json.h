@@ -33,7 +33,8 @@ struct ConfirmedView {
   bool stored = false, known = false;
   std::string id, title, category, category_from, scope, severity, cause, fix, overlaps;
   std::vector<std::string> patterns, codes, matches, rejects, evidence, also_matches;
-  std::uint64_t incidents = 0, jobs = 0, templates = 0;  ///< looked at
+  std::uint64_t incidents = 0, jobs = 0, runs = 0, templates = 0;  ///< looked at
+  bool complete = true;  ///< all that healthy jobs and runs print was
 };
 Result<ConfirmedView> read_confirmed(std::string_view text);
 /// Where and what: the lines of {"error": {"lines"}}; none if it is no such answer.
