@@ -13,7 +13,7 @@
 #include "tools/l4/completion.h"
 #include "tools/l4/faults_options.h"
 #include "tools/l4/help_text.h"
-#include "tools/l4/nearest.h"
+#include "common/base/nearest.h"
 #include "tools/l4/terminal.h"
 #include "tools/l4/zone.h"
 

@@ -9,7 +9,7 @@
 #include "tools/l4/diagnose_command.h"
 #include "tools/l4/faults_command.h"
 #include "tools/l4/faults_json.h"
-#include "tools/l4/nearest.h"
+#include "common/base/nearest.h"
 #include "tools/l4/terminal.h"
 
 namespace l4::cli {

@@ -22,7 +22,7 @@
 #include "tools/l4/lines_view.h"
 #include "tools/l4/live_json.h"
 #include "tools/l4/live_view.h"
-#include "tools/l4/nearest.h"
+#include "common/base/nearest.h"
 #include "tools/l4/terminal.h"
 #include "tools/l4/watch_command.h"
 
