@@ -140,9 +140,11 @@ std::unique_ptr<FaultBook> Aggregator::Impl::make_fault_book() {
   FaultBook::Hooks hooks{outside.say, outside.warn, [now = outside.now] { return now().wall; }};
   hooks.ask_normal = [this](NormalQuestion question, std::function<void(NormalLines)> then) {
     auto gather = std::make_shared<Gather<NormalLines>>(
-        shards.size(), [then = std::move(then)](std::vector<NormalLines> parts) {
+        shards.size(), [then = std::move(then),
+                        of_pool = look(pool->rows(), question)](std::vector<NormalLines> parts) {
           NormalLines all;
           for (NormalLines& part : parts) all.add(std::move(part));
+          all.add(of_pool);
           then(std::move(all));
         });
     const auto shared = std::make_shared<const NormalQuestion>(std::move(question));

@@ -12,7 +12,9 @@ namespace l4::live {
 /// The aggregator outlives the server that gets this.
 http::Handler make_handler(Aggregator& aggregator);
 
-/// Text for Prometheus.
+/// Text for Prometheus. Of the jobs in memory, those that run have series of their own: the
+/// kJobSeriesMax that began last; `jobs_without_series` says how many more there are.
+inline constexpr std::size_t kJobSeriesMax = 200;
 std::string render_metrics(const Counts& counts, const Health& health);
 
 }  // namespace l4::live

@@ -42,7 +42,9 @@ struct Counts {
   std::uint64_t faults = 0, faults_confirmed = 0;  ///< known ones
   std::uint64_t agents_max = 0, journal_bytes_max = 0, checkpoint_bytes_max = 0;
   bool blind = false, accepting = true;
-  bool whole = false;  ///< inside: a part that has all but the shards' figures
+  std::vector<JobRow> jobs;  ///< in memory
+  TimeMs now{};              ///< of the clock that their times are of
+  bool whole = false;        ///< inside: a part that has all but the shards' figures
 };
 
 /// Adds the figures of a shard to those of others.

@@ -49,7 +49,8 @@ Response answer(const Confirmed& confirmed) {
   }
   text.close(']').member("overlaps", confirmed.overlaps).key("looked_at").open('{');
   text.member("incidents", confirmed.incidents).member("jobs", confirmed.normal.jobs);
-  text.member("templates", confirmed.normal.templates).close('}').close('}');
+  text.member("runs", confirmed.normal.runs).member("templates", confirmed.normal.templates);
+  text.member("complete", confirmed.normal.complete).close('}').close('}');
   return json(text);
 }
 

@@ -248,6 +248,7 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
   row.suspect = !ended() && is_suspect(now, seen_until);
   row.ended = ended();
   row.last_seen = last_arrival_;
+  row.progress = watch_.progress().last();
   std::set<std::string_view> nodes;
   std::set<std::int32_t> ranks;
   for (const auto& [name, agent] : state_.agents())

@@ -30,6 +30,7 @@ struct JobRow {
   State state = State::unknown;
   bool suspect = false, ended = false;
   std::optional<TimeMs> since, begin, last_seen;
+  std::optional<TimeMs> progress;  ///< the last, by the aggregator's clock
   Stage stage = Stage::unknown;
   std::optional<Iteration> iteration;
   std::size_t nodes = 0, ranks = 0, sources = 0;

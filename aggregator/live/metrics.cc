@@ -1,7 +1,10 @@
 // The aggregator's figures as Prometheus reads them: totals of now, rendered once.
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "aggregator/live/api.h"
+#include "aggregator/serve/utf8.h"
 #include "common/metrics/families.h"
 
 namespace l4::live {
@@ -103,6 +106,52 @@ void put_jobs(Families& to, const ShardStats& shards) {
   to.gauge("jobs_suspected", "jobs with a suspicion", shards.suspects);
 }
 
+/// The newest jobs that run; `left_out`: how many more do.
+std::vector<const JobRow*> jobs_to_show(const std::vector<JobRow>& jobs, std::size_t& left_out) {
+  std::vector<const JobRow*> running;
+  for (const JobRow& job : jobs)
+    if (!job.ended) running.push_back(&job);
+  std::ranges::sort(running, [](const JobRow* a, const JobRow* b) {
+    const auto began = [](const JobRow& job) { return job.begin ? job.begin : job.last_seen; };
+    return std::pair(began(*b), std::string_view(a->id)) <
+           std::pair(began(*a), std::string_view(b->id));
+  });
+  left_out = running.size() - std::min(running.size(), kJobSeriesMax);
+  running.resize(running.size() - left_out);
+  return running;
+}
+
+/// Its label is `job_id`: `job` is Prometheus' own, and would come out as `exported_job`.
+void put_job(Families& to, const JobRow& job, TimeMs now) {
+  const std::string id = serve::harmless(job.id);
+  const metrics::Label of{"job_id", id};
+  const auto gauge = [&](const char* what, const char* help, auto value) {
+    to.allow(what, kJobSeriesMax);
+    to.gauge(what, help, value, of);
+  };
+  to.allow("job_state", kJobSeriesMax);
+  to.gauge("job_state", "1 for the state of a job that runs", 1,
+           {"job_id", id, "state", name(job.state)});
+  gauge("job_attempt", "attempt that it is in, from 0", job.attempt);
+  gauge("job_nodes", "nodes of it", job.nodes);
+  gauge("job_ranks", "ranks of it", job.ranks);
+  gauge("job_completeness", "share of its known bytes that were parsed", job.completeness);
+  gauge("job_incident_open", "1 while it has an open incident", !job.incident.empty());
+  gauge("job_suspected", "1 while a failure of it is suspected", job.suspect);
+  if (job.iteration) gauge("job_iteration", "newest iteration of it", job.iteration->value());
+  if (job.progress)
+    gauge("job_progress_age_seconds", "since it last completed an iteration or began a stage",
+          seconds(std::max(now - *job.progress, Millis{0})));
+  to.allow("job_lines_total", kJobSeriesMax);
+  to.counter("job_lines_total", "lines of it", job.lines, of);
+}
+
+void put_each_job(Families& to, const Counts& counts) {
+  std::size_t left_out = 0;
+  for (const JobRow* job : jobs_to_show(counts.jobs, left_out)) put_job(to, *job, counts.now);
+  to.gauge("jobs_without_series", "jobs that run and are not shown one by one", left_out);
+}
+
 void put_pool(Families& to, const PoolStats& pool) {
   to.gauge("pool_runs", "healthy runs that jobs are held against", pool.runs);
   to.gauge("pool_kinds", "kinds of job that they are of", pool.kinds);
@@ -161,6 +210,7 @@ std::string render_metrics(const Counts& counts, const Health& health) {
   put_fleet(families, counts);
   put_wire(families, counts);
   put_jobs(families, counts.shards);
+  put_each_job(families, counts);
   put_lines(families, counts.lines);
   put_events(families, counts.events);
   put_pool(families, counts.pool);

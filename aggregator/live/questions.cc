@@ -93,8 +93,11 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
         // One part has all but the shards' figures, which are added up.
         const auto whole = std::ranges::find_if(parts, &Counts::whole);
         Counts all = whole == parts.end() ? Counts{} : *whole;
-        for (const Counts& part : parts)
-          if (!part.whole) add(all.shards, part.shards);
+        for (Counts& part : parts) {
+          if (part.whole) continue;
+          add(all.shards, part.shards);
+          std::ranges::move(part.jobs, std::back_inserter(all.jobs));
+        }
         then(all);
       });
   Impl* const impl = impl_.get();
@@ -126,13 +129,15 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
     counts.not_taken = intake.ledger().refused();
     counts.blind = intake.is_blind();
     counts.accepting = impl->accepting;
+    counts.now = impl->outside.now().wall;
     gather->answer(counts);
   });
   return asked && std::ranges::all_of(impl->shards, [&](const auto& shard) {
            return shard->call([gather](Shard& part) {
              Counts counts;
              counts.shards = part.stats();
-             gather->answer(counts);
+             counts.jobs = part.rows();
+             gather->answer(std::move(counts));
            });
          });
 }

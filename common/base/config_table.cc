@@ -9,6 +9,9 @@
 #include <set>
 #include <sstream>
 #include <utility>
+#include <vector>
+
+#include "common/base/nearest.h"
 
 // With exceptions, as in every source that includes it: its two builds do not link together.
 // toml++ asserts on some malformed keys before it reports them: a report is what we want.
@@ -51,11 +54,20 @@ struct ConfigTable::Node {
     return table->get(key);
   }
 
+  /// "; did you mean X?": a key that could stand here, and does not.
+  std::string meant_by(std::string_view typo) const {
+    std::vector<std::string> missing;
+    for (const std::string& key : asked)
+      if (!table->contains(key)) missing.push_back(key);
+    const std::string near = nearest_word(std::string(typo), missing);
+    return near.empty() ? near : "; did you mean " + near + "?";
+  }
+
   /// The first key that nobody asked for, depth first.
   void check(File& file) const {
     for (const auto& [key, value] : *table)
       if (!asked.contains(key.str()))
-        file.note(value.source().begin.line, key.str(), "unknown key");
+        file.note(value.source().begin.line, key.str(), "unknown key" + meant_by(key.str()));
     for (const auto& child : children) child->check(file);
   }
 };

@@ -13,10 +13,12 @@
 
 namespace l4::metrics {
 
-/// The one label of a series, if it has any.
+/// The labels of a series, if it has any.
 struct Label {
   const char* name = nullptr;
   std::string_view value;
+  const char* second = nullptr;
+  std::string_view second_value = {};
 };
 
 class Families {
@@ -32,6 +34,8 @@ class Families {
   void gauge(const char* name, const char* help, Number value, Label label = {}) {
     made_.gauge(prefix_ + name, help, labels(label)).set(static_cast<double>(value));
   }
+  /// See Metrics::allow.
+  void allow(const char* name, std::size_t series) { made_.allow(prefix_ + name, series); }
   /// What the process itself takes.
   void process() { put_process(made_, prefix_); }
   std::string text() const { return made_.render(); }
@@ -39,7 +43,9 @@ class Families {
  private:
   static Labels labels(const Label& label) {
     if (label.name == nullptr) return {};
-    return {{label.name, std::string(label.value)}};
+    Labels labels{{label.name, std::string(label.value)}};
+    if (label.second != nullptr) labels.emplace_back(label.second, label.second_value);
+    return labels;
   }
 
   std::string prefix_;

@@ -35,6 +35,7 @@ struct Metrics::Impl {
   prometheus::Registry registry;
   Kind<prometheus::Counter> counters;
   Kind<prometheus::Gauge> gauges;
+  std::map<std::string, std::size_t> allowed;  // series, by name
 
   Impl() {
     // Stands there from the start, so that the bounds can not leave it out.
@@ -57,7 +58,9 @@ struct Metrics::Impl {
     }
     const prometheus::Labels named(labels.begin(), labels.end());
     if (!found->second.family->Has(named)) {
-      if (found->second.series == kSeriesMax) return hide(kind, name, labels);
+      const auto more = allowed.find(name);
+      if (found->second.series >= (more == allowed.end() ? kSeriesMax : more->second))
+        return hide(kind, name, labels);
       ++found->second.series;
     }
     return found->second.family->Add(named);
@@ -92,6 +95,11 @@ Gauge Metrics::gauge(const std::string& name, const std::string& help, const Lab
   const std::lock_guard lock(impl_->mutex);
   return Gauge(impl_->series(impl_->gauges, impl_->counters.names.contains(name),
                              prometheus::BuildGauge(), name, help, labels));
+}
+
+void Metrics::allow(const std::string& name, std::size_t series) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->allowed[name] = series;
 }
 
 std::string Metrics::render() const {

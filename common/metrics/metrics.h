@@ -4,10 +4,11 @@
 // and help, and /metrics renders all. Thread-safe. A Counter or Gauge is a handle: copied freely,
 // valid as long as its Metrics. Names have a prefix of their program (l4_aggregator_), base units,
 // and _total at the end of counters (design.md 6.5). Labels are words of closed lists, never ranks,
-// nodes or templates; 64 series a name and 512 names are kept: a series beyond counts and is not
-// shown, and l4_metrics_left_out says how many there are.
+// nodes or templates; 64 series a name, or as many as were allowed for it, and 512 names are kept:
+// a series beyond counts and is not shown, and l4_metrics_left_out says how many there are.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -59,6 +60,9 @@ class Metrics {
   /// is there as the other kind, is a broken invariant: std::invalid_argument.
   Counter counter(const std::string& name, const std::string& help, const Labels& labels = {});
   Gauge gauge(const std::string& name, const std::string& help, const Labels& labels = {});
+
+  /// So many series of this name, where its labels are bounded by whoever makes them.
+  void allow(const std::string& name, std::size_t series);
 
   /// All series in Prometheus' text format, names in order.
   std::string render() const;

@@ -4,8 +4,10 @@
 usage: command_line.py L4
 """
 import http.server
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +26,100 @@ def completed(l4, *words):
               f"COMP_CWORD={len(words)} && _l4_words && printf '%s\\n' \"${{COMPREPLY[@]}}\"")
     run = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, timeout=60)
     return run.stdout.decode().split()
+
+
+def helped(l4, *words):
+    run = subprocess.run([l4, *words, "--help"], capture_output=True, timeout=60)
+    return run.stdout.decode()
+
+
+def leaves(l4, words=()):
+    """Every command that has none of its own, as the words that lead to it, with its help."""
+    text = helped(l4, *words)
+    inner = re.search(r"^Subcommands:\n((?:  .*\n)+)", text, re.M)
+    if not inner:
+        yield words, text
+        return
+    for name in re.findall(r"^  ([a-z][a-z-]*)(?: |$)", inner.group(1), re.M):
+        yield from leaves(l4, (*words, name))
+
+
+def check_help(expect, l4):
+    """Each command says how it may end, and answers programs with JSON; one table has them all."""
+    all_leaves = dict(leaves(l4))
+    expect.that(len(all_leaves) > 30, "commands are found", list(all_leaves))
+    operations = (CONFIG.parent / "docs" / "OPERATIONS.md").read_text()
+    for words, text in all_leaves.items():
+        name = " ".join(words)
+        expect.that(re.search(r"^Exit status:\n  0   ", text, re.M), f"{name}: exit status", text)
+        expect.that(words == ("completion",)  # a script is what it gives
+                    or re.search(r"-o,--output,--format (text|toml)\|json", text),
+                    f"{name}: -o json", text)
+        row = re.search(rf"^\| `l4 {name}[^|]*\|([^|]*)\|([^|]*)\|$", operations, re.M)
+        if expect.that(row, f"{name}: a row of docs/OPERATIONS.md"):
+            said = re.search(r"^Exit status:\n((?:  \d.*\n|   .*\n)+)", text + "\n", re.M).group(1)
+            expect.equal(re.findall(r"\d+", row.group(2)), re.findall(r"^  (\d+) ", said, re.M),
+                         f"{name}: exit status of the table")
+            expect.that(row.group(1).split()[0] in ("-", "read", "operate"), f"{name}: role",
+                        row.group(1))
+
+
+def check_typos(expect, l4):
+    """Words of closed lists say what was meant."""
+    for words, said in ((("jobs", "-o", "jsn"), "jsn is none of text, json; did you mean json?"),
+                        (("outcome", "x", "sucess"), "did you mean success?"),
+                        (("diagnose", "x", "--scoring", "papr"), "did you mean paper?"),
+                        (("keys", "token", "x", "--role", "oprate"), "did you mean operate?"),
+                        (("completion", "bsh"), "did you mean bash"),
+                        (("faults", "export", "-o", "tml"), "did you mean toml?"),
+                        (("check-config", "x", "--as", "agnt"), "did you mean agent?"),
+                        (("jobs", "-o", "zzzzzzzz"), "none of text, json\n")):
+        run = subprocess.run([l4, *words], capture_output=True, timeout=60)
+        expect.that(run.returncode == 2 and said in run.stderr.decode(), f"{words}: {said}",
+                    run.stderr.decode())
+
+
+def check_json(expect, l4, folder):
+    """Commands that had only text: what a program reads of them."""
+    keys = folder / "json-keys"
+
+    def run(*words, status=0):
+        done = subprocess.run([l4, *map(str, words), "-o", "json"], capture_output=True, timeout=60)
+        expect.equal(done.returncode, status, f"{words[:2]}: exit")
+        return json.loads(done.stdout)
+
+    made = run("keys", "init", "--dir", keys)
+    expect.equal((made["schema"], made["made"]),
+                 ("l4.keys/1", [f"{keys}/aggregator.key", f"{keys}/allow-list"]), "keys init")
+    expect.equal(run("keys", "add", "a", "b", "--dir", keys)["added"], ["a", "b"], "keys add")
+    (keys / "nodes" / "b.key").unlink()
+    rows = run("keys", "list", "--dir", keys)["keys"]
+    expect.equal([(row["name"], row["key_file"]) for row in rows],
+                 [("a", f"{keys}/nodes/a.key"), ("b", None)], "keys list")
+    expect.that(all(len(row["public_key"]) == 40 for row in rows), "public keys", rows)
+    expect.equal(run("keys", "revoke", "a", "--dir", keys)["revoked"], ["a"], "keys revoke")
+    token = run("keys", "token", "ops", "--role", "operate", "--dir", keys)
+    expect.that((token["name"], token["role"]) == ("ops", "operate") and len(token["token"]) > 20,
+                "keys token", token)
+    good, bad = CONFIG / "diagnose.toml", folder / "json-bad.toml"
+    bad.write_text("[decode]\nline_byts_max = 7\n")
+    checks = run("check-config", good, bad, status=2)
+    expect.equal([(row["usable"], row["program"]) for row in checks["files"]],
+                 [(True, "l4 diagnose"), (False, "l4 diagnose")], "check-config")
+    expect.that(checks["files"][0]["error"] is None and "json-bad.toml:2: line_byts_max: unknown "
+                "key; did you mean " in checks["files"][1]["error"], "what is wrong", checks)
+    log = folder / "json.log"
+    log.write_text("job 1 is \x1b[2J there\njob 2 is \x1b[2J there\nanother matter\n")
+    parsed = run("parse", log)
+    ids = [row["template_id"] for row in parsed["lines"]]
+    expect.equal(([row["line"] for row in parsed["lines"]], ids[0] == ids[1] != ids[2]),
+                 ([1, 2, 3], True), "parse: lines")
+    expect.equal({row["template_id"]: row["count"] for row in parsed["templates"]},
+                 {ids[0]: 2, ids[2]: 1}, "parse: templates")
+    rows = subprocess.run([l4, "parse", log], capture_output=True, timeout=60).stdout.decode()
+    expect.equal(rows.split(), [word for row in parsed["lines"]
+                                for word in (str(row["line"]), row["template_id"])],
+                 "parse: the same as text")
 
 
 def check_completion(expect, l4):
@@ -141,7 +237,10 @@ def check_configs(expect, l4, folder):
 def main():
     l4 = pathlib.Path(sys.argv[1]).resolve()
     expect = support.Expectations("command_line")
+    check_help(expect, l4)
+    check_typos(expect, l4)
     with tempfile.TemporaryDirectory() as folder:
+        check_json(expect, l4, pathlib.Path(folder))
         check_completion(expect, l4)
         check_configs(expect, l4, pathlib.Path(folder))
         check_client_file(expect, l4, pathlib.Path(folder))

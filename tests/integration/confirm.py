@@ -356,6 +356,28 @@ def check_broken_and_drop(world, fault):
                 "jobs are answered without it", fault_ids(world.report("job-b")))
 
 
+def check_past(world):
+    """Two incidents of the past had one fault: a confirmation of either says so of the other. What
+    the healthy job left in the pool is looked at, too."""
+    expect = world.expect
+    incidents = [world.incident("job-a"), world.incident("job-b")]
+    for incident, other, job in zip(incidents, incidents[::-1], ("job-b", "job-a")):
+        said = ("confirm", incident, "--cause", CAUSE, "--fix", FIX, "--dry-run")
+        run = world.faults(*said, "-o", "json")
+        if not expect.that(run.status == 0, f"faults confirm {incident}", run):
+            continue
+        answer = json.loads(run.stdout)
+        expect.equal([(past["incident"], past["job"], past["state"]) for past in
+                      answer["also_matches"]], [(other, job, "crashed")], "what it matches, too")
+        looked_at = answer["looked_at"]
+        expect.equal((looked_at["incidents"], looked_at["runs"], looked_at["complete"]),
+                     (1, len(world.ops.json("/api/v1/pool")["runs"]), True), "what was looked at")
+        expect.that(looked_at["runs"] > 0, "the healthy job is in the pool")
+        shown = world.faults(*said).stdout.decode()
+        expect.that("1 of 1 other incidents" in shown and f"{other} of job {job}" in shown
+                    and "of the pool" in shown, "the same as text", shown)
+
+
 def check(world):
     expect = world.expect
     world.start()
@@ -377,6 +399,7 @@ def check(world):
         check_next_job(world, fault)
         check_export(world, fault)
         check_broken_and_drop(world, fault)
+        check_past(world)
     expect.equal(world.agent.end()[0], 0, "exit of the agent")
     expect.equal(world.server.end(signal.SIGTERM)[0], 0, "exit of the aggregator")
 

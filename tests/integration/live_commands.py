@@ -32,6 +32,12 @@ def error(code, message):
     return json.dumps({"error": {"code": code, "message": message}})
 
 
+def key_of(path):
+    """A path, whatever the order of its parameters."""
+    path, _, query = urllib.parse.unquote(path).partition("?")
+    return path, tuple(sorted(query.split("&")))
+
+
 class Aggregator:
     """Answers what `pages` has, by decoded path; {path: (status, type, body)}."""
 
@@ -40,10 +46,16 @@ class Aggregator:
         owner = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):  # noqa: N802
+                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                self.do_GET()
+
+            do_DELETE = do_POST  # noqa: N815
+
             def do_GET(self):  # noqa: N802
                 owner.asked.append(self.path)
                 status, kind, body = owner.pages.get(
-                    urllib.parse.unquote(self.path),
+                    key_of(self.path),
                     (404, "application/json", error("not_found", "there is no such thing")))
                 data = body if isinstance(body, bytes) else body.encode()
                 self.send_response(status)
@@ -61,7 +73,7 @@ class Aggregator:
         self.thread.start()
 
     def give(self, path, body, status=200, kind="application/json"):
-        self.pages[path] = (status, kind, body if isinstance(body, (str, bytes))
+        self.pages[key_of(path)] = (status, kind, body if isinstance(body, (str, bytes))
                             else json.dumps(body))
 
     def stop(self):
@@ -179,6 +191,127 @@ def check_errors(l4, expect, aggregator):
                     run.stderr)
 
 
+def check_typos(l4, expect, aggregator):
+    """A name that nobody has: what was meant, or where the names stand."""
+    address = ("--address", aggregator.url)
+    aggregator.give("/api/v1/jobs", {"jobs": [JOB], "next": None})
+    aggregator.give("/api/v1/jobs/job-1005", JOB)
+    aggregator.give("/api/v1/incidents?count=1000", {"incidents": [{"id": "job-1005.1.17"}]})
+    aggregator.give("/api/v1/pool", {"runs": [{"id": "job-4705.0"}, {"id": "job-4706.0"}]})
+    aggregator.give("/api/v1/faults?confirmed=true", {"faults": [{"id": "shelf_lost"}]})
+    meant = (
+        (("outcome", "jbo-1005", "success"), "no job jbo-1005; did you mean job-1005?"),
+        (("pool", "show", "job-475.0"), "no run job-475.0; did you mean job-4705.0 or job-4706.0?"),
+        (("pool", "drop", "jb-4705.0"), "no run jb-4705.0; did you mean job-4705.0"),
+        (("incidents", "job-1005.1.71"), "no incident job-1005.1.71; did you mean job-1005.1.17?"),
+        (("faults", "confirm", "jbo-1005.1.17", "--cause", "c", "--fix", "f"),
+         "no incident jbo-1005.1.17; did you mean job-1005.1.17?"),
+        (("faults", "drop", "shelf_lots"),
+         "no confirmed fault shelf_lots; did you mean shelf_lost?"),
+        (("incidents", "--job", "jbo-1005"), "no job jbo-1005; did you mean job-1005?"))
+    far = (
+        (("outcome", "zzz", "success"), "no job zzz; 'l4 jobs' names those"),
+        (("pool", "show", "zzz"), "no run zzz in the pool; 'l4 pool list' names them"),
+        (("incidents", "zzz"), "no incident zzz; 'l4 incidents' names them"),
+        (("faults", "drop", "zzz"), "no confirmed fault zzz; 'l4 faults list --confirmed' names"))
+    none = (
+        (("outcome", "zzz", "failure"), "no job zzz; none is watched now"),
+        (("pool", "drop", "zzz"), "no run zzz in the pool; it is empty"),
+        (("incidents", "zzz"), "no incident zzz; none is known"),
+        (("faults", "drop", "zzz"), "no confirmed fault zzz; none was confirmed"))
+
+    def check(rows):
+        for words, said in rows:
+            run = l4.run(*words, *address)
+            expect.that(run.status == 2 and run.stdout == b"" and said in run.stderr,
+                        f"{words}: {said}", (run.status, run.stderr))
+
+    aggregator.give("/api/v1/incidents?count=1&job=jbo-1005", {"incidents": []})
+    check(meant)
+    check(far)
+    for path, key in (("jobs", "jobs"), ("incidents?count=1000", "incidents"), ("pool", "runs"),
+                      ("faults?confirmed=true", "faults")):
+        aggregator.give(f"/api/v1/{path}", {key: []})
+    check(none)
+    aggregator.give("/api/v1/incidents?count=100&job=job-1005", {"incidents": []})
+    run = l4.run("incidents", "--job", "job-1005", *address)
+    expect.equal((run.status, text(run)), (0, "no incident\n"), "a job that is there has none")
+    past = {"id": "old.0.1", "job": "old", "attempt": 0, "status": "resolved", "state": "crashed",
+            "opened": JOB["since"], "updated": JOB["since"], "resolved": JOB["since"]}
+    for count in (1, 100):
+        aggregator.give(f"/api/v1/incidents?count={count}&job=old", {"incidents": [past]})
+    run = l4.run("incidents", "--job", "old", *address)
+    expect.that(run.status == 0 and "old.0.1" in text(run), "a job that is gone has one", run)
+    aggregator.give("/api/v1/pool/zzz", "<html>", 404, "text/html")
+    run = l4.run("pool", "show", "zzz", *address)
+    expect.that("is this l4-aggregator?" in run.stderr, "404 of somebody else", run.stderr)
+
+
+FAULT = {"id": "shelf_lost", "title": "A shelf lost its ledger", "family": "confirmed",
+         "category": "hardware", "subcategory": "storage", "scope": "rank", "severity": "error",
+         "consequence": False, "timeout": False, "setup": False, "accuses_peer": False,
+         "confirmed": {"by": "ops", "at": "2026-11-20T15:54:39.000Z", "incident": "job-7.0.1"},
+         "patterns": ["shelf {n} lost its ledger"], "unless": [],
+         "parameters": {"exit_code": ["7"]}, "cause": "It was cut.", "fix": "Copy it again.",
+         "action": "Copy it.", "matches": ["shelf 4 lost its ledger: exit code 7"],
+         "rejects": ["shelf 4 is read"]}
+
+
+def check_faults(l4, expect, aggregator):
+    """The faults of an aggregator, page by page; `show` finds a confirmed one by itself."""
+    address = ("--address", aggregator.url)
+    other = dict(FAULT, id="other_one", title="Another matter", confirmed=None, family="rack",
+                 patterns=["rack {n} is open"], parameters={}, severity="warning")
+    for flag, rows in (("false", [other, FAULT]), ("true", [FAULT])):
+        path = f"/api/v1/faults?whole=true&confirmed={flag}"
+        aggregator.give(path, {"faults": rows[:1], "next": "here" if rows[1:] else None})
+        if rows[1:]:
+            aggregator.give(path + "&after=here", {"faults": rows[1:], "next": None})
+    run = l4.run("faults", "list", *address)
+    expect.that(run.status == 0 and "2 faults in 2 families" in text(run)
+                and "shelf_lost" in text(run), "faults list --address", run)
+    run = l4.run("faults", "list", "--confirmed", *address, "-o", "json")
+    expect.equal(json.loads(text(run))["faults"], [FAULT], "faults list --confirmed: all of it")
+    line = ("--line", "shelf 12 lost its ledger: exit code 7")
+    run = l4.run("faults", "match", *line, *address, "--exit-code")
+    expect.that(run.status == 10 and "shelf_lost" in text(run), "faults match --address", run)
+    run = l4.run("faults", "match", *line, "--exit-code")
+    expect.equal(run.status, 0, "the installed library does not know it")
+    run = l4.run("faults", "match", "--line", "shelf 12 lost its ledger: exit code 8", *address,
+                 "--exit-code")
+    expect.equal(run.status, 0, "its codes are asked for")
+    aggregator.give("/api/v1/faults/shelf_lost", FAULT)
+    os.environ["L4_ADDRESS"] = aggregator.url
+    for extra in (address, ()):
+        run = l4.run("faults", "show", "shelf_lost", *extra)
+        for part in ("A shelf lost its ledger", "by ops at 2026-11-20T15:54:39.000Z, from incident "
+                     "job-7.0.1", f"the library of {aggregator.url}", "Copy it again."):
+            expect.that(run.status == 0 and part in text(run), f"faults show {extra}: {part}", run)
+    run = l4.run("faults", "show", "shelf_lost", "-o", "json")
+    expect.equal(json.loads(text(run))["faults"], [FAULT], "faults show: JSON")
+    run = l4.run("faults", "show", "shelf_lots", *address)
+    expect.that(run.status == 2 and "shelf_lost: A shelf lost" in run.stderr, "a typo", run.stderr)
+    run = l4.run("faults", "show", "nothing_like_it")
+    expect.that(run.status == 2 and f"the aggregator at {aggregator.url} has none, either"
+                in run.stderr, "nobody knows it", run.stderr)
+    os.environ["L4_ADDRESS"] = "http://127.0.0.1:9"
+    run = l4.run("faults", "show", "xid_of_the_bus")
+    expect.that(run.status == 2 and "xid_off_the_bus" in run.stderr
+                and "could not be looked up" in run.stderr, "no aggregator", run.stderr)
+    del os.environ["L4_ADDRESS"]
+    run = l4.run("faults", "list", "--address", "http://127.0.0.1:9")
+    expect.equal(run.status, 3, "faults list --address: nobody there")
+    run = l4.run("faults", "list", *address, "--faults", ".")
+    expect.that(run.status == 2 and "--faults" in run.stderr, "both", run.stderr)
+    for key, value, said in (("patterns", ["shelf ("], "patterns: shelf ("),
+                             ("category", "weather", "category: weather is not known here"),
+                             ("cause", 7, "must be string")):
+        aggregator.give("/api/v1/faults?whole=true&confirmed=false",
+                        {"faults": [dict(FAULT, **{key: value})]})
+        run = l4.run("faults", "list", *address)
+        expect.that(run.status == 3 and said in run.stderr, f"a broken fault: {said}", run.stderr)
+
+
 def check_environment(l4, expect, aggregator):
     aggregator.give("/api/v1/jobs", {"jobs": [JOB], "next": None})
     os.environ["L4_ADDRESS"] = aggregator.url
@@ -206,6 +339,8 @@ def main():
             check_agents(l4, expect, aggregator)
             check_snapshot(l4, expect, aggregator, pathlib.Path(folder))
             check_errors(l4, expect, aggregator)
+            check_typos(l4, expect, aggregator)
+            check_faults(l4, expect, aggregator)
             check_environment(l4, expect, aggregator)
     finally:
         aggregator.stop()

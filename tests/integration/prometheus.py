@@ -28,8 +28,9 @@ CONFIG = support.ROOT / "config"
 RULES = CONFIG / "prometheus" / "rules.yml"
 ALWAYS = "L4Watchdog"
 DASHBOARDS = sorted((CONFIG / "grafana").glob("*.json"))
-# Labels that a series may have: words of closed lists.
+# Labels that a series may have: words of closed lists, and jobs, of which there are so many.
 LABELS = {"reason", "step", "state", "limit", "sink"}
+JOB_LABEL, JOB = "job_id", "job-7"
 SELECTOR = re.compile(r"\b(l4_\w+|up)\b(\{[^}]*\})?")
 SCHEMA_VERSION = 39     # Grafana 11
 UNITS = {"none", "cps", "Bps", "bytes", "s", "percentunit"}
@@ -130,10 +131,14 @@ def check_exposition(expect, program, text):
         expect.that(name in helps and kinds.get(name) in ("counter", "gauge"),
                     f"{name} has HELP and TYPE", kinds.get(name))
         expect.equal(name.endswith("_total"), kinds.get(name) == "counter", f"{name} is a counter")
-    labels = set(re.findall(r'[{,](\w+)="', text))
-    expect.that(labels <= LABELS, f"{program} has labels of closed lists", labels - LABELS)
-    values = " ".join(re.findall(r'="([^"]*)"', text))
-    expect.that(NODE not in values and "job-7" not in values, f"{program} names nobody", values)
+    allowed = LABELS | ({JOB_LABEL} if program == "l4-aggregator" else set())
+    labels = re.findall(r'[{,](\w+)="([^"]*)"', text)
+    unknown = {name for name, _ in labels} - allowed
+    expect.that(not unknown, f"{program} has labels of closed lists", unknown)
+    values = " ".join(value for name, value in labels if name != JOB_LABEL)
+    expect.that(NODE not in values and JOB not in values, f"{program} names nobody", values)
+    jobs = {value for name, value in labels if name == JOB_LABEL}
+    expect.equal(jobs, {JOB} if JOB_LABEL in allowed else set(), f"jobs that {program} names")
 
 
 def panels(board):
@@ -153,7 +158,7 @@ def check_dashboards(expect, there):
         variables = board["templating"]["list"]
         expect.equal([v["name"] for v in variables if v["type"] == "datasource"], ["datasource"],
                      f"{path.name}: its variable for the data source")
-        expressions += [re.search(r"\((\w+),", v["definition"]).group(1) for v in variables
+        expressions += [re.search(r"\((.+), \w+\)$", v["definition"]).group(1) for v in variables
                         if v["type"] == "query"]
         all_panels = list(panels(board))
         ids = [panel["id"] for panel in all_panels]
@@ -163,7 +168,7 @@ def check_dashboards(expect, there):
             expect.that(panel["type"] in PANELS, f"{what}: kind", panel["type"])
             if panel["type"] != "row":
                 expressions += check_panel(expect, what, panel)
-    expect.that(len(uids) == len(set(uids)) >= 2, "dashboards and their uids", uids)
+    expect.that(len(uids) == len(set(uids)) >= 3, "dashboards and their uids", uids)
     for expression in expressions:
         missing = {name for name, _ in SELECTOR.findall(expression)} - there - {"up"}
         expect.that(not missing, f"there is what {expression!r} asks for", missing)
@@ -247,9 +252,12 @@ def check_live(expect, watched, expressions):
     rules = prometheus.rules()
     expect.equal((len(rules), {rule["health"] for rule in rules}),
                  (RULES.read_text().count("- alert: "), {"ok"}), "rules that are loaded")
-    replaced = [re.sub(r"\$(?:aggregator|node)\b", ".*",
+    replaced = [re.sub(r"\$(?:aggregator|node|job)\b", ".*",
                        re.sub(r"\$__(?:rate_interval|range)\b", "1m", one)) for one in expressions]
     check_series(expect, prometheus, replaced + [rule["query"] for rule in rules])
+    found = prometheus.ask("query", query=f'l4_aggregator_job_lines_total{{{JOB_LABEL}="{JOB}"}}')
+    expect.equal([(one["metric"]["job"], one["value"][1]) for one in found["data"]["result"]],
+                 [("l4-aggregator", "500")], "Prometheus' own label stays beside that of a job")
     expect.that(wait_for(lambda: not prometheus.firing(), 10), "nothing fires while all is well",
                 prometheus.firing())
     watched.aggregator.end(signal.SIGKILL)

@@ -10,12 +10,14 @@
 
 #include "agent/daemon/ready.h"
 #include "aggregator/program.h"
+#include "aggregator/serve/json_text.h"
 #include "aggregator/serve/utf8.h"
 #include "aggregator/settings.h"
 #include "common/base/config_table.h"
 #include "tools/l4/asking.h"
 #include "tools/l4/client_file.h"
 #include "tools/l4/diagnose_command.h"
+#include "tools/l4/live_json.h"
 #include "tools/l4/settings.h"
 #include "tools/l4/terminal.h"
 
@@ -78,32 +80,49 @@ std::optional<ConfigKind> kind_of(const ConfigTable& root) {
   return found;
 }
 
+struct Checked {
+  std::string_view program;  ///< empty: it is nobody's
+  std::optional<Error> trouble;
+};
+
+Checked check_file(const std::filesystem::path& file, const std::string& as) {
+  const auto root = ConfigTable::load(file);
+  if (!root) return {{}, root.error()};
+  const auto by_tables = kind_of(*root);
+  const auto kind = std::ranges::find_if(kKinds, [&](const Kind& each) {
+    return as.empty() ? by_tables == each.kind : as == each.word;
+  });
+  if (kind == kKinds.end())
+    return {{}, Error{file.string(), "its tables do not tell whose it is; say --as"}};
+  return {kind->program, trouble_of(kind->kind, file)};
+}
+
+void put(serve::JsonWriter& to, const std::filesystem::path& file, const Checked& checked) {
+  to.open('{').member("file", file.string()).member("usable", !checked.trouble);
+  to.member("program", checked.program.empty() ? std::nullopt : std::optional(checked.program));
+  to.member("error", checked.trouble ? std::optional(checked.trouble->text()) : std::nullopt);
+  to.close('}');
+}
+
 }  // namespace
 
 int run_check_config(const CheckConfigOptions& options) {
+  constexpr auto kProgram = "l4 check-config";
+  const bool json = options.format == "json";
   int exit = kDone;
-  const auto refuse = [&](const Error& error) { exit = fail(error, kWrongUse, "l4 check-config"); };
+  serve::JsonWriter all;
+  all.open('{').member("schema", "l4.config_check/1").key("files").open('[');
   for (const std::filesystem::path& file : options.files) {
-    const auto root = ConfigTable::load(file);
-    if (!root) {
-      refuse(root.error());
-      continue;
-    }
-    const auto by_tables = kind_of(*root);
-    const auto kind = std::ranges::find_if(kKinds, [&](const Kind& each) {
-      return options.as.empty() ? by_tables == each.kind : options.as == each.word;
-    });
-    if (kind == kKinds.end()) {
-      refuse({file.string(), "its tables do not tell whose it is; say --as"});
-      continue;
-    }
-    if (const auto trouble = trouble_of(kind->kind, file))
-      refuse(*trouble);
-    else
-      std::cout << serve::harmless(fmt::format("{}: {} can use it", file.string(), kind->program))
+    const Checked checked = check_file(file, options.as);
+    put(all, file, checked);
+    if (checked.trouble)
+      exit = fail(*checked.trouble, kWrongUse, kProgram);
+    else if (!json)
+      std::cout << serve::harmless(fmt::format("{}: {} can use it", file.string(), checked.program))
                 << '\n';
   }
-  const int written = finish_output("l4 check-config");
+  if (json) std::cout << tidied_json(all.close(']').close('}').take()).value_or("");
+  const int written = finish_output(kProgram);
   return exit == kDone ? written : exit;
 }
 

@@ -13,10 +13,12 @@ namespace l4::cli {
 
 struct CheckConfigOptions {
   std::vector<std::filesystem::path> files;
+  std::string format = "text";
   std::string as;  ///< agent, aggregator, diagnose or client; empty: by the tables of each
 };
 
-/// Says a line for each file on standard output. Exit status: 0 all can be used; 2 one cannot.
+/// Says a line for each file on standard output, or all as JSON (schema l4.config_check/1); what is
+/// wrong on standard error, too. Exit status: 0 all can be used; 2 one cannot.
 int run_check_config(const CheckConfigOptions& options);
 
 }  // namespace l4::cli

@@ -13,9 +13,9 @@
 #include "tools/l4/completion.h"
 #include "tools/l4/faults_options.h"
 #include "tools/l4/help_text.h"
-#include "tools/l4/nearest.h"
 #include "tools/l4/terminal.h"
 #include "tools/l4/zone.h"
+#include "tools/l4/suggest.h"
 
 namespace l4::cli {
 namespace {
@@ -44,12 +44,12 @@ void add_diagnose(CLI::App& app, DiagnoseOptions& options, Words& words) {
   add(kMethod, "--faults", options.faults, "DIR", "use this fault library");
   command->add_flag("--no-faults", options.no_faults, "use no fault library")->group(kMethod);
   add(kMethod, "--scoring", options.scoring, "l4|paper", kScoringHelp)
-      ->check(CLI::IsMember({"l4", "paper"}).description(""));
+      ->check(one_of({"l4", "paper"}));
   add(kMethod, "--threads", options.threads, "N", kThreadsHelp)
       ->check(CLI::Range(1u, 4096u).description(""));
   add(kOutput, "-o,--output,--format", options.format, "text|json",
       "for people (default), or for programs")
-      ->check(CLI::IsMember({"text", "json"}).description(""));
+      ->check(one_of({"text", "json"}));
   add(kOutput, "--out", options.out, "FILE", "write the report here and not to standard output");
   add(kOutput, "--lines", options.lines, "FILE", kLinesHelp);
   add(kOutput, "--top", options.top, "N", "rows of each list in the text report (default: 8)")
@@ -68,6 +68,7 @@ void add_parse(CLI::App& app, ParseOptions& options) {
       ->type_name("FILE");
   command->add_option("--templates", options.templates, "write id, count and text of each template")
       ->type_name("FILE");
+  add_format(command, options.format);
 }
 
 void add_inspect(CLI::App& app, InspectOptions& options) {
@@ -90,7 +91,8 @@ void add_check_config(CLI::App& app, CheckConfigOptions& options) {
       ->required();
   command->add_option("--as", options.as, "whose they are (default: as their tables tell)")
       ->type_name("agent|aggregator|diagnose|client")
-      ->check(CLI::IsMember({"agent", "aggregator", "diagnose", "client"}).description(""));
+      ->check(one_of({"agent", "aggregator", "diagnose", "client"}));
+  add_format(command, options.format);
 }
 
 /// Never two empty lines in a row.
@@ -121,23 +123,18 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string suggestion(const std::string& typo, const std::vector<std::string>& words) {
-  const std::string near = nearest_word(typo, words);
-  return near.empty() ? "" : fmt::format("; did you mean {}?", near);
-}
-
 /// CLI11's own words for what was not expected do not say what would have been.
 std::string explain(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
   for (const std::string& word : app.remaining(true)) {
     const auto commands = names_of(command);
     if (!word.starts_with('-') && !commands.empty())
-      return fmt::format("there is no command {}{}", word, suggestion(word, commands));
+      return fmt::format("there is no command {}{}", word, did_you_mean(word, commands));
     if (!word.starts_with('-')) return "unexpected argument " + word;
     std::vector<std::string> known;
     for (const CLI::Option* option : command.get_options())
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    return "unknown option " + word + suggestion(word.substr(0, word.find('=')), known);
+    return "unknown option " + word + did_you_mean(word.substr(0, word.find('=')), known);
   }
   return error.what();
 }
@@ -226,7 +223,7 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   if (argc < 2) return wrong_use("say what to do: " + join(commands));
   const std::string first = argv[1];
   if (!first.starts_with('-') && std::ranges::find(commands, first) == commands.end())
-    return wrong_use(fmt::format("there is no command {}{}", first, suggestion(first, commands)));
+    return wrong_use(fmt::format("there is no command {}{}", first, did_you_mean(first, commands)));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -1,4 +1,5 @@
 #include "tools/l4/completion.h"
+#include "tools/l4/suggest.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +15,11 @@ constexpr auto kFooter =
   source <(l4 completion bash)                  in ~/.bashrc
   source <(l4 completion zsh)                   in ~/.zshrc
   l4 completion fish | source                   in ~/.config/fish/config.fish
-An install (cmake --install) brings all three to where shells look for them.)";
+An install (cmake --install) brings all three to where shells look for them.
+
+Exit status:
+  0   here is the script
+  2   wrong use, or output that cannot be written)";
 
 /// A command with the words that lead to it.
 struct Command {
@@ -153,7 +158,7 @@ void add_completion(CLI::App& app, CompletionOptions& options) {
   command->add_option("SHELL", options.shell, "bash, zsh or fish")
       ->type_name("")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""));
+      ->check(one_of({"bash", "zsh", "fish"}));
 }
 
 std::string completion_script(const CLI::App& app, std::string_view shell) {

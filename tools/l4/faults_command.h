@@ -2,9 +2,9 @@
 // (test); and that of a running aggregator: to add to (confirm, drop) and to keep (export).
 //
 // Flow: command line -> run_faults -> one function per command, each in a file of its name;
-// confirm, drop and export stand together. The library is the one that `l4 diagnose` would use.
-// JSON: schemas l4.faults/1 (list and show), l4.fault_matches/1, l4.fault_findings/1; else what was
-// answered.
+// confirm, drop and export stand together. The library is the one that `l4 diagnose` would use;
+// list, show and match may ask a running aggregator for its own (faults_asked.h). JSON: schemas
+// l4.faults/1 (list and show), l4.fault_matches/1, l4.fault_findings/1; else what was answered.
 #pragma once
 
 #include <filesystem>
@@ -35,7 +35,7 @@ struct FaultsOptions : AskOptions {
   std::string incident, cause, fix, title, action_now, template_id, example;
   std::vector<std::string> patterns;
   bool dry_run = false;
-  bool confirmed = false;     ///< export: only those
+  bool confirmed = false;     ///< export, list: only those
   std::filesystem::path out;  ///< export: empty: standard output
 };
 
@@ -48,7 +48,9 @@ int confirm_fault(const FaultsOptions& options);
 int drop_fault(const FaultsOptions& options);
 int export_faults(const FaultsOptions& options);
 int list_faults(const FaultsOptions& options, const faults::Library& library);
-int show_fault(const FaultsOptions& options, const faults::Library& library);
+/// `from`: the aggregator whose library it is; empty: files.
+int show_fault(const FaultsOptions& options, const faults::Library& library,
+               const std::string& from);
 int match_faults(const FaultsOptions& options, const Settings& settings,
                  const faults::Library& library);
 int test_faults(const FaultsOptions& options, const Settings& settings,

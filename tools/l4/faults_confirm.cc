@@ -13,6 +13,7 @@
 #include "tools/l4/faults_command.h"
 #include "tools/l4/faults_json.h"
 #include "tools/l4/live_json.h"
+#include "tools/l4/suggest.h"
 #include "tools/l4/terminal.h"
 
 namespace l4::cli {
@@ -45,6 +46,13 @@ void rows(const char* label, const std::vector<std::string>& texts) {
   for (std::size_t i = 0; i < texts.size(); ++i) row(i == 0 ? label : "", texts[i]);
 }
 
+std::string healthy_row(const ConfirmedView& view) {
+  if (view.templates == 0)
+    return "nothing is known of healthy jobs: whether they print what it matches is not known";
+  return fmt::format("none of {} templates of {} jobs and {} runs of the pool{}", view.templates,
+                     view.jobs, view.runs, view.complete ? "" : "; not all could be looked at");
+}
+
 void write(const ConfirmedView& view) {
   const char* done = view.known ? "known" : view.stored ? "confirmed" : "would be";
   row(done, fmt::format("{} · {} ({}) · {} · {}", view.id, view.category, view.category_from,
@@ -61,15 +69,20 @@ void write(const ConfirmedView& view) {
                           view.also_matches.size(), view.incidents));
   rows("", view.also_matches);
   row("overlaps", view.overlaps);
-  row("healthy", fmt::format("none of {} templates of {} jobs", view.templates, view.jobs));
+  if (!view.known) row("healthy", healthy_row(view));
   if (!view.stored) row("", "nothing was stored: --dry-run");
 }
 
 /// Why not, with the lines that speak against it. Exit status: 1 if it was refused for what it
 /// says, 2 for what cannot be meant, 3 otherwise.
-int refuse(const Aggregator& asked, const http::ClientResponse& response, const char* program) {
+int refuse(const FaultsOptions& options, const Aggregator& asked,
+           const http::ClientResponse& response, const char* program) {
   Failure failure = failure_of(asked, response);
   const unsigned status = response.status;
+  if (status == 404 && !read_error(response.body).empty())
+    failure = options.action == FaultsOptions::Action::drop
+                  ? no_such_confirmed_fault(asked, options.id)
+                  : no_such_incident(asked, options.incident);
   if (status == 422) failure.exit = kFindings;
   if (status == 400 || status == 404 || status == 409) failure.exit = kWrongUse;
   const int exit = fail(failure.error, failure.exit, program);
@@ -86,7 +99,7 @@ int exchange(const FaultsOptions& options, Method method, const std::string& pat
   if (!asked) return fail(asked.error().error, asked.error().exit, program);
   const auto response = ask(*asked, method, path, body, kTimeout);
   if (!response) return fail(response.error().error, response.error().exit, program);
-  if (response->status != 200) return refuse(*asked, *response, program);
+  if (response->status != 200) return refuse(options, *asked, *response, program);
   const Result<std::string> tidy =
       options.format == "json" ? tidied_json(response->body) : Result<std::string>("");
   const Result<void> shown = !tidy           ? std::unexpected(tidy.error())

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "aggregator/faults/pattern.h"
 
 namespace l4::cli {
 namespace {
@@ -11,6 +15,12 @@ using Json = nlohmann::ordered_json;
 
 std::string dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Json confirmation_of(const faults::Fault& fault) {
+  const auto& by = fault.confirmed;
+  if (!by) return nullptr;
+  return {{"by", by->by}, {"at", to_rfc3339(by->at)}, {"incident", by->incident}};
 }
 
 Json object_of(const faults::Fault& fault) {
@@ -35,7 +45,79 @@ Json object_of(const faults::Fault& fault) {
           {"fix", fault.fix},
           {"action", fault.action},
           {"matches", fault.matches},
-          {"rejects", fault.rejects}};
+          {"rejects", fault.rejects},
+          {"confirmed", confirmation_of(fault)}};
+}
+
+/// The value whose name it is.
+template <class T>
+T named(const Json& object, const char* key, std::optional<T> (*from_name)(std::string_view)) {
+  const auto word = object.at(key).get<std::string>();
+  if (const auto value = from_name(word)) return *value;
+  throw std::runtime_error(fmt::format("{}: {} is not known here", key, word));
+}
+
+std::optional<faults::Category> category_from_name(std::string_view text) {
+  using enum faults::Category;
+  for (const faults::Category one : {hardware, user, framework, platform})
+    if (faults::name(one) == text) return one;
+  return std::nullopt;
+}
+
+std::vector<std::string> patterns_of(const Json& object, const char* key) {
+  auto patterns = object.at(key).get<std::vector<std::string>>();
+  for (const std::string& pattern : patterns)
+    if (const auto wrong = faults::error_of(faults::expand_pattern(pattern)); !wrong.empty())
+      throw std::runtime_error(fmt::format("{}: {}: {}", key, pattern, wrong));
+  return patterns;
+}
+
+std::vector<faults::Condition> conditions_of(const Json& parameters) {
+  using enum wire::ParameterKind;
+  std::vector<faults::Condition> conditions;
+  for (const wire::ParameterKind kind : {code, errno_value, signal, exit_code})
+    if (const auto found = parameters.find(faults::name(kind)); found != parameters.end())
+      conditions.push_back({kind, found->get<std::vector<std::string>>()});
+  return conditions;
+}
+
+std::optional<faults::Confirmation> confirmation_in(const Json& object) {
+  const auto given = object.find("confirmed");
+  if (given == object.end() || given->is_null()) return std::nullopt;
+  const auto at = parse_time(given->at("at").get<std::string>());
+  if (!at) throw std::runtime_error("confirmed.at: is no time");
+  return faults::Confirmation{given->at("by").get<std::string>(), *at,
+                              given->at("incident").get<std::string>()};
+}
+
+faults::Fault fault_in(const Json& object) {
+  faults::Fault fault;
+  const auto text = [&](const char* key) { return object.at(key).get<std::string>(); };
+  const auto flag = [&](const char* key) { return object.at(key).get<bool>(); };
+  const auto texts = [&](const char* key) {
+    return object.at(key).get<std::vector<std::string>>();
+  };
+  fault.id = text("id");
+  fault.family = text("family");
+  fault.title = text("title");
+  fault.category = named(object, "category", category_from_name);
+  fault.subcategory = text("subcategory");
+  fault.patterns = patterns_of(object, "patterns");
+  fault.unless = patterns_of(object, "unless");
+  fault.conditions = conditions_of(object.at("parameters"));
+  fault.scope = named(object, "scope", scope_from_name);
+  fault.severity = named(object, "severity", level_from_name);
+  fault.consequence = flag("consequence");
+  fault.timeout = flag("timeout");
+  fault.setup = flag("setup");
+  fault.accuses_peer = flag("accuses_peer");
+  fault.cause = text("cause");
+  fault.fix = text("fix");
+  fault.action = text("action");
+  fault.matches = texts("matches");
+  fault.rejects = texts("rejects");
+  fault.confirmed = confirmation_in(object);
+  return fault;
 }
 
 }  // namespace
@@ -76,6 +158,23 @@ std::string to_json(const std::vector<faults::Finding>& findings, std::size_t en
          '\n';
 }
 
+Result<FaultPage> read_faults(std::string_view text) try {
+  const Json json = Json::parse(text);
+  FaultPage page;
+  for (const Json& object : json.at("faults")) page.faults.push_back(fault_in(object));
+  if (const auto next = json.find("next"); next != json.end() && !next->is_null())
+    page.next = next->get<std::string>();
+  return page;
+} catch (const std::exception& wrong) {
+  return std::unexpected(Error{"", wrong.what()});
+}
+
+Result<faults::Fault> read_fault(std::string_view text) try {
+  return fault_in(Json::parse(text));
+} catch (const std::exception& wrong) {
+  return std::unexpected(Error{"", wrong.what()});
+}
+
 Result<ConfirmedView> read_confirmed(std::string_view text) try {
   const Json json = Json::parse(text);
   const Json& fault = json.at("fault");
@@ -109,7 +208,9 @@ Result<ConfirmedView> read_confirmed(std::string_view text) try {
   const Json& looked_at = json.at("looked_at");
   view.incidents = looked_at.at("incidents").get<std::uint64_t>();
   view.jobs = looked_at.at("jobs").get<std::uint64_t>();
+  view.runs = looked_at.value("runs", std::uint64_t{0});  // older aggregators have no such field
   view.templates = looked_at.at("templates").get<std::uint64_t>();
+  view.complete = looked_at.value("complete", true);
   return view;
 } catch (const Json::exception& wrong) {
   return std::unexpected(Error{"", wrong.what()});

@@ -28,12 +28,21 @@ std::string to_json(const FaultMatch& match);
 std::string to_json(const std::vector<std::pair<const faults::Fault*, std::size_t>>& counts);
 std::string to_json(const std::vector<faults::Finding>& findings, std::size_t entries);
 
+/// A page of what an aggregator knows, whole and checked; `next`: behind which id to go on.
+struct FaultPage {
+  std::vector<faults::Fault> faults;
+  std::string next;
+};
+Result<FaultPage> read_faults(std::string_view text);
+Result<faults::Fault> read_fault(std::string_view text);
+
 /// What a confirmation has become, each list ready to be shown.
 struct ConfirmedView {
   bool stored = false, known = false;
   std::string id, title, category, category_from, scope, severity, cause, fix, overlaps;
   std::vector<std::string> patterns, codes, matches, rejects, evidence, also_matches;
-  std::uint64_t incidents = 0, jobs = 0, templates = 0;  ///< looked at
+  std::uint64_t incidents = 0, jobs = 0, runs = 0, templates = 0;  ///< looked at
+  bool complete = true;  ///< all that healthy jobs and runs print was
 };
 Result<ConfirmedView> read_confirmed(std::string_view text);
 /// Where and what: the lines of {"error": {"lines"}}; none if it is no such answer.

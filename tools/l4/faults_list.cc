@@ -9,7 +9,8 @@
 #include "tools/l4/diagnose_command.h"
 #include "tools/l4/faults_command.h"
 #include "tools/l4/faults_json.h"
-#include "tools/l4/nearest.h"
+#include "tools/l4/live_json.h"
+#include "common/base/nearest.h"
 #include "tools/l4/terminal.h"
 
 namespace l4::cli {
@@ -22,7 +23,8 @@ std::string category_of(const faults::Fault& fault) {
 bool wanted(const faults::Fault& fault, const FaultsOptions& options) {
   const bool category = options.category.empty() || options.category == category_of(fault) ||
                         options.category == faults::name(fault.category);
-  return category && (options.family.empty() || options.family == fault.family);
+  const bool confirmed = fault.confirmed.has_value() || !options.confirmed;
+  return category && confirmed && (options.family.empty() || options.family == fault.family);
 }
 
 /// What the library has of a kind, for who asked for something else.
@@ -69,7 +71,7 @@ int list_faults(const FaultsOptions& options, const faults::Library& library) {
   if (!options.category.empty() && !categories.contains(options.category))
     return refuse("--category", options.category, categories);
   if (options.format == "json")
-    std::cout << to_json(shown);
+    std::cout << tidied_json(to_json(shown)).value_or("");
   else
     write_rows(shown, std::cout);
   return finish_output("l4 faults list");

@@ -1,4 +1,5 @@
 #include "tools/l4/faults_options.h"
+#include "tools/l4/suggest.h"
 
 #include <CLI/CLI.hpp>
 
@@ -11,11 +12,28 @@ has all that is known of each.
 
 Examples:
   l4 faults list --family xid
-  l4 faults list --category hardware/network --format json)";
+  l4 faults list --category hardware/network --format json
+  l4 faults list --confirmed --address http://head-node:7440
+
+Exit status:
+  0   here they are
+  2   wrong use, no such family or category, or a fault library that cannot be loaded
+  3   with --address or --confirmed: the aggregator did not answer
+
+Environment: as for 'l4 jobs')";
 
 constexpr auto kShowFooter =
     R"(Where no fault has this id, those that are near are named, also by words of their titles:
-  l4 faults show 'Xid 79')";
+  l4 faults show 'Xid 79'
+Those that engineers have confirmed are known to an aggregator alone: without --faults, one that is
+not found is looked up there.
+
+Exit status:
+  0   here it is
+  2   wrong use, no such fault, or a fault library that cannot be loaded
+  3   with --address: the aggregator did not answer
+
+Environment: as for 'l4 jobs')";
 
 constexpr auto kMatchFooter =
     R"(Times, prefixes and wrapping are taken off and numbers masked, as 'l4 diagnose' does; a
@@ -27,12 +45,15 @@ Examples:
   l4 faults match rank0.log
   dmesg | l4 faults match -
   l4 faults match --line 'RuntimeError: CUDA error: out of memory' --all
+  l4 faults match rank0.log --address http://head-node:7440     with those that were confirmed
 
 Exit status:
   0   read, whether a fault was found or not
   2   wrong use, or a fault library that cannot be loaded
-  3   nothing could be read
-  10  with --exit-code: a fault was found)";
+  3   nothing could be read, or with --address: the aggregator did not answer
+  10  with --exit-code: a fault was found
+
+Environment: as for 'l4 jobs')";
 
 constexpr auto kTestFooter =
     R"(Every entry must answer first for its own lines and refuse its near misses, raw and as
@@ -131,7 +152,7 @@ void add_export(CLI::App* faults, FaultsOptions& options) {
   command->add_flag("--confirmed", options.confirmed, "only those that were confirmed");
   command->add_option("-o,--output,--format", options.format, "a library's form (default), or JSON")
       ->type_name("toml|json")
-      ->check(CLI::IsMember({"toml", "json"}).description(""));
+      ->check(one_of({"toml", "json"}));
   command->add_option("--out", options.out, "write it here and not to standard output")
       ->type_name("FILE");
   command->add_option("--faults", options.faults, "of this fault library")->type_name("DIR");
@@ -153,6 +174,11 @@ void add_faults(CLI::App& app, FaultsOptions& options) {
     command->add_option("--config", options.config, "settings; see config/diagnose.toml")
         ->type_name("FILE");
     add_format(command, options.format);
+    if (action != FaultsOptions::Action::test) {
+      add_asking(command, options);
+      command->get_option("--address")
+          ->description("use the faults of this l4-aggregator, with those\nthat were confirmed");
+    }
     return command;
   };
   using enum FaultsOptions::Action;
@@ -160,6 +186,8 @@ void add_faults(CLI::App& app, FaultsOptions& options) {
   list_command->add_option("--family", options.family, "only this family")->type_name("FAMILY");
   list_command->add_option("--category", options.category, "only CATEGORY or CATEGORY/SUBCATEGORY")
       ->type_name("CATEGORY");
+  list_command->add_flag("--confirmed", options.confirmed,
+                         "only those that were confirmed, as the aggregator knows them");
   auto* show_command = add("show", "all that is known of one fault", kShowFooter, show);
   show_command->add_option("ID", options.id, "of the fault")->type_name("")->required();
   auto* match_command = add("match", "which lines show a known fault", kMatchFooter, match);
@@ -181,6 +209,9 @@ Result<void> check(const FaultsOptions& options) {
   if (options.action == FaultsOptions::Action::match && options.files.empty() &&
       options.lines.empty())
     return std::unexpected(Error{"", "say what to read: a FILE, - for standard input, or --line"});
+  if (options.action != FaultsOptions::Action::keep && !options.address.empty() &&
+      !options.faults.empty())
+    return std::unexpected(Error{"--faults", "not with --address, which has faults of its own"});
   return check_asking(options);
 }
 

@@ -5,12 +5,17 @@
 #include <cctype>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 
 #include "aggregator/serve/page.h"
+#include "aggregator/serve/utf8.h"
+#include "tools/l4/asking.h"
 #include "tools/l4/diagnose_command.h"
+#include "tools/l4/faults_asked.h"
 #include "tools/l4/faults_command.h"
 #include "tools/l4/faults_json.h"
-#include "tools/l4/nearest.h"
+#include "tools/l4/live_json.h"
+#include "common/base/nearest.h"
 #include "tools/l4/terminal.h"
 
 namespace l4::cli {
@@ -51,7 +56,7 @@ serve::TextStyle style() {
           .width = std::min(width_of_output(), kReadable)};
 }
 
-std::string page_of(const faults::Fault& fault, const std::filesystem::path& folder) {
+std::string page_of(const faults::Fault& fault, const std::string& where) {
   serve::Page page(style());
   const auto prose = [&](const char* label, std::string_view text) {
     page.label(label);
@@ -86,7 +91,10 @@ std::string page_of(const faults::Fault& fault, const std::filesystem::path& fol
   each("matches", fault.matches);
   each("not", fault.rejects);
   page.gap();
-  prose("in", (folder / (fault.family + ".toml")).string());
+  if (const auto& by = fault.confirmed)
+    prose("confirmed",
+          fmt::format("by {} at {}, from incident {}", by->by, to_rfc3339(by->at), by->incident));
+  prose("in", where);
   return page.take();
 }
 
@@ -111,18 +119,47 @@ std::vector<std::string> near_to(const std::string& given, const faults::Library
   return near;
 }
 
+int show(const FaultsOptions& options, const faults::Fault& fault, const std::string& where) {
+  std::cout << (options.format == "json" ? tidied_json(to_json({&fault})).value_or("")
+                                         : page_of(fault, where));
+  return finish_output("l4 faults show");
+}
+
+/// No fault of the files has this id. One that was confirmed is known to the aggregator alone, and
+/// a report of it may name it: that is asked, if one is there. Empty: it has none, either; what is
+/// to be said of that stands in `note`.
+std::optional<int> show_confirmed(const FaultsOptions& options, std::string& note) {
+  const auto asked = find_aggregator(options);
+  if (!asked) return fail(asked.error().error, asked.error().exit, "l4 faults show");
+  const auto fault = ask_fault(*asked, options.id);
+  if (fault) return show(options, *fault, "the library of " + asked->address);
+  note = fault.error().exit == kWrongUse
+             ? "; the aggregator at " + asked->address + " has none, either"
+             : fmt::format(
+                   "; confirmed ones are known to an aggregator alone, and could not be "
+                   "looked up: {}",
+                   fault.error().error.text());
+  return std::nullopt;
+}
+
 }  // namespace
 
-int show_fault(const FaultsOptions& options, const faults::Library& library) {
-  const faults::Fault* fault = library.find(options.id);
-  if (fault == nullptr) {
-    std::cerr << fmt::format("l4 faults show: there is no fault {}\n", options.id);
-    for (const std::string& id : near_to(options.id, library))
-      std::cerr << fmt::format("  {}: {}\n", id, library.find(id)->title);
-    return kWrongUse;
-  }
-  std::cout << (options.format == "json" ? to_json({fault}) : page_of(*fault, library.folder()));
-  return finish_output("l4 faults show");
+int show_fault(const FaultsOptions& options, const faults::Library& library,
+               const std::string& from) {
+  if (const faults::Fault* fault = library.find(options.id))
+    return show(options, *fault,
+                from.empty() ? (library.folder() / (fault->family + ".toml")).string()
+                             : "the library of " + from);
+  std::string note;
+  if (from.empty() && options.faults.empty())
+    if (const auto shown = show_confirmed(options, note)) return *shown;
+  std::cerr << serve::harmless(
+                   fmt::format("l4 faults show: there is no fault {}{}", options.id, note))
+            << '\n';
+  for (const std::string& id : near_to(options.id, library))
+    std::cerr << fmt::format("  {}: {}\n", serve::harmless(id),
+                             serve::harmless(library.find(id)->title));
+  return kWrongUse;
 }
 
 }  // namespace l4::cli

@@ -76,12 +76,22 @@ inline constexpr auto kLinesHelp =
 
 inline constexpr auto kParseFooter =
     R"(Lines of all files are numbered on from 1. A row is the line's number, a tab, and the
-id of its template (16 hexadecimal digits). A line is the message itself: times and
-prefixes are not taken off. Exit status as for 'l4 diagnose'.)";
+id of its template (16 hexadecimal digits); JSON has the templates, too. A line is the
+message itself: times and prefixes are not taken off.
+
+Exit status:
+  0   parsed; files that cannot be read are named
+  2   wrong use, or output that cannot be written
+  3   nothing could be read)";
 
 inline constexpr auto kInspectFooter =
     R"(For each file: its node, what kind of log it is, its ranks and lines, the format of its
 times and how many lines have one, and the line that marks an iteration. Use it where a
-report names wrong nodes or ranks, and see --layout. Exit status as for 'l4 diagnose'.)";
+report names wrong nodes or ranks, and see --layout.
+
+Exit status:
+  0   here it is; warnings tell of input that could not be read
+  2   wrong use
+  3   nothing could be read)";
 
 }  // namespace l4::cli

@@ -2,6 +2,7 @@
 // HTTP.
 //
 // Flow: command line -> run_keys -> keyring.h. The aggregator reads both lists again by itself.
+// JSON: schema l4.keys/1.
 #pragma once
 
 #include <filesystem>
@@ -26,6 +27,7 @@ struct KeysOptions {
   bool replace = false;                     ///< add
   bool fleet = false;                       ///< add, revoke: the key that a fleet shares
   std::string role = "read";                ///< token: read or operate
+  std::string format = "text";
 };
 
 void add_keys(CLI::App& app, KeysOptions& options);

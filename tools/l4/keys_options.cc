@@ -1,9 +1,17 @@
 #include <CLI/CLI.hpp>
 
+#include "tools/l4/ask_options.h"
 #include "tools/l4/keys_command.h"
+#include "tools/l4/suggest.h"
 
 namespace l4::cli {
 namespace {
+
+constexpr auto kExit = R"(
+
+Exit status:
+  0   done
+  2   wrong use, or a file that cannot be read or written; no list has changed)";
 
 constexpr auto kFooter = R"('l4 keys COMMAND --help' says more about a command.)";
 
@@ -46,10 +54,11 @@ void add_keys(CLI::App& app, KeysOptions& options) {
   const auto command_of = [&](const char* name, const char* what, const char* footer,
                               KeysOptions::Action action) {
     auto* command = keys->add_subcommand(name, what);
-    command->footer(footer);
+    command->footer(std::string(footer) + kExit);
     command->callback([&options, action] { options.action = action; });
     command->add_option("--dir", options.folder, "folder of the keys (default: /etc/l4/keys)")
         ->type_name("DIR");
+    add_format(command, options.format);
     return command;
   };
   const auto add_names = [&](CLI::App* command) {
@@ -70,7 +79,7 @@ void add_keys(CLI::App& app, KeysOptions& options) {
   token_command->add_option("NAME", options.names, "who is to use it")->type_name("")->expected(1);
   token_command->add_option("--role", options.role, "what it may do: read (default) or operate")
       ->type_name("ROLE")
-      ->check(CLI::IsMember({"read", "operate"}).description(""));
+      ->check(one_of({"read", "operate"}));
 }
 
 Result<void> check(const KeysOptions& options) {

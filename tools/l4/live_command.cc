@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@
 #include "tools/l4/lines_view.h"
 #include "tools/l4/live_json.h"
 #include "tools/l4/live_view.h"
-#include "tools/l4/nearest.h"
+#include "tools/l4/suggest.h"
 #include "tools/l4/terminal.h"
 #include "tools/l4/watch_command.h"
 
@@ -70,29 +71,6 @@ Answer<std::string> show_list(const LiveOptions& options, const Aggregator& aske
   return to_text(*list, now, {.color = is_color_wanted(), .width = width_of_output()});
 }
 
-/// There is no such job: which may have been meant?
-Failure no_such_job(const LiveOptions& options, const Aggregator& asked) {
-  constexpr std::size_t kMost = 4;
-  Failure failure{{"", fmt::format("there is no job {}", options.job)}, kWrongUse};
-  const auto body = fetch(asked, "/api/v1/jobs", Millis{10'000});
-  const auto list = body ? read_jobs(*body) : std::unexpected(Error{});
-  if (!list) return failure;
-  std::vector<std::string> ids;
-  for (const JobRow& job : list->jobs) ids.push_back(job.id);
-  std::vector<std::string> near = nearest_words(options.job, ids, kMost);
-  if (ids.empty()) {
-    failure.error.reason += "; none is watched now";
-  } else if (near.empty()) {
-    failure.error.reason += "; 'l4 jobs' names those that are watched";
-  } else {
-    failure.error.reason += "; did you mean ";
-    for (std::size_t i = 0; i < near.size(); ++i)
-      failure.error.reason += (i == 0 ? "" : i + 1 == near.size() ? " or " : ", ") + near[i];
-    failure.error.reason += "?";
-  }
-  return failure;
-}
-
 /// The body of a path that names one thing; `nobody` says what it is when there is none.
 template <class Nobody>
 Answer<std::string> fetch_one(const Aggregator& asked, const std::string& path, Millis timeout,
@@ -124,7 +102,8 @@ Answer<diagnose::Report> fetch_at(const LiveOptions& options, const Aggregator& 
   const std::string why = body ? std::string() : body.error().error.reason;
   const bool nothing_known = why.starts_with("there is no job") &&
                              why.find("no snapshot of it was stored") != std::string::npos;
-  if (!body && status == 404 && nothing_known) return std::unexpected(no_such_job(options, asked));
+  if (!body && status == 404 && nothing_known)
+    return std::unexpected(no_such_job(asked, options.job));
   if (!body && (status == 400 || status == 404))
     return std::unexpected(Failure{body.error().error, kWrongUse});
   if (!body) return std::unexpected(body.error());
@@ -136,7 +115,7 @@ Answer<std::string> store_snapshot(const LiveOptions& options, const Aggregator&
   const auto response =
       ask(asked, Method::post, job_path(options, "snapshots"), "{}", Millis{60'000});
   if (!response) return std::unexpected(response.error());
-  if (response->status == 404) return std::unexpected(no_such_job(options, asked));
+  if (response->status == 404) return std::unexpected(no_such_job(asked, options.job));
   if (response->status != 200) return std::unexpected(failure_of(asked, *response));
   const auto row = read_snapshot(response->body);
   if (!row) return misread(asked, row.error());
@@ -154,18 +133,15 @@ Answer<std::string> show_stored(const LiveOptions& options, const Aggregator& as
 Answer<diagnose::Report> fetch_snapshot(const LiveOptions& options, const Aggregator& asked) {
   if (!options.at.empty()) return fetch_at(options, asked);
   const auto body = fetch_one(asked, job_path(options, "snapshot"), Millis{60'000},
-                              [&] { return no_such_job(options, asked); });
+                              [&] { return no_such_job(asked, options.job); });
   if (!body) return std::unexpected(body.error());
   return parsed_report(asked, *body);
 }
 
 Answer<diagnose::Report> fetch_incident(const LiveOptions& options, const Aggregator& asked) {
   const std::string& id = options.incident;
-  const auto body =
-      fetch_one(asked, "/api/v1/incidents/" + http::percent_encoded(id), Millis{10'000}, [&] {
-        return Failure{{"", fmt::format("there is no incident {}; 'l4 incidents' names them", id)},
-                       kWrongUse};
-      });
+  const auto body = fetch_one(asked, "/api/v1/incidents/" + http::percent_encoded(id),
+                              Millis{10'000}, [&] { return no_such_incident(asked, id); });
   if (!body) return std::unexpected(body.error());
   const auto text = report_of_incident(*body, options.opening);
   if (!text) return misread(asked, text.error());
@@ -246,7 +222,7 @@ int show_lines(const LiveOptions& options, const Aggregator& asked) {
   unsigned status = 0;
   const auto body = fetch(asked, lines_path(options), kTimeout, &status);
   if (!body && status == 404 && body.error().error.reason.starts_with("there is no job"))
-    return failure(no_such_job(options, asked));
+    return failure(no_such_job(asked, options.job));
   if (!body && (status == 404 || status == 400)) return failure({body.error().error, kWrongUse});
   if (!body) return failure(body.error());
   const auto list = read_line_list(*body);
@@ -267,6 +243,19 @@ std::string incidents_path(const LiveOptions& options) {
   if (!options.job.empty()) path += "&job=" + http::percent_encoded(options.job);
   if (options.open) path += "&open=true";
   return path;
+}
+
+/// --job names one that is not watched, and of which no incident is known.
+std::optional<Failure> unknown_job(const LiveOptions& options, const Aggregator& asked) {
+  if (options.action != LiveOptions::Action::incidents || options.job.empty()) return std::nullopt;
+  const std::string job = http::percent_encoded(options.job);
+  unsigned status = 0;
+  if (fetch(asked, "/api/v1/jobs/" + job, Millis{10'000}, &status) || status != 404)
+    return std::nullopt;
+  const auto body = fetch(asked, "/api/v1/incidents?count=1&job=" + job, Millis{10'000});
+  const auto past = body ? read_names(*body, "incidents", "id") : std::unexpected(Error{});
+  if (!past || !past->empty()) return std::nullopt;
+  return no_such_job(asked, options.job);
 }
 
 }  // namespace
@@ -291,6 +280,8 @@ int run_live(const LiveOptions& options) {
   if (options.action == watch)
     return run_watch(options, [&] { return fetch_snapshot(options, asked); });
   if (options.action == top) return run_top(options, asked);
+  if (const auto unknown = unknown_job(options, asked))
+    return fail(unknown->error, unknown->exit, program_of(options));
   const auto text = options.action == jobs ? show_list(options, asked, "/api/v1/jobs", read_jobs)
                     : options.action == agents
                         ? show_list(options, asked, "/api/v1/agents", read_agents)

@@ -215,6 +215,19 @@ Result<JobList> read_jobs(std::string_view text) {
   return list;
 }
 
+Result<std::vector<std::string>> read_names(std::string_view text, const char* list,
+                                            const char* id) {
+  const auto json = parsed<Json>(text);
+  if (!json) return std::unexpected(json.error());
+  std::optional<Error> error;
+  std::vector<std::string> names;
+  Object(*json, "$", error).list(list, [&](const Json& row, const std::string& path) {
+    names.push_back(Object(row, path, error).text(id));
+  });
+  if (error) return std::unexpected(*error);
+  return names;
+}
+
 Result<AgentList> read_agents(std::string_view text) {
   const auto json = parsed<Json>(text);
   if (!json) return std::unexpected(json.error());

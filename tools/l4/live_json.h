@@ -95,6 +95,10 @@ Result<LineList> read_line_list(std::string_view text);
 /// opening. An Error where there is none.
 Result<std::string> report_of_incident(std::string_view text, bool opening);
 
+/// What the rows of the list `list` have under `id`.
+Result<std::vector<std::string>> read_names(std::string_view text, const char* list,
+                                            const char* id);
+
 /// The sentence of {"error": {"message"}}; empty if it is none.
 std::string read_error(std::string_view text);
 

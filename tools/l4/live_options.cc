@@ -2,6 +2,7 @@
 
 #include "common/http/url.h"
 #include "tools/l4/live_command.h"
+#include "tools/l4/suggest.h"
 
 namespace l4::cli {
 namespace {
@@ -72,14 +73,24 @@ constexpr auto kTopFooter =
     R"(Agents in short, open incidents, then all jobs, the ones that need a look first. q or Ctrl-C
 ends it. Where standard output is no terminal, it is written once.
 
-Exit status and environment: as for 'l4 jobs')";
+Exit status:
+  0   the aggregator answered
+  2   wrong use, or output that cannot be written
+  3   the aggregator did not answer
+
+Environment: as for 'l4 jobs')";
 
 constexpr auto kAgentsFooter =
     R"(Lost agents stand first. "held" is what an agent keeps because it is not acknowledged yet,
 "left out" what it no longer sends of each line, under pressure; "clock" by how much its clock
 is ahead.
 
-Exit status and environment: as for 'l4 jobs')";
+Exit status:
+  0   the aggregator answered
+  2   wrong use, or output that cannot be written
+  3   the aggregator did not answer
+
+Environment: as for 'l4 jobs')";
 
 constexpr auto kIncidentsFooter =
     R"(Open ones stand first, then the newest. With the id of one its report is shown: the newest
@@ -191,7 +202,7 @@ void add_asking(CLI::App* command, AskOptions& options) {
 void add_format(CLI::App* command, std::string& format) {
   command->add_option("-o,--output,--format", format, "for people (default), or programs")
       ->type_name("text|json")
-      ->check(CLI::IsMember({"text", "json"}).description(""));
+      ->check(one_of({"text", "json"}));
 }
 
 Result<void> check_asking(const AskOptions& options) {

@@ -9,7 +9,9 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "aggregator/serve/json_text.h"
 #include "aggregator/serve/utf8.h"
 #include "tools/l4/terminal.h"
 
@@ -55,6 +57,17 @@ bool write_file(const std::filesystem::path& file, std::ostream& err, Write writ
   return false;
 }
 
+using Templates = std::map<TemplateId, const drain::LogTemplate*>;
+
+Templates templates_of(const drain::TemplateMiner& miner, const std::vector<LocalTemplateId>& ids) {
+  Templates known;
+  for (const LocalTemplateId id : ids) {
+    const drain::LogTemplate& log_template = miner.at(miner.canonical(id));
+    known.try_emplace(final_id(log_template), &log_template);
+  }
+  return known;
+}
+
 }  // namespace
 
 void parse_lines(std::istream& in, drain::TemplateMiner& miner, std::vector<LocalTemplateId>& ids) {
@@ -77,16 +90,30 @@ void write_rows(std::ostream& out, const drain::TemplateMiner& miner,
   }
 }
 
+void write_json(std::ostream& out, const drain::TemplateMiner& miner,
+                const std::vector<LocalTemplateId>& ids) {
+  const auto known = templates_of(miner, ids);
+  out << "{\"schema\": \"l4.parse/1\",\n \"templates\": [";
+  const char* between = "\n  ";
+  for (const auto& [id, log_template] : known) {
+    serve::JsonWriter row;
+    row.open('{').member("template_id", to_string(id)).member("count", log_template->count);
+    out << std::exchange(between, ",\n  ")
+        << row.member("template", log_template->text).close('}').take();
+  }
+  out << "],\n \"lines\": [";
+  between = "\n  ";
+  std::size_t number = 0;
+  for (const LocalTemplateId id : ids)
+    out << std::exchange(between, ",\n  ") << "{\"line\": " << ++number << ", \"template_id\": \""
+        << to_string(final_id(miner.at(miner.canonical(id)))) << "\"}";
+  out << "]}\n";
+}
+
 void write_templates(std::ostream& out, const drain::TemplateMiner& miner,
                      const std::vector<LocalTemplateId>& ids) {
-  std::map<TemplateId, const drain::LogTemplate*> known;
-  for (const LocalTemplateId id : ids) {
-    const drain::LogTemplate& log_template = miner.at(miner.canonical(id));
-    known.try_emplace(final_id(log_template), &log_template);
-  }
-  for (const auto& [id, log_template] : known) {
+  for (const auto& [id, log_template] : templates_of(miner, ids))
     out << to_string(id) << '\t' << log_template->count << '\t' << log_template->text << '\n';
-  }
 }
 
 int run_parse(const ParseOptions& options, std::ostream& err) {
@@ -103,11 +130,13 @@ int run_parse(const ParseOptions& options, std::ostream& err) {
   }
   if (!read) return kNothingRead;
   bool written = true;
+  const auto write = [&](std::ostream& out) {
+    options.format == "json" ? write_json(out, miner, ids) : write_rows(out, miner, ids);
+  };
   if (options.out) {
-    written =
-        write_file(*options.out, err, [&](std::ostream& out) { write_rows(out, miner, ids); });
+    written = write_file(*options.out, err, write);
   } else {
-    write_rows(std::cout, miner, ids);
+    write(std::cout);
     if (const int written_out = finish_output("l4 parse"); written_out != kParsed)
       return written_out;
   }

@@ -15,6 +15,7 @@
 #include "tools/l4/asking.h"
 #include "tools/l4/live_json.h"
 #include "tools/l4/pool_logs.h"
+#include "tools/l4/suggest.h"
 #include "tools/l4/terminal.h"
 
 namespace l4::cli {
@@ -44,6 +45,13 @@ const char* program_of(const PoolOptions& options) {
   return "l4 outcome";
 }
 
+/// There is no such run, or job, as far as that is what it answered.
+bool is_unknown(const PoolOptions& options, const http::ClientResponse& response) {
+  using enum PoolOptions::Action;
+  return response.status == 404 && !read_error(response.body).empty() &&
+         (options.action == show || options.action == drop || options.action == outcome);
+}
+
 /// What was answered, or why nothing was.
 Answer<std::string> exchange(const PoolOptions& options, Method method, const std::string& path,
                              const std::string& body) {
@@ -52,6 +60,10 @@ Answer<std::string> exchange(const PoolOptions& options, Method method, const st
   auto response = ask(*asked, method, path, body, kTimeout);
   if (!response) return std::unexpected(response.error());
   if (response->status == 200) return std::move(response->body);
+  if (is_unknown(options, *response))
+    return std::unexpected(options.action == PoolOptions::Action::outcome
+                               ? no_such_job(*asked, options.job)
+                               : no_such_run(*asked, options.run));
   Failure failure = failure_of(*asked, *response);
   const unsigned status = response->status;
   if (status == 400 || status == 404 || status == 409) failure.exit = kWrongUse;

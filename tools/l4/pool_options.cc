@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tools/l4/pool_command.h"
+#include "tools/l4/suggest.h"
 
 namespace l4::cli {
 namespace {
@@ -8,9 +9,8 @@ namespace {
 constexpr auto kExit =
     R"(Exit status:
   0   done
-  1   the logs do not say that the run ended well (add without --anyway)
-  2   wrong use, no such run or job, or a file that is no export of a pool
-  3   logs that cannot be read, or the aggregator did not answer
+  2   wrong use, no such run, or a file that is no export of a pool or cannot be written
+  3   the aggregator did not answer
 
 Environment: as for 'l4 jobs')";
 
@@ -24,7 +24,15 @@ in them is sent: texts of templates, how often, and no line.
 
 Examples:
   l4 pool add /logs/job-4705
-  l4 pool add /logs/job-4705 --name pretrain --anyway)";
+  l4 pool add /logs/job-4705 --name pretrain --anyway
+
+Exit status:
+  0   done
+  1   the logs do not say that the run ended well (without --anyway)
+  2   wrong use, or the pool does not take it
+  3   logs that cannot be read, or the aggregator did not answer
+
+Environment: as for 'l4 jobs')";
 
 constexpr auto kDropFooter =
     R"(RUN as 'l4 pool list' names it. It does not come back by itself; 'l4 outcome JOB success', or
@@ -76,7 +84,7 @@ void add_pool(CLI::App& app, PoolOptions& options) {
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000'000u).description(""));
   auto* added =
-      add(pool, "add", "logs of a run that ended well", with_exit(kAddFooter), Action::add);
+      add(pool, "add", "logs of a run that ended well", kAddFooter, Action::add);
   added->add_option("DIR", options.path, "its logs")->type_name("")->required();
   added->add_option("--name", options.name, "of the job (default: that of the folder)")
       ->type_name("JOB");
@@ -98,7 +106,7 @@ void add_pool(CLI::App& app, PoolOptions& options) {
   told->add_option("OUTCOME", options.outcome, "success or failure")
       ->type_name("")
       ->required()
-      ->check(CLI::IsMember({"success", "failure"}).description(""));
+      ->check(one_of({"success", "failure"}));
   told->add_option("--note", options.note, "why, for the log")->type_name("TEXT");
 }
 

@@ -90,7 +90,8 @@ TEST_CASE("settings: a mistake is told with file, line and key") {
           "agent.toml:4: listen: must be ADDRESS:PORT, with an IP address");
   CHECK(refused("[metrics]\nlisten = \"[::1]:7441\"") == "taken");
   CHECK(refused("[who]\nworld_size = 4\nrank = 4") == "agent.toml:5: rank: must be from -1 to 3");
-  CHECK(refused("[memory]\nqueue = 4") == "agent.toml:4: queue: unknown key");
+  CHECK(refused("[memory]\nqueue = 4") ==
+        "agent.toml:4: queue: unknown key; did you mean queue_mib?");
   CHECK(refused("[redact]\nexpressions = [\"a\", \"(\"]") ==
         "agent.toml:4: expressions: missing ): (");
   CHECK(refused("old_after_h = \"day\"") == "agent.toml:3: old_after_h: must be an integer");

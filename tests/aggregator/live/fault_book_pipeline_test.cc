@@ -9,6 +9,8 @@
 
 #include "aggregator/live/fault_book.h"
 #include "aggregator/serve/report_json.h"
+#include "tests/aggregator/live/live_world.h"
+#include "tests/aggregator/pool/made_run.h"
 #include "tests/temp_folder.h"
 
 namespace l4::live {
@@ -129,6 +131,66 @@ TEST_CASE("fault book: what is refused leaves nothing") {
   CHECK(refused.error().lines.front().where == "job well");
   CHECK(world.book->library()->faults().empty());
   CHECK(std::filesystem::is_empty(world.folder.path() / "faults"));
+}
+
+/// A live aggregator without a job, whose pool holds a run that prints `text`.
+std::expected<Confirmed, Refused> confirm_with_pool(const std::string& text) {
+  const test::TempFolder folder;
+  test::LiveWorld world(folder.path());
+  world.start();
+  const TimeMs now{Millis{world.clock.load()}};  // what is older than the database keeps would go
+  pool::Run run = test::made_run("well", "alpha", now);
+  run.events.push_back(test::made_event(text, Level::warning));
+  CHECK(world.aggregator->pool().add(run, "test"));
+  store::Incident incident = incident_of(kIncident, kLine);
+  incident.opened = incident.updated = now;
+  CHECK(world.aggregator->database().put(incident));
+  std::promise<std::expected<Confirmed, Refused>> answer;
+  auto answered = answer.get_future();
+  ConfirmRequest request = asked();
+  request.patterns = {"lost its ledger"};
+  CHECK(world.aggregator->confirm(request, [&](auto done) { answer.set_value(std::move(done)); }));
+  while (answered.wait_for(Millis{1}) != std::future_status::ready) world.step();
+  return answered.get();
+}
+
+TEST_CASE("fault book: without a job in memory the runs of the pool say what is normal") {
+  const auto refused = confirm_with_pool("shelf <*> of corpus <*> lost its ledger: made anew");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().status == 422);
+  REQUIRE(refused.error().lines.size() == 1);
+  CHECK(refused.error().lines[0].where == "run well.0 of the pool");
+  const auto done = confirm_with_pool("shelf <*> of corpus <*> is read");
+  REQUIRE(done);
+  CHECK(done->normal.jobs == 0);
+  CHECK(done->normal.runs == 1);
+  CHECK(done->normal.templates == 27);
+  CHECK(done->normal.complete);
+}
+
+TEST_CASE("fault book: of runs that failed later only information is normal; bounds are told") {
+  NormalQuestion question;
+  question.fault = std::make_shared<const faults::Library>();
+  question.job = "bad";
+  pool::Run run = test::made_run("bad", "alpha");
+  run.events.push_back(test::made_event("a warning", Level::warning));
+  run.events.push_back(test::made_event("told of by the report"));
+  question.told = {run.events.back().id};
+  const auto shared = std::make_shared<const pool::Run>(run);
+  NormalLines found = look({{shared, 0}, {shared, 0}}, question);
+  CHECK(found.runs == 2);
+  CHECK(found.templates == 26);
+  CHECK(found.complete);
+  question.templates_max = 26;
+  CHECK(look({{shared, 0}}, question).complete);
+  question.templates_max = 25;
+  found.add(look({{shared, 0}}, question));
+  CHECK(found.runs == 3);
+  CHECK(found.templates == 51);
+  CHECK_FALSE(found.complete);
+  run.left_out = 1;
+  question.templates_max = 100;
+  CHECK_FALSE(look({{std::make_shared<const pool::Run>(run), 0}}, question).complete);
 }
 
 TEST_CASE("fault book: no more than so many at a time, and none once it is stopped") {

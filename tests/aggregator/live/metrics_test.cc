@@ -81,5 +81,63 @@ TEST_CASE("metrics: what alert rules ask for stands on the page") {
   CHECK(text.find("state=\"healthy\"") == std::string::npos);
 }
 
+JobRow running(const std::string& id, TimeMs begin) {
+  JobRow job;
+  job.id = id;
+  job.begin = job.last_seen = begin;
+  job.state = State::healthy;
+  job.lines = 7;
+  return job;
+}
+
+TEST_CASE("metrics: a job that runs has series of its own, one that is over has none") {
+  Counts counts;
+  counts.now = TimeMs{Millis{100'000}};
+  JobRow job = running("night \x1b[2J \"run\"", TimeMs{Millis{1'000}});
+  job.state = State::hung;
+  job.incident = "i-1";
+  job.iteration = Iteration{42};
+  job.progress = TimeMs{Millis{97'500}};
+  job.completeness = .5;
+  job.nodes = 4;
+  job.ranks = 32;
+  JobRow over = running("over", TimeMs{Millis{2'000}});
+  over.ended = true;
+  counts.jobs = {job, over, running("new", TimeMs{Millis{3'000}})};
+  const std::string text = render_metrics(counts, {});
+  const std::string of = "{job_id=\"night \u241B[2J \\\"run\\\"\"} ";
+  for (const std::string& line :
+       {"l4_aggregator_job_iteration" + of + "42", "l4_aggregator_job_nodes" + of + "4",
+        "l4_aggregator_job_ranks" + of + "32",
+        "l4_aggregator_job_progress_age_seconds" + of + "2.5",
+        "l4_aggregator_job_completeness" + of + "0.5", "l4_aggregator_job_incident_open" + of + "1",
+        "l4_aggregator_job_lines_total" + of + "7",
+        std::string("l4_aggregator_job_state{job_id=\"new\",state=\"healthy\"} 1"),
+        std::string("l4_aggregator_job_incident_open{job_id=\"new\"} 0"),
+        std::string("l4_aggregator_jobs_without_series 0")}) {
+    CAPTURE(line);
+    CHECK(has_line(text, line));
+  }
+  CHECK(text.find("job_iteration{job_id=\"new\"}") == std::string::npos);
+  CHECK(text.find("job_progress_age_seconds{job_id=\"new\"}") == std::string::npos);
+  CHECK(text.find("\"over\"") == std::string::npos);
+}
+
+TEST_CASE("metrics: series of jobs are bounded: the newest have them, the others are counted") {
+  Counts counts;
+  for (int i = 0; i < 203; ++i)
+    counts.jobs.push_back(running("job-" + std::to_string(i), TimeMs{Millis{i}}));
+  const std::string text = render_metrics(counts, {});
+  CHECK(has_line(text, "l4_aggregator_jobs_without_series 3"));
+  CHECK(has_line(text, "l4_metrics_left_out 0"));
+  for (const char* name : {"job_nodes{", "job_lines_total{", "job_completeness{"}) {
+    CAPTURE(name);
+    const std::string series = "l4_aggregator_" + std::string(name) + "job_id=\"job-";
+    CHECK(text.find(series + "2\"") == std::string::npos);
+    CHECK(text.find(series + "3\"") != std::string::npos);
+    CHECK(text.find(series + "202\"") != std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace l4::live

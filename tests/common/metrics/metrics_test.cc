@@ -67,6 +67,20 @@ TEST_CASE("metrics: series are bounded, and those left out are counted") {
   CHECK(has_line(text, "l4_metrics_left_out 548"));
 }
 
+TEST_CASE("metrics: a name may be allowed more series than others, and not more than that") {
+  Metrics metrics;
+  metrics.allow("l4_a", 100);
+  for (int i = 0; i < 102; ++i) {
+    metrics.gauge("l4_a", "x", {{"job_id", std::to_string(i)}}).set(1);
+    metrics.gauge("l4_b", "x", {{"job_id", std::to_string(i)}}).set(1);
+  }
+  const std::string text = metrics.render();
+  CHECK(has_line(text, "l4_a{job_id=\"99\"} 1"));
+  CHECK(text.find("l4_a{job_id=\"100\"}") == std::string::npos);
+  CHECK(text.find("l4_b{job_id=\"64\"}") == std::string::npos);
+  CHECK(has_line(text, "l4_metrics_left_out 40"));
+}
+
 TEST_CASE("metrics: are used by several threads") {
   Metrics metrics;
   {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace l4::cli {
+namespace l4 {
 
 /// The words of `words` that are near to `typo`, or begin with it, nearest first, at most `most`.
 std::vector<std::string> nearest_words(const std::string& typo,
@@ -14,4 +14,4 @@ std::vector<std::string> nearest_words(const std::string& typo,
 /// The nearest; empty if none is near.
 std::string nearest_word(const std::string& typo, const std::vector<std::string>& words);
 
-}  // namespace l4::cli
+}  // namespace l4

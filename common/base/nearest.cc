@@ -1,9 +1,9 @@
-#include "tools/l4/nearest.h"
+#include "common/base/nearest.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace l4::cli {
+namespace l4 {
 namespace {
 
 /// Letters to add, drop, replace or swap with their neighbour to make `b` of `a`.
@@ -42,4 +42,4 @@ std::string nearest_word(const std::string& typo, const std::vector<std::string>
   return nearest.empty() ? "" : nearest.front();
 }
 
-}  // namespace l4::cli
+}  // namespace l4

@@ -1,11 +1,11 @@
-#include "tools/l4/nearest.h"
+#include "common/base/nearest.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-namespace l4::cli {
+namespace l4 {
 namespace {
 
 TEST_CASE("nearest: a typo finds what was meant") {
@@ -25,4 +25,4 @@ TEST_CASE("nearest: several, nearest first") {
 }
 
 }  // namespace
-}  // namespace l4::cli
+}  // namespace l4
