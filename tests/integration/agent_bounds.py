@@ -64,7 +64,7 @@ def memory(site, writer, expect):
     counted(site, writer, expect, "no memory, later")
     expect.equal(agent.said().count("bytes of resident memory are at their bound"), 1, "said once")
     path = writer.paths[0]
-    text = "".join(f"INFO {word} {word}ing the {word} of {word}s\n" for word in words(30_000))
+    text = "".join(f"INFO {word} {word}ing the {word} of {word}s\n" for word in words(15_000))
     with open(path, "a", encoding="utf-8") as file:
         file.write(text)
     writer.lines += text.count("\n")

@@ -20,7 +20,9 @@ TEST_CASE("raw lines: under pressure questions are refused, and that step is cou
   RawLines lines(settings, jobs, log);
   wire::LinesQuestion question;
   question.job = "job-1";
-  question.files.push_back({.path = "rank0.log", .speakers = {}});
+  question.lines_max = 10;
+  question.bytes_max = question.timeout_ms = 1'000;
+  question.files.emplace_back().path = "rank0.log";
   const wire::Ask ask{7, std::string(wire::kLinesTopic), wire::encode(question)};
   lines.ask(ask, nullptr, wire::Shedding::nothing, Millis{0});
   CHECK(lines.counts().questions == 1);

@@ -207,6 +207,7 @@ TEST_CASE("link: an agent that wants memory sheds, too, and says so") {
   pair.node.write(1, 200);
   CHECK(pair.settle(Millis{10'000}));
   CHECK(pair.node.session().stats().shed.order_runs > 0);
+  pair.run(Millis{4'000});  // a heartbeat says it
   CHECK(pair.server->agents()[0].shedding == wire::Shedding::order);
   const std::uint64_t shed = pair.node.session().stats().shed.order_runs;
   pair.node.session().press(wire::Shedding::nothing);
