@@ -80,7 +80,6 @@ class Agent : private ship::Pipeline {
     std::uint64_t offset = 0, lines = 0;
     bool kernel = false;  ///< of the kernel's log, which is no file that is followed
   };
-
   Agent(Settings settings, World world, segment::RulePackSet packs, Moment now);
 
   void read_from(const std::vector<wire::Position>& committed) override;
@@ -89,7 +88,6 @@ class Agent : private ship::Pipeline {
   void define_again(const std::string& job, const std::vector<LocalTemplateId>& templates) override;
   void asked(const wire::Ask& question) override;
   void said(std::string_view what) override;
-
   void begin_tailing(const std::vector<tail::Position>& positions, tail::Known known);
   void begin_alone();
   bool goes_back(const std::vector<wire::Position>& committed) const;
@@ -138,18 +136,15 @@ class Agent : private ship::Pipeline {
   RawLines raw_lines_;
   std::vector<host::ProcessFact> facts_;  // that wait for the job they belong to
   std::optional<Settings> reloaded_;      // sources that wait until nothing is under way
-
   Millis look_at_{0}, flush_at_{0}, watch_at_{0}, limits_at_{0}, remember_at_{0}, paused_until_{0};
   Millis watch_closely_until_{0}, owned_by_{0};
   std::set<std::string> living_;  // jobs of processes that run, as last remembered
   std::optional<Millis> decide_in_, over_memory_since_;
   std::uint64_t resident_first_ = 0;  // soon after the start
   std::uint64_t tailers_made_ = 0, bytes_before_ = 0, lines_committed_ = 0, remembered_ = 0;
-  bool more_ = false, stopping_ = false, offered_ = false;
-  bool lines_wait_ = false;   // for room on the link
-  bool files_short_ = false;  // descriptors were at their bound
+  bool more_ = false, stopping_ = false, offered_ = false, files_short_ = false;
   bool remember_due_ = true, positions_badly_ = false, processes_badly_ = false;
-  bool ends_wait_ = false;  // of processes, to be committed
+  bool lines_wait_ = false, ends_wait_ = false;  // for room on the link; to be committed
 };
 
 }  // namespace l4::daemon
