@@ -4,7 +4,7 @@
 usage: alertmanager.py L4
 
 The sample's logs are played to an aggregator, whose sink is an Alertmanager of this test's own on
-loopback. Fifty jobs that fail at once are one notification, with the route that OPERATIONS.md shows.
+loopback. Fifty jobs that fail at once are one notification, with the route of OPERATIONS.md.
 It is skipped where prometheus-alertmanager is not installed (tools/setup brings it).
 """
 import json
