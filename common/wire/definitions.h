@@ -41,7 +41,7 @@ struct SourceDefinition {
   std::optional<Rank> rank;
   RankSource rank_source = RankSource::none;
   std::optional<std::int32_t> local_rank;
-  std::int32_t attempt = 0;        ///< as the path says: an elastic launcher's restarts
+  std::int32_t attempt = 0;        ///< as its node counts: by the path, or by processes
   std::uint32_t run = 0;           ///< of its file, which may hold several
   std::optional<TimeMs> modified;  ///< mtime of the file, if this run is its last one
   bool operator==(const SourceDefinition&) const = default;
