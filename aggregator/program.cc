@@ -79,9 +79,11 @@ live::Surroundings surroundings(wire::ServerPort& port,
 
 /// What answers over HTTP, for those who may ask.
 Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& aggregator) {
-  http::Handler handler = http::tagged(http::share_answers(live::make_handler(aggregator)));
-  if (settings.tokens.empty()) return http::unguarded(std::move(handler));
-  return http::guarded(settings.tokens, std::move(handler), log_warning);
+  const auto& counters = settings.http.counters;
+  http::Handler handler =
+      http::tagged(http::share_answers(live::make_handler(aggregator, counters)));
+  if (settings.tokens.empty()) return http::unguarded(std::move(handler), settings.names, counters);
+  return http::guarded(settings.tokens, std::move(handler), log_warning, counters);
 }
 
 /// The authorities that sinks over https believe can be read.
@@ -241,6 +243,7 @@ int run(Settings settings, const std::filesystem::path& config) {
   if (!aggregator) return fail(aggregator.error(), kFailed);
   (*aggregator)->start();
   std::unique_ptr<http::Server> server;
+  settings.http.counters = std::make_shared<http::Counters>();
   if (settings.http_on) {
     auto handler = make_guarded(settings, **aggregator);
     if (!handler) return fail(handler.error(), kWrong);

@@ -47,6 +47,7 @@ void read_http(ConfigTable& http, const std::filesystem::path& file, Settings& s
   if (settings.http.streams_max >= settings.http.connections_max)
     http.refuse("streams_max", "must be less than connections_max");
   read_path(http, "tokens", file, settings.tokens);
+  settings.names = http.texts_or_none("names");
   read_path(http, "certificate", file, settings.http.tls.certificate);
   read_path(http, "key", file, settings.http.tls.key);
   if (http.has("certificate") != http.has("key"))

@@ -23,6 +23,7 @@ struct Settings {
   http::ServerOptions http;
   bool http_on = true;
   std::filesystem::path tokens;                   ///< of those who may ask; empty: everybody may
+  std::vector<std::string> names;                 ///< of this host, without tokens: own_host.h
   std::string endpoint = "tcp://127.0.0.1:7430";  ///< of the wire
   std::filesystem::path key, allow_list;          ///< both must be given
   std::filesystem::path faults;                   ///< folder; empty: what is shipped

@@ -33,6 +33,51 @@ def routes():
     return rows
 
 
+PARAMETER = re.compile(r'ParameterRow\{Route::(\w+), "(\w+)", Value::(\w+)\}')
+COUNTED = {"type": "integer", "minimum": 1, "maximum": 1000}
+
+
+def parameters():
+    """{route: {name: kind of value}} of parameters.h."""
+    text = (ROOT / "aggregator" / "http" / "parameters.h").read_text(encoding="utf-8")
+    rows = PARAMETER.findall(text)
+    expect(len(rows) == text.count("ParameterRow{"), f"parameters.h: {len(rows)} rows understood")
+    known = {}
+    for route, name, kind in rows:
+        known.setdefault(route, {})[name] = kind
+    return known
+
+
+def check_queries(document, operation, known, where):
+    """Each operation has the parameters that the code takes, and no other."""
+    shared = document["components"]["parameters"]
+    given = [shared[p["$ref"].rsplit("/", 1)[1]] if "$ref" in p else p
+             for p in operation.get("parameters", [])]
+    described = {p["name"]: p["schema"] for p in given if p["in"] == "query"}
+    expect(described.keys() == known.keys(),
+           f"{where}: openapi.yaml and parameters.h differ in "
+           f"{sorted(described.keys() ^ known.keys())}")
+    for name in described.keys() & known.keys():
+        schema, kind = described[name], known[name]
+        fits = {"flag": schema["type"] == "boolean", "text": schema["type"] == "string",
+                "count": {k: schema.get(k) for k in COUNTED} == COUNTED, "own": True,
+                "format": schema.get("enum") == ["json", "toml"]}[kind]
+        expect(fits, f"{where}: {name} is said to be {schema}, and read as {kind}")
+
+
+def check_answers(operation, key):
+    """Who may ask, and what an unchanged answer is."""
+    method, path = key
+    if operation.get("security") == []:
+        expect(path in ("/healthz", "/readyz"), f"{key}: is open to all")
+        return
+    expect("401" in operation["responses"], f"{key}: says what comes without a token")
+    expect(("403" in operation["responses"]) == (method != "GET"), f"{key}: 403 of changes")
+    stream = path.endswith("/events")
+    expect(("304" in operation["responses"]) == (method == "GET" and not stream),
+           f"{key}: 304 of what has an ETag")
+
+
 def references(value):
     if isinstance(value, dict):
         if isinstance(value.get("$ref"), str):
@@ -62,11 +107,15 @@ def main():
     expect(served.keys() == described.keys(),
            f"openapi.yaml and routes.h differ in {sorted(served.keys() ^ described.keys())}")
     components = document["components"]["parameters"]
+    known = parameters()
+    expect(set(document["components"]["securitySchemes"]) == {"token"}, "there are tokens")
     for key in served.keys() & described.keys():
         operation, item = described[key], document["paths"][key[1]]
         expect(operation["operationId"] == served[key][0], f"{key}: operationId names the route")
         expect(operation["summary"] == served[key][1], f"{key}: summary is the route's")
         expect("200" in operation["responses"], f"{key}: says what 200 answers")
+        check_queries(document, operation, known.get(served[key][0], {}), key)
+        check_answers(operation, key)
         given = [components[p["$ref"].rsplit("/", 1)[1]] if "$ref" in p else p
                  for p in item.get("parameters", [])]
         named = {p["name"] for p in given if p["in"] == "path"}
@@ -75,9 +124,14 @@ def main():
         expect(resolved(document, reference), f"openapi.yaml: {reference} leads nowhere")
 
     page = (ROOT / "docs" / "OPERATIONS.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"^\| `([A-Z]+) (/[^`?]*)", page, re.M))
-    expect(listed == served.keys(),
-           f"OPERATIONS.md and routes.h differ in {sorted(listed ^ served.keys())}")
+    listed = {(method, path): query for method, path, query in
+              re.findall(r"^\| `([A-Z]+) (/[^`?]*)\??([^`]*)", page, re.M)}
+    expect(listed.keys() == served.keys(),
+           f"OPERATIONS.md and routes.h differ in {sorted(listed.keys() ^ served.keys())}")
+    for key in listed.keys() & served.keys():
+        named = set(re.findall(r"(\w+)=", listed[key]))
+        expect(named == known.get(served[key][0], {}).keys(),
+               f"OPERATIONS.md: {key} has {sorted(known.get(served[key][0], {}))}")
 
     def fits(value, schema):
         whole = {"$ref": f"#/components/schemas/{schema}", "components": document["components"]}

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "aggregator/faults/fault.h"
 
@@ -13,5 +14,9 @@ namespace l4::faults {
 
 /// Begins with [[fault]], ends with a line feed.
 std::string to_toml(const Fault& fault);
+
+/// Begins the last line of a file that holds a part of what was asked for; the id of its last fault
+/// stands behind it.
+inline constexpr std::string_view kMoreFaults = "# more faults follow behind ";
 
 }  // namespace l4::faults

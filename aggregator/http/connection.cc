@@ -131,15 +131,13 @@ class HttpConnection final : public Connection,
     if (!tls_ || stream_.tls() != nullptr) return read_request();
     state_ = State::reads;
     stream_.tcp().expires_after(hub_.options.read);
-    const auto first = static_cast<const char*>(buffer_.data().data());
-    if (*first != kHandshake)
-      return refuse(error_response(400, "tls_only", "this port speaks TLS: ask it with https://"));
+    if (*static_cast<const char*>(buffer_.data().data()) != kHandshake) return refuse(tls_only());
     auto& tls = stream_.open_tls(tls_);
     tls.async_handshake(Channel::Tls::server, buffer_.data(),
                         [self = shared_from_this()](error_code code, std::size_t bytes) {
                           if (self->state_ == State::closed) return;
                           if (code == beast::error::timeout) ++self->hub_.counters.timed_out;
-                          if (code) return ++self->hub_.counters.refused, self->close();
+                          if (code) return self->hub_.counters.refuse(Refusal::tls), self->close();
                           self->buffer_.consume(bytes);
                           self->wait();
                         });
@@ -201,16 +199,16 @@ class HttpConnection final : public Connection,
     } else if (code == Fault::body_limit) {
       refuse(body_too_large(hub_.options));
     } else {
-      refuse(error_response(400, "bad_request", "this is not HTTP: " + code.message()));
+      refuse(bad_request("this is not HTTP: " + code.message()));
     }
     return false;
   }
 
   /// Answers what is no request; what follows on the connection cannot be understood.
-  void refuse(Response response) {
-    ++hub_.counters.refused;
+  void refuse(Refused refused) {
+    hub_.counters.refuse(refused.why);
     keep_alive_ = false;
-    respond(std::move(response));
+    respond(std::move(refused.response));
   }
 
   void handle() {
@@ -221,13 +219,12 @@ class HttpConnection final : public Connection,
     without_body_ = method == "HEAD";
     const auto target = read_target({message.target().data(), message.target().size()});
     if (version_ >= 11 && message[Field::host].empty())
-      return refuse(error_response(400, "bad_request", "the request names no host"));
-    if (!is_known_method(method))
-      return refuse(error_response(405, "method_not_allowed", kKnownMethods));
-    if (!target) return refuse(error_response(400, "bad_request", target.error().text()));
+      return refuse(bad_request("the request names no host"));
+    if (!is_known_method(method)) return refuse(unknown_method());
+    if (!target) return refuse(bad_request(target.error().text()));
     ++hub_.counters.requests;
     if (hub_.counters.in_flight >= hub_.options.in_flight_max)
-      return respond(hub_.busy("too many requests wait for their answers"));
+      return respond(hub_.busy(Refusal::busy_requests, "too many requests wait for their answers"));
     ++hub_.counters.in_flight;
     state_ = State::handles;
     ++request_;
@@ -237,7 +234,8 @@ class HttpConnection final : public Connection,
              {without_body_ ? "GET" : method, target->path, target->segments, target->query,
               std::move(message.body()), peer_, std::string(message[Field::authorization]),
               std::string(message[Field::if_none_match]), std::string(message[Field::content_type]),
-              std::string(message["Last-Event-ID"]), "", asked_.get_token()});
+              std::string(message["Last-Event-ID"]), std::string(message[Field::host]),
+              std::string(message[Field::origin]), "", asked_.get_token()});
   }
 
   /// Until the handler answers, its time is over, or nobody waits for it any more.
@@ -268,11 +266,12 @@ class HttpConnection final : public Connection,
     waits_since_ = Clock::now();
     if (given.stream && !without_body_ && given.status == 200) {
       if (hub_.counters.streams < hub_.options.streams_max) return open(given);
-      given = hub_.busy("too many streams of events are open");
+      given = hub_.busy(Refusal::busy_streams, "too many streams of events are open");
     }
     state_ = State::writes;
     if (hub_.response_bytes + given.body.size() > hub_.options.response_bytes_max)
-      given = hub_.busy("too many answers wait to be read");
+      given = hub_.busy(Refusal::busy_answers, "too many answers wait to be read");
+    hub_.counters.answer(given.status);
     const std::size_t size = given.body.size();
     response_bytes_ = without_body_ ? 0 : size;
     hub_.response_bytes += response_bytes_;
@@ -306,6 +305,7 @@ class HttpConnection final : public Connection,
 
   void open(const Response& given) {
     state_ = State::streams;
+    hub_.counters.answer(given.status);
     ++hub_.counters.streams;
     keep_alive_ = false;
     auto& events = events_.emplace(given.stream, version_);

@@ -11,17 +11,26 @@
 
 namespace l4::http {
 
-ServerCounts Counters::now() const {
-  return {connections, requests, refused, timed_out, evicted, open, in_flight, streams};
+namespace {
+
+ServerOptions counting(ServerOptions options) {
+  if (!options.counters) options.counters = std::make_shared<Counters>();
+  options.counters->connections_max = options.connections_max;
+  options.counters->in_flight_max = options.in_flight_max;
+  return options;
 }
+
+}  // namespace
+
+Hub::Hub(ServerOptions given) : options(counting(std::move(given))), counters(*options.counters) {}
 
 void Gate::tell(std::uint64_t connection) {
   const std::lock_guard lock(mutex);
   if (ring) ring(connection);
 }
 
-Response Hub::busy(std::string_view what) {
-  ++counters.refused;
+Response Hub::busy(Refusal why, std::string_view what) const {
+  counters.refuse(why);
   return error_response(503, "busy", what);
 }
 
@@ -54,14 +63,29 @@ std::vector<std::pair<std::string, std::string>> headers_of(const Response& resp
   return headers;
 }
 
-Response header_too_large(const ServerOptions& options) {
-  return error_response(431, "header_too_large",
-                        fmt::format("a header may have {} bytes", options.header_bytes_max));
+Refused bad_request(std::string_view sentence) {
+  return {Refusal::bad_request, error_response(400, "bad_request", sentence)};
 }
 
-Response body_too_large(const ServerOptions& options) {
-  return error_response(413, "body_too_large",
-                        fmt::format("a body may have {} bytes", options.body_bytes_max));
+Refused unknown_method() {
+  return {Refusal::method, error_response(405, "method_not_allowed", kKnownMethods)};
+}
+
+Refused tls_only() {
+  return {Refusal::tls,
+          error_response(400, "tls_only", "this port speaks TLS: ask it with https://")};
+}
+
+Refused header_too_large(const ServerOptions& options) {
+  return {Refusal::header_too_large,
+          error_response(431, "header_too_large",
+                         fmt::format("a header may have {} bytes", options.header_bytes_max))};
+}
+
+Refused body_too_large(const ServerOptions& options) {
+  return {Refusal::body_too_large,
+          error_response(413, "body_too_large",
+                         fmt::format("a body may have {} bytes", options.body_bytes_max))};
 }
 
 }  // namespace l4::http

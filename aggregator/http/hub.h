@@ -48,27 +48,21 @@ class Ticket {
   std::atomic<bool> used_ = false;
 };
 
-/// Counts of ServerCounts; written by the server's thread alone.
-struct Counters {
-  std::atomic<std::uint64_t> connections = 0, requests = 0, refused = 0, timed_out = 0, evicted = 0,
-                             open = 0, in_flight = 0, streams = 0;
-
-  ServerCounts now() const;
-};
-
 class Connection;
 
 /// What the connections of a server share; all on its thread but where noted.
 struct Hub {
+  explicit Hub(ServerOptions given);
+
   /// 503, counted.
-  Response busy(std::string_view what);
+  Response busy(Refusal why, std::string_view what) const;
   /// Hands a request to the handler, with a Reply for it.
   void ask(std::uint64_t connection, std::uint64_t number, const Request& request) const;
 
   ServerOptions options;
   Handler handler;
-  TlsContext tls;     // of connections that are still to come; null: they speak plain HTTP
-  Counters counters;  // read by any thread
+  TlsContext tls;      // of connections that are still to come; null: they speak plain HTTP
+  Counters& counters;  // of the options
   std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   std::size_t response_bytes = 0;
   std::map<std::uint64_t, std::shared_ptr<Connection>> connections;
@@ -79,7 +73,15 @@ bool has_left(int descriptor);
 
 /// All but those of its length and connection.
 std::vector<std::pair<std::string, std::string>> headers_of(const Response& response);
-Response header_too_large(const ServerOptions& options);
-Response body_too_large(const ServerOptions& options);
+/// What is answered to what is no request that can be passed on.
+struct Refused {
+  Refusal why;
+  Response response;
+};
+Refused bad_request(std::string_view sentence);
+Refused unknown_method();
+Refused tls_only();
+Refused header_too_large(const ServerOptions& options);
+Refused body_too_large(const ServerOptions& options);
 
 }  // namespace l4::http

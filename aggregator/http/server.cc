@@ -35,8 +35,7 @@ TimeMs today() {
 
 class Server::Impl {
  public:
-  Impl(ServerOptions options, Handler handler, TlsContext tls) {
-    hub_.options = std::move(options);
+  Impl(ServerOptions options, Handler handler, TlsContext tls) : hub_(std::move(options)) {
     hub_.tls = std::move(tls);
     hub_.handler = std::move(handler);
     hub_.gate->ring = [this](std::uint64_t id) {

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "aggregator/http/counters.h"
 #include "common/base/error.h"
 #include "common/base/time.h"
 #include "common/http/tls.h"
@@ -38,6 +39,7 @@ struct Request {
   /// Headers; empty if they were not sent.
   std::string authorization = {}, if_none_match = {}, content_type = {};
   std::string last_event_id = {};  ///< header of who comes back to a stream of events
+  std::string host = {}, origin = {};
   std::string who = {};  ///< name of the token, or `local`; from tokens.h, not from the client
   /// Nobody waits for the answer any more: the client has gone (noticed within a second), or was
   /// answered 504.
@@ -78,15 +80,7 @@ struct ServerOptions {
   Millis answer{60'000};                        ///< the handler's
   std::size_t streams_max = 64;                 ///< of events, among the connections; beyond: 503
   Millis heartbeat{15'000};                     ///< a comment on a stream that has nothing to say
-};
-
-struct ServerCounts {
-  std::uint64_t connections = 0;  ///< taken so far
-  std::uint64_t requests = 0;     ///< complete ones
-  std::uint64_t refused = 0;      ///< requests that are none, too large or beyond a bound
-  std::uint64_t timed_out = 0;    ///< connections given up by a time limit
-  std::uint64_t evicted = 0;      ///< connections that made room, or found none
-  std::uint64_t open = 0, in_flight = 0, streams = 0;  ///< now
+  std::shared_ptr<Counters> counters = {};      ///< to count in; null: of its own
 };
 
 class Server {

@@ -13,6 +13,8 @@
 #include <sstream>
 #include <utility>
 
+#include "aggregator/http/own_host.h"
+#include "aggregator/serve/utf8.h"
 #include "common/base/hash.h"
 #include "common/base/hex.h"
 
@@ -114,18 +116,25 @@ bool is_open(const Request& request) {
   return request.path == "/healthz" || request.path == "/readyz";
 }
 
+/// Counted; its code is the word of the refusal.
+Response refusal(Counters& counters, unsigned status, Refusal code, std::string_view why) {
+  counters.refuse(code);
+  return error_response(status, kRefusals.at(static_cast<std::size_t>(code)), why);
+}
+
 /// Who asks, or what to answer instead.
-std::expected<std::string, Response> name_of(TokenFile& tokens, const Request& request) {
-  const auto refused = [](unsigned status, std::string_view code, std::string_view why) {
-    return std::unexpected(error_response(status, code, why));
+std::expected<std::string, Response> name_of(TokenFile& tokens, const Request& request,
+                                             Counters& counters) {
+  const auto refused = [&](unsigned status, Refusal code, std::string_view why) {
+    return std::unexpected(refusal(counters, status, code, why));
   };
   const std::string_view token = token_in(request.authorization);
   if (token.empty())
-    return refused(401, "no_token", "this needs a token: Authorization: Bearer TOKEN");
+    return refused(401, Refusal::no_token, "this needs a token: Authorization: Bearer TOKEN");
   const auto row = tokens.row_of(token);
-  if (!row) return refused(401, "unknown_token", "this token is not known, or no longer");
+  if (!row) return refused(401, Refusal::unknown_token, "this token is not known, or no longer");
   if (request.method != "GET" && row->role != Role::operate)
-    return refused(403, "not_allowed", "this token may read and change nothing");
+    return refused(403, Refusal::not_allowed, "this token may read and change nothing");
   return row->name;
 }
 
@@ -174,24 +183,39 @@ Result<std::vector<TokenRow>> read_tokens(const fs::path& file) {
 }
 
 Result<Handler> guarded(const fs::path& file, Handler handler,
-                        std::function<void(const std::string&)> warn) {
+                        std::function<void(const std::string&)> warn,
+                        std::shared_ptr<Counters> counters) {
   auto rows = read_tokens(file);
   if (!rows) return std::unexpected(rows.error());
   const auto tokens = std::make_shared<TokenFile>(file, std::move(*rows), std::move(warn));
-  return [tokens, handler = std::move(handler)](const Request& request, const Reply& reply) {
+  return [tokens, counters = std::move(counters), handler = std::move(handler)](
+             const Request& request, const Reply& reply) {
     if (is_open(request)) return handler(request, reply);
-    auto who = name_of(*tokens, request);
+    auto who = name_of(*tokens, request, *counters);
     if (!who) return reply(std::move(who.error()));
     hand_on(handler, request, std::move(*who), reply);
   };
 }
 
-Handler unguarded(Handler handler) {
-  return [handler = std::move(handler)](const Request& request, const Reply& reply) {
+Handler unguarded(Handler handler, std::vector<std::string> names,
+                  std::shared_ptr<Counters> counters) {
+  return [handler = std::move(handler), names = std::move(names), counters = std::move(counters)](
+             const Request& request, const Reply& reply) {
+    const auto refuse = [&](unsigned status, Refusal code, const std::string& why) {
+      reply(refusal(*counters, status, code, why));
+    };
+    // HTTP/1.0 may name no host.
+    if (!request.host.empty() && !is_own_host(request.host, names) && !is_open(request))
+      return refuse(421, Refusal::wrong_host,
+                    fmt::format("without tokens this answers to addresses, localhost and `names` "
+                                "of [http], not to '{}'",
+                                serve::cut(request.host, 80)));
+    if (request.method != "GET" && !is_same_site(request.origin, request.host))
+      return refuse(403, Refusal::cross_site,
+                    "without tokens no page of another site may change anything");
     if (request.method != "GET" && !is_this_machine(request.peer))
-      return reply(error_response(403, "not_allowed",
-                                  "without tokens only who is on the aggregator's machine may "
-                                  "change anything"));
+      return refuse(403, Refusal::not_allowed,
+                    "without tokens only who is on the aggregator's machine may change anything");
     hand_on(handler, request, "local", reply);
   };
 }

@@ -39,13 +39,17 @@ std::string sha256_of(std::string_view text);
 
 /// The handler for who has a token, whose name it gets as Request::who. Without one 401, with one
 /// of too small a role 403. /healthz and /readyz are for all. Error: the file cannot be read now.
-/// `warn`: any thread.
+/// `warn`: any thread. `counters` counts who was refused.
 Result<Handler> guarded(const std::filesystem::path& file, Handler handler,
-                        std::function<void(const std::string&)> warn);
+                        std::function<void(const std::string&)> warn,
+                        std::shared_ptr<Counters> counters);
 
 /// The handler where no token is asked for: everybody may ask, and who is on this machine may
-/// change things, too, as `local`; who is not is answered 403.
-Handler unguarded(Handler handler);
+/// change things, too, as `local`; who is not is answered 403. So that no page of another site does
+/// so through a browser here: what is addressed to a name that is none of `names`, of localhost or
+/// an address is answered 421, and a change that comes from another site 403 (own_host.h).
+Handler unguarded(Handler handler, std::vector<std::string> names,
+                  std::shared_ptr<Counters> counters);
 
 /// Answers of 200 carry an ETag; who has that already is answered 304 without a body.
 Handler tagged(Handler handler);

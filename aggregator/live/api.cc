@@ -1,14 +1,17 @@
 #include "aggregator/live/api.h"
 
-#include <charconv>
-#include <limits>
-#include <optional>
+#include <fmt/format.h>
+
+#include <functional>
 #include <utility>
 
+#include "aggregator/http/parameters.h"
 #include "aggregator/http/routes.h"
 #include "aggregator/live/answers.h"
 #include "aggregator/live/fault_api.h"
+#include "aggregator/live/incident_api.h"
 #include "aggregator/live/lines_api.h"
+#include "aggregator/live/pages.h"
 #include "aggregator/live/pool_api.h"
 #include "aggregator/live/replies.h"
 #include "aggregator/live/snapshot_api.h"
@@ -23,41 +26,19 @@ using http::Request;
 using http::Response;
 using serve::JsonWriter;
 
-constexpr std::size_t kCountMax = 1'000;
-
-/// `?count=N`, or `otherwise`; more than `most` is none.
-std::expected<std::size_t, Response> count_of(const Request& request, std::size_t otherwise) {
-  const std::string_view text = query(request, "count");
-  if (text.empty()) return otherwise;
-  std::size_t count = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (failed == std::errc{} && end == text.data() + text.size() && count <= kCountMax) return count;
-  return std::unexpected(wrong("count must be a number up to 1000"));
-}
-
-/// All, by id; `?count=N` of them, those behind `?after=ID`.
+/// By id.
 void jobs(Aggregator& aggregator, const Request& request, const Reply& reply) {
-  const auto count = count_of(request, std::numeric_limits<std::size_t>::max());
-  if (!count) return reply(count.error());
-  const std::string after(query(request, "after"));
-  const bool asked = aggregator.jobs([reply, count = *count, after](const auto& rows) {
+  PageQuery page = page_query(request);
+  page.sorted = true;
+  const bool asked = aggregator.jobs([reply, page](const std::vector<JobRow>& rows) {
     JsonWriter text;
     text.open('{').key("jobs").open('[');
-    std::size_t put_rows = 0;
-    const JobRow* last = nullptr;
-    bool more = false;
-    for (const JobRow& row : rows) {
-      if (!after.empty() && row.id <= after) continue;
-      more = put_rows == count;
-      if (more) break;
+    const auto next = put_page(rows, page, std::mem_fn(&JobRow::id), [&](const JobRow& row) {
       put(text, row);
-      last = &row;
-      ++put_rows;
-    }
-    text.close(']').key("next");
-    more&& last != nullptr ? text.value(last->id) : text.raw("null");
-    text.close('}');
-    reply(json(text));
+      return text.size();
+    });
+    if (!next) return reply(next.error());
+    reply(finish(text.close(']'), *next));
   });
   if (!asked) reply(busy());
 }
@@ -83,32 +64,47 @@ Response snapshot(const LiveJob& job, const JobRow&) {
   return {200, "application/json", job.report_json()};
 }
 
-Response nodes(const LiveJob& job, const JobRow& row) {
+Response nodes(const LiveJob& job, const JobRow& row, const PageQuery& page) {
   JsonWriter text;
   text.open('{').member("job", row.id).member("attempt", row.attempt).key("nodes").open('[');
   const diagnose::Report* report = job.report() ? &*job.report() : nullptr;
-  for (const NodeRow& node : node_rows(job.state(), report)) put(text, node);
-  text.close(']').close('}');
-  return json(text);
+  const auto next = put_page(node_rows(job.state(), report), page, std::mem_fn(&NodeRow::node),
+                             [&](const NodeRow& node) {
+                               put(text, node);
+                               return text.size();
+                             });
+  return next ? finish(text.close(']'), *next) : next.error();
 }
 
-Response iterations(const LiveJob& job, const JobRow& row) {
+Response iterations(const LiveJob& job, const JobRow& row, const PageQuery& page) {
   JsonWriter text;
   text.open('{').member("job", row.id).member("attempt", row.attempt);
   text.member("iteration", row.iteration).key("iterations").open('[');
-  for (const diagnose::ScoredIteration& one : job.report()->iterations) put(text, one);
-  text.close(']').close('}');
-  return json(text);
+  using Scored = diagnose::ScoredIteration;
+  const auto name = [](const Scored& one) { return fmt::format("{}", one.iteration.value()); };
+  const auto next = put_page(job.report()->iterations, page, name, [&](const Scored& one) {
+    put(text, one);
+    return text.size();
+  });
+  return next ? finish(text.close(']'), *next) : next.error();
 }
 
-void agents(Aggregator& aggregator, const Reply& reply) {
+/// By name.
+void agents(Aggregator& aggregator, const Request& request, const Reply& reply) {
+  PageQuery page = page_query(request);
+  page.sorted = true;
+  using receive::AgentView;
   const bool asked =
-      aggregator.agents([reply](bool blind, const std::vector<receive::AgentView>& views) {
+      aggregator.agents([reply, page](bool blind, const std::vector<AgentView>& views) {
         JsonWriter text;
         text.open('{').member("blind", blind).key("agents").open('[');
-        for (const receive::AgentView& view : views) put(text, view);
-        text.close(']').close('}');
-        reply(json(text));
+        const auto next =
+            put_page(views, page, std::mem_fn(&AgentView::agent), [&](const AgentView& view) {
+              put(text, view);
+              return text.size();
+            });
+        if (!next) return reply(next.error());
+        reply(finish(text.close(']'), *next));
       });
   if (!asked) reply(busy());
 }
@@ -135,45 +131,15 @@ Response readyz(const Aggregator& aggregator) {
   return response;
 }
 
-void figures(Aggregator& aggregator, const Reply& reply) {
-  const bool asked = aggregator.counts([reply, health = aggregator.health()](const Counts& counts) {
-    reply({200, metrics::Metrics::kContentType, render_metrics(counts, health)});
-  });
+using CountersPointer = std::shared_ptr<const http::Counters>;
+
+void figures(Aggregator& aggregator, const CountersPointer& counters, const Reply& reply) {
+  const bool asked =
+      aggregator.counts([reply, counters, health = aggregator.health()](const Counts& counts) {
+        const auto http = counters ? counters->now() : http::ServerCounts{};
+        reply({200, metrics::Metrics::kContentType, render_metrics(counts, health, http)});
+      });
   if (!asked) reply(busy());
-}
-
-/// With its report and evidence.
-std::expected<store::Incident, Response> whole_incident(Aggregator& aggregator,
-                                                        const std::string& id) {
-  auto row = aggregator.incident(id);
-  if (!row) return std::unexpected(refused_by_database(row.error().text()));
-  if (!*row) return std::unexpected(nothing("incident", id));
-  return std::move(**row);
-}
-
-Response incident(Aggregator& aggregator, const std::string& id) {
-  const auto row = whole_incident(aggregator, id);
-  if (!row) return row.error();
-  JsonWriter text;
-  put(text, *row, true);
-  return json(text);
-}
-
-/// `?job=ID`, `?open=true`, `?count=N`, newest first; without their reports.
-Response incidents(Aggregator& aggregator, const Request& request) {
-  JsonWriter text;
-  text.open('{').key("incidents").open('[');
-  store::IncidentQuery asked;
-  asked.job = query(request, "job");
-  asked.open_only = query(request, "open") == "true";
-  const auto count = count_of(request, asked.count);
-  if (!count) return count.error();
-  asked.count = *count;
-  const auto rows = aggregator.incidents(asked);
-  if (!rows) return refused_by_database(rows.error().text());
-  for (const store::Incident& row : *rows) put(text, row, false);
-  text.close(']').close('}');
-  return json(text);
 }
 
 /// Of one job, or of all without an id.
@@ -194,10 +160,12 @@ void follow_job(Aggregator& aggregator, const std::string& id, const Request& re
 
 }  // namespace
 
-http::Handler make_handler(Aggregator& aggregator) {
-  return [&aggregator](const Request& request, const Reply& reply) {
+http::Handler make_handler(Aggregator& aggregator, CountersPointer counters) {
+  return [&aggregator, counters = std::move(counters)](const Request& request, const Reply& reply) {
     const auto matched = http::match(request);
     if (!matched) return reply(matched.error());
+    if (auto wrong = http::refused_parameter(matched->route, request))
+      return reply(std::move(*wrong));
     const std::string id = matched->arguments.empty() ? std::string() : matched->arguments[0];
     switch (matched->route) {
       case http::Route::jobs:
@@ -205,7 +173,7 @@ http::Handler make_handler(Aggregator& aggregator) {
       case http::Route::job:
         return one_job(aggregator, id, false, reply, job_row);
       case http::Route::snapshot:
-        if (const auto at = query(request, "at"); !at.empty())
+        if (const auto at = http::parameter(request, "at"); !at.empty())
           return snapshot_at(aggregator, id, at, request.left, reply);
         return one_job(aggregator, id, true, reply, snapshot);
       case http::Route::snapshots:
@@ -213,19 +181,25 @@ http::Handler make_handler(Aggregator& aggregator) {
       case http::Route::store_snapshot:
         return store_snapshot(aggregator, id, request, reply);
       case http::Route::nodes:
-        return one_job(aggregator, id, true, reply, nodes);
+        return one_job(aggregator, id, true, reply,
+                       [page = page_query(request)](const LiveJob& job, const JobRow& row) {
+                         return nodes(job, row, page);
+                       });
       case http::Route::iterations:
-        return one_job(aggregator, id, true, reply, iterations);
+        return one_job(aggregator, id, true, reply,
+                       [page = page_query(request)](const LiveJob& job, const JobRow& row) {
+                         return iterations(job, row, page);
+                       });
       case http::Route::lines:
         return answer_lines(aggregator, id, request, reply);
       case http::Route::agents:
-        return agents(aggregator, reply);
+        return agents(aggregator, request, reply);
       case http::Route::incidents:
-        return reply(incidents(aggregator, request));
+        return reply(incident_list(aggregator, request));
       case http::Route::incident:
-        return reply(incident(aggregator, id));
+        return reply(incident_of(aggregator, id));
       case http::Route::events:
-        return reply(follow(aggregator, std::string(query(request, "job")), request));
+        return reply(follow(aggregator, std::string(http::parameter(request, "job")), request));
       case http::Route::job_events:
         return follow_job(aggregator, id, request, reply);
       case http::Route::faults:
@@ -251,7 +225,7 @@ http::Handler make_handler(Aggregator& aggregator) {
       case http::Route::readyz:
         return reply(readyz(aggregator));
       case http::Route::metrics:
-        return figures(aggregator, reply);
+        return figures(aggregator, counters, reply);
     }
     reply(http::error_response(404, "not_found", "there is nothing there"));
   };

@@ -4,6 +4,7 @@
 
 #include "aggregator/faults/fault_toml.h"
 #include "aggregator/live/answers.h"
+#include "aggregator/live/pages.h"
 #include "aggregator/live/replies.h"
 #include "aggregator/serve/json_object.h"
 
@@ -81,46 +82,40 @@ std::expected<ConfirmRequest, Response> read_request(const Request& request) {
   return asked;
 }
 
-struct ListQuery {
-  bool confirmed = false, whole = false, toml = false;
-};
-
-std::expected<ListQuery, Response> read_query(const Request& request) {
-  ListQuery query;
-  for (const auto& [name, value] : request.query) {
-    const bool is = value == "true";
-    const bool flag = is || value == "false";
-    if ((name == "confirmed" || name == "whole") && !flag)
-      return std::unexpected(wrong(name + " must be true or false"));
-    if (name == "confirmed") query.confirmed = is;
-    if (name == "whole") query.whole = is;
-    if (name != "format") continue;
-    if (value != "toml" && value != "json")
-      return std::unexpected(wrong("format must be json or toml"));
-    query.toml = value == "toml";
-  }
-  return query;
+/// As a file of a fault library. Only what is behind `#` says that there is more.
+Response fault_file(const std::vector<const faults::Fault*>& faults, const PageQuery& page) {
+  std::string entries;
+  const auto next = put_page(
+      faults, page, [](const faults::Fault* one) { return one->id; },
+      [&](const faults::Fault* one) {
+        entries += (entries.empty() ? "" : "\n") + faults::to_toml(*one);
+        return entries.size();
+      });
+  if (!next) return next.error();
+  if (!next->empty()) entries += std::string(faults::kMoreFaults) + *next + "\n";
+  return {200, "application/toml", std::move(entries)};
 }
 
 }  // namespace
 
 Response fault_list(const Aggregator& aggregator, const Request& request) {
-  const auto query = read_query(request);
-  if (!query) return query.error();
   const auto library = aggregator.library();
+  const bool confirmed = http::parameter(request, "confirmed") == "true";
+  const bool whole = http::parameter(request, "whole") == "true";
+  std::vector<const faults::Fault*> listed;
+  for (const faults::Fault& fault : library->faults())
+    if (!confirmed || fault.confirmed) listed.push_back(&fault);
+  const PageQuery page = page_query(request);
+  if (http::parameter(request, "format") == "toml") return fault_file(listed, page);
   JsonWriter text;
-  std::string entries;
   text.open('{').key("faults").open('[');
-  for (const faults::Fault& fault : library->faults()) {
-    if (query->confirmed && !fault.confirmed) continue;
-    if (query->toml)
-      entries += (entries.empty() ? "" : "\n") + faults::to_toml(fault);
-    else
-      put(text, fault, query->whole);
-  }
-  if (query->toml) return {200, "application/toml", std::move(entries)};
-  text.close(']').close('}');
-  return json(text);
+  const auto next = put_page(
+      listed, page, [](const faults::Fault* one) { return one->id; },
+      [&](const faults::Fault* one) {
+        put(text, *one, whole);
+        return text.size();
+      });
+  return next ? finish(text.close(']'), *next) : next.error();
 }
 
 Response fault_of(const Aggregator& aggregator, const std::string& id) {

@@ -45,8 +45,8 @@ Read<TemplateId> template_id(std::string_view text) {
   return refused("template", text, "16 hexadecimal digits");
 }
 
-/// Takes one parameter. False: there is none of this name.
-Read<bool> take(LinesQuery& query, std::string_view key, std::string_view value) {
+/// Takes one parameter; http::refused_parameter knows all names.
+Read<void> take(LinesQuery& query, std::string_view key, std::string_view value) {
   constexpr auto kRankMost = std::numeric_limits<std::int32_t>::max();
   if (key == "template") {
     const auto id = template_id(value);
@@ -71,10 +71,8 @@ Read<bool> take(LinesQuery& query, std::string_view key, std::string_view value)
     const auto limit = number(key, value, 1, wire::kLinesMax);
     if (!limit) return std::unexpected(limit.error());
     query.limit = *limit;
-  } else {
-    return false;
   }
-  return true;
+  return {};
 }
 
 Read<LinesQuery> read_query(const std::string& job, const http::Request& request) {
@@ -85,11 +83,6 @@ Read<LinesQuery> read_query(const std::string& job, const http::Request& request
   for (const auto& [key, value] : request.query) {
     const auto taken = take(query, key, value);
     if (!taken) return std::unexpected(taken.error());
-    if (!*taken)
-      return std::unexpected(http::error_response(
-          400, "bad_request",
-          fmt::format("'{}' is none of template, node, rank, around, context, limit",
-                      serve::cut(key, 80))));
   }
   if (!query.template_id && query.node.empty() && !query.rank)
     return std::unexpected(wrong("say which lines: template, node or rank"));

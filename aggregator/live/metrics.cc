@@ -202,9 +202,31 @@ void put_alerts(Families& to, const alert::AlerterStats& alerts) {
   to.counter("alerts_dropped_total", "alerts that could not be kept", alerts.dropped);
 }
 
+void put_http(Families& to, const http::ServerCounts& http) {
+  to.gauge("http_connections", "HTTP connections that are open", http.open);
+  to.gauge("http_connections_limit", "HTTP connections that may be open", http.connections_max);
+  to.gauge("http_requests_in_flight", "HTTP requests that wait for their answer", http.in_flight);
+  to.gauge("http_requests_in_flight_limit", "HTTP requests that may wait for their answer",
+           http.in_flight_max);
+  to.counter("http_connections_total", "HTTP connections that were taken", http.connections);
+  to.counter("http_requests_total", "HTTP requests", http.requests);
+  for (std::size_t i = 0; i < http::kAnswerKinds.size(); ++i)
+    to.counter("http_answers_total", "HTTP answers by the kind of their status", http.answers.at(i),
+               {"status", http::kAnswerKinds.at(i)});
+  for (std::size_t i = 0; i < http::kRefusals.size(); ++i)
+    to.counter("http_refused_total",
+               "HTTP requests that were turned away: by a bound, for their form, or for who asked",
+               http.refused_for.at(i), {"reason", http::kRefusals.at(i)});
+  to.counter("http_timed_out_total", "HTTP connections given up by a limit of time",
+             http.timed_out);
+  to.counter("http_evicted_total", "HTTP connections that made room for others, or found none",
+             http.evicted);
+}
+
 }  // namespace
 
-std::string render_metrics(const Counts& counts, const Health& health) {
+std::string render_metrics(const Counts& counts, const Health& health,
+                           const http::ServerCounts& http) {
   Families families("l4_aggregator_");
   put_health(families, health);
   put_fleet(families, counts);
@@ -217,6 +239,7 @@ std::string render_metrics(const Counts& counts, const Health& health) {
   put_faults(families, counts);
   put_store(families, counts);
   put_alerts(families, counts.alerts);
+  put_http(families, http);
   families.process();
   return families.text();
 }

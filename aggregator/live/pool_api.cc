@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "aggregator/live/pages.h"
 #include "aggregator/live/replies.h"
 #include "aggregator/pool/run_json.h"
 #include "aggregator/serve/json_object.h"
@@ -15,10 +16,6 @@ using http::Response;
 using serve::JsonWriter;
 
 constexpr std::size_t kNoteBytesMax = 500;
-
-Response json_of(const std::vector<const pool::Run*>& runs, bool whole) {
-  return {200, "application/json", pool::to_json(runs, whole)};
-}
 
 Response no_run(const std::string& run) {
   return http::error_response(404, "not_found", "there is no run " + run + " in the pool");
@@ -37,24 +34,25 @@ Response answer(const OutcomeDone& done) {
 }  // namespace
 
 Response pool_list(Aggregator& aggregator, const Request& request) {
-  bool whole = false;
-  std::string_view kind;
-  for (const auto& [name, value] : request.query) {
-    if (name == "whole" && value != "true" && value != "false")
-      return wrong("whole must be true or false");
-    if (name == "whole") whole = value == "true";
-    if (name == "kind") kind = value;
-  }
-  const auto rows = aggregator.pool().rows();
-  std::vector<const pool::Run*> runs;
-  for (const PoolBook::Row& row : rows)
-    if (kind.empty() || row.run->kind == kind) runs.push_back(row.run.get());
-  return json_of(runs, whole);
+  const bool whole = http::parameter(request, "whole") == "true";
+  const auto kind = http::parameter(request, "kind");
+  auto rows = aggregator.pool().rows();
+  if (!kind.empty())
+    std::erase_if(rows, [&](const PoolBook::Row& row) { return row.run->kind != kind; });
+  JsonWriter text;
+  text.open('{').member("schema", pool::kSchema).key("runs").open('[');
+  const auto next = put_page(
+      rows, page_query(request), [](const PoolBook::Row& row) { return row.run->id; },
+      [&](const PoolBook::Row& row) {
+        put(text, *row.run, whole);
+        return text.size();
+      });
+  return next ? finish(text.close(']'), *next) : next.error();
 }
 
 Response pool_run(Aggregator& aggregator, const std::string& run) {
   for (const PoolBook::Row& row : aggregator.pool().rows())
-    if (row.run->id == run) return json_of({row.run.get()}, true);
+    if (row.run->id == run) return {200, "application/json", pool::to_json(*row.run)};
   return no_run(run);
 }
 

@@ -32,10 +32,4 @@ http::Response not_json() {
   return http::error_response(415, "media_type", "Content-Type must be application/json");
 }
 
-std::string_view query(const http::Request& request, std::string_view key) {
-  for (const auto& [name, value] : request.query)
-    if (name == key) return value;
-  return {};
-}
-
 }  // namespace l4::live

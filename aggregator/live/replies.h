@@ -21,7 +21,5 @@ http::Response refused_by_database(std::string_view reason);         ///< 503
 /// What a request with a body must be; else not_json().
 bool is_json(const http::Request& request);
 http::Response not_json();  ///< 415
-/// The first parameter of this name; empty if there is none.
-std::string_view query(const http::Request& request, std::string_view key);
 
 }  // namespace l4::live

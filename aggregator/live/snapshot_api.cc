@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "aggregator/live/answers.h"
+#include "aggregator/live/pages.h"
 #include "aggregator/live/replies.h"
+#include "aggregator/serve/json_object.h"
 #include "common/base/time.h"
 
 namespace l4::live {
@@ -16,7 +18,7 @@ using http::Request;
 using http::Response;
 using serve::JsonWriter;
 
-constexpr std::size_t kCountMax = 1'000, kCount = 100;
+constexpr std::size_t kCount = 100;
 constexpr TimeMs kEndOfTime{Millis{8'000'000'000'000'000}};
 
 template <class T>
@@ -37,13 +39,22 @@ std::optional<TimeMs> time_of_id(std::string_view id) {
 /// Those that are stored, behind a sentence that says what is not there.
 Response nothing(Aggregator& aggregator, const std::string& job, std::string_view code,
                  std::string sentence) {
-  const auto rows = aggregator.database().snapshots(job, kEndOfTime, kCountMax);
+  const auto rows = aggregator.database().snapshots(job, kEndOfTime, http::kCountMax);
   if (!rows) return refused_by_database(rows.error().text());
   sentence += rows->empty()
                   ? "; no snapshot of it was stored"
                   : fmt::format("; those that are stored ({}) are of {} to {}", rows->size(),
                                 to_rfc3339(rows->back().at), to_rfc3339(rows->front().at));
   return http::error_response(404, code, sentence);
+}
+
+/// Nothing is asked for in it; that it is JSON keeps pages of others from posting it unasked.
+std::optional<Response> refused_body(const Request& request) {
+  if (!is_json(request)) return not_json();
+  auto body = serve::JsonObject::read(request.body);
+  if (!body) return wrong("the body: " + body.error().text());
+  if (const auto error = body->finish()) return wrong(error->text());
+  return std::nullopt;
 }
 
 Response stored(Aggregator& aggregator, const std::string& job, TimeMs time, std::string_view id) {
@@ -57,15 +68,9 @@ Response stored(Aggregator& aggregator, const std::string& job, TimeMs time, std
 }  // namespace
 
 Response snapshot_list(Aggregator& aggregator, const std::string& job, const Request& request) {
-  std::size_t count = kCount;
-  if (const auto text = query(request, "count"); !text.empty()) {
-    const auto given = number_of<std::int64_t>(text);
-    if (!given || *given < 1 || *given > static_cast<std::int64_t>(kCountMax))
-      return wrong("count must be a number from 1 to 1000");
-    count = static_cast<std::size_t>(*given);
-  }
+  const std::size_t count = http::count_in(http::parameter(request, "count")).value_or(kCount);
   TimeMs before = kEndOfTime;
-  if (const auto text = query(request, "before"); !text.empty()) {
+  if (const auto text = http::parameter(request, "before"); !text.empty()) {
     const auto given = time_of_id(text);
     if (!given) return wrong("before must be the id of a snapshot");
     before = *given;
@@ -77,10 +82,7 @@ Response snapshot_list(Aggregator& aggregator, const std::string& job, const Req
   JsonWriter text;
   text.open('{').key("snapshots").open('[');
   for (const store::Snapshot& row : *rows) put(text, row);
-  text.close(']').key("next");
-  more ? text.value(snapshot_id(rows->back().at)) : text.raw("null");
-  text.close('}');
-  return json(text);
+  return finish(text.close(']'), more ? snapshot_id(rows->back().at) : std::string());
 }
 
 void snapshot_at(Aggregator& aggregator, const std::string& job, std::string_view at,
@@ -101,6 +103,7 @@ void snapshot_at(Aggregator& aggregator, const std::string& job, std::string_vie
 
 void store_snapshot(Aggregator& aggregator, const std::string& job, const Request& request,
                     const http::Reply& reply) {
+  if (auto refused = refused_body(request)) return reply(std::move(*refused));
   const bool asked = aggregator.on_shard(job, [reply, job, who = request.who](Shard& shard) {
     const LiveJob* found = shard.refresh(job);
     if (found == nullptr) return reply(live::nothing("job", job));

@@ -88,6 +88,8 @@ class Object {
     for (std::size_t i = 0; i < member->size() && !error_; ++i)
       each(Object((*member)[i], fmt::format("{}{}{}[{}]", path_, dot(), key, i), error_));
   }
+  /// May stand there, whatever it is.
+  void pass(std::string_view key) { static_cast<void>(find(key, false)); }
   void fail(std::string_view key, std::string reason) {
     if (error_) return;
     error_ = Error{key.empty() ? (path_.empty() ? "the document" : path_)
@@ -177,15 +179,22 @@ Run read_one(Object object, bool whole) {
   return run;
 }
 
+Error no_json(const Json::exception& error) {
+  const std::string what = error.what();
+  const std::size_t at = what.find("at line");
+  return {"", "is no JSON: " + (at == what.npos ? what : what.substr(at))};
+}
+
 Result<Json> parse(std::string_view text) {
   try {
     return Json::parse(text);
   } catch (const Json::exception& error) {
-    const std::string what = error.what();
-    const std::size_t at = what.find("at line");
-    return std::unexpected(Error{"", "is no JSON: " + (at == what.npos ? what : what.substr(at))});
+    return std::unexpected(no_json(error));
   }
 }
+
+/// Ends the reading of a document whose error is known.
+struct Stop : std::exception {};
 
 }  // namespace
 
@@ -240,9 +249,40 @@ Result<std::vector<Run>> read_runs(std::string_view text, bool whole) {
     if (!ids.insert(run.id).second) object.fail("run", "is there twice: " + run.id);
     runs.push_back(std::move(run));
   });
+  document.pass("next");
   document.end();
   if (error) return std::unexpected(*error);
   return runs;
+}
+
+Result<void> each_run(std::istream& in, const std::function<Result<void>(Run)>& take) {
+  std::optional<Error> error;
+  std::set<std::string> ids;
+  constexpr int kDepthOfRun = 2;
+  const auto read = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (error) throw Stop();
+    if (depth != kDepthOfRun || event != Json::parse_event_t::object_end) return true;
+    Object object(parsed, fmt::format("runs[{}]", ids.size()), error);
+    Run run = read_one(object, true);
+    if (!error && !ids.insert(run.id).second) object.fail("run", "is there twice: " + run.id);
+    if (!error && ids.size() > kRunsMax) object.fail("", "is one more than are taken");
+    if (!error)
+      if (const auto taken = take(std::move(run)); !taken) error = taken.error();
+    parsed = nullptr;
+    return true;  // null, in place of what was read
+  };
+  try {
+    Json document = Json::parse(in, read);
+    if (error) return std::unexpected(*error);
+    if (document.is_object() && document.contains("runs") && document["runs"].is_array())
+      document["runs"] = Json::array();
+    if (auto rest = read_runs(document.dump(), true); !rest) return std::unexpected(rest.error());
+    return {};
+  } catch (const Stop&) {
+    return std::unexpected(*error);
+  } catch (const Json::exception& fault) {
+    return std::unexpected(no_json(fault));
+  }
 }
 
 Result<Run> read_run(std::string_view text) {

@@ -1,10 +1,13 @@
 // Runs of the pool as JSON: what the database keeps, what HTTP answers, what is exported.
 //
-// A file is {"schema": "l4.pool/1", "runs": [...]}. Reading is strict: the first thing that is
+// A file is {"schema": "l4.pool/1", "runs": [...]}; what HTTP answers has `next` beside it, which
+// says nothing of the runs and is passed over. Reading is strict: the first thing that is
 // wrong is an Error whose `where` is the path of the value. Every bound of run.h is held, and
 // kRunsMax. No state.
 #pragma once
 
+#include <functional>
+#include <istream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,5 +31,10 @@ std::string to_json(const Run& run);
 /// empty ones as it has.
 Result<std::vector<Run>> read_runs(std::string_view text, bool whole);
 Result<Run> read_run(std::string_view text);
+
+/// The runs of a document of any length, each whole, one after the other, until `take` has an
+/// Error: read_runs for what does not fit into memory. A document that is wrong further down is
+/// told after the runs before it.
+Result<void> each_run(std::istream& in, const std::function<Result<void>(Run)>& take);
 
 }  // namespace l4::pool

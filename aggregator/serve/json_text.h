@@ -57,6 +57,7 @@ class JsonWriter {
   }
 
   std::string take() { return std::move(out_); }
+  std::size_t size() const { return out_.size(); }  ///< bytes so far
 
  private:
   JsonWriter& start();

@@ -9,6 +9,9 @@ namespace {
 constexpr const char* kIncidentColumns =
     "id, job, attempt, state, opened, updated, resolved, report, evidence, "
     "told_state, told_node, told_rank, told_fault";
+/// And without what was told, which is stored behind them.
+constexpr const char* kIncidentColumnsWithoutReports =
+    "id, job, attempt, state, opened, updated, resolved, '', '', '', '', NULL, ''";
 
 Incident incident_of(SqlStatement& row) {
   Incident incident{row.text(0), row.text(1), row.number(2), row.text(3), {}, {}, {}, {}, {}, {}};
@@ -116,9 +119,12 @@ Result<std::vector<Incident>> Database::incidents(const IncidentQuery& query) {
     SqlStatement select(
         connection,
         fmt::format("SELECT {} FROM incidents WHERE (?1 = '' OR job = ?1) AND (?2 = 0 OR resolved "
-                    "IS NULL) ORDER BY opened DESC, id DESC LIMIT ?3",
-                    kIncidentColumns));
+                    "IS NULL) AND (?4 IS NULL OR (opened, id) < (?4, ?5)) "
+                    "ORDER BY opened DESC, id DESC LIMIT ?3",
+                    query.with_reports ? kIncidentColumns : kIncidentColumnsWithoutReports));
     select.bind(query.job).bind(std::int64_t{query.open_only ? 1 : 0}).bind(most(query.count));
+    select.bind(query.before ? std::optional(ms(query.before->opened)) : std::nullopt);
+    select.bind(query.before ? std::string_view(query.before->id) : std::string_view());
     return impl_->rows<Incident>(select, incident_of);
   });
 }

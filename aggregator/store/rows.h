@@ -77,10 +77,18 @@ struct Alert {
   bool operator==(const Alert&) const = default;
 };
 
+/// Where an incident stands in the list, newest first.
+struct IncidentPlace {
+  TimeMs opened;
+  std::string id;
+};
+
 struct IncidentQuery {
   std::string job;  ///< empty: of all
   bool open_only = false;
-  std::size_t count = 100;  ///< newest first
+  std::size_t count = 100;                   ///< newest first
+  std::optional<IncidentPlace> before = {};  ///< those behind it, older ones
+  bool with_reports = true;  ///< else report and evidence are empty: they are what is large
 };
 
 }  // namespace l4::store

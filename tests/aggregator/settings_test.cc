@@ -238,11 +238,13 @@ TEST_CASE("settings: paths are relative to the file, remote reading must be mean
       folder.file("aggregator.toml", std::string(kKeys) +
                                          "[store]\nfolder = \"state\"\n"
                                          "[http]\naddress = \"0.0.0.0\"\nallow_remote = true\n"
+                                         "names = [\"head-node\", \"l4\"]\n"
                                          "[detect]\nhang_floor_s = 10\nhang_confirm_s = 40\n"));
   REQUIRE(settings);
   CHECK(settings->live.store.folder == folder.path() / "state");
   CHECK(settings->key == folder.path() / "a.key");
   CHECK(settings->http.address == "0.0.0.0");
+  CHECK(settings->names == std::vector<std::string>{"head-node", "l4"});
   const live::Thresholds& thresholds = settings->live.shards.job.thresholds;
   CHECK(thresholds.hang.floor == Millis{10'000});
   CHECK(thresholds.watch.suspect_floor == Millis{10'000});

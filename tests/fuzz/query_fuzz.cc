@@ -1,7 +1,10 @@
 // Any target and body asked of a live aggregator that watches a failed job: each is answered once,
 // with a status that fits and with JSON that is JSON. Up to the first line feed: the target; behind
-// it: the body.
+// it: the body. INCIDENT stands for the id of the job's incident. With L4_FUZZ_STATUS set each
+// answer's status is printed, so that run.py sees what its seeds reach.
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -32,10 +35,14 @@ struct World {
     require(live.settle(), "the aggregator takes the sample");
     for (int i = 0; i < 400; ++i) live.step();
     handler = l4::live::make_handler(*live.aggregator);
+    const auto incidents = live.aggregator->incidents({});
+    require(incidents && !incidents->empty(), "there is an incident");
+    incident = incidents->front().id;
   }
   l4::test::TempFolder folder;
   l4::test::LiveWorld live;
   l4::http::Handler handler;
+  std::string incident;
 };
 
 /// What one question was answered; outlives the question.
@@ -48,6 +55,14 @@ struct Answers {
 World& world() {
   static World made;
   return made;
+}
+
+std::string with_incident(std::string_view input) {
+  constexpr std::string_view kWord = "INCIDENT";
+  std::string text(input);
+  const std::size_t at = text.find(kWord);
+  if (at != std::string::npos) text.replace(at, kWord.size(), world().incident);
+  return text;
 }
 
 l4::http::Response ask(const l4::http::Request& request) {
@@ -75,8 +90,9 @@ l4::http::Response ask(const l4::http::Request& request) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const l4::fuzz::Input input(data, size);
-  const std::size_t end = input.text.find('\n');
-  const auto target = l4::http::read_target(input.text.substr(0, end));
+  const std::string text = with_incident(input.text);
+  const std::size_t end = text.find('\n');
+  const auto target = l4::http::read_target(std::string_view(text).substr(0, end));
   if (!target) {
     require(!target.error().reason.empty(), "a refusal has a reason");
     return 0;
@@ -86,11 +102,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                             target->path,
                             target->segments,
                             target->query,
-                            std::string(end < input.text.size() ? input.text.substr(end + 1) : ""),
+                            end < text.size() ? text.substr(end + 1) : std::string(),
                             "127.0.0.1:1"};
   request.who = "fuzz";
   request.content_type = "application/json";
   const auto response = ask(request);
+  if (std::getenv("L4_FUZZ_STATUS") != nullptr)
+    std::fprintf(stderr, "status %u %s\n", response.status, request.path.c_str());
   require(response.status >= 200 && response.status < 600, "a status");
   if (response.content_type == "application/json")
     require(nlohmann::json::accept(response.body), "JSON is JSON");

@@ -10,6 +10,7 @@ FOLDER/../findings and named; once mended it belongs into tests/fuzz/found/TARGE
 there is one.
 """
 import argparse
+import os
 import pathlib
 import subprocess
 import sys
@@ -63,21 +64,64 @@ def requests():
                b"Authorization: Bearer abc\r\nConnection: close\r\n\r\n")
 
 
-def questions():
-    """Each route with the parameters it knows, for the job that the target watches."""
+RUN = (b'{"schema": "l4.pool/1", "runs": [{"run": "other.0", "job": "other", "attempt": 0, '
+       b'"origin": "logs", "ended": "2026-11-20T15:54:42Z", "nodes": 1, "ranks": 1, "lines": 10, '
+       b'"left_out": 0, "pauses": [{"stage": "training", "startup": false, "longest_ms": 900}], '
+       b'"events": [{"id": "00000000000000aa", "template": "step <*> was done", "level": "info", '
+       b'"node_count_max": 9, "node_rate_max": 0.9, "node_share": 1}]}]}')
+
+
+def asked():
+    """Each route with the parameters it knows, for the job that the target watches: a question, and
+    the status that it is answered with, in this order."""
     job = b"/api/v1/jobs/crash-rank4"
-    paths = [b"/api/v1/jobs?count=1&after=a", job, job + b"/snapshot?at=2026-11-20T15:54:42Z",
-             job + b"/nodes", job + b"/iterations", b"/api/v1/agents", b"/api/v1/faults?query=xid",
-             job + b"/lines?template=3&node=node-1&rank=4&around=2026-11-20T15:54:42Z&context=5"
-             b"&limit=9&timeout=1", b"/api/v1/incidents?job=crash-rank4&open=true&count=3",
-             b"/api/v1/incidents/crash-rank4.0.1", b"/api/v1/faults/oom", b"/metrics",
-             b"/healthz", b"/readyz"]
-    for path in paths:
-        yield b"\x00" + path
-    for dry in (b"true", b"false"):
-        yield (b"\x01/api/v1/faults\n" + b'{"incident": "crash-rank4.0.1", "cause": "a", "fix": '
-               b'"b", "category": "hardware", "lines": ["x"], "dry_run": ' + dry + b"}")
-    yield b"\x02/api/v1/faults/confirmed"
+    for path in (b"/api/v1/jobs?count=1&after=a", job, job + b"/snapshot", job + b"/nodes?count=2",
+                 job + b"/iterations?count=2", job + b"/snapshots?count=2&before=s1795363200000",
+                 job + b"/events", b"/api/v1/events?job=crash-rank4",
+                 b"/api/v1/agents?count=2&after=node-00",
+                 b"/api/v1/faults?confirmed=false&whole=true&format=toml&count=3",
+                 b"/api/v1/incidents?job=crash-rank4&open=true&count=3&after=1.a",
+                 b"/api/v1/incidents/INCIDENT", b"/api/v1/pool?whole=true&kind=a&count=2",
+                 b"/metrics", b"/healthz", b"/readyz"):
+        yield b"\x00" + path, 200
+    for path in (job + b"/snapshot?at=2026-11-20T15:54:42Z", job + b"/snapshot?at=s1795363200000",
+                 job + b"/lines?template=00000000000000aa&node=node-1&rank=4&context=5&limit=9"
+                 b"&around=2026-11-20T15:54:42Z", b"/api/v1/faults/none", b"/api/v1/pool/none"):
+        yield b"\x00" + path, 404
+    for path in (b"/api/v1/incidents?opne=true", b"/api/v1/jobs?count=0"):
+        yield b"\x00" + path, 400
+    confirmation = (b'{"incident": "INCIDENT", "id": "fuzzed", "cause": "a", "fix": "b", '
+                    b'"category": "hardware/accelerator", "example": "ring broke in 7 places", '
+                    b'"patterns": ["ring broke in [0-9]+ places"], "dry_run": ')
+    yield b"\x01/api/v1/faults\n" + confirmation + b"true}", None   # 200, or 422 for what it says
+    yield b"\x01/api/v1/faults\n" + confirmation + b"false}", None
+    yield b"\x01" + job + b"/snapshots\n{}", 200
+    yield b"\x01" + job + b'/outcome\n{"outcome": "failure", "note": "a"}', 200
+    yield b"\x01" + job + b'/outcome\n{"outcome": "success"}', 200
+    yield b"\x01/api/v1/pool\n" + RUN, 200
+    yield b"\x00/api/v1/pool/other.0", 200
+    yield b"\x02/api/v1/pool/other.0", 200
+    yield b"\x02/api/v1/faults/none", 404
+
+
+def questions():
+    return (question for question, _ in asked())
+
+
+def reach(program, corpus):
+    """Whether the seeds of questions are answered as they are meant to be: one that ends at the
+    first check finds nothing behind it."""
+    files = sorted(pathlib.Path(corpus).glob("seed*"))
+    done = subprocess.run([program, *files], capture_output=True, text=True, errors="replace",
+                          check=False, env={**os.environ, "L4_FUZZ_STATUS": "1"})
+    told = [int(line.split()[1]) for line in done.stderr.splitlines() if line.startswith("status ")]
+    wrong = [f"{question[1:70]!r} {status}, not {meant}"
+             for (question, meant), status in zip(asked(), told)
+             if status != meant and (meant or status not in (200, 422))]
+    if done.returncode or wrong or len(told) != len(files):
+        print(f"FAILED query: {len(told)} of {len(files)} seeds are answered; " + "; ".join(wrong))
+        return False
+    return True
 
 
 def seeds(target):
@@ -103,6 +147,8 @@ def run(target, options):
     with tempfile.TemporaryDirectory() as corpus:
         for i, seed in enumerate(seeds(target)):
             pathlib.Path(corpus, f"seed{i:04}").write_bytes(seed)
+        if target == "query" and not reach(program, corpus):
+            return False
         done = subprocess.run(
             [program, corpus, f"-max_total_time={options.seconds}", f"-seed={options.seed}",
              "-max_len=16384", "-timeout=20", "-rss_limit_mb=3000", "-print_final_stats=1",

@@ -143,7 +143,7 @@ def check_document(expect, asker, incident, fault):
         answer = item["get"]["responses"]["200"]
         if "$ref" in answer:
             answer = document["components"]["responses"][answer["$ref"].rsplit("/", 1)[1]]
-        (kind, content), = answer["content"].items()
+        kind, content = next(iter(answer["content"].items()))
         expect.equal(headers["Content-Type"], kind, f"type of {filled}")
         if kind == "application/json":
             schema = report if content["schema"] == {"$ref": "report.schema.json"} else \
@@ -164,7 +164,7 @@ def check_document(expect, asker, incident, fault):
         status, _, body = asker.ask(path)
         expect.that(status == 404 and "there is no" in json.loads(body)["error"]["message"],
                     f"GET {path}", body)
-    for query in ("count=x", "count=-1", "count=1001"):
+    for query in ("count=x", "count=-1", "count=0", "count=1001"):
         expect.equal(asker.ask(f"/api/v1/jobs?{query}")[0], 400, f"jobs?{query}")
 
 
@@ -183,7 +183,22 @@ def check_contents(expect, asker, report):
     row = asker.json("/api/v1/jobs/sample")
     expect.equal(row["state"], report["verdict"]["state"], "state of the job's row")
     expect.equal(row["ranks_mapped"], 8, "ranks that are known")
-    expect.equal(asker.json("/api/v1/jobs?count=0"), {"jobs": [], "next": None}, "none of the jobs")
+    for path, key, name, count in (("jobs/sample/nodes", "nodes", "node", 3),
+                                   ("agents", "agents", "agent", 3),
+                                   ("faults", "faults", "id", 300)):
+        whole, pages, after = asker.json(f"/api/v1/{path}"), [], ""
+        while after is not None and len(pages) < 100:
+            pages.append(asker.json(f"/api/v1/{path}?count={count}{after and '&after=' + after}"))
+            after = pages[-1]["next"]
+        expect.that([row[name] for page in pages for row in page[key]] ==
+                    [row[name] for row in whole[key]], f"pages of {path}")
+        expect.that(whole["next"] is None and len(pages) > 1, f"{path} in pages", len(pages))
+    status, _, body = asker.ask("/api/v1/jobs/sample/nodes?after=nobody")
+    expect.that(status == 400 and b"'nobody'" in body, "a place that is none", body)
+    text = asker.ask("/api/v1/faults?format=toml&count=2")[2].decode()
+    second = asker.json("/api/v1/faults?count=2")["faults"][1]["id"]
+    expect.that(text.endswith(f"\n# more faults follow behind {second}\n"), "a part in TOML",
+                text[-100:])
     expect.equal(asker.json("/api/v1/jobs?after=sample"), {"jobs": [], "next": None}, "all seen")
 
 

@@ -201,6 +201,80 @@ def check_sizes(world):
     expect.equal(world.server.process.pid, began, "it is the same program")
 
 
+def check_parameters(world):
+    """What is not known, or has no such value, is named, and nothing is answered in its place."""
+    job = f"/api/v1/jobs/{urllib.parse.quote(JOB, safe='')}"
+    for path, said in (("/api/v1/incidents?opne=true", "did you mean open?"),
+                       ("/api/v1/incidents?open=yes", "open must be true or false"),
+                       ("/api/v1/incidents?open=true&open=false", "open is there twice"),
+                       ("/api/v1/incidents?after=1", "after must be"),
+                       ("/api/v1/jobs?limit=3", "it has count, after"),
+                       ("/api/v1/jobs?count=", "count must be a number"),
+                       (f"{job}/snapshot?att=now", "did you mean at?"),
+                       (f"{job}/snapshots?after=x", "it has count, before"),
+                       (f"{job}/lines?nodes=a", "did you mean node?"),
+                       ("/api/v1/faults?format=yaml", "format must be json or toml"),
+                       ("/api/v1/pool?kinds=a", "did you mean kind?"),
+                       ("/api/v1/events?jobs=a", "did you mean job?"),
+                       ("/api/v1/agents?%1b=a", "control characters"),
+                       ("/metrics?x=1", "which has none")):
+        message = refused(world.expect, world.request(path, world.read), 400, "bad_request", path)
+        world.expect.that(said in message, f"{path}: {said}", message)
+    for body, kind, status, said in ((b"", "application/json", 400, "JSON"),
+                                     (b'{"why": 1}', "application/json", 400, "why"),
+                                     (b"{}", "text/plain", 415, "application/json"),
+                                     (b"{}", "", 415, "application/json")):
+        got, answer = world.ops.send("POST", f"{job}/snapshots", body, kind or "a/b")
+        world.expect.that(got == status and said in answer["error"]["message"],
+                          f"POST snapshots {body} {kind}", (got, answer))
+    world.expect.that(all(row["why"] == "incident" for row in
+                          world.ops.json(f"{job}/snapshots")["snapshots"]), "none was stored")
+
+
+def check_without_tokens(world):
+    """Pages of other sites, which a browser on this machine has open."""
+    folder = world.folder / "open"
+    (folder / "state").mkdir(parents=True)
+    (folder / "keys").symlink_to(world.folder / "keys")
+    server = programs.Aggregator(world.build / "l4-aggregator", folder)
+    config = server.config.read_text()
+    server.config.write_text(config.replace("[http]\n", '[http]\nnames = ["head-node"]\n'))
+
+    def status_of(method, host, more="", path="/api/v1/pool/none"):
+        with socket.create_connection(("127.0.0.1", server.http), timeout=30) as one:
+            one.sendall(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n{more}Connection: close\r\n"
+                        "\r\n".encode())
+            answer = b""
+            while part := one.recv(65536):
+                answer += part
+        return int(answer.split()[1]), json.loads(answer.partition(b"\r\n\r\n")[2])
+
+    try:
+        world.expect.that(server.start(), "one without tokens starts", server.log_text()[-600:])
+        own = f"127.0.0.1:{server.http}"
+        for method, host, origin, status, code in (
+                ("GET", own, "", 404, "not_found"),
+                ("GET", "localhost", "", 404, "not_found"),
+                ("GET", "head-node:7440", "", 404, "not_found"),
+                ("GET", "evil.example", "", 421, "wrong_host"),
+                ("GET", f"evil.example:{server.http}", "http://evil.example", 421, "wrong_host"),
+                ("DELETE", "evil.example", "", 421, "wrong_host"),
+                ("DELETE", own, f"http://{own}", 404, "not_found"),
+                ("DELETE", own, "http://evil.example", 403, "cross_site"),
+                ("DELETE", own, "null", 403, "cross_site")):
+            got, answer = status_of(method, host, f"Origin: {origin}\r\n" if origin else "")
+            world.expect.equal((got, answer["error"]["code"]), (status, code),
+                               f"{method} to {host} from {origin!r}")
+        world.expect.equal(status_of("GET", "any-probe", path="/healthz")[0], 200, "a probe")
+        page = server.get("/metrics")[1].decode()
+        for reason, count in (("wrong_host", 3), ("cross_site", 2)):
+            world.expect.that(f'http_refused_total{{reason="{reason}"}} {count}\n' in page,
+                              f"{reason} is counted", page[-1500:])
+    finally:
+        if server.process and server.process.poll() is None:
+            server.end(signal.SIGTERM)
+
+
 def check_sql(world):
     """Words of SQL are names that nobody has."""
     expect = world.expect
@@ -209,7 +283,7 @@ def check_sql(world):
     for word in ("x' OR '1'='1", "'; DROP TABLE incidents; --", '" OR 1=1 --', "%", "_", SQL):
         quoted = urllib.parse.quote(word, safe="")
         expect.equal(world.ops.json(f"/api/v1/incidents?job={quoted}"),
-                     {"incidents": []}, f"incidents of job {word}")
+                     {"incidents": [], "next": None}, f"incidents of job {word}")
         for path in (f"/api/v1/jobs/{quoted}", f"/api/v1/incidents/{quoted}",
                      f"/api/v1/jobs/{quoted}/snapshot?at=2026-01-01T00:00:00Z",
                      f"/api/v1/pool/{quoted}", f"/api/v1/faults/{quoted}"):
@@ -304,7 +378,9 @@ def check(world):
     check_answers(world, rows[0]["id"])
     check_commands(world, rows[0]["id"])
     check_sql(world)
+    check_parameters(world)
     check_sizes(world)
+    check_without_tokens(world)
     for body in world.hook.bodies:
         json.loads(body)
         expect.that(not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", body), "bytes of an alert", body)

@@ -230,6 +230,40 @@ def check_commands(world, logs):
     expect.equal(len({run["kind"] for run in runs}), 1, "still one kind")
 
 
+def check_large(world):
+    """A pool larger than one answer is given in pages, and carried as one file all the same."""
+    expect, many = world.expect, 30
+    kept = json.loads((world.folder / "kept.json").read_text())["runs"][0]
+    for i in range(many):
+        # Each of a kind of its own: of one kind only four are kept here.
+        events = [{"id": f"{0xaa0000 + 1000 * i + part:016x}", "level": "info",
+                   "template": f"part {part} of large pool {i} " + "x" * 960, "node_count_max": 9,
+                   "node_rate_max": 0.5, "node_share": 1} for part in range(600)]
+        run = dict(kept, run=f"large-{i}.0", job=f"large-{i}", events=events)
+        status, answer = world.ops.send("POST", "/api/v1/pool",
+                                        {"schema": "l4.pool/1", "runs": [run]})
+        expect.equal(status, 200, f"run {i} is taken: {answer}")
+    everybody = sorted(world.runs())
+    page = world.ops.json("/api/v1/pool?whole=true")
+    expect.that(page["next"] and 10 < len(page["runs"]) < len(everybody), "one page of them",
+                (page["next"], len(page["runs"])))
+    file = world.folder / "large.json"
+    run = world.command("pool", "export", "--out", file)
+    runs = json.loads(file.read_text())["runs"]
+    expect.equal((run.status, sorted(run["run"] for run in runs)), (0, everybody), "export of all")
+    expect.that(not file.with_name("large.json.part").exists(), "nothing else is left")
+    run = world.command("pool", "list")
+    expect.that(f"{len(everybody)} runs of".encode() in run.stdout, "list of all", run)
+    run = world.command("pool", "import", file)
+    expect.that(run.status == 0 and f"{len(everybody)} runs were added".encode() in run.stdout,
+                "import of all", run)
+    text = file.read_text()
+    file.write_text(text.replace('"large-9"', '"large-x"'))
+    run = world.command("pool", "import", file)
+    expect.that(run.status == 2 and ".run: must be JOB.ATTEMPT" in run.stderr, "one that is wrong",
+                run)
+
+
 def main():
     l4, expect = support.start(sys.argv, "pool")
     with tempfile.TemporaryDirectory(prefix="l4-pool-") as folder:
@@ -240,6 +274,7 @@ def main():
             check_use(world, logs)
             check_outcomes(world)
             check_commands(world, logs)
+            check_large(world)
         finally:
             if world.server.process and world.server.process.poll() is None:
                 world.server.end(signal.SIGTERM)

@@ -29,7 +29,7 @@ RULES = CONFIG / "prometheus" / "rules.yml"
 ALWAYS = "L4Watchdog"
 DASHBOARDS = sorted((CONFIG / "grafana").glob("*.json"))
 # Labels that a series may have: words of closed lists, and jobs, of which there are so many.
-LABELS = {"reason", "step", "state", "limit", "sink"}
+LABELS = {"reason", "step", "state", "limit", "sink", "status"}
 JOB_LABEL, JOB = "job_id", "job-7"
 SELECTOR = re.compile(r"\b(l4_\w+|up)\b(\{[^}]*\})?")
 SCHEMA_VERSION = 39     # Grafana 11

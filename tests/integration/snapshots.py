@@ -29,7 +29,7 @@ PATH = "/api/v1/jobs/sample/snapshots"
 
 def post(server, path):
     request = urllib.request.Request(f"http://127.0.0.1:{server.http}{path}", method="POST",
-                                     data=b"{}")
+                                     data=b"{}", headers={"Content-Type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=20) as got:
             return got.status, json.loads(got.read())

@@ -107,12 +107,13 @@ Result<std::vector<Found>> ask_incidents(const std::string& url) {
   auto rows = cli::read_incidents(*text);
   if (!rows) return std::unexpected(rows.error());
   std::vector<Found> found;
-  for (const cli::IncidentRow& row : *rows) {
+  for (const cli::IncidentRow& row : rows->incidents) {
     const auto whole = body_of(url + "/api/v1/incidents/" + http::percent_encoded(row.id));
     if (!whole) return std::unexpected(whole.error());
     const auto with_report = cli::read_incidents(fmt::format(R"({{"incidents":[{}]}})", *whole));
     if (!with_report) return std::unexpected(with_report.error());
-    const std::string node = with_report->empty() ? std::string() : with_report->front().first_node;
+    const std::string node =
+        with_report->incidents.empty() ? std::string() : with_report->incidents.front().first_node;
     found.push_back({row.id, row.job, row.state, node, static_cast<std::int32_t>(row.attempt),
                      row.opened, row.resolved});
   }

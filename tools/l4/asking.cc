@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <utility>
+#include <vector>
 
 #include "common/http/tls.h"
 #include "common/http/url.h"
@@ -122,6 +124,31 @@ Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Mill
   if (status != nullptr) *status = response->status;
   if (response->status == 200) return std::move(response->body);
   return std::unexpected(failure_of(asked, *response));
+}
+
+Answer<std::string> fetch_list(const Aggregator& asked, const std::string& path,
+                               const std::string& key, Millis timeout, std::size_t most) {
+  constexpr std::size_t kPagesMax = 1'000;
+  std::vector<std::string> pages;
+  std::string next;
+  for (std::size_t rows = 0; pages.empty() || !next.empty(); rows += kPageRows) {
+    if (pages.size() == kPagesMax) return failed(asked.address, "gives one page after the other");
+    if (most != kAllRows && rows >= most) break;
+    std::string query;
+    if (most != kAllRows) query = fmt::format("count={}", std::min(kPageRows, most - rows));
+    if (!next.empty())
+      query += (query.empty() ? "after=" : "&after=") + http::percent_encoded(next);
+    const char* const mark = query.empty() ? "" : path.find('?') == path.npos ? "?" : "&";
+    auto body = fetch(asked, path + mark + query, timeout);
+    if (!body) return std::unexpected(body.error());
+    const auto behind = next_page(*body);
+    if (!behind) return misread(asked, behind.error());
+    next = *behind;
+    pages.push_back(std::move(*body));
+  }
+  auto whole = joined_pages(pages, key);
+  if (!whole) return misread(asked, whole.error());
+  return std::move(*whole);
 }
 
 std::unexpected<Failure> misread(const Aggregator& asked, const Error& error) {

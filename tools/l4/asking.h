@@ -4,6 +4,7 @@
 // of the caller. What was answered is as it was sent: not fit for a terminal yet. No state.
 #pragma once
 
+#include <cstddef>
 #include <expected>
 #include <filesystem>
 #include <string>
@@ -44,6 +45,10 @@ Answer<void> check_files(const AskOptions& file);
 /// How to ask it, with the token and whom to believe.
 http::ClientOptions how_to_ask(const Aggregator& asked, Millis timeout);
 
+inline constexpr std::size_t kAllRows = 0;
+/// Rows that are asked for at once where not all are wanted; the aggregator gives no more.
+inline constexpr std::size_t kPageRows = 1'000;
+
 enum class Method { get, post, erase };
 
 /// Any status is an answer; a body is JSON.
@@ -53,6 +58,10 @@ Answer<http::ClientResponse> ask(const Aggregator& asked, Method method, const s
 /// Body of a 200; everything else is a failure that says why. `status` tells other answers apart.
 Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Millis timeout,
                           unsigned* status = nullptr);
+
+/// The list `key` with the pages that follow the first, as one answer; at most `most` rows.
+Answer<std::string> fetch_list(const Aggregator& asked, const std::string& path,
+                               const std::string& key, Millis timeout, std::size_t most = kAllRows);
 
 /// Why it was not 200: the sentence that came, or what is odd about the answer.
 Failure failure_of(const Aggregator& asked, const http::ClientResponse& response);

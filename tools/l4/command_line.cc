@@ -10,12 +10,13 @@
 
 #include "agent/discover/layout_pattern.h"
 #include "aggregator/serve/utf8.h"
+#include "common/base/nearest.h"
 #include "tools/l4/completion.h"
 #include "tools/l4/faults_options.h"
 #include "tools/l4/help_text.h"
+#include "tools/l4/suggest.h"
 #include "tools/l4/terminal.h"
 #include "tools/l4/zone.h"
-#include "tools/l4/suggest.h"
 
 namespace l4::cli {
 namespace {

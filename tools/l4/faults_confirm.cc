@@ -138,6 +138,23 @@ int export_folder(const FaultsOptions& options, const char* program) {
   return write_text(for_output(std::move(text), options), options.out, program);
 }
 
+/// All pages; what says that there are more is left out.
+Answer<std::string> fetch_toml(const Aggregator& asked, const std::string& path) {
+  std::string text, after;
+  for (;;) {
+    const auto page = fetch(
+        asked, after.empty() ? path : path + "&after=" + http::percent_encoded(after), kTimeout);
+    if (!page) return std::unexpected(page.error());
+    std::string_view rows = *page;
+    const std::size_t last = rows.rfind('\n', rows.size() < 2 ? 0 : rows.size() - 2);
+    const std::string_view end = last == rows.npos ? "" : rows.substr(last + 1);
+    text += text.empty() ? "" : "\n";
+    if (!end.starts_with(faults::kMoreFaults)) return text.append(rows);
+    after = end.substr(faults::kMoreFaults.size(), end.size() - faults::kMoreFaults.size() - 1);
+    text.append(rows.substr(0, last + 1));
+  }
+}
+
 }  // namespace
 
 int confirm_fault(const FaultsOptions& options) {
@@ -162,14 +179,16 @@ int drop_fault(const FaultsOptions& options) {
 int export_faults(const FaultsOptions& options) {
   constexpr auto kProgram = "l4 faults export";
   if (!options.faults.empty()) return export_folder(options, kProgram);
-  const bool json = options.format == "json";
-  const std::string path = fmt::format("/api/v1/faults?whole=true&confirmed={}&format={}",
-                                       options.confirmed, json ? "json" : "toml");
   const auto asked = find_aggregator(options);
   if (!asked) return fail(asked.error().error, asked.error().exit, kProgram);
-  auto body = fetch(*asked, path, kTimeout);
+  const std::string path = fmt::format("/api/v1/faults?whole=true&confirmed={}", options.confirmed);
+  if (options.format != "json") {
+    auto text = fetch_toml(*asked, path + "&format=toml");
+    if (!text) return fail(text.error().error, text.error().exit, kProgram);
+    return write_text(for_output(std::move(*text), options), options.out, kProgram);
+  }
+  const auto body = fetch_list(*asked, path, "faults", kTimeout);
   if (!body) return fail(body.error().error, body.error().exit, kProgram);
-  if (!json) return write_text(for_output(std::move(*body), options), options.out, kProgram);
   const auto tidy = tidied_json(*body);
   if (!tidy) {
     const Failure failure = misread(*asked, tidy.error()).error();

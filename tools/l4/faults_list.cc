@@ -6,11 +6,11 @@
 #include <set>
 
 #include "aggregator/serve/utf8.h"
+#include "common/base/nearest.h"
 #include "tools/l4/diagnose_command.h"
 #include "tools/l4/faults_command.h"
 #include "tools/l4/faults_json.h"
 #include "tools/l4/live_json.h"
-#include "common/base/nearest.h"
 #include "tools/l4/terminal.h"
 
 namespace l4::cli {

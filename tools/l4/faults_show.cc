@@ -9,13 +9,13 @@
 
 #include "aggregator/serve/page.h"
 #include "aggregator/serve/utf8.h"
+#include "common/base/nearest.h"
 #include "tools/l4/asking.h"
 #include "tools/l4/diagnose_command.h"
 #include "tools/l4/faults_asked.h"
 #include "tools/l4/faults_command.h"
 #include "tools/l4/faults_json.h"
 #include "tools/l4/live_json.h"
-#include "common/base/nearest.h"
 #include "tools/l4/terminal.h"
 
 namespace l4::cli {

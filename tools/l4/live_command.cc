@@ -15,6 +15,7 @@
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
 #include "aggregator/serve/utf8.h"
+#include "common/base/nearest.h"
 #include "common/http/url.h"
 #include "tools/l4/asking.h"
 #include "tools/l4/compared.h"
@@ -29,6 +30,8 @@
 
 namespace l4::cli {
 namespace {
+
+constexpr Millis kListTimeout{10'000};
 
 const char* program_of(const LiveOptions& options) {
   using enum LiveOptions::Action;
@@ -56,9 +59,7 @@ const char* program_of(const LiveOptions& options) {
 /// A list, as JSON or as the text that `read` and to_text make of it.
 template <class Read>
 Answer<std::string> show_list(const LiveOptions& options, const Aggregator& asked,
-                              const std::string& path, Read read) {
-  constexpr Millis kTimeout{10'000};
-  const auto body = fetch(asked, path, kTimeout);
+                              const Answer<std::string>& body, Read read) {
   if (!body) return std::unexpected(body.error());
   const auto list = read(*body);
   if (!list) return misread(asked, list.error());
@@ -127,7 +128,9 @@ Answer<std::string> store_snapshot(const LiveOptions& options, const Aggregator&
 
 Answer<std::string> show_stored(const LiveOptions& options, const Aggregator& asked) {
   if (options.store) return store_snapshot(options, asked);
-  return show_list(options, asked, job_path(options, "snapshots?count=1000"), read_snapshots);
+  return show_list(options, asked,
+                   fetch(asked, job_path(options, "snapshots?count=1000"), kListTimeout),
+                   read_snapshots);
 }
 
 Answer<diagnose::Report> fetch_snapshot(const LiveOptions& options, const Aggregator& asked) {
@@ -238,11 +241,24 @@ int show_lines(const LiveOptions& options, const Aggregator& asked) {
   return options.exit_code && !list->missing.empty() ? kFailureFound : kDone;
 }
 
-std::string incidents_path(const LiveOptions& options) {
-  std::string path = fmt::format("/api/v1/incidents?count={}", options.count);
-  if (!options.job.empty()) path += "&job=" + http::percent_encoded(options.job);
-  if (options.open) path += "&open=true";
-  return path;
+Answer<std::string> list_incidents(const LiveOptions& options, const Aggregator& asked) {
+  std::string path = "/api/v1/incidents";
+  if (!options.job.empty()) path += "?job=" + http::percent_encoded(options.job);
+  if (options.open) path += options.job.empty() ? "?open=true" : "&open=true";
+  return show_list(options, asked,
+                   fetch_list(asked, path, "incidents", kListTimeout, options.count),
+                   read_incidents);
+}
+
+/// Of jobs, agents, incidents.
+Answer<std::string> list(const LiveOptions& options, const Aggregator& asked) {
+  const auto whole = [&](const std::string& what) {
+    return fetch_list(asked, "/api/v1/" + what, what, kListTimeout);
+  };
+  using enum LiveOptions::Action;
+  if (options.action == jobs) return show_list(options, asked, whole("jobs"), read_jobs);
+  if (options.action == agents) return show_list(options, asked, whole("agents"), read_agents);
+  return list_incidents(options, asked);
 }
 
 /// --job names one that is not watched, and of which no incident is known.
@@ -282,10 +298,7 @@ int run_live(const LiveOptions& options) {
   if (options.action == top) return run_top(options, asked);
   if (const auto unknown = unknown_job(options, asked))
     return fail(unknown->error, unknown->exit, program_of(options));
-  const auto text = options.action == jobs ? show_list(options, asked, "/api/v1/jobs", read_jobs)
-                    : options.action == agents
-                        ? show_list(options, asked, "/api/v1/agents", read_agents)
-                        : show_list(options, asked, incidents_path(options), read_incidents);
+  const auto text = list(options, asked);
   if (!text) return fail(text.error().error, text.error().exit, program_of(options));
   return write_text(*text, {}, program_of(options));
 }

@@ -242,16 +242,17 @@ Result<AgentList> read_agents(std::string_view text) {
   return list;
 }
 
-Result<std::vector<IncidentRow>> read_incidents(std::string_view text) {
+Result<IncidentList> read_incidents(std::string_view text) {
   const auto json = parsed<Json>(text);
   if (!json) return std::unexpected(json.error());
   std::optional<Error> error;
-  std::vector<IncidentRow> rows;
+  IncidentList list;
   Object(*json, "$", error).list("incidents", [&](const Json& row, const std::string& path) {
-    rows.push_back(read_incident(row, path, error));
+    list.incidents.push_back(read_incident(row, path, error));
   });
   if (error) return std::unexpected(*error);
-  return rows;
+  list.more = json->contains("next") && !(*json)["next"].is_null();
+  return list;
 }
 
 Result<SnapshotRow> read_snapshot(std::string_view text) {
@@ -341,6 +342,28 @@ Result<std::string> report_of_incident(std::string_view text, bool opening) {
     return std::unexpected(
         Error{opening ? "$.evidence.report_at_opening" : "$.report", "there is none"});
   return report.dump();
+}
+
+Result<std::string> next_page(std::string_view text) {
+  const auto json = parsed<Json>(text);
+  if (!json) return std::unexpected(json.error());
+  if (!json->is_object() || !json->value("next", Json()).is_string()) return "";
+  return (*json)["next"].get<std::string>();
+}
+
+Result<std::string> joined_pages(const std::vector<std::string>& pages, const std::string& key) {
+  if (pages.size() == 1) return pages.front();
+  nlohmann::ordered_json whole;
+  for (const std::string& page : pages) {
+    auto json = parsed<nlohmann::ordered_json>(page);
+    if (!json) return std::unexpected(json.error());
+    if (!json->is_object() || !json->contains(key) || !(*json)[key].is_array())
+      return std::unexpected(Error{"$." + key, "must be a list"});
+    if (whole.is_null()) whole = *json, whole[key].clear();
+    for (auto& row : (*json)[key]) whole[key].push_back(std::move(row));
+    if (json->contains("next")) whole["next"] = (*json)["next"];
+  }
+  return whole.dump();
 }
 
 std::string read_error(std::string_view text) {

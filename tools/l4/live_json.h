@@ -49,6 +49,11 @@ struct IncidentRow {
   std::optional<TimeMs> resolved_at;
 };
 
+struct IncidentList {
+  std::vector<IncidentRow> incidents;
+  bool more = false;  ///< the answer does not hold all
+};
+
 struct AgentList {
   bool blind = false;  ///< too many agents fell silent at once for any to be called lost
   std::vector<AgentRow> agents;
@@ -87,7 +92,7 @@ Result<SnapshotRow> read_snapshot(std::string_view text);
 Result<std::vector<SnapshotRow>> read_snapshots(std::string_view text);
 Result<JobList> read_jobs(std::string_view text);
 Result<AgentList> read_agents(std::string_view text);
-Result<std::vector<IncidentRow>> read_incidents(std::string_view text);
+Result<IncidentList> read_incidents(std::string_view text);
 Result<ChangeRow> read_change(std::string_view text);
 Result<LineList> read_line_list(std::string_view text);
 
@@ -98,6 +103,11 @@ Result<std::string> report_of_incident(std::string_view text, bool opening);
 /// What the rows of the list `list` have under `id`.
 Result<std::vector<std::string>> read_names(std::string_view text, const char* list,
                                             const char* id);
+/// Behind what a list goes on, for `after=`; empty where the answer holds its last row.
+Result<std::string> next_page(std::string_view text);
+/// Pages of the list `key` as one answer: the rows of all of them, and what else the first one
+/// says, but for `next`, which is that of the last.
+Result<std::string> joined_pages(const std::vector<std::string>& pages, const std::string& key);
 
 /// The sentence of {"error": {"message"}}; empty if it is none.
 std::string read_error(std::string_view text);

@@ -247,7 +247,7 @@ void add_live(CLI::App& app, LiveOptions& options) {
   incidents_command->add_flag("--opening", options.opening, "the report as it was at its opening");
   incidents_command->add_option("--count", options.count, "so many at most (default: 100)")
       ->type_name("N")
-      ->check(CLI::Range(1u, 1'000u).description(""));
+      ->check(CLI::Range(1u, 1'000'000u).description(""));
   add_report_options(incidents_command, options);
   add_lines(add("lines", "raw lines of a running job, from its nodes", kLinesFooter, lines),
             options);

@@ -313,14 +313,13 @@ std::string to_text(const std::vector<SnapshotRow>& rows, TimeMs now,
   return page.take();
 }
 
-std::string to_text(const std::vector<IncidentRow>& rows, TimeMs now,
-                    const serve::TextStyle& style) {
+std::string to_text(const IncidentList& list, TimeMs now, const serve::TextStyle& style) {
   Page page(style);
-  if (rows.empty()) {
+  if (list.incidents.empty()) {
     page.title({{"no incident"}});
     return page.take();
   }
-  std::vector<IncidentRow> sorted = rows;
+  std::vector<IncidentRow> sorted = list.incidents;
   std::ranges::stable_sort(sorted, {}, [](const IncidentRow& row) {
     return std::pair(row.resolved, -row.opened.time_since_epoch().count());
   });
@@ -338,6 +337,7 @@ std::string to_text(const std::vector<IncidentRow>& rows, TimeMs now,
             std::move(cells), style.width);
   page.gap();
   page.title({{summary(sorted, "incident", status_of), Tone::dim}});
+  if (list.more) page.title({{"and older ones; --count shows more", Tone::uneasy}});
   return page.take();
 }
 

@@ -15,8 +15,7 @@ namespace l4::cli {
 /// `now` is what ages are counted from.
 std::string to_text(const JobList& list, TimeMs now, const serve::TextStyle& style);
 std::string to_text(const AgentList& list, TimeMs now, const serve::TextStyle& style);
-std::string to_text(const std::vector<IncidentRow>& rows, TimeMs now,
-                    const serve::TextStyle& style);
+std::string to_text(const IncidentList& list, TimeMs now, const serve::TextStyle& style);
 std::string to_text(const std::vector<SnapshotRow>& rows, TimeMs now,
                     const serve::TextStyle& style);
 

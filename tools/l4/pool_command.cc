@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <map>
+#include <optional>
 
 #include "aggregator/pool/run_json.h"
 #include "aggregator/serve/json_object.h"
@@ -14,6 +13,7 @@
 #include "common/http/url.h"
 #include "tools/l4/asking.h"
 #include "tools/l4/live_json.h"
+#include "tools/l4/pool_file.h"
 #include "tools/l4/pool_logs.h"
 #include "tools/l4/suggest.h"
 #include "tools/l4/terminal.h"
@@ -22,7 +22,6 @@ namespace l4::cli {
 namespace {
 
 constexpr Millis kTimeout{60'000};
-constexpr std::size_t kFileBytesMax = std::size_t{64} << 20U;
 
 const char* program_of(const PoolOptions& options) {
   using enum PoolOptions::Action;
@@ -68,6 +67,14 @@ Answer<std::string> exchange(const PoolOptions& options, Method method, const st
   const unsigned status = response->status;
   if (status == 400 || status == 404 || status == 409) failure.exit = kWrongUse;
   return std::unexpected(failure);
+}
+
+Answer<std::string> all_runs(const PoolOptions& options) {
+  const auto asked = find_aggregator(options);
+  if (!asked) return std::unexpected(asked.error());
+  const std::string kind =
+      options.kind.empty() ? "" : "?kind=" + http::percent_encoded(options.kind);
+  return fetch_list(*asked, "/api/v1/pool" + kind, "runs", kTimeout);
 }
 
 int give_up(const PoolOptions& options, const Failure& failure) {
@@ -154,72 +161,75 @@ Result<std::string> render_outcome(const std::string& body) {
   return shown;
 }
 
-int export_runs(const PoolOptions& options) {
-  std::string path = "/api/v1/pool?whole=true";
-  if (!options.kind.empty()) path += "&kind=" + http::percent_encoded(options.kind);
-  const auto body = exchange(options, Method::get, path, {});
-  if (!body) return give_up(options, body.error());
-  const auto runs = pool::read_runs(*body, true);
-  if (!runs)
-    return fail({"what the aggregator answered: " + runs.error().where, runs.error().reason},
-                kNothingRead, program_of(options));
-  return write_text(*body, options.out, program_of(options));
-}
-
-Result<std::string> read_file(const std::filesystem::path& path) {
-  std::string text;
-  const auto take = [&](std::istream& in) {
-    std::string part(std::size_t{1} << 20U, '\0');
-    while (text.size() <= kFileBytesMax &&
-           (in.read(part.data(), std::ssize(part)), in.gcount() > 0))
-      text.append(part, 0, static_cast<std::size_t>(in.gcount()));
-  };
-  if (path == "-") {
-    take(std::cin);
-  } else {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return std::unexpected(Error{path.string(), "cannot be read"});
-    take(in);
-  }
-  if (text.size() > kFileBytesMax)
-    return std::unexpected(Error{path.string(), "has more than 64 MiB"});
-  return text;
-}
-
 /// One request each: a body has a bound.
-int send(const PoolOptions& options, const std::vector<pool::Run>& runs) {
-  std::size_t added = 0;
-  for (const pool::Run& run : runs) {
-    const auto body = exchange(options, Method::post, "/api/v1/pool", pool::to_json(run));
-    if (!body) {
-      Failure failure = body.error();
-      if (added > 0) failure.error.reason += fmt::format("; {} runs before it were added", added);
-      return give_up(options, failure);
-    }
-    ++added;
-    if (options.format == "json") std::cout << *body;
-  }
-  if (options.format != "json")
-    std::cout << fmt::format("{} {} added\n", added, added == 1 ? "run was" : "runs were");
-  return finish_output(program_of(options));
-}
+class Sender {
+ public:
+  explicit Sender(const PoolOptions& options) : options_(options) {}
 
-int import_runs(const PoolOptions& options) {
-  const auto text = read_file(options.path);
-  if (!text) return fail(text.error(), kWrongUse, program_of(options));
-  const auto runs = pool::read_runs(*text, true);
-  if (!runs) {
-    Error error = runs.error();
-    error.where = options.path.string() + (error.where.empty() ? "" : ": " + error.where);
-    return fail(error, kWrongUse, program_of(options));
+  /// Keeps why it failed.
+  Result<void> send(const pool::Run& run) {
+    const auto body = exchange(options_, Method::post, "/api/v1/pool", pool::to_json(run));
+    if (!body) {
+      failure_ = body.error();
+      if (added_ > 0)
+        failure_->error.reason += fmt::format("; {} runs before it were added", added_);
+      return std::unexpected(failure_->error);
+    }
+    ++added_;
+    if (options_.format == "json") std::cout << *body;
+    return {};
   }
-  return send(options, *runs);
+  int end() const {
+    if (failure_) return give_up(options_, *failure_);
+    if (options_.format != "json")
+      std::cout << fmt::format("{} {} added\n", added_, added_ == 1 ? "run was" : "runs were");
+    return finish_output(program_of(options_));
+  }
+
+ private:
+  const PoolOptions& options_;
+  std::size_t added_ = 0;
+  std::optional<Failure> failure_;
+};
+
+/// What is wrong with the file is told before anything is sent.
+int import_runs(const PoolOptions& options) {
+  const auto file = PoolFile::open(options.path);
+  if (!file) return fail(file.error(), kWrongUse, program_of(options));
+  Sender sender(options);
+  const auto checked = (*file)->each([](const pool::Run&) { return Result<void>(); });
+  if (!checked) return fail(checked.error(), kWrongUse, program_of(options));
+  static_cast<void>((*file)->each([&](const pool::Run& run) { return sender.send(run); }));
+  return sender.end();
 }
 
 int add_logs(const PoolOptions& options) {
   auto read = read_healthy(options);
   if (!read) return give_up(options, read.error());
-  return send(options, {std::move(*read)});
+  Sender sender(options);
+  static_cast<void>(sender.send(*read));
+  return sender.end();
+}
+
+/// Page after page: a pool may be larger than one answer, and than memory.
+int export_runs(const PoolOptions& options) {
+  PoolWriter out(options.out);
+  std::string next;
+  do {
+    std::string path = "/api/v1/pool?whole=true";
+    if (!options.kind.empty()) path += "&kind=" + http::percent_encoded(options.kind);
+    if (!next.empty()) path += "&after=" + http::percent_encoded(next);
+    const auto body = exchange(options, Method::get, path, {});
+    if (!body) return give_up(options, body.error());
+    const auto runs = pool::read_runs(*body, true);
+    const auto behind = runs ? next_page(*body) : std::unexpected(runs.error());
+    if (!behind)
+      return fail({"what the aggregator answered: " + behind.error().where, behind.error().reason},
+                  kNothingRead, program_of(options));
+    for (const pool::Run& run : *runs) out.put(run);
+    next = runs->empty() ? std::string() : *behind;
+  } while (!next.empty());
+  return out.end(program_of(options));
 }
 
 int tell(const PoolOptions& options) {
@@ -237,12 +247,8 @@ int run_pool(const PoolOptions& options) {
   using enum PoolOptions::Action;
   const std::string run_path = "/api/v1/pool/" + http::percent_encoded(options.run);
   switch (options.action) {
-    case list: {
-      const std::string kind =
-          options.kind.empty() ? "" : "?kind=" + http::percent_encoded(options.kind);
-      return show_answer(options, exchange(options, Method::get, "/api/v1/pool" + kind, {}),
-                         render_list);
-    }
+    case list:
+      return show_answer(options, all_runs(options), render_list);
     case show:
       return show_answer(options, exchange(options, Method::get, run_path, {}),
                          [&](const std::string& body) { return render_run(body, options.top); });

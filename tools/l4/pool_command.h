@@ -2,8 +2,9 @@
 //
 // Flow: command line -> run_pool -> common/http -> the aggregator's JSON, which pool/run_json.h
 // reads. `add` reads logs of a healthy run as `l4 diagnose --history` does and sends what is normal
-// in them; `export` and `import` keep runs as one file, schema l4.pool/1, which is read whole
-// before anything is sent. Blocking. Bounds: 64 MiB of file.
+// in them; `export` and `import` keep runs as one file, schema l4.pool/1, which is checked
+// whole before anything is sent. Blocking. A pool of any size: pages of it, or one run of its file,
+// are in memory at a time.
 #pragma once
 
 #include <filesystem>

@@ -83,8 +83,7 @@ void add_pool(CLI::App& app, PoolOptions& options) {
   shown->add_option("--top", options.top, "so many events (default: 20)")
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000'000u).description(""));
-  auto* added =
-      add(pool, "add", "logs of a run that ended well", kAddFooter, Action::add);
+  auto* added = add(pool, "add", "logs of a run that ended well", kAddFooter, Action::add);
   added->add_option("DIR", options.path, "its logs")->type_name("")->required();
   added->add_option("--name", options.name, "of the job (default: that of the folder)")
       ->type_name("JOB");

@@ -126,13 +126,17 @@ struct Overview {
 
 Answer<Overview> ask_overview(const Aggregator& asked) {
   Overview overview;
-  for (const auto& [path, body] :
-       {std::pair{"/api/v1/jobs?count=1000", &overview.jobs},
-        std::pair{"/api/v1/incidents?open=true&count=1000", &overview.incidents},
-        std::pair{"/api/v1/agents", &overview.agents}}) {
-    auto answer = fetch(asked, path, kTimeout);
+  struct Part {
+    const char *path, *key;
+    std::string* body;
+  };
+  for (const Part& part :
+       {Part{"/api/v1/jobs", "jobs", &overview.jobs},
+        Part{"/api/v1/incidents?open=true&count=1000", "incidents", &overview.incidents},
+        Part{"/api/v1/agents", "agents", &overview.agents}}) {
+    auto answer = fetch_list(asked, part.path, part.key, kTimeout);
     if (!answer) return std::unexpected(answer.error());
-    *body = std::move(*answer);
+    *part.body = std::move(*answer);
   }
   return overview;
 }
@@ -165,7 +169,7 @@ Answer<std::string> to_text(const Overview& overview, const Aggregator& asked,
   const auto agents = read_agents(overview.agents);
   if (!agents) return misread(asked, agents.error());
   std::string text = agents_in_short(*agents, style);
-  if (!incidents->empty()) text += cli::to_text(*incidents, now(), style) + "\n";
+  if (!incidents->incidents.empty()) text += cli::to_text(*incidents, now(), style) + "\n";
   return text + cli::to_text(*jobs, now(), style);
 }
 

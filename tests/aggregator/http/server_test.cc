@@ -159,7 +159,7 @@ TEST_CASE("http server: what is no request is answered and ends") {
     CHECK(answer.substr(0, 12) == row.answer);
     CHECK(answer.find("{\"error\": {\"code\": \"") != std::string::npos);
   }
-  CHECK(server->counts().refused == rows.size());
+  CHECK(server->counts().refused() == rows.size());
   CHECK(server->counts().requests == 0);
   CHECK(fetch(*server, "/")->status == 200);
 }

@@ -65,7 +65,8 @@ TEST_CASE("tokens: the greater role of two rows with one token counts") {
   const std::string hash = sha256_of("secret");
   write(file, "operate a " + hash + "\nread b " + hash + "\nread c " + sha256_of("other") + "\n");
   const Handler all = [](const Request&, const Reply& reply) { reply({200, "text/plain", "x"}); };
-  const auto handler = guarded(file, all, {});
+  const auto counters = std::make_shared<Counters>();
+  const auto handler = guarded(file, all, {}, counters);
   REQUIRE(handler);
   CHECK(ask(*handler, asks("POST", "/x", "Bearer secret")).status == 200);
   CHECK(ask(*handler, asks("POST", "/x", "bEARER   other")).status == 403);
@@ -77,6 +78,10 @@ TEST_CASE("tokens: the greater role of two rows with one token counts") {
   }
   CHECK(ask(*handler, asks("GET", "/healthz", "")).status == 200);
   CHECK(ask(*handler, asks("GET", "/healthz/x", "")).status == 401);
+  const auto refused = counters->now().refused_for;
+  CHECK(refused.at(static_cast<std::size_t>(Refusal::not_allowed)) == 1);
+  CHECK(refused.at(static_cast<std::size_t>(Refusal::no_token)) == 6);
+  CHECK(refused.at(static_cast<std::size_t>(Refusal::unknown_token)) == 3);
 }
 
 TEST_CASE("ETag: 304 to who has it, for answers of 200 to GET alone") {
@@ -119,7 +124,7 @@ TEST_CASE("tokens: the handler gets the name of the token, and not what a client
   const test::TempFolder folder;
   const auto file = folder.path() / "tokens";
   write(file, "operate ops " + sha256_of("secret") + "\nread ro " + sha256_of("other") + "\n");
-  const auto handler = guarded(file, name_who, {});
+  const auto handler = guarded(file, name_who, {}, std::make_shared<Counters>());
   REQUIRE(handler);
   Request request = asks("DELETE", "/x", "Bearer secret");
   request.who = "somebody";
@@ -130,7 +135,7 @@ TEST_CASE("tokens: the handler gets the name of the token, and not what a client
 }
 
 TEST_CASE("tokens: without any, who is on this machine may change things") {
-  const Handler handler = unguarded(name_who);
+  const Handler handler = unguarded(name_who, {}, std::make_shared<Counters>());
   struct Row {
     const char *method, *peer;
     unsigned status;
@@ -150,6 +155,38 @@ TEST_CASE("tokens: without any, who is on this machine may change things") {
     CHECK(response.status == row.status);
     if (row.status == 200) CHECK(response.body == "local");
   }
+}
+
+TEST_CASE("tokens: without any, pages of other sites change nothing, and names lead nowhere") {
+  const auto counters = std::make_shared<Counters>();
+  const Handler handler = unguarded(name_who, {"head-node"}, counters);
+  struct Row {
+    const char *method, *host, *origin;
+    unsigned status;
+  };
+  for (const Row& row : std::vector<Row>{{"GET", "127.0.0.1:7440", "", 200},
+                                         {"GET", "", "", 200},
+                                         {"GET", "evil.example", "", 421},
+                                         {"POST", "evil.example", "http://evil.example", 421},
+                                         {"POST", "head-node:7440", "http://head-node:7440", 200},
+                                         {"POST", "127.0.0.1:7440", "http://evil.example", 403},
+                                         {"DELETE", "127.0.0.1:7440", "null", 403},
+                                         {"GET", "127.0.0.1:7440", "http://evil.example", 200}}) {
+    CAPTURE(row.host);
+    CAPTURE(row.origin);
+    Request request = asks(row.method, "/x", "");
+    request.peer = "127.0.0.1:4711";
+    request.host = row.host;
+    request.origin = row.origin;
+    CHECK(ask(handler, request).status == row.status);
+  }
+  Request probe = asks("GET", "/healthz", "");
+  probe.host = "some-service";
+  CHECK(ask(handler, probe).status == 200);
+  const ServerCounts counts = counters->now();
+  CHECK(counts.refused_for.at(static_cast<std::size_t>(Refusal::wrong_host)) == 2);
+  CHECK(counts.refused_for.at(static_cast<std::size_t>(Refusal::cross_site)) == 2);
+  CHECK(counts.refused() == 4);
 }
 
 }  // namespace

@@ -61,7 +61,12 @@ TEST_CASE("metrics: what alert rules ask for stands on the page") {
   counts.shards.open_by_state.at(static_cast<std::size_t>(State::hung)) = 2;
   Health health;
   health.database = true;
-  const std::string text = render_metrics(counts, health);
+  http::ServerCounts http;
+  http.refused_for.at(static_cast<std::size_t>(http::Refusal::no_token)) = 4;
+  http.refused_for.at(static_cast<std::size_t>(http::Refusal::cross_site)) = 1;
+  http.answers = {9, 1, 5, 0};
+  http.in_flight_max = 192;
+  const std::string text = render_metrics(counts, health, http);
   for (const std::string_view line : {
            "l4_aggregator_agents_shedding{step=\"nothing\"} 5",
            "l4_aggregator_agents_shedding{step=\"parameters\"} 2",
@@ -74,6 +79,12 @@ TEST_CASE("metrics: what alert rules ask for stands on the page") {
            "l4_aggregator_incidents_open{state=\"crashed\"} 0",
            "l4_aggregator_degraded{reason=\"database\"} 1",
            "l4_aggregator_degraded{reason=\"journal\"} 0",
+           "l4_aggregator_http_refused_total{reason=\"no_token\"} 4",
+           "l4_aggregator_http_refused_total{reason=\"cross_site\"} 1",
+           "l4_aggregator_http_refused_total{reason=\"bad_request\"} 0",
+           "l4_aggregator_http_answers_total{status=\"3xx\"} 1",
+           "l4_aggregator_http_answers_total{status=\"4xx\"} 5",
+           "l4_aggregator_http_requests_in_flight_limit 192",
        }) {
     CAPTURE(line);
     CHECK(has_line(text, line));

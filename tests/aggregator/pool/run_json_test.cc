@@ -2,6 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/aggregator/pool/made_run.h"
 
 namespace l4 {
@@ -55,6 +60,37 @@ TEST_CASE("run json: what is wrong is named with its place") {
     CHECK(read.error().where == row.where);
   }
   CHECK_FALSE(pool::read_runs(pool::to_json({&run, &run}, true), true));  // twice
+}
+
+TEST_CASE("run json: runs of a long document come one by one") {
+  const pool::Run first = test::made_run("job-1", "alpha", TimeMs{Millis{1'790'000'000'000}});
+  const pool::Run second = test::made_run("job-2", "beta", TimeMs{Millis{1'790'000'001'000}});
+  const std::string good = pool::to_json({&first, &second}, true);
+  const auto read = [](const std::string& text, std::size_t most = 9) {
+    std::istringstream in(text);
+    std::vector<pool::Run> runs;
+    const auto done = pool::each_run(in, [&](pool::Run run) -> Result<void> {
+      if (runs.size() == most) return std::unexpected(Error{"taker", "has enough"});
+      runs.push_back(std::move(run));
+      return {};
+    });
+    return std::pair(runs, done ? "" : done.error().text());
+  };
+  using Runs = std::vector<pool::Run>;
+  CHECK(read(good) == std::pair(Runs{first, second}, std::string()));
+  CHECK(read(replaced(good, "l4.pool/1\"", "l4.pool/1\", \"next\": null")).second.empty());
+  CHECK(read(good, 1) == std::pair(Runs{first}, std::string("taker: has enough")));
+  for (const auto& [text, said] : std::vector<std::pair<std::string, std::string>>{
+           {good.substr(0, good.size() / 2), "is no JSON"},
+           {replaced(good, "job-2.0", "job-3.0"), "runs[1].run"},
+           {replaced(good, "l4.pool/1", "l4.pool/9"), "schema"},
+           {pool::to_json({&first, &first}, true), "twice"},
+           {replaced(good, "\"runs\"", "\"walks\""), "runs"},
+           {"[]", "the document"},
+           {"{}", "schema"}}) {
+    CAPTURE(said);
+    CHECK(read(text).second.find(said) != std::string::npos);
+  }
 }
 
 }  // namespace

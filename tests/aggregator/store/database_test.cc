@@ -39,6 +39,36 @@ wire::Batch batch(std::uint64_t key, std::uint64_t to) {
 
 }  // namespace
 
+TEST_CASE("database: incidents in pages, of one millisecond, too, while some come and go") {
+  const l4::test::TempFolder folder;
+  Database database(folder.path() / "state.db", {});
+  for (int i = 1; i <= 9; ++i) {
+    Incident one = incident(i);
+    one.opened = at_ms(1000 * (i / 4));
+    CHECK(database.put(one));
+  }
+  IncidentQuery query{"", false, 2};
+  query.with_reports = false;
+  std::vector<std::string> seen;
+  for (;;) {
+    const auto rows = database.incidents(query);
+    REQUIRE(rows);
+    if (rows->empty()) break;
+    for (const Incident& row : *rows) {
+      CHECK(row.report.empty());
+      CHECK(row.evidence.empty());
+      seen.push_back(row.id);
+    }
+    query.before = IncidentPlace{rows->back().opened, rows->back().id};
+    Incident fresh = incident(100 + static_cast<int>(seen.size()));
+    fresh.opened = at_ms(1'000'000);
+    CHECK(database.put(fresh));
+  }
+  std::vector<std::string> all;
+  for (int i = 9; i >= 1; --i) all.push_back(incident(i).id);
+  CHECK(seen == all);
+}
+
 TEST_CASE("database: incidents, jobs, pool and alerts come back from disk") {
   const l4::test::TempFolder folder;
   const Path path = folder.path() / "state.db";

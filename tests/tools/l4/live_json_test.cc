@@ -101,6 +101,23 @@ TEST_CASE("live json: what is wrong is named by its path") {
   CHECK_FALSE(read_agents(R"({"blind": false, "agents": [1]})"));
 }
 
+TEST_CASE("live json: pages are one list") {
+  const std::string first = R"({"blind": true, "agents": [{"b": 1, "a": 2}], "next": "x"})";
+  CHECK(*next_page(first) == "x");
+  for (const char* end : {R"({"next": null})", "{}", "[]", R"({"next": 7})"})
+    CHECK(next_page(end)->empty());
+  CHECK_FALSE(next_page("{"));
+  CHECK(*joined_pages({first}, "agents") == first);
+  CHECK(*joined_pages({first, R"({"blind": false, "agents": [], "next": "y"})",
+                       R"({"blind": false, "agents": [3, 4], "next": null})"},
+                      "agents") == R"({"blind":true,"agents":[{"b":1,"a":2},3,4],"next":null})");
+  CHECK_FALSE(joined_pages({first, R"({"agents": {}})"}, "agents"));
+  CHECK_FALSE(joined_pages({first, "[]"}, "agents"));
+  const auto incidents = read_incidents(R"({"incidents": [], "next": "1.a"})");
+  REQUIRE(incidents);
+  CHECK(incidents->more);
+}
+
 TEST_CASE("live json: the sentence of an error") {
   CHECK(read_error(R"({"error": {"code": "x", "message": "no job"}})") == "no job");
   for (const char* text :

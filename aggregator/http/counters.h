@@ -1,0 +1,62 @@
+// What the server and the handlers around it count: requests, and what is turned away and why.
+//
+// Flow: Server, guarded, unguarded -> Counters -> /metrics. One object for all of them, made by
+// whoever starts the server; its figures are added to and read on any thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace l4::http {
+
+enum class Refusal : std::uint8_t {
+  bad_request,       ///< no HTTP, no host, a target that is none
+  header_too_large,  ///< 431
+  body_too_large,    ///< 413
+  method,            ///< 405 for one that no path knows
+  tls,               ///< plain HTTP where TLS is spoken, or TLS that was not opened
+  busy_requests,     ///< 503: as many as may wait for their answers
+  busy_answers,      ///< 503: as much as may wait to be read
+  busy_streams,      ///< 503: as many streams of events as may be
+  no_token,          ///< 401
+  unknown_token,     ///< 401
+  not_allowed,       ///< 403: it may only read, or is on another machine where nobody has a token
+  wrong_host,        ///< 421
+  cross_site,        ///< 403
+};
+inline constexpr std::array<std::string_view, 13> kRefusals{
+    "bad_request",   "header_too_large", "body_too_large", "method",   "tls",
+    "busy_requests", "busy_answers",     "busy_streams",   "no_token", "unknown_token",
+    "not_allowed",   "wrong_host",       "cross_site"};
+
+/// 2xx to 5xx
+inline constexpr std::array<std::string_view, 4> kAnswerKinds{"2xx", "3xx", "4xx", "5xx"};
+
+struct ServerCounts {
+  std::uint64_t connections = 0;  ///< taken so far
+  std::uint64_t requests = 0;     ///< complete ones
+  std::uint64_t timed_out = 0;    ///< connections given up by a time limit
+  std::uint64_t evicted = 0;      ///< connections that made room, or found none
+  std::uint64_t open = 0, in_flight = 0, streams = 0;         ///< now
+  std::array<std::uint64_t, kRefusals.size()> refused_for{};  ///< requests, by Refusal
+  std::array<std::uint64_t, kAnswerKinds.size()> answers{};   ///< by kAnswerKinds
+  std::uint64_t connections_max = 0, in_flight_max = 0;       ///< of the server's options
+
+  std::uint64_t refused() const;
+};
+
+struct Counters {
+  std::atomic<std::uint64_t> connections = 0, requests = 0, timed_out = 0, evicted = 0, open = 0,
+                             in_flight = 0, streams = 0, connections_max = 0, in_flight_max = 0;
+  std::array<std::atomic<std::uint64_t>, kRefusals.size()> refused_for{};
+  std::array<std::atomic<std::uint64_t>, kAnswerKinds.size()> answers{};
+
+  void refuse(Refusal why) { ++refused_for.at(static_cast<std::size_t>(why)); }
+  void answer(unsigned status);
+  ServerCounts now() const;
+};
+
+}  // namespace l4::http

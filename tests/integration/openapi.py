@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Every operation of schemas/openapi.yaml, asked by curl over TLS with a token.
+
+usage: openapi.py L4
+
+The sample's logs are played to a real aggregator with tokens and a certificate. Each operation is
+asked for as the document says, and its answer held against what the document says of its status:
+what is right, what lacks a token or has one that may only read, what names nothing that is there,
+an unknown parameter, and a body that is none.
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+import jsonschema
+import yaml
+
+import aggregator as programs
+import support
+from api import RUN, token_of
+from live import wait_for
+from tls import Site, openssl
+
+SLOW = programs.SLOW
+SCHEMAS = support.ROOT / "schemas"
+DOCUMENT = yaml.safe_load((SCHEMAS / "openapi.yaml").read_text("utf-8"))
+REPORT = json.loads((SCHEMAS / "report.schema.json").read_text("utf-8"))
+METHODS = ("get", "post", "delete")
+# What is told of a parameter whose value follows from no schema.
+VALUES = {"after": None, "at": None, "before": None, "template": None, "job": "sample",
+          "kind": "none", "node": "node-02", "rank": "4", "around": "2026-11-20T15:54:42Z",
+          "context": "1", "limit": "3", "count": "2", "open": "true", "confirmed": "true",
+          "whole": "true", "format": "toml"}
+
+
+class Curl:
+    def __init__(self, url, authority, folder):
+        self.url, self.authority, self.folder = url, authority, folder
+
+    def ask(self, method, path, *more, token=""):
+        """Status, headers in lower case, body."""
+        head, body = self.folder / "head", self.folder / "body"
+        body.write_bytes(b"")
+        key = ["-H", f"Authorization: Bearer {token}"] if token else []
+        run = subprocess.run(
+            ["curl", "--silent", "--show-error", "--cacert", self.authority, "--max-time",
+             "3" if path.split("?")[0].endswith("/events") else "60", "--dump-header", head,
+             "--output", body, "--write-out", "%{http_code}", "--request", method.upper(), *key,
+             *more, self.url + path], capture_output=True, text=True, check=False)
+        if run.returncode not in (0, 28):  # 28: of a stream, its time was over
+            return 0, {}, run.stderr.encode()
+        rows = [row.partition(":") for row in head.read_text().splitlines() if ":" in row]
+        headers = {name.lower(): value.strip() for name, _, value in rows}
+        return int(run.stdout), headers, body.read_bytes()
+
+
+def resolved(part):
+    if "$ref" in part and part["$ref"].startswith("#/"):
+        at = DOCUMENT
+        for step in part["$ref"][2:].split("/"):
+            at = at[step]
+        return at
+    return part
+
+
+def check_answer(expect, what, operation, answer, wanted):
+    """Its status is the wanted one, and all of it is what the document says of that."""
+    status, headers, body = answer
+    if not expect.that(status in wanted, f"{what}: {wanted}", (status, body[:300])):
+        return
+    described = operation["responses"].get(str(status)) or operation["responses"].get("default")
+    if not expect.that(described, f"{what}: {status} is in the document"):
+        return
+    described = resolved(described)
+    for name in described.get("headers", {}):
+        expect.that(name.lower() in headers, f"{what}: {status} has {name}", headers)
+    if "content" not in described:
+        expect.equal(body, b"", f"{what}: {status} has no body")
+        return
+    kind = headers.get("content-type")
+    if not expect.that(kind in described["content"], f"{what}: type of {status}", kind):
+        return
+    if kind != "application/json":
+        return
+    schema = described["content"][kind]["schema"]
+    schema = REPORT if schema == {"$ref": "report.schema.json"} else \
+        {**schema, "components": DOCUMENT["components"]}
+    wrong = jsonschema.Draft202012Validator(schema).iter_errors(json.loads(body))
+    expect.equal([f"{e.json_path}: {e.message[:200]}" for e in wrong], [],
+                 f"{what}: form of {status}")
+
+
+class Walk:
+    def __init__(self, expect, curl, read, operate, names):
+        self.expect, self.curl, self.read, self.operate = expect, curl, read, operate
+        self.names = names
+        self.bodies = {
+            "store_snapshot": {}, "import_pool": {"schema": "l4.pool/1", "runs": [RUN]},
+            "outcome": {"outcome": "failure", "note": "as the walk says"},
+            "confirm_fault": {"incident": names["incidents"], "cause": "c", "fix": "f",
+                              "id": names["drop_fault"], "category": "hardware/accelerator",
+                              "patterns": [r"failed \(exitcode: -9\) local_rank: \S+ \(pid"],
+                              "example": "ERROR:torch.distributed.elastic.multiprocessing.api:"
+                                         "failed (exitcode: -9) local_rank: 0 (pid: 4711) of "
+                                         "binary: /usr/bin/python3"}}
+
+    def path(self, path, operation):
+        """With the id of something that is there; those of the walk's own making are dropped."""
+        name = self.names.get(operation["operationId"]) or self.names.get(path.split("/")[3] if
+                                                                          "{id}" in path else "")
+        path = path.replace("{id}", urllib.parse.quote(name or "", safe=""))
+        return path + ("?rank=4" if path.endswith("/lines") else "")
+
+    def body(self, operation, value=None):
+        if "requestBody" not in operation:
+            return ()
+        text = json.dumps(self.bodies[operation["operationId"]] if value is None else value)
+        return "--header", "Content-Type: application/json", "--data-binary", text
+
+    def check(self, method, path, item):
+        operation = item[method]
+        what = f"{method.upper()} {path}"
+        asked = self.path(path, operation)
+
+        def ask(wanted, why, target=asked, more=None, token=self.operate):
+            more = self.body(operation) if more is None else more
+            answer = self.curl.ask(method, target, *more, token=token)
+            check_answer(self.expect, f"{what}, {why}", operation, answer, wanted)
+            return answer
+
+        is_open = operation.get("security") == []
+        well = (200, 503) if is_open else (200,)  # the player's agents fell silent: degraded
+        for why, token in (("no token", ""), ("a token that nobody has", "l4_" + "0" * 64)):
+            ask(well if is_open else (401,), why, token=token)
+        if method != "get":
+            ask((403,), "a token that may only read", token=self.read)
+        # One that changes something is asked for what is wrong first: rightly done it may be over.
+        self.check_wrong(ask, method, path, operation, asked)
+        answer = ask(well, "with a token", token=self.read if method == "get" else self.operate)
+        if method == "get" and "etag" in answer[1] and answer[0] == 200:
+            tag = ("--header", f"If-None-Match: {answer[1]['etag']}")
+            again = ask((200, 304), "its ETag", more=tag)
+            if path not in ("/metrics", "/api/v1/agents"):  # they count and tell times
+                self.expect.equal(again[0], 304, f"{what}: nothing has changed")
+        for parameter in map(resolved, operation.get("parameters", [])):
+            value = VALUES.get(parameter["name"])
+            if parameter["in"] == "query" and value and f"{parameter['name']}=" not in asked:
+                mark = "&" if "?" in asked else "?"
+                ask((200,), parameter["name"], f"{asked}{mark}{parameter['name']}={value}")
+
+    def check_wrong(self, ask, method, path, operation, asked):
+        mark = "&" if "?" in asked else "?"
+        ask((400,), "an unknown parameter", f"{asked}{mark}nonsense=1")
+        if "requestBody" in operation:
+            ask((415,), "no JSON", more=("--header", "Content-Type: text/plain", "--data", "{}"))
+            for text in ('{"nonsense": 1}', "{", "[]"):
+                ask((400,), f"a body of {text}", more=(
+                    "--header", "Content-Type: application/json", "--data-binary", text))
+        # Snapshots of who is no job (any more) are a list, if an empty one.
+        if "{id}" in path and operation["operationId"] != "snapshots":
+            nobody = re.sub(r"\{id\}", "nobody", path) + ("?rank=4" if "/lines" in path else "")
+            ask((404,), "what is not there", nobody)
+
+
+def check(expect, l4, build, folder):
+    read, operate = (token_of(l4, expect, folder, *who) for who in (("reader", "read"),
+                                                                   ("ops", "operate")))
+    authority = folder / "own.pem"
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "own.key", "-out",
+            authority, "-days", "1", "-subj", "/CN=l4", "-addext", "subjectAltName=IP:127.0.0.1")
+    site = Site(build, folder)
+    site.write(http_more='certificate = "own.pem"\nkey = "own.key"\ntokens = "keys/tokens"\n')
+    curl = Curl(site.url, authority, folder)
+    player = None
+
+    def json_of(path):
+        status, _, body = curl.ask("get", path, token=read)
+        return json.loads(body) if status == 200 else {}
+
+    try:
+        expect.that(site.start(), "the aggregator starts", site.said()[-600:])
+        player = programs.played(build, site, folder / "keys", programs.aged_sample(folder), 20)
+        expect.equal(player.wait(100 * SLOW), 0, "exit of the player")
+        incidents = wait_for(lambda: json_of("/api/v1/incidents").get("incidents"), 20 * SLOW)
+        if not expect.that(incidents, "there is an incident"):
+            return
+        wait_for(lambda: False, 2)  # the newest report is at rest
+        fault = json_of("/api/v1/jobs/sample/snapshot")["faults"][0]["id"]
+        walk = Walk(expect, curl, read, operate, {
+            "jobs": "sample", "incidents": incidents[0]["id"], "faults": fault, "pool": RUN["run"],
+            "drop_fault": "walked"})
+        count = 0
+        for path, item in DOCUMENT["paths"].items():
+            for method in METHODS:
+                if method in item:
+                    walk.check(method, path, item)
+                    count += 1
+        expect.that(count >= 25, "operations", count)
+    finally:
+        if player and player.poll() is None:
+            player.kill()
+            player.wait()
+        site.end()
+
+
+def main():
+    l4, expect = support.start(sys.argv, "openapi")
+    if not all(map(shutil.which, ("curl", "openssl"))):
+        print("openapi: curl and openssl are needed (tools/setup installs them)")
+        return support.SKIPPED
+    build = pathlib.Path(l4.binary).resolve().parent
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        l4.run("keys", "init", "--dir", folder / "keys")
+        l4.run("keys", "add", "--dir", folder / "keys", *programs.NODES)
+        (folder / "state").mkdir()
+        check(expect, l4, build, folder)
+    return expect.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
