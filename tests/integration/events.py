@@ -34,7 +34,7 @@ class Stream:
         self.raw, self.ended = b"", False
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=120)
         more = f"Last-Event-ID: {last_id}\r\n" if last_id else ""
-        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n{more}\r\n".encode())
+        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n".encode())
         self.thread = threading.Thread(target=self.read)
         self.thread.start()
 

@@ -177,9 +177,10 @@ class Case:
                               "they do not take the name from each other again and again")
         finally:
             other.end()
-        self.expect.that(linked_site.wait_for(
-            lambda: self.site.agent.said().count("connected to the aggregator") == 2, 60 * SLOW),
-            "the first one is back once the other is gone", self.site.agent.said()[-300:])
+        with open(self.writer.path, "a", encoding="utf-8") as file:
+            file.write("2026-11-20 10:00:00 INFO numbered line 0 is well\n")
+        self.writer.lines += 1
+        self.witness("the first one is back once the other is gone")
 
 
 def main():

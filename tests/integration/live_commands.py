@@ -20,8 +20,9 @@ import support
 NASTY = "job\x1b[2J\u009b\u202e"
 JOB = {"id": "job-1005", "attempt": 1, "state": "crashed", "suspect": False, "ended": False,
        "since": "2026-11-20T15:54:39.000Z", "stage": "training", "iteration": 90, "nodes": 4,
-       "ranks": 8, "sources": 20, "lines": 1200, "begin": "2026-11-20T15:54:09.220Z",
-       "last_seen": "2026-11-20T15:54:39.000Z", "incident": "i-1", "completeness": 1}
+       "ranks": 8, "ranks_mapped": 8, "ranks_expected": 8, "sources": 20, "lines": 1200,
+       "begin": "2026-11-20T15:54:09.220Z", "last_seen": "2026-11-20T15:54:39.000Z",
+       "incident": "i-1", "completeness": 1}
 AGENT = {"agent": "node-02", "address": "10.0.0.2:40123", "software": "0.1.0", "connected": False,
          "lost": True, "fleet_key": False, "files": 5, "batches_in_flight": 0, "batches_held": 3,
          "bytes_held": 5000, "shedding": "nothing", "heard": "2026-11-20T15:54:39.000Z",

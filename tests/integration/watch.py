@@ -68,7 +68,7 @@ def plain(frame):
 
 
 def give_jobs(aggregator, jobs, incidents=()):
-    aggregator.give("/api/v1/jobs?count=1000", {"jobs": jobs, "next": None})
+    aggregator.give("/api/v1/jobs", {"jobs": jobs, "next": None})
     aggregator.give("/api/v1/incidents?open=true&count=1000", {"incidents": list(incidents)})
     aggregator.give("/api/v1/agents", {"blind": False, "agents": [live_commands.AGENT]})
 
@@ -83,7 +83,6 @@ def check_watch_on_terminal(expect, l4, aggregator, report):
     report["verdict"].update(state="crashed", summary="A rank was killed.")
     aggregator.give(path, report)
     expect.that(screen.read_until("A rank was killed."), "watch: what is new appears")
-    aggregator.pages.pop(path)
     aggregator.give(path, live_commands.error("busy", "too much to do"), 503)
     expect.that(screen.read_until("no answer since"), "watch: no answer is said")
     expect.that(screen.read_until("too much to do"), "watch: and why")

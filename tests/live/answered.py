@@ -116,12 +116,13 @@ def check_answers(expect, options, truth, answers):
     expect.equal({row.get("node") for row in rows}, {truth["node"]}, "read from its node")
     hits = [row["line"] for row in rows if row["hit"]]
     expect.that(hits and len(rows) > len(hits), "what was asked for, and lines around it", rows)
-    node = by_name["lines of the node"]["stdout"]
-    print(node[-1500:])
+    print(by_name["lines of the node"]["stdout"][-1500:])
+    event = by_name.get("lines of the event", {}).get("stdout", "")
     if options.fault in LAUNCHER_SAYS:
-        told = [row for row in node.splitlines()
+        told = [row for row in event.splitlines()
                 if row.startswith(">") and LAUNCHER_SAYS[options.fault] in row]
-        expect.that(told, f"among them the line with {LAUNCHER_SAYS[options.fault]!r}", node)
+        expect.that(told, f"the line of the first event, with {LAUNCHER_SAYS[options.fault]!r}",
+                    event)
     if "confirm" in by_name:
         print(by_name["confirm"]["stdout"])
 

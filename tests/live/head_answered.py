@@ -56,6 +56,9 @@ class Engineer:
         self.ask("lines", "lines", labels["job"], "--rank", said["rank"], *around,
                  "--context", "5", "-o", "json")
         self.ask("lines of the node", "lines", labels["job"], "--node", said["node"], *around)
+        if report["events"]:
+            self.ask("lines of the event", "lines", labels["job"], "--template",
+                     report["events"][0]["template_id"], "--context", "3")
         if confirm:
             self.ask("confirm", "faults", "confirm", labels["incident"], "--cause", confirm[0],
                      "--fix", confirm[1])

@@ -158,6 +158,15 @@ class Soak:
         return sum(int(float(row.split()[1])) for row in self.site.metrics().splitlines()
                    if row.startswith("l4_aggregator_lines_total"))
 
+    def found(self):
+        """Jobs that have an incident."""
+        jobs, after = set(), ""
+        while after is not None:
+            page = self.site.json(f"/api/v1/incidents?count=1000{after and '&after=' + after}")
+            jobs |= {row["job"] for row in page.get("incidents", [])}
+            after = page.get("next")
+        return jobs
+
     def run(self):
         self.site.start_aggregator()
         linked_site.wait_for(self.site.metrics, 20)
@@ -176,8 +185,8 @@ class Soak:
         linked_site.wait_for(lambda: self.counted() >= self.lines, 30)
         self.that(self.counted() == self.lines,
                   f"{self.counted()} lines counted of {self.lines} written")
-        found = {row["job"]: row["state"]
-                 for row in self.site.json("/api/v1/incidents?count=1000").get("incidents", [])}
+        linked_site.wait_for(lambda: self.crashed <= set(self.found()), 30)
+        found = self.found()
         self.that(self.crashed <= set(found),
                   f"jobs that crashed without an incident: {sorted(self.crashed - set(found))}")
         self.that(set(found) <= self.crashed,
