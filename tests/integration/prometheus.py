@@ -267,6 +267,13 @@ def check_live(expect, watched, expressions):
     watched.start_aggregator()
     expect.that(wait_for(lambda: "L4AggregatorDown" not in prometheus.firing(), 15),
                 "it is over once it is back", prometheus.firing())
+    watched.agent.end(signal.SIGKILL)
+    told = {"L4AgentMetricsMissing", "L4AgentsLost"}
+    expect.that(wait_for(lambda: told <= set(prometheus.firing()), 90),
+                "the killed agent is told, by its page and by the aggregator", prometheus.firing())
+    watched.agent = watched.site.start_agent(NODE)
+    expect.that(wait_for(lambda: not told & set(prometheus.firing()), 60),
+                "it is over once it is back", prometheus.firing())
 
 
 def main():
@@ -277,7 +284,7 @@ def main():
         try:
             watched.start_aggregator()
             wait_for(lambda: watched.figures("l4-aggregator"), 20)
-            watched.site.start_agent(NODE)
+            watched.agent = watched.site.start_agent(NODE)
             writer.write(500)
             for program in watched.ports:
                 expect.that(wait_for(lambda: f"{program.replace('-', '_')}_lines_total 500\n" in
