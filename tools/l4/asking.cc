@@ -136,10 +136,12 @@ Answer<std::string> fetch_list(const Aggregator& asked, const std::string& path,
     if (most != kAllRows && rows >= most) break;
     std::string query;
     if (most != kAllRows) query = fmt::format("count={}", std::min(kPageRows, most - rows));
-    if (!next.empty())
-      query += (query.empty() ? "after=" : "&after=") + http::percent_encoded(next);
+    if (!next.empty()) {
+      query += query.empty() ? "after=" : "&after=";
+      query += http::percent_encoded(next);
+    }
     const char* const mark = query.empty() ? "" : path.find('?') == path.npos ? "?" : "&";
-    auto body = fetch(asked, path + mark + query, timeout);
+    auto body = fetch(asked, fmt::format("{}{}{}", path, mark, query), timeout);
     if (!body) return std::unexpected(body.error());
     const auto behind = next_page(*body);
     if (!behind) return misread(asked, behind.error());
