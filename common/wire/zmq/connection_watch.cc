@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -121,23 +120,18 @@ void ConnectionWatch::take(const Event& event, bool gone_already) {
 }
 
 void ConnectionWatch::turn_away() {
-  let_go_of_reserve();
+  reserve_.reset();
   for (int i = 0; i < kTurnedAwayMost && listener_ >= 0; ++i) {
-    const int stranger = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (stranger < 0) break;
-    refuse({Refusal::no_file_descriptor, address_of(stranger),
+    const Descriptor stranger{::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    if (stranger.number() < 0) break;
+    refuse({Refusal::no_file_descriptor, address_of(stranger.number()),
             std::generic_category().message(EMFILE)});
-    ::close(stranger);
   }
   hold_reserve();
 }
 
 void ConnectionWatch::hold_reserve() {
-  if (reserve_ < 0) reserve_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-void ConnectionWatch::let_go_of_reserve() {
-  if (reserve_ >= 0) ::close(std::exchange(reserve_, -1));
+  reserve_.emplace(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
 bool ConnectionWatch::was_judged(const std::string& address) {

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/base/descriptor.h"
 #include "common/wire/port.h"
 #include "common/wire/zmq/socket.h"
 
@@ -26,11 +27,6 @@ namespace l4::wire {
 
 class ConnectionWatch {
  public:
-  ConnectionWatch() = default;
-  ConnectionWatch(const ConnectionWatch&) = delete;
-  ConnectionWatch& operator=(const ConnectionWatch&) = delete;
-  ~ConnectionWatch() { let_go_of_reserve(); }
-
   /// Before the router is bound. Fails if libzmq has no monitor.
   bool open(const ZmqContext& context, const Socket& router);
   /// Before the router is closed.
@@ -56,11 +52,10 @@ class ConnectionWatch {
   bool was_judged(const std::string& address);
   void turn_away();
   void hold_reserve();
-  void let_go_of_reserve();
 
   Socket socket_;
   int listener_ = -1;  ///< libzmq's
-  int reserve_ = -1;
+  std::optional<Descriptor> reserve_;
   bool starved_ = false;                                   ///< no descriptor was left
   std::unordered_map<int, std::string> addresses_;         ///< by file descriptor
   std::unordered_map<std::string, std::uint64_t> judged_;  ///< that have not ended, by address
