@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "common/base/grouped.h"
+
 namespace l4::job {
 namespace {
 
@@ -15,17 +17,25 @@ void each_rank(const JobState& state, Visit visit) {
       if (fact.part == wire::Part::rank) visit(agent, fact);
 }
 
-/// The number of the newest attempt, and when its first rank began.
+/// The numbers of the newest attempt of each agent, and of all; and when that one's first rank
+/// began.
 struct Newest {
+  std::map<const Agent*, std::int32_t> here;
   std::int32_t attempt = -1;
-  std::optional<TimeMs> began;
+  TimeMs began{};
 };
 
 Newest newest_of(const JobState& state) {
   Newest newest;
-  each_rank(state, [&](const Agent&, const ProcessFact& fact) {
-    if (fact.attempt > newest.attempt) newest = {fact.attempt, fact.started};
-    if (fact.attempt == newest.attempt) newest.began = std::min(*newest.began, fact.started);
+  each_rank(state, [&](const Agent& agent, const ProcessFact& fact) {
+    std::int32_t& here = newest.here.try_emplace(&agent, fact.attempt).first->second;
+    here = std::max(here, fact.attempt);
+    if (fact.attempt > newest.attempt) {
+      newest.attempt = fact.attempt;
+      newest.began = fact.started;
+    } else if (fact.attempt == newest.attempt) {
+      newest.began = std::min(newest.began, fact.started);
+    }
   });
   return newest;
 }
@@ -41,26 +51,15 @@ void add_logs(const JobState& state, RankCoverage& coverage) {
     if (!coverage.expected || rank.value() < *coverage.expected) coverage.ranks.insert(rank);
 }
 
-std::string grouped(std::size_t value) {
-  std::string digits = std::to_string(value);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
-
 }  // namespace
 
 RankCoverage rank_coverage(const JobState& state) {
   RankCoverage coverage;
   const Newest newest = newest_of(state);
-  std::map<const Agent*, std::int32_t> newest_here;
   each_rank(state, [&](const Agent& agent, const ProcessFact& fact) {
-    std::int32_t& attempt = newest_here.try_emplace(&agent, fact.attempt).first->second;
-    attempt = std::max(attempt, fact.attempt);
-  });
-  each_rank(state, [&](const Agent& agent, const ProcessFact& fact) {
-    if (fact.attempt != newest_here.at(&agent)) return;
+    if (fact.attempt != newest.here.at(&agent)) return;
     const bool before = fact.attempt != newest.attempt && fact.state == wire::ProcessState::gone &&
-                        fact.since <= *newest.began;
+                        fact.since <= newest.began;
     if (before) return;
     if (fact.rank) coverage.ranks.insert(*fact.rank);
     if (fact.world_size.value_or(0) > coverage.expected.value_or(0))

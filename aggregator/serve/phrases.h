@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/grouped.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/base/vocabulary.h"
@@ -20,8 +21,7 @@ std::string_view certainty(double probability);
 /// "94 %"; never 0 or 100, which nobody knows.
 std::string percent(double probability);
 
-/// 18,233,102
-std::string grouped(std::uint64_t number);
+using l4::grouped;  ///< 18,233,102
 /// "1 node", "7 nodes"
 std::string counted(std::uint64_t number, std::string_view noun);
 /// "3 B", "4.2 GB"
