@@ -3,12 +3,55 @@
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace l4::job {
 namespace {
 
 /// The processes of one start do not begin at once; and clocks of nodes differ.
 constexpr Millis kTogether{30'000}, kClocks{2'000}, kSilent{10'000};
+
+struct Start {
+  std::string node;
+  Rank rank;
+  std::int32_t attempt = 0;   ///< as its node counts
+  std::int32_t together = 0;  ///< as all count
+  TimeMs began;
+  std::optional<TimeMs> left, heard;
+};
+
+/// A rank that begins anew after it was over elsewhere is in its next attempt.
+void follow_ranks(std::vector<Start>& starts) {
+  std::ranges::sort(starts, {}, [](const Start& start) {
+    return std::tuple(start.rank, start.began, start.attempt);
+  });
+  for (std::size_t i = 1; i < starts.size(); ++i) {
+    const Start& former = starts[i - 1];
+    Start& start = starts[i];
+    if (former.rank != start.rank) continue;
+    const bool over = former.left && *former.left <= start.began + kClocks;
+    const bool silent = former.node != start.node && !former.left && former.heard &&
+                        *former.heard + kSilent <= start.began;
+    if (over || silent) start.together = std::max(start.together, former.together + 1);
+  }
+}
+
+/// Who began with those of an attempt that its own node does not know is in that one.
+void join_others(std::vector<Start>& starts) {
+  std::map<std::int32_t, TimeMs> begins;
+  std::set<std::pair<std::string, std::int32_t>> known;
+  for (const Start& start : starts) {
+    const auto [at, created] = begins.try_emplace(start.together, start.began);
+    if (!created) at->second = std::min(at->second, start.began);
+    known.emplace(start.node, start.together);
+  }
+  for (Start& start : starts)
+    for (const auto& [number, begin] : begins) {
+      if (number <= start.together || known.contains({start.node, number})) continue;
+      const bool over = start.left && *start.left < begin;
+      if (!over && start.began + kTogether >= begin) start.together = number;
+    }
+}
 
 }  // namespace
 
@@ -37,46 +80,13 @@ Starts::Starts(const JobState& state) {
       if (at != found.end())
         at->second.heard = std::max(at->second.heard.value_or(*stream.arrival), *stream.arrival);
     }
-  for (auto& [key, start] : found) starts_.push_back(std::move(start));
-  follow_ranks();
-  join_others();
-  for (const Start& start : starts_)
+  std::vector<Start> starts;
+  for (auto& [key, start] : found) starts.push_back(std::move(start));
+  follow_ranks(starts);
+  join_others(starts);
+  for (const Start& start : starts)
     if (start.together != start.attempt)
       moved_[{start.node, start.rank, start.attempt}] = start.together;
-  starts_.clear();
-}
-
-/// A rank that begins anew after it was over elsewhere is in its next attempt.
-void Starts::follow_ranks() {
-  std::ranges::sort(starts_, {}, [](const Start& start) {
-    return std::tuple(start.rank, start.began, start.attempt);
-  });
-  for (std::size_t i = 1; i < starts_.size(); ++i) {
-    const Start& former = starts_[i - 1];
-    Start& start = starts_[i];
-    if (former.rank != start.rank) continue;
-    const bool over = former.left && *former.left <= start.began + kClocks;
-    const bool silent = former.node != start.node && !former.left && former.heard &&
-                        *former.heard + kSilent <= start.began;
-    if (over || silent) start.together = std::max(start.together, former.together + 1);
-  }
-}
-
-/// Who began with those of an attempt that its own node does not know is in that one.
-void Starts::join_others() {
-  std::map<std::int32_t, TimeMs> begins;
-  std::set<std::pair<std::string, std::int32_t>> known;
-  for (const Start& start : starts_) {
-    const auto [at, created] = begins.try_emplace(start.together, start.began);
-    if (!created) at->second = std::min(at->second, start.began);
-    known.emplace(start.node, start.together);
-  }
-  for (Start& start : starts_)
-    for (const auto& [number, begin] : begins) {
-      if (number <= start.together || known.contains({start.node, number})) continue;
-      const bool over = start.left && *start.left < begin;
-      if (!over && start.began + kTogether >= begin) start.together = number;
-    }
 }
 
 std::int32_t Starts::of(const std::string& node, std::optional<Rank> rank,

@@ -13,7 +13,6 @@
 #include <optional>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "aggregator/job/job_state.h"
 
@@ -27,18 +26,7 @@ class Starts {
   std::int32_t of(const std::string& node, std::optional<Rank> rank, std::int32_t attempt) const;
 
  private:
-  struct Start {
-    std::string node;
-    Rank rank;
-    std::int32_t attempt = 0;   ///< as its node counts
-    std::int32_t together = 0;  ///< as all count
-    TimeMs began;
-    std::optional<TimeMs> left, heard;
-  };
-  void follow_ranks();
-  void join_others();
-
-  std::vector<Start> starts_;  // while it is built
+  /// Node, rank, the node's own count: the attempt, where it is another one.
   std::map<std::tuple<std::string, Rank, std::int32_t>, std::int32_t> moved_;
 };
 

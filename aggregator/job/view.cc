@@ -75,11 +75,17 @@ void add_stream(JobView& view, const Agent& agent, const Stream& stream, std::ui
   view.streams.push_back(added);
 }
 
-/// Ranks that speak themselves, by node. What the kernel says of others is the node's.
+/// Ranks that speak themselves, by node. What the kernel says of others is the node's; where it
+/// says nothing of ranks, as offline, nobody needs to know.
 std::set<std::pair<std::string, Rank>> speaking_ranks(
     const std::vector<Attempts::Speaker>& speakers,
     const std::map<std::string, std::int32_t>& base) {
   std::set<std::pair<std::string, Rank>> ranks;
+  const bool needed = std::ranges::any_of(speakers, [](const Attempts::Speaker& speaker) {
+    const wire::SourceDefinition& source = speaker.stream->source;
+    return source.kind == wire::SourceKind::kernel && (source.rank || source.local_rank);
+  });
+  if (!needed) return ranks;
   for (const auto& [agent, stream] : speakers) {
     const wire::SourceDefinition& source = stream->source;
     if (source.kind == wire::SourceKind::kernel) continue;
