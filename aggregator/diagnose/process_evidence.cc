@@ -10,6 +10,8 @@ namespace {
 using wire::Exit;
 using wire::ProcessState;
 
+constexpr std::int32_t kTerminated = 15;  // what launchers send to the others
+
 Fate fate_of(const wire::ProcessFact& process) {
   switch (process.state) {
     case ProcessState::unknown:
@@ -37,7 +39,7 @@ bool lives(Fate fate) {
 /// Not told to end (SIGTERM), and not by its own code that met an error (SIGABRT): killed, or
 /// faulted.
 bool is_struck(const wire::Exit& exit) {
-  constexpr std::int32_t kAbort = 6, kTerminated = 15;
+  constexpr std::int32_t kAbort = 6;
   return exit.kind == Exit::Kind::signal && exit.value != kAbort && exit.value != kTerminated;
 }
 
@@ -105,7 +107,6 @@ ProcessEvidence weigh_processes(const job::JobView& view, const detect::stage::S
 std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
                                               const ProcessEvidence& evidence) {
   constexpr Millis kTie{1000};
-  constexpr std::int32_t kTerminated = 15;  // what launchers send to the others
   constexpr double kToldTo = 0.05, kWaiting = 0.4;
   constexpr double kAnswers = 0.5;  // of who ends by itself, right after another was struck
   const auto struck = first_struck(view, evidence);

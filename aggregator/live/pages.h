@@ -1,7 +1,7 @@
 // Long lists are answered a page at a time: `?count=N` rows behind `?after=NAME`, and `next`, which
 // is the name to go on behind, or null.
 //
-// Flow: a route's handler -> page_of its rows -> JSON. Without a count a page is whole, but that it
+// Flow: a route's handler -> put_page -> JSON. Without a count a page is whole, but that it
 // ends beyond kPageBytes: no list is larger than what clients take. Thread-safe, no state.
 #pragma once
 
