@@ -136,9 +136,10 @@ class Loop {
     if (now < replace_at_) return;
     replace_at_ = now + kReplaceEvery;
     auto ready = daemon::read_config(config_);
-    const auto good = ready ? daemon::Agent::check(ready->settings)
-                            : Result<void>(std::unexpected(ready.error()));
-    if (!good) return log_.warn("cannot begin anew without idle jobs: " + good.error().text(), now);
+    const auto packs =
+        ready ? daemon::Agent::check(ready->settings) : std::unexpected(ready.error());
+    if (!packs)
+      return log_.warn("cannot begin anew without idle jobs: " + packs.error().text(), now);
     agent_->make_room(moment());
     agent_.reset();  // its connection goes before the next one comes
     auto next = make_agent(std::move(*ready), log_);

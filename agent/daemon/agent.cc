@@ -12,7 +12,7 @@ namespace {
 constexpr Millis kAloneAfter{5'000};
 constexpr auto kKernelLog = "/dev/kmsg";
 constexpr Millis kLookEvery{1'000};
-constexpr Millis kWritersWithin{4'000}, kRememberEvery{5'000};
+constexpr Millis kRememberEvery{5'000};
 /// What is read between two looks at the link.
 constexpr std::size_t kBytesPerTurn = 1u << 20, kBytesPerFile = 128u << 10;
 
@@ -53,21 +53,17 @@ ship::SessionOptions session_options(const Settings& settings, const Agent::Worl
 
 }  // namespace
 
-Result<void> Agent::check(const Settings& settings) {
-  if (auto packs = segment::RulePackSet::load(settings.frameworks); !packs)
-    return std::unexpected(packs.error());
+Result<segment::RulePackSet> Agent::check(const Settings& settings) {
+  auto packs = segment::RulePackSet::load(settings.frameworks);
+  if (!packs) return packs;
   if (auto sources = tail::Sources::compile(settings.sources, settings.excludes); !sources)
     return std::unexpected(sources.error());
-  return {};
+  return packs;
 }
 
 Result<std::unique_ptr<Agent>> Agent::make(Settings settings, World world, Moment now) {
-  auto packs = segment::RulePackSet::load(settings.frameworks);
+  auto packs = check(settings);  // before anything is connected
   if (!packs) return std::unexpected(packs.error());
-  // Patterns are checked before anything is connected.
-  auto tailer = tail::Tailer::make(tail_options(settings, world.seed), tail::real_file_system(),
-                                   tail::make_blind_watcher());
-  if (!tailer) return std::unexpected(tailer.error());
   return std::unique_ptr<Agent>(
       new Agent(std::move(settings), std::move(world), std::move(*packs), now));
 }
@@ -97,8 +93,7 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
                },
                [this] {
                  if (watch_) watch_->ask_scan();
-                 watch_at_ = now_.steady;
-                 watch_closely_until_ = now_.steady + kWritersWithin;
+                 watch_closely();
                }},
               settings_.processes),
       limits_(world_.proc, settings_.limits),

@@ -2,12 +2,11 @@
 //
 //   tail::Tailer -> Intake -> pipeline::JobPipeline (one a job) -> ship::Session -> port
 //
-// A state machine over its port, file system and /proc: it reads no clock and starts no thread but
-// the one that reads raw lines when somebody asks for them (agent/lines/desk.h). Its
-// owner calls `step` whenever one of `descriptors` is readable and when the time it returned is
-// over. Positions are the aggregator's; a file in the state folder remembers them, so that an agent
-// that finds no aggregator begins to read after five seconds all the same. Bounds: Settings; when
-// the link takes no more, nothing is read, and the bytes stay in the logs.
+// A state machine over its port, file system and /proc: reads no clock, starts no thread but the
+// one for raw lines that are asked for (agent/lines/desk.h). Its owner calls `step` when one of
+// `descriptors` is readable and when the time it returned is over. Positions are the aggregator's;
+// a file in the state folder remembers them, so that an agent that finds no aggregator reads on
+// after five seconds all the same. Bounds: Settings; when the link takes no more, nothing is read.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +45,8 @@ class Agent : private ship::Pipeline {
     host::Proc proc;
     OwnLog* log = nullptr;  ///< outlives the agent
   };
-  /// What `make` would refuse.
-  static Result<void> check(const Settings& settings);
+  /// What `make` would refuse; else the rule packs that it would use.
+  static Result<segment::RulePackSet> check(const Settings& settings);
   static Result<std::unique_ptr<Agent>> make(Settings settings, World world, Moment now);
   ~Agent() override;
 
@@ -93,6 +92,7 @@ class Agent : private ship::Pipeline {
   bool goes_back(const std::vector<wire::Position>& committed) const;
   void change_sources();
   void watch_processes();
+  void watch_closely();
   void tell_processes();
   void found(const tail::Place& place, const std::string& root);
   void read();

@@ -35,6 +35,11 @@ void Agent::found(const tail::Place& place, const std::string& root) {
   const host::FileKey key{place.file.device, place.file.inode};
   if (!watch_->add_log({place.path, owners_.node_of_path(place.path, root), key})) return;
   owned_by_ = now_.steady + kOwnedWithin;
+  watch_closely();
+}
+
+/// From now on: who writes a log shows a moment after it was found.
+void Agent::watch_closely() {
   watch_at_ = now_.steady;
   watch_closely_until_ = now_.steady + kCloselyFor;
 }

@@ -155,7 +155,7 @@ Result<Tailer> Tailer::make(Options options, FileSystem& files, std::unique_ptr<
   if (!sources) return std::unexpected(sources.error());
   options.bytes_per_file = std::max<std::size_t>(options.bytes_per_file, 1);
   options.bytes_per_turn = std::max(options.bytes_per_turn, options.bytes_per_file);
-  options.descriptors_max = std::max<std::size_t>(options.descriptors_max, 4);
+  options.descriptors_max = std::max(options.descriptors_max, kOpenMin);
   return Tailer{
       std::make_unique<State>(std::move(options), files, std::move(*sources), std::move(watcher))};
 }
