@@ -10,7 +10,6 @@
 
 #include "agent/discover/layout_pattern.h"
 #include "aggregator/serve/utf8.h"
-#include "common/base/nearest.h"
 #include "tools/l4/completion.h"
 #include "tools/l4/faults_options.h"
 #include "tools/l4/help_text.h"

@@ -1,11 +1,12 @@
 #include "tools/l4/completion.h"
-#include "tools/l4/suggest.h"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <vector>
+
+#include "tools/l4/suggest.h"
 
 namespace l4::cli {
 namespace {

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <utility>
-#include <vector>
 
 #include "common/http/url.h"
 #include "tools/l4/faults_json.h"
@@ -17,21 +15,12 @@ constexpr Millis kTimeout{30'000};
 }  // namespace
 
 Answer<faults::Library> ask_library(const Aggregator& asked, bool confirmed) {
-  std::vector<faults::Fault> all;
-  std::string after;
-  do {
-    std::string path = fmt::format("/api/v1/faults?whole=true&confirmed={}", confirmed);
-    if (!after.empty()) path += "&after=" + http::percent_encoded(after);
-    const auto body = fetch(asked, path, kTimeout);
-    if (!body) return std::unexpected(body.error());
-    auto page = read_faults(*body);
-    if (!page) return misread(asked, page.error());
-    if (!page->next.empty() && page->faults.empty())
-      return misread(asked, {"$.next", "names a page behind an empty one"});
-    std::ranges::move(page->faults, std::back_inserter(all));
-    after = std::move(page->next);
-  } while (!after.empty());
-  return faults::Library().with(std::move(all));
+  const auto body = fetch_list(
+      asked, fmt::format("/api/v1/faults?whole=true&confirmed={}", confirmed), "faults", kTimeout);
+  if (!body) return std::unexpected(body.error());
+  auto all = read_faults(*body);
+  if (!all) return misread(asked, all.error());
+  return faults::Library().with(std::move(*all));
 }
 
 Answer<faults::Fault> ask_fault(const Aggregator& asked, const std::string& id) {

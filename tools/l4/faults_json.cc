@@ -158,13 +158,11 @@ std::string to_json(const std::vector<faults::Finding>& findings, std::size_t en
          '\n';
 }
 
-Result<FaultPage> read_faults(std::string_view text) try {
+Result<std::vector<faults::Fault>> read_faults(std::string_view text) try {
   const Json json = Json::parse(text);
-  FaultPage page;
-  for (const Json& object : json.at("faults")) page.faults.push_back(fault_in(object));
-  if (const auto next = json.find("next"); next != json.end() && !next->is_null())
-    page.next = next->get<std::string>();
-  return page;
+  std::vector<faults::Fault> faults;
+  for (const Json& object : json.at("faults")) faults.push_back(fault_in(object));
+  return faults;
 } catch (const std::exception& wrong) {
   return std::unexpected(Error{"", wrong.what()});
 }

@@ -28,12 +28,8 @@ std::string to_json(const FaultMatch& match);
 std::string to_json(const std::vector<std::pair<const faults::Fault*, std::size_t>>& counts);
 std::string to_json(const std::vector<faults::Finding>& findings, std::size_t entries);
 
-/// A page of what an aggregator knows, whole and checked; `next`: behind which id to go on.
-struct FaultPage {
-  std::vector<faults::Fault> faults;
-  std::string next;
-};
-Result<FaultPage> read_faults(std::string_view text);
+/// What an aggregator knows, whole and checked.
+Result<std::vector<faults::Fault>> read_faults(std::string_view text);
 Result<faults::Fault> read_fault(std::string_view text);
 
 /// What a confirmation has become, each list ready to be shown.

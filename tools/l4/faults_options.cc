@@ -1,7 +1,8 @@
 #include "tools/l4/faults_options.h"
-#include "tools/l4/suggest.h"
 
 #include <CLI/CLI.hpp>
+
+#include "tools/l4/suggest.h"
 
 namespace l4::cli {
 namespace {

@@ -15,7 +15,6 @@
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
 #include "aggregator/serve/utf8.h"
-#include "common/base/nearest.h"
 #include "common/http/url.h"
 #include "tools/l4/asking.h"
 #include "tools/l4/compared.h"
