@@ -9,7 +9,9 @@ its aggregator, then nothing. Processor time is what the kernel counted for the 
 (10 s) left out, so other load on the machine matters little. Without --logs the lines are those of
 ../shared/bench/mixed_lines.py: many templates, hardly a line that repeats. --logs takes the lines
 of a folder instead, files in turn, again and again. --check ends with 1 beyond the bounds that must
-hold (3 % and 32 MB at 10 MB/s, 1 % of the bytes on the wire, idle .1 %).
+hold (3 % and 32 MB at 10 MB/s, 1 % of the bytes on the wire, idle .1 %). --brief takes a minute and
+checks what does not depend on the build and on how busy the machine is: memory, bytes on the wire,
+every byte counted.
 """
 import argparse
 import pathlib
