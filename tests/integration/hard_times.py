@@ -238,7 +238,7 @@ class Case:
         self.says(self.site.aggregator, "only 256 files may be open", what)
         strangers = [socket.create_connection(("127.0.0.1", self.site.wire)) for _ in range(300)]
         pid = self.site.aggregator.process.pid
-        linked_site.wait_for(lambda: len(os.listdir(f"/proc/{pid}/fd")) >= 250, 20)
+        linked_site.wait_for(lambda: len(os.listdir(f"/proc/{pid}/fd")) >= 240, 20)
         self.lines.write(20)
         before_s = cpu_seconds(pid)
         time.sleep(5)

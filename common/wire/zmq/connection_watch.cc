@@ -1,15 +1,17 @@
 #include "common/wire/zmq/connection_watch.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <zmq.hpp>
 
@@ -17,7 +19,7 @@ namespace l4::wire {
 namespace {
 
 constexpr std::size_t kRefusedMax = 65'536;
-constexpr int kTurnedAwayMost = 1'024;  // at a time; others are served between
+constexpr std::size_t kTurnedAway = 8;  // at a time
 constexpr int kEvents = ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED |
                         ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                         ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
@@ -37,6 +39,19 @@ std::string address_of(int file) {
   return plain_address(text.data());
 }
 
+// A number that libzmq closed meanwhile may be another file by now.
+bool is_accepted_by(int listener, int file) {
+  const auto port = [](int socket) -> int {
+    sockaddr_storage own{};
+    socklen_t size = sizeof own;
+    if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) != 0) return -1;
+    if (own.ss_family == AF_INET) return reinterpret_cast<const sockaddr_in*>(&own)->sin_port;
+    if (own.ss_family == AF_INET6) return reinterpret_cast<const sockaddr_in6*>(&own)->sin6_port;
+    return -1;
+  };
+  return file != listener && port(file) >= 0 && port(file) == port(listener);
+}
+
 std::string failure_of(std::uint16_t kind, std::int32_t value) {
   if (kind == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
     return fmt::format("it broke the rules of the handshake ({:#x})", value);
@@ -46,7 +61,6 @@ std::string failure_of(std::uint16_t kind, std::int32_t value) {
 }  // namespace
 
 bool ConnectionWatch::open(const ZmqContext& context, const Socket& router) {
-  hold_reserve();
   const std::string endpoint = fmt::format("inproc://l4-connections-{}", router.handle());
   if (zmq_socket_monitor(router.handle(), endpoint.c_str(), kEvents) != 0) return false;
   socket_ = Socket(context, ZMQ_PAIR);
@@ -92,12 +106,11 @@ void ConnectionWatch::drain() {
 void ConnectionWatch::take(const Event& event, bool gone_already) {
   switch (event.kind) {
     case ZMQ_EVENT_ACCEPTED:
-      addresses_[event.value] = gone_already ? std::string() : address_of(event.value);
+      connections_[event.value] = {gone_already ? std::string() : address_of(event.value),
+                                   ++accepted_};
       break;
     case ZMQ_EVENT_LISTENING:
       listener_ = event.value;
-      // We accept from it, too: whoever comes second must not wait for the next connection.
-      ::fcntl(listener_, F_SETFL, ::fcntl(listener_, F_GETFL) | O_NONBLOCK);
       break;
     case ZMQ_EVENT_ACCEPT_FAILED:
       if (event.value == EMFILE || event.value == ENFILE)
@@ -105,33 +118,47 @@ void ConnectionWatch::take(const Event& event, bool gone_already) {
       else if (event.value != EAGAIN)
         refuse({Refusal::no_handshake, {}, std::generic_category().message(event.value)});
       break;
-    case ZMQ_EVENT_DISCONNECTED: {
-      auto known = addresses_.extract(event.value);
-      const std::string address = known ? known.mapped() : std::string();
-      const auto failure = std::exchange(failure_, std::nullopt);
-      if (failure || !was_judged(address))
-        refuse({Refusal::no_handshake, address,
-                failure.value_or("it spoke another protocol, or an old one")});
+    case ZMQ_EVENT_DISCONNECTED:
+      ended(event.value);
       break;
-    }
     default:
       failure_ = failure_of(event.kind, event.value);
   }
 }
 
-void ConnectionWatch::turn_away() {
-  reserve_.reset();
-  for (int i = 0; i < kTurnedAwayMost && listener_ >= 0; ++i) {
-    const Descriptor stranger{::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
-    if (stranger.number() < 0) break;
-    refuse({Refusal::no_file_descriptor, address_of(stranger.number()),
-            std::generic_category().message(EMFILE)});
-  }
-  hold_reserve();
+void ConnectionWatch::ended(int file) {
+  const auto known = connections_.extract(file);
+  const Connection connection = known ? known.mapped() : Connection{};
+  const auto failure = std::exchange(failure_, std::nullopt);
+  const bool judged = !failure && was_judged(connection.address);
+  if (judged || connection.turned_away) return;
+  refuse({Refusal::no_handshake, connection.address,
+          failure.value_or("it spoke another protocol, or an old one")});
 }
 
-void ConnectionWatch::hold_reserve() {
-  reserve_.emplace(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+void ConnectionWatch::turn_away() {
+  struct Youngest {
+    bool stranger;
+    std::uint64_t number;
+    int file;
+  };
+  std::vector<Youngest> open;
+  for (const auto& [file, connection] : connections_) {
+    if (connection.turned_away) continue;
+    open.push_back({!judged_.contains(connection.address), connection.number, file});
+  }
+  const auto most = std::min(kTurnedAway, open.size());
+  const auto first = [](const Youngest& a, const Youngest& b) {
+    return std::tie(a.stranger, a.number) > std::tie(b.stranger, b.number);
+  };
+  std::ranges::partial_sort(open, open.begin() + std::ptrdiff_t(most), first);
+  for (const Youngest& one : std::span(open).first(most)) {
+    if (!is_accepted_by(listener_, one.file) || ::shutdown(one.file, SHUT_RDWR) != 0) continue;
+    Connection& connection = connections_[one.file];
+    connection.turned_away = true;
+    refuse(
+        {Refusal::no_file_descriptor, connection.address, std::generic_category().message(EMFILE)});
+  }
 }
 
 bool ConnectionWatch::was_judged(const std::string& address) {

@@ -7,11 +7,13 @@
 // of that address was judged by its key before, and could be the one that ended. The address is
 // asked of the descriptor; a connection that is gone before we look has none. The queue of events
 // has no high-water mark, since libzmq's I/O thread would wait for us otherwise. Where no file
-// descriptor is left libzmq tries to accept again and again, at the cost of a core: those who wait
-// are then taken and turned away here, with a descriptor that is held in reserve for it. Bounds: as
-// many entries as there are descriptors, 65,536 refusals not yet fetched.
+// descriptor is left libzmq tries to accept again and again, at the cost of a core: the youngest
+// connections are then ended, those first that come from where nobody showed a known key, until
+// whoever waits was taken and so turned away. Bounds: as many entries as there are descriptors,
+// 65,536 refusals not yet fetched.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -19,7 +21,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/base/descriptor.h"
 #include "common/wire/port.h"
 #include "common/wire/zmq/socket.h"
 
@@ -47,17 +48,22 @@ class ConnectionWatch {
     std::uint16_t kind = 0;
     std::int32_t value = 0;
   };
+  struct Connection {
+    std::string address;
+    std::uint64_t number = 0;  ///< counted from the first
+    bool turned_away = false;
+  };
   std::vector<Event> read();
   void take(const Event& event, bool gone_already);
   bool was_judged(const std::string& address);
+  void ended(int file);
   void turn_away();
-  void hold_reserve();
 
   Socket socket_;
-  int listener_ = -1;  ///< libzmq's
-  std::optional<Descriptor> reserve_;
-  bool starved_ = false;                                   ///< no descriptor was left
-  std::unordered_map<int, std::string> addresses_;         ///< by file descriptor
+  int listener_ = -1;                                ///< libzmq's
+  bool starved_ = false;                             ///< no descriptor was left
+  std::unordered_map<int, Connection> connections_;  ///< by file descriptor
+  std::uint64_t accepted_ = 0;
   std::unordered_map<std::string, std::uint64_t> judged_;  ///< that have not ended, by address
   std::uint64_t refused_keys_ = 0;      ///< whose ends may come without an address
   std::optional<std::string> failure_;  ///< of the connection that ends next
