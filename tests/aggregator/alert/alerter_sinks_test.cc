@@ -17,8 +17,8 @@ TEST_CASE("sinks: the trouble of one does not delay another, and it backs off") 
   world.set("http://chat", 0);
   store::Database database = world.database();
   Alerter alerter(options(), database, world.hooks());
-  alerter.send(alert("a"));
-  alerter.send(alert("a", Kind::resolved));
+  send(alerter, alert("a"));
+  send(alerter, alert("a", Kind::resolved));
   REQUIRE(world.wait([&] { return world.count("http://pager") == 2; }));
   CHECK(holds(world.body("http://pager", 0), "trigger"));
   CHECK(holds(world.body("http://pager", 1), "resolve"));
@@ -51,7 +51,7 @@ TEST_CASE("sinks: alertmanager is told again what is open, after a restart, too,
   {
     store::Database database = world.database();
     Alerter alerter(options(), database, world.hooks());
-    alerter.send(alert("a"));
+    send(alerter, alert("a"));
     REQUIRE(world.wait([&] { return world.count(kManager) == 1; }));
     world.pass(59);
     world.rest();
@@ -64,7 +64,7 @@ TEST_CASE("sinks: alertmanager is told again what is open, after a restart, too,
   world.pass(60);
   REQUIRE(world.wait([&] { return world.count(kManager) == 3; }));
   CHECK(world.body(kManager, 2) == world.body(kManager, 0));
-  alerter.send(alert("a", Kind::resolved));
+  send(alerter, alert("a", Kind::resolved));
   REQUIRE(world.wait([&] { return world.count(kManager) == 4; }));
   CHECK(holds(world.body(kManager, 3), "endsAt"));
   world.pass(600);
@@ -77,7 +77,7 @@ TEST_CASE("sinks: what has no news for a day is not told again any more") {
   World world;
   store::Database database = world.database();
   Alerter alerter(options(), database, world.hooks());
-  alerter.send(alert("a"));
+  send(alerter, alert("a"));
   REQUIRE(world.wait([&] { return world.count(kManager) == 1; }));
   world.pass(86'400);
   REQUIRE(world.wait([&] { return database.due("am", TimeMs::max(), 9)->empty(); }));
@@ -90,7 +90,7 @@ TEST_CASE("sinks: that the aggregator is blind is told again for more than a day
   Alerter alerter(options(), database, world.hooks());
   Alert blind;
   blind.kind = Kind::blind;
-  alerter.send(blind);
+  send(alerter, blind);
   REQUIRE(world.wait([&] { return world.count(kManager) == 1; }));
   for (int half_days = 1; half_days <= 6; ++half_days) {
     world.pass(43'200);
@@ -110,7 +110,7 @@ TEST_CASE("sinks: many open alerts go to alertmanager in few requests") {
   world.set(kManager, 0);
   store::Database database = world.database();
   Alerter alerter(options(), database, world.hooks());
-  for (int i = 0; i < 100; ++i) alerter.send(alert("job-" + std::to_string(i)));
+  for (int i = 0; i < 100; ++i) send(alerter, alert("job-" + std::to_string(i)));
   world.heal();
   world.pass(400);
   REQUIRE(world.wait([&] { return database.due("am", TimeMs{Millis{world.clock}}, 1)->empty(); }));
@@ -125,7 +125,7 @@ TEST_CASE("sinks: a storm is told together, alertmanager and the old webhook get
   {
     store::Database database = world.database();
     Alerter alerter(many, database, world.hooks());
-    for (int i = 0; i < 10; ++i) alerter.send(alert("job-" + std::to_string(i)));
+    for (int i = 0; i < 10; ++i) send(alerter, alert("job-" + std::to_string(i)));
     REQUIRE(world.wait([&] { return world.count("http://old") == 10; }));
     REQUIRE(world.wait([&] { return world.count("http://chat") == 3; }));
     world.pass(30);
@@ -137,7 +137,7 @@ TEST_CASE("sinks: a storm is told together, alertmanager and the old webhook get
   }
   store::Database database = world.database();
   Alerter alerter(many, database, world.hooks());
-  for (int i = 3; i < 10; ++i) alerter.send(alert("job-" + std::to_string(i), Kind::resolved));
+  for (int i = 3; i < 10; ++i) send(alerter, alert("job-" + std::to_string(i), Kind::resolved));
   REQUIRE(world.wait([&] { return world.count("http://pager") == 5; }));
   CHECK(holds(world.body("http://pager", 4), "resolve"));
   CHECK(holds(world.body("http://pager", 4), "l4-aggregator/storm."));
@@ -150,9 +150,9 @@ TEST_CASE("sinks: what is silenced is in the log alone, apart from an end") {
   AlerterOptions quiet = options();
   quiet.silences = {{.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
   Alerter alerter(quiet, database, world.hooks());
-  alerter.send(alert("test-1"));
-  alerter.send(alert("other"));
-  alerter.send(alert("test-1", Kind::resolved));
+  send(alerter, alert("test-1"));
+  send(alerter, alert("other"));
+  send(alerter, alert("test-1", Kind::resolved));
   REQUIRE(world.wait([&] { return world.count("http://pager") == 2; }));
   REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
   CHECK(holds(world.body("http://pager", 0), "job other"));
@@ -164,7 +164,7 @@ TEST_CASE("sinks: what is silenced is in the log alone, apart from an end") {
   }
   CHECK(alerter.stats().silenced == 2);
   world.pass(60);
-  alerter.send(alert("test-2"));
+  send(alerter, alert("test-2"));
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
 }
 
@@ -175,10 +175,10 @@ TEST_CASE("sinks: what stands open when its silence ends is told then, and once"
   {
     store::Database database = world.database();
     Alerter alerter(quiet, database, world.hooks());
-    alerter.send(alert("test-1"));
-    alerter.send(alert("test-2"));
-    alerter.send(alert("test-2", Kind::resolved));
-    alerter.send(alert("test-3"));
+    send(alerter, alert("test-1"));
+    send(alerter, alert("test-2"));
+    send(alerter, alert("test-2", Kind::resolved));
+    send(alerter, alert("test-3"));
     world.pass(59);
     alerter.look();
     world.rest();
@@ -207,14 +207,14 @@ TEST_CASE("sinks: what changed in a silence is a change when it ends") {
   World world;
   store::Database database = world.database();
   Alerter alerter(options(), database, world.hooks());
-  alerter.send(alert("test-1"));
+  send(alerter, alert("test-1"));
   REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
   AlerterOptions quiet = options();
   quiet.silences = {{.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
   alerter.set(quiet);
   Alert changed = alert("test-1", Kind::changed);
   changed.state = State::node_lost;
-  alerter.send(changed);
+  send(alerter, changed);
   alerter.set(options());  // the silence is taken out
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
   CHECK(holds(world.body("http://chat", 1), "node_lost"));
@@ -228,12 +228,12 @@ TEST_CASE("sinks: one of storms alone hears of nothing else") {
   storms.storm.incidents = 2;
   storms.sinks[1].matches = {{.topics = {Topic::storm}}};
   Alerter alerter(storms, database, world.hooks());
-  for (const char* job : {"a", "b", "c", "d"}) alerter.send(alert(job));
+  for (const char* job : {"a", "b", "c", "d"}) send(alerter, alert(job));
   world.pass(30);
   REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
   CHECK(holds(world.body("http://chat", 0), "2 more incidents"));
   REQUIRE(world.wait([&] { return world.count("http://pager") == 3; }));
-  for (const char* job : {"a", "b", "c", "d"}) alerter.send(alert(job, Kind::resolved));
+  for (const char* job : {"a", "b", "c", "d"}) send(alerter, alert(job, Kind::resolved));
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
   CHECK(holds(world.body("http://chat", 1), "told together are resolved"));
 }
@@ -247,10 +247,10 @@ TEST_CASE("sinks: an end goes where its node and fault were told") {
   Alert hardware = alert("a");
   hardware.nodes = {"rack-1-7"};
   hardware.faults = {{"xid-79", "", "", "", "hardware/gpu"}};
-  alerter.send(hardware);
-  alerter.send(alert("b"));
-  alerter.send(alert("b", Kind::resolved));
-  alerter.send(alert("a", Kind::resolved));
+  send(alerter, hardware);
+  send(alerter, alert("b"));
+  send(alerter, alert("b", Kind::resolved));
+  send(alerter, alert("a", Kind::resolved));
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
   CHECK(holds(world.body("http://chat", 1), "job a"));
   CHECK(holds(world.body("http://chat", 1), "resolved"));
@@ -291,7 +291,7 @@ TEST_CASE("sinks: trouble of before a restart does not stay open") {
     Alerter alerter(options(), database, world.hooks());
     Alert bad;
     bad.kind = Kind::degraded;
-    alerter.send(bad);
+    send(alerter, bad);
     REQUIRE(world.wait([&] { return world.count("http://pager") == 1; }));
   }
   store::Database database = world.database();
@@ -308,7 +308,7 @@ TEST_CASE("sinks: blindness of before a restart does not stay open") {
     Alerter alerter(options(), database, world.hooks());
     Alert blind;
     blind.kind = Kind::blind;
-    alerter.send(blind);
+    send(alerter, blind);
     REQUIRE(world.wait([&] { return world.count(kManager) == 1; }));
   }
   for (int start = 0; start < 2; ++start) {
@@ -329,8 +329,8 @@ TEST_CASE("sinks: an alert that is refused again and again does not hold up the 
   world.refused = "it is bad";
   store::Database database = world.database();
   Alerter alerter(options(), database, world.hooks());
-  alerter.send(alert("bad"));
-  alerter.send(alert("good"));
+  send(alerter, alert("bad"));
+  send(alerter, alert("good"));
   for (int i = 0; i < 8; ++i) {
     REQUIRE(world.wait([&] {
       const std::lock_guard lock(world.mutex);
@@ -358,8 +358,8 @@ TEST_CASE("sinks: they end together, however long each waits") {
   };
   store::Database database = world.database();
   auto alerter = std::make_unique<Alerter>(slow, database, hooks);
-  alerter->send(alert("a"));
-  alerter->send(alert("b"));
+  send(*alerter, alert("a"));
+  send(*alerter, alert("b"));
   REQUIRE(world.wait([&] { return waits >= 4; }));
   const auto began = std::chrono::steady_clock::now();
   alerter.reset();
@@ -376,7 +376,7 @@ TEST_CASE("sinks: rows of one are bounded, and what goes is counted") {
   store::Database database = world.database();
   Alerter alerter(few, database, world.hooks());
   for (std::size_t i = 0; i < 20; ++i) {  // none waits long for the one that takes them
-    alerter.send(alert("job-" + std::to_string(i)));
+    send(alerter, alert("job-" + std::to_string(i)));
     REQUIRE(world.wait([&] { return world.count("http://pager") == i + 1; }));
   }
   world.pass(60);

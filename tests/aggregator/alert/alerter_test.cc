@@ -76,7 +76,7 @@ TEST_CASE("alerter: a line and a post, again until it has arrived, in order") {
   Hook hook;
   hook.refuses = 3;
   Alerter alerter(options(), database, hook.hooks());
-  alerter.send(crash("a"));
+  CHECK(alerter.send(crash("a")).has_value());
   REQUIRE(hook.wait([&] { return hook.bodies.size() == 1; }));
   CHECK(hook.tries == 4);
   CHECK(hook.bodies[0].find("\"schema\": \"l4.alert/1\"") != std::string::npos);
@@ -98,7 +98,7 @@ TEST_CASE("alerter: what was not sent is sent after a restart, and once") {
   {
     store::Database database(folder.path() / "state.db", {});
     Alerter alerter(options(), database, hook.hooks());
-    alerter.send(crash("a"));
+    CHECK(alerter.send(crash("a")).has_value());
     REQUIRE(hook.wait([&] { return hook.tries > 0; }));
   }
   {
@@ -112,7 +112,7 @@ TEST_CASE("alerter: what was not sent is sent after a restart, and once") {
   }
   store::Database database(folder.path() / "state.db", {});
   Alerter alerter(options(), database, hook.hooks());
-  alerter.send(crash("b"));
+  CHECK(alerter.send(crash("b")).has_value());
   REQUIRE(hook.wait([&] { return hook.bodies.size() == 2; }));
   CHECK(hook.bodies[1].find("\"job\": \"b\"") != std::string::npos);
 }
@@ -125,7 +125,7 @@ TEST_CASE("alerter: where nothing can be stored, memory is bounded and the oldes
   AlerterOptions few = options();
   few.sender.waiting_max = 3;
   Alerter alerter(few, database, hook.hooks());
-  for (const char* job : {"a", "b", "c", "d", "e"}) alerter.send(crash(job));
+  for (const char* job : {"a", "b", "c", "d", "e"}) CHECK_FALSE(alerter.send(crash(job)));
   CHECK(alerter.stats().waiting == 3);
   CHECK(alerter.stats().dropped == 2);
   CHECK(alerter.stats().sinks.at(0).waiting == 3);
@@ -146,7 +146,7 @@ TEST_CASE("alerter: without a webhook it is a line in the log") {
   Alert blind;
   blind.kind = Kind::blind;
   blind.summary = "nothing\nis heard";
-  alerter.send(blind);
+  CHECK(alerter.send(blind).has_value());
   REQUIRE(hook.lines.size() == 1);
   CHECK(hook.lines[0] == "alert blind: nothing is heard");
   CHECK(database.due("webhook", TimeMs::max(), 10)->empty());

@@ -3,6 +3,8 @@
 // Any thread may post; what arrived, what was tried and what was logged is counted.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -100,6 +102,10 @@ inline Alert alert(const std::string& job, Kind kind = Kind::opened) {
   made.state = State::crashed;
   made.summary = "it is " + job;
   return made;
+}
+
+inline void send(Alerter& alerter, const Alert& alert, const store::Incident* incident = nullptr) {
+  REQUIRE(alerter.send(alert, incident).has_value());
 }
 
 inline bool holds(const std::string& text, const std::string& part) {
