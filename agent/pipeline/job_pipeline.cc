@@ -11,6 +11,7 @@ namespace {
 
 /// A run of the order has 8 bytes, a parameter tuple some 100: a quarter and a tenth per cent of
 /// the text at most, beyond what an ordinary iteration has.
+constexpr std::size_t kUntoldShare = 8;  // of the templates that may be
 constexpr segment::Segmenter::Share kRuns{128, 3200}, kTuples{12, 256 * 1024};
 
 }  // namespace
@@ -258,6 +259,7 @@ void JobPipeline::take(Log& log, const decode::Record& record) {
       (log.whose ? log.speakers.find(*log.whose) : log.speakers.find(record.speaker)).speaker;
   const drain::Match match =
       miner_.learn(record.text, record.level >= Level::warning, record.outline);
+  created_ += match.created;
   segment::TemplateTraits& known = traits_of(match.id, record);
   segment::Segmenter* own = &segmenter_of(log, speaker);
   auto mark = own->mark_of(record, match.id, known);
@@ -274,6 +276,8 @@ void JobPipeline::take(Log& log, const decode::Record& record) {
   if (arrival_) own->arrives(*arrival_);
   const bool silent = record.outline.collapsed != 0 && silent_.find(record.outline) != nullptr;
   own->add(record, match.id, known, mark, stage, silent);
+  // In a flood the miner soon lets the oldest templates go: they are told while it knows them.
+  if (created_ > options_.drain.templates_max / kUntoldShare) define_changed();
   if (own->was_silent()) note_silent(record);
 }
 

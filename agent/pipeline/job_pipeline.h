@@ -118,6 +118,7 @@ class JobPipeline {
   void send();
   void define(LocalTemplateId id);
   void define_used();
+  void define_changed();
   void take_forgotten();
   void name_timers();
 
@@ -142,6 +143,7 @@ class JobPipeline {
   std::vector<const segment::Timer*> timers_;  // by the id used on the wire
   std::vector<bool> undefined_;  // by template: used before the restart, and not told since
   std::uint32_t templates_used_ = 0;
+  std::size_t created_ = 0;                   // templates, since what changed was told
   std::span<const wire::Segment> under_way_;  // of a log that is being shipped
   std::optional<TimeMs> arrival_;
   std::string redacted_;

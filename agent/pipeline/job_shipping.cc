@@ -122,7 +122,7 @@ void JobPipeline::ship_segments(Log& log) {
 
 void JobPipeline::send() {
   define_used();
-  for (const LocalTemplateId id : miner_.take_changed()) define(id);
+  define_changed();
   take_forgotten();
   const std::uint64_t by_half = miner_.stats().by_half;
   batch_.lines_by_half = by_half - std::exchange(by_half_, by_half);
@@ -149,6 +149,11 @@ void JobPipeline::define(LocalTemplateId id) {
   if (found.alias_of && found.alias_of->value() < undefined_.size() &&
       undefined_[found.alias_of->value()])
     define(*found.alias_of);
+}
+
+void JobPipeline::define_changed() {
+  created_ = 0;
+  for (const LocalTemplateId id : miner_.take_changed()) define(id);
 }
 
 /// What the batch uses and was told before a restart only.

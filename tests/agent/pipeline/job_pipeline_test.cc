@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -248,6 +249,42 @@ TEST_CASE("job pipeline: what is used is defined, also after a restart and when 
   CHECK(out.batches[3].sources[0].id == out.batches[0].sources[0].id);
   CHECK(out.batches[3].coverage[0].bytes == wire::ByteRange{41, 61});
   CHECK(out.batches[3].segments[0].lines == wire::LineRange{3, 3});
+}
+
+TEST_CASE("job pipeline: what is used is defined though the miner forgot it before it was told") {
+  Collected out;
+  Options options = live();
+  options.drain.templates_max = 64;
+  JobPipeline pipeline("job", packs(), options, out);
+  const LogNumber log = pipeline.open(log_file(), {});
+  pipeline.part(log, part_of(7));
+  std::mt19937 random(3);
+  std::string text;
+  for (int line = 0; line < 1'000; ++line) {
+    text += "INFO";
+    for (std::uint32_t words = 2 + random() % 6; words > 0; --words) {
+      text += ' ';
+      for (int i = 0; i < 5; ++i) text += static_cast<char>('a' + random() % 26);
+    }
+    text += '\n';
+  }
+  pipeline.feed(log, text);
+  pipeline.flush(Millis{0}, true);
+  std::set<LocalTemplateId> defined;
+  std::uint64_t events = 0, forgotten = 0, undefined = 0;
+  for (const wire::Batch& batch : out.batches) {
+    for (const wire::TemplateDefinition& definition : batch.templates) {
+      defined.insert(definition.id);
+      CHECK_FALSE(definition.text.empty());
+    }
+    for (const wire::Segment& segment : batch.segments)
+      for (const wire::EventCount& event : segment.events) undefined += !defined.contains(event.id);
+    events += events_in(batch);
+    forgotten += batch.forgotten.size();
+  }
+  CHECK(events == 1'000);
+  CHECK(forgotten > 100);
+  CHECK(undefined == 0);
 }
 
 TEST_CASE("job pipeline: who writes a log may be known later") {
