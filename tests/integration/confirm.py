@@ -27,7 +27,7 @@ from api import Asker, token_of
 from live import wait_for
 
 NODE, SLOW = "agent-1", programs.SLOW
-KILLS_AT = (0.2, 0.6, 0.8, 0.9, 1.0, 1.1, 1.3, 2.0)  # of the time that a confirmation takes
+KILLS_AT = (0.2, 0.6, 0.8, 0.9, 1.0, 1.1, 1.3, 2.0)  # of the time that an answer takes
 CAUSE, FIX = "The corpus was copied only in part.", "Copy it again and compare its sums."
 ERROR = ("corpus.BrokenShelfFault: shelf {shelf} of corpus {corpus} lost its ledger: seal {seal} "
          "was found (read from /mnt/corpus/{corpus}/{shelf}.led on {node})")
@@ -215,34 +215,45 @@ def check_refused(world, incident):
     expect.equal(list((world.folder / "state" / "faults").glob("*")), [], "files of refused ones")
 
 
+def struck(world, path, body, delay_ms):
+    """The answer to a POST, if the aggregator that is killed so long after it still gave one."""
+    answers = []
+
+    def ask():
+        try:
+            answers.append(world.ops.send("POST", path, body))
+        except (OSError, http.client.HTTPException):  # it was killed before it answered
+            pass
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    time.sleep(delay_ms / 1000)
+    world.server.end(signal.SIGKILL)
+    asker.join()
+    world.start()
+    return next((body for status, body in answers if status == 200), None)
+
+
+def milliseconds_of(world, path, body):
+    began = time.monotonic()
+    world.ops.send("POST", path, body)
+    return 1000 * (time.monotonic() - began)
+
+
 def check_kills(world, incident):
     """Killed in the middle: it is there whole or not at all, and there if it was answered."""
     expect, folder = world.expect, world.folder / "state" / "faults"
     body = {"incident": incident, "cause": CAUSE, "fix": FIX, "id": "killed"}
     world.server.end(signal.SIGKILL)
     world.start()
-    began = time.monotonic()
-    world.ops.send("POST", "/api/v1/faults", {**body, "dry_run": True})
-    takes_ms = 1000 * (time.monotonic() - began)
+    takes_ms = milliseconds_of(world, "/api/v1/faults", {**body, "dry_run": True})
     stored = 0
     for part in KILLS_AT:
-        delay_ms, answers = round(part * takes_ms), []
-
-        def ask():
-            try:
-                answers.append(world.ops.send("POST", "/api/v1/faults", body)[0])
-            except (OSError, http.client.HTTPException):  # it was killed before it answered
-                pass
-
-        asker = threading.Thread(target=ask)
-        asker.start()
-        time.sleep(delay_ms / 1000)
-        world.server.end(signal.SIGKILL)
-        asker.join()
-        world.start()
+        delay_ms = round(part * takes_ms)
+        answer = struck(world, "/api/v1/faults", body, delay_ms)
         status = world.ops.ask("/api/v1/faults/killed")[0]
-        expect.that(status == 200 or answers != [200], f"killed after {delay_ms} ms: what was "
-                    "answered is there", (answers, status))
+        expect.that(status == 200 or answer is None, f"killed after {delay_ms} ms: what was "
+                    "answered is there", (answer, status))
         expect.equal([p.name for p in folder.iterdir()], ["killed.toml"] if status == 200 else [],
                      f"killed after {delay_ms} ms: files")
         stored += status == 200
@@ -250,6 +261,43 @@ def check_kills(world, incident):
             expect.equal(world.ops.send("DELETE", "/api/v1/faults/killed")[0], 200, "withdrawn")
     print(f"{stored} of {len(KILLS_AT)} were stored before the kill")
     expect.that("passed over" not in world.server.log_text(), "no broken file was found")
+
+
+def check_kills_of_snapshots(world):
+    expect, path = world.expect, "/api/v1/jobs/job-a/snapshots"
+    takes_ms = milliseconds_of(world, path, {})
+    for part in KILLS_AT:
+        delay_ms = round(part * takes_ms)
+        answer = struck(world, path, {}, delay_ms)
+        what = f"a snapshot, killed after {delay_ms} ms"
+        rows = world.ops.json(path)["snapshots"]
+        expect.that(answer is None or answer["id"] in [row["id"] for row in rows],
+                    f"{what}: the answered one is there", (answer, rows))
+        for row in rows:
+            report = world.ops.json(f"/api/v1/jobs/job-a/snapshot?at={row['id']}")
+            expect.equal(report.get("verdict", {}).get("state"), row["state"],
+                         f"{what}: {row['id']} is whole")
+
+
+def check_kills_of_outcomes(world):
+    """A run is in the pool exactly where success is the last word that is stored."""
+    expect, path = world.expect, "/api/v1/jobs/well/outcome"
+    milliseconds_of(world, path, {"outcome": "success"})
+    takes_ms = milliseconds_of(world, path, {"outcome": "failure"})
+    for i, part in enumerate(KILLS_AT):
+        word, delay_ms = ("success", "failure")[i % 2], round(part * takes_ms)
+        answer = struck(world, path, {"outcome": word}, delay_ms)
+        what = f"{word}, killed after {delay_ms} ms"
+        runs = len(world.ops.json("/api/v1/pool")["runs"])
+        told = world.ops.send("POST", path, {"outcome": word})[1]
+        expect.that(answer is None or told["before"] == word, f"{what}: what was answered is kept",
+                    (answer, told))
+        expect.that(answer is None or (runs > 0) == (word == "success"), f"{what}: runs in the pool",
+                    (answer, runs))
+        runs = len(world.ops.json("/api/v1/pool")["runs"])
+        expect.equal(runs > 0, word == "success", f"{what} and said again: runs in the pool")
+    told = world.ops.send("POST", path, {"outcome": "success"})[1]
+    expect.that(told["run"], "a success in the end", told)
 
 
 def check_confirmed(world, incident):
@@ -394,6 +442,8 @@ def check(world):
     expect.equal(unknown, [], "no fault is known to be the cause before")
     check_refused(world, incident)
     check_kills(world, incident)
+    check_kills_of_snapshots(world)
+    check_kills_of_outcomes(world)
     fault = check_confirmed(world, incident)
     if fault:
         check_next_job(world, fault)
