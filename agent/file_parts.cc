@@ -5,7 +5,6 @@
 namespace l4::agent {
 namespace {
 
-constexpr std::size_t kChunkBytes = 256 * 1024;
 constexpr std::uint64_t kContextBytes = 16 * 1024;
 
 template <class File>

@@ -16,6 +16,9 @@
 
 namespace l4::agent {
 
+/// Of a file, read at once.
+inline constexpr std::size_t kChunkBytes = 256 * 1024;
+
 struct FilePart {
   std::filesystem::path path;
   std::string name;

@@ -8,12 +8,6 @@
 #include "agent/part_reading.h"
 
 namespace l4::agent {
-namespace {
-
-constexpr std::size_t kChunkBytes = 256 * 1024;
-
-}  // namespace
-
 NodeAgent::NodeAgent(std::string name, std::vector<discover::LogFile> files,
                      const segment::RulePackSet& packs, Options options)
     : state_(std::make_unique<State>(std::move(name), packs, options)) {

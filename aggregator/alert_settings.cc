@@ -13,7 +13,6 @@
 namespace l4::aggregator {
 namespace {
 
-constexpr std::int64_t kDay = 86'400;
 constexpr std::size_t kSinksMax = 16, kSilencesMax = 256, kSecretMax = 4'096, kNameMax = 32,
                       kMatchesMax = 64;
 
@@ -199,9 +198,9 @@ void read_alerts(ConfigTable& alerts, const std::filesystem::path& file,
   options.source = alerts.text_or("source", options.source);
   read_seconds(alerts, "timeout_s", options.timeout, 1, 4);
   read_seconds(alerts, "retry_first_s", sender.retry_first, 1, 3'600);
-  read_seconds(alerts, "retry_most_s", sender.retry_most, 1, kDay);
+  read_seconds(alerts, "retry_most_s", sender.retry_most, 1, kDaySeconds);
   read_seconds(alerts, "again_every_s", sender.again_every, 1, 3'600);
-  read_seconds(alerts, "again_for_s", sender.again_for, 60, 7 * kDay);
+  read_seconds(alerts, "again_for_s", sender.again_for, 60, 7 * kDaySeconds);
   read_seconds(alerts, "storm_window_s", options.storm.window, 1, 3'600);
   options.storm.incidents = static_cast<std::size_t>(alerts.integer_within(
       "storm_incidents", static_cast<std::int64_t>(options.storm.incidents), 0, 1'000));

@@ -14,8 +14,6 @@
 namespace l4::aggregator {
 namespace {
 
-constexpr std::int64_t kDay = 86'400;
-
 bool is_loopback(std::string_view address) {
   return address.starts_with("127.") || address == "::1";
 }
@@ -67,8 +65,8 @@ void read_jobs(ConfigTable& jobs, live::Options& live) {
   read(jobs, "job_mib_max", shards.job_bytes_max, 1, 1'024, kMebi);
   read(jobs, "all_mib_max", shards.all_bytes_max, 1, 1'048'576, kMebi);
   read(jobs, "warnings_max", shards.job.warnings_max, 10, 1'000'000);
-  read_seconds(jobs, "closes_after_s", shards.closes_after, 10, 30 * kDay);
-  read_seconds(jobs, "keeps_for_s", shards.keeps_for, 0, 30 * kDay);
+  read_seconds(jobs, "closes_after_s", shards.closes_after, 10, 30 * kDaySeconds);
+  read_seconds(jobs, "keeps_for_s", shards.keeps_for, 0, 30 * kDaySeconds);
   read_seconds(jobs, "checkpoint_s", shards.checkpoint_every, 1, 30);
   read(jobs, "waiting_mib_max", shards.waiting_bytes_max, 1, 65'536, kMebi);
 }
@@ -76,20 +74,20 @@ void read_jobs(ConfigTable& jobs, live::Options& live) {
 void read_detect(ConfigTable& detect, const std::filesystem::path& file, Settings& settings) {
   live::JobOptions& job = settings.live.shards.job;
   detect::hang::Options& hang = job.thresholds.hang;
-  read_seconds(detect, "hang_floor_s", hang.floor, 1, kDay);
+  read_seconds(detect, "hang_floor_s", hang.floor, 1, kDaySeconds);
   hang.floor_min = std::min(hang.floor_min, hang.floor);
   watch::Options& watch = job.thresholds.watch;
   watch.suspect_floor = hang.floor;
   watch.confirm_floor = std::max(watch.confirm_floor, hang.floor);
   if (detect.has("hang_confirm_s"))
-    read_seconds(detect, "hang_confirm_s", watch.confirm_floor, 1, kDay);
+    read_seconds(detect, "hang_confirm_s", watch.confirm_floor, 1, kDaySeconds);
   if (watch.confirm_floor < watch.suspect_floor)
     detect.refuse("hang_confirm_s", "must not be less than hang_floor_s");
-  read_seconds(detect, "device_wait_s", watch.device_wait, 1, kDay);
+  read_seconds(detect, "device_wait_s", watch.device_wait, 1, kDaySeconds);
   std::int64_t percent = 50;
   read(detect, "confidence_percent", percent, 1, 99);
   job.thresholds.incidents.confidence_min = static_cast<double>(percent) / 100;
-  read_seconds(detect, "routine_s", job.routine, 1, kDay);
+  read_seconds(detect, "routine_s", job.routine, 1, kDaySeconds);
   std::int64_t rest = 5;
   read(detect, "rest_factor", rest, 1, 1'000);
   job.rest_factor = static_cast<double>(rest);
@@ -100,11 +98,11 @@ void read_store(ConfigTable& store, const std::filesystem::path& file, live::Opt
   read_path(store, "folder", file, live.store.folder);
   store::JournalOptions& journal = live.store.journal;
   read(store, "ring_mib", journal.ring_bytes, 0, 1'048'576, kMebi);
-  read_seconds(store, "ring_s", journal.ring_age, 0, 30 * kDay);
+  read_seconds(store, "ring_s", journal.ring_age, 0, 30 * kDaySeconds);
   read(store, "journal_mib_max", journal.bytes_max, 128, 1'048'576, kMebi);
   read(store, "checkpoints_mib_max", live.store.checkpoints.bytes_max, 16, 1'048'576, kMebi);
   store::CheckpointOptions& checkpoints = live.store.checkpoints;
-  read_seconds(store, "past_every_s", checkpoints.past_every, 1, kDay);
+  read_seconds(store, "past_every_s", checkpoints.past_every, 1, kDaySeconds);
   read(store, "past_mib_max", checkpoints.past_bytes_max, 0, 1'048'576, kMebi);
   read(store, "past_job_mib_max", live.past.job_bytes_max, 1, 1'024, kMebi);
   read_seconds(store, "past_timeout_s", live.past.timeout, 1, 50);
@@ -132,7 +130,7 @@ void read_lines(ConfigTable& lines, live::LinesOptions& options) {
 void read_pool(ConfigTable& pool, live::PoolOptions& options) {
   read(pool, "runs_max", options.runs_max, 1, 1'000);
   read(pool, "kinds_max", options.kinds_max, 1, 10'000);
-  read(pool, "age_days", options.age, 1, 3'650, kDay * 1'000);
+  read(pool, "age_days", options.age, 1, 3'650, kDaySeconds * 1'000);
   read(pool, "mib_max", options.bytes_max, 1, 4'096, kMebi);
 }
 

@@ -28,3 +28,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(l4_options INTERFACE -Wno-deprecated-declarations)
   add_compile_options("SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/capnp_clang.h")
 endif()
+
+# In a unity build gcc takes joined sources for headers: others see their anonymous namespaces, and
+# names of one hide those of another. The other builds look for both.
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(l4_options INTERFACE -Wno-subobject-linkage -Wno-shadow)
+endif()

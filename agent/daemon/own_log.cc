@@ -10,7 +10,7 @@ namespace l4::daemon {
 namespace {
 
 constexpr Millis kAgainAfter{600'000};
-constexpr std::size_t kTextsMax = 1024;
+constexpr std::size_t kSaidMax = 1024;
 
 spdlog::level::level_enum level_of(OwnLog::Weight weight) {
   switch (weight) {
@@ -35,7 +35,7 @@ OwnLog::OwnLog(bool journal) : journal_(journal) {
 }
 
 void OwnLog::say(Weight weight, std::string_view text, Millis steady) {
-  if (said_.size() >= kTextsMax) said_.clear();
+  if (said_.size() >= kSaidMax) said_.clear();
   const auto [at, fresh] = said_.try_emplace(std::string(text), Said{steady, 0});
   if (!fresh) {
     if (steady - at->second.at < kAgainAfter) {

@@ -21,7 +21,7 @@ namespace l4::decode {
 namespace {
 
 constexpr std::size_t kBlockBytes = 64 * 1024;
-constexpr std::size_t kOriginBytes = 100;
+constexpr std::size_t kTagBytes = 100;
 constexpr std::size_t kBarBytes = 130;
 
 /// A line that a container runtime split: gathered until its last part comes.
@@ -38,7 +38,7 @@ std::string_view json_of(std::string_view text, bool stamped) {
   text = trim(text);
   if (text.size() < 2 || text.back() != '}') return {};
   if (text[0] == '{') return text;
-  const std::size_t at = stamped ? text.substr(0, kOriginBytes).find("{\"") : text.npos;
+  const std::size_t at = stamped ? text.substr(0, kTagBytes).find("{\"") : text.npos;
   if (at == text.npos || at == 0 || !is_blank(text[at - 1])) return {};
   const std::string_view tag = trim_right(text.substr(0, at));
   return tag.find_first_of(" \t") == tag.npos ? text.substr(at) : std::string_view{};

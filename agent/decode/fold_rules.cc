@@ -14,7 +14,7 @@ struct Opening {
   Shape shape;
 };
 
-constexpr std::array kOpenings{
+constexpr std::array kShapeOpenings{
     Opening{"Traceback (most recent", Shape::traceback},
     Opening{"File \"", Shape::file_frame},
     Opening{"During handling of the above exception", Shape::chain},
@@ -126,7 +126,7 @@ bool is_python_warning(std::string_view text) {
 }
 
 Shape shape_by_opening(std::string_view text) {
-  static constexpr RowsByFirst kByFirst{kOpenings, &Opening::text};
+  static constexpr RowsByFirst kByFirst{kShapeOpenings, &Opening::text};
   for (const Opening& opening : kByFirst.of(text[0]))
     if (text.starts_with(opening.text)) return opening.shape;
   return Shape::plain;

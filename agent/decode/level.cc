@@ -43,7 +43,7 @@ constexpr std::array kSyslogWords{
 };
 
 /// Beginnings of lines that say how bad they are.
-constexpr std::array kOpenings{
+constexpr std::array kLevelOpenings{
     Word{"Traceback (most recent", Level::error},
     Word{"terminate called", Level::fatal},
     Word{"what():", Level::fatal},
@@ -227,7 +227,7 @@ Level level_anywhere(std::string_view head) {
 
 Level level_of_message(std::string_view text) {
   if (text.empty()) return Level::unknown;
-  static constexpr RowsByFirst kByFirst{kOpenings, &Word::text};
+  static constexpr RowsByFirst kByFirst{kLevelOpenings, &Word::text};
   for (const Word& word : kByFirst.of(text[0]))
     if (text.starts_with(word.text)) return word.level;
   if (ascend_code(text)) return Level::error;

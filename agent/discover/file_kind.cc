@@ -11,7 +11,7 @@
 namespace l4::discover {
 namespace {
 
-constexpr std::size_t kHeadBytes = 4096;
+constexpr std::size_t kSampleBytes = 4096;
 
 constexpr std::array<std::string_view, 66> kDataExtensions{
     "csv",   "tsv",    "json",     "pt",       "pth",     "bin",   "safetensors", "ckpt",  "npy",
@@ -108,7 +108,7 @@ Content content_of_head(std::string_view head) {
 Result<Content> content_of(const std::filesystem::path& path) {
   auto reader = FileReader::open(path);
   if (!reader) return std::unexpected(reader.error());
-  std::array<char, kHeadBytes> head{};
+  std::array<char, kSampleBytes> head{};
   for (std::uint64_t hole = 0;; hole += head.size()) {
     std::size_t size = 0;
     while (size < head.size()) {

@@ -5,21 +5,15 @@
 #include <charconv>
 
 #include "agent/discover/file_kind.h"
+#include "common/base/ascii.h"
 
 namespace l4::discover {
 namespace {
 
 using wire::SourceKind;
 
-bool digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 bool all_digits(std::string_view text) {
-  return !text.empty() && text.size() <= 9 && std::all_of(text.begin(), text.end(), digit);
+  return !text.empty() && text.size() <= 9 && std::all_of(text.begin(), text.end(), is_digit);
 }
 
 std::optional<std::int32_t> number(std::string_view text) {
@@ -39,12 +33,12 @@ std::string lower(std::string_view text) {
 /// Number behind `word` (with `-`, `_`, `.`, `=` or nothing between); the word begins a token.
 std::optional<std::int32_t> number_behind(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    if (at > 0 && letter(text[at - 1])) continue;
+    if (at > 0 && is_letter(text[at - 1])) continue;
     std::size_t from = at + word.size();
     if (from < text.size() && std::string_view{"-_.="}.find(text[from]) != text.npos) ++from;
     std::size_t to = from;
-    while (to < text.size() && digit(text[to])) ++to;
-    if (to < text.size() && letter(text[to])) continue;
+    while (to < text.size() && is_digit(text[to])) ++to;
+    if (to < text.size() && is_letter(text[to])) continue;
     if (const auto value = number(text.substr(from, to - from))) return value;
   }
   return std::nullopt;
@@ -115,7 +109,7 @@ bool rank_name(const PathParts& parts, PathFacts& facts) {
   const std::size_t at = stem.find("rank");
   if (at < 2) return true;
   const std::string_view front = std::string_view{parts.stem}.substr(0, at - 1);
-  const bool numbered = std::any_of(front.begin(), front.end(), digit);
+  const bool numbered = std::any_of(front.begin(), front.end(), is_digit);
   if (numbered && node_like(front)) facts.node = front;
   return true;
 }
@@ -135,11 +129,11 @@ bool worker(const PathParts& parts, PathFacts& facts) {
   const std::string stem = lower(parts.stem);
   if (!stem.starts_with("worker")) return false;
   const auto value = number_behind(stem, "worker");
-  if (!value || !digit(stem.back())) return false;
+  if (!value || !is_digit(stem.back())) return false;
   facts.rank = Rank{*value};
   facts.kind = SourceKind::rank;
   const std::string_view folder = folder_from_end(parts, 0);
-  if (stem[6] != '-' || (node_like(folder) && std::any_of(folder.begin(), folder.end(), digit)))
+  if (stem[6] != '-' || (node_like(folder) && std::any_of(folder.begin(), folder.end(), is_digit)))
     return true;  // the folder is the node
   facts.node = parts.stem;
   facts.node_known = false;
@@ -176,7 +170,7 @@ bool slurm_task(const PathParts& parts, PathFacts& facts) {
     return !middle.empty();
   }
   const std::string_view node = middle.substr(0, last);
-  const bool has_digit = std::any_of(node.begin(), node.end(), digit);
+  const bool has_digit = std::any_of(node.begin(), node.end(), is_digit);
   const bool padded = tail.size() > 1 && tail[0] == '0';  // node-01 without a task
   const auto task = number(tail);
   if (!task || (padded && !has_digit)) {
@@ -196,10 +190,10 @@ bool slurm_merged(const PathParts& parts, PathFacts& facts) {
   if (parts.extension != "out" && parts.extension != "err" && !stem.starts_with("slurm-"))
     return false;
   std::size_t at = stem.size();
-  while (at > 0 && digit(stem[at - 1])) --at;
+  while (at > 0 && is_digit(stem[at - 1])) --at;
   if (at > 0 && at < stem.size() && stem[at - 1] == '_') {  // array: slurm-J_A.out
     std::size_t front = at - 1;
-    while (front > 0 && digit(stem[front - 1])) --front;
+    while (front > 0 && is_digit(stem[front - 1])) --front;
     if (at - 1 - front >= 2) at = front;
   }
   if (stem.size() - at < 2) return false;
@@ -246,7 +240,7 @@ bool kernel(const PathParts& parts, PathFacts& facts) {
   }
   for (const auto name : kNames) {
     if (!stem.starts_with(name)) continue;
-    if (stem.size() > name.size() && letter(stem[name.size()])) continue;
+    if (stem.size() > name.size() && is_letter(stem[name.size()])) continue;
     facts.kind = SourceKind::kernel;
     if (stem.size() > name.size() + 2) {
       const std::string_view tail = std::string_view{parts.stem}.substr(name.size() + 1);
@@ -321,7 +315,8 @@ bool node_like(std::string_view folder) {
   if (name.empty() || all_digits(name)) return false;
   if (std::find(kGeneric.begin(), kGeneric.end(), name) != kGeneric.end()) return false;
   return std::none_of(kFronts.begin(), kFronts.end(), [&](std::string_view front) {
-    return name.starts_with(front) && (name.size() == front.size() || !letter(name[front.size()]));
+    return name.starts_with(front) &&
+           (name.size() == front.size() || !is_letter(name[front.size()]));
   });
 }
 

@@ -10,6 +10,7 @@
 #include "agent/decode/decoder.h"
 #include "agent/discover/file_kind.h"
 #include "agent/discover/file_reader.h"
+#include "common/base/ascii.h"
 
 namespace l4::discover {
 namespace {
@@ -19,17 +20,13 @@ using Kind = RotatedName::Kind;
 constexpr std::size_t kEndBytes = 16 * 1024;
 constexpr Millis kOverlapMax{2'000};
 
-bool digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /// `20261120`, `2026-11-20`, with a time of day behind it in any spelling.
 bool is_date(std::string_view mark) {
   if (mark.size() < 8 || !(mark.starts_with("20") || mark.starts_with("19"))) return false;
   std::size_t digits = 0;
   for (const char c : mark) {
-    if (!digit(c) && std::string_view{"-_T:Z"}.find(c) == std::string_view::npos) return false;
-    digits += digit(c);
+    if (!is_digit(c) && std::string_view{"-_T:Z"}.find(c) == std::string_view::npos) return false;
+    digits += is_digit(c);
   }
   return digits >= 8;
 }
@@ -37,7 +34,7 @@ bool is_date(std::string_view mark) {
 /// Numbers of rotations count from 1; `.0` and `.00001` are ranks and parts.
 bool is_number(std::string_view mark) {
   return !mark.empty() && mark.size() <= 4 && mark[0] != '0' &&
-         std::all_of(mark.begin(), mark.end(), digit);
+         std::all_of(mark.begin(), mark.end(), is_digit);
 }
 
 /// Sets kind and order by what stands for the rotation.
@@ -50,7 +47,7 @@ bool take_mark(std::string_view mark, RotatedName& name) {
     name.order = std::to_string(100'000 - value);
   } else if (is_date(mark)) {
     name.kind = Kind::dated;
-    std::copy_if(mark.begin(), mark.end(), std::back_inserter(name.order), digit);
+    std::copy_if(mark.begin(), mark.end(), std::back_inserter(name.order), is_digit);
   } else if (mark == "old") {
     name.kind = Kind::old;
   } else {
@@ -193,7 +190,7 @@ RotatedName rotated_name(std::string_view name) {
     std::size_t at = sign;
     if (at == date && at != dot) {
       ++at;
-      if (at >= stem.size() || digit(stem[at])) continue;
+      if (at >= stem.size() || is_digit(stem[at])) continue;
     }
     const std::string_view mark = stem.substr(at + 1);
     if (counts_processes(stem.substr(0, at)) || (at != dot && !is_date(mark)) ||

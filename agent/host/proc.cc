@@ -20,7 +20,7 @@ struct CloseFolder {
 };
 using Folder = std::unique_ptr<DIR, CloseFolder>;
 
-std::optional<std::int64_t> number(std::string_view text) {
+std::optional<std::int64_t> integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
@@ -96,9 +96,9 @@ Seen<ProcessStat> parse_stat(std::string_view line) {
     field[n] = line.substr(at, end - at);
     at = end;
   }
-  const auto pid = number(line.substr(0, open - 1));
-  const auto parent = number(field[4]);
-  const auto user = number(field[14]), system = number(field[15]), start = number(field[22]);
+  const auto pid = integer(line.substr(0, open - 1));
+  const auto parent = integer(field[4]);
+  const auto user = integer(field[14]), system = integer(field[15]), start = integer(field[22]);
   if (!pid || !parent || !user || !system || !start || field[3].size() != 1)
     return std::unexpected(Unseen::failed);
   constexpr std::int64_t kTicksMax = std::int64_t{1} << 40;
@@ -113,7 +113,7 @@ Seen<ProcessStat> parse_stat(std::string_view line) {
   stat.zombie = field[3][0] == 'Z';
   stat.started = SinceBoot{*start * (1'000'000 / ticks_per_second())};
   stat.cpu = Millis{(*user + *system) * 1000 / ticks_per_second()};
-  if (const auto status = number(field[52]))
+  if (const auto status = integer(field[52]))
     stat.wait_status = static_cast<std::int32_t>(*status & 0xffff);
   return stat;
 }
@@ -127,7 +127,7 @@ Seen<std::vector<Pid>> Proc::pids() const {
   if (!folder) return std::unexpected(unseen_of(errno));
   std::vector<Pid> found;
   while (const dirent* entry = ::readdir(folder.get())) {
-    const auto pid = number(entry->d_name);
+    const auto pid = integer(entry->d_name);
     if (pid && *pid > 0 && *pid < (std::int64_t{1} << 31))
       found.push_back(Pid{static_cast<std::int32_t>(*pid)});
   }
@@ -152,7 +152,7 @@ Seen<std::size_t> Proc::open_files(Pid pid,
   if (!folder) return std::unexpected(unseen_of(errno));
   std::size_t looked_at = 0;
   while (const dirent* entry = ::readdir(folder.get())) {
-    const auto descriptor = number(entry->d_name);
+    const auto descriptor = integer(entry->d_name);
     if (!descriptor) continue;
     ++looked_at;
     struct statx status{};

@@ -79,7 +79,7 @@ std::string_view base_name(std::string_view path) {
   return slash == path.npos ? path : path.substr(slash + 1);
 }
 
-bool listed(std::string_view word) {
+bool is_launcher(std::string_view word) {
   return std::ranges::find(kLaunchers, word) != kLaunchers.end();
 }
 
@@ -111,10 +111,10 @@ bool names_launcher(std::string_view line) {
     const std::size_t end = line.find('\0');
     const std::string_view text = line.substr(0, end);
     line = end == line.npos ? std::string_view{} : line.substr(end + 1);
-    if (module) return listed(text);
+    if (module) return is_launcher(text);
     module = text == "-m";
     if (module || text.starts_with("-")) continue;
-    if (listed(base_name(text))) return true;
+    if (is_launcher(base_name(text))) return true;
     // Behind an interpreter comes the script; what comes behind that is its own business.
     if (word > 0 || !base_name(text).starts_with("python")) return false;
     // The first word was an interpreter: look at the next.

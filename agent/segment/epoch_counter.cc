@@ -5,7 +5,7 @@
 namespace l4::segment {
 namespace {
 
-bool is_letter(char c) {
+bool is_name_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
@@ -15,9 +15,9 @@ std::optional<std::int64_t> epoch_in(std::string_view message) {
   constexpr std::string_view kTail = "poch";
   for (auto at = message.find(kTail); at != message.npos; at = message.find(kTail, at + 1)) {
     const bool begins = at >= 1 && (message[at - 1] == 'e' || message[at - 1] == 'E') &&
-                        (at == 1 || !is_letter(message[at - 2]));
+                        (at == 1 || !is_name_letter(message[at - 2]));
     std::string_view rest = message.substr(at + kTail.size());
-    if (!begins || rest.empty() || is_letter(rest.front())) continue;
+    if (!begins || rest.empty() || is_name_letter(rest.front())) continue;
     if (rest.starts_with("(train)")) rest.remove_prefix(std::string_view("(train)").size());
     const auto digits = rest.find_first_not_of(" \t:=[(#'\"");
     if (digits == rest.npos) continue;

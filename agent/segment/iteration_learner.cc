@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/segment/template_traits.h"
+#include "common/base/ascii.h"
 #include "common/base/by_first_letters.h"
 
 namespace l4::segment {
@@ -10,9 +11,6 @@ namespace {
 
 using Looks = IterationLearner::Looks;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_alpha(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }

@@ -7,6 +7,7 @@
 
 #include "agent/segment/literal_index.h"
 #include "agent/segment/stack_stages.h"
+#include "common/base/ascii.h"
 #include "common/base/config_table.h"
 #include "common/base/find_bytes.h"
 
@@ -142,10 +143,6 @@ void file(RulePack& pack, LiteralIndex& literals) {
     rule.literal = literals.add(longest == rule.contains.end() ? std::string_view() : *longest);
   });
   pack.literals_to = literals.size();
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 bool begins_with_number(std::string_view message) {

@@ -40,6 +40,10 @@ class File {
   virtual Outcome<std::size_t> read(std::uint64_t offset, std::span<char> buffer) = 0;
 };
 
+inline std::string path_in(const std::string& folder, const std::string& name) {
+  return folder.ends_with('/') ? folder + name : folder + "/" + name;
+}
+
 class FileSystem {
  public:
   virtual ~FileSystem() = default;

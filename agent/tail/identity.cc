@@ -14,10 +14,6 @@ namespace {
 constexpr std::size_t kJsonLineMax = 64 * 1024;
 constexpr std::size_t kHeadsMax = 1024;  // of 4 KiB; beyond it they are read again
 
-std::string join(const std::string& folder, const std::string& name) {
-  return folder.ends_with('/') ? folder + name : folder + "/" + name;
-}
-
 /// The first bytes that are none of a hole; empty if there are none yet.
 std::string head_of_text(TextFile& text, std::string head) {
   for (std::uint64_t at = 0; head.size() == kHeadBytes && at < discover::kHoleBytesMax;) {
@@ -33,7 +29,7 @@ std::string head_of_text(TextFile& text, std::string head) {
 
 /// A file of a known part: it may have been renamed, or written to.
 void Scanner::follow(Folder& folder, const Seen& seen, Part& part) {
-  const std::string path = join(folder.path, seen.name);
+  const std::string path = path_in(folder.path, seen.name);
   const bool elsewhere = !part.named || part.path != path;
   if (part.named && part.path != path) {
     const auto before = context_.files.status(part.path, true);
@@ -74,7 +70,7 @@ void Scanner::take_place(Part& part, Folder& folder, const Seen& seen) {
   context_.table.set_file(part, seen.status.device, seen.status.inode);
   part.named = true;
   part.give_up = Millis{0};
-  part.path = join(folder.path, seen.name);
+  part.path = path_in(folder.path, seen.name);
   Log* log = part.log;
   if (!part.started && log->base != seen.base) log = &context_.table.log_of(folder.path, seen.base);
   if (log != part.log) {
@@ -174,7 +170,7 @@ void Scanner::newcomer(Folder& folder, const Seen& seen, bool first_round) {
   const Holder holder = context_.table.by_file(seen.status.device, seen.status.inode);
   if (holder.part != nullptr) {
     if (!holder.copy) return;
-    const std::string path = join(folder.path, seen.name);
+    const std::string path = path_in(folder.path, seen.name);
     const bool same = std::ranges::any_of(holder.part->copies, [&](const Copy& copy) {
       return copy.path == path && copy.inode == seen.status.inode &&
              copy.bytes == seen.status.bytes && copy.modified == seen.status.modified;
@@ -202,7 +198,7 @@ void Scanner::newcomer(Folder& folder, const Seen& seen, bool first_round) {
 
 /// Opens it and reads its first bytes. False if there is nothing to be done with it now.
 bool Scanner::look_into(Newcomer& file, Look& look) {
-  file.path = join(file.folder.path, file.seen.name);
+  file.path = path_in(file.folder.path, file.seen.name);
   auto opened = open_file(file.path);
   if (!opened) {
     not_opened(file, look, opened.error());

@@ -17,10 +17,6 @@ constexpr std::size_t kBurst = 64, kBurstPerFile = 8;
 constexpr Millis kRearm{1'000};
 constexpr std::uint64_t kSlowPoll = 0, kRootPoll = 1;
 
-std::string join(const std::string& folder, const std::string& name) {
-  return folder.ends_with('/') ? folder + name : folder + "/" + name;
-}
-
 /// `/var/log/containers/POD_NS_NAME-<64 digits>.log`: links that always lead elsewhere.
 bool container_name(std::string_view name) {
   return name.ends_with(".log") && name.size() > 69 && name[name.size() - 69] == '-';
@@ -246,7 +242,7 @@ void Scanner::settle_resumed() {
 
 /// A link is followed to a file that is not found otherwise: a container's, or one asked for.
 void Scanner::link(Folder& folder, const std::string& name) {
-  const std::string path = join(folder.path, name);
+  const std::string path = path_in(folder.path, name);
   const auto real = context_.files.real_path(path);
   if (!real) return;
   const auto status = context_.files.status(*real, false);
@@ -263,7 +259,7 @@ std::vector<Scanner::Seen> Scanner::list(Folder& folder, const std::vector<std::
   std::vector<Seen> seen;
   for (const std::string& name : names) {
     if (name.starts_with('.')) continue;
-    const std::string path = join(folder.path, name);
+    const std::string path = path_in(folder.path, name);
     const auto status = context_.files.status(path, false);
     if (!status) continue;
     if (status->kind == Status::Kind::file) {

@@ -51,8 +51,8 @@ std::vector<std::string> checked_patterns(ConfigTable& table, std::string_view k
 }
 
 Level read_severity(ConfigTable& table) {
-  constexpr std::array kLevels{Level::info, Level::warning, Level::error, Level::fatal};
-  return kLevels[table.choice("severity", {"info", "warning", "error", "fatal"})];
+  constexpr std::array kSeverities{Level::info, Level::warning, Level::error, Level::fatal};
+  return kSeverities[table.choice("severity", {"info", "warning", "error", "fatal"})];
 }
 
 Scope read_scope(ConfigTable& table) {

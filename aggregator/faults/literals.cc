@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "common/base/ascii.h"
+
 namespace l4::faults {
 namespace {
 
@@ -12,13 +14,6 @@ constexpr std::size_t kDepthMax = 64;  ///< of brackets
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool is_letter(char c) {
-  return lower(c) >= 'a' && lower(c) <= 'z';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 std::size_t shortest(const std::vector<std::string>& group) {

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <vector>
 
+#include "common/base/ascii.h"
+
 namespace l4::faults {
 namespace {
 
 constexpr std::string_view kNumber = R"((?:(?:<\*>|[-+]?[0-9])[0-9A-Za-z.:,_<*>-]*))";
 constexpr std::string_view kWord = R"((?:[^\s]+))";
-constexpr std::string_view kWild = R"(<\*>)";
+constexpr std::string_view kMaskedValue = R"(<\*>)";
 constexpr std::string_view kEdge = "\\b";
 constexpr std::string_view kJoins = ".,:-/_+*#@~";  // between two values: one value
 constexpr std::string_view kCloses = ":,;)]}\"'";
@@ -21,12 +23,6 @@ constexpr std::array<std::string_view, 16> kUnits{"B",   "KB",  "MB",  "GB",  "T
                                                   "MiB", "GiB", "TiB", "kB",  "ns", "us",
                                                   "ms",  "s",   "sec", "secs"};
 
-bool is_letter(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_repetition(char c) {
   return std::string_view("*+?{").find(c) != std::string_view::npos;
 }
@@ -73,7 +69,7 @@ void append_run(std::string& out, std::string_view text, std::size_t& at) {
         out.append(kEdge);
         end += kEdge.size();
       }
-      out.append("|").append(kWild).append(")");
+      out.append("|").append(kMaskedValue).append(")");
       i = digits;
     } else {
       out += run[i++];
@@ -120,7 +116,7 @@ bool anything_and_marks(std::string_view source) {
 Word read_word(std::string_view source) {
   Word word;
   if (anything_and_marks(source)) {
-    word.text.append("(?:").append(source).append("|.*").append(kWild).append(")");
+    word.text.append("(?:").append(source).append("|.*").append(kMaskedValue).append(")");
     return word;
   }
   bool values = false, other = false;
@@ -152,7 +148,7 @@ Word read_word(std::string_view source) {
   }
   word.value = values && !other;
   if (word.value && source.size() > 3)  // {n} and {w} are true of <*> anyway
-    word.text = std::string("(?:").append(word.text).append("|").append(kWild).append(")");
+    word.text = std::string("(?:").append(word.text).append("|").append(kMaskedValue).append(")");
   const std::size_t close = source.find_last_not_of(",:;");
   word.remark = word.value && source.starts_with("\\(") && close != source.npos &&
                 source.substr(0, close + 1).ends_with("\\)");
@@ -167,7 +163,7 @@ bool is_unit(std::string_view word) {
 
 /// At blanks, but for those in a class, those with a repetition of their own, and those before a
 /// unit.
-std::vector<std::string_view> split(std::string_view pattern) {
+std::vector<std::string_view> split_pattern(std::string_view pattern) {
   std::vector<std::string_view> words;
   std::size_t begin = 0;
   const auto add = [&](std::size_t end) {
@@ -195,7 +191,7 @@ std::vector<std::string_view> split(std::string_view pattern) {
 }  // namespace
 
 std::string expand_pattern(std::string_view pattern) {
-  const std::vector<std::string_view> words = split(pattern);
+  const std::vector<std::string_view> words = split_pattern(pattern);
   std::string regexp;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool first = i == 0;
@@ -212,7 +208,7 @@ std::string expand_pattern(std::string_view pattern) {
     }
     if (!first) regexp += " +";
     if (several)
-      regexp.append("(?:").append(word.text).append("|").append(kWild).append(")");
+      regexp.append("(?:").append(word.text).append("|").append(kMaskedValue).append(")");
     else
       regexp += word.text;
   }

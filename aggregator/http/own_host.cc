@@ -12,7 +12,7 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }
 
-bool same(std::string_view a, std::string_view b) {
+bool same_host(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
@@ -36,14 +36,14 @@ bool is_own_host(std::string_view host, std::span<const std::string> names) {
   std::string_view name = without_port(host);
   if (is_address(name)) return true;
   if (name.ends_with('.')) name.remove_suffix(1);
-  return same(name, "localhost") ||
-         std::ranges::any_of(names, [&](const std::string& own) { return same(name, own); });
+  return same_host(name, "localhost") ||
+         std::ranges::any_of(names, [&](const std::string& own) { return same_host(name, own); });
 }
 
 bool is_same_site(std::string_view origin, std::string_view host) {
   if (origin.empty()) return true;
   const std::size_t scheme = origin.find("://");
-  return scheme != std::string_view::npos && same(origin.substr(scheme + 3), host);
+  return scheme != std::string_view::npos && same_host(origin.substr(scheme + 3), host);
 }
 
 }  // namespace l4::http

@@ -38,7 +38,7 @@ std::optional<Role> role_of(std::string_view word) {
 }
 
 /// All of both is looked at, wherever they differ.
-bool same(std::string_view a, std::string_view b) {
+bool same_throughout(std::string_view a, std::string_view b) {
   unsigned char differs = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
     differs |= static_cast<unsigned char>(a[i] ^ b[i]);
@@ -74,7 +74,7 @@ class TokenFile {
     const std::string hash = sha256_of(token);
     std::optional<TokenRow> found;
     for (const TokenRow& row : rows_)
-      if (same(row.hash, hash) && (!found || row.role > found->role)) found = row;
+      if (same_throughout(row.hash, hash) && (!found || row.role > found->role)) found = row;
     return found;
   }
 

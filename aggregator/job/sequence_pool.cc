@@ -7,7 +7,7 @@ namespace {
 
 /// Of a long sequence its beginning, its end and some of what is between: whoever looks it up
 /// compares the rest.
-std::uint64_t hash_of(const Sequence& sequence) {
+std::uint64_t hash_of_sequence(const Sequence& sequence) {
   constexpr std::size_t kWhole = 32;
   const std::size_t size = sequence.size();
   std::uint64_t hash = 0x9e3779b97f4a7c15ULL + size;
@@ -32,7 +32,7 @@ std::uint64_t hash_of(const Sequence& sequence) {
 
 /// The pool itself refers to the empty sequence, so that it stays 0.
 SequencePool::SequencePool() {
-  sequences_.intern(Sequence{}, hash_of({}));
+  sequences_.intern(Sequence{}, hash_of_sequence({}));
 }
 
 void SequencePool::release(SequenceId id) {
@@ -56,7 +56,7 @@ SequenceId SequencePool::append(SequenceId head, std::span<const wire::Run> tail
     joined_.push_back(run.id.value());
   }
   const std::size_t size = joined_.size();
-  const std::uint64_t hash = hash_of(joined_);
+  const std::uint64_t hash = hash_of_sequence(joined_);
   const auto [id, created] = sequences_.intern(std::move(joined_), hash);
   if (created) elements_ += size;
   return SequenceId{id};
@@ -77,7 +77,7 @@ void SequencePool::load(ByteReader& in) {
     elements_ += sequence.size();
     return sequence;
   };
-  sequences_.load(in, get, hash_of);
+  sequences_.load(in, get, hash_of_sequence);
   if (sequences_.ids() == 0 || !at(SequenceId{0}).empty()) in.fail();
   if (!in.ok()) *this = SequencePool();
 }

@@ -6,7 +6,7 @@
 namespace l4::job {
 namespace {
 
-std::uint64_t hash_of(const Tuple& tuple) {
+std::uint64_t hash_of_tuple(const Tuple& tuple) {
   std::uint64_t hash = tuple.size();
   for (const wire::Parameter& value : tuple) {
     hash ^= std::hash<std::string_view>{}(value.value) + static_cast<std::uint64_t>(value.kind);
@@ -19,7 +19,7 @@ std::uint64_t hash_of(const Tuple& tuple) {
 }  // namespace
 
 TupleId TuplePool::intern(const Tuple& tuple) {
-  return TupleId{tuples_.intern(tuple, hash_of(tuple)).id};
+  return TupleId{tuples_.intern(tuple, hash_of_tuple(tuple)).id};
 }
 
 void TuplePool::save(ByteWriter& out) const {
@@ -42,7 +42,7 @@ void TuplePool::load(ByteReader& in) {
     }
     return tuple;
   };
-  tuples_.load(in, get, hash_of);
+  tuples_.load(in, get, hash_of_tuple);
 }
 
 }  // namespace l4::job

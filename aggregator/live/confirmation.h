@@ -7,6 +7,7 @@
 
 #include <expected>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aggregator/diagnose/report.h"
@@ -33,6 +34,10 @@ struct Refused {
   std::string message;
   std::vector<SeenLine> lines;  ///< that speak against it
 };
+
+inline std::unexpected<Refused> refuse(unsigned status, std::string code, std::string message) {
+  return std::unexpected(Refused{status, std::move(code), std::move(message), {}});
+}
 
 struct PastIncident {
   std::string incident, job, state, text;

@@ -16,10 +16,6 @@ namespace {
 constexpr std::size_t kTaskBytes = 256;
 constexpr Millis kPause{250};
 
-std::unexpected<Refused> refuse(unsigned status, std::string code, std::string message) {
-  return std::unexpected(Refused{status, std::move(code), std::move(message), {}});
-}
-
 }  // namespace
 
 struct FaultBook::Turn {

@@ -109,7 +109,7 @@ void put(JsonWriter& to, const LinesMissing& missing) {
   to.member("text", missing.text).close('}');
 }
 
-Response json(const std::string& job, const LinesResult& result) {
+Response lines_json(const std::string& job, const LinesResult& result) {
   JsonWriter to;
   to.open('{').member("job", job).member("agents_asked", result.agents_asked);
   to.member("agents_answered", result.agents_answered).member("redacted", result.redacted);
@@ -119,7 +119,7 @@ Response json(const std::string& job, const LinesResult& result) {
   to.close(']').key("missing").open('[');
   for (const LinesMissing& missing : result.missing) put(to, missing);
   to.close(']').close('}');
-  return live::json(to);
+  return json(to);
 }
 
 /// Names what the job has none of.
@@ -141,7 +141,7 @@ void answer_lines(Aggregator& aggregator, const std::string& job, const http::Re
   if (!query) return reply(query.error());
   const bool asked = aggregator.lines(*query, [reply, query = *query](const auto& result) {
     using Kind = LinesProblem::Kind;
-    if (result) return reply(json(query.job, *result));
+    if (result) return reply(lines_json(query.job, *result));
     if (result.error().kind == Kind::no_job) return reply(live::nothing("job", query.job));
     if (result.error().kind == Kind::nothing) return reply(nothing(query));
     reply(http::error_response(503, "busy", "too many questions for lines are under way"));

@@ -5,14 +5,6 @@
 #include "aggregator/live/shard.h"
 
 namespace l4::live {
-namespace {
-
-std::unexpected<Refused> refuse(unsigned status, std::string code, std::string message) {
-  return std::unexpected(Refused{status, std::move(code), std::move(message), {}});
-}
-
-}  // namespace
-
 std::expected<OutcomeDone, Refused> tell_outcome(const OutcomeRequest& request, PoolBook& pool,
                                                  store::Database& database, Shard& shard) {
   const std::string& id = request.outcome.job;

@@ -16,7 +16,7 @@ constexpr Millis kJustNow{5'000};
 constexpr std::uint64_t kMeasureEvery = std::uint64_t{64} << 20U;  ///< bytes of batches
 constexpr unsigned kClockEvery = 256;                              ///< records
 
-std::unexpected<PastProblem> refuse(unsigned status, std::string code, std::string message) {
+std::unexpected<PastProblem> problem(unsigned status, std::string code, std::string message) {
   return std::unexpected(PastProblem{status, std::move(code), std::move(message)});
 }
 
@@ -88,17 +88,17 @@ PastAnswer PastDesk::answer(const PastQuestion& question, const std::stop_token&
   const TimeMs now = services_.now().wall;
   const std::string asked = to_rfc3339(question.at);
   if (question.at > now)
-    return refuse(400, "bad_request",
-                  fmt::format("{} lies in the future: it is {}", asked, to_rfc3339(now)));
+    return problem(400, "bad_request",
+                   fmt::format("{} lies in the future: it is {}", asked, to_rfc3339(now)));
   if (!question.first)
-    return refuse(404, "not_found", fmt::format("there is no job {}", question.job));
+    return problem(404, "not_found", fmt::format("there is no job {}", question.job));
   if (question.at < question.opened)
-    return refuse(404, "not_found",
-                  fmt::format("job {} began at {}, after {}", question.job,
-                              to_rfc3339(question.opened), asked));
+    return problem(404, "not_found",
+                   fmt::format("job {} began at {}, after {}", question.job,
+                               to_rfc3339(question.opened), asked));
   const auto flushed = services_.store.flush();
   if (!flushed && now - question.at < kJustNow)
-    return refuse(503, "not_stored", flushed.error().text());
+    return problem(503, "not_stored", flushed.error().text());
   store::SegmentList segments = services_.store.segments();
   for (bool again = false;; again = true) {
     const auto base = begin(question, segments);
@@ -153,7 +153,7 @@ std::expected<PastDesk::Base, PastProblem> PastDesk::begin(
                                     question.job, to_rfc3339(question.at));
   if (!states.empty())
     message += fmt::format(": it can be shown from {} on", to_rfc3339(states.front().time));
-  return refuse(404, "not_found", std::move(message));
+  return problem(404, "not_found", std::move(message));
 }
 
 PastProblem PastDesk::too_large(std::uint64_t bytes) const {
@@ -206,9 +206,9 @@ PastAnswer PastDesk::replay(const PastQuestion& question, const Base& base,
   if (is_damaged(replayed)) return std::unexpected(damaged(question, base, replayed));
   std::string report = job.report(question.at);
   if (report.empty())
-    return refuse(404, "not_found",
-                  fmt::format("the journal has nothing of job {} up to {}", question.job,
-                              to_rfc3339(question.at)));
+    return problem(404, "not_found",
+                   fmt::format("the journal has nothing of job {} up to {}", question.job,
+                               to_rfc3339(question.at)));
   return report;
 }
 

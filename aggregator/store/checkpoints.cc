@@ -11,8 +11,8 @@
 namespace l4::store {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x0a3154504b43344cU;  // "L4CKPT1\n"
-constexpr std::string_view kSuffix = ".l4c", kUnfinished = ".new";
+constexpr std::uint64_t kCheckpointMagic = 0x0a3154504b43344cU;  // "L4CKPT1\n"
+constexpr std::string_view kCheckpointSuffix = ".l4c";
 constexpr std::size_t kHeadBytesMax = 512;
 constexpr std::size_t kNameMax = 256;  // in the head; jobs have shorter names
 constexpr std::size_t kSliceBytes = 1 << 20;
@@ -26,7 +26,7 @@ std::uint32_t crc(std::uint32_t sum, std::span<const std::byte> bytes) {
 std::string file_of(const CheckpointHead& head) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : head.name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return fmt::format("{:016x}-{:016x}{}", hash, head.position.value(), kSuffix);
+  return fmt::format("{:016x}-{:016x}{}", hash, head.position.value(), kCheckpointSuffix);
 }
 
 void put_head(ByteWriter& out, const CheckpointHead& head, std::size_t body) {
@@ -37,7 +37,7 @@ void put_head(ByteWriter& out, const CheckpointHead& head, std::size_t body) {
   fields.signed_number(head.time.time_since_epoch().count());
   fields.byte(head.closed ? 1 : 0);
   fields.number(body);
-  out.word(kMagic);
+  out.word(kCheckpointMagic);
   out.word(crc(0, fields.bytes()));
   out.word(fields.size());
   out.raw(fields.bytes());
@@ -51,7 +51,7 @@ struct Headed {
 
 std::optional<Headed> head_of(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
-  if (in.word() != kMagic) return std::nullopt;
+  if (in.word() != kCheckpointMagic) return std::nullopt;
   const std::uint64_t sum = in.word();
   const std::uint64_t size = in.word();
   const auto head = in.raw(size);
@@ -77,7 +77,7 @@ Result<Checkpoints> Checkpoints::open(Files& files, const Path& folder, Checkpoi
   if (!names) return std::unexpected(names.error());
   for (const std::string& name : *names) {
     if (name.ends_with(kUnfinished)) static_cast<void>(files.remove(folder / name));
-    if (!name.ends_with(kSuffix)) continue;
+    if (!name.ends_with(kCheckpointSuffix)) continue;
     const Path path = folder / name;
     auto file = files.open(path, false);
     if (!file) return std::unexpected(file.error());

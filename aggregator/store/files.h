@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/error.h"
@@ -21,6 +22,9 @@ namespace l4::store {
 
 using Path = std::filesystem::path;
 using Bytes = std::vector<std::byte>;
+
+/// Ends the name of a file until all of it is written.
+inline constexpr std::string_view kUnfinished = ".new";
 
 class File {
  public:

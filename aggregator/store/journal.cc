@@ -9,16 +9,16 @@
 namespace l4::store {
 namespace {
 
-constexpr std::string_view kSuffix = ".l4j", kUnfinished = ".new";
+constexpr std::string_view kSegmentSuffix = ".l4j";
 
 std::string name_of(std::uint64_t generation, Seq first, std::uint32_t salt) {
-  return fmt::format("{:016x}-{:016x}-{:08x}{}", generation, first.value(), salt, kSuffix);
+  return fmt::format("{:016x}-{:016x}-{:08x}{}", generation, first.value(), salt, kSegmentSuffix);
 }
 
 /// Empty if the name is not of ours.
 std::optional<SegmentFile> segment_of(const std::string& name) {
-  constexpr std::size_t kLength = 16 + 1 + 16 + 1 + 8 + kSuffix.size();
-  if (name.size() != kLength || !name.ends_with(kSuffix)) return std::nullopt;
+  constexpr std::size_t kLength = 16 + 1 + 16 + 1 + 8 + kSegmentSuffix.size();
+  if (name.size() != kLength || !name.ends_with(kSegmentSuffix)) return std::nullopt;
   const auto number = [&](std::size_t from, std::size_t size) -> std::optional<std::uint64_t> {
     std::uint64_t value = 0;
     const char* end = name.data() + from + size;

@@ -6,7 +6,7 @@
 namespace l4::store {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3246464f344cU;  // "L4OFF2"
+constexpr std::uint64_t kOffsetsMagic = 0x3246464f344cU;  // "L4OFF2"
 
 }  // namespace
 
@@ -112,7 +112,7 @@ void OffsetTable::expire(TimeMs now) {
 }
 
 void OffsetTable::save(ByteWriter& out) const {
-  out.word(kMagic);
+  out.word(kOffsetsMagic);
   out.number(agents_forgotten_);
   out.number(agents_.size());
   for (const auto& [name, agent] : agents_) {
@@ -139,7 +139,7 @@ void OffsetTable::save(ByteWriter& out) const {
 
 Result<void> OffsetTable::load(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
-  const bool ours = in.word() == kMagic;
+  const bool ours = in.word() == kOffsetsMagic;
   agents_.clear();
   agents_forgotten_ = in.number();
   for (std::size_t left = in.count(13); left > 0 && in.ok(); --left) {

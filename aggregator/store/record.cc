@@ -9,13 +9,13 @@
 namespace l4::store {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x5243344cU;  // "L4CR"
+constexpr std::uint32_t kRecordMagic = 0x5243344cU;  // "L4CR"
 constexpr std::size_t kAlign = 8;
 constexpr std::size_t kSummedFrom = 8;  // magic and sum come before
 constexpr std::array<char, 8> kSegmentMagic{'L', '4', 'J', 'R', 'N', 'L', '1', '\n'};
 
 struct Head {
-  std::uint32_t magic = kMagic;
+  std::uint32_t magic = kRecordMagic;
   std::uint32_t sum = 0;
   std::uint32_t batch = 0;
   std::uint16_t job = 0;
@@ -77,7 +77,7 @@ Result<std::optional<Record>> record_at(Window& window, std::uint64_t offset, st
   if (!front) return std::unexpected(front.error());
   if (front->size() < sizeof(Head)) return std::nullopt;
   const Head head = head_at(*front);
-  if (head.magic != kMagic || head.record_bytes() > kRecordBytesMax) return std::nullopt;
+  if (head.magic != kRecordMagic || head.record_bytes() > kRecordBytesMax) return std::nullopt;
   const auto whole = window.at(offset, head.record_bytes());
   if (!whole) return std::unexpected(whole.error());
   if (whole->size() < head.record_bytes()) return std::nullopt;
@@ -176,7 +176,8 @@ Result<Heads> read_heads(File& file, std::uint64_t bytes) {
     const auto read = file.read(at, front);
     if (!read) return std::unexpected(read.error());
     const Head head = head_at(front);
-    if (*read < front.size() || head.magic != kMagic || head.record_bytes() > bytes - at) break;
+    if (*read < front.size() || head.magic != kRecordMagic || head.record_bytes() > bytes - at)
+      break;
     const TimeMs time{Millis{head.time_ms}};
     heads.oldest = heads.oldest ? std::min(*heads.oldest, time) : time;
     heads.newest = heads.newest ? std::max(*heads.newest, time) : time;

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t kStep = sizeof(ByteVector);
 
-constexpr auto is_digit = [](auto byte) { return (byte >= '0') & (byte <= '9'); };
+constexpr auto is_decimal = [](auto byte) { return (byte >= '0') & (byte <= '9'); };
 constexpr auto is_zero = [](auto byte) { return byte == '0'; };
 constexpr auto is_x = [](auto byte) { return byte == 'x'; };
 constexpr auto is_hex_letter = [](auto byte) {
   return ((byte >= 'a') & (byte <= 'f')) | ((byte >= 'A') & (byte <= 'F'));
 };
-constexpr char kDigits = '\0', kHexDigits = '\n';
+constexpr char kDigitRun = '\0', kHexRun = '\n';
 
 constexpr std::uint64_t ones(std::size_t count) {
   return ~std::uint64_t{0} >> (kByteBlock - count);
@@ -103,7 +103,7 @@ collapse_widely(std::string_view line, CollapsedText& text) {
     const std::uint64_t begins = digits & ~(digits << 1 | before);
     before = digits >> (kByteBlock - 1);
     const std::uint64_t kept = (inside & ~digits) | begins;
-    const __m512i marked = _mm512_mask_mov_epi8(bytes, hex, _mm512_set1_epi8(kHexDigits));
+    const __m512i marked = _mm512_mask_mov_epi8(bytes, hex, _mm512_set1_epi8(kHexRun));
     const __m512i signs = _mm512_maskz_mov_epi8(~begins | hex, marked);
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, signs));
     out += std::popcount(kept);
@@ -131,7 +131,7 @@ CollapsedLine collapse_portably(std::string_view line, CollapsedText& text) {
       bytes = rest.data();
     }
     const std::uint64_t inside = ones(size);
-    std::uint64_t digits = bits_of_block(bytes, is_digit) & inside;
+    std::uint64_t digits = bits_of_block(bytes, is_decimal) & inside;
     const std::uint64_t hex_begins = hex_runs.begins(digits, bits_of_block(bytes, is_zero) & inside,
                                                      bits_of_block(bytes, is_x) & inside);
     const std::uint64_t hex =
@@ -145,7 +145,7 @@ CollapsedLine collapse_portably(std::string_view line, CollapsedText& text) {
       const auto turn = static_cast<std::size_t>(std::countr_zero(turns));
       if (!in_digits) {
         out = append(out, bytes + from, turn - from);
-        *out++ = (hex >> turn & 1) != 0 ? kHexDigits : kDigits;
+        *out++ = (hex >> turn & 1) != 0 ? kHexRun : kDigitRun;
       }
       from = turn;
       in_digits = !in_digits;

@@ -14,6 +14,7 @@
 namespace l4 {
 
 inline constexpr std::int64_t kMebi = 1 << 20;
+inline constexpr std::int64_t kDaySeconds = 86'400;
 
 /// An integer in [from, to], in `unit`s of what `value` counts.
 template <class Number>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/ascii.h"
 #include "common/base/collapse.h"
 #include "common/base/hash.h"
 #include "common/base/outline_memo.h"
@@ -17,10 +18,6 @@ Outline outline_of(std::string_view line) {
 }
 
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool is_hex_digit(char c) {
   return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "common/base/ascii.h"
+
 namespace l4::drain {
 namespace {
 
@@ -19,15 +21,11 @@ char upper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool is_hex_digit(char c) {
   return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
 }
 
-bool is_word(char c) {
+bool is_word_part(char c) {
   return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -73,8 +71,8 @@ bool ends_with_word(std::string_view before, std::string_view phrase) {
   if (before.size() < phrase.size()) return false;
   const std::string_view tail = before.substr(before.size() - phrase.size());
   if (!std::ranges::equal(tail, phrase, {}, lower)) return false;
-  return before.size() == phrase.size() || !is_word(phrase.front()) ||
-         !is_word(before[before.size() - phrase.size() - 1]);
+  return before.size() == phrase.size() || !is_word_part(phrase.front()) ||
+         !is_word_part(before[before.size() - phrase.size() - 1]);
 }
 
 /// True if `before` ends with `phrase`, or would with other digits in place of its own.

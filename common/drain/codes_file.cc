@@ -15,9 +15,9 @@ std::vector<std::string> read_words(ConfigTable& table, std::string_view key) {
 
 /// A count of digits; 0 if the key may be missing and is.
 std::size_t read_digits(ConfigTable& table, bool needed) {
-  constexpr std::int64_t kDigitsMax = 16;
+  constexpr std::int64_t kMost = 16;
   const std::int64_t digits = table.integer_or("digits", 0);
-  if (digits >= 1 && digits <= kDigitsMax) return static_cast<std::size_t>(digits);
+  if (digits >= 1 && digits <= kMost) return static_cast<std::size_t>(digits);
   if (needed || table.has("digits")) table.refuse("digits", "must be a number from 1 to 16");
   return 0;
 }

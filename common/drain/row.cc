@@ -15,14 +15,14 @@ bool is_value_mark(char c) {
          c == '{';
 }
 
-bool is_letter(char c) {
+bool is_word_letter(char c) {
   return static_cast<unsigned char>((c | 0x20) - 'a') < 26 || static_cast<unsigned char>(c) >= 128;
 }
 
 /// Length of the key of `key=value`, `key:value`, with the separator; 0 if there is none.
 std::size_t key_size(std::string_view bytes) {
   for (std::size_t i = 1; i + 1 < bytes.size(); ++i) {
-    if (is_letter(bytes[i])) continue;  // as most bytes
+    if (is_word_letter(bytes[i])) continue;  // as most bytes
     if (bytes[i] == '.' || bytes[i] == '/') return 0;
     if (bytes[i] == '=') return i + 1;
     if (bytes[i] == ':' && bytes[i + 1] != ':' && bytes[i - 1] != ':') return i + 1;
@@ -118,7 +118,7 @@ bool is_code(const Token& token) {
 }
 
 bool is_word(const Token& token) {
-  return std::ranges::any_of(token.bytes, is_letter);
+  return std::ranges::any_of(token.bytes, is_word_letter);
 }
 
 bool covers(const Token& general, const Token& token) {
@@ -136,7 +136,7 @@ bool is_soft(const Token& token) {
   const std::string_view bytes = token.bytes;
   if (key_size(bytes) > 0 || bytes.find(kWild) != std::string_view::npos) return true;
   for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
-    if (is_value_mark(bytes[i]) && is_letter(bytes[i + 1])) return true;
+    if (is_value_mark(bytes[i]) && is_word_letter(bytes[i + 1])) return true;
   }
   return false;
 }

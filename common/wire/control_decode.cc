@@ -16,13 +16,13 @@
 namespace l4::wire {
 namespace {
 
-constexpr int kNestingMax = 6;
+constexpr int kControlNestingMax = 6;
 
 /// Reads one message. The first broken rule is kept; reading goes on harmlessly, since the sizes
 /// are bounded by `words_left_`.
-class Decoder {
+class ControlDecoder {
  public:
-  Decoder(const Words& words, std::span<const std::byte> message)
+  ControlDecoder(const Words& words, std::span<const std::byte> message)
       : words_(words), message_(message), words_left_(words.view().size()) {}
 
   Control message(schema::Envelope::Reader in);
@@ -90,7 +90,7 @@ class Decoder {
   std::optional<Error> error_;
 };
 
-Hello Decoder::hello(schema::Hello::Reader in) {
+Hello ControlDecoder::hello(schema::Hello::Reader in) {
   Hello out;
   out.version_min = in.getVersionMin();
   out.version_max = in.getVersionMax();
@@ -107,7 +107,7 @@ Hello Decoder::hello(schema::Hello::Reader in) {
   return out;
 }
 
-Position Decoder::position(schema::Position::Reader in) {
+Position ControlDecoder::position(schema::Position::Reader in) {
   Position out;
   out.file = {in.getKey(), in.getDevice(), in.getInode(), in.getFingerprint(),
               in.getFingerprintBytes()};
@@ -117,7 +117,7 @@ Position Decoder::position(schema::Position::Reader in) {
   return out;
 }
 
-PositionPage Decoder::page(schema::PositionPage::Reader in) {
+PositionPage ControlDecoder::page(schema::PositionPage::Reader in) {
   PositionPage out;
   const auto list = in.getPositions();
   const capnp::uint size = size_of("positions", list, 1, words_left_);
@@ -132,7 +132,7 @@ PositionPage Decoder::page(schema::PositionPage::Reader in) {
   return out;
 }
 
-Welcome Decoder::welcome(schema::Welcome::Reader in) {
+Welcome ControlDecoder::welcome(schema::Welcome::Reader in) {
   Welcome out;
   out.version = in.getVersion();
   out.features = in.getFeatures();
@@ -146,7 +146,7 @@ Welcome Decoder::welcome(schema::Welcome::Reader in) {
   return out;
 }
 
-Heartbeat Decoder::heartbeat(schema::Heartbeat::Reader in) {
+Heartbeat ControlDecoder::heartbeat(schema::Heartbeat::Reader in) {
   Heartbeat out;
   out.number = in.getNumber();
   out.wall = time("heartbeat.wall", in.getWall());
@@ -166,7 +166,7 @@ Heartbeat Decoder::heartbeat(schema::Heartbeat::Reader in) {
   return out;
 }
 
-HeartbeatReply Decoder::reply(schema::HeartbeatReply::Reader in) {
+HeartbeatReply ControlDecoder::reply(schema::HeartbeatReply::Reader in) {
   HeartbeatReply out;
   out.number = in.getNumber();
   out.received = time("heartbeat_reply.received", in.getReceived());
@@ -177,7 +177,7 @@ HeartbeatReply Decoder::reply(schema::HeartbeatReply::Reader in) {
   return out;
 }
 
-Want Decoder::want(schema::Want::Reader in) {
+Want ControlDecoder::want(schema::Want::Reader in) {
   Want out;
   out.number = in.getNumber();
   const auto files = in.getFiles();
@@ -193,7 +193,7 @@ Want Decoder::want(schema::Want::Reader in) {
   return out;
 }
 
-Refuse Decoder::refuse(schema::Refuse::Reader in) {
+Refuse ControlDecoder::refuse(schema::Refuse::Reader in) {
   Refuse out;
   // A reason of a later version is still a refusal.
   out.reason = in.getReason() <= static_cast<std::uint8_t>(RefuseReason::stopping)
@@ -205,7 +205,7 @@ Refuse Decoder::refuse(schema::Refuse::Reader in) {
   return out;
 }
 
-Control Decoder::message(schema::Envelope::Reader in) {
+Control ControlDecoder::message(schema::Envelope::Reader in) {
   using In = schema::Envelope;
   switch (in.which()) {
     case In::NOTHING:
@@ -262,11 +262,11 @@ Result<Envelope> decode_control(std::span<const std::byte> message) {
   if (message.size() < 2 * kWordBytes || message.size() % kWordBytes != 0)
     return std::unexpected(Error{"message", "not whole words"});
   const Words words(message);
-  Decoder decoder(words, message);
+  ControlDecoder decoder(words, message);
   try {
     capnp::ReaderOptions options;
     options.traversalLimitInWords = words.view().size() + 64;  // an honest one is read once
-    options.nestingLimit = kNestingMax;
+    options.nestingLimit = kControlNestingMax;
     capnp::FlatArrayMessageReader reader(words.view(), options);
     const auto root = reader.getRoot<schema::Envelope>();
     Envelope envelope{root.getSession(), decoder.message(root)};

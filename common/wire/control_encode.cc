@@ -12,10 +12,6 @@
 namespace l4::wire {
 namespace {
 
-capnp::Text::Reader text(const std::string& value) {
-  return {value.c_str(), value.size()};
-}
-
 capnp::Data::Reader raw(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()};
 }
@@ -34,7 +30,7 @@ void put(schema::PositionPage::Builder out, const PositionPage& page) {
     list[i].setInode(position.file.inode);
     list[i].setFingerprint(position.file.fingerprint);
     list[i].setFingerprintBytes(position.file.fingerprint_bytes);
-    list[i].setPath(text(position.path));
+    list[i].setPath(text_of(position.path));
     list[i].setOffset(position.offset);
     list[i].setLines(position.lines);
   }
@@ -50,10 +46,10 @@ struct Put {
     to.setVersionMin(hello.version_min);
     to.setVersionMax(hello.version_max);
     to.setFeatures(hello.features);
-    to.setAgent(text(hello.agent));
+    to.setAgent(text_of(hello.agent));
     to.setIncarnation(hello.incarnation);
-    to.setBootId(text(hello.boot_id));
-    to.setSoftware(text(hello.software));
+    to.setBootId(text_of(hello.boot_id));
+    to.setSoftware(text_of(hello.software));
     to.setBatchesHeld(hello.batches_held);
     to.setBytesHeld(hello.bytes_held);
     to.setFilesHeld(hello.files_held);
@@ -63,7 +59,7 @@ struct Put {
     to.setVersion(welcome.version);
     to.setFeatures(welcome.features);
     to.setIncarnation(welcome.incarnation);
-    to.setSoftware(text(welcome.software));
+    to.setSoftware(text_of(welcome.software));
     to.setWindow(welcome.window);
     to.setHeartbeatMs(welcome.heartbeat_ms);
     to.setMessageBytesMax(welcome.message_bytes_max);
@@ -116,26 +112,26 @@ struct Put {
     }
     auto templates = to.initTemplates(static_cast<capnp::uint>(want.templates.size()));
     for (capnp::uint i = 0; i < templates.size(); ++i) templates.set(i, want.templates[i].value());
-    to.setJob(text(want.job));
+    to.setJob(text_of(want.job));
   }
   void operator()(const Refuse& refuse) {
     auto to = out.initRefuse();
     to.setReason(static_cast<std::uint8_t>(refuse.reason));
-    to.setText(text(refuse.text));
+    to.setText(text_of(refuse.text));
     to.setRetryAfterMs(refuse.retry_after_ms);
     to.setNumber(refuse.number);
   }
-  void operator()(const Bye& bye) { out.setBye(text(bye.reason)); }
+  void operator()(const Bye& bye) { out.setBye(text_of(bye.reason)); }
   void operator()(const Ask& ask) {
     auto to = out.initAsk();
     to.setNumber(ask.number);
-    to.setTopic(text(ask.topic));
+    to.setTopic(text_of(ask.topic));
     to.setBody(raw(ask.body));
   }
   void operator()(const Answer& answer) {
     auto to = out.initAnswer();
     to.setNumber(answer.number);
-    to.setTopic(text(answer.topic));
+    to.setTopic(text_of(answer.topic));
     to.setBody(raw(answer.body));
     to.setLast(answer.last);
   }

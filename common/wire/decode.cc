@@ -20,7 +20,7 @@
 namespace l4::wire {
 namespace {
 
-constexpr int kNestingMax = 8;
+constexpr int kBatchNestingMax = 8;
 constexpr std::int64_t kMomentMax = std::int64_t{1} << 60;
 
 /// Where in the message decoding stands, so that an error can name the field.
@@ -53,9 +53,9 @@ class Place {
 
 /// Reads a batch field by field. The first broken rule is kept; reading goes on harmlessly, since
 /// the sizes are bounded by `elements_left_`.
-class Decoder {
+class BatchDecoder {
  public:
-  explicit Decoder(std::size_t words) : elements_left_(words) {}
+  explicit BatchDecoder(std::size_t words) : elements_left_(words) {}
 
   void batch(schema::Batch::Reader in, Batch& out);
   const std::optional<Error>& error() const { return error_; }
@@ -191,7 +191,7 @@ class Decoder {
   std::optional<Error> error_;
 };
 
-SourceDefinition Decoder::source(schema::SourceDefinition::Reader in) {
+SourceDefinition BatchDecoder::source(schema::SourceDefinition::Reader in) {
   using In = schema::SourceDefinition::Reader;
   SourceDefinition out;
   out.id = SourceId{in.getId()};
@@ -207,7 +207,7 @@ SourceDefinition Decoder::source(schema::SourceDefinition::Reader in) {
   return out;
 }
 
-TemplateDefinition Decoder::definition(schema::TemplateDefinition::Reader in) {
+TemplateDefinition BatchDecoder::definition(schema::TemplateDefinition::Reader in) {
   using In = schema::TemplateDefinition::Reader;
   TemplateDefinition out;
   out.id = LocalTemplateId{in.getId()};
@@ -226,21 +226,21 @@ TemplateDefinition Decoder::definition(schema::TemplateDefinition::Reader in) {
   return out;
 }
 
-TimerName Decoder::timer_name(schema::TimerName::Reader in) {
+TimerName BatchDecoder::timer_name(schema::TimerName::Reader in) {
   using In = schema::TimerName::Reader;
   return {in.getTimer(), text("name", in, &In::getName),
           word("kind", in.getKind(), TimerKind::mixed)};
 }
 
-EventCount Decoder::event(schema::EventCount::Reader in) {
+EventCount BatchDecoder::event(schema::EventCount::Reader in) {
   return {LocalTemplateId{in.getId()}, in.getCount(), in.getFirstLine(), time(in.getFirstTime())};
 }
 
-Run Decoder::run(schema::Run::Reader in) {
+Run BatchDecoder::run(schema::Run::Reader in) {
   return {LocalTemplateId{in.getId()}, in.getCount()};
 }
 
-Parameter Decoder::parameter(schema::Parameter::Reader in) {
+Parameter BatchDecoder::parameter(schema::Parameter::Reader in) {
   Parameter out;
   out.kind = word("kind", in.getKind(), ParameterKind::duration_ms);
   out.value = text("value", in, &schema::Parameter::Reader::getValue);
@@ -248,13 +248,13 @@ Parameter Decoder::parameter(schema::Parameter::Reader in) {
   return out;
 }
 
-ParameterTuple Decoder::tuple(schema::ParameterTuple::Reader in) {
+ParameterTuple BatchDecoder::tuple(schema::ParameterTuple::Reader in) {
   using In = schema::ParameterTuple::Reader;
   return {LocalTemplateId{in.getId()}, in.getCount(),
-          each<Parameter>("values", in, &In::getValues, &Decoder::parameter)};
+          each<Parameter>("values", in, &In::getValues, &BatchDecoder::parameter)};
 }
 
-TimerTotal Decoder::timer_total(schema::TimerTotal::Reader in) {
+TimerTotal BatchDecoder::timer_total(schema::TimerTotal::Reader in) {
   place_.field("sum_ms");
   require(std::isfinite(in.getSumMs()), "not a number");
   place_.field("max_ms");
@@ -262,7 +262,7 @@ TimerTotal Decoder::timer_total(schema::TimerTotal::Reader in) {
   return {in.getTimer(), in.getCount(), in.getSumMs(), in.getMaxMs()};
 }
 
-Segment Decoder::segment(schema::Segment::Reader in) {
+Segment BatchDecoder::segment(schema::Segment::Reader in) {
   using In = schema::Segment::Reader;
   Segment out;
   out.source = SourceId{in.getSource()};
@@ -287,12 +287,12 @@ Segment Decoder::segment(schema::Segment::Reader in) {
   each_plain("order", in, &In::getOrder, run, out.order);
   require(out.order.size() <= kOrderRunsMax, "too many runs");
   out.order_cut = in.getOrderCut();
-  each("parameters", in, &In::getParameters, &Decoder::tuple, out.parameters);
-  each("timers", in, &In::getTimers, &Decoder::timer_total, out.timers);
+  each("parameters", in, &In::getParameters, &BatchDecoder::tuple, out.parameters);
+  each("timers", in, &In::getTimers, &BatchDecoder::timer_total, out.timers);
   return out;
 }
 
-Coverage Decoder::coverage(schema::Coverage::Reader in) {
+Coverage BatchDecoder::coverage(schema::Coverage::Reader in) {
   Coverage out;
   out.path = text("path", in, &schema::Coverage::Reader::getPath);
   place_.field("bytes");
@@ -307,7 +307,7 @@ Coverage Decoder::coverage(schema::Coverage::Reader in) {
   return out;
 }
 
-Warning Decoder::warning(schema::Warning::Reader in) {
+Warning BatchDecoder::warning(schema::Warning::Reader in) {
   using In = schema::Warning::Reader;
   Warning out;
   out.kind = text("kind", in, &In::getKind);
@@ -317,7 +317,7 @@ Warning Decoder::warning(schema::Warning::Reader in) {
   return out;
 }
 
-ProcessFact Decoder::process(schema::ProcessFact::Reader in) {
+ProcessFact BatchDecoder::process(schema::ProcessFact::Reader in) {
   using In = schema::ProcessFact::Reader;
   const auto moment = [&](std::string_view field, std::int64_t value) {
     return TimeMs{Millis{millis(field, value, -kMomentMax)}};
@@ -349,19 +349,19 @@ ProcessFact Decoder::process(schema::ProcessFact::Reader in) {
   return out;
 }
 
-void Decoder::batch(schema::Batch::Reader in, Batch& out) {
+void BatchDecoder::batch(schema::Batch::Reader in, Batch& out) {
   using In = schema::Batch::Reader;
   out.agent = text("agent", in, &In::getAgent);
   out.job = text("job", in, &In::getJob);
   out.incarnation = in.getIncarnation();
   out.sequence = in.getSequence();
-  each("sources", in, &In::getSources, &Decoder::source, out.sources);
-  each("templates", in, &In::getTemplates, &Decoder::definition, out.templates);
-  each("timers", in, &In::getTimers, &Decoder::timer_name, out.timers);
-  each("segments", in, &In::getSegments, &Decoder::segment, out.segments);
-  each("coverage", in, &In::getCoverage, &Decoder::coverage, out.coverage);
-  each("warnings", in, &In::getWarnings, &Decoder::warning, out.warnings);
-  each("processes", in, &In::getProcesses, &Decoder::process, out.processes);
+  each("sources", in, &In::getSources, &BatchDecoder::source, out.sources);
+  each("templates", in, &In::getTemplates, &BatchDecoder::definition, out.templates);
+  each("timers", in, &In::getTimers, &BatchDecoder::timer_name, out.timers);
+  each("segments", in, &In::getSegments, &BatchDecoder::segment, out.segments);
+  each("coverage", in, &In::getCoverage, &BatchDecoder::coverage, out.coverage);
+  each("warnings", in, &In::getWarnings, &BatchDecoder::warning, out.warnings);
+  each("processes", in, &In::getProcesses, &BatchDecoder::process, out.processes);
   out.forgotten = template_ids(in.getForgotten());
   out.lines_by_half = in.getLinesByHalf();
 }
@@ -381,11 +381,11 @@ Result<void> decode(std::span<const std::byte> message, Batch& batch) {
   if (message.size() < 2 * kWordBytes || message.size() % kWordBytes != 0)
     return std::unexpected(Error{"batch", "message is not whole words"});
   const Words words(message);
-  Decoder decoder(words.view().size());
+  BatchDecoder decoder(words.view().size());
   try {
     capnp::ReaderOptions options;
     options.traversalLimitInWords = words.view().size() + 64;  // an honest one is read once
-    options.nestingLimit = kNestingMax;
+    options.nestingLimit = kBatchNestingMax;
     capnp::FlatArrayMessageReader reader(words.view(), options);
     decoder.batch(reader.getRoot<schema::Batch>(), batch);
     if (decoder.error()) return std::unexpected(*decoder.error());

@@ -9,13 +9,11 @@
 #include <utility>
 
 #include "common/wire/codec.h"
-
+#include "common/wire/words.h"
 #include "schemas/batch.capnp.h"
 
 namespace l4::wire {
 namespace {
-
-constexpr std::size_t kWordBytes = sizeof(capnp::word);
 
 /// Words of one struct of the schema in a list.
 template <class Schema>

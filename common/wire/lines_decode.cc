@@ -14,14 +14,14 @@
 namespace l4::wire {
 namespace {
 
-constexpr int kNestingMax = 6;
+constexpr int kLinesNestingMax = 6;
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
 /// Reads one body. The first broken rule is kept; reading goes on harmlessly, since the sizes are
 /// bounded by `words_left_`.
-class Decoder {
+class LinesDecoder {
  public:
-  explicit Decoder(std::size_t words) : words_left_(words) {}
+  explicit LinesDecoder(std::size_t words) : words_left_(words) {}
 
   LinesQuestion question(schema::LinesQuestion::Reader in);
   LinesAnswer answer(schema::LinesAnswer::Reader in);
@@ -80,7 +80,7 @@ class Decoder {
   std::optional<Error> error_;
 };
 
-LinesFile Decoder::file(schema::LinesFile::Reader in) {
+LinesFile LinesDecoder::file(schema::LinesFile::Reader in) {
   LinesFile out;
   out.path = text("files.path", in.getPath(), kPathBytesMax);
   require(!out.path.empty(), "files.path", "is empty");
@@ -98,7 +98,7 @@ LinesFile Decoder::file(schema::LinesFile::Reader in) {
   return out;
 }
 
-LinesQuestion Decoder::question(schema::LinesQuestion::Reader in) {
+LinesQuestion LinesDecoder::question(schema::LinesQuestion::Reader in) {
   LinesQuestion out;
   out.job = text("job", in.getJob(), kPathBytesMax);
   const auto templates = in.getTemplates();
@@ -122,7 +122,7 @@ LinesQuestion Decoder::question(schema::LinesQuestion::Reader in) {
   return out;
 }
 
-RawLine Decoder::line(schema::RawLine::Reader in, std::size_t files) {
+RawLine LinesDecoder::line(schema::RawLine::Reader in, std::size_t files) {
   RawLine out;
   out.file = in.getFile();
   require(out.file < files, "lines.file", "names no file");
@@ -139,7 +139,7 @@ RawLine Decoder::line(schema::RawLine::Reader in, std::size_t files) {
   return out;
 }
 
-LinesAnswer Decoder::answer(schema::LinesAnswer::Reader in) {
+LinesAnswer LinesDecoder::answer(schema::LinesAnswer::Reader in) {
   LinesAnswer out;
   const auto files = in.getFiles();
   const capnp::uint names = size_of("files", files, words_left_);
@@ -173,11 +173,11 @@ Result<Value> decode_body(std::span<const std::byte> bytes, Read read) {
   if (bytes.size() < 2 * kWordBytes || bytes.size() % kWordBytes != 0)
     return std::unexpected(Error{"lines", "not whole words"});
   const Words words(bytes);
-  Decoder decoder(words.view().size());
+  LinesDecoder decoder(words.view().size());
   try {
     capnp::ReaderOptions options;
     options.traversalLimitInWords = words.view().size() + 64;  // an honest one is read once
-    options.nestingLimit = kNestingMax;
+    options.nestingLimit = kLinesNestingMax;
     capnp::FlatArrayMessageReader reader(words.view(), options);
     Value value = read(decoder, reader);
     if (decoder.error()) return std::unexpected(*decoder.error());
@@ -191,13 +191,13 @@ Result<Value> decode_body(std::span<const std::byte> bytes, Read read) {
 }  // namespace
 
 Result<LinesQuestion> decode_lines_question(std::span<const std::byte> bytes) {
-  return decode_body<LinesQuestion>(bytes, [](Decoder& decoder, capnp::MessageReader& reader) {
+  return decode_body<LinesQuestion>(bytes, [](LinesDecoder& decoder, capnp::MessageReader& reader) {
     return decoder.question(reader.getRoot<schema::LinesQuestion>());
   });
 }
 
 Result<LinesAnswer> decode_lines_answer(std::span<const std::byte> bytes) {
-  return decode_body<LinesAnswer>(bytes, [](Decoder& decoder, capnp::MessageReader& reader) {
+  return decode_body<LinesAnswer>(bytes, [](LinesDecoder& decoder, capnp::MessageReader& reader) {
     return decoder.answer(reader.getRoot<schema::LinesAnswer>());
   });
 }

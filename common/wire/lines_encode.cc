@@ -11,10 +11,6 @@
 namespace l4::wire {
 namespace {
 
-capnp::Text::Reader text(const std::string& value) {
-  return {value.c_str(), value.size()};
-}
-
 std::int64_t ms(const std::optional<TimeMs>& time) {
   return time ? time->time_since_epoch().count() : std::numeric_limits<std::int64_t>::min();
 }
@@ -28,7 +24,7 @@ capnp::uint size_of(const auto& list) {
 }
 
 void put(schema::LinesFile::Builder out, const LinesFile& file) {
-  out.setPath(text(file.path));
+  out.setPath(text_of(file.path));
   out.setEveryone(file.everyone);
   out.setHosts(file.hosts);
   out.setCounted(file.counted);
@@ -38,7 +34,7 @@ void put(schema::LinesFile::Builder out, const LinesFile& file) {
     const LinesSpeaker& speaker = file.speakers[i];
     speakers[i].setRank(number(speaker.rank));
     speakers[i].setLocalRank(speaker.local_rank.value_or(-1));
-    speakers[i].setHost(text(speaker.host));
+    speakers[i].setHost(text_of(speaker.host));
   }
 }
 
@@ -49,7 +45,7 @@ void put(schema::RawLine::Builder out, const RawLine& line) {
   out.setNumber(line.number);
   out.setTime(ms(line.time));
   out.setRank(number(line.rank));
-  out.setHost(text(line.host));
+  out.setHost(text_of(line.host));
   out.setText({reinterpret_cast<const kj::byte*>(line.text.data()), line.text.size()});
   out.setHit(line.hit);
   out.setCut(line.cut);
@@ -83,12 +79,12 @@ std::size_t encoded_bytes(const RawLine& line) {
 Bytes encode(const LinesQuestion& question) {
   capnp::MallocMessageBuilder builder;
   auto out = builder.initRoot<schema::LinesQuestion>();
-  out.setJob(text(question.job));
+  out.setJob(text_of(question.job));
   auto templates = out.initTemplates(size_of(question.templates));
   for (capnp::uint i = 0; i < templates.size(); ++i)
     templates.set(i, question.templates[i].value());
   auto texts = out.initTexts(size_of(question.texts));
-  for (capnp::uint i = 0; i < texts.size(); ++i) texts.set(i, text(question.texts[i]));
+  for (capnp::uint i = 0; i < texts.size(); ++i) texts.set(i, text_of(question.texts[i]));
   auto files = out.initFiles(size_of(question.files));
   for (capnp::uint i = 0; i < files.size(); ++i) put(files[i], question.files[i]);
   out.setAround(ms(question.around));
@@ -103,7 +99,7 @@ Bytes encode(const LinesAnswer& answer) {
   capnp::MallocMessageBuilder builder;
   auto out = builder.initRoot<schema::LinesAnswer>();
   auto files = out.initFiles(size_of(answer.files));
-  for (capnp::uint i = 0; i < files.size(); ++i) files.set(i, text(answer.files[i]));
+  for (capnp::uint i = 0; i < files.size(); ++i) files.set(i, text_of(answer.files[i]));
   auto lines = out.initLines(size_of(answer.lines));
   for (capnp::uint i = 0; i < lines.size(); ++i) put(lines[i], answer.lines[i]);
   auto gaps = out.initGaps(size_of(answer.gaps));
@@ -111,8 +107,8 @@ Bytes encode(const LinesAnswer& answer) {
     const LinesGap& gap = answer.gaps[i];
     gaps[i].setKind(static_cast<std::uint8_t>(gap.kind));
     if (gap.asked) gaps[i].setAsked(*gap.asked);
-    gaps[i].setFile(text(gap.file));
-    gaps[i].setText(text(gap.text));
+    gaps[i].setFile(text_of(gap.file));
+    gaps[i].setText(text_of(gap.text));
   }
   out.setBytesRead(answer.bytes_read);
   out.setRedacted(answer.redacted);

@@ -1,8 +1,9 @@
 // A message as words of Cap'n Proto; copied only if it does not stand on a word boundary.
 //
-// Private to the decoders of this room: it brings capnp's headers. The message must outlive it.
+// Private to the codecs of this room: it brings capnp's headers. The message must outlive it.
 #pragma once
 
+#include <capnp/blob.h>
 #include <capnp/common.h>
 #include <kj/array.h>
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 
 namespace l4::wire {
 
@@ -18,6 +20,10 @@ inline constexpr std::size_t kWordBytes = sizeof(capnp::word);
 /// Words that so many ids of 32 bits take in a list: two to a word.
 constexpr std::size_t words_of_ids(std::size_t ids) {
   return (ids + 1) / 2;
+}
+
+inline capnp::Text::Reader text_of(const std::string& value) {
+  return {value.c_str(), value.size()};
 }
 
 class Words {

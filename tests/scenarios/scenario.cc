@@ -10,14 +10,14 @@
 namespace l4::scenario {
 namespace {
 
-using Words = std::vector<Word>;
+using WordList = std::vector<Word>;
 
-Error bad(std::string reason) {
+Error mistake(std::string reason) {
   return {"", std::move(reason)};
 }
 
-Result<Words> split(const std::string& line) {
-  Words words;
+Result<WordList> split(const std::string& line) {
+  WordList words;
   for (std::size_t i = 0; i < line.size();) {
     if (line[i] == ' ' || line[i] == '\t') {
       ++i;
@@ -33,7 +33,7 @@ Result<Words> split(const std::string& line) {
           word.text += line[i];
         }
       }
-      if (i++ >= line.size()) return std::unexpected(bad("a quote is not closed"));
+      if (i++ >= line.size()) return std::unexpected(mistake("a quote is not closed"));
       words.push_back(std::move(word));
     } else {
       const auto end = std::min(line.find_first_of(" \t\"", i), line.size());
@@ -62,7 +62,7 @@ Result<std::vector<int>> number_list(const std::string& text, int limit) {
     const auto first = number<int>(part.substr(0, dash));
     const auto last = dash == std::string::npos ? first : number<int>(part.substr(dash + 1));
     if (!first || !last || *first < 0 || *last < *first || *last >= limit)
-      return std::unexpected(bad(fmt::format("'{}' is no list within 0-{}", text, limit - 1)));
+      return std::unexpected(mistake(fmt::format("'{}' is no list within 0-{}", text, limit - 1)));
     for (int i = *first; i <= *last; ++i) list.push_back(i);
     at = comma + 1;
   }
@@ -72,7 +72,7 @@ Result<std::vector<int>> number_list(const std::string& text, int limit) {
 /// Reads the words of a line one by one.
 class Cursor {
  public:
-  explicit Cursor(Words words) : words_(std::move(words)) {}
+  explicit Cursor(WordList words) : words_(std::move(words)) {}
   bool done() const { return at_ == words_.size(); }
   bool take(std::string_view word) {
     if (done() || words_[at_].quoted || words_[at_].text != word) return false;
@@ -82,16 +82,18 @@ class Cursor {
   bool quoted() const { return !done() && words_[at_].quoted; }
   std::string peek() const { return done() ? "" : words_[at_].text; }
   std::string next() { return done() ? "" : words_[at_++].text; }
-  Words rest() const { return {words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end()}; }
+  WordList rest() const {
+    return {words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end()};
+  }
 
  private:
-  Words words_;
+  WordList words_;
   std::size_t at_ = 0;
 };
 
 class Reader {
  public:
-  Result<void> line(Words words, int number);
+  Result<void> line(WordList words, int number);
   Scenario take() { return std::move(scenario_); }
 
  private:
@@ -113,7 +115,7 @@ class Reader {
 Result<void> Reader::duration(Cursor& words, Millis& into) {
   const std::string text = words.next();
   const auto read = read_duration(text);
-  if (!read) return std::unexpected(bad(fmt::format("'{}' is no duration such as 61s", text)));
+  if (!read) return std::unexpected(mistake(fmt::format("'{}' is no duration such as 61s", text)));
   into = *read;
   return {};
 }
@@ -137,7 +139,7 @@ Result<std::vector<Speaker>> Reader::one_target(Cursor& words) {
       for (int node = 0; node < head.nodes; ++node) who.push_back(-1 - node);
       return who;
     }
-    if (!words.take("rank")) return std::unexpected(bad("every what? rank or launcher"));
+    if (!words.take("rank")) return std::unexpected(mistake("every what? rank or launcher"));
     for (int rank = 0; rank < head.all_ranks(); ++rank) who.push_back(rank);
     return who;
   }
@@ -152,7 +154,7 @@ Result<std::vector<Speaker>> Reader::one_target(Cursor& words) {
   const bool launcher = words.take("launcher");
   const std::string name = words.next();
   const auto node = node_of(name);
-  if (!node) return std::unexpected(bad(fmt::format("'{}' is nobody of this job", name)));
+  if (!node) return std::unexpected(mistake(fmt::format("'{}' is nobody of this job", name)));
   if (launcher) return std::vector<Speaker>{-1 - *node};
   return ranks_of(*node);
 }
@@ -174,13 +176,13 @@ Result<void> Reader::when(Cursor& words, Step& step) {
   const auto from = read_duration(text.substr(0, dots));
   const auto to = dots == std::string::npos ? from : read_duration(text.substr(dots + 2));
   if (!from || !to || *to < *from)
-    return std::unexpected(bad(fmt::format("'{}' is no time such as 61s or 0s..60s", text)));
+    return std::unexpected(mistake(fmt::format("'{}' is no time such as 61s or 0s..60s", text)));
   step.from = *from;
   step.to = *to;
   if (dots != std::string::npos) step.each = scenario_.head.pace;
   if (words.take("each")) {
     if (const auto read = duration(words, step.each); !read) return read;
-    if (step.each <= Millis{0}) return std::unexpected(bad("each must be more than nothing"));
+    if (step.each <= Millis{0}) return std::unexpected(mistake("each must be more than nothing"));
   }
   return {};
 }
@@ -193,7 +195,7 @@ Result<void> Reader::verb(Cursor& words, Step& step) {
       {"stop", Verb::stops}};
   const std::string word = words.next();
   const auto found = kVerbs.find(word);
-  if (found == kVerbs.end()) return std::unexpected(bad(fmt::format("nobody can '{}'", word)));
+  if (found == kVerbs.end()) return std::unexpected(mistake(fmt::format("nobody can '{}'", word)));
   step.verb = found->second;
   if (step.verb == Verb::iterates && words.take("forward")) {
     Millis forward{};
@@ -203,11 +205,11 @@ Result<void> Reader::verb(Cursor& words, Step& step) {
   if (step.verb == Verb::iterates || step.verb == Verb::stops) return {};
   if (step.verb == Verb::says && !words.quoted()) {
     const auto level = level_from_name(words.peek());
-    if (!level) return std::unexpected(bad(fmt::format("'{}' is no level", words.peek())));
+    if (!level) return std::unexpected(mistake(fmt::format("'{}' is no level", words.peek())));
     words.next();
     step.level = *level;
   }
-  if (!words.quoted()) return std::unexpected(bad(fmt::format("what is it that is {}?", word)));
+  if (!words.quoted()) return std::unexpected(mistake(fmt::format("what is it that is {}?", word)));
   step.text = words.next();
   return {};
 }
@@ -247,7 +249,8 @@ Result<bool> Reader::head(Cursor& words) {
   const auto pick = [&](const auto& names, auto& into) -> Result<bool> {
     const std::string word = words.next();
     const auto found = names.find(word);
-    if (found == names.end()) return std::unexpected(bad(fmt::format("'{}' is no choice", word)));
+    if (found == names.end())
+      return std::unexpected(mistake(fmt::format("'{}' is no choice", word)));
     into = found->second;
     return true;
   };
@@ -255,7 +258,7 @@ Result<bool> Reader::head(Cursor& words) {
     const std::string word = words.next();
     const auto read = number<std::int64_t>(word);
     if (!read || *read < 1 || *read > 4096)
-      return std::unexpected(bad(fmt::format("'{}' is no count from 1 to 4096", word)));
+      return std::unexpected(mistake(fmt::format("'{}' is no count from 1 to 4096", word)));
     into = static_cast<std::remove_reference_t<decltype(into)>>(*read);
     return true;
   };
@@ -273,14 +276,14 @@ Result<bool> Reader::head(Cursor& words) {
   return false;
 }
 
-Result<void> Reader::line(Words all, int line_number) {
+Result<void> Reader::line(WordList all, int line_number) {
   Cursor words(std::move(all));
   if (words.done()) return {};
   const auto is_head = head(words);
   if (!is_head) return std::unexpected(is_head.error());
   if (*is_head) {
     if (!scenario_.job.empty() || !scenario_.history.empty())
-      return std::unexpected(bad("the head comes before all steps"));
+      return std::unexpected(mistake("the head comes before all steps"));
   } else if (words.take("at")) {
     if (const auto read = step(words); !read) return read;
   } else if (words.take("as_of")) {
@@ -289,7 +292,7 @@ Result<void> Reader::line(Words all, int line_number) {
     scenario_.as_of = as_of;
   } else if (words.take("attempt")) {
     const auto attempt = number<int>(words.next());
-    if (!attempt) return std::unexpected(bad("attempt which?"));
+    if (!attempt) return std::unexpected(mistake("attempt which?"));
     attempt_ = *attempt;
     first_iteration_ = 1;
     if (words.take("from")) first_iteration_ = number<std::int64_t>(words.next()).value_or(1);
@@ -305,7 +308,7 @@ Result<void> Reader::line(Words all, int line_number) {
                           : words.take("known-wrong") ? Weight::known_wrong
                                                       : Weight::must;
     if (!words.take("expect"))
-      return std::unexpected(bad(fmt::format("'{}' begins no line", words.peek())));
+      return std::unexpected(mistake(fmt::format("'{}' begins no line", words.peek())));
     auto expectation = read_expectation(words.rest());
     if (!expectation) return std::unexpected(expectation.error());
     expectation->line = line_number;
@@ -313,7 +316,7 @@ Result<void> Reader::line(Words all, int line_number) {
     scenario_.expectations.push_back(std::move(*expectation));
     return {};
   }
-  if (!words.done()) return std::unexpected(bad(fmt::format("'{}' is too much", words.peek())));
+  if (!words.done()) return std::unexpected(mistake(fmt::format("'{}' is too much", words.peek())));
   return {};
 }
 

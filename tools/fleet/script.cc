@@ -5,13 +5,13 @@
 #include <numeric>
 
 #include "common/base/config_table.h"
+#include "common/base/config_values.h"
 
 namespace l4::fleet {
 namespace {
 
 constexpr std::array<std::string_view, 7> kKinds{"crash", "stop",  "hang",   "slow",
                                                  "lost",  "blind", "restart"};
-constexpr std::int64_t kDay = 86'400;
 
 JobScript read_job(ConfigTable from) {
   JobScript job;
@@ -25,8 +25,8 @@ Fault read_fault(ConfigTable from, const Script& script) {
   Fault fault;
   const std::vector<std::string_view> kinds(kKinds.begin(), kKinds.end());
   fault.kind = static_cast<Kind>(from.choice("kind", kinds));
-  fault.at = from.integer_within("at_s", 0, 0, kDay);
-  fault.lasts = from.integer_within("lasts_s", fault.kind == Kind::blind ? 30 : 0, 0, kDay);
+  fault.at = from.integer_within("at_s", 0, 0, kDaySeconds);
+  fault.lasts = from.integer_within("lasts_s", fault.kind == Kind::blind ? 30 : 0, 0, kDaySeconds);
   if (fault.kind == Kind::blind || fault.kind == Kind::restart) return fault;
   fault.job = from.text("job");
   const auto job = std::ranges::find(script.jobs, fault.job, &JobScript::name);
@@ -44,12 +44,12 @@ Fault read_fault(ConfigTable from, const Script& script) {
 
 Limits read_limits(ConfigTable from) {
   Limits limits;
-  limits.crash_s = from.integer_within("crash_s", limits.crash_s, 1, kDay);
-  limits.stop_s = from.integer_within("stop_s", limits.stop_s, 1, kDay);
-  limits.hang_s = from.integer_within("hang_s", limits.hang_s, 1, kDay);
-  limits.slow_s = from.integer_within("slow_s", limits.slow_s, 1, kDay);
-  limits.lost_s = from.integer_within("lost_s", limits.lost_s, 1, kDay);
-  limits.back_s = from.integer_within("back_s", limits.back_s, 1, kDay);
+  limits.crash_s = from.integer_within("crash_s", limits.crash_s, 1, kDaySeconds);
+  limits.stop_s = from.integer_within("stop_s", limits.stop_s, 1, kDaySeconds);
+  limits.hang_s = from.integer_within("hang_s", limits.hang_s, 1, kDaySeconds);
+  limits.slow_s = from.integer_within("slow_s", limits.slow_s, 1, kDaySeconds);
+  limits.lost_s = from.integer_within("lost_s", limits.lost_s, 1, kDaySeconds);
+  limits.back_s = from.integer_within("back_s", limits.back_s, 1, kDaySeconds);
   limits.cpu_percent = from.integer_within("cpu_percent", limits.cpu_percent, 1, 100'000);
   limits.growth_percent = from.integer_within("growth_percent", limits.growth_percent, 0, 100'000);
   return limits;
@@ -59,14 +59,14 @@ LinkTrouble read_link(ConfigTable from) {
   LinkTrouble link;
   link.loss = static_cast<double>(from.integer_within("loss_per_mille", 0, 0, 900)) / 1000;
   link.delay_most = Millis{from.integer_within("delay_ms", 0, 0, 60'000)};
-  link.breaks_every = Millis{from.integer_within("breaks_every_s", 0, 0, kDay) * 1000};
+  link.breaks_every = Millis{from.integer_within("breaks_every_s", 0, 0, kDaySeconds) * 1000};
   return link;
 }
 
 Result<Script> read(ConfigTable root) {
   Script script;
   script.seed = static_cast<std::uint64_t>(root.integer_within("seed", 1, 0, INT64_MAX));
-  script.seconds = root.integer_within("seconds", 60, 10, kDay);
+  script.seconds = root.integer_within("seconds", 60, 10, kDaySeconds);
   for (const ConfigTable& job : root.tables("job")) script.jobs.push_back(read_job(job));
   if (script.jobs.empty()) root.refuse("job", "at least one [[job]] must be given");
   if (script.nodes() > 20'000) root.refuse("job", "more than 20,000 nodes in all");

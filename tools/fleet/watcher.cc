@@ -12,7 +12,7 @@
 namespace l4::fleet {
 namespace {
 
-constexpr Millis kNap{50};
+constexpr Millis kLookAgain{50};
 constexpr auto kPrefix = "l4_aggregator_";
 
 Result<std::string> body_of(const std::string& url) {
@@ -62,7 +62,7 @@ void Watcher::run() {
       look();
       next = age_() + every_;
     }
-    std::this_thread::sleep_for(kNap);
+    std::this_thread::sleep_for(kLookAgain);
   }
 }
 

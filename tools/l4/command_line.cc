@@ -117,12 +117,6 @@ std::vector<std::string> names_of(const CLI::App& app) {
   return names;
 }
 
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 /// CLI11's own words for what was not expected do not say what would have been.
 std::string explain(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
@@ -220,7 +214,7 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   CompletionOptions completion;
   add_completion(app, completion);
   const std::vector<std::string> commands = names_of(app);
-  if (argc < 2) return wrong_use("say what to do: " + join(commands));
+  if (argc < 2) return wrong_use(fmt::format("say what to do: {}", fmt::join(commands, ", ")));
   const std::string first = argv[1];
   if (!first.starts_with('-') && std::ranges::find(commands, first) == commands.end())
     return wrong_use(fmt::format("there is no command {}{}", first, did_you_mean(first, commands)));
@@ -238,7 +232,7 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   }
   const auto [used, name] = innermost(app);
   if (const auto inner = names_of(*used); !inner.empty())
-    return wrong_use("say what to do: " + join(inner), name);
+    return wrong_use(fmt::format("say what to do: {}", fmt::join(inner, ", ")), name);
   using enum CommandLine::Command;
   Result<void> checked;
   if (app.got_subcommand("completion")) {

@@ -11,7 +11,7 @@
 namespace l4::cli {
 namespace {
 
-constexpr auto kFooter =
+constexpr auto kCompletionFooter =
     R"(Examples:
   source <(l4 completion bash)                  in ~/.bashrc
   source <(l4 completion zsh)                   in ~/.zshrc
@@ -155,7 +155,7 @@ std::string fish_script(const std::vector<Command>& commands) {
 
 void add_completion(CLI::App& app, CompletionOptions& options) {
   auto* command = app.add_subcommand("completion", "a script that lets a shell complete l4");
-  command->footer(kFooter);
+  command->footer(kCompletionFooter);
   command->add_option("SHELL", options.shell, "bash, zsh or fish")
       ->type_name("")
       ->required()

@@ -10,13 +10,14 @@
 namespace l4::cli {
 namespace {
 
-constexpr Millis kTimeout{30'000};
+constexpr Millis kLookUpTimeout{30'000};
 
 }  // namespace
 
 Answer<faults::Library> ask_library(const Aggregator& asked, bool confirmed) {
-  const auto body = fetch_list(
-      asked, fmt::format("/api/v1/faults?whole=true&confirmed={}", confirmed), "faults", kTimeout);
+  const auto body =
+      fetch_list(asked, fmt::format("/api/v1/faults?whole=true&confirmed={}", confirmed), "faults",
+                 kLookUpTimeout);
   if (!body) return std::unexpected(body.error());
   auto all = read_faults(*body);
   if (!all) return misread(asked, all.error());
@@ -25,7 +26,8 @@ Answer<faults::Library> ask_library(const Aggregator& asked, bool confirmed) {
 
 Answer<faults::Fault> ask_fault(const Aggregator& asked, const std::string& id) {
   unsigned status = 0;
-  const auto body = fetch(asked, "/api/v1/faults/" + http::percent_encoded(id), kTimeout, &status);
+  const auto body =
+      fetch(asked, "/api/v1/faults/" + http::percent_encoded(id), kLookUpTimeout, &status);
   if (!body && status == 404) return std::unexpected(Failure{body.error().error, kWrongUse});
   if (!body) return std::unexpected(body.error());
   auto fault = read_fault(*body);

@@ -19,7 +19,7 @@
 namespace l4::cli {
 namespace {
 
-constexpr Millis kTimeout{60'000};
+constexpr Millis kConfirmTimeout{60'000};
 
 std::string body_of(const FaultsOptions& options) {
   serve::JsonWriter body;
@@ -97,7 +97,7 @@ int exchange(const FaultsOptions& options, Method method, const std::string& pat
              const std::string& body, const char* program, Show show) {
   const auto asked = find_aggregator(options);
   if (!asked) return fail(asked.error().error, asked.error().exit, program);
-  const auto response = ask(*asked, method, path, body, kTimeout);
+  const auto response = ask(*asked, method, path, body, kConfirmTimeout);
   if (!response) return fail(response.error().error, response.error().exit, program);
   if (response->status != 200) return refuse(options, *asked, *response, program);
   const Result<std::string> tidy =
@@ -142,8 +142,9 @@ int export_folder(const FaultsOptions& options, const char* program) {
 Answer<std::string> fetch_toml(const Aggregator& asked, const std::string& path) {
   std::string text, after;
   for (;;) {
-    const auto page = fetch(
-        asked, after.empty() ? path : path + "&after=" + http::percent_encoded(after), kTimeout);
+    const auto page =
+        fetch(asked, after.empty() ? path : path + "&after=" + http::percent_encoded(after),
+              kConfirmTimeout);
     if (!page) return std::unexpected(page.error());
     std::string_view rows = *page;
     const std::size_t last = rows.rfind('\n', rows.size() < 2 ? 0 : rows.size() - 2);
@@ -187,7 +188,7 @@ int export_faults(const FaultsOptions& options) {
     if (!text) return fail(text.error().error, text.error().exit, kProgram);
     return write_text(for_output(std::move(*text), options), options.out, kProgram);
   }
-  const auto body = fetch_list(*asked, path, "faults", kTimeout);
+  const auto body = fetch_list(*asked, path, "faults", kConfirmTimeout);
   if (!body) return fail(body.error().error, body.error().exit, kProgram);
   const auto tidy = tidied_json(*body);
   if (!tidy) {

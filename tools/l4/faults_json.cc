@@ -11,20 +11,20 @@
 namespace l4::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using FaultsJson = nlohmann::ordered_json;
 
-std::string dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+std::string dump(const FaultsJson& json, int indent) {
+  return json.dump(indent, ' ', false, FaultsJson::error_handler_t::replace);
 }
 
-Json confirmation_of(const faults::Fault& fault) {
+FaultsJson confirmation_of(const faults::Fault& fault) {
   const auto& by = fault.confirmed;
   if (!by) return nullptr;
   return {{"by", by->by}, {"at", to_rfc3339(by->at)}, {"incident", by->incident}};
 }
 
-Json object_of(const faults::Fault& fault) {
-  Json parameters = Json::object();
+FaultsJson object_of(const faults::Fault& fault) {
+  FaultsJson parameters = FaultsJson::object();
   for (const faults::Condition& condition : fault.conditions)
     parameters[std::string(faults::name(condition.kind))] = condition.values;
   return {{"id", fault.id},
@@ -51,7 +51,8 @@ Json object_of(const faults::Fault& fault) {
 
 /// The value whose name it is.
 template <class T>
-T named(const Json& object, const char* key, std::optional<T> (*from_name)(std::string_view)) {
+T named(const FaultsJson& object, const char* key,
+        std::optional<T> (*from_name)(std::string_view)) {
   const auto word = object.at(key).get<std::string>();
   if (const auto value = from_name(word)) return *value;
   throw std::runtime_error(fmt::format("{}: {} is not known here", key, word));
@@ -64,7 +65,7 @@ std::optional<faults::Category> category_from_name(std::string_view text) {
   return std::nullopt;
 }
 
-std::vector<std::string> patterns_of(const Json& object, const char* key) {
+std::vector<std::string> patterns_of(const FaultsJson& object, const char* key) {
   auto patterns = object.at(key).get<std::vector<std::string>>();
   for (const std::string& pattern : patterns)
     if (const auto wrong = faults::error_of(faults::expand_pattern(pattern)); !wrong.empty())
@@ -72,7 +73,7 @@ std::vector<std::string> patterns_of(const Json& object, const char* key) {
   return patterns;
 }
 
-std::vector<faults::Condition> conditions_of(const Json& parameters) {
+std::vector<faults::Condition> conditions_of(const FaultsJson& parameters) {
   using enum wire::ParameterKind;
   std::vector<faults::Condition> conditions;
   for (const wire::ParameterKind kind : {code, errno_value, signal, exit_code})
@@ -81,7 +82,7 @@ std::vector<faults::Condition> conditions_of(const Json& parameters) {
   return conditions;
 }
 
-std::optional<faults::Confirmation> confirmation_in(const Json& object) {
+std::optional<faults::Confirmation> confirmation_in(const FaultsJson& object) {
   const auto given = object.find("confirmed");
   if (given == object.end() || given->is_null()) return std::nullopt;
   const auto at = parse_time(given->at("at").get<std::string>());
@@ -90,7 +91,7 @@ std::optional<faults::Confirmation> confirmation_in(const Json& object) {
                               given->at("incident").get<std::string>()};
 }
 
-faults::Fault fault_in(const Json& object) {
+faults::Fault fault_in(const FaultsJson& object) {
   faults::Fault fault;
   const auto text = [&](const char* key) { return object.at(key).get<std::string>(); };
   const auto flag = [&](const char* key) { return object.at(key).get<bool>(); };
@@ -123,7 +124,7 @@ faults::Fault fault_in(const Json& object) {
 }  // namespace
 
 std::string to_json(const std::vector<const faults::Fault*>& faults) {
-  Json all = Json::array();
+  FaultsJson all = FaultsJson::array();
   for (const faults::Fault* fault : faults) all.push_back(object_of(*fault));
   return dump({{"schema", "l4.faults/1"}, {"faults", all}}, 2) + '\n';
 }
@@ -139,14 +140,14 @@ std::string to_json(const FaultMatch& match) {
 }
 
 std::string to_json(const std::vector<std::pair<const faults::Fault*, std::size_t>>& counts) {
-  Json all = Json::array();
+  FaultsJson all = FaultsJson::array();
   for (const auto& [fault, count] : counts)
     all.push_back({{"fault", fault->id}, {"title", fault->title}, {"count", count}});
   return dump(all, -1);
 }
 
 std::string to_json(const std::vector<faults::Finding>& findings, std::size_t entries) {
-  Json all = Json::array();
+  FaultsJson all = FaultsJson::array();
   for (const faults::Finding& finding : findings)
     all.push_back({{"file", finding.file},
                    {"line", finding.line},
@@ -159,24 +160,24 @@ std::string to_json(const std::vector<faults::Finding>& findings, std::size_t en
 }
 
 Result<std::vector<faults::Fault>> read_faults(std::string_view text) try {
-  const Json json = Json::parse(text);
+  const FaultsJson json = FaultsJson::parse(text);
   std::vector<faults::Fault> faults;
-  for (const Json& object : json.at("faults")) faults.push_back(fault_in(object));
+  for (const FaultsJson& object : json.at("faults")) faults.push_back(fault_in(object));
   return faults;
 } catch (const std::exception& wrong) {
   return std::unexpected(Error{"", wrong.what()});
 }
 
 Result<faults::Fault> read_fault(std::string_view text) try {
-  return fault_in(Json::parse(text));
+  return fault_in(FaultsJson::parse(text));
 } catch (const std::exception& wrong) {
   return std::unexpected(Error{"", wrong.what()});
 }
 
 Result<ConfirmedView> read_confirmed(std::string_view text) try {
-  const Json json = Json::parse(text);
-  const Json& fault = json.at("fault");
-  const auto of = [](const Json& object, const char* key) {
+  const FaultsJson json = FaultsJson::parse(text);
+  const FaultsJson& fault = json.at("fault");
+  const auto of = [](const FaultsJson& object, const char* key) {
     return object.at(key).get<std::string>();
   };
   const auto list = [&](const char* key) { return fault.at(key).get<std::vector<std::string>>(); };
@@ -195,32 +196,33 @@ Result<ConfirmedView> read_confirmed(std::string_view text) try {
   view.matches = list("matches");
   view.rejects = list("rejects");
   for (const auto& [kind, values] : fault.at("parameters").items())
-    for (const Json& value : values) view.codes.push_back(kind + " " + value.get<std::string>());
-  for (const Json& event : json.at("evidence"))
+    for (const FaultsJson& value : values)
+      view.codes.push_back(kind + " " + value.get<std::string>());
+  for (const FaultsJson& event : json.at("evidence"))
     view.evidence.push_back(of(event, "template_id") + " " + of(event, "template"));
-  for (const Json& past : json.at("also_matches"))
+  for (const FaultsJson& past : json.at("also_matches"))
     view.also_matches.push_back(
         fmt::format("{} of job {}, {}", of(past, "incident"), of(past, "job"), of(past, "state")));
-  for (const Json& id : json.at("overlaps"))
+  for (const FaultsJson& id : json.at("overlaps"))
     view.overlaps += (view.overlaps.empty() ? "" : ", ") + id.get<std::string>();
-  const Json& looked_at = json.at("looked_at");
+  const FaultsJson& looked_at = json.at("looked_at");
   view.incidents = looked_at.at("incidents").get<std::uint64_t>();
   view.jobs = looked_at.at("jobs").get<std::uint64_t>();
   view.runs = looked_at.value("runs", std::uint64_t{0});  // older aggregators have no such field
   view.templates = looked_at.at("templates").get<std::uint64_t>();
   view.complete = looked_at.value("complete", true);
   return view;
-} catch (const Json::exception& wrong) {
+} catch (const FaultsJson::exception& wrong) {
   return std::unexpected(Error{"", wrong.what()});
 }
 
 std::vector<std::pair<std::string, std::string>> read_lines(std::string_view text) try {
   std::vector<std::pair<std::string, std::string>> lines;
-  const Json json = Json::parse(text);
-  for (const Json& line : json.at("error").at("lines"))
+  const FaultsJson json = FaultsJson::parse(text);
+  for (const FaultsJson& line : json.at("error").at("lines"))
     lines.emplace_back(line.at("where").get<std::string>(), line.at("text").get<std::string>());
   return lines;
-} catch (const Json::exception&) {
+} catch (const FaultsJson::exception&) {
   return {};
 }
 

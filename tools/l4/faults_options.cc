@@ -7,7 +7,7 @@
 namespace l4::cli {
 namespace {
 
-constexpr auto kListFooter =
+constexpr auto kFaultsListFooter =
     R"(A row is a fault's family (the file it stands in), id, category, severity and title; JSON
 has all that is known of each.
 
@@ -23,7 +23,7 @@ Exit status:
 
 Environment: as for 'l4 jobs')";
 
-constexpr auto kShowFooter =
+constexpr auto kFaultsShowFooter =
     R"(Where no fault has this id, those that are near are named, also by words of their titles:
   l4 faults show 'Xid 79'
 Those that engineers have confirmed are known to an aggregator alone: without --faults, one that is
@@ -36,7 +36,7 @@ Exit status:
 
 Environment: as for 'l4 jobs')";
 
-constexpr auto kMatchFooter =
+constexpr auto kFaultsMatchFooter =
     R"(Times, prefixes and wrapping are taken off and numbers masked, as 'l4 diagnose' does; a
 traceback counts as one line, where it begins. A row is the line's number (behind its file if
 there are several), the fault's id, its title and the message, with tabs between them; at the
@@ -56,7 +56,7 @@ Exit status:
 
 Environment: as for 'l4 jobs')";
 
-constexpr auto kTestFooter =
+constexpr auto kFaultsTestFooter =
     R"(Every entry must answer first for its own lines and refuse its near misses, raw and as
 masked templates; docs/FAULTS.md has the whole list. A row is file, line, entry, key, value
 and what is wrong.
@@ -66,7 +66,7 @@ Exit status:
   1   findings
   2   wrong use, or a fault library that cannot be loaded: what keeps it is said)";
 
-constexpr auto kConfirmFooter =
+constexpr auto kFaultsConfirmFooter =
     R"(For the engineer who found out what an incident was: from then on the same line is answered
 with this cause and fix, in every job. The pattern is distilled from the line that told of it:
 numbers, paths and hosts may differ. It is refused, with the lines, if a healthy job prints what
@@ -86,7 +86,7 @@ Exit status:
 
 Environment: as for 'l4 jobs')";
 
-constexpr auto kDropFooter =
+constexpr auto kFaultsDropFooter =
     R"(Only faults that were confirmed; those that ship stay. Jobs are diagnosed without it from
 then on; reports that are stored stay as they are.
 
@@ -97,7 +97,7 @@ Exit status:
 
 Environment: as for 'l4 jobs')";
 
-constexpr auto kExportFooter =
+constexpr auto kFaultsExportFooter =
     R"(TOML is a file of a fault library: put it into a folder for 'l4 diagnose --faults', or beside
 those of the shipped one. With --faults a folder is written, and no aggregator is asked.
 
@@ -112,11 +112,11 @@ Exit status:
 
 Environment: as for 'l4 jobs')";
 
-constexpr auto kFooter = R"('l4 faults COMMAND --help' says more about a command.)";
+constexpr auto kFaultsFooter = R"('l4 faults COMMAND --help' says more about a command.)";
 
 void add_confirm(CLI::App* faults, FaultsOptions& options) {
   auto* command = faults->add_subcommand("confirm", "what an incident was, for all to come");
-  command->footer(kConfirmFooter);
+  command->footer(kFaultsConfirmFooter);
   command->callback([&options] { options.action = FaultsOptions::Action::confirm; });
   const auto add = [&](const char* name, auto& value, const char* type, const char* what) {
     return command->add_option(name, value, what)->type_name(type);
@@ -139,7 +139,7 @@ void add_confirm(CLI::App* faults, FaultsOptions& options) {
 
 void add_drop(CLI::App* faults, FaultsOptions& options) {
   auto* command = faults->add_subcommand("drop", "withdraw a confirmed fault");
-  command->footer(kDropFooter);
+  command->footer(kFaultsDropFooter);
   command->callback([&options] { options.action = FaultsOptions::Action::drop; });
   command->add_option("ID", options.id, "of the fault")->type_name("")->required();
   add_format(command, options.format);
@@ -148,7 +148,7 @@ void add_drop(CLI::App* faults, FaultsOptions& options) {
 
 void add_export(CLI::App* faults, FaultsOptions& options) {
   auto* command = faults->add_subcommand("export", "a running aggregator's faults, as a file");
-  command->footer(kExportFooter);
+  command->footer(kFaultsExportFooter);
   command->callback([&options] { options.action = FaultsOptions::Action::keep; });
   command->add_flag("--confirmed", options.confirmed, "only those that were confirmed");
   command->add_option("-o,--output,--format", options.format, "a library's form (default), or JSON")
@@ -165,7 +165,7 @@ void add_export(CLI::App* faults, FaultsOptions& options) {
 void add_faults(CLI::App& app, FaultsOptions& options) {
   auto* faults =
       app.add_subcommand("faults", "known faults: list, show, match, test, confirm, drop, export");
-  faults->footer(kFooter);
+  faults->footer(kFaultsFooter);
   const auto add = [&](const char* name, const char* what, const char* footer,
                        FaultsOptions::Action action) {
     auto* command = faults->add_subcommand(name, what);
@@ -183,22 +183,22 @@ void add_faults(CLI::App& app, FaultsOptions& options) {
     return command;
   };
   using enum FaultsOptions::Action;
-  auto* list_command = add("list", "what faults are known", kListFooter, list);
+  auto* list_command = add("list", "what faults are known", kFaultsListFooter, list);
   list_command->add_option("--family", options.family, "only this family")->type_name("FAMILY");
   list_command->add_option("--category", options.category, "only CATEGORY or CATEGORY/SUBCATEGORY")
       ->type_name("CATEGORY");
   list_command->add_flag("--confirmed", options.confirmed,
                          "only those that were confirmed, as the aggregator knows them");
-  auto* show_command = add("show", "all that is known of one fault", kShowFooter, show);
+  auto* show_command = add("show", "all that is known of one fault", kFaultsShowFooter, show);
   show_command->add_option("ID", options.id, "of the fault")->type_name("")->required();
-  auto* match_command = add("match", "which lines show a known fault", kMatchFooter, match);
+  auto* match_command = add("match", "which lines show a known fault", kFaultsMatchFooter, match);
   match_command->add_option("FILE", options.files, "a log, or - for standard input")->type_name("");
   match_command->add_option("--line", options.lines, "a line to ask for; may be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   match_command->add_flag("--all", options.all, "every fault of a line, not only the first");
   match_command->add_flag("--exit-code", options.exit_code, "end with 10 if a fault was found");
-  auto* test_command = add("test", "check a fault library", kTestFooter, test);
+  auto* test_command = add("test", "check a fault library", kFaultsTestFooter, test);
   test_command->add_option("DIR", options.faults, "its folder (default: the one in use)")
       ->type_name("");
   add_confirm(faults, options);

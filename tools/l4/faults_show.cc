@@ -21,7 +21,7 @@
 namespace l4::cli {
 namespace {
 
-constexpr std::size_t kUnlimited = 1'000;
+constexpr std::size_t kWholeText = 1'000;
 
 std::string_view meaning(Scope scope) {
   switch (scope) {
@@ -60,14 +60,14 @@ std::string page_of(const faults::Fault& fault, const std::string& where) {
   serve::Page page(style());
   const auto prose = [&](const char* label, std::string_view text) {
     page.label(label);
-    page.prose("", text, kUnlimited, 0);
+    page.prose("", text, kWholeText, 0);
   };
   const auto each = [&](const char* label, const std::vector<std::string>& texts) {
     page.label(label);
-    for (const std::string& text : texts) page.prose("", text, kUnlimited, 0);
+    for (const std::string& text : texts) page.prose("", text, kWholeText, 0);
     page.label("");
   };
-  page.title_prose(fault.title, kUnlimited);
+  page.title_prose(fault.title, kWholeText);
   page.gap();
   prose("id", fault.id);
   prose("kind", fmt::format("{}/{}, {}", faults::name(fault.category), fault.subcategory,

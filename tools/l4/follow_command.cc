@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kEventMax = 1 << 20;
 constexpr Millis kSilence{40'000};  // a heartbeat comes each 15 s
 constexpr std::chrono::seconds kPause{2};
-constexpr auto kProgram = "l4 incidents";
+constexpr auto kFollowProgram = "l4 incidents";
 
 std::string line_of(const ChangeRow& change) {
   std::string line = fmt::format("{} {}", to_rfc3339(change.at), change.kind);
@@ -36,13 +36,14 @@ std::optional<int> tell(const LiveOptions& options, const Aggregator& asked,
                         const StreamedEvent& event) {
   if (event.type == "lost")
     fail({asked.address, "events of the time before are no longer there; see 'l4 incidents'"},
-         kDone, kProgram);
+         kDone, kFollowProgram);
   if (event.type != "incident" && event.type != "fleet") return {};
   const auto change = read_change(event.data);
-  if (!change) return fail(misread(asked, change.error()).error().error, kNothingRead, kProgram);
+  if (!change)
+    return fail(misread(asked, change.error()).error().error, kNothingRead, kFollowProgram);
   std::cout << (options.format == "json" ? tidied_json(event.data, kOneLine).value_or("{}\n")
                                          : line_of(*change));
-  const int written = finish_output(kProgram);
+  const int written = finish_output(kFollowProgram);
   return written == kDone ? std::nullopt : std::optional(written);
 }
 
@@ -97,7 +98,8 @@ int run_follow(const LiveOptions& options, const Aggregator& asked) {
   bool answered = false, in_trouble = false;
   const auto take = [&](std::string_view piece) {
     answered = true;
-    if (std::exchange(in_trouble, false)) fail({asked.address, "answers again"}, kDone, kProgram);
+    if (std::exchange(in_trouble, false))
+      fail({asked.address, "answers again"}, kDone, kFollowProgram);
     for (const StreamedEvent& event : reader.feed(piece))
       if (!exit) exit = tell(options, asked, event);
     return !exit;
@@ -113,10 +115,10 @@ int run_follow(const LiveOptions& options, const Aggregator& asked) {
                                                 : Failure{{asked.address, "has ended the stream"}};
     // Who may not ask will not be answered later either.
     const bool refused = ended && ended->status >= 400 && ended->status < 500;
-    if (!answered || refused) return fail(failure.error, failure.exit, kProgram);
+    if (!answered || refused) return fail(failure.error, failure.exit, kFollowProgram);
     if (!std::exchange(in_trouble, true))
       fail({failure.error.where, failure.error.reason + "; asked again until it answers"}, kDone,
-           kProgram);
+           kFollowProgram);
   }
 }
 

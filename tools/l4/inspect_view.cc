@@ -9,11 +9,12 @@
 #include <string_view>
 
 #include "aggregator/serve/utf8.h"
+#include "common/base/grouped.h"
 
 namespace l4::cli {
 namespace {
 
-enum Column : std::size_t {
+enum FileColumn : std::size_t {
   kFile,
   kNode,
   kKind,
@@ -26,7 +27,7 @@ enum Column : std::size_t {
 };
 constexpr std::array<std::string_view, kColumns> kHeads{"file",  "node",  "kind",  "ranks",
                                                         "lines", "timed", "times", "iterations"};
-using Row = std::array<std::string, kColumns>;
+using FileRow = std::array<std::string, kColumns>;
 using Widths = std::array<std::size_t, kColumns>;
 
 bool to_the_right(std::size_t column) {
@@ -62,13 +63,6 @@ std::string spell(const std::vector<Rank>& ranks) {
   return text.empty() ? "-" : text;
 }
 
-/// 1234567 -> 1,234,567.
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
-
 /// Only all is 100 % and only nothing is 0 %.
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return "-";
@@ -78,9 +72,9 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{:.0f} %", std::clamp(share, 1.0, 99.0));
 }
 
-Row row_of(const SurveyedFile& file) {
+FileRow row_of(const SurveyedFile& file) {
   const agent::FileFacts& facts = file.facts;
-  Row row;
+  FileRow row;
   row[kFile] = serve::harmless(facts.name);
   if (facts.rotated > 0) row[kFile] += fmt::format(" (+{} older)", facts.rotated);
   row[kNode] = serve::harmless(facts.node);
@@ -94,12 +88,12 @@ Row row_of(const SurveyedFile& file) {
 }
 
 /// Columns as wide as their longest text, up to a limit; what is left goes to files and markers.
-Widths fit(const std::vector<Row>& rows, std::size_t width) {
+Widths fit(const std::vector<FileRow>& rows, std::size_t width) {
   constexpr std::size_t kGap = 2, kNodeMax = 24, kRanksMax = 16, kFileMin = 24, kMarkerMin = 16;
   Widths widths{};
   for (std::size_t column = 0; column < kColumns; ++column) {
     widths[column] = kHeads[column].size();
-    for (const Row& row : rows)
+    for (const FileRow& row : rows)
       widths[column] = std::max(widths[column], serve::cells(row[column]));
   }
   widths[kNode] = std::min(widths[kNode], kNodeMax);
@@ -113,7 +107,7 @@ Widths fit(const std::vector<Row>& rows, std::size_t width) {
   return widths;
 }
 
-std::string line_of(const Row& row, const Widths& widths) {
+std::string line_of(const FileRow& row, const Widths& widths) {
   std::string line;
   for (std::size_t column = 0; column < kColumns; ++column) {
     const std::string text = column == kMarker ? serve::cut(row[column], widths[column])
@@ -143,12 +137,6 @@ Totals total(const Survey& survey) {
   return totals;
 }
 
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 std::string counted(std::size_t number, std::string_view what) {
   return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
 }
@@ -175,23 +163,23 @@ std::string cut_middle(const std::string& text, std::size_t width) {
 
 std::string to_text(const Survey& survey, std::size_t width) {
   constexpr std::size_t kWarningsMax = 20;
-  std::vector<Row> rows;
+  std::vector<FileRow> rows;
   rows.reserve(survey.files.size());
   for (const SurveyedFile& file : survey.files) rows.push_back(row_of(file));
   const Widths widths = fit(rows, width);
-  Row heads;
+  FileRow heads;
   std::ranges::copy(kHeads, heads.begin());
   std::string text = line_of(heads, widths);
-  for (const Row& row : rows) text += line_of(row, widths);
+  for (const FileRow& row : rows) text += line_of(row, widths);
 
   const Totals totals = total(survey);
   text += fmt::format("\n{}: {}, {}, {}, {}, {} of them with a time\n", serve::harmless(survey.job),
                       counted(survey.files.size(), "file"), counted(totals.nodes.size(), "node"),
                       counted(totals.ranks.size(), "rank"), counted(totals.lines, "line"),
                       percent(totals.timed, totals.lines));
-  text +=
-      "frameworks: " + (survey.frameworks.empty() ? "none recognised" : join(survey.frameworks)) +
-      '\n';
+  text += survey.frameworks.empty()
+              ? "frameworks: none recognised\n"
+              : fmt::format("frameworks: {}\n", fmt::join(survey.frameworks, ", "));
   for (std::size_t i = 0; i < std::min(kWarningsMax, survey.warnings.size()); ++i) {
     const wire::Warning& warning = survey.warnings[i];
     text += serve::cut(
@@ -204,14 +192,14 @@ std::string to_text(const Survey& survey, std::size_t width) {
 }
 
 std::string to_json(const Survey& survey) {
-  using Json = nlohmann::ordered_json;
-  Json files = Json::array();
+  using SurveyJson = nlohmann::ordered_json;
+  SurveyJson files = SurveyJson::array();
   for (const SurveyedFile& file : survey.files) {
     const agent::FileFacts& facts = file.facts;
-    Json ranks = Json::array();
+    SurveyJson ranks = SurveyJson::array();
     for (const Rank rank : facts.ranks) ranks.push_back(rank.value());
     const auto text_or_null = [](const std::string& text) {
-      return text.empty() || text == "none" ? Json(nullptr) : Json(text);
+      return text.empty() || text == "none" ? SurveyJson(nullptr) : SurveyJson(text);
     };
     files.push_back({{"file", facts.name},
                      {"node", facts.node},
@@ -225,25 +213,25 @@ std::string to_json(const Survey& survey) {
                      {"time_format", text_or_null(facts.time_format)},
                      {"iteration_marker", text_or_null(facts.iteration_marker)}});
   }
-  Json warnings = Json::array();
+  SurveyJson warnings = SurveyJson::array();
   for (const wire::Warning& warning : survey.warnings)
     warnings.push_back({{"kind", warning.kind},
                         {"file", warning.file},
                         {"reason", warning.reason},
                         {"bytes", warning.bytes}});
   const Totals totals = total(survey);
-  const Json all{{"schema", "l4.inspect/1"},
-                 {"job", survey.job},
-                 {"summary",
-                  {{"files", survey.files.size()},
-                   {"nodes", totals.nodes.size()},
-                   {"ranks", totals.ranks.size()},
-                   {"lines", totals.lines},
-                   {"lines_with_time", totals.timed},
-                   {"frameworks", survey.frameworks}}},
-                 {"files", files},
-                 {"warnings", warnings}};
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  const SurveyJson all{{"schema", "l4.inspect/1"},
+                       {"job", survey.job},
+                       {"summary",
+                        {{"files", survey.files.size()},
+                         {"nodes", totals.nodes.size()},
+                         {"ranks", totals.ranks.size()},
+                         {"lines", totals.lines},
+                         {"lines_with_time", totals.timed},
+                         {"frameworks", survey.frameworks}}},
+                       {"files", files},
+                       {"warnings", warnings}};
+  return all.dump(2, ' ', false, SurveyJson::error_handler_t::replace) + '\n';
 }
 
 }  // namespace l4::cli

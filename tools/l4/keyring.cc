@@ -35,7 +35,7 @@ constexpr auto kTokensHead =
     "# Who may ask over HTTP: role (read or operate), name, SHA-256 of the token. Written by 'l4 "
     "keys token'.\n";
 
-Error failed(const fs::path& file, int reason) {
+Error failed_call(const fs::path& file, int reason) {
   return {file.string(), std::generic_category().message(reason)};
 }
 
@@ -61,7 +61,7 @@ class Lock {
 Result<void> write_file(const fs::path& file, const std::string& text, bool durable) {
   const fs::path beside = file.string() + ".new";
   const int out = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (out < 0) return std::unexpected(failed(beside, errno));
+  if (out < 0) return std::unexpected(failed_call(beside, errno));
   int reason = ::fchmod(out, 0600) != 0 ? errno : 0;
   for (std::size_t done = 0; reason == 0 && done < text.size();) {
     const ssize_t wrote = ::write(out, text.data() + done, text.size() - done);
@@ -75,7 +75,7 @@ Result<void> write_file(const fs::path& file, const std::string& text, bool dura
   if (reason == 0 && ::rename(beside.c_str(), file.c_str()) != 0) reason = errno;
   if (reason == 0) return {};
   ::unlink(beside.c_str());
-  return std::unexpected(failed(file, reason));
+  return std::unexpected(failed_call(file, reason));
 }
 
 std::string text_of(const std::vector<wire::AllowList::Entry>& entries) {
@@ -116,7 +116,7 @@ Result<void> Keyring::init() const {
     return std::unexpected(Error{aggregator_key().string(),
                                  "is there already; all agents know it, so it is not replaced"});
   const Lock lock(folder_);
-  if (!lock) return std::unexpected(failed(folder_, errno));
+  if (!lock) return std::unexpected(failed_call(folder_, errno));
   const auto keys = wire::make_key_pair();
   if (!keys) return std::unexpected(keys.error());
   if (!fs::exists(allow_list(), error))
@@ -161,7 +161,7 @@ Result<void> Keyring::add(const std::vector<std::string>& names, bool replace) c
 Result<void> Keyring::revoke(const std::vector<std::string>& names) const {
   if (auto checked = check_names(names); !checked) return checked;
   const Lock lock(folder_);
-  if (!lock) return std::unexpected(failed(folder_, errno));
+  if (!lock) return std::unexpected(failed_call(folder_, errno));
   const auto current = list();
   if (!current) return std::unexpected(current.error());
   std::set<std::string> missing(names.begin(), names.end());
@@ -202,7 +202,7 @@ Result<std::string> Keyring::add_token(const std::string& name, const std::strin
   }
   std::array<unsigned char, 32> secret{};
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
-    return std::unexpected(failed("getrandom", errno));
+    return std::unexpected(failed_call("getrandom", errno));
   const std::string token = "l4_" + hex_of(secret);
   text += fmt::format("{} {} {}\n", role, name, http::sha256_of(token));
   if (auto wrote = write_file(tokens(), text, true); !wrote) return std::unexpected(wrote.error());

@@ -7,20 +7,20 @@
 namespace l4::cli {
 namespace {
 
-constexpr auto kExit = R"(
+constexpr auto kKeysExit = R"(
 
 Exit status:
   0   done
   2   wrong use, or a file that cannot be read or written; no list has changed)";
 
-constexpr auto kFooter = R"('l4 keys COMMAND --help' says more about a command.)";
+constexpr auto kKeysFooter = R"('l4 keys COMMAND --help' says more about a command.)";
 
-constexpr auto kInitFooter = R"(Makes aggregator.key, an empty allow-list and the folder nodes/.
+constexpr auto kKeysInitFooter = R"(Makes aggregator.key, an empty allow-list and the folder nodes/.
 
 Example:
   l4 keys init --dir /etc/l4/keys)";
 
-constexpr auto kAddFooter =
+constexpr auto kKeysAddFooter =
     R"(Each node gets a file nodes/NODE.key, to be brought to that node as its key, and a line in
 the allow list, which a running aggregator reads by itself. All nodes are added or none.
 The name is the node's name in every report. A fleet's key may be used under any name; keep
@@ -31,13 +31,13 @@ Examples:
   l4 keys add --from nodes.txt        one name a line
   l4 keys add --fleet)";
 
-constexpr auto kListFooter =
+constexpr auto kKeysListFooter =
     R"(A row is the name, the public key, and whether its key file is still here.)";
 
-constexpr auto kRevokeFooter =
+constexpr auto kKeysRevokeFooter =
     R"(The aggregator refuses what comes with such a key from the next message on.)";
 
-constexpr auto kTokenFooter =
+constexpr auto kKeysTokenFooter =
     R"(Prints a new token, which is not kept, and adds a row with its hash to the file tokens, which
 aggregator.toml names as tokens in [http]. Whoever has the token asks with
 'Authorization: Bearer TOKEN', or L4_TOKEN for l4. To revoke it take its row out of the file.
@@ -50,11 +50,11 @@ Examples:
 
 void add_keys(CLI::App& app, KeysOptions& options) {
   auto* keys = app.add_subcommand("keys", "who may connect to the aggregator");
-  keys->footer(kFooter);
+  keys->footer(kKeysFooter);
   const auto command_of = [&](const char* name, const char* what, const char* footer,
                               KeysOptions::Action action) {
     auto* command = keys->add_subcommand(name, what);
-    command->footer(std::string(footer) + kExit);
+    command->footer(std::string(footer) + kKeysExit);
     command->callback([&options, action] { options.action = action; });
     command->add_option("--dir", options.folder, "folder of the keys (default: /etc/l4/keys)")
         ->type_name("DIR");
@@ -69,13 +69,13 @@ void add_keys(CLI::App& app, KeysOptions& options) {
     command->add_flag("--fleet", options.fleet, "the key that a fleet shares");
   };
   using enum KeysOptions::Action;
-  command_of("init", "make the aggregator's key and an empty allow list", kInitFooter, init);
-  auto* add_command = command_of("add", "make keys for nodes and allow them", kAddFooter, add);
+  command_of("init", "make the aggregator's key and an empty allow list", kKeysInitFooter, init);
+  auto* add_command = command_of("add", "make keys for nodes and allow them", kKeysAddFooter, add);
   add_names(add_command);
   add_command->add_flag("--replace", options.replace, "give nodes that have a key a new one");
-  command_of("list", "who is allowed", kListFooter, list);
-  add_names(command_of("revoke", "allow nodes no longer", kRevokeFooter, revoke));
-  auto* token_command = command_of("token", "make a token for HTTP", kTokenFooter, token);
+  command_of("list", "who is allowed", kKeysListFooter, list);
+  add_names(command_of("revoke", "allow nodes no longer", kKeysRevokeFooter, revoke));
+  auto* token_command = command_of("token", "make a token for HTTP", kKeysTokenFooter, token);
   token_command->add_option("NAME", options.names, "who is to use it")->type_name("")->expected(1);
   token_command->add_option("--role", options.role, "what it may do: read (default) or operate")
       ->type_name("ROLE")

@@ -13,14 +13,11 @@
 
 #include "aggregator/serve/json_text.h"
 #include "aggregator/serve/utf8.h"
+#include "tools/l4/diagnose_command.h"
 #include "tools/l4/terminal.h"
 
 namespace l4::cli {
 namespace {
-
-constexpr int kParsed = 0;
-constexpr int kWrongUse = 2;
-constexpr int kNothingRead = 3;
 
 TemplateId final_id(const drain::LogTemplate& known) {
   return TemplateId(known.skeletons.empty() ? 0 : known.skeletons.front().value());
@@ -137,15 +134,14 @@ int run_parse(const ParseOptions& options, std::ostream& err) {
     written = write_file(*options.out, err, write);
   } else {
     write(std::cout);
-    if (const int written_out = finish_output("l4 parse"); written_out != kParsed)
-      return written_out;
+    if (const int written_out = finish_output("l4 parse"); written_out != kDone) return written_out;
   }
   if (options.templates) {
     written = write_file(*options.templates, err,
                          [&](std::ostream& out) { write_templates(out, miner, ids); }) &&
               written;
   }
-  return written ? kParsed : kWrongUse;
+  return written ? kDone : kWrongUse;
 }
 
 }  // namespace l4::cli

@@ -21,7 +21,7 @@
 namespace l4::cli {
 namespace {
 
-constexpr Millis kTimeout{60'000};
+constexpr Millis kPoolTimeout{60'000};
 
 const char* program_of(const PoolOptions& options) {
   using enum PoolOptions::Action;
@@ -56,7 +56,7 @@ Answer<std::string> exchange(const PoolOptions& options, Method method, const st
                              const std::string& body) {
   const auto asked = find_aggregator(options);
   if (!asked) return std::unexpected(asked.error());
-  auto response = ask(*asked, method, path, body, kTimeout);
+  auto response = ask(*asked, method, path, body, kPoolTimeout);
   if (!response) return std::unexpected(response.error());
   if (response->status == 200) return std::move(response->body);
   if (is_unknown(options, *response))
@@ -74,7 +74,7 @@ Answer<std::string> all_runs(const PoolOptions& options) {
   if (!asked) return std::unexpected(asked.error());
   const std::string kind =
       options.kind.empty() ? "" : "?kind=" + http::percent_encoded(options.kind);
-  return fetch_list(*asked, "/api/v1/pool" + kind, "runs", kTimeout);
+  return fetch_list(*asked, "/api/v1/pool" + kind, "runs", kPoolTimeout);
 }
 
 int give_up(const PoolOptions& options, const Failure& failure) {

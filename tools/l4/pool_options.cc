@@ -6,7 +6,7 @@
 namespace l4::cli {
 namespace {
 
-constexpr auto kExit =
+constexpr auto kPoolExit =
     R"(Exit status:
   0   done
   2   wrong use, no such run, or a file that is no export of a pool or cannot be written
@@ -14,11 +14,11 @@ constexpr auto kExit =
 
 Environment: as for 'l4 jobs')";
 
-constexpr auto kListFooter =
+constexpr auto kPoolListFooter =
     R"(Jobs whose lines are alike are of one kind. "origin" says who called the run good: its logs,
 a word of 'l4 outcome', or a folder that was added.)";
 
-constexpr auto kAddFooter =
+constexpr auto kPoolAddFooter =
     R"(DIR holds the logs of one run that ended well, as for 'l4 diagnose --history'. What is normal
 in them is sent: texts of templates, how often, and no line.
 
@@ -34,11 +34,11 @@ Exit status:
 
 Environment: as for 'l4 jobs')";
 
-constexpr auto kDropFooter =
+constexpr auto kPoolDropFooter =
     R"(RUN as 'l4 pool list' names it. It does not come back by itself; 'l4 outcome JOB success', or
 an import, brings it back.)";
 
-constexpr auto kExportFooter =
+constexpr auto kPoolExportFooter =
     R"(One JSON file, schema l4.pool/1, that 'l4 pool import' reads.
 
 Examples:
@@ -75,30 +75,34 @@ void add_pool(CLI::App& app, PoolOptions& options) {
     add_format(command, options.format);
     return command;
   };
-  const auto with_exit = [](const char* footer) { return std::string(footer) + "\n\n" + kExit; };
-  auto* listed = add(pool, "list", "runs, by kind of job", with_exit(kListFooter), Action::list);
+  const auto with_exit = [](const char* footer) {
+    return std::string(footer) + "\n\n" + kPoolExit;
+  };
+  auto* listed =
+      add(pool, "list", "runs, by kind of job", with_exit(kPoolListFooter), Action::list);
   listed->add_option("--kind", options.kind, "only of this kind")->type_name("KIND");
-  auto* shown = add(pool, "show", "what is normal in a run", kExit, Action::show);
+  auto* shown = add(pool, "show", "what is normal in a run", kPoolExit, Action::show);
   shown->add_option("RUN", options.run, "see 'l4 pool list'")->type_name("")->required();
   shown->add_option("--top", options.top, "so many events (default: 20)")
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000'000u).description(""));
-  auto* added = add(pool, "add", "logs of a run that ended well", kAddFooter, Action::add);
+  auto* added = add(pool, "add", "logs of a run that ended well", kPoolAddFooter, Action::add);
   added->add_option("DIR", options.path, "its logs")->type_name("")->required();
   added->add_option("--name", options.name, "of the job (default: that of the folder)")
       ->type_name("JOB");
   added->add_flag("--anyway", options.anyway, "although the logs do not say that it ended well");
   added->add_option("--config", options.config, "settings; see config/diagnose.toml")
       ->type_name("FILE");
-  auto* dropped = add(pool, "drop", "a run is not normal", with_exit(kDropFooter), Action::drop);
+  auto* dropped =
+      add(pool, "drop", "a run is not normal", with_exit(kPoolDropFooter), Action::drop);
   dropped->add_option("RUN", options.run, "see 'l4 pool list'")->type_name("")->required();
   auto* kept =
-      add(pool, "export", "the runs as a file", with_exit(kExportFooter), Action::export_runs);
+      add(pool, "export", "the runs as a file", with_exit(kPoolExportFooter), Action::export_runs);
   kept->add_option("--kind", options.kind, "only of this kind")->type_name("KIND");
   kept->add_option("--out", options.out, "write it here and not to standard output")
       ->type_name("FILE");
   auto* imported =
-      add(pool, "import", "runs of such a file", with_exit(kExportFooter), Action::import_runs);
+      add(pool, "import", "runs of such a file", with_exit(kPoolExportFooter), Action::import_runs);
   imported->add_option("FILE", options.path, "or - for standard input")->type_name("")->required();
   auto* told = add(&app, "outcome", "say how a job ended", kOutcomeFooter, Action::outcome);
   told->add_option("JOB", options.job, "its name; see 'l4 jobs'")->type_name("")->required();

@@ -22,7 +22,7 @@
 namespace l4::cli {
 namespace {
 
-constexpr Millis kTimeout{10'000};
+constexpr Millis kWatchTimeout{10'000};
 
 using AskReport = std::function<Answer<diagnose::Report>()>;
 
@@ -134,7 +134,7 @@ Answer<Overview> ask_overview(const Aggregator& asked) {
        {Part{"/api/v1/jobs", "jobs", &overview.jobs},
         Part{"/api/v1/incidents?open=true&count=1000", "incidents", &overview.incidents},
         Part{"/api/v1/agents", "agents", &overview.agents}}) {
-    auto answer = fetch_list(asked, part.path, part.key, kTimeout);
+    auto answer = fetch_list(asked, part.path, part.key, kWatchTimeout);
     if (!answer) return std::unexpected(answer.error());
     *part.body = std::move(*answer);
   }

@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t kRefusedMax = 65'536;
 constexpr std::size_t kTurnedAway = 8;  // at a time
-constexpr int kEvents = ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED |
-                        ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+constexpr int kEventsOfServer = ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED |
+                                ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                                ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
 
 std::string address_of(int file) {
   sockaddr_storage peer{};
@@ -62,7 +62,7 @@ std::string failure_of(std::uint16_t kind, std::int32_t value) {
 
 bool ConnectionWatch::open(const ZmqContext& context, const Socket& router) {
   const std::string endpoint = fmt::format("inproc://l4-connections-{}", router.handle());
-  if (zmq_socket_monitor(router.handle(), endpoint.c_str(), kEvents) != 0) return false;
+  if (zmq_socket_monitor(router.handle(), endpoint.c_str(), kEventsOfServer) != 0) return false;
   socket_ = Socket(context, ZMQ_PAIR);
   return socket_ && socket_.set(ZMQ_RCVHWM, 0) && socket_.set(ZMQ_LINGER, 0) &&
          zmq_connect(socket_.handle(), endpoint.c_str()) == 0;

@@ -23,6 +23,9 @@ namespace l4::wire {
 /// refused with an explanation; anything longer ends the connection.
 inline constexpr std::int64_t kSlackBytes = 4096;
 
+/// Of one wait, however long it may take.
+inline constexpr Millis kWaitMost{1'000};
+
 class Socket {
  public:
   Socket();

@@ -13,13 +13,13 @@
 namespace l4::wire {
 namespace {
 
-constexpr Millis kWaitMost{1'000};
 constexpr Millis kHeartbeat{5'000}, kHeartbeatTimeout{15'000};
 constexpr int kConnectMostMs = 10'000, kLingerMs = 250;
 constexpr int kHandshakeMostMs = 60'000;  ///< the session gives up before
-constexpr int kEvents = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
-                        ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED;
+constexpr int kEventsOfClient =
+    ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+    ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_DISCONNECTED |
+    ZMQ_EVENT_CLOSED;
 
 /// libzmq would look at it only by connecting, which an aggregator tells as an odd visitor.
 bool is_endpoint(std::string_view text) {
@@ -86,7 +86,7 @@ Result<void> Client::begin() {
       "inproc://l4-link-" + std::to_string(reinterpret_cast<std::uintptr_t>(dealer_.handle()));
   events_.set(ZMQ_RCVHWM, 0);
   events_.set(ZMQ_LINGER, 0);
-  if (zmq_socket_monitor(dealer_.handle(), events.c_str(), kEvents) != 0 ||
+  if (zmq_socket_monitor(dealer_.handle(), events.c_str(), kEventsOfClient) != 0 ||
       zmq_connect(events_.handle(), events.c_str()) != 0)
     return std::unexpected(Error{"socket monitor", last_error()});
   return {};

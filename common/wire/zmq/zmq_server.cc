@@ -13,8 +13,7 @@
 namespace l4::wire {
 namespace {
 
-constexpr int kServeEvery = 32;  ///< messages
-constexpr Millis kWaitMost{1'000};
+constexpr int kServeEvery = 32;   ///< messages
 constexpr int kBacklog = 16'384;  ///< the system's bound is lower; agents come at once
 
 Millis steady_now() {

@@ -8,18 +8,15 @@
 #include <vector>
 
 #include "tests/agent/host/fake_proc.h"
+#include "tests/agent/segment/pack_reading.h"
 
 namespace l4::daemon {
 namespace {
 
-const segment::RulePackSet& packs() {
-  static const auto set = segment::RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
-  REQUIRE(set);
-  return *set;
-}
+using segment::test::packs;
 
-struct Bench {
-  explicit Bench(bool watched)
+struct IntakeBench {
+  explicit IntakeBench(bool watched)
       : jobs(packs(), live(), {.jobs_max = 4},
              [this](wire::Batch&& batch) { shipped.push_back(batch); }),
         intake({}, owners, jobs, {}, watched) {
@@ -61,7 +58,7 @@ struct Bench {
 TEST_CASE("intake: what is held back is shipped whole, of the file as it was known last") {
   for (const bool watched : {false, true}) {
     CAPTURE(watched);
-    Bench bench(watched);
+    IntakeBench bench(watched);
     if (!watched) bench.decide();  // nothing is waited for
     bench.bytes("2026-11-20 10:00:00 INFO setting up\n", 36);
     bench.bytes("2026-11-20 10:00:01 INFO going on\n", 70);
@@ -78,7 +75,7 @@ TEST_CASE("intake: what is held back is shipped whole, of the file as it was kno
 }
 
 /// Jobs whose ranks write one file, one after another.
-struct Host {
+struct IntakeHost {
   host::test::FakeProc fake;
   const std::filesystem::path log = fake.file("logs/train.log");
   std::string boot_id() {
@@ -91,7 +88,8 @@ struct Host {
   Owners owners{{"", "", "node-1"}, &watch};
   std::vector<wire::Batch> shipped;
   int looked_for = 0;
-  Jobs jobs{packs(), Bench::live(), {}, [this](wire::Batch&& batch) { shipped.push_back(batch); }};
+  Jobs jobs{
+      packs(), IntakeBench::live(), {}, [this](wire::Batch&& batch) { shipped.push_back(batch); }};
   Intake intake{{},
                 owners,
                 jobs,
@@ -107,7 +105,7 @@ struct Host {
   wire::FileId file;
   std::uint64_t offset = 0;
 
-  Host() {
+  IntakeHost() {
     const host::FileKey key = host::test::key_of(log);
     file.key = 7;
     file.device = key.device;
@@ -151,7 +149,7 @@ struct Host {
 };
 
 TEST_CASE("intake: the next job that appends to a file gets its own lines from there on") {
-  Host host;
+  IntakeHost host;
   host.run(101, "7");
   host.write("INFO step 1\nINFO step 2\n");
   host.after(1'000);
@@ -180,7 +178,7 @@ TEST_CASE("intake: the next job that appends to a file gets its own lines from t
 }
 
 TEST_CASE("intake: a job that goes on after its ranks have left keeps its log") {
-  Host host;
+  IntakeHost host;
   host.run(101, "7");
   host.write("INFO step 1\n");
   host.after(1'000);
@@ -201,7 +199,7 @@ TEST_CASE("intake: a job that goes on after its ranks have left keeps its log") 
 TEST_CASE("intake: a warning goes to the job of its file, or of what stands nearest") {
   std::vector<wire::Batch> shipped;
   Owners owners{{"", "", "node-1"}, nullptr};
-  Jobs jobs(packs(), Bench::live(), {},
+  Jobs jobs(packs(), IntakeBench::live(), {},
             [&](wire::Batch&& batch) { shipped.push_back(std::move(batch)); });
   Intake intake({}, owners, jobs, {}, false);
   intake.set_time({Millis{1'000}, from_civil(2026, 11, 20, 10, 0, 0, 0)});

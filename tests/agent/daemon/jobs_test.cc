@@ -4,14 +4,12 @@
 
 #include <string>
 
+#include "tests/agent/segment/pack_reading.h"
+
 namespace l4::daemon {
 namespace {
 
-const segment::RulePackSet& packs() {
-  static const auto set = segment::RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
-  REQUIRE(set);
-  return *set;
-}
+using segment::test::packs;
 
 pipeline::Options live() {
   pipeline::Options options;

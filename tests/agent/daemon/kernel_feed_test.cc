@@ -9,20 +9,16 @@
 #include <vector>
 
 #include "tests/agent/host/fake_proc.h"
+#include "tests/agent/segment/pack_reading.h"
 #include "tests/temp_folder.h"
 
 namespace l4::daemon {
 namespace {
 
+using segment::test::packs;
 using std::chrono::seconds;
 
-const segment::RulePackSet& packs() {
-  static const auto set = segment::RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
-  REQUIRE(set);
-  return *set;
-}
-
-pipeline::Options live() {
+pipeline::Options live_pipeline() {
   pipeline::Options options;
   options.live = true;
   return options;
@@ -30,13 +26,14 @@ pipeline::Options live() {
 
 /// Two jobs on one host, of one rank each: process 4711 of job "a" began 50 s after boot, 4712 of
 /// job "b" 200 s later.
-struct Host {
+struct KernelHost {
   l4::test::TempFolder folder;
   std::string kmsg = folder.file("kmsg", "").string();
   host::test::FakeProc fake;
   host::ProcessWatch watch{fake.proc(), {.boot_id_path = fake.file("boot_id").string()}};
   std::vector<wire::Batch> shipped;
-  Jobs jobs{packs(), live(), {}, [this](wire::Batch&& batch) { shipped.push_back(batch); }};
+  Jobs jobs{
+      packs(), live_pipeline(), {}, [this](wire::Batch&& batch) { shipped.push_back(batch); }};
   std::map<std::uint64_t, std::uint64_t> committed;
   KernelFeed feed{{kmsg, "boot", "node-1"},
                   jobs,
@@ -100,7 +97,7 @@ constexpr const char* kXid = "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off
 using Lines = std::vector<std::string>;
 
 TEST_CASE("kernel feed: a message about a process is its rank's, and no other job's") {
-  Host host;
+  KernelHost host;
   host.both();
   host.say(310, kOomOfA);
   CHECK(host.heard("a", 311) == Lines{"3 Out of memory"});
@@ -111,7 +108,7 @@ TEST_CASE("kernel feed: a message about a process is its rank's, and no other jo
 }
 
 TEST_CASE("kernel feed: a message about nobody who is watched is evidence for each job here") {
-  Host host;
+  KernelHost host;
   host.both();
   host.say(310, kXid);
   host.say(310, "Out of memory: Killed process 99 (sshd) total-vm:1kB");
@@ -123,7 +120,7 @@ TEST_CASE("kernel feed: a message about nobody who is watched is evidence for ea
 }
 
 TEST_CASE("kernel feed: what was said before a job began is not told to it") {
-  Host host;
+  KernelHost host;
   host.both();
   host.say(100, kXid);
   CHECK(host.heard("a", 301) == Lines{"- NVRM: Xid (PC"});
@@ -131,14 +128,14 @@ TEST_CASE("kernel feed: what was said before a job began is not told to it") {
 }
 
 TEST_CASE("kernel feed: a job that is known later hears what was said since it began") {
-  Host host;
+  KernelHost host;
   host.run(4711, "a", 3, 50);
-  host.watch.poll(Host::at(300));
+  host.watch.poll(KernelHost::at(300));
   host.jobs.of("a", Millis{0});
   host.say(310, kXid);
   CHECK(host.heard("a", 311).size() == 1);
   host.run(4712, "b", 0, 308);
-  host.watch.poll(Host::at(313));
+  host.watch.poll(KernelHost::at(313));
   host.jobs.of("b", Millis{0});
   host.say(314, "Out of memory: Killed process 4712 (python3) total-vm:1kB");
   CHECK(host.heard("b", 314) == Lines{"- NVRM: Xid (PC", "0 Out of memory"});
@@ -146,7 +143,7 @@ TEST_CASE("kernel feed: a job that is known later hears what was said since it b
 }
 
 TEST_CASE("kernel feed: after a restart it goes on at what is committed") {
-  Host host;
+  KernelHost host;
   host.both();
   host.say(310, kOomOfA);
   CHECK(host.heard("a", 311).size() == 1);

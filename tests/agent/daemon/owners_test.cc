@@ -14,7 +14,7 @@ namespace {
 using host::test::key_of;
 using std::chrono::seconds;
 
-struct Host {
+struct OwnedHost {
   host::test::FakeProc fake;
   const std::filesystem::path log = fake.file("logs/train.log");
   host::HostTime now{TimeMs{Millis{1'700'000'000'000}}, seconds{1000}};
@@ -53,7 +53,7 @@ struct Host {
 };
 
 TEST_CASE("owners: a file that a rank writes again is that rank's") {
-  Host host;
+  OwnedHost host;
   host.run(101, "7", 3);
   host.end(101);
   host.run(102, "7", 3, 1);
@@ -64,7 +64,7 @@ TEST_CASE("owners: a file that a rank writes again is that rank's") {
 }
 
 TEST_CASE("owners: a file that the next job writes again is the next job's") {
-  Host host;
+  OwnedHost host;
   host.run(101, "7", 3);
   host.end(101);
   CHECK(host.of(host.log).job == "7");
@@ -77,7 +77,7 @@ TEST_CASE("owners: a file that the next job writes again is the next job's") {
 }
 
 TEST_CASE("owners: several processes of one rank are that rank, ranks of one start are several") {
-  Host host;
+  OwnedHost host;
   host.run(101, "7", 3);
   host.run(102, "7", 3);
   CHECK(host.of(host.log).facts.rank == Rank{3});
@@ -88,7 +88,7 @@ TEST_CASE("owners: several processes of one rank are that rank, ranks of one sta
 }
 
 TEST_CASE("owners: who is gone counts after a look at those that live") {
-  Host host;
+  OwnedHost host;
   host.run(101, "7", 3);
   host.end(101);
   auto remembered = host.watch.remembered();
@@ -113,7 +113,7 @@ TEST_CASE("owners: who is gone counts after a look at those that live") {
 }
 
 TEST_CASE("owners: a new file of a requeued job is of another attempt, one of torchrun's its own") {
-  Host host;
+  OwnedHost host;
   host.run(101, "7", 3);
   CHECK(host.of(host.log).facts.attempt == 0);
   host.end(101);
@@ -121,11 +121,11 @@ TEST_CASE("owners: a new file of a requeued job is of another attempt, one of to
   host.run(102, "7", 3, 1, next);
   CHECK(host.of(next).facts.attempt == 1);
   // A node that did not see the first attempt.
-  Host fresh;
+  OwnedHost fresh;
   fresh.run(102, "7", 4, 1);
   CHECK(fresh.of(fresh.log).facts.attempt == 1);
   // The folder counts what the launcher counts.
-  Host torch;
+  OwnedHost torch;
   const auto file = torch.fake.file("logs/run_x/attempt_1/0/stdout.log");
   torch.fake.set(11, {.start_ticks = 90'000,
                       .environment = {"RANK=0", "LOCAL_RANK=0", "WORLD_SIZE=2",

@@ -3,15 +3,12 @@
 #include <doctest/doctest.h>
 
 #include "common/wire/lines_codec.h"
+#include "tests/agent/segment/pack_reading.h"
 
 namespace l4::daemon {
 namespace {
 
-const segment::RulePackSet& packs() {
-  static const auto set = segment::RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
-  REQUIRE(set);
-  return *set;
-}
+using segment::test::packs;
 
 TEST_CASE("raw lines: under pressure questions are refused, and that step is counted") {
   const Settings settings;

@@ -7,13 +7,13 @@
 namespace l4::decode {
 namespace {
 
-struct Row {
+struct CleanRow {
   std::string dirty, clean;
 };
 
 TEST_CASE("clean: ANSI, also without ESC, control bytes, UTF-8") {
   using namespace std::string_literals;
-  const Row rows[] = {
+  const CleanRow rows[] = {
       {"plain text\twith tab", "plain text\twith tab"},
       {"\x1b[32mINFO\x1b[0m done", "INFO done"},
       {"\x1b[36m(main pid=1)\x1b[0m x", "(main pid=1) x"},
@@ -31,7 +31,7 @@ TEST_CASE("clean: ANSI, also without ESC, control bytes, UTF-8") {
       {"\x1b", ""},
       {"\x1b[", ""},
   };
-  for (const Row& row : rows) {
+  for (const CleanRow& row : rows) {
     CAPTURE(row.dirty);
     std::string scratch;
     Dirt dirt;

@@ -30,13 +30,13 @@ std::string with_prefix(const std::string& prefix, const std::string& text) {
   return out;
 }
 
-struct Row {
+struct FoldRow {
   const char* what;
   std::string input;
   std::vector<std::string> texts;  // in order of emission
 };
 
-const Row kRows[] = {
+const FoldRow kFoldRows[] = {
     {"traceback",
      "before\n" + kTraceback + "after\n",
      {"before", "ValueError: bad value", "after"}},
@@ -137,7 +137,7 @@ const Row kRows[] = {
 };
 
 TEST_CASE("fold: one row per kind") {
-  for (const Row& row : kRows) {
+  for (const FoldRow& row : kFoldRows) {
     CAPTURE(std::string{row.what});
     const auto decoded = decode_text(row.input, {.year_hint = parse_time("2026-12-01")});
     std::vector<std::string> texts;

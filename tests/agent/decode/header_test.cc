@@ -9,13 +9,13 @@
 namespace l4::decode {
 namespace {
 
-struct Row {
+struct HeaderRow {
   const char* line;
   Level level;
   int rank;  // -1: none
 };
 
-const Row kRows[] = {
+const HeaderRow kHeaderRows[] = {
     {"[2026-11-20 15:58:27,363] [INFO] [t.py:1:f] [Rank 7] step=1", Level::info, 7},
     {"[2026-11-20 15:54:21 rank3 WARNING] data", Level::warning, 3},
     {"2026-11-20T15:59:40.532Z node-00 rank=2 INFO    trainer: text", Level::info, 2},
@@ -55,7 +55,7 @@ const Row kRows[] = {
 };
 
 TEST_CASE("header: level and rank, one row per position") {
-  for (const Row& row : kRows) {
+  for (const HeaderRow& row : kHeaderRows) {
     CAPTURE(std::string{row.line});
     const auto decoded = test::decode_text(std::string{row.line} + "\n",
                                            {.year_hint = parse_time("2026-12-01T00:00:00Z")});

@@ -9,7 +9,7 @@
 namespace l4::decode {
 namespace {
 
-struct Row {
+struct PrefixRow {
   const char* line;
   const char* rest;
   int rank;   // -1: none
@@ -17,7 +17,7 @@ struct Row {
   const char* host;
 };
 
-const Row kRows[] = {
+const PrefixRow kPrefixRows[] = {
     {"[default3]:  iteration 5", " iteration 5", -1, 3, ""},
     {"[rank4]: text", "text", 4, -1, ""},
     {"[rank4]:[rank4]: text", "text", 4, -1, ""},
@@ -47,7 +47,7 @@ TEST_CASE("speaker prefix: one row per kind") {
   trust.labels = true;
   trust.fronts.fill(true);
   trust.host_known = [](const void*, std::string_view name) { return name == "node-1"; };
-  for (const Row& row : kRows) {
+  for (const PrefixRow& row : kPrefixRows) {
     CAPTURE(std::string{row.line});
     Prefixes prefixes;
     std::string_view line = row.line;

@@ -7,14 +7,14 @@
 namespace l4::decode {
 namespace {
 
-struct Row {
+struct StampRow {
   const char* line;
   const char* format;
   const char* time;
   const char* rest;  // the line without its stamp
 };
 
-const Row kRows[] = {
+const StampRow kStampRows[] = {
     {"2026-11-20T15:54:21.123Z text", "iso", "2026-11-20T15:54:21.123Z", "text"},
     {"2026-11-20T15:54:21.123456+02:00 text", "iso", "2026-11-20T13:54:21.123Z", "text"},
     {"2026-11-20 15:54:21,123 - root - INFO - text", "python", "2026-11-20T15:54:21.123Z",
@@ -80,7 +80,7 @@ const Row kRows[] = {
 };
 
 TEST_CASE("timestamp: one row per format") {
-  for (const Row& row : kRows) {
+  for (const StampRow& row : kStampRows) {
     CAPTURE(std::string{row.line});
     TimestampReader reader{Millis{0}, parse_time("2026-12-01T00:00:00Z")};
     const auto stamp = reader.read(row.line);
@@ -128,7 +128,7 @@ TEST_CASE("timestamp: zone, year and what cannot be known") {
 
 TEST_CASE("rows of the table name every second character that their lines go on with") {
   const auto formats = stamp_formats();
-  for (const Row& row : kRows) {
+  for (const StampRow& row : kStampRows) {
     std::string line = row.line;
     for (std::size_t i = 0; i < formats.size(); ++i)
       for (const char first : formats[i].first)

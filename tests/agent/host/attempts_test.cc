@@ -7,7 +7,7 @@
 namespace l4::host {
 namespace {
 
-struct Host {
+struct CountedHost {
   AttemptTable table;
   std::set<int> alive;
 
@@ -21,7 +21,7 @@ struct Host {
 };
 
 TEST_CASE("attempts: the launcher's count is the number") {
-  Host host;
+  CountedHost host;
   CHECK(host.start(1, 10, 0, {0, 0, 0}) == 0);
   CHECK(host.start(2, 10, 1, {0, 0, 0}) == 0);
   host.alive.clear();
@@ -32,14 +32,14 @@ TEST_CASE("attempts: the launcher's count is the number") {
 }
 
 TEST_CASE("attempts: met in the middle of a job, and one restart missed") {
-  Host host;
+  CountedHost host;
   CHECK(host.start(1, 10, 0, {0, 0, 2}) == 2);
   host.alive.clear();
   CHECK(host.start(3, 60, 0, {0, 0, 4}) == 4);
 }
 
 TEST_CASE("attempts: a requeue begins anew and counts on") {
-  Host host;
+  CountedHost host;
   CHECK(host.start(1, 10, 0, {0, 0, 3}) == 3);
   host.alive.clear();
   CHECK(host.start(2, 600, 0, {1, 0, 0}) == 4);
@@ -47,7 +47,7 @@ TEST_CASE("attempts: a requeue begins anew and counts on") {
 }
 
 TEST_CASE("attempts: a node that takes part from a requeue on counts as the others do") {
-  Host before, fresh;
+  CountedHost before, fresh;
   CHECK(before.start(1, 10, 0, {0, 0, 0}) == 0);
   before.alive.clear();
   CHECK(before.start(2, 600, 0, {1, 0, 0}) == 1);
@@ -57,7 +57,7 @@ TEST_CASE("attempts: a node that takes part from a requeue on counts as the othe
 }
 
 TEST_CASE("attempts: nobody counts: a new process for a rank that has left") {
-  Host host;
+  CountedHost host;
   CHECK(host.start(1, 10, 0) == 0);
   CHECK(host.start(2, 10, 1) == 0);
   host.alive.clear();
@@ -68,7 +68,7 @@ TEST_CASE("attempts: nobody counts: a new process for a rank that has left") {
 }
 
 TEST_CASE("attempts: nobody counts and the ranks have moved to another node") {
-  Host host;
+  CountedHost host;
   CHECK(host.start(1, 10, 0) == 0);
   CHECK(host.start(2, 11, 1) == 0);
   host.alive.clear();
@@ -79,14 +79,14 @@ TEST_CASE("attempts: nobody counts and the ranks have moved to another node") {
 }
 
 TEST_CASE("attempts: two living processes of one rank are no restart") {
-  Host host;
+  CountedHost host;
   CHECK(host.start(1, 10, 0) == 0);
   CHECK(host.start(2, 90, 0) == 0);
   CHECK(host.table.doubles() == 1);
 }
 
 TEST_CASE("attempts: a launcher taken for a rank is taken back") {
-  Host host;
+  CountedHost host;
   CHECK(host.start(1, 10, 0) == 0);
   host.table.withdraw("job", Rank{0}, Pid{1}, std::chrono::seconds{10});
   CHECK(host.start(2, 12, 0) == 0);
@@ -94,7 +94,7 @@ TEST_CASE("attempts: a launcher taken for a rank is taken back") {
 }
 
 TEST_CASE("attempts: an old process met late does not bring its attempt back") {
-  Host host;
+  CountedHost host;
   CHECK(host.start(1, 60, 0, {0, 0, 1}) == 1);
   CHECK(host.start(2, 10, 1, {0, 0, 0}) == 0);
   CHECK(host.table.current("job") == 1);

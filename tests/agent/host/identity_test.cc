@@ -16,7 +16,7 @@ Environment environment_of(const Variables& variables) {
   return environment;
 }
 
-struct Row {
+struct IdentityRow {
   const char* what;
   Variables variables;
   const char* job;
@@ -24,7 +24,7 @@ struct Row {
   const char* from;
 };
 
-const Row kRows[] = {
+const IdentityRow kIdentityRows[] = {
     {"torchrun",
      {{"RANK", "9"},
       {"LOCAL_RANK", "1"},
@@ -263,7 +263,7 @@ const Row kRows[] = {
 };
 
 TEST_CASE("identity: who names what") {
-  for (const Row& row : kRows) {
+  for (const IdentityRow& row : kIdentityRows) {
     CAPTURE(row.what);
     const Identity it = identify(environment_of(row.variables), {});
     CHECK(it.job.value.value_or("") == row.job);

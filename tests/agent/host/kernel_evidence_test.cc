@@ -7,7 +7,7 @@ namespace {
 
 using K = KernelKind;
 
-struct Row {
+struct EvidenceRow {
   const char* text;
   KernelKind kind;
   int pid = 0;  // 0: none
@@ -18,7 +18,7 @@ struct Row {
   bool corrected = false;
 };
 
-const Row kRows[] = {
+const EvidenceRow kEvidenceRows[] = {
     {"NVRM: Xid (PCI:0000:3b:00): 79, pid=2211, name=python3, GPU has fallen off the bus.", K::xid,
      2211, "python3", 79, "0000:3b:00"},
     {"NVRM: Xid (PCI:0000:d1:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
@@ -92,7 +92,7 @@ const Row kRows[] = {
 };
 
 TEST_CASE("kernel evidence: what messages say") {
-  for (const Row& row : kRows) {
+  for (const EvidenceRow& row : kEvidenceRows) {
     CAPTURE(row.text);
     const auto found = read_evidence(row.text);
     REQUIRE(found);
@@ -118,7 +118,7 @@ TEST_CASE("kernel evidence: ordinary messages are none") {
 }
 
 TEST_CASE("kernel evidence: cut and hostile messages break nothing") {
-  for (const Row& row : kRows) {
+  for (const EvidenceRow& row : kEvidenceRows) {
     const std::string whole = row.text;
     for (std::size_t length = 0; length <= whole.size(); ++length)
       read_evidence(whole.substr(0, length));

@@ -9,11 +9,11 @@ namespace {
 
 using std::chrono::seconds;
 
-struct Host {
+struct LoggedHost {
   test::FakeProc fake;
   ProcessWatch watch{fake.proc(), {.boot_id_path = fake.file("boot_id").string()}};
 
-  Host() {
+  LoggedHost() {
     const auto log = fake.file("rank3.log");
     fake.set(4711, {.start_ticks = 5000,
                     .environment = {"RANK=3", "LOCAL_RANK=3", "TORCHELASTIC_RUN_ID=job"}});
@@ -34,7 +34,7 @@ struct Host {
 };
 
 TEST_CASE("kernel fact: a watched pid makes it a rank's, also a worker of the rank") {
-  Host host;
+  LoggedHost host;
   const auto rank = host.at(99, "python3[4711]: segfault at 0 ip 0 sp 0 error 4");
   REQUIRE(rank);
   CHECK(rank->rank == Rank{3});
@@ -47,7 +47,7 @@ TEST_CASE("kernel fact: a watched pid makes it a rank's, also a worker of the ra
 }
 
 TEST_CASE("kernel fact: everybody else's is the host's") {
-  Host host;
+  LoggedHost host;
   for (const char* text : {"python3[99]: segfault at 0 ip 0 sp 0 error 4",
                            "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."}) {
     const auto fact = host.at(99, text);
@@ -63,7 +63,7 @@ TEST_CASE("kernel fact: everybody else's is the host's") {
 }
 
 TEST_CASE("kernel fact: what only goes through the kernel's log is none") {
-  Host host;
+  LoggedHost host;
   CHECK_FALSE(host.at(99, "python3[4711]: segfault at 0 ip 0 sp 0 error 4", false));
   CHECK_FALSE(host.at(99, "hello"));
 }

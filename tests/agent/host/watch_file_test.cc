@@ -17,7 +17,7 @@ using test::FakeProc;
 using test::key_of;
 
 /// A host on which two ranks of a job run, and the agents that watch them one after the other.
-struct Host {
+struct WatchedHost {
   FakeProc fake;
   std::filesystem::path log0 = fake.file("rank0.log"), log1 = fake.file("a b\\c.log");
   std::string kept = fake.root().parent_path() / "processes";
@@ -25,7 +25,7 @@ struct Host {
   HostTime now{TimeMs{Millis{1'700'000'000'000}}, std::chrono::seconds{100}};
   std::unique_ptr<ProcessWatch> watch;
 
-  Host() {
+  WatchedHost() {
     boot("first-boot");
     launch(11, 5000, 0);
     start();
@@ -74,7 +74,7 @@ struct Host {
 };
 
 TEST_CASE("watched processes: the next agent knows them, and whose logs they write") {
-  Host host;
+  WatchedHost host;
   const ProcessFact before = host.fact(12);
   const auto told = host.restart();
   REQUIRE(told.size() == 2);
@@ -90,7 +90,7 @@ TEST_CASE("watched processes: the next agent knows them, and whose logs they wri
 }
 
 TEST_CASE("watched processes: who ended while no agent ran is told, once") {
-  Host host;
+  WatchedHost host;
   host.fake.remove(11);
   host.fake.set(12, {.state = 'Z', .start_ticks = 5001, .exit_status = 9});
   const auto told = host.restart();
@@ -115,7 +115,7 @@ TEST_CASE("watched processes: who ended while no agent ran is told, once") {
 }
 
 TEST_CASE("watched processes: an end is not told again for ever") {
-  Host host;
+  WatchedHost host;
   host.fake.remove(11);
   CHECK(host.restart().size() == 2);
   host.after(3'590'000);
@@ -125,7 +125,7 @@ TEST_CASE("watched processes: an end is not told again for ever") {
 }
 
 TEST_CASE("watched processes: it is noticed that there is more to keep") {
-  Host host;
+  WatchedHost host;
   auto before = host.watch->revision();
   const auto changes = [&] { return std::exchange(before, host.watch->revision()) != before; };
   host.after(5'000);
@@ -150,7 +150,7 @@ TEST_CASE("watched processes: it is noticed that there is more to keep") {
 }
 
 TEST_CASE("watched processes: a number that was given again has ended") {
-  Host host;
+  WatchedHost host;
   host.fake.remove(11);
   host.fake.set(11, {.command = "cron", .start_ticks = 9000});
   const auto told = host.restart();
@@ -160,7 +160,7 @@ TEST_CASE("watched processes: a number that was given again has ended") {
 }
 
 TEST_CASE("watched processes: a job that starts again after that is at its next attempt") {
-  Host host;
+  WatchedHost host;
   for (const int restart : {1, 2}) {
     host.fake.remove(10 * restart + 1);
     host.fake.remove(10 * restart + 2);
@@ -175,14 +175,14 @@ TEST_CASE("watched processes: a job that starts again after that is at its next 
 }
 
 TEST_CASE("watched processes: nothing is taken from another boot") {
-  Host host;
+  WatchedHost host;
   host.boot("second-boot");
   CHECK(host.restart().empty());
   CHECK(host.watch->facts().empty());
 }
 
 TEST_CASE("watched processes: what is damaged is left out, the rest is used") {
-  Host host;
+  WatchedHost host;
   REQUIRE(WatchFile(host.kept).save(host.watch->remembered()));
   std::ifstream in(host.kept, std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(in), {}};

@@ -13,15 +13,12 @@
 
 #include "agent/pipeline/redaction.h"
 #include "common/wire/codec.h"
+#include "tests/agent/segment/pack_reading.h"
 
 namespace l4::pipeline {
 namespace {
 
-const segment::RulePackSet& packs() {
-  static const auto set = segment::RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
-  REQUIRE(set);
-  return *set;
-}
+using segment::test::packs;
 
 struct Collected : Output {
   void batch(wire::Batch&& batch) override { batches.push_back(std::move(batch)); }

@@ -15,21 +15,14 @@
 
 #include "agent/node_agent.h"
 #include "common/wire/codec.h"
+#include "tests/agent/segment/pack_reading.h"
 #include "tests/temp_folder.h"
 
 namespace l4::recall {
 namespace {
 
+using segment::test::packs;
 using Lines = std::set<std::pair<std::string, std::uint64_t>>;  // file name, physical line
-
-const segment::RulePackSet& packs() {
-  static const segment::RulePackSet set = [] {
-    auto loaded = segment::RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
-    if (!loaded) FAIL(loaded.error().text());
-    return std::move(*loaded);
-  }();
-  return set;
-}
 
 /// Keeps what an agent ships.
 class Kept : public wire::Sender {

@@ -128,6 +128,15 @@ std::string Reading::text() const {
   return out;
 }
 
+const RulePackSet& packs() {
+  static const RulePackSet set = [] {
+    auto loaded = RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
+    if (!loaded) throw std::runtime_error(loaded.error().text());
+    return std::move(*loaded);
+  }();
+  return set;
+}
+
 RulePackSet packs_without(const std::vector<std::string>& names) {
   const TemporaryFolder folder;
   for (const auto& entry : std::filesystem::directory_iterator(L4_SOURCE_DIR "/config/frameworks"))

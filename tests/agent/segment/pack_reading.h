@@ -28,7 +28,9 @@ struct Reading {
 
 Reading read_file(const std::filesystem::path& file, const RulePackSet& packs);
 
-/// The packs that ship, without some.
+/// The packs that ship, loaded once.
+const RulePackSet& packs();
+/// The same without some.
 RulePackSet packs_without(const std::vector<std::string>& names);
 
 }  // namespace l4::segment::test

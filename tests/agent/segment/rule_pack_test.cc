@@ -10,17 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/agent/segment/pack_reading.h"
+
 namespace l4::segment {
 namespace {
 
-const RulePackSet& packs() {
-  static const RulePackSet set = [] {
-    auto loaded = RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
-    if (!loaded) FAIL(loaded.error().text());
-    return std::move(*loaded);
-  }();
-  return set;
-}
+using segment::test::packs;
 
 struct MarkerRow {
   const char* line;

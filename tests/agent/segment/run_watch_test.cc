@@ -13,7 +13,7 @@ namespace l4::segment {
 namespace {
 
 /// Feeds lines to a watch and remembers in which of them a run began.
-class Feed {
+class WatchFeed {
  public:
   void mark(std::int64_t iteration, std::size_t speaker = 0) {
     TemplateTraits traits;
@@ -46,20 +46,20 @@ class Feed {
 };
 
 TEST_CASE("a number that is back where the run began is a new run") {
-  Feed feed;
+  WatchFeed feed;
   for (const int i : {1, 10, 20, 30, 1, 10, 20}) feed.mark(i);
   CHECK(feed.begun == std::vector<int>{5});
 }
 
 TEST_CASE("a number far behind the last is a new run, from a checkpoint") {
-  Feed feed;
+  WatchFeed feed;
   for (int i = 1; i <= 130; ++i) feed.mark(i);
   for (int i = 101; i <= 120; ++i) feed.mark(i);
   CHECK(feed.begun == std::vector<int>{131});
 }
 
 TEST_CASE("numbers that go back a little are the same run") {
-  Feed feed;
+  WatchFeed feed;
   for (int i = 1; i <= 60; ++i) {
     feed.mark(i);
     if (i > 20) feed.mark(i - 4);  // said late
@@ -69,7 +69,7 @@ TEST_CASE("numbers that go back a little are the same run") {
 }
 
 TEST_CASE("a banner said again after the run came to something is a new run") {
-  Feed feed;
+  WatchFeed feed;
   feed.banner();
   feed.words(40);
   feed.words(1, Level::error);
@@ -82,7 +82,7 @@ TEST_CASE("a banner said again after the run came to something is a new run") {
 }
 
 TEST_CASE("a banner of several speakers is one") {
-  Feed feed;
+  WatchFeed feed;
   for (int rank = 0; rank < 40; ++rank) {
     feed.banner();  // who cannot be told apart
     feed.words(5, Level::error);
@@ -92,7 +92,7 @@ TEST_CASE("a banner of several speakers is one") {
 }
 
 TEST_CASE("a banner said again in a start that has come to nothing yet is the same run") {
-  Feed feed;
+  WatchFeed feed;
   feed.banner();
   feed.words(500);
   feed.banner();
@@ -100,7 +100,7 @@ TEST_CASE("a banner said again in a start that has come to nothing yet is the sa
 }
 
 TEST_CASE("numbers that jump to and fro count nothing, and begin no runs") {
-  Feed feed;
+  WatchFeed feed;
   std::mt19937 random(3);
   for (int i = 0; i < 64; ++i) feed.mark(random() % 250'000);
   CHECK(feed.restless());
@@ -115,7 +115,7 @@ TEST_CASE("numbers that jump to and fro count nothing, and begin no runs") {
 }
 
 TEST_CASE("a job that crashes again and again at once is not restless") {
-  Feed feed;
+  WatchFeed feed;
   for (int run = 0; run < 40; ++run) {
     feed.banner();
     feed.words(40);
@@ -128,16 +128,16 @@ TEST_CASE("a job that crashes again and again at once is not restless") {
 }
 
 TEST_CASE("runs that restart soon, short epochs and ranks in one stream are not restless") {
-  Feed restarts;
+  WatchFeed restarts;
   for (int run = 0; run < 40; ++run)
     for (int i = 1; i <= 6; ++i) restarts.mark(1000 + 10 * i);
   CHECK_FALSE(restarts.restless());
   CHECK(restarts.begun.size() == 39);
-  Feed epochs;
+  WatchFeed epochs;
   for (int epoch = 0; epoch < 40; ++epoch)
     for (int i = 1; i <= 20; ++i) epochs.mark(i);
   CHECK_FALSE(epochs.restless());
-  Feed ranks;
+  WatchFeed ranks;
   std::mt19937 random(4);
   for (int i = 1; i < 400; ++i) ranks.mark(i + static_cast<int>(random() % 8));
   CHECK_FALSE(ranks.restless());

@@ -11,20 +11,14 @@
 #include <vector>
 
 #include "common/drain/template_miner.h"
+#include "tests/agent/segment/pack_reading.h"
 
 namespace l4::segment {
 namespace {
 
-const RulePackSet& packs() {
-  static const RulePackSet set = [] {
-    auto loaded = RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
-    if (!loaded) FAIL(loaded.error().text());
-    return std::move(*loaded);
-  }();
-  return set;
-}
+using segment::test::packs;
 
-constexpr auto kDone = wire::Boundary::completed;
+constexpr auto kCompleted = wire::Boundary::completed;
 
 /// Feeds lines to a segmenter as an agent does.
 class Feed {
@@ -87,7 +81,7 @@ TEST_CASE("a line that completes an iteration ends its segment") {
   feed.finish();
   std::vector<wire::Segment> done;
   for (const wire::Segment& segment : feed.segments)
-    if (segment.boundary == kDone) done.push_back(segment);
+    if (segment.boundary == kCompleted) done.push_back(segment);
   REQUIRE(done.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     const auto k = static_cast<std::int64_t>(i) + 1;

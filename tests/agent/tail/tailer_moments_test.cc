@@ -8,7 +8,7 @@
 namespace l4::tail {
 namespace {
 
-std::string lines(const std::string& word, std::size_t bytes) {
+std::string lines_of_size(const std::string& word, std::size_t bytes) {
   std::string text;
   for (int i = 0; text.size() < bytes; ++i) text += word + " " + std::to_string(i) + "\n";
   return text;
@@ -44,8 +44,8 @@ TEST_CASE("tailer moments: copied and truncated at any moment of a look") {
           Options options;
           options.bytes_per_file = 4096;
           Played played(options);
-          const std::string old_text = lines("old line", old_bytes);
-          const std::string new_text = new_bytes == 0 ? "" : lines("new line", new_bytes);
+          const std::string old_text = lines_of_size("old line", old_bytes);
+          const std::string new_text = new_bytes == 0 ? "" : lines_of_size("new line", new_bytes);
           if (known) played.disk.append("/logs/a.log", old_text.substr(0, 20)), played.turn();
           played.disk.append("/logs/a.log", known ? old_text.substr(20) : old_text);
           calls = 0;
@@ -70,7 +70,7 @@ TEST_CASE("tailer moments: a deleted file that is still read comes before one re
   Options options;
   options.bytes_per_file = options.bytes_per_turn = 64;
   Played played(options);
-  const std::string first = lines("first", 300), second = lines("second", 300);
+  const std::string first = lines_of_size("first", 300), second = lines_of_size("second", 300);
   played.disk.append("/logs/a.log.3", first);
   played.disk.append("/logs/a.log.2", second);
   played.disk.append("/logs/a.log", "third\n");
@@ -84,7 +84,7 @@ TEST_CASE("tailer moments: a deleted file that is still read comes before one re
 
 TEST_CASE("tailer moments: cut back to what was read: what is written then is new") {
   Played played;
-  const std::string text = lines("a line of a text", 40'000);
+  const std::string text = lines_of_size("a line of a text", 40'000);
   played.disk.append("/logs/a.log", text);
   played.turn();
   const auto old_key = played.sink.texts.begin()->first;
@@ -126,9 +126,9 @@ TEST_CASE("tailer moments: cut back to what was read: what is written then is ne
       next.sink.texts[position.file.key] = {position.offset, position.offset};
     }
     next.tailer->resume(all);
-    next.disk.append("/logs/a.log", lines("later", 60'000));
+    next.disk.append("/logs/a.log", lines_of_size("later", 60'000));
     next.pass(Millis{15'000});
-    CHECK(next.sink.text_of_all() == lines("later", 60'000));
+    CHECK(next.sink.text_of_all() == lines_of_size("later", 60'000));
     CHECK(next.sink.lost == 0);
   }
 }
@@ -137,7 +137,7 @@ TEST_CASE("tailer moments: cut back to what was not read: the rest is read, what
   Options options;
   options.bytes_per_file = options.bytes_per_turn = 8'192;
   Played played(options);
-  const std::string text = lines("a line of a text", 40'000);
+  const std::string text = lines_of_size("a line of a text", 40'000);
   played.disk.append("/logs/a.log", text);
   played.tailer->turn(played.sink, {played.now, played.disk.now});
   CHECK(played.sink.text_of_all().size() == 8'192);
@@ -153,9 +153,9 @@ TEST_CASE("tailer moments: cut back to what was not read: the rest is read, what
 
 TEST_CASE("tailer moments: a new text with the same beginning is not one that was cut back") {
   Played played;
-  const std::string banner = lines("the same in every run", 6'000);
-  const std::string first = banner + lines("first run", 40'000);
-  const std::string second = banner + lines("second run", 20'000);
+  const std::string banner = lines_of_size("the same in every run", 6'000);
+  const std::string first = banner + lines_of_size("first run", 40'000);
+  const std::string second = banner + lines_of_size("second run", 20'000);
   played.disk.append("/logs/a.log", first);
   played.turn();
   played.disk.cut("/logs/a.log", 0);

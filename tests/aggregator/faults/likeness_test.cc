@@ -13,7 +13,7 @@
 namespace l4::faults {
 namespace {
 
-const Library& library() {
+const Library& shipped_library() {
   static const Library loaded = [] {
     auto result = Library::load(L4_SOURCE_DIR "/config/faults");
     if (!result) FAIL(result.error().text());
@@ -29,7 +29,7 @@ TEST_CASE("likeness: words of a line") {
 }
 
 TEST_CASE("likeness: nothing is said where nothing is alike") {
-  const Likeness& likeness = library().likeness();
+  const Likeness& likeness = shipped_library().likeness();
   for (const char* text : {"", "12 <*>", "zyxwv qponm lkjih", "the blue cat sat upon a hill"}) {
     CAPTURE(text);
     CHECK_FALSE(likeness.place({std::vector<std::string>{text}}));
@@ -40,7 +40,7 @@ TEST_CASE("likeness: nothing is said where nothing is alike") {
 TEST_CASE("likeness: a line with other words for a known kind of fault") {
   const std::vector<std::string> texts{
       "zyxwv qponm", "NVRM: GPU memory page retirement of the framebuffer failed"};
-  const auto placed = library().likeness().place(texts);
+  const auto placed = shipped_library().likeness().place(texts);
   REQUIRE(placed);
   CHECK(placed->category == Category::hardware);
   CHECK(placed->subcategory == "accelerator");
@@ -51,15 +51,15 @@ TEST_CASE("likeness: a line with other words for a known kind of fault") {
 /// Each family is unknown in turn: what is said of its lines is right as often as it is said to be.
 TEST_CASE("likeness: confidence is the share of right answers") {
   std::set<std::string> families;
-  for (const Fault& fault : library().faults()) families.insert(fault.family);
+  for (const Fault& fault : shipped_library().faults()) families.insert(fault.family);
   double said = 0;
   std::size_t placed = 0, right = 0, all = 0;
   for (const std::string& family : families) {
     std::vector<Fault> others;
-    for (const Fault& fault : library().faults())
+    for (const Fault& fault : shipped_library().faults())
       if (fault.family != family) others.push_back(fault);
     const Likeness likeness{std::span<const Fault>(others)};
-    for (const Fault& fault : library().faults()) {
+    for (const Fault& fault : shipped_library().faults()) {
       if (fault.family != family || fault.consequence || fault.severity == Level::info) continue;
       ++all;
       const auto one = likeness.place({&fault.matches.front(), 1});

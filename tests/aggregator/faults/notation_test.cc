@@ -19,7 +19,7 @@ bool matches(const char* pattern, const std::string& text) {
   return re2::RE2::PartialMatch(text, regexp);
 }
 
-std::string template_of(const std::string& line) {
+std::string masked(const std::string& line) {
   return drain::text(drain::masked_row(line, drain::default_codes()));
 }
 
@@ -57,8 +57,7 @@ TEST_CASE("notation: one pattern for a line and its template") {
   };
   for (const Row& row : rows) {
     CHECK_MESSAGE(matches(row.pattern, row.line), row.pattern);
-    CHECK_MESSAGE(matches(row.pattern, template_of(row.line)), row.pattern, ": ",
-                  template_of(row.line));
+    CHECK_MESSAGE(matches(row.pattern, masked(row.line)), row.pattern, ": ", masked(row.line));
   }
 }
 

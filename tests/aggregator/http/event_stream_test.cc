@@ -11,19 +11,14 @@
 
 #include "aggregator/http/server.h"
 #include "common/http/client.h"
+#include "tests/aggregator/http/soon.h"
 #include "tests/common/http/raw_socket.h"
 
 namespace l4::http {
 namespace {
 
 using namespace std::chrono_literals;
-
-template <class Condition>
-bool soon(Condition condition) {
-  const auto until = std::chrono::steady_clock::now() + 10s;
-  while (!condition() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(2ms);
-  return condition();
-}
+using test::soon;
 
 /// A server whose every answer is a stream that is kept here.
 class Streams {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/http/client.h"
+#include "tests/aggregator/http/soon.h"
 #include "tests/common/http/raw_socket.h"
 
 namespace l4::http {
@@ -25,8 +26,9 @@ constexpr std::size_t kTwentyMillion = 20'000'000;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using test::RawClient;
+using test::soon;
 
-std::string ask(const char* path, const char* more = "") {
+std::string request_for(const char* path, const char* more = "") {
   return fmt::format("GET {} HTTP/1.1\r\nHost: a\r\n{}\r\n", path, more);
 }
 
@@ -47,14 +49,6 @@ void echo(const Request& request, const Reply& reply) {
 Result<ClientResponse> fetch(const Server& server, const char* path) {
   return get(fmt::format("http://127.0.0.1:{}{}", server.port(), path),
              ClientOptions{.timeout = 10s});
-}
-
-/// Waits until it is true, at most ten seconds.
-template <class Condition>
-bool soon(Condition condition) {
-  const auto until = Clock::now() + 10s;
-  while (!condition() && Clock::now() < until) std::this_thread::sleep_for(2ms);
-  return condition();
 }
 
 /// Keeps the replies it is given, for another thread to use.
@@ -93,7 +87,7 @@ TEST_CASE("http server: GET, POST and HEAD") {
   CHECK(posted->body == "POST /p 12");
 
   RawClient client(server->port());
-  client.send("HEAD /h HTTP/1.1\r\nHost: a\r\n\r\n" + ask("/i", "Connection: close\r\n"));
+  client.send("HEAD /h HTTP/1.1\r\nHost: a\r\n\r\n" + request_for("/i", "Connection: close\r\n"));
   const std::string both = client.receive(100'000);
   CHECK(both.find("Content-Length: 7\r\n") != std::string::npos);
   CHECK(both.find("\r\n\r\nHTTP/1.1 200") != std::string::npos);  // no body between them
@@ -114,7 +108,7 @@ TEST_CASE("http server: a connection serves many requests, also sent at once") {
   const auto server = start(echo);
   RawClient client(server->port());
   std::string all;
-  for (int i = 0; i < 200; ++i) all += ask(fmt::format("/n{}", i).c_str());
+  for (int i = 0; i < 200; ++i) all += request_for(fmt::format("/n{}", i).c_str());
   std::jthread sender([&] { client.send(all); });
   const std::string answers = client.receive_until("GET /n199 ");
   std::size_t at = 0;
@@ -140,16 +134,16 @@ TEST_CASE("http server: what is no request is answered and ends") {
       {tls_hello + "\xfc\x03\x03\r\n\r\n", "HTTP/1.1 400"},
       {"GET / HTTP/9.9\r\nHost: a\r\n\r\n", "HTTP/1.1 400"},
       {"GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 400"},
-      {ask("/a%00"), "HTTP/1.1 400"},
-      {ask("/../etc/passwd"), "HTTP/1.1 400"},
-      {ask("/", "Content-Length: 1\r\nContent-Length: 2\r\n"), "HTTP/1.1 400"},
+      {request_for("/a%00"), "HTTP/1.1 400"},
+      {request_for("/../etc/passwd"), "HTTP/1.1 400"},
+      {request_for("/", "Content-Length: 1\r\nContent-Length: 2\r\n"), "HTTP/1.1 400"},
       {"PATCH / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 405"},
-      {ask("/", "Content-Length: 1001\r\n"), "HTTP/1.1 413"},
-      {ask("/", "Content-Length: 1001\r\n") + std::string(1001, 'x'), "HTTP/1.1 413"},
-      {ask("/", "Transfer-Encoding: chunked\r\n") + "0\r\n" + trailers, "HTTP/1.1 431"},
-      {ask("/", "Transfer-Encoding: chunked\r\n") + "3e9\r\n" + std::string(1001, 'x'),
+      {request_for("/", "Content-Length: 1001\r\n"), "HTTP/1.1 413"},
+      {request_for("/", "Content-Length: 1001\r\n") + std::string(1001, 'x'), "HTTP/1.1 413"},
+      {request_for("/", "Transfer-Encoding: chunked\r\n") + "0\r\n" + trailers, "HTTP/1.1 431"},
+      {request_for("/", "Transfer-Encoding: chunked\r\n") + "3e9\r\n" + std::string(1001, 'x'),
        "HTTP/1.1 413"},
-      {ask("/", ("X: " + std::string(2000, 'x') + "\r\n").c_str()), "HTTP/1.1 431"},
+      {request_for("/", ("X: " + std::string(2000, 'x') + "\r\n").c_str()), "HTTP/1.1 431"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.request.substr(0, 60));
@@ -201,9 +195,9 @@ TEST_CASE("http server: who drips, says nothing, or never reads is given up") {
   RawClient silent(server->port()), header(server->port()), body(server->port()),
       deaf(server->port());
   deaf.set_receive_buffer(4096);
-  deaf.send(ask("/"));
+  deaf.send(request_for("/"));
   std::jthread dripper([&](const std::stop_token& stop) {
-    body.send(ask("/", "Content-Length: 1000\r\n"));
+    body.send(request_for("/", "Content-Length: 1000\r\n"));
     header.send("GET / HTTP/1.1\r\n");
     while (!stop.stop_requested()) {
       header.send("X");
@@ -248,7 +242,7 @@ TEST_CASE("http server: clients that never read keep nobody out") {
   for (int i = 0; i < 6; ++i) {
     deaf.push_back(std::make_unique<RawClient>(server->port()));
     deaf.back()->set_receive_buffer(4096);
-    deaf.back()->send(ask("/big"));
+    deaf.back()->send(request_for("/big"));
     CHECK(deaf.back()->receive(12) == "HTTP/1.1 200");
   }
   for (int i = 0; i < 4; ++i) {
@@ -262,7 +256,7 @@ TEST_CASE("http server: replies come late, from any thread, and once") {
   Keeper keeper;
   const auto server = start(keeper.handler());
   RawClient client(server->port());
-  client.send(ask("/"));
+  client.send(request_for("/"));
   REQUIRE(soon([&] { return keeper.has(1); }));
   CHECK(server->counts().in_flight == 1);
   std::jthread other([replies = keeper.take()] {
@@ -270,7 +264,7 @@ TEST_CASE("http server: replies come late, from any thread, and once") {
     replies[0]({200, "text/plain", "second"});
   });
   CHECK(client.receive_until("first").find("200 OK") != std::string::npos);
-  client.send(ask("/"));
+  client.send(request_for("/"));
   REQUIRE(soon([&] { return keeper.has(1); }));
   keeper.take();  // dropped
   CHECK(client.receive_until("no_answer").find("500 Internal") != std::string::npos);
@@ -292,10 +286,10 @@ TEST_CASE("http server: a handler that throws, or takes too long") {
   CHECK(thrown->status == 500);
   CHECK(thrown->body.find("out of luck") != std::string::npos);
   RawClient client(server->port());
-  client.send(ask("/"));
+  client.send(request_for("/"));
   CHECK(client.receive_until("too_late").find("504") != std::string::npos);
   for (const Reply& late : keeper.take()) late({200, "text/plain", "late"});
-  client.send(ask("/throw"));
+  client.send(request_for("/throw"));
   CHECK(client.receive_until("out of luck").find("late") == std::string::npos);
 }
 
@@ -321,9 +315,9 @@ TEST_CASE("http server: whose client has gone, or was answered late, is told so"
     const auto server = start(handler, options);
     auto client = std::make_unique<RawClient>(server->port());
     RawClient stays(server->port());
-    client->send(ask("/") + "unread");
+    client->send(request_for("/") + "unread");
     REQUIRE(soon([&] { return keeper.has(1); }));
-    if (goes) stays.send(ask("/"));
+    if (goes) stays.send(request_for("/"));
     REQUIRE(soon([&] { return keeper.has(goes ? 2 : 1); }));
     CHECK_FALSE(has_left(0));
     if (goes) client.reset();
@@ -343,8 +337,8 @@ TEST_CASE("http server: requests and bytes in flight are bounded") {
   Keeper keeper;
   const auto server = start(keeper.handler(), options);
   RawClient one(server->port()), two(server->port());
-  one.send(ask("/"));
-  two.send(ask("/"));
+  one.send(request_for("/"));
+  two.send(request_for("/"));
   REQUIRE(soon([&] { return keeper.has(2); }));
   CHECK(fetch(*server, "/")->status == 503);
   const auto replies = keeper.take();
@@ -367,8 +361,8 @@ TEST_CASE("http server: stops with requests and connections of every kind open")
   RawClient silent(server->port()), half(server->port()), waits(server->port()),
       deaf(server->port());
   half.send("GET / HTTP/1.1\r\nHo");
-  deaf.send(ask("/big"));
-  waits.send(ask("/"));
+  deaf.send(request_for("/big"));
+  waits.send(request_for("/"));
   REQUIRE(soon([&] { return keeper.has(1) && server->counts().requests == 2; }));
   const auto began = Clock::now();
   server.reset();

@@ -17,7 +17,7 @@ using test::MadeJob;
 using wire::ProcessFact;
 using wire::ProcessState;
 
-struct Job {
+struct CoveredJob {
   void tell(const std::string& agent, std::int32_t rank, std::int32_t world, std::int32_t attempt,
             std::int64_t began_ms, std::optional<std::int64_t> gone_ms = {}) {
     ProcessFact fact;
@@ -61,7 +61,7 @@ TEST_CASE("rank coverage: in words") {
 TEST_CASE("rank coverage: by processes and by logs, each rank once") {
   MadeJob made(2, 2);  // logs of ranks 0 to 3
   made.iterate_all(1, 3);
-  Job job;
+  CoveredJob job;
   for (const wire::Batch& batch : made.batches()) CHECK(job.state.apply(batch));
   CHECK(text(rank_coverage(job.state)) == "4 ranks mapped");
   job.tell("node-0", 0, 8, 0, 1'000);
@@ -80,7 +80,7 @@ TEST_CASE("rank coverage: by processes and by logs, each rank once") {
 }
 
 TEST_CASE("rank coverage: of the newest attempt, however each agent numbers it") {
-  Job job;
+  CoveredJob job;
   for (const std::int32_t rank : {0, 1}) job.tell("a", rank, 4, 0, 1'000, 5'000);
   for (const std::int32_t rank : {2, 3}) job.tell("b", rank, 4, 0, 1'000, 5'100);
   CHECK(text(rank_coverage(job.state)) == "4 of 4 ranks mapped");  // all have left

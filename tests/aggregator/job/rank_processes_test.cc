@@ -35,8 +35,8 @@ ProcessFact rank_process(std::int32_t rank, std::int32_t pid, std::int32_t attem
   return fact;
 }
 
-struct Job {
-  explicit Job(MadeJob& made) {
+struct ToldJob {
+  explicit ToldJob(MadeJob& made) {
     for (const wire::Batch& batch : made.batches()) CHECK(state.apply(batch));
   }
   void tell(std::vector<ProcessFact> facts) {
@@ -59,7 +59,7 @@ std::int32_t pid_of(const JobView& view, std::size_t rank) {
 TEST_CASE("rank processes: by node and rank, helpers and launchers aside") {
   MadeJob made(2, 2);
   made.iterate_all(1, 3);
-  Job job(made);
+  ToldJob job(made);
   std::vector<ProcessFact> facts = {rank_process(0, 10), rank_process(1, 11), rank_process(0, 20),
                                     rank_process(2, 30)};
   facts[2].part = wire::Part::helper;
@@ -73,7 +73,7 @@ TEST_CASE("rank processes: by node and rank, helpers and launchers aside") {
 TEST_CASE("rank processes: a restart that the logs do not show yet is not this attempt's") {
   MadeJob made(1);
   made.iterate_all(1, 3);
-  Job job(made);
+  ToldJob job(made);
   ProcessFact gone = rank_process(0, 10);
   gone.state = ProcessState::gone;
   job.tell({gone, rank_process(0, 20, 1)});
@@ -84,7 +84,7 @@ TEST_CASE("rank processes: the newest attempt takes the newest process if none h
   MadeJob made(1);
   made.source_of(0).attempt = 3;
   made.iterate_all(1, 3);
-  Job job(made);
+  ToldJob job(made);
   job.tell({rank_process(0, 20), rank_process(0, 10)});
   CHECK(pid_of(make_view(job.state, 3, false), 0) == 20);
 }
@@ -93,7 +93,7 @@ TEST_CASE("rank processes: one that was gone before the rank first spoke is anot
   MadeJob made(1, 2);
   made.source_of(0).attempt = made.source_of(1).attempt = 3;
   made.iterate_all(1, 3);  // from 1000 ms on
-  Job job(made);
+  ToldJob job(made);
   ProcessFact before = rank_process(0, 10), within = rank_process(1, 11);
   before.state = within.state = ProcessState::gone;
   before.since = after(500);
@@ -111,7 +111,7 @@ TEST_CASE("rank processes: by local rank where the rank is not known") {
   made.source_of(0).local_rank = 0;
   made.source_of(1).local_rank = 1;
   made.iterate_all(1, 3);
-  Job job(made);
+  ToldJob job(made);
   ProcessFact fact = rank_process(0, 10);
   fact.rank.reset();
   fact.local_rank = 1;
@@ -123,7 +123,7 @@ TEST_CASE("rank processes: by local rank where the rank is not known") {
 TEST_CASE("processes: one that is gone stays gone, and all is saved") {
   MadeJob made(1);
   made.iterate_all(1, 3);
-  Job job(made);
+  ToldJob job(made);
   ProcessFact gone = rank_process(0, 10);
   gone.state = ProcessState::gone;
   gone.exit = {wire::Exit::Kind::signal, 9, wire::Exit::Seen::pidfd};
@@ -163,7 +163,7 @@ TEST_CASE("processes: the report says how the process of a rank is") {
   made.iterate_all(1, 20);
   for (int rank = 0; rank < 4; ++rank)
     made.say(rank, {"CUDA error: device-side assert triggered", Level::fatal}, 21'000 + rank);
-  Job job(made);
+  ToldJob job(made);
   std::vector<ProcessFact> facts = {rank_process(0, 10), rank_process(1, 11), rank_process(2, 12)};
   facts[0].state = ProcessState::gone;
   facts[1].state = ProcessState::stopped;

@@ -83,7 +83,7 @@ struct World {
   std::unique_ptr<FaultBook> book;
 };
 
-ConfirmRequest asked() {
+ConfirmRequest confirmation() {
   ConfirmRequest request;
   request.incident = kIncident;
   request.cause = "c";
@@ -95,11 +95,11 @@ ConfirmRequest asked() {
 TEST_CASE("fault book: confirmed, known at once and after a start, withdrawn") {
   World world;
   const auto before = world.book->library();
-  ConfirmRequest dry = asked();
+  ConfirmRequest dry = confirmation();
   dry.dry_run = true;
   REQUIRE(world.confirm(dry));
   CHECK(world.book->library()->faults().empty());
-  const auto done = world.confirm(asked());
+  const auto done = world.confirm(confirmation());
   REQUIRE_MESSAGE(done, (done ? "" : done.error().message));
   CHECK(done->stored);
   CHECK(done->incidents == 2);
@@ -112,7 +112,7 @@ TEST_CASE("fault book: confirmed, known at once and after a start, withdrawn") {
   world.close();
   world.open();
   CHECK(world.book->library()->find(done->fault.id)->cause == "c");
-  CHECK(world.confirm(asked())->known);
+  CHECK(world.confirm(confirmation())->known);
   CHECK(world.drop("nothing").error().status == 404);
   REQUIRE(world.drop(done->fault.id));
   CHECK(world.book->library()->faults().empty());
@@ -121,12 +121,12 @@ TEST_CASE("fault book: confirmed, known at once and after a start, withdrawn") {
 
 TEST_CASE("fault book: what is refused leaves nothing") {
   World world;
-  ConfirmRequest nobody = asked();
+  ConfirmRequest nobody = confirmation();
   nobody.incident = "nobody";
   CHECK(world.confirm(nobody).error().status == 404);
   world.normal.matching = 1;
   world.normal.lines = {{"job well", "a line"}};
-  const auto refused = world.confirm(asked());
+  const auto refused = world.confirm(confirmation());
   REQUIRE_FALSE(refused);
   CHECK(refused.error().lines.front().where == "job well");
   CHECK(world.book->library()->faults().empty());
@@ -147,7 +147,7 @@ std::expected<Confirmed, Refused> confirm_with_pool(const std::string& text) {
   CHECK(world.aggregator->database().put(incident));
   std::promise<std::expected<Confirmed, Refused>> answer;
   auto answered = answer.get_future();
-  ConfirmRequest request = asked();
+  ConfirmRequest request = confirmation();
   request.patterns = {"lost its ledger"};
   CHECK(world.aggregator->confirm(request, [&](auto done) { answer.set_value(std::move(done)); }));
   while (answered.wait_for(Millis{1}) != std::future_status::ready) world.step();
@@ -211,7 +211,7 @@ TEST_CASE("fault book: no more than so many at a time, and none once it is stopp
   go.set_value();
   while (answered < taken) std::this_thread::yield();
   world.book->stop();
-  CHECK_FALSE(world.book->confirm(asked(), [](const auto&) {}));
+  CHECK_FALSE(world.book->confirm(confirmation(), [](const auto&) {}));
 }
 
 TEST_CASE("fault book: libraries are read while others are confirmed and withdrawn") {
@@ -227,7 +227,7 @@ TEST_CASE("fault book: libraries are read while others are confirmed and withdra
       }
     });
   for (int i = 0; i < 10; ++i) {
-    const auto done = world.confirm(asked());
+    const auto done = world.confirm(confirmation());
     REQUIRE(done);
     REQUIRE(world.drop(done->fault.id));
   }

@@ -2,12 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/aggregator/live/seconds.h"
+
 namespace l4::live {
 namespace {
 
-TimeMs at(std::int64_t seconds) {
-  return TimeMs{Millis{1'800'000'000'000 + seconds * 1'000}};
-}
+using test::at;
 
 diagnose::Report report(State state, std::int32_t attempt = 0, const std::string& node = "n1") {
   diagnose::Report made;

@@ -18,7 +18,7 @@ namespace l4::test {
 namespace {
 
 const std::filesystem::path kSample = std::filesystem::path(L4_SOURCE_DIR) / "samples/crash-rank4";
-constexpr auto kJob = "crash-rank4";
+constexpr auto kSampleJob = "crash-rank4";
 
 std::string report_of(const job::JobState& state) {
   diagnose::Options how;
@@ -29,7 +29,7 @@ std::string report_of(const job::JobState& state) {
 /// The report of `l4 diagnose` over the same batches.
 std::string offline_report(const std::vector<std::vector<wire::Batch>>& nodes) {
   job::TemplateTable templates;
-  job::JobState state(kJob, 0, templates);
+  job::JobState state(kSampleJob, 0, templates);
   wire::MemoryLink link = wire::make_memory_link(1, 1'000'000);
   for (const auto& batches : nodes)
     for (const wire::Batch& batch : batches) link.senders[0]->send(batch);
@@ -45,7 +45,7 @@ void add_nodes(LiveWorld& world, const std::vector<std::vector<wire::Batch>>& no
 }
 
 TEST_CASE("live pipeline: the same report as offline, and one incident") {
-  const auto nodes = recorded(kSample, kJob);
+  const auto nodes = recorded(kSample, kSampleJob);
   REQUIRE(nodes.size() == 4);
   TempFolder folder;
   LiveWorld world(folder.path());
@@ -53,12 +53,12 @@ TEST_CASE("live pipeline: the same report as offline, and one incident") {
   add_nodes(world, nodes);
   REQUIRE(world.settle());
   for (int i = 0; i < 400; ++i) world.step();
-  const live::LiveJob* job = world.aggregator->find(kJob);
+  const live::LiveJob* job = world.aggregator->find(kSampleJob);
   REQUIRE(job != nullptr);
   CHECK(report_of(job->state()) == offline_report(nodes));
   CHECK(job->refused() == 0);
   store::IncidentQuery query;
-  query.job = kJob;
+  query.job = kSampleJob;
   const auto incidents = world.aggregator->incidents(query);
   REQUIRE(incidents);
   REQUIRE(incidents->size() == 1);
@@ -69,7 +69,7 @@ TEST_CASE("live pipeline: the same report as offline, and one incident") {
 }
 
 TEST_CASE("live pipeline: killed again and again it comes back the same, and alerts once") {
-  const auto nodes = recorded(kSample, kJob);
+  const auto nodes = recorded(kSample, kSampleJob);
   TempFolder folder;
   LiveWorld world(folder.path());
   world.start();
@@ -92,12 +92,12 @@ TEST_CASE("live pipeline: killed again and again it comes back the same, and ale
   REQUIRE(world.settle());
   CHECK(kills >= 3);
   for (int i = 0; i < 1'600; ++i) world.step();
-  const live::LiveJob* job = world.aggregator->find(kJob);
+  const live::LiveJob* job = world.aggregator->find(kSampleJob);
   REQUIRE(job != nullptr);
   CHECK(report_of(job->state()) == offline_report(nodes));
   world.start();
   for (int i = 0; i < 1'600; ++i) world.step();
-  CHECK(report_of(world.aggregator->find(kJob)->state()) == offline_report(nodes));
+  CHECK(report_of(world.aggregator->find(kSampleJob)->state()) == offline_report(nodes));
   CHECK(world.heard.count("alert opened") == 1);
   const auto incidents = world.aggregator->incidents({});
   REQUIRE(incidents);
@@ -105,7 +105,7 @@ TEST_CASE("live pipeline: killed again and again it comes back the same, and ale
 }
 
 TEST_CASE("live pipeline: a full disk stops it, and room lets it go on") {
-  const auto nodes = recorded(kSample, kJob);
+  const auto nodes = recorded(kSample, kSampleJob);
   TempFolder folder;
   store::test::ModelFiles files;
   LiveWorld world(folder.path());
@@ -113,7 +113,7 @@ TEST_CASE("live pipeline: a full disk stops it, and room lets it go on") {
   world.options.store.commit.retry = Millis{20};
   world.start();
   add_nodes(world, nodes);
-  for (int i = 0; i < 60 && world.aggregator->find(kJob) == nullptr; ++i) world.step();
+  for (int i = 0; i < 60 && world.aggregator->find(kSampleJob) == nullptr; ++i) world.step();
   files.fail_all();
   const auto wait = [&](bool accepting) {
     for (int i = 0; i < 60'000 && world.aggregator->health().reasons.empty() != accepting; ++i) {
@@ -129,7 +129,7 @@ TEST_CASE("live pipeline: a full disk stops it, and room lets it go on") {
   files.heal();
   wait(true);
   REQUIRE(world.settle());
-  CHECK(report_of(world.aggregator->find(kJob)->state()) == offline_report(nodes));
+  CHECK(report_of(world.aggregator->find(kSampleJob)->state()) == offline_report(nodes));
 }
 
 TEST_CASE("live pipeline: so many jobs may be held, however they fall on the shards") {
@@ -180,14 +180,14 @@ TEST_CASE("live pipeline: blind is one alert, and no node is called lost") {
   world.patient = true;
   world.start();
   for (std::size_t node = 0; node < 5; ++node) {
-    std::vector<wire::Batch> batches{healthy_second(kJob, node, 2, 0, world.now().wall)};
+    std::vector<wire::Batch> batches{healthy_second(kSampleJob, node, 2, 0, world.now().wall)};
     world.add(batches[0].agent, {}).add(batches[0]);
   }
   std::size_t second = 1;
   const auto run = [&](std::size_t seconds) {
     for (const std::size_t end = second + seconds; second < end; ++second) {
       for (std::size_t i = 0; i < world.nodes.size(); ++i)
-        world.nodes[i]->add(healthy_second(kJob, i, 2, second, world.now().wall));
+        world.nodes[i]->add(healthy_second(kSampleJob, i, 2, second, world.now().wall));
       for (int i = 0; i < 20; ++i) world.step();
     }
   };
@@ -210,14 +210,14 @@ TEST_CASE("live pipeline: an hour without a word from anybody is no hang and no 
   world.patient = true;
   world.start();
   for (std::size_t node = 0; node < kNodes; ++node) {
-    std::vector<wire::Batch> batches{healthy_second(kJob, node, 1, 0, world.now().wall)};
+    std::vector<wire::Batch> batches{healthy_second(kSampleJob, node, 1, 0, world.now().wall)};
     world.add(batches[0].agent, {}).add(batches[0]);
   }
   std::size_t second = 1;
   const auto run = [&](std::size_t seconds) {
     for (const std::size_t end = second + seconds; second < end; ++second) {
       for (std::size_t i = 0; i < kNodes; ++i)
-        world.nodes[i]->add(healthy_second(kJob, i, 1, second, world.now().wall));
+        world.nodes[i]->add(healthy_second(kSampleJob, i, 1, second, world.now().wall));
       for (int i = 0; i < 4; ++i) {
         world.clock += 200;
         world.step();
@@ -244,7 +244,7 @@ TEST_CASE("live pipeline: an hour without a word from anybody is no hang and no 
 }
 
 TEST_CASE("live pipeline: with its threads running, and stopped") {
-  const auto nodes = recorded(kSample, kJob);
+  const auto nodes = recorded(kSample, kSampleJob);
   TempFolder folder;
   live::Options options;
   options.shards.shards = 2;
@@ -262,16 +262,16 @@ TEST_CASE("live pipeline: with its threads running, and stopped") {
       world.aggregator->jobs([&](const std::vector<live::JobRow>&) { ++answers; });
       world.aggregator->agents([&](bool, const auto&) { ++answers; });
       world.aggregator->counts([&](const live::Counts&) { ++answers; });
-      world.aggregator->job(kJob, true, [&](const auto*, const auto&) { ++answers; });
+      world.aggregator->job(kSampleJob, true, [&](const auto*, const auto&) { ++answers; });
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   CHECK(std::ranges::all_of(world.nodes, [](const auto& node) { return node->done(); }));
   world.aggregator->stop();
   CHECK(answers > 0);
-  CHECK(report_of(world.aggregator->find(kJob)->state()) == offline_report(nodes));
+  CHECK(report_of(world.aggregator->find(kSampleJob)->state()) == offline_report(nodes));
   world.start();  // from what was saved
-  CHECK(report_of(world.aggregator->find(kJob)->state()) == offline_report(nodes));
+  CHECK(report_of(world.aggregator->find(kSampleJob)->state()) == offline_report(nodes));
   world.kill();
   store::Database database(folder.path() / "state.db", {});
   for (const auto& batches : nodes) {  // for people: how far each file is counted

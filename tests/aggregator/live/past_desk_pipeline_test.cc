@@ -16,7 +16,7 @@
 namespace l4::test {
 namespace {
 
-constexpr auto kJob = "job";
+constexpr auto kPastJob = "job";
 /// First checkpoints come at any time up to then.
 constexpr Millis kNever{1'000'000'000'000};
 
@@ -43,7 +43,7 @@ class PastWorld : public LiveWorld {
     patient = true;
     start();
     for (std::size_t node = 0; node < count; ++node) {
-      const wire::Batch first = healthy_second(kJob, node, 2, 0, now().wall);
+      const wire::Batch first = healthy_second(kPastJob, node, 2, 0, now().wall);
       add(first.agent, {}).add(first);
     }
     speakers = count;
@@ -52,7 +52,7 @@ class PastWorld : public LiveWorld {
   void train(std::size_t seconds) {
     for (const std::size_t end = second + seconds; second < end; ++second) {
       for (std::size_t i = 0; i < speakers; ++i)
-        nodes[i]->add(healthy_second(kJob, i, 2, second, now().wall));
+        nodes[i]->add(healthy_second(kPastJob, i, 2, second, now().wall));
       for (int i = 0; i < 20; ++i) step();
     }
   }
@@ -65,7 +65,7 @@ class PastWorld : public LiveWorld {
     start();
   }
   /// As whoever asks for a snapshot sees it.
-  const Moment& look(const std::string& job = kJob) {
+  const Moment& look(const std::string& job = kPastJob) {
     aggregator->on_shard(job, [&](live::Shard& shard) {
       const live::LiveJob* found = shard.refresh(job);
       REQUIRE(found != nullptr);
@@ -75,7 +75,7 @@ class PastWorld : public LiveWorld {
     aggregator->step_all(true);
     return moments.back();
   }
-  live::PastAnswer past(TimeMs at, const std::string& job = kJob,
+  live::PastAnswer past(TimeMs at, const std::string& job = kPastJob,
                         const std::stop_token& left = {}) {
     std::promise<live::PastAnswer> answer;
     CHECK(
@@ -83,7 +83,7 @@ class PastWorld : public LiveWorld {
     aggregator->step_all(true);
     return answer.get_future().get();
   }
-  void check(const std::string& job = kJob) {
+  void check(const std::string& job = kPastJob) {
     for (const Moment& moment : moments) {
       INFO(to_rfc3339(moment.at), " ", moment.state);
       const auto found = past(moment.at, job);
@@ -153,13 +153,14 @@ TEST_CASE("past: a job that goes on while the aggregator is killed, twice") {
 }
 
 TEST_CASE("past: a job that crashes, batch by batch") {
-  const auto nodes = recorded(std::filesystem::path(L4_SOURCE_DIR) / "samples/crash-rank4", kJob);
+  const auto nodes =
+      recorded(std::filesystem::path(L4_SOURCE_DIR) / "samples/crash-rank4", kPastJob);
   TempFolder folder;
   PastWorld world(folder.path());
   world.patient = true;
   world.start();
   for (const auto& batches : nodes) world.add(batches.at(0).agent, batches);
-  while (world.aggregator->find(kJob) == nullptr) world.step();
+  while (world.aggregator->find(kPastJob) == nullptr) world.step();
   for (int i = 0; i < 8; ++i) {
     world.look();
     for (int more = 0; more < 12; ++more) world.step();
@@ -270,8 +271,8 @@ TEST_CASE("past: what cannot be told is refused with what can") {
   world.options.shards.checkpoint_every = Millis{10'000};
   world.begin(2);
   world.train(3);
-  const TimeMs opened = world.aggregator->find(kJob)->opened();
-  const auto refusal = [&](TimeMs at, const std::string& job = kJob) {
+  const TimeMs opened = world.aggregator->find(kPastJob)->opened();
+  const auto refusal = [&](TimeMs at, const std::string& job = kPastJob) {
     const auto found = world.past(at, job);
     REQUIRE_FALSE(found);
     return std::to_string(found.error().status) + " " + found.error().message;
@@ -281,9 +282,9 @@ TEST_CASE("past: what cannot be told is refused with what can") {
   CHECK(refusal(opened - Millis{1}).find("began at " + to_rfc3339(opened)) != std::string::npos);
   CHECK(world.past(opened));
   std::stop_source client;
-  CHECK(world.past(opened, kJob, client.get_token()));
+  CHECK(world.past(opened, kPastJob, client.get_token()));
   client.request_stop();
-  const auto given_up = world.past(opened, kJob, client.get_token());
+  const auto given_up = world.past(opened, kPastJob, client.get_token());
   REQUIRE_FALSE(given_up);
   CHECK(given_up.error().code == "given_up");
   world.train(300);
@@ -307,7 +308,7 @@ TEST_CASE("past: what is damaged is said, and what stands on both sides of it is
   world.options.store.checkpoints.past_every = Millis{60'000};
   world.begin(2);
   world.train(200);
-  const TimeMs opened = world.aggregator->find(kJob)->opened(), end = world.now().wall;
+  const TimeMs opened = world.aggregator->find(kPastJob)->opened(), end = world.now().wall;
   world.restart();
   world.kill();
   std::vector<std::filesystem::path> segments;
@@ -361,8 +362,10 @@ TEST_CASE("past: neither a large job nor a long way holds it up, and one is aske
   bool was_busy = false;
   for (int tries = 0; tries < 1'000 && !was_busy; ++tries) {
     std::promise<live::PastAnswer> first, second;
-    world.aggregator->past(kJob, at, {}, [&](live::PastAnswer found) { first.set_value(found); });
-    world.aggregator->past(kJob, at, {}, [&](live::PastAnswer found) { second.set_value(found); });
+    world.aggregator->past(kPastJob, at, {},
+                           [&](live::PastAnswer found) { first.set_value(found); });
+    world.aggregator->past(kPastJob, at, {},
+                           [&](live::PastAnswer found) { second.set_value(found); });
     world.aggregator->step_all(true);
     CHECK(first.get_future().get());
     const auto other = second.get_future().get();

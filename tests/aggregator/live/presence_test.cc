@@ -2,12 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/aggregator/live/seconds.h"
+
 namespace l4::live {
 namespace {
 
-TimeMs at(std::int64_t seconds) {
-  return TimeMs{Millis{1'800'000'000'000 + seconds * 1'000}};
-}
+using test::at;
 
 TEST_CASE("presence: an agent that is there is seen until now") {
   Presence presence;

@@ -11,10 +11,10 @@ using namespace l4::store::test;
 
 namespace {
 
-const Path kFolder = "/state/checkpoints";
+const Path kCheckpointsFolder = "/state/checkpoints";
 
 Checkpoints opened(ModelFiles& files, CheckpointOptions options = {}) {
-  return *Checkpoints::open(files, kFolder, options);
+  return *Checkpoints::open(files, kCheckpointsFolder, options);
 }
 
 CheckpointHead head(const std::string& name, std::uint64_t position) {
@@ -30,7 +30,7 @@ TEST_CASE("checkpoints: the newest comes back, the older goes once it is verifie
   CHECK(checkpoints.write(head("job/a b/c", 10), bytes_of("ten")));
   CHECK(checkpoints.write(head("offsets", 11), bytes_of("eleven")));
   CHECK(checkpoints.write(head("job/a b/c", 20), bytes_of("twenty")));
-  CHECK(files.list(kFolder)->size() == 2);
+  CHECK(files.list(kCheckpointsFolder)->size() == 2);
   files.power_cut();
   Checkpoints again = opened(files);
   CHECK(again.names() == std::vector<std::string>{"job/a b/c", "offsets"});
@@ -60,7 +60,7 @@ TEST_CASE("checkpoints: any one failure leaves a valid one; power cut or not") {
       CHECK((text_of(found->bytes) == "twenty" || (!done && text_of(found->bytes) == "ten")));
       Checkpoints again = opened(files);
       CHECK(again.write(head("offsets", 30), bytes_of("thirty")));
-      CHECK(files.list(kFolder)->size() == 1);
+      CHECK(files.list(kCheckpointsFolder)->size() == 1);
     }
   }
 }
@@ -69,19 +69,19 @@ TEST_CASE("checkpoints: a damaged one is said and the older one taken") {
   ModelFiles files;
   Checkpoints checkpoints = opened(files);
   CHECK(checkpoints.write(head("offsets", 10), bytes_of("ten")));
-  const std::string older = files.list(kFolder)->front();
-  const Bytes kept = files.content(kFolder / older);
+  const std::string older = files.list(kCheckpointsFolder)->front();
+  const Bytes kept = files.content(kCheckpointsFolder / older);
   CHECK(checkpoints.write(head("offsets", 20), bytes_of("twenty")));
-  const std::string newer = files.list(kFolder)->front();
-  static_cast<void>(*files.create(kFolder / older));
-  files.content(kFolder / older) = kept;
-  for (std::size_t at = 0; at < files.content(kFolder / newer).size(); ++at) {
+  const std::string newer = files.list(kCheckpointsFolder)->front();
+  static_cast<void>(*files.create(kCheckpointsFolder / older));
+  files.content(kCheckpointsFolder / older) = kept;
+  for (std::size_t at = 0; at < files.content(kCheckpointsFolder / newer).size(); ++at) {
     ModelFiles damaged(1);
     for (const std::string& name : {older, newer}) {
-      static_cast<void>(*damaged.create(kFolder / name));
-      damaged.content(kFolder / name) = files.content(kFolder / name);
+      static_cast<void>(*damaged.create(kCheckpointsFolder / name));
+      damaged.content(kCheckpointsFolder / name) = files.content(kCheckpointsFolder / name);
     }
-    damaged.content(kFolder / newer)[at] ^= std::byte{0x40};
+    damaged.content(kCheckpointsFolder / newer)[at] ^= std::byte{0x40};
     Checkpoints again = opened(damaged);
     const auto found = again.load("offsets");
     REQUIRE(found);
@@ -101,12 +101,12 @@ TEST_CASE("checkpoints: leftovers go, sizes and ages are bounded") {
   CHECK(checkpoints.write(head("a", 1), Bytes(1500)));
   CHECK(checkpoints.write(head("b", 2), Bytes(1200)));
   CHECK_FALSE(checkpoints.write(head("c", 3), Bytes(1500)));
-  static_cast<void>(*files.create(kFolder / "x.l4c.new"));
-  static_cast<void>(*files.create(kFolder / "y.l4c"));
+  static_cast<void>(*files.create(kCheckpointsFolder / "x.l4c.new"));
+  static_cast<void>(*files.create(kCheckpointsFolder / "y.l4c"));
   Checkpoints again = opened(files, options);
   CHECK(again.names() == std::vector<std::string>{"a", "b"});
-  CHECK_FALSE(files.has(kFolder / "x.l4c.new"));
-  CHECK(files.has(kFolder / "y.l4c.bad"));
+  CHECK_FALSE(files.has(kCheckpointsFolder / "x.l4c.new"));
+  CHECK(files.has(kCheckpointsFolder / "y.l4c.bad"));
   CHECK(again.expire(at_ms(2), [](const std::string& name) { return name == "a"; }) == 0);
   CHECK(again.expire(at_ms(2), [](const std::string&) { return false; }) == 1);
   CHECK(again.names() == std::vector<std::string>{"b"});

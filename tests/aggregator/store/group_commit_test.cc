@@ -17,8 +17,6 @@ using namespace l4::store::test;
 
 namespace {
 
-const Path kFolder = "/state/journal";
-
 GroupCommitOptions prompt() {
   GroupCommitOptions options;
   options.delay_max = Millis{0};
@@ -34,7 +32,7 @@ Journal journal_of(ModelFiles& files) {
   JournalOptions options;
   options.segment_bytes = 2000;
   options.seed = 3;
-  return *Journal::open(files, kFolder, options);
+  return *Journal::open(files, kJournalFolder, options);
 }
 
 /// Counts what is said, and waits for it.

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <random>
 
 #include "tests/aggregator/store/model_files.h"
@@ -15,8 +14,6 @@ using namespace l4::store::test;
 
 namespace {
 
-const Path kFolder = "/state/journal";
-
 JournalOptions small(std::uint64_t segment_bytes = 4096) {
   JournalOptions options;
   options.segment_bytes = segment_bytes;
@@ -26,7 +23,7 @@ JournalOptions small(std::uint64_t segment_bytes = 4096) {
 
 /// A journal of `count` records in groups of ten.
 Journal written(ModelFiles& files, std::uint64_t count, JournalOptions options = small()) {
-  Journal journal = *Journal::open(files, kFolder, options);
+  Journal journal = *Journal::open(files, kJournalFolder, options);
   RecordGroup group;
   for (std::uint64_t first = 1; first <= count; first += 10) {
     group.clear();
@@ -34,12 +31,6 @@ Journal written(ModelFiles& files, std::uint64_t count, JournalOptions options =
     CHECK(journal.commit(group));
   }
   return journal;
-}
-
-/// L4_STORE_LIVES=N: so many times more.
-std::uint64_t lives(std::uint64_t usual) {
-  const char* times = std::getenv("L4_STORE_LIVES");
-  return times != nullptr ? usual * static_cast<std::uint64_t>(std::atoi(times)) : usual;
 }
 
 void check_numbers(const Replay& found, std::uint64_t from, std::uint64_t to) {
@@ -55,8 +46,8 @@ void check_numbers(const Replay& found, std::uint64_t from, std::uint64_t to) {
 TEST_CASE("journal: comes back in order over many segments") {
   ModelFiles files;
   written(files, 200);
-  CHECK(files.list(kFolder)->size() > 3);
-  Journal again = *Journal::open(files, kFolder, small());
+  CHECK(files.list(kJournalFolder)->size() > 3);
+  Journal again = *Journal::open(files, kJournalFolder, small());
   CHECK(again.last() == Seq{200});
   check_numbers(everything(again), 1, 200);
   check_numbers(everything(again, nullptr, Seq{150}), 151, 200);
@@ -64,41 +55,42 @@ TEST_CASE("journal: comes back in order over many segments") {
 
 TEST_CASE("journal: numbers go on behind the checkpoints, also without a journal") {
   ModelFiles files;
-  Journal journal = *Journal::open(files, kFolder, small(), Seq{500});
+  Journal journal = *Journal::open(files, kJournalFolder, small(), Seq{500});
   CHECK(journal.last() == Seq{500});
   RecordGroup group;
   fill(group, 501, 3);
   CHECK(journal.commit(group));
-  check_numbers(everything(*Journal::open(files, kFolder, small())), 501, 503);
+  check_numbers(everything(*Journal::open(files, kJournalFolder, small())), 501, 503);
 }
 
 TEST_CASE("journal: a torn tail is cut off and counted, and nothing follows it in that file") {
   ModelFiles files;
   written(files, 5);
-  const std::string name = files.list(kFolder)->front();
-  Bytes& content = files.content(kFolder / name);
+  const std::string name = files.list(kJournalFolder)->front();
+  Bytes& content = files.content(kJournalFolder / name);
   const std::size_t whole = content.size();
   content.resize(whole - 3);
-  Journal again = *Journal::open(files, kFolder, small());
+  Journal again = *Journal::open(files, kJournalFolder, small());
   CHECK(again.last() == Seq{4});
   CHECK(again.torn_bytes() > 0);
-  CHECK(files.content(kFolder / name).size() == whole - record_bytes(3, 6, numbered(5).size()));
+  CHECK(files.content(kJournalFolder / name).size() ==
+        whole - record_bytes(3, 6, numbered(5).size()));
   RecordGroup group;
   fill(group, 5, 2);
   CHECK(again.commit(group));
   Replayed replayed;
-  check_numbers(everything(*Journal::open(files, kFolder, small()), &replayed), 1, 6);
+  check_numbers(everything(*Journal::open(files, kJournalFolder, small()), &replayed), 1, 6);
   CHECK(replayed.lost_records == 0);
 }
 
 TEST_CASE("journal: a damaged record is passed over, counted and said") {
   ModelFiles files;
   written(files, 30, small(1 << 20));
-  const std::string name = files.list(kFolder)->front();
-  Bytes& content = files.content(kFolder / name);
+  const std::string name = files.list(kJournalFolder)->front();
+  Bytes& content = files.content(kJournalFolder / name);
   content[100] ^= std::byte{1};  // record 1 or 2
   Replayed replayed;
-  const Replay found = everything(*Journal::open(files, kFolder, small()), &replayed);
+  const Replay found = everything(*Journal::open(files, kJournalFolder, small()), &replayed);
   CHECK(found.size() == 29);
   CHECK(found.back().second == numbered(30));
   CHECK(replayed.damaged == 1);
@@ -110,7 +102,7 @@ TEST_CASE("journal: a damaged record is passed over, counted and said") {
 
 TEST_CASE("journal: whatever a batch holds is never taken for a record") {
   ModelFiles files;
-  Journal journal = *Journal::open(files, kFolder, small(1 << 20));
+  Journal journal = *Journal::open(files, kJournalFolder, small(1 << 20));
   RecordGroup inner;
   fill(inner, 900, 1);
   const auto fake = inner.sealed(0);  // as a stranger would make it, who does not know the salt
@@ -120,8 +112,8 @@ TEST_CASE("journal: whatever a batch holds is never taken for a record") {
   group.add({Seq{1}, at_ms(0), "odd", "node-1", batch});
   fill(group, 2, 1);
   CHECK(journal.commit(group));
-  files.content(kFolder / files.list(kFolder)->front())[10] ^= std::byte{1};
-  const Replay found = everything(*Journal::open(files, kFolder, small()));
+  files.content(kJournalFolder / files.list(kJournalFolder)->front())[10] ^= std::byte{1};
+  const Replay found = everything(*Journal::open(files, kJournalFolder, small()));
   REQUIRE(found.size() == 1);
   CHECK(found[0].first == 2);
 }
@@ -129,11 +121,11 @@ TEST_CASE("journal: whatever a batch holds is never taken for a record") {
 TEST_CASE("journal: a segment that went away is counted as lost") {
   ModelFiles files;
   written(files, 100);
-  const auto names = *files.list(kFolder);
+  const auto names = *files.list(kJournalFolder);
   REQUIRE(names.size() > 2);
-  CHECK(files.remove(kFolder / names[1]));
+  CHECK(files.remove(kJournalFolder / names[1]));
   Replayed replayed;
-  const Replay found = everything(*Journal::open(files, kFolder, small()), &replayed);
+  const Replay found = everything(*Journal::open(files, kJournalFolder, small()), &replayed);
   CHECK(found.size() + replayed.lost_records == 100);
   CHECK(replayed.lost_records > 0);
 }
@@ -159,7 +151,7 @@ TEST_CASE("journal: refuses beyond its size until a checkpoint frees some") {
   JournalOptions options = small();
   options.bytes_max = 20'000;
   options.ring_bytes = 0;
-  Journal journal = *Journal::open(files, kFolder, options);
+  Journal journal = *Journal::open(files, kJournalFolder, options);
   RecordGroup group;
   std::uint64_t number = 1;
   for (; number < 1000; number += 10) {
@@ -228,9 +220,9 @@ TEST_CASE("journal: the past ends where whoever asks wants no more") {
 TEST_CASE("journal: a read-only folder can be read, and written once it no longer is") {
   ModelFiles files;
   written(files, 20);
-  files.content(kFolder / files.list(kFolder)->back()).push_back(std::byte{9});
+  files.content(kJournalFolder / files.list(kJournalFolder)->back()).push_back(std::byte{9});
   files.fail_all();
-  Journal again = *Journal::open(files, kFolder, small());
+  Journal again = *Journal::open(files, kJournalFolder, small());
   check_numbers(everything(again), 1, 20);
   RecordGroup group;
   fill(group, 21, 1);
@@ -248,7 +240,7 @@ TEST_CASE("journal: any one failure, or all from one on, loses and doubles nothi
     for (std::uint64_t n = 1; n < 90; ++n) {
       ModelFiles files(n);
       JournalOptions options = small(700);
-      auto journal = Journal::open(files, kFolder, options);
+      auto journal = Journal::open(files, kJournalFolder, options);
       files.fail(n, count);
       RecordGroup group;
       for (std::uint64_t number = 1; number <= 60; number += 2) {
@@ -261,7 +253,7 @@ TEST_CASE("journal: any one failure, or all from one on, loses and doubles nothi
       check_numbers(everything(*journal), 1, 60);
       files.power_cut();
       Replayed replayed;
-      check_numbers(everything(*Journal::open(files, kFolder, options), &replayed), 1, 60);
+      check_numbers(everything(*Journal::open(files, kJournalFolder, options), &replayed), 1, 60);
       CHECK(replayed.lost_records == 0);
     }
   }
@@ -277,7 +269,7 @@ TEST_CASE("journal: random lives with failures, kills and power cuts") {
       JournalOptions options = small(600 + random() % 2000);
       options.seed = seed * 100 + life;
       if (random() % 4 == 0) files.fail(random() % 5, 1 + random() % 3);
-      auto journal = Journal::open(files, kFolder, options);
+      auto journal = Journal::open(files, kJournalFolder, options);
       REQUIRE(journal);
       const Replay found = everything(*journal);
       REQUIRE(found.size() >= durable.size());

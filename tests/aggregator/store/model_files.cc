@@ -1,6 +1,7 @@
 #include "tests/aggregator/store/model_files.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace l4::store::test {
 
@@ -13,6 +14,11 @@ std::unexpected<Error> failed(const Path& path, const char* why = "injected") {
 }
 
 }  // namespace
+
+std::uint64_t lives(std::uint64_t usual) {
+  const char* times = std::getenv("L4_STORE_LIVES");
+  return times != nullptr ? usual * static_cast<std::uint64_t>(std::atoi(times)) : usual;
+}
 
 class ModelFile : public File {
  public:

@@ -17,6 +17,11 @@
 
 namespace l4::store::test {
 
+inline const Path kJournalFolder = "/state/journal";
+
+/// How many random lives a test goes through; L4_STORE_LIVES=N: so many times more.
+std::uint64_t lives(std::uint64_t usual);
+
 struct ModelInode {
   Bytes content;
   Bytes durable;

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -34,12 +33,6 @@ std::unique_ptr<Store> opened(const StoreOptions& options, Files& files, StoreEv
   auto store = Store::open(options, std::move(events), [] { return at_ms(0); }, files);
   REQUIRE_MESSAGE(store, (store ? "" : store.error().text()));
   return std::move(*store);
-}
-
-/// L4_STORE_LIVES=N: so many times more.
-std::uint64_t lives(std::uint64_t usual) {
-  const char* times = std::getenv("L4_STORE_LIVES");
-  return times != nullptr ? usual * static_cast<std::uint64_t>(std::atoi(times)) : usual;
 }
 
 }  // namespace

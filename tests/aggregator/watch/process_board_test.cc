@@ -16,7 +16,7 @@ TimeMs at(std::int64_t ms) {
 }
 
 constexpr Exit kUnseen{};
-constexpr Exit kWell{Exit::Kind::code, 0, Exit::Seen::zombie};
+constexpr Exit kEndedWell{Exit::Kind::code, 0, Exit::Seen::zombie};
 constexpr Exit kFailed{Exit::Kind::code, 1, Exit::Seen::zombie};
 
 struct Board {
@@ -68,7 +68,7 @@ TEST_CASE("process board, healthy: all leave unseen within a second") {
 
 TEST_CASE("process board: one who left well while others go on counts after a minute") {
   Board board(2);
-  board.tell(0, ProcessState::gone, 0, kWell);
+  board.tell(0, ProcessState::gone, 0, kEndedWell);
   CHECK(board.due(59'000).empty());
   CHECK(board.due(60'000) == Causes{Cause::process_left});
 }

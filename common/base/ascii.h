@@ -1,0 +1,13 @@
+// What kind of character a byte is, in ASCII alone: no locale is asked.
+#pragma once
+
+namespace l4 {
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+}  // namespace l4
