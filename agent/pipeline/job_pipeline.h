@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -142,9 +141,8 @@ class JobPipeline {
   std::size_t batch_events_ = 0, staged_ = 0, staged_events_ = 0;
   std::vector<const segment::Timer*> timers_;  // by the id used on the wire
   std::vector<bool> undefined_;  // by template: used before the restart, and not told since
-  std::uint32_t templates_used_ = 0;
-  std::size_t created_ = 0;                   // templates, since what changed was told
-  std::span<const wire::Segment> under_way_;  // of a log that is being shipped
+  std::uint32_t templates_used_ = 0, created_ = 0;  // ids; new since changes were told
+  std::span<const wire::Segment> under_way_;        // of a log that is being shipped
   std::optional<TimeMs> arrival_;
   std::string redacted_;
 };

@@ -292,8 +292,8 @@ def check_kills_of_outcomes(world):
         told = world.ops.send("POST", path, {"outcome": word})[1]
         expect.that(answer is None or told["before"] == word, f"{what}: what was answered is kept",
                     (answer, told))
-        expect.that(answer is None or (runs > 0) == (word == "success"), f"{what}: runs in the pool",
-                    (answer, runs))
+        expect.that(answer is None or (runs > 0) == (word == "success"),
+                    f"{what}: runs in the pool", (answer, runs))
         runs = len(world.ops.json("/api/v1/pool")["runs"])
         expect.equal(runs > 0, word == "success", f"{what} and said again: runs in the pool")
     told = world.ops.send("POST", path, {"outcome": "success"})[1]

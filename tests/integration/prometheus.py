@@ -267,6 +267,9 @@ def check_live(expect, watched, expressions):
     watched.start_aggregator()
     expect.that(wait_for(lambda: "L4AggregatorDown" not in prometheus.firing(), 15),
                 "it is over once it is back", prometheus.firing())
+    connected = "l4_aggregator_agents_connected == 1"
+    expect.that(wait_for(lambda: prometheus.ask("query", query=connected)["data"]["result"], 60),
+                "the agent is back at the aggregator")
     watched.agent.end(signal.SIGKILL)
     told = {"L4AgentMetricsMissing", "L4AgentsLost"}
     expect.that(wait_for(lambda: told <= set(prometheus.firing()), 90),
