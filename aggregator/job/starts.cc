@@ -81,6 +81,7 @@ Starts::Starts(const JobState& state) {
         at->second.heard = std::max(at->second.heard.value_or(*stream.arrival), *stream.arrival);
     }
   std::vector<Start> starts;
+  starts.reserve(found.size());
   for (auto& [key, start] : found) starts.push_back(std::move(start));
   follow_ranks(starts);
   join_others(starts);
