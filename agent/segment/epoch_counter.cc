@@ -2,14 +2,9 @@
 
 #include <charconv>
 
+#include "common/base/ascii.h"
+
 namespace l4::segment {
-namespace {
-
-bool is_name_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-}  // namespace
 
 std::optional<std::int64_t> epoch_in(std::string_view message) {
   constexpr std::string_view kTail = "poch";

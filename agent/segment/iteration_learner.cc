@@ -11,9 +11,6 @@ namespace {
 
 using Looks = IterationLearner::Looks;
 
-bool is_alpha(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
 /// `b` is no upper case letter.
 bool is_same_letter(char a, char b) {
   return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
@@ -28,7 +25,7 @@ bool is_between(char c) {
 std::string_view word_before(std::string_view text, std::size_t at) {
   while (at > 0 && is_between(text[at - 1])) --at;
   std::size_t begin = at;
-  while (begin > 0 && is_alpha(text[begin - 1])) --begin;
+  while (begin > 0 && is_name_letter(text[begin - 1])) --begin;
   return text.substr(begin, at - begin);
 }
 
@@ -91,13 +88,13 @@ bool is_glued(std::string_view text, std::size_t begin, std::size_t end, bool na
   const char after = at_or_blank(text, end);
   const bool in_clock = before == ':' && begin > 1 && is_digit(text[begin - 2]);  // 15:04:05
   const bool clock_goes_on = after == ':' && is_digit(at_or_blank(text, end + 1));
-  if (in_clock || clock_goes_on || is_alpha(before) || is_alpha(after)) return true;
+  if (in_clock || clock_goes_on || is_name_letter(before) || is_name_letter(after)) return true;
   if (before == '.' || before == '-' || before == '/' || after == '-' || after == '%') return true;
   if (after != '.' || !is_digit(at_or_blank(text, end + 1))) return false;
   // "step": 31.0 is an iteration that somebody kept in a float.
   std::size_t zeros = end + 1;
   while (at_or_blank(text, zeros) == '0') ++zeros;
-  return !named || is_digit(at_or_blank(text, zeros)) || is_alpha(at_or_blank(text, zeros));
+  return !named || is_digit(at_or_blank(text, zeros)) || is_name_letter(at_or_blank(text, zeros));
 }
 
 /// The total behind "6/120" and "6 / 120"; 0 if there is none.

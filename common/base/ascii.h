@@ -9,5 +9,9 @@ constexpr bool is_digit(char c) {
 constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
+/// Of a name in a program, but for its digits.
+constexpr bool is_name_letter(char c) {
+  return is_letter(c) || c == '_';
+}
 
 }  // namespace l4

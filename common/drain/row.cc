@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "common/base/ascii.h"
+
 namespace l4::drain {
 namespace {
 
@@ -31,7 +33,7 @@ std::size_t key_size(std::string_view bytes) {
 }
 
 bool has_digit(std::string_view bytes) {
-  return std::ranges::any_of(bytes, [](char c) { return c >= '0' && c <= '9'; });
+  return std::ranges::any_of(bytes, is_digit);
 }
 
 /// covers(Token, Token), of the bytes of both.

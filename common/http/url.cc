@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "common/base/ascii.h"
+
 namespace l4::http {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::uint16_t kTlsPort = 443;
 constexpr std::size_t kUrlMax = 8 << 10;
 
 bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  return is_letter(c) || is_digit(c);
 }
 
 bool is_visible(char c) {

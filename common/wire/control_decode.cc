@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/ascii.h"
 #include "common/wire/control_codec.h"
 #include "common/wire/port.h"
 #include "common/wire/words.h"
@@ -248,9 +249,7 @@ Control ControlDecoder::message(schema::Envelope::Reader in) {
 
 bool is_node_name(std::string_view name) {
   constexpr std::string_view kOthers = "._:-";
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
+  const auto plain = [](char c) { return is_letter(c) || is_digit(c); };
   return !name.empty() && name.size() <= kNameBytesMax && name[0] != '.' && name[0] != '-' &&
          std::ranges::all_of(name,
                              [&](char c) { return plain(c) || kOthers.contains(c) || c == '_'; });
