@@ -68,12 +68,13 @@ bool LiveJob::look(TimeMs now, TimeMs seen_until) {
   const auto triggers = watch_.due(seen_until);
   book_.triggered(triggers, now);
   if (!triggers.empty()) {
-    wanted_ = true;
+    wanted_ = urgent_ = true;
     recheck_ = options_.recheck;
   }
   if (now >= look_again_) {
     // Where nothing was said, only time can have confirmed or ended a suspicion.
-    wanted_ = wanted_ || changed_ || book_.is_checked(now) || book_.owes_at().has_value();
+    urgent_ = urgent_ || book_.is_checked(now) || book_.owes_at().has_value();
+    wanted_ = wanted_ || urgent_ || changed_;
     look_again_ = TimeMs::max();
   }
   return wanted_ && may_diagnose(now);
@@ -104,7 +105,7 @@ IncidentBook::Changes LiveJob::diagnose(TimeMs now, TimeMs seen_until,
   report_->version = options_.version;
   report_at_ = now;
   report_json_.clear();
-  wanted_ = changed_ = false;
+  wanted_ = urgent_ = changed_ = false;
   IncidentBook::Changes changes = book_.diagnosed(*report_, now);
   watch_.diagnosed(*report_, now);
   return changes;

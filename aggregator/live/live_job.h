@@ -68,6 +68,8 @@ class LiveJob {
   TimeMs seen_until(const Presence& presence, TimeMs now) const;
   /// Looks for triggers; true if a diagnosis is wanted now. `seen_until`: see Presence.
   bool look(TimeMs now, TimeMs seen_until);
+  /// The diagnosis that is wanted is no routine: a trigger or a suspicion waits for it.
+  bool is_urgent() const { return urgent_; }
   /// The same where nobody diagnoses: of the past. And when that is called for.
   void pass(TimeMs seen_until) { static_cast<void>(watch_.due(seen_until)); }
   std::optional<TimeMs> next_pass() const { return watch_.next_look(); }
@@ -140,8 +142,7 @@ class LiveJob {
   mutable std::string report_json_;
   TimeMs report_at_{}, rest_until_{}, look_again_{TimeMs::max()};
   Millis cost_{0}, recheck_{0};
-  bool wanted_ = false, changed_ = false;
-  bool frozen_ = false;
+  bool wanted_ = false, urgent_ = false, changed_ = false, frozen_ = false;
   std::uint64_t refused_ = 0;   ///< batches that could not be applied in full
   std::uint64_t left_out_ = 0;  ///< batches and warnings beyond a bound
 };

@@ -47,6 +47,8 @@ struct ShardOptions {
   Millis checkpoint_every{30'000};  ///< of a job that has changed
   Millis closes_after{3'600'000};   ///< a job that is silent for so long is over
   Millis keeps_for{21'600'000};     ///< one that is over stays in memory
+  /// Of one look at all jobs, then batches have their turn; a diagnosis that has begun is ended.
+  Millis diagnoses_most{20};
   std::size_t jobs_max = 1'000;
   /// Counted is what a job takes when it is saved, as of its last checkpoint; in memory that is two
   /// to four times as much.

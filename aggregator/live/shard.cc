@@ -128,17 +128,24 @@ void Shard::run() {
   while (!inbox_.is_closed() || inbox_.size() > 0) step(kPauseMost);
 }
 
-/// One diagnosis a step, of the job that waits longest, so that batches do not wait for many.
+/// Diagnoses those that want it, first where something tells of a failure, then who waits longest;
+/// the rest has to wait where that takes longer than batches should.
 void Shard::look(TimeMs now) {
-  Held* first = nullptr;
+  std::vector<Held*> wanting;
   for (auto& [id, held] : jobs_) {
     LiveJob& job = *held.job;
     if (job.ended() && job.next_look(now) > now) continue;
     if (job.wants_to_meet(now)) job.meet(services_.pool.shelf(), now);
-    if (!job.look(now, job.seen_until(presence_, now))) continue;
-    if (first == nullptr || job.looked_at() < first->job->looked_at()) first = &held;
+    if (job.look(now, job.seen_until(presence_, now))) wanting.push_back(&held);
   }
-  if (first != nullptr) diagnose(*first);
+  std::ranges::sort(wanting, {}, [](const Held* held) {
+    return std::pair(!held->job->is_urgent(), held->job->looked_at());
+  });
+  const Millis until = services_.now().steady + options_.diagnoses_most;
+  for (Held* held : wanting) {
+    diagnose(*held);
+    if (services_.now().steady >= until) break;
+  }
 }
 
 void Shard::diagnose(Held& held) {

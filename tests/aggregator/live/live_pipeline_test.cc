@@ -157,6 +157,70 @@ TEST_CASE("live pipeline: so many jobs may be held, however they fall on the sha
   CHECK(world.heard.count("there are more jobs than may be") == 20 - held);
 }
 
+/// Jobs of one node, one thread, all of whose routine diagnoses are due at the same moment.
+struct ManyJobs {
+  static constexpr std::size_t kJobs = 60;
+
+  explicit ManyJobs(Millis diagnoses_most) : world(folder.path()) {
+    world.patient = true;
+    world.options.shards.diagnoses_most = diagnoses_most;
+    world.start();
+    for (std::size_t job = 0; job < kJobs; ++job)
+      world.add("node-" + std::to_string(job), {}).add(second(job, 0));
+    CHECK(world.settle());
+    world.clock += 30'000;
+    for (std::size_t job = 0; job < kJobs; ++job) world.nodes[job]->add(second(job, 1));
+    CHECK(world.settle());
+    CHECK(diagnosed() == 0);
+    for (int i = 0; i < 1'000 && diagnosed() == 0; ++i) world.step();
+  }
+  static std::string name(std::size_t job) { return "job-" + std::to_string(job); }
+  wire::Batch second(std::size_t job, std::size_t number) const {
+    return healthy_second(name(job), job, 1, number, world.now().wall);
+  }
+  bool is_diagnosed(std::size_t job) const {
+    const live::LiveJob* found = world.aggregator->find(name(job));
+    return found != nullptr && found->report().has_value();
+  }
+  std::size_t diagnosed() const {
+    std::size_t count = 0;
+    for (std::size_t job = 0; job < kJobs; ++job) count += is_diagnosed(job) ? 1 : 0;
+    return count;
+  }
+
+  TempFolder folder;
+  LiveWorld world;
+};
+
+TEST_CASE("live pipeline: diagnoses of many jobs do not wait for a turn of each") {
+  ManyJobs many(Millis{20});
+  for (int i = 0; i < 3; ++i) many.world.step();
+  CHECK(many.diagnosed() == ManyJobs::kJobs);
+}
+
+TEST_CASE("live pipeline: a failure is looked at before what is routine") {
+  ManyJobs many(Millis{0});  // one a look
+  CHECK(many.diagnosed() == 1);
+  constexpr std::size_t kFailed = ManyJobs::kJobs - 1;
+  wire::Batch batch = many.second(kFailed, 2);
+  wire::ProcessFact fact;
+  fact.boot_id = "boot";
+  fact.pid = wire::Pid{4711};
+  fact.started = many.world.now().wall - Millis{60'000};
+  fact.part = wire::Part::rank;
+  fact.node = batch.agent;
+  fact.rank = Rank{static_cast<std::int32_t>(kFailed)};
+  fact.world_size = 1;
+  fact.state = wire::ProcessState::gone;
+  fact.since = many.world.now().wall;
+  fact.exit = {wire::Exit::Kind::signal, 9, wire::Exit::Seen::child};
+  batch.processes.push_back(fact);
+  many.world.nodes[kFailed]->add(batch);
+  for (int i = 0; i < 100 && !many.is_diagnosed(kFailed); ++i) many.world.step();
+  CHECK(many.is_diagnosed(kFailed));
+  CHECK(many.diagnosed() < ManyJobs::kJobs / 2);
+}
+
 TEST_CASE("live pipeline: the books are kept once an hour, not once a shard") {
   TempFolder folder;
   LiveWorld world(folder.path());
