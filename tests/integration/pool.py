@@ -20,7 +20,7 @@ import aggregator as programs
 import made_job
 import support
 from api import token_of
-from confirm import Poster
+from confirm import KILLS_AT, Poster, milliseconds_of, struck
 from live import wait_for
 
 SLOW, NODES = programs.SLOW, 4
@@ -230,16 +230,48 @@ def check_commands(world, logs):
     expect.equal(len({run["kind"] for run in runs}), 1, "still one kind")
 
 
+def runs_of_kinds(world, count, parts, size):
+    """Runs like a real one, each of a kind of its own: of one kind only four are kept here."""
+    kept = json.loads((world.folder / "kept.json").read_text())["runs"][0]
+    for i in range(count):
+        events = [{"id": f"{0xaa0000 + 1000 * i + part:016x}", "level": "info",
+                   "template": f"part {part} of large pool {i} " + "x" * size,
+                   "node_count_max": 9, "node_rate_max": 0.5, "node_share": 1}
+                  for part in range(parts)]
+        yield dict(kept, run=f"large-{i}.0", job=f"large-{i}", events=events)
+
+
+def check_kills_of_imports(world):
+    """Killed in the middle: each run is there whole or not at all, and there if it was answered."""
+    expect, path, stored = world.expect, "/api/v1/pool", []
+    runs = list(runs_of_kinds(world, 8, 60, 20))
+    body = {"schema": "l4.pool/1", "runs": runs}
+    takes_ms = milliseconds_of(world, path, body)
+    for part in KILLS_AT:
+        for run in runs:
+            world.ops.send("DELETE", f"{path}/{run['run']}")
+        delay_ms = round(part * takes_ms)
+        answer = struck(world, path, body, delay_ms)
+        what = f"an import, killed after {delay_ms} ms"
+        held = [run for run in world.ops.json(path + "?whole=true")["runs"]
+                if run["run"].startswith("large-")]
+        stored.append(len(held))
+        expect.that(answer is None or len(held) == len(runs), f"{what}: what was answered is there",
+                    (answer, len(held)))
+        texts = {run["run"]: sorted(e["template"] for e in run["events"]) for run in runs}
+        for run in held:
+            expect.equal(sorted(e["template"] for e in run["events"]), texts[run["run"]],
+                         f"{what}: {run['run']} is whole")
+    print(f"of {len(runs)} runs were stored before each kill: {stored}")
+    for run in runs:
+        world.ops.send("DELETE", f"{path}/{run['run']}")
+    expect.that("passed over" not in world.server.log_text(), "no broken run was found")
+
+
 def check_large(world):
     """A pool larger than one answer is given in pages, and carried as one file all the same."""
     expect, many = world.expect, 30
-    kept = json.loads((world.folder / "kept.json").read_text())["runs"][0]
-    for i in range(many):
-        # Each of a kind of its own: of one kind only four are kept here.
-        events = [{"id": f"{0xaa0000 + 1000 * i + part:016x}", "level": "info",
-                   "template": f"part {part} of large pool {i} " + "x" * 960, "node_count_max": 9,
-                   "node_rate_max": 0.5, "node_share": 1} for part in range(600)]
-        run = dict(kept, run=f"large-{i}.0", job=f"large-{i}", events=events)
+    for i, run in enumerate(runs_of_kinds(world, many, 600, 960)):
         status, answer = world.ops.send("POST", "/api/v1/pool",
                                         {"schema": "l4.pool/1", "runs": [run]})
         expect.equal(status, 200, f"run {i} is taken: {answer}")
@@ -274,6 +306,7 @@ def main():
             check_use(world, logs)
             check_outcomes(world)
             check_commands(world, logs)
+            check_kills_of_imports(world)
             check_large(world)
         finally:
             if world.server.process and world.server.process.poll() is None:
