@@ -6,7 +6,8 @@ usage: agent_cost.py [--bin FOLDER] [--mb-per-s 10] [--seconds 60] [--files 8] [
 
 Writes lines of real logs at a steady rate into files that l4-agent follows, with l4_count_server as
 its aggregator, then nothing. Processor time is what the kernel counted for the agent, the begin
-(10 s) left out, so other load on the machine matters little. Without --logs the lines are those of
+(10 s) left out, so other load on the machine matters little; "x grep" is that beside what
+`grep -c ERROR` spends on the same lines. Without --logs the lines are those of
 ../shared/bench/mixed_lines.py: many templates, hardly a line that repeats. --logs takes the lines
 of a folder instead, files in turn, again and again. --check ends with 1 beyond the bounds that must
 hold (3 % and 32 MB at 10 MB/s, 1 % of the bytes on the wire, idle .1 %). --brief takes a minute and
@@ -14,7 +15,9 @@ checks what does not depend on the build and on how busy the machine is: memory,
 every byte counted.
 """
 import argparse
+import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -29,6 +32,7 @@ import support  # noqa: E402
 
 WARM_S = 10
 STEP_S = 0.02           # each file is written to so often
+HEARTBEAT_MS = 3000     # as the aggregator ships
 POOL_MB = 160           # lines to write; then from the beginning
 BOUNDS = {"busy %": 3.0, "resident MB": 32.0, "wire %": 1.0, "idle %": 0.1}
 BRIEF = ("resident MB", "wire %")
@@ -53,6 +57,19 @@ def lines_of(logs, files):
     if not all(pools):
         sys.exit(f"{logs}: fewer files than {files}")
     return [bytes(pool) for pool in pools]
+
+
+def grep_ns(folder, pools):
+    """What `grep -c ERROR` spends on a byte of the same lines, at one go."""
+    text = folder / "text"
+    text.write_bytes(b"".join(pools))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(["grep", "-c", "ERROR", text], env={**os.environ, "LC_ALL": "C"},
+                   stdout=subprocess.PIPE, check=False)  # into /dev/null it stops at the first
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    size = text.stat().st_size
+    text.unlink()
+    return 1e9 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / size
 
 
 class Feed:
@@ -97,7 +114,7 @@ def measure(options, folder):
     site = live.Site(folder, options.bin)
     try:
         site.enrol("node-a")
-        site.start_server()
+        site.start_server("--heartbeat-ms", HEARTBEAT_MS)
         site.config("node-a")
         feed = Feed(site.logs, pools, options.mb_per_s * 1e6, options.rotate)
         agent = site.start_agent("node-a")
@@ -110,7 +127,8 @@ def measure(options, folder):
         live.wait_for(lambda: site.counts()["bytes"] >= feed.written, 60)
         wire = site.counts()["wire_bytes"] - wire
         figures = {"MB/s": wrote / seconds / 1e6, "busy %": 100 * used / seconds,
-                   "ns a byte": 1e9 * used / wrote, "resident MB": resident,
+                   "ns a byte": 1e9 * used / wrote,
+                   "x grep": 1e9 * used / wrote / grep_ns(folder, pools), "resident MB": resident,
                    "wire %": 100 * wire / wrote,
                    "bytes missing": feed.written - site.counts()["bytes"]}
         time.sleep(5)

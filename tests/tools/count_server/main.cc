@@ -239,7 +239,7 @@ class Counter : public receive::Ledger, public receive::Observer {
 };
 
 int serve(const std::filesystem::path& keys, const std::string& endpoint,
-          const std::filesystem::path& ledger, Millis slow) {
+          const std::filesystem::path& ledger, Millis slow, Millis heartbeat) {
   const auto key = wire::load_server_key(keys / "aggregator.key");
   if (!key) return fmt::print(stderr, "{}\n", key.error().text()), 2;
   wire::ZmqServerOptions port_options;
@@ -252,7 +252,7 @@ int serve(const std::filesystem::path& keys, const std::string& endpoint,
   receive::ServerOptions options;
   options.incarnation = static_cast<std::uint64_t>(now().wall.time_since_epoch().count());
   options.software = "l4_count_server";
-  options.heartbeat = Millis{500};
+  options.heartbeat = heartbeat;
   receive::AgentServer server(options, **port, counter, counter, now());
   Counter::say({{"endpoint", (*port)->endpoint()}});
   pollfd input{STDIN_FILENO, POLLIN, 0};
@@ -273,13 +273,14 @@ int serve(const std::filesystem::path& keys, const std::string& endpoint,
 int main(int argc, char** argv) {
   std::filesystem::path keys, ledger;
   std::string endpoint = "tcp://127.0.0.1:*";
-  std::int64_t slow = 0;
+  std::int64_t slow = 0, heartbeat = 500;
   CLI::App app{"Counts what agents ship.", "l4_count_server"};
   app.add_option("--keys", keys, "folder of `l4 keys`")->required();
   app.add_option("--endpoint", endpoint, "where to listen");
   app.add_option("--ledger", ledger, "file that keeps what is counted");
   app.add_option("--slow", slow, "acknowledge so many milliseconds later");
+  app.add_option("--heartbeat-ms", heartbeat, "what agents are told");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGTERM, [](int) { g_stop = 1; });
-  return serve(keys, endpoint, ledger, Millis{slow});
+  return serve(keys, endpoint, ledger, Millis{slow}, Millis{heartbeat});
 }
