@@ -93,15 +93,8 @@ class Place:
         self.folder, self.build, self.player = folder, build, None
         self.aggregator = programs.Aggregator(build / "l4-aggregator", folder)
         with open(self.aggregator.config, "a", encoding="utf-8") as config:
-            config.write(f"""again_every_s = {AGAIN_S}
-retry_most_s = 2
-[[alerts.sink]]
-name = "manager"
-kind = "alertmanager"
-url = "{manager.url}"
-[detect]
-routine_s = 1
-""")
+            config.write(f"again_every_s = {AGAIN_S}\nretry_most_s = 2\n" +
+                         live.manager_sink(manager.url) + "[detect]\nroutine_s = 1\n")
 
     def play(self, logs):
         self.player = programs.played(self.build, self.aggregator, self.folder / "keys", logs, 20)
@@ -278,11 +271,7 @@ def check_storm(expect, l4, build, folder, binary):
     site = linked_site.Site(folder, build, {"logs": {"sources": [str(job) for job in jobs]},
                                             "memory": {"jobs": STORM + 4}})
     with open(folder / "aggregator.toml", "a", encoding="utf-8") as config:
-        config.write(f"""[[alerts.sink]]
-name = "manager"
-kind = "alertmanager"
-url = "{manager.url}"
-""")
+        config.write(live.manager_sink(manager.url))
     try:
         checked = subprocess.run(["amtool", "check-config", folder / "alertmanager.yml"],
                                  capture_output=True, text=True, check=False)

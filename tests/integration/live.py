@@ -193,6 +193,15 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def manager_sink(url):
+    """Of an aggregator's settings: alerts go to an Alertmanager, called manager."""
+    return f"""[[alerts.sink]]
+name = "manager"
+kind = "alertmanager"
+url = "{url}"
+"""
+
+
 def aggregator_settings(wire, http, folder):
     """Of one on loopback, with the keys of `keys` beside its file; more may follow."""
     return f"""

@@ -246,10 +246,15 @@ def check_kills_of_imports(world):
     expect, path, stored = world.expect, "/api/v1/pool", []
     runs = list(runs_of_kinds(world, 8, 60, 20))
     body = {"schema": "l4.pool/1", "runs": runs}
-    takes_ms = milliseconds_of(world, path, body)
-    for part in KILLS_AT:
+    texts = {run["run"]: sorted(e["template"] for e in run["events"]) for run in runs}
+
+    def drop_all():
         for run in runs:
             world.ops.send("DELETE", f"{path}/{run['run']}")
+
+    takes_ms = milliseconds_of(world, path, body)
+    for part in KILLS_AT:
+        drop_all()
         delay_ms = round(part * takes_ms)
         answer = struck(world, path, body, delay_ms)
         what = f"an import, killed after {delay_ms} ms"
@@ -258,13 +263,11 @@ def check_kills_of_imports(world):
         stored.append(len(held))
         expect.that(answer is None or len(held) == len(runs), f"{what}: what was answered is there",
                     (answer, len(held)))
-        texts = {run["run"]: sorted(e["template"] for e in run["events"]) for run in runs}
         for run in held:
             expect.equal(sorted(e["template"] for e in run["events"]), texts[run["run"]],
                          f"{what}: {run['run']} is whole")
     print(f"of {len(runs)} runs were stored before each kill: {stored}")
-    for run in runs:
-        world.ops.send("DELETE", f"{path}/{run['run']}")
+    drop_all()
     expect.that("passed over" not in world.server.log_text(), "no broken run was found")
 
 

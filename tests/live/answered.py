@@ -27,6 +27,7 @@ sys.path.insert(0, str(HERE))
 sys.path.append(str(HERE.parent / "integration"))
 
 import lab  # noqa: E402
+import live  # noqa: E402
 import support  # noqa: E402
 
 CAUSE = "A maintenance script killed a rank."
@@ -42,11 +43,7 @@ def write_settings(folder, programs):
     lab.write_settings(folder, programs, [f"node-{k:02}" for k in range(4)])
     path = folder / "aggregator.toml"
     text = path.read_text().split("[alerts]")[0]
-    path.write_text(text + """[[alerts.sink]]
-name = "manager"
-kind = "alertmanager"
-url = "http://127.0.0.1:9093"
-""")
+    path.write_text(text + live.manager_sink("http://127.0.0.1:9093"))
 
 
 def run_job(options, folder, seed, confirm):
