@@ -105,9 +105,16 @@ void Agent::asked(const wire::Ask& question) {
   if (questions_.size() < kQuestionsMax) questions_.push_back(question);
 }
 
+/// Why questions are refused for now; empty: they are not.
+std::string_view busy(const ship::Session& session, const host::Limits& limits) {
+  if (session.pressure() < wire::Shedding::examples) return {};
+  return limits.over_memory() ? "the agent's memory is at its bound ([limits] resident_mib)"
+                              : "the agent is behind: batches wait to be sent";
+}
+
 void Agent::answer_questions() {
   for (const wire::Ask& question : std::exchange(questions_, {}))
-    raw_lines_.ask(question, tailer_ ? &*tailer_ : nullptr, session_.pressure(), now_.steady);
+    raw_lines_.ask(question, tailer_ ? &*tailer_ : nullptr, busy(session_, limits_), now_.steady);
   lines_wait_ = raw_lines_.send(session_);
 }
 

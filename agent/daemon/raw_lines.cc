@@ -58,7 +58,7 @@ void RawLines::refuse(std::uint64_t number, Gap why, std::string text) {
   put(number, answer, true);
 }
 
-void RawLines::ask(const wire::Ask& question, const tail::Tailer* tailer, wire::Shedding pressure,
+void RawLines::ask(const wire::Ask& question, const tail::Tailer* tailer, std::string_view busy,
                    Millis steady) {
   ++counts_.questions;
   if (ready_.size() >= kReadyMax) return;  // nobody takes them: the asker's time runs out
@@ -75,9 +75,9 @@ void RawLines::ask(const wire::Ask& question, const tail::Tailer* tailer, wire::
   }
   if (!settings_.lines_on)
     return refuse(question.number, Gap::off, "[lines] enabled = false on this node");
-  if (pressure >= wire::Shedding::examples) {
+  if (!busy.empty()) {
     ++counts_.shed;
-    return refuse(question.number, Gap::busy, "the agent is behind with the logs");
+    return refuse(question.number, Gap::busy, std::string(busy));
   }
   const std::size_t logs = asked->files.size();
   if (!desk_.give(task_of(question, std::move(*asked), tailer)))

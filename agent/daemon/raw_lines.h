@@ -31,8 +31,9 @@ class RawLines {
   /// All outlive it.
   RawLines(const Settings& settings, Jobs& jobs, OwnLog& log);
 
-  /// `tailer` may be null: nothing is followed yet.
-  void ask(const wire::Ask& question, const tail::Tailer* tailer, wire::Shedding pressure,
+  /// `tailer` may be null: nothing is followed yet. `busy`: why questions are refused for now;
+  /// empty: they are not.
+  void ask(const wire::Ask& question, const tail::Tailer* tailer, std::string_view busy,
            Millis steady);
   /// Sends what is ready, as far as the link has room. True if something waits for it.
   bool send(ship::Session& session);

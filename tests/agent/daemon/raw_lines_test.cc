@@ -21,11 +21,11 @@ TEST_CASE("raw lines: under pressure questions are refused, and that step is cou
   question.bytes_max = question.timeout_ms = 1'000;
   question.files.emplace_back().path = "rank0.log";
   const wire::Ask ask{7, std::string(wire::kLinesTopic), wire::encode(question)};
-  lines.ask(ask, nullptr, wire::Shedding::nothing, Millis{0});
+  lines.ask(ask, nullptr, {}, Millis{0});
   CHECK(lines.counts().questions == 1);
   CHECK(lines.counts().shed == 0);
-  lines.ask(ask, nullptr, wire::Shedding::examples, Millis{0});
-  lines.ask(ask, nullptr, wire::Shedding::counts, Millis{0});
+  lines.ask(ask, nullptr, "batches wait", Millis{0});
+  lines.ask(ask, nullptr, "memory", Millis{0});
   CHECK(lines.counts().questions == 3);
   CHECK(lines.counts().shed == 2);
   CHECK(lines.counts().refused == 2);
