@@ -173,7 +173,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   build_iterations(built, report);
   if (failed) {
     build_events(built, diagnosis);
-    build_faults(built, report);
+    build_faults(built, as_published ? nullptr : options.library, report);
     if (options.library != nullptr && !as_published) place_fault(*options.library, report);
   }
   build_stages(built, report);

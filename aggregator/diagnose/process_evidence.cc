@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "aggregator/diagnose/exit_evidence.h"
+
 namespace l4::diagnose {
 namespace {
 
@@ -34,13 +36,6 @@ Fate fate_of(const wire::ProcessFact& process) {
 
 bool lives(Fate fate) {
   return fate == Fate::alive || fate == Fate::waiting || fate == Fate::stopped;
-}
-
-/// Not told to end (SIGTERM), and not by its own code that met an error (SIGABRT): killed, or
-/// faulted.
-bool is_struck(const wire::Exit& exit) {
-  constexpr std::int32_t kAbort = 6;
-  return exit.kind == Exit::Kind::signal && exit.value != kAbort && exit.value != kTerminated;
 }
 
 /// When the first was struck.
@@ -134,12 +129,11 @@ std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
       const bool first = stopped == 0 && !told && process.since - *evidence.first_left <= kTie;
       const bool answers = struck && *struck < process.since && !is_struck(process.exit) &&
                            process.exit.kind != Exit::Kind::unseen;
-      suspects.push_back(
-          {rank,
-           kProcessWeight * (!first    ? kToldTo
-                             : answers ? kAnswers
-                                       : 1.0),
-           fmt::format("its process is gone since {}: {}", since, wire::text(process.exit))});
+      suspects.push_back({rank,
+                          kProcessWeight * (!first    ? kToldTo
+                                            : answers ? kAnswers
+                                                      : 1.0),
+                          exit_sentence(process.since, process.exit)});
     }
   }
   return suspects;

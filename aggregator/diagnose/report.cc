@@ -20,4 +20,11 @@ std::string_view name(Process process) {
   return kProcesses[static_cast<std::size_t>(process)];
 }
 
+std::vector<wire::Parameter> parameters_of(const IndicatingEvent& event) {
+  std::vector<wire::Parameter> all;
+  all.reserve(event.parameters.size());
+  for (const ParameterCount& one : event.parameters) all.push_back({one.kind, one.value});
+  return all;
+}
+
 }  // namespace l4::diagnose

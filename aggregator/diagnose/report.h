@@ -121,7 +121,7 @@ struct KnownFault {
   std::string id, title, category;
   double confidence = 0;  ///< of kUnknownFault: P(category right)
   std::string cause, fix;
-  std::vector<TemplateId> evidence;
+  std::vector<TemplateId> evidence;  ///< none where the end of a process shows it
 };
 
 struct PoolUse {
@@ -130,8 +130,7 @@ struct PoolUse {
 };
 
 struct Report {
-  std::string version;
-  std::string scoring = "l4";
+  std::string version, scoring = "l4";
   JobSummary job;
   Verdict verdict;
   std::vector<SuspectNode> nodes;
@@ -146,5 +145,6 @@ struct Report {
 
 std::string_view name(Why why);  ///< as in JSON; `fresh` is "new"
 std::string_view name(Process process);
+std::vector<wire::Parameter> parameters_of(const IndicatingEvent& event);
 
 }  // namespace l4::diagnose

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "aggregator/diagnose/exit_evidence.h"
+
 namespace l4::diagnose {
 namespace {
 
@@ -99,6 +101,32 @@ EventScope scope_of_event(const Built& built, const FailureEvent& failure, doubl
     return std::tie(a.agent, a.source, a.local) < std::tie(b.agent, b.source, b.local);
   });
   return scope;
+}
+
+struct SeenFault {
+  const faults::Fault* fault;
+  std::vector<TemplateId> evidence;
+  double confidence = 0;
+};
+
+SeenFault& entry_of(std::vector<SeenFault>& seen, const faults::Fault* fault) {
+  const auto known = std::ranges::find(seen, fault, &SeenFault::fault);
+  return known != seen.end() ? *known : seen.emplace_back(fault);
+}
+
+/// A line that tells the reason of the exit says more than the exit. What is told of the exit goes
+/// before what its own line would be told as.
+void add_struck(const IndicatingEvent& exit, const faults::Library& library,
+                std::vector<SeenFault>& seen) {
+  constexpr double kStruck = 0.85;
+  const auto matched = library.match(exit.text, parameters_of(exit));
+  if (matched.empty()) return;
+  double confidence = kStruck;
+  for (const SeenFault& other : seen)
+    if (std::ranges::find(matched, other.fault) != matched.end())
+      confidence = std::max(confidence, other.confidence);
+  SeenFault& entry = entry_of(seen, matched.front());
+  entry.confidence = std::max(entry.confidence, confidence);
 }
 
 /// The causes on the most suspicious node are the root. Echoes alone have no root among them.
@@ -251,13 +279,8 @@ void build_stages(const Built& built, Report& report) {
     report.stages.push_back({span.stage, span.begin, span.end, span.ranks});
 }
 
-void build_faults(const Built& built, Report& report) {
-  struct Seen {
-    const faults::Fault* fault;
-    std::vector<TemplateId> evidence;
-    double confidence = 0;
-  };
-  std::vector<Seen> seen;  // in the order of the events, most telling first
+void build_faults(const Built& built, const faults::Library* library, Report& report) {
+  std::vector<SeenFault> seen;  // in the order of the events, most telling first
   for (std::size_t i = 0; i < report.events.size(); ++i) {
     const IndicatingEvent& event = report.events[i];
     const auto index =
@@ -265,16 +288,16 @@ void build_faults(const Built& built, Report& report) {
         built.findings.view.events.begin();
     const auto& matched = built.findings.hints.faults[static_cast<std::size_t>(index)];
     if (matched.empty()) continue;
-    auto known = std::ranges::find(seen, matched.front(), &Seen::fault);
-    if (known == seen.end()) known = seen.insert(known, {matched.front(), {}, 0});
-    Seen& entry = *known;
+    SeenFault& entry = entry_of(seen, matched.front());
     entry.evidence.push_back(event.id);
     const double role = event.role == Role::root ? 0.9 : event.role == Role::direct ? 0.6 : 0.3;
     entry.confidence = std::max(entry.confidence, role);
   }
+  if (const auto exit = library == nullptr ? std::nullopt : struck(report))
+    add_struck(exit->event, *library, seen);
   std::ranges::stable_partition(
-      seen, [](const Seen& entry) { return entry.fault->confirmed.has_value(); });
-  for (const Seen& entry : seen)  // of equal confidence the confirmed ones come first
+      seen, [](const SeenFault& entry) { return entry.fault->confirmed.has_value(); });
+  for (const SeenFault& entry : seen)  // of equal confidence the confirmed ones come first
     report.faults.push_back(
         {entry.fault->id, entry.fault->title,
          std::string(faults::name(entry.fault->category)) + "/" + entry.fault->subcategory,

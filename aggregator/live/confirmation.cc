@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "aggregator/diagnose/exit_evidence.h"
 #include "aggregator/faults/distil.h"
 #include "aggregator/faults/notation.h"
 #include "aggregator/faults/pattern.h"
+#include "aggregator/live/told_event.h"
 #include "aggregator/serve/utf8.h"
 #include "common/drain/mask.h"
 
@@ -15,6 +18,7 @@ namespace l4::live {
 namespace {
 
 using diagnose::IndicatingEvent;
+using diagnose::parameters_of;
 using diagnose::Why;
 
 std::unexpected<Refused> bad(std::string message) {
@@ -24,45 +28,13 @@ std::unexpected<Refused> refused(std::string message, std::vector<SeenLine> line
   return std::unexpected(Refused{422, "refused", std::move(message), std::move(lines)});
 }
 
-/// Names that say where it happened, and not what.
-std::vector<std::string> names_of(const diagnose::Report& report, const IndicatingEvent& event) {
-  std::vector<std::string> names = event.nodes;
-  names.push_back(event.first.node);
-  for (const diagnose::SuspectNode& node : report.nodes) names.push_back(node.node);
-  for (const diagnose::SuspectRank& rank : report.ranks) names.push_back(rank.node);
-  return names;
-}
-
-std::string listed(const diagnose::Report& report) {
+std::string listed(const std::vector<IndicatingEvent>& events) {
   constexpr std::size_t kMost = 8, kWidth = 120;
   std::string list;
-  for (std::size_t i = 0; i < std::min(report.events.size(), kMost); ++i)
-    list += fmt::format("{}{} ({})", i == 0 ? "" : ", ", to_string(report.events[i].id),
-                        serve::cut(report.events[i].text, kWidth));
+  for (std::size_t i = 0; i < std::min(events.size(), kMost); ++i)
+    list += fmt::format("{}{} ({})", i == 0 ? "" : ", ", to_string(events[i].id),
+                        serve::cut(events[i].text, kWidth));
   return list.empty() ? "none" : list;
-}
-
-const faults::Fault* known_as(const faults::Library& library, const IndicatingEvent& event) {
-  const auto found = library.match(event.text, parameters_of(event));
-  return found.empty() ? nullptr : found.front();
-}
-
-/// How well an event says what happened; smaller is better, nothing if it says too little.
-std::optional<int> rank_of(const diagnose::Report& report, const IndicatingEvent& event,
-                           const faults::Library& library) {
-  const faults::Fault* known = known_as(library, event);
-  if (event.role == Role::consequence) return std::nullopt;
-  if (known != nullptr && (known->consequence || known->severity == Level::info))
-    return std::nullopt;
-  const auto made = faults::distil(event.text, names_of(report, event), parameters_of(event));
-  if (made.pattern.empty()) return std::nullopt;
-  if (made.characters < faults::kConstantMin && made.conditions.empty()) return std::nullopt;
-  const auto is = [&](Why why) { return std::ranges::find(event.why, why) != event.why.end(); };
-  const auto& suspected = report.nodes;
-  const bool of_suspect = !suspected.empty() && std::ranges::find(suspected[0].events, event.id) !=
-                                                    suspected[0].events.end();
-  return (event.role == Role::root ? 0 : 8) + (is(Why::fresh) || is(Why::fatal) ? 0 : 4) +
-         (is(Why::spatial) ? 0 : 2) + (of_suspect ? 0 : 1);
 }
 
 faults::Library library_of(const faults::Fault& fault) {
@@ -85,31 +57,23 @@ std::expected<IndicatingEvent, Refused> chosen(const ConfirmRequest& request,
   faults::Fault given;
   given.patterns = request.patterns;
   const faults::Library asked = library_of(given);
-  const IndicatingEvent* best = nullptr;
-  int least = 0;
-  for (const IndicatingEvent& event : report.events) {
+  const std::vector<IndicatingEvent> events = telling(report);
+  const bool any = request.template_id.empty() && request.patterns.empty();
+  if (const auto* best = any ? most_telling(report, events, library) : nullptr) return *best;
+  for (const IndicatingEvent& event : events) {
     if (to_string(event.id) == request.template_id) return event;
-    if (!request.template_id.empty()) continue;
-    if (!request.patterns.empty()) {
-      if (!asked.match(event.text).empty()) return event;
-      continue;
-    }
-    const auto rank = rank_of(report, event, library);
-    if (!rank || (best != nullptr && *rank >= least)) continue;
-    best = &event;
-    least = *rank;
+    if (request.template_id.empty() && !asked.match(event.text).empty()) return event;
   }
-  if (best != nullptr) return *best;
   if (!request.template_id.empty())
     return bad(fmt::format("template: {} is no event of incident {}; there are: {}",
-                           request.template_id, request.incident, listed(report)));
+                           request.template_id, request.incident, listed(events)));
   if (!request.patterns.empty())
     return refused(fmt::format("pattern: {}: matches no event of incident {}; there are: {}",
-                               request.patterns.front(), request.incident, listed(report)));
+                               request.patterns.front(), request.incident, listed(events)));
   return refused(fmt::format(
       "no event of incident {} tells what happened by itself; name one with template, or give a "
       "pattern. Its events: {}",
-      request.incident, listed(report)));
+      request.incident, listed(events)));
 }
 
 bool shows(const faults::Library& one, const std::string& line) {
@@ -258,6 +222,39 @@ std::optional<Refused> set_example(const ConfirmRequest& request, const Indicati
                  {}};
 }
 
+/// An exit without its time.
+std::string title_of(const diagnose::Struck& exit) {
+  const std::string& text = exit.event.text;
+  return title_of("A process ended by " + text.substr(text.find(": ") + 2));
+}
+
+/// Whether each code that the event is known by is that of the exit, and stands in its text.
+bool tells(const IndicatingEvent& event, const diagnose::Struck& exit,
+           const std::vector<faults::Condition>& codes) {
+  const std::string name = exit.event.parameters.empty() ? "" : exit.event.parameters.front().value;
+  const std::array values{name, std::to_string(-exit.signal), std::to_string(128 + exit.signal)};
+  return !codes.empty() && std::ranges::all_of(codes, [&](const faults::Condition& code) {
+    return std::ranges::all_of(code.values, [&](const std::string& value) {
+      return std::ranges::find(values, value) != values.end() &&
+             event.text.find(value) != event.text.npos;
+    });
+  });
+}
+
+/// Where the line tells of the exit that was seen, the next job may have either: whether a launcher
+/// has such a line depends on which of its processes it looked at first. The codes stand in the
+/// patterns then, each in its own words. True if the fault is how the process was ended.
+bool add_exit(const diagnose::Struck& exit, const IndicatingEvent& event,
+              const std::vector<std::string>& names, faults::Fault& fault) {
+  if (event.id == exit.event.id) return true;
+  if (!tells(event, exit, fault.conditions)) return false;
+  const auto made = faults::distil(exit.event.text, names, parameters_of(exit.event));
+  fault.conditions.clear();
+  fault.patterns.push_back(made.pattern);
+  fault.matches.push_back(exit.event.examples.front().text);
+  return true;
+}
+
 /// A known fault that would be told for the same line, so that this one never was.
 std::optional<Refused> hidden_by(const Confirmed& proposed, const faults::Library& library) {
   if (proposed.evidence.empty())  // the codes of the event that was chosen are not its own
@@ -280,33 +277,31 @@ std::optional<Refused> hidden_by(const Confirmed& proposed, const faults::Librar
 
 }  // namespace
 
-std::vector<wire::Parameter> parameters_of(const IndicatingEvent& event) {
-  std::vector<wire::Parameter> all;
-  all.reserve(event.parameters.size());
-  for (const diagnose::ParameterCount& one : event.parameters) all.push_back({one.kind, one.value});
-  return all;
-}
-
 std::expected<Confirmed, Refused> propose(const ConfirmRequest& request,
                                           const diagnose::Report& report,
                                           const faults::Library& library) {
   if (auto wrong = wrong_in(request.patterns)) return std::unexpected(*wrong);
   const auto event = chosen(request, report, library);
   if (!event) return std::unexpected(event.error());
+  const auto exit = diagnose::struck(report);
   Confirmed proposed;
   faults::Fault& fault = proposed.fault;
   fault.family = "confirmed";
-  fault.title = request.title.empty() ? title_of(event->text) : request.title;
   fault.cause = request.cause;
   fault.fix = request.fix;
   fault.action = request.action.empty() ? request.fix : request.action;
-  if (auto wrong = set_id(request, library, fault)) return std::unexpected(*wrong);
   if (auto wrong = set_category(request, *event, library, proposed)) return std::unexpected(*wrong);
   set_reach(*event, fault);
   if (auto wrong = set_patterns(request, report, *event, fault)) return std::unexpected(*wrong);
   if (auto wrong = set_example(request, *event, fault)) return std::unexpected(*wrong);
+  const bool of_exit =
+      exit && request.patterns.empty() && add_exit(*exit, *event, names_of(report, *event), fault);
+  fault.title = !request.title.empty() ? request.title
+                : of_exit              ? title_of(*exit)
+                                       : title_of(event->text);
+  if (auto wrong = set_id(request, library, fault)) return std::unexpected(*wrong);
   const faults::Library one = library_of(fault);
-  for (const IndicatingEvent& other : report.events)
+  for (const IndicatingEvent& other : telling(report))
     if (!one.match(other.text, parameters_of(other)).empty()) proposed.evidence.push_back(other);
   for (const faults::Fault& before : library.faults())
     if (before.confirmed && before.confirmed->incident == request.incident &&

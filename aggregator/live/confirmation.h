@@ -1,8 +1,9 @@
 // From an engineer's word on an incident to a fault of the library: what is proposed and refused.
 //
-// Flow: api -> FaultBook -> propose(): the incident's frozen report gives the line that told of it,
-// faults/distil the pattern; then FaultBook asks the shards what healthy jobs print and judge()
-// decides. A pattern that a healthy line shows is refused, with the line. Pure.
+// Flow: api -> FaultBook -> propose(): the incident's report gives the line that told of it, or how
+// a process was ended (diagnose/exit_evidence.h), and faults/distil the pattern; then FaultBook
+// asks the shards what healthy jobs print and judge() decides. A pattern that a healthy line shows
+// is refused, with the line. Pure.
 #pragma once
 
 #include <expected>
@@ -60,9 +61,6 @@ struct Bounds {
   static constexpr std::size_t kSentence = 2'000, kTitle = 90, kId = 64, kPattern = 1'000,
                                kPatterns = 8, kExample = 4'096, kName = 512;
 };
-
-/// The values that an event of a report was seen with.
-std::vector<wire::Parameter> parameters_of(const diagnose::IndicatingEvent& event);
 
 /// The fault as it would be stored; `library` is the one in use. Its `rejects` are not there yet.
 std::expected<Confirmed, Refused> propose(const ConfirmRequest& request,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aggregator/faults/likeness.h"
+#include "aggregator/live/told_event.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/utf8.h"
 
@@ -133,7 +134,7 @@ void FaultBook::begin(const std::shared_ptr<Turn>& turn, const ConfirmRequest& r
   NormalQuestion question;
   question.fault = std::make_shared<const faults::Library>(alone(*proposed));
   question.job = report->job.id;
-  for (const diagnose::IndicatingEvent& event : report->events) question.told.push_back(event.id);
+  for (const diagnose::IndicatingEvent& event : telling(*report)) question.told.push_back(event.id);
   question.words = faults::words_of(proposed->evidence.front().text);
   const auto asked = std::make_shared<Confirmed>(std::move(*proposed));
   const bool busy = !hooks_.ask_normal(std::move(question), [this, turn, request, asked,
@@ -157,11 +158,11 @@ void FaultBook::look_back(const ConfirmRequest& request, Confirmed& proposed) {
     ++proposed.incidents;
     const auto report = serve::report_from_json(row.report);
     if (!report) continue;
-    const auto shown =
-        std::ranges::find_if(report->events, [&](const diagnose::IndicatingEvent& event) {
-          return !one.match(event.text, parameters_of(event)).empty();
-        });
-    if (shown != report->events.end())
+    const auto events = telling(*report);
+    const auto shown = std::ranges::find_if(events, [&](const diagnose::IndicatingEvent& event) {
+      return !one.match(event.text, diagnose::parameters_of(event)).empty();
+    });
+    if (shown != events.end())
       proposed.also_matches.push_back({row.id, row.job, row.state, shown->text});
   }
 }

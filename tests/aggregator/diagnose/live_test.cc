@@ -63,6 +63,38 @@ TEST_CASE("live: a killed process is a crash without any line, and its rank the 
   CHECK(report.nodes[0].node == "node-2");
 }
 
+TEST_CASE(
+    "live: a struck process is a known fault without any line; one that was confirmed first") {
+  const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
+  REQUIRE(library);
+  const auto first_with = [](const faults::Library& known, const Exit& exit, bool told) {
+    Trained job;
+    job.process(2, ProcessState::gone, job.last() + 400, exit);
+    if (told)
+      job.say(2,
+              "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9) "
+              "local_rank: 0 (pid: 41213) of binary: /usr/bin/python3",
+              job.last() + 500, Level::error);
+    for (const int node : {0, 1, 3}) job.process(node, ProcessState::gone, job.last() + 900, kTold);
+    const Report report = job.report_at(job.last() + 1000, &known);
+    return report.faults.empty() ? "" : report.faults[0].id;
+  };
+  CHECK(first_with(*library, kKilled, false) == "process_killed");
+  CHECK(first_with(*library, Exit{Exit::Kind::signal, 11, Exit::Seen::zombie}, false) ==
+        "segmentation_fault");
+  CHECK(first_with(*library, kFailed, false).empty());  // its own code; its log has the reason
+  faults::Fault site;
+  site.id = "site_script";
+  site.title = "A script killed it";
+  site.patterns = {R"(its process is gone since .* signal 9 \(SIGKILL\))"};
+  site.severity = Level::fatal;
+  site.confirmed = faults::Confirmation{"ops", {}, "before.0.1"};
+  const faults::Library more = library->with({site});
+  CHECK(first_with(more, kKilled, false) == "site_script");
+  CHECK(first_with(*library, kKilled, true) == "process_killed");
+  CHECK(first_with(more, kKilled, true) == "site_script");
+}
+
 TEST_CASE("live: who leaves after complaining of a peer is no first suspect, even if seen first") {
   const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
   REQUIRE(library);

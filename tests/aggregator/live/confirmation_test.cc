@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <string>
 
+#include "aggregator/live/told_event.h"
+
 namespace l4::live {
 namespace {
 
 using diagnose::IndicatingEvent;
+using diagnose::parameters_of;
 using diagnose::Report;
 using diagnose::Why;
 
@@ -63,6 +66,92 @@ ConfirmRequest asked() {
 std::string refusal(const ConfirmRequest& request, const Report& report = usual()) {
   const auto done = propose(request, report, library());
   return done ? "" : done.error().message;
+}
+
+/// Rank 5 of node-02 was killed; whether a launcher says so is up to `events`.
+Report struck_report(std::vector<IndicatingEvent> events) {
+  Report report;
+  report.job.id = "job-a";
+  report.nodes = {{"node-02", 4, .9, {Rank{5}}, {}, {}, {}}};
+  report.ranks = {{Rank{5},
+                   RankSource::env,
+                   "node-02",
+                   4,
+                   {},
+                   diagnose::Process::gone,
+                   {"its process is gone since 2026-11-20T10:00:00.000Z: signal 9 (SIGKILL)"}}};
+  report.events = std::move(events);
+  return report;
+}
+
+IndicatingEvent peer_lost() {
+  return event_of(7, "RuntimeError: <*> Connection closed by peer <*>", Role::consequence,
+                  {Why::fresh, Why::fatal});
+}
+
+IndicatingEvent launcher_tells() {
+  return event_of(8,
+                  "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9) "
+                  "local_rank: <*> (pid: <*> of binary: <*>",
+                  Role::root, {Why::fresh, Why::spatial, Why::fatal});
+}
+
+/// The fault that a report is answered with.
+std::string told(const faults::Library& known, const Report& report) {
+  for (const IndicatingEvent& event : telling(report))
+    if (const auto found = known.match(event.text, parameters_of(event)); !found.empty())
+      if (!found.front()->consequence) return found.front()->id;
+  return "";
+}
+
+TEST_CASE("confirmation: where no line tells it, how the process was ended does") {
+  const auto done = propose(asked(), struck_report({peer_lost()}), library());
+  REQUIRE(done);
+  CHECK(done->fault.title == "A process ended by signal 9 (SIGKILL)");
+  CHECK(done->fault.category == faults::Category::platform);
+  REQUIRE(done->evidence.size() == 1);
+  CHECK(done->evidence[0].ranks == std::vector<Rank>{Rank{5}});
+  const faults::Library known = library().with({done->fault});
+  Report next = struck_report({peer_lost()});
+  next.ranks[0].node = "node-07";
+  next.ranks[0].rank = Rank{13};
+  next.ranks[0].why = {"its process is gone since 2026-11-21T11:30:00.250Z: signal 9 (SIGKILL)"};
+  CHECK(told(known, next) == done->fault.id);
+  next.ranks[0].why = {"its process is gone since 2026-11-21T11:30:00.250Z: signal 11 (SIGSEGV)"};
+  CHECK(told(known, next) == "segmentation_fault");
+  next.ranks[0].why = {"its process is gone since 2026-11-21T11:30:00.250Z: signal 15 (SIGTERM)"};
+  CHECK(told(known, next).empty());
+  CHECK(refusal(asked(), next).find("tells what happened by itself") != std::string::npos);
+}
+
+TEST_CASE("confirmation: among consequences alone, the one of few nodes that blames no peer") {
+  Report report =
+      report_of({peer_lost(), event_of(6, "Fatal Python error: Aborted", Role::consequence,
+                                       {Why::fresh, Why::spatial, Why::fatal})});
+  report.nodes[0].events = {TemplateId{6}};
+  const auto done = propose(asked(), report, library());
+  REQUIRE(done);
+  CHECK(done->fault.patterns == std::vector<std::string>{"Fatal Python error: Aborted"});
+  CHECK(told(library().with({done->fault}), report) == done->fault.id);
+  report.events[1].why.push_back(Why::accused);
+  CHECK(refusal(asked(), report).find("tells what happened by itself") != std::string::npos);
+}
+
+TEST_CASE("confirmation: a launcher's line on the exit that was seen is known by either") {
+  const auto done = propose(asked(), struck_report({launcher_tells(), peer_lost()}), library());
+  REQUIRE(done);
+  CHECK(done->fault.title == "A process ended by signal 9 (SIGKILL)");
+  CHECK(done->fault.patterns.size() == 2);
+  CHECK(done->fault.matches.size() == 2);
+  const faults::Library known = library().with({done->fault});
+  CHECK(told(known, struck_report({peer_lost()})) == done->fault.id);
+  CHECK(told(known, report_of({launcher_tells()})) == done->fault.id);
+  CHECK(done->evidence.size() == 2);
+  Report other = struck_report({event_of(9, "shelf <*> of corpus <*> lost its ledger", Role::root,
+                                         {Why::fresh, Why::spatial})});
+  const auto of_line = propose(asked(), other, library());
+  REQUIRE(of_line);
+  CHECK(of_line->fault.patterns.size() == 1);  // the exit is another matter
 }
 
 TEST_CASE("confirmation: the most telling event becomes an entry that passes its own test") {
