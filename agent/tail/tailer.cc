@@ -32,6 +32,7 @@ struct Tailer::State {
   void skip_to(Part& part, std::uint64_t offset);
   void drop_heads();
   void rewind(Log& log);
+  void cool();
 
   Context context;
   Scanner scanner;
@@ -39,7 +40,14 @@ struct Tailer::State {
   bool started = false;
   bool folders_left = false;
   Millis cool_until{0};
+  std::size_t found = 0;  ///< bytes, since the last look
 };
+
+void Tailer::State::cool() {
+  const Options& options = context.options;
+  const bool busy = found >= options.busy_bytes;
+  cool_until = context.now.steady + (busy ? options.pause_busy : options.pause);
+}
 
 void Tailer::State::run(const Alarm& alarm) {
   Log* log = context.table.find_log(LogId{static_cast<std::uint32_t>(alarm.key)});
@@ -97,7 +105,8 @@ bool Tailer::State::read_ready() {
       log->queued = false;
       const Reader::Visit visit = reader.visit(*log, budget);
       budget -= std::min(budget, visit.bytes);
-      if (visit.bytes > 0) cool_until = context.now.steady + context.options.pause;
+      found += visit.bytes;
+      if (visit.bytes > 0) cool();
       // The log may have ended, and be gone, with its last part.
       if (visit.more) log = context.table.find_log(id);
       if (visit.more && log != nullptr) context.wake(*log);
@@ -237,7 +246,10 @@ void Tailer::State::begin(Sink& sink, Now now) {
 
 void Tailer::State::notice() {
   const Millis now = context.now.steady;
-  if (now >= cool_until && scanner.read_notices()) cool_until = now + context.options.pause;
+  if (now >= cool_until) {
+    found = 0;
+    if (scanner.read_notices()) cool();
+  }
   run_alarms();
   folders_left = scanner.work();
 }

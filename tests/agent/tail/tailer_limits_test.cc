@@ -40,6 +40,27 @@ TEST_CASE("tailer limits: idle is a look every slow poll and nothing else") {
   CHECK(sink.quiets.size() == 8);
 }
 
+TEST_CASE("tailer limits: who finds much looks again later, and who finds little soon") {
+  Played played;
+  const auto waits_after = [&](std::size_t lines) {
+    std::string text;
+    for (std::size_t i = 0; i < lines; ++i) text += "a line that is one of many\n";
+    played.pass(Millis{2'000});
+    played.disk.append("/logs/rank0.log", text);
+    played.turn(Millis{10});
+    const std::uint64_t before = played.tailer->counters().bytes;
+    played.disk.append("/logs/rank0.log", "one more\n");
+    int steps = 0;
+    for (; played.tailer->counters().bytes == before && steps < 100; ++steps)
+      played.turn(Millis{10});
+    return steps;
+  };
+  waits_after(1);
+  CHECK(waits_after(1) == 10);
+  CHECK(waits_after(20'000) == 40);
+  CHECK(waits_after(1) == 10);
+}
+
 TEST_CASE(
     "tailer limits: no descriptors are left: some are closed for others, and it is said once") {
   Played played;
