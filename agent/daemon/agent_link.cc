@@ -17,6 +17,13 @@ bool is_kernel(const wire::FileId& file) {
   return file.inode == 0;
 }
 
+/// Why questions are refused for now; empty: they are not.
+std::string_view busy(const ship::Session& session, const host::Limits& limits) {
+  if (session.pressure() < wire::Shedding::examples) return {};
+  return limits.over_memory() ? "the agent's memory is at its bound ([limits] resident_mib)"
+                              : "the agent is behind: batches wait to be sent";
+}
+
 }  // namespace
 
 /// Nobody answers: what is read now may be gone later. If the aggregator knows otherwise, that is
@@ -103,13 +110,6 @@ void Agent::define_again(const std::string& job, const std::vector<LocalTemplate
 
 void Agent::asked(const wire::Ask& question) {
   if (questions_.size() < kQuestionsMax) questions_.push_back(question);
-}
-
-/// Why questions are refused for now; empty: they are not.
-std::string_view busy(const ship::Session& session, const host::Limits& limits) {
-  if (session.pressure() < wire::Shedding::examples) return {};
-  return limits.over_memory() ? "the agent's memory is at its bound ([limits] resident_mib)"
-                              : "the agent is behind: batches wait to be sent";
 }
 
 void Agent::answer_questions() {

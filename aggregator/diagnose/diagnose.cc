@@ -127,9 +127,9 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   const job::JobView& view = made;
   const job::JobClock clock = job::make_clock(view);
   const bool as_published = options.scoring == Scoring::paper;
-  const Hints hints =
-      make_hints(view, pool, as_published ? nullptr : options.library,
-                 as_published ? detect::cross_job::Rule::paper : detect::cross_job::Rule::l4);
+  const faults::Library* const library = as_published ? nullptr : options.library;
+  using detect::cross_job::Rule;
+  const Hints hints = make_hints(view, pool, library, as_published ? Rule::paper : Rule::l4);
   const AsOf now = as_of(view, options);
   auto failures = detect::crash::find_failure_events(view, clock, hints.events);
   const auto silence =
@@ -159,7 +159,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   findings.temporal = &temporal;
   findings.temporal_streams = &sequences.streams;
   Suspects suspects = find_suspects(findings, report.verdict.state, lost_nodes);
-  if (options.scoring == Scoring::paper && failed) {
+  if (as_published && failed) {
     PaperFindings paper = diagnose_as_published(findings, sequences, options.seed);
     failures = std::move(paper.failures);
     suspects = std::move(paper.suspects);
@@ -173,8 +173,8 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   build_iterations(built, report);
   if (failed) {
     build_events(built, diagnosis);
-    build_faults(built, as_published ? nullptr : options.library, report);
-    if (options.library != nullptr && !as_published) place_fault(*options.library, report);
+    build_faults(built, library, report);
+    if (library != nullptr) place_fault(*library, report);
   }
   build_stages(built, report);
   report.verdict.scope = failed ? scope_of(built) : Scope::none;

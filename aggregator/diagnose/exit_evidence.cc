@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <csignal>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,22 +19,25 @@ using wire::Exit;
 
 constexpr std::string_view kGone = "its process is gone since ", kSignal = ": signal ";
 
-/// The exit that a sentence tells of, if it is one of a signal.
-std::optional<Exit> exit_in(std::string_view sentence) {
+bool strikes(std::int32_t signal) {
+  return signal != SIGABRT && signal != SIGTERM;
+}
+
+/// The signal that a sentence tells of.
+std::optional<std::int32_t> signal_in(std::string_view sentence) {
   const std::size_t at = sentence.find(kSignal);
   if (!sentence.starts_with(kGone) || at == sentence.npos) return std::nullopt;
   const char* const number = sentence.data() + at + kSignal.size();
-  Exit exit{Exit::Kind::signal, 0, Exit::Seen::zombie};
-  const auto read = std::from_chars(number, sentence.data() + sentence.size(), exit.value);
+  std::int32_t signal = 0;
+  const auto read = std::from_chars(number, sentence.data() + sentence.size(), signal);
   if (read.ec != std::errc{}) return std::nullopt;
-  return exit;
+  return signal;
 }
 
 }  // namespace
 
 bool is_struck(const Exit& exit) {
-  constexpr std::int32_t kAbort = 6, kTerminated = 15;
-  return exit.kind == Exit::Kind::signal && exit.value != kAbort && exit.value != kTerminated;
+  return exit.kind == Exit::Kind::signal && strikes(exit.value);
 }
 
 std::string exit_sentence(TimeMs since, const Exit& exit) {
@@ -44,10 +48,10 @@ std::optional<Struck> struck(const Report& report) {
   if (report.ranks.empty()) return std::nullopt;
   const SuspectRank& first = report.ranks.front();
   for (const std::string& sentence : first.why) {
-    const auto exit = exit_in(sentence);
-    if (!exit || !is_struck(*exit)) continue;
+    const auto signal = signal_in(sentence);
+    if (!signal || !strikes(*signal)) continue;
     const drain::Row row = drain::masked_row(sentence, drain::default_codes());
-    Struck found{exit->value, {}};
+    Struck found{*signal, {}};
     IndicatingEvent& event = found.event;
     event.id = TemplateId{drain::hash(row)};
     event.text = drain::text(row);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "aggregator/diagnose/exit_evidence.h"
 
@@ -11,8 +12,6 @@ namespace {
 
 using wire::Exit;
 using wire::ProcessState;
-
-constexpr std::int32_t kTerminated = 15;  // what launchers send to the others
 
 Fate fate_of(const wire::ProcessFact& process) {
   switch (process.state) {
@@ -124,8 +123,7 @@ std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
       suspects.push_back({rank, kWaiting * kProcessWeight,
                           "its process waits for a device or a file system since " + since});
     } else if (evidence.ranks[rank] == Fate::left_badly) {
-      const bool told =
-          process.exit.kind == Exit::Kind::signal && process.exit.value == kTerminated;
+      const bool told = process.exit.kind == Exit::Kind::signal && process.exit.value == SIGTERM;
       const bool first = stopped == 0 && !told && process.since - *evidence.first_left <= kTie;
       const bool answers = struck && *struck < process.since && !is_struck(process.exit) &&
                            process.exit.kind != Exit::Kind::unseen;

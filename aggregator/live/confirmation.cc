@@ -53,11 +53,11 @@ std::optional<Refused> wrong_in(const std::vector<std::string>& patterns) {
 /// match, else the most telling.
 std::expected<IndicatingEvent, Refused> chosen(const ConfirmRequest& request,
                                                const diagnose::Report& report,
+                                               const std::vector<IndicatingEvent>& events,
                                                const faults::Library& library) {
   faults::Fault given;
   given.patterns = request.patterns;
   const faults::Library asked = library_of(given);
-  const std::vector<IndicatingEvent> events = telling(report);
   const bool any = request.template_id.empty() && request.patterns.empty();
   if (const auto* best = any ? most_telling(report, events, library) : nullptr) return *best;
   for (const IndicatingEvent& event : events) {
@@ -281,7 +281,8 @@ std::expected<Confirmed, Refused> propose(const ConfirmRequest& request,
                                           const diagnose::Report& report,
                                           const faults::Library& library) {
   if (auto wrong = wrong_in(request.patterns)) return std::unexpected(*wrong);
-  const auto event = chosen(request, report, library);
+  const std::vector<IndicatingEvent> events = telling(report);
+  const auto event = chosen(request, report, events, library);
   if (!event) return std::unexpected(event.error());
   const auto exit = diagnose::struck(report);
   Confirmed proposed;
@@ -301,7 +302,7 @@ std::expected<Confirmed, Refused> propose(const ConfirmRequest& request,
                                        : title_of(event->text);
   if (auto wrong = set_id(request, library, fault)) return std::unexpected(*wrong);
   const faults::Library one = library_of(fault);
-  for (const IndicatingEvent& other : telling(report))
+  for (const IndicatingEvent& other : events)
     if (!one.match(other.text, parameters_of(other)).empty()) proposed.evidence.push_back(other);
   for (const faults::Fault& before : library.faults())
     if (before.confirmed && before.confirmed->incident == request.incident &&
