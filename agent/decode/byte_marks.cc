@@ -22,6 +22,7 @@ struct Marks {
   std::uint64_t brackets = 0;  ///< `[`
   std::uint64_t numbers = 0;   ///< digits and `;`
   std::uint64_t closers = 0;   ///< `m`
+  std::uint64_t percents = 0;  ///< `%`
 };
 
 Marks marks_portably(const char* bytes) {
@@ -39,6 +40,7 @@ Marks marks_portably(const char* bytes) {
   marks.numbers = bits_of_block(
       bytes, [](auto byte) { return ((byte >= '0') & (byte <= '9')) | (byte == ';'); });
   marks.closers = bits_of_block(bytes, [](auto byte) { return byte == 'm'; });
+  marks.percents = bits_of_block(bytes, [](auto byte) { return byte == '%'; });
   return marks;
 }
 
@@ -49,7 +51,7 @@ L4_WIDE std::uint64_t all_of(__m512i text, char sign) {
   return _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(sign));
 }
 
-L4_WIDE Marks marks_widely(const char* bytes) {
+L4_WIDE inline Marks marks_widely(const char* bytes) {
   const __m512i text = _mm512_loadu_si512(bytes);
   Marks marks;
   marks.ends = all_of(text, '\n');
@@ -60,26 +62,22 @@ L4_WIDE Marks marks_widely(const char* bytes) {
   const __m512i above_zero = _mm512_sub_epi8(text, _mm512_set1_epi8('0'));
   marks.numbers = _mm512_cmplt_epu8_mask(above_zero, _mm512_set1_epi8(10)) | all_of(text, ';');
   marks.closers = all_of(text, 'm');
+  marks.percents = all_of(text, '%');
   return marks;
 }
 
 const bool kIsWide = __builtin_cpu_supports("avx512bw");
 #endif
 
-Marks marks_of(const char* bytes) {
-#ifdef L4_WIDE_MARKS
-  if (kIsWide) return marks_widely(bytes);
-#endif
-  return marks_portably(bytes);
-}
-
 }  // namespace
 
-void ByteMarks::read(std::string_view block) {
+/// Inlined, so that its loop is built for the same processor as `MarksOf`.
+template <auto MarksOf>
+[[gnu::always_inline]] inline void ByteMarks::read_with(std::string_view block) {
   size_ = block.size();
   const std::size_t words = (size_ + kByteBlock - 1) / kByteBlock;
   ends_.resize(words);
-  odd_.resize(words);
+  found_.resize(words);
   std::uint64_t returns = 0;
   std::uint64_t bracket = 0, in_run = 0;  // what the next 64 bytes begin behind
   for (std::size_t i = 0; i < words; ++i) {
@@ -91,7 +89,7 @@ void ByteMarks::read(std::string_view block) {
       std::memcpy(last.data(), bytes, size_ - at);
       bytes = last.data();
     }
-    const Marks marks = marks_of(bytes);
+    const Marks marks = MarksOf(bytes);
     // One is added to each run of digits behind a bracket: it carries to the sign behind the run.
     const std::uint64_t begins = (marks.numbers & (marks.brackets << 1 | bracket)) | in_run;
     const std::uint64_t carried = marks.numbers + begins;
@@ -99,10 +97,23 @@ void ByteMarks::read(std::string_view block) {
     bracket = marks.brackets >> (kByteBlock - 1);
     const std::uint64_t colours = carried & ~marks.numbers & marks.closers;
     ends_[i] = marks.ends;
-    odd_[i] = marks.odd | colours;
+    found_[i] = {marks.odd | colours, marks.percents};
     returns |= marks.returns;
   }
   holds_cr_ = returns != 0;
+}
+
+#ifdef L4_WIDE_MARKS
+L4_WIDE void ByteMarks::read_widely(std::string_view block) {
+  read_with<marks_widely>(block);
+}
+#endif
+
+void ByteMarks::read(std::string_view block) {
+#ifdef L4_WIDE_MARKS
+  if (kIsWide) return read_widely(block);
+#endif
+  read_with<marks_portably>(block);
 }
 
 std::size_t ByteMarks::line_end(std::size_t at) const {
@@ -116,17 +127,19 @@ std::size_t ByteMarks::line_end(std::size_t at) const {
   return i * kByteBlock + static_cast<std::size_t>(std::countr_zero(bits));
 }
 
-bool ByteMarks::is_plain(std::size_t from, std::size_t to) const {
-  if (from >= to) return true;
+ByteMarks::Signs ByteMarks::signs(std::size_t from, std::size_t to) const {
+  if (from >= to) return {};
   const std::size_t first = from / kByteBlock, last = (to - 1) / kByteBlock;
-  std::uint64_t found = 0;
+  const std::uint64_t in_first = ~std::uint64_t{0} << from % kByteBlock;
+  const std::uint64_t in_last = ~std::uint64_t{0} >> (kByteBlock - 1 - (to - 1) % kByteBlock);
+  Found all;
   for (std::size_t i = first; i <= last; ++i) {
-    std::uint64_t bits = odd_[i];
-    if (i == first) bits &= ~std::uint64_t{0} << from % kByteBlock;
-    if (i == last) bits &= ~std::uint64_t{0} >> (kByteBlock - 1 - (to - 1) % kByteBlock);
-    found |= bits;
+    const std::uint64_t inside =
+        (i == first ? in_first : ~std::uint64_t{0}) & (i == last ? in_last : ~std::uint64_t{0});
+    all.odd |= found_[i].odd & inside;
+    all.percents |= found_[i].percents & inside;
   }
-  return found == 0;
+  return {all.odd == 0, all.percents != 0};
 }
 
 }  // namespace l4::decode

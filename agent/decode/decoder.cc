@@ -268,7 +268,8 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   Message message;
   Record& record = message.record;
   if (may_hold_fields(text)) open_fields(text, message, prefixes);
-  if (std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr)
+  const bool percent = raw.percent || envelope != nullptr || message.fields;
+  if (percent && std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr)
     text = take_bar(text, record, prefixes);
   const std::string_view whole = text;
   if (take_stamp(text, message, prefixes)) {

@@ -53,7 +53,7 @@ bool LineFramer::next(RawLine& line) {
     return false;
   }
   if (gathered_bytes_ == 0) {
-    emit_view(view, marks_.is_plain(from, end), line);
+    emit_view(view, marks_.signs(from, end), line);
   } else {
     absorb(view);
     gathered_bytes_ += view.size();
@@ -92,7 +92,7 @@ void LineFramer::close(RawLine& line, std::uint64_t bytes) {
   dropped_ = 0;
 }
 
-void LineFramer::emit_view(std::string_view view, bool plain, RawLine& line) {
+void LineFramer::emit_view(std::string_view view, ByteMarks::Signs signs, RawLine& line) {
   gathered_bytes_ = view.size();
   std::string_view text = behind_hole(view);
   if (marks_.holds_cr()) {
@@ -107,7 +107,8 @@ void LineFramer::emit_view(std::string_view view, bool plain, RawLine& line) {
   line.bar = {};
   line.updates = 0;
   line.cut = line.head.size() < text.size();
-  line.plain = plain;
+  line.plain = signs.plain;
+  line.percent = signs.percent;
   line.cut_bytes = text.size() - line.head.size();
 }
 
@@ -122,6 +123,7 @@ void LineFramer::emit_gathered(RawLine& line) {
   line.updates = updates_;
   line.cut = cut_;
   line.plain = false;
+  line.percent = true;
   line.cut_bytes = dropped_ + kept.size() - line.last.size();
 }
 

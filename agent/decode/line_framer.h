@@ -26,6 +26,7 @@ struct RawLine {
   std::uint32_t updates = 0;  ///< CR states that followed the first
   bool cut = false;
   bool plain = false;           ///< clean() would leave it as it is
+  bool percent = true;          ///< `last` may hold a `%`
   std::uint64_t cut_bytes = 0;  ///< that were left out where it was cut
 };
 
@@ -56,7 +57,7 @@ class LineFramer {
 
   void absorb(std::string_view part);
   void append(std::string_view piece);
-  void emit_view(std::string_view view, bool plain, RawLine& line);
+  void emit_view(std::string_view view, ByteMarks::Signs signs, RawLine& line);
   void emit_gathered(RawLine& line);
   void close(RawLine& line, std::uint64_t bytes);
 

@@ -1,9 +1,9 @@
 // The table of time stamp formats: one row each.
 //
-// A row says which two characters its lines begin with, so that lines without a stamp cost few
-// tries, and has a scanner that fills a RawStamp or gives up. Scanners look at the first 200 bytes
-// at most and neither allocate nor throw. To add a format: a scanner (stamp_scanners.h), a row, a
-// golden file in tests/agent/decode/golden.
+// A row says which two characters its lines begin with, and what stands behind digits at their
+// front, so that lines cost few tries, and has a scanner that fills a RawStamp or gives up.
+// Scanners look at the first 200 bytes at most and neither allocate nor throw. To add a format: a
+// scanner (stamp_scanners.h), a row, a golden file in tests/agent/decode/golden.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +34,15 @@ struct StampFormat {
   std::string_view name;
   std::string_view first;   ///< characters a line may begin with
   std::string_view second;  ///< ... and go on with; empty: any
+  std::string_view behind;  ///< what may end the digits they begin with, if so; empty: any
   bool (*scan)(std::string_view line, RawStamp& stamp);
 };
 
 inline constexpr std::size_t kStampFormatsMax = 64;
 
 std::span<const StampFormat> stamp_formats();
-/// The rows whose first two characters are those of `line`, a bit for each.
+/// The rows that fit the first two characters of `line`, and the one behind digits at its front, a
+/// bit for each.
 std::uint64_t stamp_rows(std::string_view line);
 
 }  // namespace l4::decode

@@ -16,7 +16,7 @@ bool same(const decode::Speaker& speaker, const Key& key) {
 
 SpeakerTable::Found SpeakerTable::find(const decode::Speaker& speaker) {
   if (one_speaker()) {
-    if (speaker.rank) vote(*speaker.rank);
+    if (speaker.rank && !file_->rank) vote(*speaker.rank);  // else nobody asks for it
     if (!keys_.empty()) return {0, false};
     keys_.push_back({});
     return {0, true};

@@ -54,7 +54,9 @@ TEST_CASE("byte marks: every line end, and no line called plain that must be cle
       for (std::size_t at = 0; at < line.size(); ++at)
         odd = odd || is_odd(line[at]) || is_colour(line, at);
       CAPTURE(line);
-      REQUIRE(marks.is_plain(from, end) == !odd);
+      const ByteMarks::Signs signs = marks.signs(from, end);
+      REQUIRE(signs.plain == !odd);
+      REQUIRE(signs.percent == (line.find('%') != std::string::npos));
       std::string scratch;
       Dirt dirt;
       if (!odd) REQUIRE(clean(line, scratch, dirt) == line);
@@ -69,7 +71,7 @@ TEST_CASE("byte marks: nothing at all") {
   marks.read("ab\n");
   marks.read("");
   CHECK(marks.line_end(0) == 0);
-  CHECK(marks.is_plain(0, 0));
+  CHECK(marks.signs(0, 0).plain);
 }
 
 }  // namespace

@@ -142,5 +142,31 @@ TEST_CASE("rows of the table name every second character that their lines go on 
   }
 }
 
+TEST_CASE("rows of the table name every sign behind the digits that their lines begin with") {
+  const auto formats = stamp_formats();
+  const auto try_all = [&](const std::string& line) {
+    for (std::size_t i = 0; i < formats.size(); ++i) {
+      RawStamp stamp;
+      const bool begins = formats[i].first.find(line[0]) != std::string_view::npos;
+      if (begins && (stamp_rows(line) >> i & 1) == 0 && formats[i].scan(line, stamp))
+        FAIL(formats[i].name << " takes " << line);
+    }
+  };
+  for (const StampRow& row : kStampRows) {
+    const std::string line = row.line;
+    const std::size_t from = line[0] == '[' || line[0] == '(' ? 1 : 0;
+    const std::size_t sign = std::min(line.find_first_not_of("0123456789", from), line.size());
+    for (const std::size_t digits : {sign - from, std::size_t{1}, std::size_t{2}, std::size_t{4},
+                                     std::size_t{8}, std::size_t{10}, std::size_t{13}}) {
+      const std::string front = line.substr(0, from) + std::string(digits, '1');
+      for (char other = '\t'; other < '\x7f'; ++other) {
+        const std::string behind = sign < line.size() ? line.substr(sign + 1) : "";
+        try_all(front + other + behind);
+        try_all(front + other + line.substr(from));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace l4::decode
