@@ -45,8 +45,8 @@ struct Tailer::State {
 
 void Tailer::State::cool() {
   const Options& options = context.options;
-  const bool busy = found >= options.busy_bytes;
-  cool_until = context.now.steady + (busy ? options.pause_busy : options.pause);
+  const Millis longer{found / options.bytes_per_pause_ms};
+  cool_until = context.now.steady + std::min(options.pause + longer, options.pause_most);
 }
 
 void Tailer::State::run(const Alarm& alarm) {
@@ -163,6 +163,7 @@ Result<Tailer> Tailer::make(Options options, FileSystem& files, std::unique_ptr<
   auto sources = Sources::compile(options.sources, options.excludes);
   if (!sources) return std::unexpected(sources.error());
   options.bytes_per_file = std::max<std::size_t>(options.bytes_per_file, 1);
+  options.bytes_per_pause_ms = std::max<std::size_t>(options.bytes_per_pause_ms, 1);
   options.bytes_per_turn = std::max(options.bytes_per_turn, options.bytes_per_file);
   options.descriptors_max = std::max(options.descriptors_max, kOpenMin);
   return Tailer{

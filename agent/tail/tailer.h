@@ -38,12 +38,13 @@ struct Options {
   /// Files seen for the first time that are older are read from their end.
   Millis old_after = std::chrono::hours{24};
   std::size_t bytes_per_turn = 4 << 20;
-  std::size_t bytes_per_file = 256 << 10;  ///< in one visit; then the other files have their turn
-  std::size_t descriptors_max = 256;       ///< see descriptors_allowed()
+  std::size_t bytes_per_file = 1 << 20;  ///< in one visit; then the other files have their turn
+  std::size_t descriptors_max = 256;     ///< see descriptors_allowed()
   std::size_t files_max = 200'000;
-  Millis pause{100};       ///< between two looks at files that are being written
-  Millis pause_busy{400};  ///< ... after one that found `busy_bytes`: less is done anew each time
-  std::size_t busy_bytes = 256 << 10;
+  Millis pause{100};         ///< between two looks at files that are being written
+  Millis pause_most{1'000};  ///< ... however much the first one found
+  /// What makes the pause a millisecond longer: less is done anew for each byte.
+  std::size_t bytes_per_pause_ms = 4 << 10;
   Millis slow_poll{10'000};     ///< everything is looked at, whatever was noticed
   Millis blind_poll{1'000};     ///< where writes are not noticed
   Millis quiet_after{1'000};    ///< a last line without its end is offered

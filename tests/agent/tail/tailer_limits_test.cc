@@ -40,25 +40,27 @@ TEST_CASE("tailer limits: idle is a look every slow poll and nothing else") {
   CHECK(sink.quiets.size() == 8);
 }
 
-TEST_CASE("tailer limits: who finds much looks again later, and who finds little soon") {
+TEST_CASE("tailer limits: the more is found, the later it looks again") {
   Played played;
-  const auto waits_after = [&](std::size_t lines) {
-    std::string text;
-    for (std::size_t i = 0; i < lines; ++i) text += "a line that is one of many\n";
+  const auto waits_after = [&](std::size_t bytes) {
+    const std::string text = std::string(bytes - 1, 'a') + '\n';
     played.pass(Millis{2'000});
     played.disk.append("/logs/rank0.log", text);
     played.turn(Millis{10});
     const std::uint64_t before = played.tailer->counters().bytes;
     played.disk.append("/logs/rank0.log", "one more\n");
     int steps = 0;
-    for (; played.tailer->counters().bytes == before && steps < 100; ++steps)
+    for (; played.tailer->counters().bytes == before && steps < 200; ++steps)
       played.turn(Millis{10});
     return steps;
   };
-  waits_after(1);
-  CHECK(waits_after(1) == 10);
-  CHECK(waits_after(20'000) == 40);
-  CHECK(waits_after(1) == 10);
+  waits_after(100);
+  CHECK(waits_after(100) == 10);
+  CHECK(waits_after(400 << 10) == 20);
+  CHECK(waits_after(1 << 20) == 36);
+  CHECK(waits_after(3 << 20) == 87);
+  CHECK(waits_after(4 << 20) == 100);
+  CHECK(waits_after(100) == 10);
 }
 
 TEST_CASE(
