@@ -34,3 +34,8 @@ endif()
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(l4_options INTERFACE -Wno-subobject-linkage -Wno-shadow)
 endif()
+
+# gcc 12 takes the parts of a joined std::string for overlapping (its bug 105651).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(l4_options INTERFACE -Wno-restrict)
+endif()
