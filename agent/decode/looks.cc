@@ -62,6 +62,7 @@ std::optional<Rank> LooksReader::read(std::string_view indented, Message& messag
   const std::string_view text = trim(indented);
   const auto blanks = static_cast<std::size_t>(text.data() - indented.data());
   message.record.outline = outline_of(text);
+  if (expect_) expect_(message.record.outline);
   const bool usual = blanks <= 1 && blanks + text.size() == indented.size();
   if (!usual || message.record.outline.collapsed == 0) return look_at(indented, message);
 

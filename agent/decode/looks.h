@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "agent/decode/fold.h"
 #include "common/base/ids.h"
@@ -19,6 +21,11 @@ namespace l4::decode {
 
 class LooksReader {
  public:
+  /// `expect`: told the outline of a message as soon as it is known, so that who asks for it once
+  /// the message is folded can fetch what is known of it meanwhile.
+  explicit LooksReader(std::function<void(const Outline&)> expect = {})
+      : expect_(std::move(expect)) {}
+
   /// `indented`: the message with its indentation. Sets text, outline, body, shape and, if it is
   /// unknown, the level of the message, whose marks (stamped, origin, ..) must be set. Returns the
   /// rank that the header names.
@@ -34,6 +41,7 @@ class LooksReader {
     bool operator==(const Looks&) const = default;
   };
 
+  std::function<void(const Outline&)> expect_;
   OutlineMemo<Looks> memo_{kOutlinesMax};
   std::string scratch_;
 };

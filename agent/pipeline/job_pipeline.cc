@@ -22,6 +22,10 @@ JobPipeline::JobPipeline(std::string job, const segment::RulePackSet& packs, Opt
       packs_(&packs),
       options_(options),
       output_(output),
+      looks_([this](const Outline& outline) {
+        miner_.prefetch(outline);
+        silent_.prefetch(outline);
+      }),
       miner_(options.drain),
       timers_(packs.timers()) {
   name_timers();

@@ -37,6 +37,9 @@ class OutlineMemo {
  public:
   explicit OutlineMemo(std::size_t entries_max) : entries_max_(entries_max) {}
 
+  /// Brings what find() looks at nearer, for who finds other things out first.
+  void prefetch(const Outline& outline) const { table_.prefetch(outline.collapsed); }
+
   /// What is known of lines with this outline; null if it must be found out.
   const Value* find(const Outline& outline) {
     const Entry* entry = table_.find(outline.collapsed);

@@ -125,8 +125,7 @@ Skeleton TemplateMiner::State::mask(std::string_view message, const Outline& out
 
 const MaskedLine& TemplateMiner::State::whole(std::string_view message,
                                               std::optional<MaskedLine>& known) const {
-  if (!known) known = masked_line(message, codes);
-  return *known;
+  return known ? *known : known.emplace(masked_line(message, codes));
 }
 
 /// The template of a line that is new but half of which is known.
@@ -306,6 +305,10 @@ Match TemplateMiner::learn(std::string_view message, bool alert, const Outline& 
   return {id, skeleton, false, false};
 }
 
+void TemplateMiner::prefetch(const Outline& outline) const {
+  state_->outlines.prefetch(outline);
+}
+
 std::optional<LocalTemplateId> TemplateMiner::find(std::string_view message) const {
   const MaskedLine line = masked_line(message, state_->codes);
   std::optional<std::uint32_t> id;
@@ -377,8 +380,7 @@ std::vector<LocalTemplateId> TemplateMiner::take_forgotten() {
 }
 
 std::size_t TemplateMiner::size() const {
-  if (state_->frozen) return state_->frozen->templates;
-  return state_->entries.size() - state_->aliases;
+  return state_->frozen ? state_->frozen->templates : state_->entries.size() - state_->aliases;
 }
 
 Stats TemplateMiner::stats() const {

@@ -63,6 +63,8 @@ class TemplateMiner {
   /// line is a warning or more, so that no flood may hide it among others. `outline` of it, if that
   /// is known: spares masking lines that differ in digits alone.
   Match learn(std::string_view message, bool alert = false, const Outline& outline = {});
+  /// Brings what learn() looks at first for such a line nearer.
+  void prefetch(const Outline& outline) const;
   /// Template that learn() would give if it created nothing; empty if it would create one.
   std::optional<LocalTemplateId> find(std::string_view message) const;
 
