@@ -31,6 +31,9 @@ STEP_S = 0.1
 ROTATE_EVERY = 60           # steps
 STALE_STEPS = 120           # that a folder stays behind its job's end
 HELD_S = 60                 # that the agent holds files open that are gone
+# Of an agent. It does not begin anew without the idle ones while it holds such files, and what comes
+# beyond the bound is told to its first job: at 8 s a job, 4 at a time, 34 come in a minute.
+AGENT_JOBS = 40
 GROWTH, GROWTH_MB = 1.05, 3  # of the medians of two quarters
 CRASH_EVERY = 5
 
@@ -119,7 +122,7 @@ class Soak:
         self.life = max(80, int(options.seconds / STEP_S / 40))
         most = int(options.seconds / STEP_S / self.life + 2) * JOBS
         settings = {"logs": {"sources": [str(folder / "jobs" / name_of(i)) for i in range(most)]},
-                    "memory": {"jobs": 24, "job_idle_s": max(5, options.seconds // 60)}}
+                    "memory": {"jobs": AGENT_JOBS, "job_idle_s": max(5, options.seconds // 60)}}
         self.site = linked_site.Site(folder, options.bin, settings)
         with open(folder / "aggregator.toml", "a", encoding="utf-8") as file:
             file.write("[jobs]\ncloses_after_s = 20\nkeeps_for_s = 10\n"
