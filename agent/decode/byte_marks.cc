@@ -77,7 +77,8 @@ template <auto MarksOf>
   size_ = block.size();
   const std::size_t words = (size_ + kByteBlock - 1) / kByteBlock;
   ends_.resize(words);
-  found_.resize(words);
+  odd_.resize(words);
+  percents_.resize(words);
   std::uint64_t returns = 0;
   std::uint64_t bracket = 0, in_run = 0;  // what the next 64 bytes begin behind
   for (std::size_t i = 0; i < words; ++i) {
@@ -97,7 +98,8 @@ template <auto MarksOf>
     bracket = marks.brackets >> (kByteBlock - 1);
     const std::uint64_t colours = carried & ~marks.numbers & marks.closers;
     ends_[i] = marks.ends;
-    found_[i] = {marks.odd | colours, marks.percents};
+    odd_[i] = marks.odd | colours;
+    percents_[i] = marks.percents;
     returns |= marks.returns;
   }
   holds_cr_ = returns != 0;
@@ -132,14 +134,14 @@ ByteMarks::Signs ByteMarks::signs(std::size_t from, std::size_t to) const {
   const std::size_t first = from / kByteBlock, last = (to - 1) / kByteBlock;
   const std::uint64_t in_first = ~std::uint64_t{0} << from % kByteBlock;
   const std::uint64_t in_last = ~std::uint64_t{0} >> (kByteBlock - 1 - (to - 1) % kByteBlock);
-  Found all;
+  std::uint64_t odd = 0, percents = 0;
   for (std::size_t i = first; i <= last; ++i) {
     const std::uint64_t inside =
         (i == first ? in_first : ~std::uint64_t{0}) & (i == last ? in_last : ~std::uint64_t{0});
-    all.odd |= found_[i].odd & inside;
-    all.percents |= found_[i].percents & inside;
+    odd |= odd_[i] & inside;
+    percents |= percents_[i] & inside;
   }
-  return {all.odd == 0, all.percents != 0};
+  return {odd == 0, percents != 0};
 }
 
 }  // namespace l4::decode

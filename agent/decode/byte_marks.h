@@ -2,10 +2,9 @@
 //
 // Used by the framer for every block. One pass over the bytes marks both, and each `%`, a bit for
 // each byte, so that lines are found and need not be cleaned, or searched for a progress bar,
-// without being looked at again. Where the processor
-// can (AVX-512), 64 bytes at a time. Not plain: control characters but tabs, bytes from 0x7f on,
-// and `[1;31m`, a colour whose ESC was lost (clean.h says what becomes of them). One thread; keeps
-// its room.
+// without being looked at again. Where the processor can (AVX-512), 64 bytes at a time. Not plain:
+// control characters but tabs, bytes from 0x7f on, and `[1;31m`, a colour whose ESC was lost
+// (clean.h says what becomes of them). One thread; keeps its room.
 #pragma once
 
 #include <cstddef>
@@ -35,11 +34,7 @@ class ByteMarks {
   void read_with(std::string_view block);
   void read_widely(std::string_view block);
 
-  struct Found {  // of 64 bytes, a bit for each
-    std::uint64_t odd = 0, percents = 0;
-  };
-  std::vector<std::uint64_t> ends_;  // the same
-  std::vector<Found> found_;
+  std::vector<std::uint64_t> ends_, odd_, percents_;  // a bit for each byte
   std::size_t size_ = 0;
   bool holds_cr_ = false;
 };

@@ -51,6 +51,17 @@ inline bool is_word(char c) {
 inline bool is_host(char c) {
   return kHostCharacters[static_cast<unsigned char>(c)];
 }
+/// The same for find_kind(), which asks about sixteen bytes at a time.
+inline constexpr auto kIsHostByte = [](auto byte) {
+  const auto lower = byte | 0x20;
+  return ((lower >= 'a') & (lower <= 'z')) | ((byte >= '0') & (byte <= '9')) |
+         ((byte >= '-') & (byte <= '.')) | (byte == '_');
+};
+static_assert([] {
+  for (std::size_t i = 0; i < kHostCharacters.size(); ++i)
+    if ((kIsHostByte(static_cast<signed char>(i)) != 0) != kHostCharacters[i]) return false;
+  return true;
+}());
 
 inline std::string_view trim_left(std::string_view text) {
   std::size_t i = 0;

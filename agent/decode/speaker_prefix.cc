@@ -278,11 +278,7 @@ constexpr std::array kPrefixes{
 
 /// The character behind the name or number at the front, which rules most rows out at once.
 char mark_of(std::string_view text, First first) {
-  const auto ends_name = [](auto byte) {
-    const auto lower = byte | 0x20;
-    return (((lower >= 'a') & (lower <= 'z')) | ((byte >= '-') & (byte <= '.')) |
-            ((byte >= '0') & (byte <= '9')) | (byte == '_') | (byte == '@')) == 0;
-  };
+  const auto ends_name = [](auto byte) { return (kIsHostByte(byte) | (byte == '@')) == 0; };
   const std::size_t at = find_kind(text, first == First::square ? 1 : 0, ends_name);
   return at < text.size() ? text[at] : '\0';
 }

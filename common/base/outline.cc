@@ -9,12 +9,12 @@
 #include "common/base/outline_memo.h"
 
 namespace l4 {
-
 namespace {
 
-/// Two lanes, so that half as many steps wait for each other; `text` has room for zeros behind it.
+/// As hashing::of_bytes, but in two lanes, so that half as many steps wait for each other.
 std::uint64_t hash_of(CollapsedText& text, std::size_t size) {
   constexpr std::size_t kStep = 32;
+  static_assert(kStep <= kByteBlock, "zeros follow the text");
   std::memset(text.data() + size, 0, kStep);
   std::uint64_t one = size * hashing::kA, other = hashing::kC;
   for (std::size_t at = 0; at < size; at += kStep) {
@@ -26,18 +26,6 @@ std::uint64_t hash_of(CollapsedText& text, std::size_t size) {
   }
   return hashing::fold(one ^ hashing::kB, other);
 }
-
-}  // namespace
-
-Outline outline_of(std::string_view line) {
-  if (line.empty() || line.size() > Outline::kBytesMax) return {};
-  CollapsedText text;
-  const CollapsedLine collapsed = collapse(line, text);
-  const std::uint64_t hash = hash_of(text, collapsed.size);
-  return {hash != 0 ? hash : 1, hashing::fold(collapsed.digits ^ hash, hashing::kC) | 1};
-}
-
-namespace {
 
 bool is_hex_digit(char c) {
   return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
@@ -54,6 +42,14 @@ void append_hex(std::size_t size, const DigitProbe& with, std::string& out) {
 }
 
 }  // namespace
+
+Outline outline_of(std::string_view line) {
+  if (line.empty() || line.size() > Outline::kBytesMax) return {};
+  CollapsedText text;
+  const CollapsedLine collapsed = collapse(line, text);
+  const std::uint64_t hash = hash_of(text, collapsed.size);
+  return {hash != 0 ? hash : 1, hashing::fold(collapsed.digits ^ hash, hashing::kC) | 1};
+}
 
 std::string_view probe(std::string_view line, const DigitProbe& with, std::string& out) {
   out.clear();

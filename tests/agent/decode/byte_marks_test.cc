@@ -24,7 +24,7 @@ bool is_colour(const std::string& text, std::size_t at) {
 }
 
 std::string random_text(std::mt19937& random, std::size_t size) {
-  constexpr std::string_view kRare("\n\r\t\x1b\x7f\0\xc3\x9f", 8);
+  constexpr std::string_view kRare("\n\r\t\x1b\x7f\0\xc3\x9f%", 9);
   constexpr std::string_view kOften = "[[[m0123456789;; ab]/:@";
   const bool rare = random() % 2 == 0;
   std::string text;

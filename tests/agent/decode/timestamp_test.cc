@@ -158,11 +158,11 @@ TEST_CASE("rows of the table name every sign behind the digits that their lines 
     const std::size_t sign = std::min(line.find_first_not_of("0123456789", from), line.size());
     for (const std::size_t digits : {sign - from, std::size_t{1}, std::size_t{2}, std::size_t{4},
                                      std::size_t{8}, std::size_t{10}, std::size_t{13}}) {
-      const std::string front = line.substr(0, from) + std::string(digits, '1');
+      const std::string behind = sign < line.size() ? line.substr(sign + 1) : "";
       for (char other = '\t'; other < '\x7f'; ++other) {
-        const std::string behind = sign < line.size() ? line.substr(sign + 1) : "";
-        try_all(front + other + behind);
-        try_all(front + other + line.substr(from));
+        const std::string front = line.substr(0, from).append(digits, '1').append(1, other);
+        try_all(front + behind);
+        try_all(front + line.substr(from));
       }
     }
   }
