@@ -13,11 +13,11 @@ namespace {
 
 /// As hashing::of_bytes, but in two lanes, so that half as many steps wait for each other.
 std::uint64_t hash_of(CollapsedText& text, std::size_t size) {
-  constexpr std::size_t kStep = 32;
-  static_assert(kStep <= kByteBlock, "zeros follow the text");
-  std::memset(text.data() + size, 0, kStep);
+  constexpr std::size_t kHashStep = 32;
+  static_assert(kHashStep <= kByteBlock, "zeros follow the text");
+  std::memset(text.data() + size, 0, kHashStep);
   std::uint64_t one = size * hashing::kA, other = hashing::kC;
-  for (std::size_t at = 0; at < size; at += kStep) {
+  for (std::size_t at = 0; at < size; at += kHashStep) {
     const auto word = [&](std::size_t i) {
       return hashing::load<std::uint64_t>(text.data() + at + i * sizeof(std::uint64_t));
     };
