@@ -44,6 +44,7 @@ struct Context {
   std::vector<Part*> open = {};
   std::vector<std::uint64_t> resumed = {};  ///< parts of positions that may be found yet
   bool keeps_heads = false;                 ///< of what is found, until all positions are known
+  Millis cool_until{0};                     ///< what was written to is not looked at before
 
   /// Something of the log may be readable.
   void wake(Log& log);

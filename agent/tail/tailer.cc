@@ -39,14 +39,13 @@ struct Tailer::State {
   Reader reader;
   bool started = false;
   bool folders_left = false;
-  Millis cool_until{0};
   std::size_t found = 0;  ///< bytes, since the last look
 };
 
 void Tailer::State::cool() {
   const Options& options = context.options;
   const Millis longer{found / options.bytes_per_pause_ms};
-  cool_until = context.now.steady + std::min(options.pause + longer, options.pause_most);
+  context.cool_until = context.now.steady + std::min(options.pause + longer, options.pause_most);
 }
 
 void Tailer::State::run(const Alarm& alarm) {
@@ -247,7 +246,7 @@ void Tailer::State::begin(Sink& sink, Now now) {
 
 void Tailer::State::notice() {
   const Millis now = context.now.steady;
-  if (now >= cool_until) {
+  if (now >= context.cool_until) {
     found = 0;
     if (scanner.read_notices()) cool();
   }
@@ -293,10 +292,10 @@ Wait Tailer::wait(Now now) const {
   Wait wait;
   if (!state.context.alarms.empty())
     wait.at_most = std::max(Millis{0}, state.context.alarms.top().at - now.steady);
-  if (now.steady >= state.cool_until) {
+  if (now.steady >= state.context.cool_until) {
     wait.fd = state.scanner.fd();
   } else if (state.scanner.fd() >= 0) {
-    const Millis cool = state.cool_until - now.steady;
+    const Millis cool = state.context.cool_until - now.steady;
     wait.at_most = std::min(cool, wait.at_most.value_or(cool));
   }
   return wait;

@@ -63,6 +63,22 @@ TEST_CASE("tailer limits: the more is found, the later it looks again") {
   CHECK(waits_after(100) == 10);
 }
 
+TEST_CASE("tailer limits: the pause holds however often is written") {
+  Played played;
+  const std::string piece = std::string((4 << 10) - 1, 'a') + '\n';
+  int looks = 0;
+  for (int step = 0; step < 1'000; ++step) {
+    for (int i = 0; i < 10; ++i) played.disk.append("/logs/rank0.log", piece);
+    const std::uint64_t before = played.tailer->counters().bytes;
+    played.turn(Millis{10});
+    if (played.tailer->counters().bytes > before) ++looks;
+  }
+  CHECK(looks >= 10);  // each pause is 100 ms longer than the one before, up to a second
+  CHECK(looks <= 18);
+  played.turn(Millis{1'000});
+  CHECK(played.tailer->counters().bytes == 10'000 * piece.size());
+}
+
 TEST_CASE(
     "tailer limits: no descriptors are left: some are closed for others, and it is said once") {
   Played played;
