@@ -68,16 +68,16 @@ std::optional<Rank> LooksReader::read(std::string_view indented, Message& messag
 
   const Outline outline = with_marks(message.record.outline, message, blanks);
   if (const Looks* known = memo_.find(outline); known != nullptr) {
-    if (known->each) return look_at(indented, message);
+    if (known->is_error) return look_at(indented, message);
     message.record.text = text;
     message.record.level = known->level;
     message.body = body_of(indented, message, {});
     message.shape = known->shape;
-    return std::nullopt;
+    return known->names_rank ? scan_header(text, message.stamped).rank : std::nullopt;
   }
   const Message given = message;
   const auto looks_of = [&](const Message& seen, bool rank) {
-    return Looks{seen.record.level, seen.shape, rank || seen.record.level >= Level::error};
+    return Looks{seen.record.level, seen.shape, rank, seen.record.level >= Level::error};
   };
   const auto rank = look_at(indented, message);
   const auto find_out = [&](std::string_view other) {

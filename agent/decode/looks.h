@@ -2,7 +2,7 @@
 // a fold.
 //
 // Flow: Decoder asks for each line whose wrapping is off. Lines that differ from many before in
-// digits alone are answered from a memo, as long as they name no rank and are no errors. For any
+// digits alone are answered from a memo, but for errors and the number of the rank. For any
 // decoders of one thread; bounded by kOutlinesMax.
 #pragma once
 
@@ -37,7 +37,8 @@ class LooksReader {
   struct Looks {
     Level level = Level::unknown;
     Shape shape = Shape::plain;
-    bool each = false;  ///< each line must be looked at: it names a rank or is an error
+    bool names_rank = false;  ///< in its header, which is read for each line
+    bool is_error = false;    ///< each line must be looked at
     bool operator==(const Looks&) const = default;
   };
 

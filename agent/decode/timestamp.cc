@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "common/base/hash.h"
+
 namespace l4::decode {
 
 TimestampReader::TimestampReader(Millis zone, std::optional<TimeMs> year_hint)
@@ -23,12 +25,18 @@ std::optional<Stamp> TimestampReader::read(std::string_view line) {
     stamp->cut_to += stamp->cut_to == 0 ? 0 : indent;
     return stamp;
   };
-  if ((rows >> learned_ & 1) != 0) {
-    if (const auto stamp = attempt(learned_)) return stamp;
-    rows &= ~(std::uint64_t{1} << learned_);
+  std::uint8_t& learned = learned_[hashing::fold(rows, hashing::kA) % learned_.size()];
+  if ((rows >> learned & 1) != 0) {
+    if (const auto stamp = attempt(learned)) return stamp;
+    rows &= ~(std::uint64_t{1} << learned);
   }
-  for (; rows != 0; rows &= rows - 1)
-    if (const auto stamp = attempt(static_cast<std::size_t>(__builtin_ctzll(rows)))) return stamp;
+  for (; rows != 0; rows &= rows - 1) {
+    const auto row = static_cast<std::uint8_t>(__builtin_ctzll(rows));
+    if (const auto stamp = attempt(row)) {
+      learned = row;
+      return stamp;
+    }
+  }
   return std::nullopt;
 }
 
@@ -42,7 +50,6 @@ std::optional<Stamp> TimestampReader::resolve(const RawStamp& raw, std::size_t r
   stamp.cut_to = raw.cut_to;
   stamp.level = raw.level;
   stamp.host = raw.host;
-  learned_ = row;
   ++hits_[row];
   return stamp;
 }

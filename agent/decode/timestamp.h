@@ -1,10 +1,10 @@
 // Reads the time stamp of a line by a format that is learned per source.
 //
-// The format that hit last is tried first, then every row of kStampFormats (timestamp_formats.h)
-// whose first two characters fit. Years that are not printed come from the last full stamp of the
-// source, else from the hint, else the line has no time; so do dates, of which the first is the
-// last that agrees with the hint. Local times are shifted by the zone. One reader per file, one
-// thread, no allocation.
+// Of the rows of kStampFormats (timestamp_formats.h) that may fit by their first characters, that
+// one is tried first which hit last where the same ones came into question, then each in turn.
+// Years that are not printed come from the last full stamp of the source, else from the hint, else
+// the line has no time; so do dates, of which the first is the last that agrees with the hint.
+// Local times are shifted by the zone. One reader per file, one thread, no allocation.
 #pragma once
 
 #include <array>
@@ -43,9 +43,9 @@ class TimestampReader {
   std::optional<TimeMs> time_of_day(const Civil& civil);
 
   Millis zone_;
-  std::optional<TimeMs> near_;  // for stamps without a year or a date
-  bool near_is_hint_ = true;    // not a time that was printed
-  std::size_t learned_ = 0;
+  std::optional<TimeMs> near_;              // for stamps without a year or a date
+  bool near_is_hint_ = true;                // not a time that was printed
+  std::array<std::uint8_t, 64> learned_{};  // row, by hash of those that came into question
   std::array<std::uint64_t, kStampFormatsMax + 2> hits_{};  // by row, then json, logfmt
 };
 

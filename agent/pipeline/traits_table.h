@@ -21,29 +21,26 @@ class TraitsTable {
   /// Those of a template; as yet unseen if they are new. Valid until it is erased.
   segment::TemplateTraits& operator[](LocalTemplateId id) {
     const std::uint64_t key = segment::key_of(id);
-    if (const std::uint32_t* place = places_.find(key); place != nullptr) return traits_[*place];
-    if (free_.empty()) {
-      free_.push_back(static_cast<std::uint32_t>(traits_.size()));
-      traits_.emplace_back();
-    }
-    const std::uint32_t place = free_.back();
+    if (segment::TemplateTraits* const* place = places_.find(key); place != nullptr) return **place;
+    if (free_.empty()) free_.push_back(&traits_.emplace_back());
+    segment::TemplateTraits* const place = free_.back();
     free_.pop_back();
     places_[key] = place;
-    return traits_[place];
+    return *place;
   }
 
   void erase(LocalTemplateId id) {
-    const std::uint32_t* place = places_.find(segment::key_of(id));
+    segment::TemplateTraits* const* place = places_.find(segment::key_of(id));
     if (place == nullptr) return;
-    traits_[*place] = {};
+    **place = {};
     free_.push_back(*place);
     places_.erase(segment::key_of(id));
   }
 
  private:
-  FlatTable<std::uint32_t> places_;  // in traits_
+  FlatTable<segment::TemplateTraits*> places_;
   std::deque<segment::TemplateTraits> traits_;
-  std::vector<std::uint32_t> free_;
+  std::vector<segment::TemplateTraits*> free_;
 };
 
 }  // namespace l4::pipeline
