@@ -129,7 +129,7 @@ TEST_CASE("event stream: one who never reads is closed, and others go on") {
   const auto well = streams.at(1);
   stuck->push(std::string(32 << 20, 'x'));  // more than the system takes for one who does not read
   CHECK(soon([&] { return stuck->is_over(); }));
-  CHECK(streams.server->counts().timed_out == 1);
+  CHECK(soon([&] { return streams.server->counts().timed_out == 1; }));
   CHECK(well->push("data: 1\n\n"));
   CHECK(soon([&] { return streams.server->counts().streams == 1; }));
   const auto third = get(streams.url(), {.timeout = 100ms});  // makes the second one again
