@@ -42,7 +42,8 @@ std::uint64_t draw() {
   return (std::uint64_t{device()} << 32U) ^ device();
 }
 
-Result<std::unique_ptr<daemon::Agent>> make_agent(daemon::Ready ready, daemon::OwnLog& log) {
+Result<std::unique_ptr<daemon::Agent>> make_agent(daemon::Ready ready, daemon::OwnLog& log,
+                                                  std::optional<tail::Tailer> tailer = {}) {
   auto port = wire::make_zmq_client(std::make_shared<wire::ZmqContext>(8),
                                     {ready.settings.aggregator, ready.key});
   if (!port) return std::unexpected(port.error());
@@ -56,6 +57,7 @@ Result<std::unique_ptr<daemon::Agent>> make_agent(daemon::Ready ready, daemon::O
   world.seed = draw();
   world.port = std::move(*port);
   world.log = &log;
+  world.tailer = std::move(tailer);
   return daemon::Agent::make(std::move(ready.settings), std::move(world), moment());
 }
 
@@ -140,9 +142,9 @@ class Loop {
         ready ? daemon::Agent::check(ready->settings) : std::unexpected(ready.error());
     if (!packs)
       return log_.warn("cannot begin anew without idle jobs: " + packs.error().text(), now);
-    agent_->make_room(moment());
+    auto tailer = agent_->make_room(moment());
     agent_.reset();  // its connection goes before the next one comes
-    auto next = make_agent(std::move(*ready), log_);
+    auto next = make_agent(std::move(*ready), log_, std::move(tailer));
     if (!next) throw std::runtime_error(next.error().text());
     agent_ = std::move(*next);
   }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace l4::daemon {
@@ -49,6 +50,21 @@ ship::SessionOptions session_options(const Settings& settings, const Agent::Worl
   options.queue = settings.queue;
   options.seed = world.seed;
   return options;
+}
+
+/// It follows the logs that are asked for, and nothing is to be read again that was committed.
+bool can_go_on(const tail::Tailer& tailer, const Settings& settings,
+               const std::vector<tail::Position>& committed) {
+  const tail::Options& options = tailer.options();
+  if (std::tie(options.sources, options.excludes, options.old_after) !=
+      std::tie(settings.sources, settings.excludes, settings.old_after))
+    return false;
+  std::unordered_map<std::uint64_t, std::uint64_t> counted;
+  for (const tail::Position& position : committed) counted[position.file.key] = position.offset;
+  return std::ranges::all_of(tailer.positions(), [&](const tail::Position& position) {
+    const auto found = counted.find(position.file.key);
+    return position.offset <= (found == counted.end() ? 0 : found->second);
+  });
 }
 
 }  // namespace
@@ -117,6 +133,14 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
 Agent::~Agent() = default;
 
 void Agent::begin_tailing(const std::vector<tail::Position>& positions, tail::Known known) {
+  if (world_.tailer && can_go_on(*world_.tailer, settings_, positions)) {
+    tailer_ = std::exchange(world_.tailer, std::nullopt);
+    bytes_before_ = tailer_->counters().bytes;
+    tailer_->begin_anew();
+    tailer_->resume(positions, known);
+    return;
+  }
+  world_.tailer.reset();
   auto watcher = tail::make_inotify_watcher();
   if (!watcher)
     world_.log->warn("changes are looked for, not noticed: the system gives no inotify instance",
@@ -281,9 +305,8 @@ bool Agent::all_is_told() const {
 
 /// Nothing may be under way that only this agent has: the next one begins at what is committed.
 bool Agent::may_be_replaced() const {
-  return session_.state() == ship::Session::State::open && all_is_told() && tailer_ &&
-         !tailer_->keeps_what_is_gone() && !more_ && !stopping_ && !reloaded_ &&
-         questions_.empty() && !raw_lines_.works();
+  return session_.state() == ship::Session::State::open && all_is_told() && tailer_ && !more_ &&
+         !stopping_ && !reloaded_ && questions_.empty() && !raw_lines_.works();
 }
 
 bool Agent::is_crowded() const {
@@ -291,7 +314,7 @@ bool Agent::is_crowded() const {
          (jobs_.crowded(now_.steady, living_) || is_grown()) && may_be_replaced();
 }
 
-void Agent::make_room(Moment now) {
+std::optional<tail::Tailer> Agent::make_room(Moment now) {
   now_ = now;
   if (is_grown())
     world_.log->info("memory stays at its bound; beginning anew, without what was learned",
@@ -304,6 +327,7 @@ void Agent::make_room(Moment now) {
                      now.steady);
   remember_due_ = true;
   remember();
+  return std::exchange(tailer_, std::nullopt);
 }
 
 std::string Agent::status() const {

@@ -43,7 +43,8 @@ class Agent : private ship::Pipeline {
     std::uint64_t incarnation = 0, seed = 0;  ///< drawn at the start
     std::unique_ptr<wire::ClientPort> port;
     host::Proc proc;
-    OwnLog* log = nullptr;  ///< outlives the agent
+    OwnLog* log = nullptr;               ///< outlives the agent
+    std::optional<tail::Tailer> tailer;  ///< of the agent before: it has deleted files open
   };
   /// What `make` would refuse; else the rule packs that it would use.
   static Result<segment::RulePackSet> check(const Settings& settings);
@@ -65,14 +66,13 @@ class Agent : private ship::Pipeline {
   void reload(Settings settings, Moment now);
 
   /// Many jobs are idle, and nothing is under way: after `make_room` another agent with another
-  /// incarnation may take over, as after a kill.
+  /// incarnation may take over, with the tailer that it gives. This one is done for then.
   bool is_crowded() const;
-  void make_room(Moment now);
+  std::optional<tail::Tailer> make_room(Moment now);
 
   /// "3 jobs, 24 files, connected": for systemd and for people.
   std::string status() const;
-  /// For Prometheus.
-  std::string metrics() const;
+  std::string metrics() const;  ///< for Prometheus
 
  private:
   struct Counted {

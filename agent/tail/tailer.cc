@@ -328,6 +328,14 @@ void Tailer::rewind() {
   state_->context.table.each_log([&](Log& log) { state_->rewind(log); });
 }
 
+void Tailer::begin_anew() {
+  state_->context.table.each_log([&](Log& log) {
+    log.announced = false;
+    log.offered = true;
+    state_->rewind(log);
+  });
+}
+
 std::vector<Position> Tailer::positions() const {
   std::vector<Position> positions;
   state_->context.table.each([&](Part& part) {
@@ -347,12 +355,12 @@ void Tailer::hold_open(std::size_t most) {
   }
 }
 
-bool Tailer::keeps_what_is_gone() const {
-  return std::ranges::any_of(state_->context.open, [](const Part* part) { return !part->named; });
-}
-
 const Counters& Tailer::counters() const {
   return state_->context.counters;
+}
+
+const Options& Tailer::options() const {
+  return state_->context.options;
 }
 
 }  // namespace l4::tail

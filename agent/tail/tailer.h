@@ -114,11 +114,14 @@ class Tailer {
   /// are read without a break take their turns.
   void hold_open(std::size_t most);
 
+  /// Who listens from now on is another: each log is announced again once there is something of it,
+  /// and what is not committed is read again. Open files stay open, deleted ones too.
+  void begin_anew();
+
   /// Of all files that are known; for PositionsFile.
   std::vector<Position> positions() const;
-  /// Of a file that was deleted some text is left that can only be read here.
-  bool keeps_what_is_gone() const;
   const Counters& counters() const;
+  const Options& options() const;
 
  private:
   struct State;

@@ -8,7 +8,9 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "tests/agent/host/fake_proc.h"
 #include "tests/aggregator/receive/link_world.h"
@@ -44,7 +46,7 @@ class Bench {
     port_.reset();
     ledger.crash();
   }
-  void start_agent() {
+  void start_agent(std::optional<tail::Tailer> tailer = {}) {
     agent.reset();
     fs::create_directories(state(""));
     Settings settings;
@@ -63,6 +65,7 @@ class Bench {
     world.port = network.client(kName, "10.0.0.1");
     world.proc = proc.proc();
     world.log = &log_;
+    world.tailer = std::move(tailer);
     auto made = Agent::make(std::move(settings), std::move(world), now);
     REQUIRE(made);
     agent = std::move(*made);
@@ -179,6 +182,37 @@ TEST_CASE("agent: makes room whether or not it watches processes") {
     bench.run(Millis{7'000});
     CHECK(bench.ledger.lines(kName) == 20);
   }
+}
+
+TEST_CASE("agent: a file that is deleted and still written to goes over to the next one") {
+  Bench bench;
+  bench.write("job-1", 10);
+  std::ofstream out{bench.log("job-1"), std::ios::app};
+  bench.start_agent();
+  bench.run(Millis{7'000});
+  fs::remove(bench.log("job-1"));
+  bench.run(Millis{3'000});
+  bench.start_agent(bench.agent->make_room(bench.now));
+  bench.run(Millis{3'000});
+  out << "INFO one more line\n" << std::flush;
+  bench.run(Millis{7'000});
+  CHECK(bench.ledger.lines(kName) == 11);
+  CHECK(bench.ledger.faults().empty());
+}
+
+TEST_CASE("agent: what was counted once and is no more is read again by the next one") {
+  Bench bench;
+  bench.write("job-1", 10);
+  bench.start_agent();
+  bench.run(Millis{7'000});
+  auto tailer = bench.agent->make_room(bench.now);
+  bench.kill_server();
+  bench.ledger.lose_everything();
+  bench.start_server();
+  bench.start_agent(std::move(tailer));
+  bench.run(Millis{7'000});
+  CHECK(bench.ledger.lines(kName) == 10);
+  CHECK(bench.ledger.faults().empty());
 }
 
 TEST_CASE("agent: the end of a process is told until it is counted, and then no more") {

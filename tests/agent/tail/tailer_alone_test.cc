@@ -35,11 +35,29 @@ TEST_CASE("tailer alone: a deleted file that gets another key is let go in time"
   const Position counted = counted_by_other(*played.tailer);
   played.disk.remove("/logs/a.log");
   played.pass(Millis{400});
-  CHECK(played.tailer->keeps_what_is_gone());
+  CHECK(played.disk.open_files == 1);
   CHECK(played.tailer->resume({&counted, 1}).size() == 1);
   played.pass(Millis{5'000});
-  CHECK_FALSE(played.tailer->keeps_what_is_gone());
   CHECK(played.disk.open_files == 0);
+}
+
+TEST_CASE("tailer alone: what is deleted is read again for another listener") {
+  Played played;
+  played.disk.append("/logs/a.log", "counted\n");
+  played.disk.append("/logs/idle.log", "counted\n");
+  played.pass(Millis{1'000});
+  played.sink.commit(*played.tailer);
+  played.disk.append("/logs/a.log", "and more\n");
+  played.pass(Millis{1'000});
+  played.disk.remove("/logs/a.log");
+  played.pass(Millis{1'000});
+  played.sink.forget_uncommitted();
+  played.sink.order.clear();
+  played.tailer->begin_anew();
+  played.pass(Millis{2'000});
+  CHECK(played.sink.text_of_all() == "and more\n");
+  CHECK(played.sink.logs.size() == 1);  // the other one has nothing to tell
+  CHECK(played.sink.losses.empty());
 }
 
 TEST_CASE("tailer alone: first bytes are kept as long as it matters") {

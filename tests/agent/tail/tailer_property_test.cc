@@ -293,6 +293,29 @@ class History : public Sink {
     tailer_->rewind();
   }
 
+  /// The agent begins anew and keeps the tailer.
+  void listen_anew() {
+    say() << "another listener\n";
+    given_ = counted_;
+    lost_ = counted_lost_;
+    for (auto& [id, key] : keys_) key.to = key.committed;
+    logs_.clear();
+    last_.clear();
+    tailer_->begin_anew();
+  }
+
+  /// The agent ends, or begins anew.
+  void other_agent() {
+    switch (below(3)) {
+      case 0:
+        return crash();
+      case 1:
+        return crash_alone();
+      default:
+        return listen_anew();
+    }
+  }
+
   void check_end() {
     for (const auto& [id, key] : keys_)
       if (key.to < key.known) {
@@ -422,7 +445,7 @@ class History : public Sink {
       case 0:
         return commit();
       case 1:
-        return below(3) > 0 ? void(turn()) : below(2) == 0 ? crash() : crash_alone();
+        return below(3) > 0 ? void(turn()) : other_agent();
       case 2:
         return below(3) == 0 ? settle() : pass(Millis{below(3'000)});
       case 3:
