@@ -31,7 +31,7 @@ STEP_S = 0.1
 ROTATE_EVERY = 60           # steps
 STALE_STEPS = 120           # that a folder stays behind its job's end
 HELD_S = 60                 # that the agent holds files open that are gone
-# Of an agent: fewer than come in the shortest run. It has to begin anew without the idle ones, while
+# Of an agent: fewer than come in the shortest run. It has to begin anew without the idle ones while
 # it holds such files; what comes beyond the bound is told to its first job.
 AGENT_JOBS = 24
 GROWTH, GROWTH_MB = 1.05, 3  # of the medians of two quarters
