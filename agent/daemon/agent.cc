@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace l4::daemon {
@@ -14,20 +13,6 @@ constexpr Millis kAloneAfter{5'000};
 constexpr auto kKernelLog = "/dev/kmsg";
 constexpr Millis kLookEvery{1'000};
 constexpr Millis kRememberEvery{5'000};
-/// What is read between two looks at the link.
-constexpr std::size_t kBytesPerTurn = 1u << 20, kBytesPerFile = 128u << 10;
-
-tail::Options tail_options(const Settings& settings, std::uint64_t seed) {
-  tail::Options options;
-  options.sources = settings.sources;
-  options.excludes = settings.excludes;
-  options.old_after = settings.old_after;
-  options.bytes_per_turn = kBytesPerTurn;
-  options.bytes_per_file = kBytesPerFile;
-  options.descriptors_max = tail::descriptors_allowed();
-  options.seed = seed;
-  return options;
-}
 
 std::unique_ptr<host::ProcessWatch> make_watch(const Settings& settings, const host::Proc& proc) {
   if (!settings.processes) return nullptr;
@@ -50,21 +35,6 @@ ship::SessionOptions session_options(const Settings& settings, const Agent::Worl
   options.queue = settings.queue;
   options.seed = world.seed;
   return options;
-}
-
-/// It follows the logs that are asked for, and nothing is to be read again that was committed.
-bool can_go_on(const tail::Tailer& tailer, const Settings& settings,
-               const std::vector<tail::Position>& committed) {
-  const tail::Options& options = tailer.options();
-  if (std::tie(options.sources, options.excludes, options.old_after) !=
-      std::tie(settings.sources, settings.excludes, settings.old_after))
-    return false;
-  std::unordered_map<std::uint64_t, std::uint64_t> counted;
-  for (const tail::Position& position : committed) counted[position.file.key] = position.offset;
-  return std::ranges::all_of(tailer.positions(), [&](const tail::Position& position) {
-    const auto found = counted.find(position.file.key);
-    return position.offset <= (found == counted.end() ? 0 : found->second);
-  });
 }
 
 }  // namespace
@@ -131,30 +101,6 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
 }
 
 Agent::~Agent() = default;
-
-void Agent::begin_tailing(const std::vector<tail::Position>& positions, tail::Known known) {
-  if (world_.tailer && can_go_on(*world_.tailer, settings_, positions)) {
-    tailer_ = std::exchange(world_.tailer, std::nullopt);
-    bytes_before_ = tailer_->counters().bytes;
-    tailer_->begin_anew();
-    tailer_->resume(positions, known);
-    return;
-  }
-  world_.tailer.reset();
-  auto watcher = tail::make_inotify_watcher();
-  if (!watcher)
-    world_.log->warn("changes are looked for, not noticed: the system gives no inotify instance",
-                     now_.steady);
-  auto made = tail::Tailer::make(tail_options(settings_, world_.seed + ++tailers_made_),
-                                 tail::real_file_system(),
-                                 watcher ? std::move(*watcher) : tail::make_blind_watcher());
-  if (!made) {
-    world_.log->say(OwnLog::Weight::error, made.error().text(), now_.steady);
-    return;
-  }
-  tailer_.emplace(std::move(*made));
-  tailer_->resume(positions, known);
-}
 
 Millis Agent::step(Moment now) {
   now_ = now;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -11,6 +12,20 @@ namespace l4::daemon {
 namespace {
 
 constexpr std::size_t kQuestionsMax = 16;
+/// What is read between two looks at the link.
+constexpr std::size_t kBytesPerTurn = 1u << 20, kBytesPerFile = 128u << 10;
+
+tail::Options tail_options(const Settings& settings, std::uint64_t seed) {
+  tail::Options options;
+  options.sources = settings.sources;
+  options.excludes = settings.excludes;
+  options.old_after = settings.old_after;
+  options.bytes_per_turn = kBytesPerTurn;
+  options.bytes_per_file = kBytesPerFile;
+  options.descriptors_max = tail::descriptors_allowed();
+  options.seed = seed;
+  return options;
+}
 
 /// The kernel's log has positions, and is none of the files that are followed.
 bool is_kernel(const wire::FileId& file) {
@@ -24,7 +39,60 @@ std::string_view busy(const ship::Session& session, const host::Limits& limits) 
                               : "the agent is behind: batches wait to be sent";
 }
 
+/// How far each file is counted.
+class Offsets {
+ public:
+  template <class Positions>
+  explicit Offsets(const Positions& positions) {
+    for (const auto& position : positions) offsets_[position.file.key] = position.offset;
+  }
+  bool reach(std::uint64_t key, std::uint64_t offset) const {
+    const auto found = offsets_.find(key);
+    return offset <= (found == offsets_.end() ? 0 : found->second);
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint64_t> offsets_;
+};
+
+/// Which logs are followed, of settings or of a tailer's options.
+auto wanted(const auto& from) {
+  return std::tie(from.sources, from.excludes, from.old_after);
+}
+
+/// It follows the logs that are asked for, and nothing is to be read again that was committed.
+bool can_go_on(const tail::Tailer& tailer, const Settings& settings, const Offsets& committed) {
+  return wanted(tailer.options()) == wanted(settings) &&
+         std::ranges::all_of(tailer.positions(), [&](const tail::Position& position) {
+           return committed.reach(position.file.key, position.offset);
+         });
+}
+
 }  // namespace
+
+void Agent::begin_tailing(const std::vector<tail::Position>& positions, tail::Known known) {
+  if (world_.tailer && can_go_on(*world_.tailer, settings_, Offsets(positions))) {
+    tailer_ = std::exchange(world_.tailer, std::nullopt);
+    bytes_before_ = tailer_->counters().bytes;
+    tailer_->begin_anew();
+    tailer_->resume(positions, known);
+    return;
+  }
+  world_.tailer.reset();
+  auto watcher = tail::make_inotify_watcher();
+  if (!watcher)
+    world_.log->warn("changes are looked for, not noticed: the system gives no inotify instance",
+                     now_.steady);
+  auto made = tail::Tailer::make(tail_options(settings_, world_.seed + ++tailers_made_),
+                                 tail::real_file_system(),
+                                 watcher ? std::move(*watcher) : tail::make_blind_watcher());
+  if (!made) {
+    world_.log->say(OwnLog::Weight::error, made.error().text(), now_.steady);
+    return;
+  }
+  tailer_.emplace(std::move(*made));
+  tailer_->resume(positions, known);
+}
 
 /// Nobody answers: what is read now may be gone later. If the aggregator knows otherwise, that is
 /// found out when it is there.
@@ -44,12 +112,9 @@ void Agent::begin_alone() {
 
 /// The aggregator has less than it once acknowledged: only a new tailer reads that again.
 bool Agent::goes_back(const std::vector<wire::Position>& committed) const {
-  std::unordered_map<std::uint64_t, std::uint64_t> theirs;
-  for (const wire::Position& position : committed) theirs[position.file.key] = position.offset;
-  return std::ranges::any_of(counted_, [&](const auto& entry) {
-    const auto found = theirs.find(entry.first);
-    return entry.second.offset > (found == theirs.end() ? 0 : found->second);
-  });
+  const Offsets theirs(committed);
+  return std::ranges::any_of(
+      counted_, [&](const auto& entry) { return !theirs.reach(entry.first, entry.second.offset); });
 }
 
 void Agent::read_from(const std::vector<wire::Position>& committed) {
@@ -128,8 +193,7 @@ void Agent::reload(Settings settings, Moment now) {
     world_.log->warn(fmt::format("[{}] has changed: takes effect at the next start", name),
                      now.steady);
   settings_.flush = settings.flush;
-  const bool sources = std::tie(settings.sources, settings.excludes, settings.old_after) !=
-                       std::tie(settings_.sources, settings_.excludes, settings_.old_after);
+  const bool sources = wanted(settings) != wanted(settings_);
   if (sources) reloaded_ = std::move(settings);
   world_.log->info("the configuration was read again", now.steady);
 }

@@ -177,8 +177,8 @@ void Scanner::folder_due(const std::string& path) {
   const auto at = folders_.find(path);
   if (at == folders_.end()) return;
   Folder& folder = *at->second;
-  const bool early = !folder.writes && context_.now.steady < context_.cool_until;
-  if (early) return set_alarm(folder, context_.cool_until);
+  if (!folder.writes && context_.now.steady < context_.cool_until)
+    return set_alarm(folder, context_.cool_until);
   if (folder.writes || context_.now.steady >= folder.rearm) {
     if (!folder.writes) arm(folder, true);
     folder.hot.clear();

@@ -223,6 +223,15 @@ class History : public Sink {
     last_.clear();
   }
 
+  /// What is not counted comes again, to one who knows nothing.
+  void expect_again() {
+    given_ = counted_;
+    lost_ = counted_lost_;
+    for (auto& [id, key] : keys_) key.to = key.committed;
+    logs_.clear();
+    last_.clear();
+  }
+
   void crash() {
     const std::uint32_t kind = below(3);
     static constexpr const char* kKinds[] = {"with its positions", "positions lost",
@@ -244,11 +253,7 @@ class History : public Sink {
       positions.push_back(position);
     }
     tailer_.reset();
-    given_ = counted_;
-    lost_ = counted_lost_;
-    for (auto& [id, key] : keys_) key.to = key.committed;
-    logs_.clear();
-    last_.clear();
+    expect_again();
     if (below(2) == 0) change();
     start(positions);
   }
@@ -296,11 +301,7 @@ class History : public Sink {
   /// The agent begins anew and keeps the tailer.
   void listen_anew() {
     say() << "another listener\n";
-    given_ = counted_;
-    lost_ = counted_lost_;
-    for (auto& [id, key] : keys_) key.to = key.committed;
-    logs_.clear();
-    last_.clear();
+    expect_again();
     tailer_->begin_anew();
   }
 
