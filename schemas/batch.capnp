@@ -96,6 +96,7 @@ struct Segment {
   timers @15 :List(TimerTotal);
   timedLastLine @16 :UInt64;
   counted @17 :Bool;
+  stageAfter @18 :UInt8;
 }
 
 struct FileId {

@@ -136,8 +136,9 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
   append(record, id, traits, silent);
 
   if (traits.role.stage_end != Stage::unknown && traits.role.stage_end == stage_) {
-    close(wire::Boundary::none);
     stage_ = completed_ ? Stage::training : stage_before_;
+    open_.stage_after = stage_;
+    close(wire::Boundary::none);
   }
   if (mark && mark->boundary == wire::Boundary::completed) {
     if (completed_ && mark->iteration > completed_->value())

@@ -97,11 +97,17 @@ IterationRecord& Stream::iteration(Iteration iteration) {
 }
 
 void Stream::apply_stage(const wire::Segment& segment) {
+  enter(segment.stage, segment.lines.first, segment.begin, segment.end);
+  if (segment.stage_after != Stage::unknown)
+    enter(segment.stage_after, segment.lines.last + 1, segment.end, segment.end);
+}
+
+void Stream::enter(Stage stage, std::uint64_t line, std::optional<TimeMs> first,
+                   std::optional<TimeMs> last) {
   if (stages.size() >= kStagesMax) fold_stages();
-  if (stages.empty() || stages.back().stage != segment.stage)
-    stages.push_back({segment.stage, segment.lines.first, segment.begin, segment.end});
-  if (!stages.back().time) stages.back().time = segment.begin;
-  if (segment.end) stages.back().end = segment.end;
+  if (stages.empty() || stages.back().stage != stage) stages.push_back({stage, line, first, last});
+  if (!stages.back().time) stages.back().time = first;
+  if (last) stages.back().end = last;
 }
 
 void Stream::fold_stages() {

@@ -93,6 +93,8 @@ struct Stream {
   IterationRecord& iteration(Iteration iteration);
   void apply_iteration(const wire::Segment& segment, SequencePool& sequences);
   void apply_stage(const wire::Segment& segment);
+  void enter(Stage stage, std::uint64_t line, std::optional<TimeMs> first,
+             std::optional<TimeMs> last);
   void fold_stages();
 };
 

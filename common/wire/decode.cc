@@ -267,6 +267,7 @@ Segment BatchDecoder::segment(schema::Segment::Reader in) {
   Segment out;
   out.source = SourceId{in.getSource()};
   out.stage = word("stage", in.getStage(), Stage::exit);
+  out.stage_after = word("stage after", in.getStageAfter(), Stage::exit);
   if (const auto iteration = number("iteration", in.getIteration()))
     out.iteration = Iteration{*iteration};
   out.boundary = word("boundary", in.getBoundary(), Boundary::completed);

@@ -222,6 +222,7 @@ void put(schema::TimerTotal::Builder out, const TimerTotal& total) {
 void put(schema::Segment::Builder out, const Segment& segment) {
   out.setSource(segment.source.value());
   out.setStage(static_cast<std::uint8_t>(segment.stage));
+  out.setStageAfter(static_cast<std::uint8_t>(segment.stage_after));
   out.setIteration(or_none(segment.iteration));
   out.setBoundary(static_cast<std::uint8_t>(segment.boundary));
   out.setBegin(time_of(segment.begin));

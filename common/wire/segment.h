@@ -51,6 +51,7 @@ enum class Boundary : std::uint8_t { none, started, completed };
 struct Segment {
   SourceId source;
   Stage stage = Stage::unknown;
+  Stage stage_after = Stage::unknown;  ///< its last line ended `stage`, and this one goes on
   std::optional<Iteration> iteration;
   bool counted = false;  ///< the iteration was counted here, not printed: no number for people
   Boundary boundary = Boundary::none;

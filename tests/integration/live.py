@@ -10,8 +10,12 @@ import pathlib
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
+
+# Who is told to end unwinds first, and so ends what it has started.
+signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 class Program:

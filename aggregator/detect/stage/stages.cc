@@ -15,10 +15,14 @@ void widen(Span& span, const job::StageChange& change) {
   if (change.end && (!span.end || *change.end > *span.end)) span.end = change.end;
 }
 
+struct Newest {
+  Stage stage = Stage::unknown;
+  std::optional<TimeMs> time;  ///< of its newest line
+};
+
 /// The stage of the rank's newest words: of several streams the one that moved on farthest.
-Stage last_stage(const job::JobView& view, const job::RankView& rank) {
-  Stage last = Stage::unknown;
-  std::optional<TimeMs> newest;
+Newest newest_stage(const job::JobView& view, const job::RankView& rank) {
+  Newest last;
   for (const std::uint32_t index : rank.streams) {
     const job::Stream& stream = *view.streams[index].state;
     if (stream.stages.empty()) continue;
@@ -27,14 +31,23 @@ Stage last_stage(const job::JobView& view, const job::RankView& rank) {
     // A file that only has the start-up says nothing of a rank that has trained since.
     if (rank.completed && is_startup(change.stage)) continue;
     const auto time = change.end ? change.end : view.streams[index].last_activity;
-    const bool newer = last == Stage::unknown || (time && (!newest || *time > *newest)) ||
-                       (!time && !newest && change.stage > last);
-    if (newer) {
-      last = change.stage;
-      newest = time;
-    }
+    const bool newer = last.stage == Stage::unknown ||
+                       (time && (!last.time || *time > *last.time)) ||
+                       (!time && !last.time && change.stage > last.stage);
+    if (newer) last = {change.stage, time};
   }
   return last;
+}
+
+/// Training is synchronous: nobody completes an iteration that a rank has not begun. So who paused
+/// before what others have completed since is back in training, though it has not said so.
+bool trains_again(const Newest& newest, const job::RankView& rank, bool dense,
+                  const job::JobClock& clock) {
+  if (newest.stage != Stage::evaluation && newest.stage != Stage::checkpoint_save) return false;
+  if (!clock.has_iterations() || clock.counted) return false;
+  if (dense && rank.completed)
+    return clock.completed_by_any->value() >= rank.completed->value() + clock.stride;
+  return newest.time && clock.last_progress && *clock.last_progress > *newest.time + kTolerance;
 }
 
 }  // namespace
@@ -58,7 +71,12 @@ Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
   std::ranges::stable_sort(found.spans, [](const Span& a, const Span& b) {
     return a.begin && b.begin ? *a.begin < *b.begin : a.begin.has_value() && !b.begin;
   });
-  for (const job::RankView& rank : view.ranks) found.last_of_rank.push_back(last_stage(view, rank));
+  for (std::uint32_t rank = 0; rank < view.ranks.size(); ++rank) {
+    const Newest newest = newest_stage(view, view.ranks[rank]);
+    const bool dense = std::ranges::binary_search(clock.dense_ranks, rank);
+    const bool trains = trains_again(newest, view.ranks[rank], dense, clock);
+    found.last_of_rank.push_back(trains ? Stage::training : newest.stage);
+  }
 
   found.finished.assign(view.ranks.size(), false);
   for (const job::EventView& event : view.events) {

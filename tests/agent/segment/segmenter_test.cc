@@ -131,6 +131,20 @@ TEST_CASE("stages cut segments and end where their last line says") {
   CHECK(stages == " init model_build training checkpoint_save training");
 }
 
+TEST_CASE("a stage that is over is not told as the last one, though no line follows") {
+  Feed feed;
+  feed.line(step(1), 1000);
+  feed.line("> saving checkpoint at iteration 1 to /mnt/ckpt ...", 1100);
+  feed.segmenter().cut();
+  REQUIRE(feed.segments.size() == 2);
+  CHECK(feed.segments[1].stage == Stage::checkpoint_save);
+  CHECK(feed.segments[1].stage_after == Stage::unknown);
+  feed.line("  successfully saved checkpoint at iteration      1 to /mnt/ckpt", 1500);
+  REQUIRE(feed.segments.size() == 3);
+  CHECK(feed.segments[2].stage == Stage::checkpoint_save);
+  CHECK(feed.segments[2].stage_after == Stage::training);
+}
+
 TEST_CASE("timers are added up per segment") {
   Feed feed;
   feed.line(step(1, 40), 0);

@@ -53,6 +53,7 @@ TEST_CASE("sinks: alertmanager is told again what is open, after a restart, too,
     Alerter alerter(options(), database, world.hooks());
     send(alerter, alert("a"));
     REQUIRE(world.wait([&] { return world.count(kManager) == 1; }));
+    REQUIRE(world.settle(database));
     world.pass(59);
     world.rest();
     CHECK(world.count(kManager) == 1);
@@ -79,6 +80,7 @@ TEST_CASE("sinks: what has no news for a day is not told again any more") {
   Alerter alerter(options(), database, world.hooks());
   send(alerter, alert("a"));
   REQUIRE(world.wait([&] { return world.count(kManager) == 1; }));
+  REQUIRE(world.settle(database));
   world.pass(86'400);
   REQUIRE(world.wait([&] { return database.due("am", TimeMs::max(), 9)->empty(); }));
   CHECK(world.count(kManager) == 1);
@@ -98,7 +100,7 @@ TEST_CASE("sinks: that the aggregator is blind is told again for more than a day
     alerter.look();
     REQUIRE(world.wait([&] { return world.count(kManager) > before; }));
   }
-  world.rest();
+  REQUIRE(world.settle(database));
   const std::size_t before = world.count(kManager);
   world.pass(61);
   REQUIRE(world.wait([&] { return world.count(kManager) > before; }));

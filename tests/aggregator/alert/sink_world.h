@@ -63,6 +63,10 @@ struct World {
     }
     return false;
   }
+  /// All that Alertmanager is owed by now has arrived, and that is written down: a moment later.
+  bool settle(store::Database& database) const {
+    return wait([&] { return database.due("am", TimeMs{Millis{clock.load()}}, 1)->empty(); });
+  }
   bool said(const std::string& part) {
     const std::lock_guard lock(mutex);
     return std::ranges::any_of(

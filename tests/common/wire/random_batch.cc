@@ -170,6 +170,7 @@ class Maker {
     Segment segment;
     segment.source = SourceId{number<std::uint32_t>()};
     segment.stage = word(Stage::exit);
+    segment.stage_after = word(Stage::exit);
     if (below(2)) segment.iteration = Iteration{number<std::int64_t>()};
     segment.boundary = word(Boundary::completed);
     segment.begin = time();

@@ -66,6 +66,46 @@ TEST_CASE("launchers are in no count of ranks") {
   CHECK(stages.spans[0].ranks == 0);
 }
 
+TEST_CASE("a stage that its last line ended is over") {
+  MadeJob job(1);
+  enter(job, 0, Stage::training, 0);
+  wire::Segment& segment = job.say(0, {"a line of a stage"}, 1000);
+  segment.stage = Stage::checkpoint_save;
+  segment.stage_after = Stage::training;
+  const Stages stages = find(job);
+  CHECK(stages.last_of_rank[0] == Stage::training);
+  REQUIRE(stages.spans.size() == 2);
+  CHECK(stages.spans[0].end == after(1000));
+  CHECK(stages.spans[1].end == after(1000));
+}
+
+TEST_CASE("who paused before what others completed since trains again") {
+  MadeJob job(3);
+  job.iterate_all(1, 20);
+  for (int rank = 0; rank < 3; ++rank) enter(job, rank, Stage::evaluation, 20'100);
+  CHECK(find(job).last_of_rank == std::vector<Stage>(3, Stage::evaluation));
+  job.iterate(0, 21, 24'000);
+  CHECK(find(job).last_of_rank == std::vector<Stage>(3, Stage::training));
+}
+
+TEST_CASE("who prints no iteration trains again when others went on after its words") {
+  MadeJob job(2);
+  for (std::int64_t k = 1; k <= 20; ++k) job.iterate(0, k, k * 1000);
+  enter(job, 1, Stage::checkpoint_save, 20'100);
+  CHECK(find(job).last_of_rank[1] == Stage::checkpoint_save);
+  job.iterate(0, 21, 21'000);  // clocks differ
+  CHECK(find(job).last_of_rank[1] == Stage::checkpoint_save);
+  job.iterate(0, 22, 23'000);
+  CHECK(find(job).last_of_rank[1] == Stage::training);
+}
+
+TEST_CASE("who starts up does not train because others do") {
+  MadeJob job(2);
+  enter(job, 1, Stage::init, 100);
+  for (std::int64_t k = 1; k <= 20; ++k) job.iterate(0, k, k * 1000);
+  CHECK(find(job).last_of_rank[1] == Stage::init);
+}
+
 TEST_CASE("lines without a stage make no span") {
   MadeJob job(2);
   for (int rank = 0; rank < 2; ++rank) enter(job, rank, Stage::unknown, 0);
