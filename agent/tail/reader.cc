@@ -53,6 +53,8 @@ Reader::Visit Reader::visit(Log& log, std::size_t budget) {
     if (step == Step::gave) visit.bytes += part.read - from;
     if (step == Step::wait) return visit;
     if (step == Step::changed) {
+      // What turned up on the way may come first, and what is here waits until that is known.
+      if (context_.now.steady < log.hold) return visit;
       visit.more = ++changes > kChangesMax;
       if (visit.more) return visit;
       i = 0;
@@ -120,11 +122,19 @@ Reader::Step Reader::failed(Part& part, int error) {
   return Step::idle;  // the parts behind it do not wait for it
 }
 
+/// The log waits until its folder has been looked at.
+void Reader::hold(Part& part) {
+  scanner_.changed(part.path);
+  Log& log = *part.log;
+  log.hold = context_.now.steady + Millis{1};
+  context_.alarms.push({log.hold, Alarm::Of::log, log.id.value()});
+}
+
 bool Reader::open(Part& part, Step& otherwise) {
   auto opened = scanner_.open_file(part.path);
   if (!opened && (opened.error() == ENOENT || opened.error() == ENOTDIR)) {
     scanner_.lose_name(part);
-    scanner_.changed(part.path);
+    hold(part);
     otherwise = Step::changed;
     return false;
   }
@@ -135,7 +145,7 @@ bool Reader::open(Part& part, Step& otherwise) {
   const auto status = (*opened)->status();
   if (status && (status->device != part.id.device || status->inode != part.id.inode)) {
     scanner_.lose_name(part);
-    scanner_.changed(part.path);
+    hold(part);
     otherwise = Step::changed;
     return false;
   }
@@ -219,10 +229,7 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
     if (same && !part.started) {
       // Text may have stood there that nobody saw, and been rotated away: it comes before this.
       part.modified = status->modified;
-      scanner_.changed(part.path);
-      Log& log = *part.log;
-      log.hold = context_.now.steady + Millis{1};
-      context_.alarms.push({log.hold, Alarm::Of::log, log.id.value()});
+      hold(part);
       return Step::wait;
     }
   }

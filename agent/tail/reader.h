@@ -43,6 +43,7 @@ class Reader {
   /// Reads on from part.read into the buffer. False: the text before it is another.
   Outcome<bool> fill(Part& part, std::size_t budget, TextFile::Piece& piece,
                      std::string_view& text);
+  void hold(Part& part);
   bool open(Part& part, Step& otherwise);
 
   Context& context_;

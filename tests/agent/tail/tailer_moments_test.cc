@@ -82,6 +82,25 @@ TEST_CASE("tailer moments: a deleted file that is still read comes before one re
   CHECK(played.sink.text_of_all() == first + second + "third\n");
 }
 
+TEST_CASE("tailer moments: what turns up while a log is read may come before what is there") {
+  Played played;
+  const std::string first = lines_of_size("first", 400), second = lines_of_size("second", 150);
+  const std::string third = lines_of_size("third", 90), fourth = lines_of_size("fourth", 100);
+  played.disk.append("/logs/a.log", first);
+  played.turn();
+  played.disk.cut("/logs/a.log", 0);
+  played.disk.append("/logs/a.log", second);
+  played.turn();  // and whether a copy of the first text is being made is not known yet
+  CHECK(played.sink.text_of_all() == first + second);
+  played.disk.cut("/logs/a.log", 0);
+  played.disk.append("/logs/a.log", third);
+  played.disk.rename("/logs/a.log", "/logs/a.log.1");
+  played.disk.append("/logs/a.log", fourth);
+  played.pass(Millis{10'000});
+  CHECK(played.sink.text_of_all() == first + second + third + fourth);
+  CHECK(played.sink.lost == 0);
+}
+
 TEST_CASE("tailer moments: cut back to what was read: what is written then is new") {
   Played played;
   const std::string text = lines_of_size("a line of a text", 40'000);
