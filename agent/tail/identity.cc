@@ -157,8 +157,15 @@ void Scanner::let_go(Part& part) {
 }
 
 void Scanner::give_up(Part& part, Missing why) {
+  const bool copied = !part.copies.empty();
   context_.close_file(part);
   if (adopt_copy(part)) return;
+  if (copied) {  // which may have got another name since its folder was looked at
+    part.give_up = context_.now.steady + context_.options.search;
+    context_.set_alarm(part, part.give_up);
+    context_.touch(part);
+    return;
+  }
   context_.missing(part, part.known, part.truncated ? Missing::truncated : why);
   part.closed = true;
   part.resumed = false;

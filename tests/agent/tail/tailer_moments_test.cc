@@ -82,6 +82,27 @@ TEST_CASE("tailer moments: a deleted file that is still read comes before one re
   CHECK(played.sink.text_of_all() == first + second + "third\n");
 }
 
+TEST_CASE("tailer moments: a deleted file is let go while its packed copy gets another name") {
+  for (int s = 1; s <= 20; ++s) {  // at any time since all names were looked at
+    CAPTURE(s);
+    Played played;
+    World world{played.disk, "/logs"};
+    const std::string text = lines_of_size("line", 400);
+    world.append("a.log", text);
+    played.turn();
+    world.rename("a.log", "a.log.1");
+    played.pass(Millis{s * 500});
+    world.pack("a.log.1", "a.log.1.gz");
+    played.turn();
+    played.pass(Options{}.deleted_hold - Millis{400});
+    played.disk.lose_notices = true;
+    world.rename("a.log.1.gz", "a.log.2.gz");
+    played.pass(Millis{60'000});
+    CHECK(played.sink.text_of_all() == text);
+    CHECK(played.sink.lost == 0);
+  }
+}
+
 TEST_CASE("tailer moments: what turns up while a log is read may come before what is there") {
   Played played;
   const std::string first = lines_of_size("first", 400), second = lines_of_size("second", 150);
