@@ -18,6 +18,7 @@
 #include "agent/daemon/agent.h"
 #include "agent/daemon/metrics_page.h"
 #include "agent/daemon/ready.h"
+#include "common/base/folder_lock.h"
 #include "common/wire/zmq/zmq_client.h"
 
 namespace {
@@ -59,6 +60,20 @@ Result<std::unique_ptr<daemon::Agent>> make_agent(daemon::Ready ready, daemon::O
   world.log = &log;
   world.tailer = std::move(tailer);
   return daemon::Agent::make(std::move(ready.settings), std::move(world), moment());
+}
+
+/// The state folder is this process's as long as it holds it, also over agents that begin anew in
+/// it. Nothing, if it cannot be locked, as on a read-only disk: the agent goes on without.
+Result<std::optional<FolderLock>> lock_state(const daemon::Ready& ready, daemon::OwnLog& log) {
+  std::error_code failed;
+  std::filesystem::create_directories(ready.settings.state, failed);
+  auto lock = FolderLock::take(ready.settings.state, "l4-agent " L4_VERSION " of " + ready.name);
+  if (lock) return std::move(*lock);
+  if (lock.error().in_use) return std::unexpected(lock.error().error);
+  log.warn(
+      "a second agent with this state folder would not be noticed: " + lock.error().error.text(),
+      moment().steady);
+  return std::nullopt;
 }
 
 /// Signals as a descriptor; blocked before any thread begins.
@@ -186,6 +201,12 @@ int run(const Options& options) {
   }
   const int signals = take_signals();
   daemon::OwnLog log(std::getenv("JOURNAL_STREAM") != nullptr);
+  const auto fail = [&](const Error& error) {
+    log.say(daemon::OwnLog::Weight::error, error.text(), moment().steady);
+    return kFailed;
+  };
+  const auto lock = lock_state(*ready, log);
+  if (!lock) return fail(lock.error());
   std::optional<daemon::MetricsPage> metrics;
   if (!ready->settings.metrics.empty()) {
     auto page = daemon::MetricsPage::listen(ready->settings.metrics);
@@ -195,10 +216,7 @@ int run(const Options& options) {
       log.say(daemon::OwnLog::Weight::error, page.error().text(), moment().steady);
   }
   auto agent = make_agent(std::move(*ready), log);
-  if (!agent) {
-    log.say(daemon::OwnLog::Weight::error, agent.error().text(), moment().steady);
-    return kFailed;
-  }
+  if (!agent) return fail(agent.error());
   Loop(std::move(*agent), log, options.config, signals, std::move(metrics)).run();
   return kDone;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "common/base/config_values.h"
+#include "common/http/url.h"
 
 namespace l4::aggregator {
 namespace {
@@ -38,8 +39,8 @@ std::optional<alert::Topic> topic_of(std::string_view word) {
 }
 
 void check_url(ConfigTable& table, std::string_view key, std::string_view url) {
-  if (!url.starts_with("https://") && !url.starts_with("http://"))
-    table.refuse(key, "must be a URL that begins with https:// or http://");
+  const auto read = http::parse_url(url);
+  if (!read) table.refuse(key, read.error().reason);  // without the URL, which may be a secret
 }
 
 /// What a file holds, without the line's end; refused with the key that names it.

@@ -17,6 +17,7 @@
 #include "aggregator/live/api.h"
 #include "aggregator/live/even_clock.h"
 #include "aggregator/log.h"
+#include "common/base/config_values.h"
 #include "common/http/client.h"
 #include "common/http/tls.h"
 #include "common/wire/zmq/allow_list.h"
@@ -48,9 +49,21 @@ int next(const sigset_t& signals, Millis most) {
   return signal < 0 ? 0 : signal;
 }
 
+/// What is wrong with a file, with the place in the config that names it.
+std::unexpected<Error> refused(const Settings& settings, const std::filesystem::path& file,
+                               const Error& error) {
+  return std::unexpected(named_error(settings.named, file, error));
+}
+
+Result<faults::Library> load_library(const Settings& settings) {
+  auto library = faults::Library::load(settings.faults);
+  if (!library) return refused(settings, settings.faults, library.error());
+  return library;
+}
+
 Result<wire::ZmqServerOptions> wire_options(const Settings& settings) {
   auto key = wire::load_server_key(settings.key);
-  if (!key) return std::unexpected(key.error());
+  if (!key) return refused(settings, settings.key, key.error());
   wire::ZmqServerOptions options;
   options.endpoint = settings.endpoint;
   options.key = std::move(*key);
@@ -87,12 +100,14 @@ Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& a
 }
 
 /// The authorities that sinks over https believe can be read.
-Result<void> check_authorities(const alert::AlerterOptions& alerts) {
+Result<void> check_authorities(const Settings& settings) {
+  const alert::AlerterOptions& alerts = settings.live.alerts;
   std::vector<std::filesystem::path> files{alerts.ca};
   for (const alert::SinkOptions& sink : alerts.sinks) files.push_back(sink.ca);
   for (const std::filesystem::path& file : files)
     if (!file.empty())
-      if (const auto trust = http::client_tls(file); !trust) return std::unexpected(trust.error());
+      if (const auto trust = http::client_tls(file); !trust)
+        return refused(settings, file, trust.error());
   return {};
 }
 
@@ -105,7 +120,8 @@ struct Running {
 };
 
 /// The certificate as its files are now; the old one stays if they are of no use.
-void reload_certificate(const http::TlsFiles& files, const Running& running) {
+void reload_certificate(const Settings& read, const Running& running) {
+  const http::TlsFiles& files = read.http.tls;
   const bool spoken = !running.settings.http.tls.certificate.empty();
   if (running.server == nullptr || files.certificate.empty() != !spoken) {
     if (running.server != nullptr)
@@ -115,13 +131,14 @@ void reload_certificate(const http::TlsFiles& files, const Running& running) {
   if (!spoken) return;
   const auto taken = running.server->reload(files);
   if (!taken)
-    log_error("the certificate was not taken, the one before it is shown: " + taken.error().text());
+    log_error("the certificate was not taken, the one before it is shown: " +
+              named_error(read.named, taken.error().where, taken.error()).text());
 }
 
 Result<Settings> read_again(const std::filesystem::path& config) {
   auto settings = load_settings(config);
   if (!settings) return settings;
-  if (const auto checked = check_authorities(settings->live.alerts); !checked)
+  if (const auto checked = check_authorities(*settings); !checked)
     return std::unexpected(checked.error());
   return settings;
 }
@@ -141,7 +158,7 @@ void reload(const Running& running) {
     if (const auto keys = after_restart(running.settings, *settings); !keys.empty())
       log_warning(fmt::format("changed in the config, but held from a restart on: {}",
                               fmt::join(keys, ", ")));
-    reload_certificate(settings->http.tls, running);
+    reload_certificate(*settings, running);
   } else {
     log_error("the config was not taken, the one before it holds: " + settings.error().text());
   }
@@ -182,23 +199,27 @@ int fail(const Error& error, int status) {
   return status;
 }
 
-/// The certificate can be shown, and sinks can be asked who they are.
-Result<void> check_tls(const Settings& settings) {
+/// Who may ship and who may ask can be read, the certificate can be shown, and sinks can be asked
+/// who they are.
+Result<void> check_files(const Settings& settings) {
+  if (const auto list = wire::AllowList::load(settings.allow_list); !list)
+    return refused(settings, settings.allow_list, list.error());
+  if (settings.http_on && !settings.tokens.empty())
+    if (const auto rows = http::read_tokens(settings.tokens); !rows)
+      return refused(settings, settings.tokens, rows.error());
   if (settings.http_on && !settings.http.tls.certificate.empty())
     if (const auto tls = http::server_tls(settings.http.tls, now().wall); !tls)
-      return std::unexpected(tls.error());
-  return check_authorities(settings.live.alerts);
+      return refused(settings, tls.error().where, tls.error());
+  return check_authorities(settings);
 }
 
 }  // namespace
 
 Result<void> check(const Settings& settings) {
   if (const auto wire = wire_options(settings); !wire) return std::unexpected(wire.error());
-  if (const auto list = wire::AllowList::load(settings.allow_list); !list)
-    return std::unexpected(list.error());
-  if (const auto library = faults::Library::load(settings.faults); !library)
+  if (const auto library = load_library(settings); !library)
     return std::unexpected(library.error());
-  return check_tls(settings);
+  return check_files(settings);
 }
 
 /// Each agent and each client holds one; others than the hard limit are a shell's habit.
@@ -222,11 +243,11 @@ int run(Settings settings, const std::filesystem::path& config) {
   const sigset_t signals = block_signals();
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit(settings);
-  auto library = faults::Library::load(settings.faults);
+  auto library = load_library(settings);
   if (!library) return fail(library.error(), kWrong);
   const auto wire = wire_options(settings);
   if (!wire) return fail(wire.error(), kWrong);
-  if (const auto tls = check_tls(settings); !tls) return fail(tls.error(), kWrong);
+  if (const auto files = check_files(settings); !files) return fail(files.error(), kWrong);
   settings.live.server.incarnation =
       std::uint64_t{std::random_device{}()} << 32U | std::random_device{}();
   settings.live.server.software = settings.live.store.holder = "l4-aggregator " L4_VERSION;

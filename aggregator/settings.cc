@@ -10,6 +10,7 @@
 
 #include "aggregator/alert_settings.h"
 #include "common/base/config_values.h"
+#include "common/wire/zmq/endpoint.h"
 
 namespace l4::aggregator {
 namespace {
@@ -20,8 +21,8 @@ bool is_loopback(std::string_view address) {
 
 void read_wire(ConfigTable& wire, const std::filesystem::path& file, Settings& settings) {
   settings.endpoint = wire.text_or("listen", settings.endpoint);
-  if (!settings.endpoint.starts_with("tcp://") || settings.endpoint.rfind(':') < 6)
-    wire.refuse("listen", "must be tcp://ADDRESS:PORT");
+  if (!wire::is_bind_endpoint(settings.endpoint))
+    wire.refuse("listen", "must be tcp://ADDRESS:PORT, with a port from 1 to 65535");
   read_path(wire, "key", file, settings.key);
   read_path(wire, "allow_list", file, settings.allow_list);
   receive::ServerOptions& server = settings.live.server;
@@ -178,6 +179,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
   if (!root) return std::unexpected(root.error());
   read_all(*root, file, settings);
   if (const auto error = root->finish()) return std::unexpected(*error);
+  settings.named = root->named_paths();
   for (const auto& [key, value] : root->taken())
     if (!is_taken_over(key)) settings.fixed.emplace(key, value);
   if (settings.key.empty() || settings.allow_list.empty())

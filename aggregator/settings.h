@@ -14,6 +14,7 @@
 
 #include "aggregator/http/server.h"
 #include "aggregator/live/aggregator.h"
+#include "common/base/config_table.h"
 #include "common/base/error.h"
 
 namespace l4::aggregator {
@@ -28,6 +29,7 @@ struct Settings {
   std::filesystem::path key, allow_list;          ///< both must be given
   std::filesystem::path faults;                   ///< folder; empty: what is shipped
   std::string log_level = "info";
+  NamedPaths named;                          ///< where the config names what must be there
   std::map<std::string, std::string> fixed;  ///< by `table.key`: what holds until a restart
 };
 

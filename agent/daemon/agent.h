@@ -86,7 +86,7 @@ class Agent : private ship::Pipeline {
   void committed(const std::vector<wire::Coverage>& coverage) override;
   void define_again(const std::string& job, const std::vector<LocalTemplateId>& templates) override;
   void asked(const wire::Ask& question) override;
-  void said(std::string_view what) override;
+  bool said(ship::Saying kind, std::string_view what) override;
   void begin_tailing(const std::vector<tail::Position>& positions, tail::Known known);
   void begin_alone();
   bool goes_back(const std::vector<wire::Position>& committed) const;

@@ -183,8 +183,14 @@ void Agent::answer_questions() {
   lines_wait_ = raw_lines_.send(session_);
 }
 
-void Agent::said(std::string_view what) {
-  world_.log->info(what, now_.steady);
+bool Agent::said(ship::Saying kind, std::string_view what) {
+  if (kind == ship::Saying::recovery) {
+    world_.log->recovered(what, now_.steady);
+    return true;
+  }
+  const bool trouble = kind == ship::Saying::trouble;
+  return world_.log->say(trouble ? OwnLog::Weight::warning : OwnLog::Weight::info, what,
+                         now_.steady);
 }
 
 void Agent::reload(Settings settings, Moment now) {

@@ -34,13 +34,13 @@ OwnLog::OwnLog(bool journal) : journal_(journal) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-void OwnLog::say(Weight weight, std::string_view text, Millis steady) {
+bool OwnLog::say(Weight weight, std::string_view text, Millis steady) {
   if (said_.size() >= kSaidMax) said_.clear();
   const auto [at, fresh] = said_.try_emplace(std::string(text), Said{steady, 0});
   if (!fresh) {
     if (steady - at->second.at < kAgainAfter) {
       ++at->second.again;
-      return;
+      return false;
     }
   }
   const std::uint64_t again = at->second.again;
@@ -49,6 +49,12 @@ void OwnLog::say(Weight weight, std::string_view text, Millis steady) {
   const char* mark = journal_ ? kMarks[static_cast<std::size_t>(weight)] : "";
   const std::string repeated = again > 0 ? fmt::format(" (said {} times more)", again) : "";
   spdlog::log(level_of(weight), "{}{}{}", mark, text, repeated);
+  return true;
+}
+
+void OwnLog::recovered(std::string_view text, Millis steady) {
+  if (const auto at = said_.find(text); at != said_.end()) said_.erase(at);
+  say(Weight::info, text, steady);
 }
 
 }  // namespace l4::daemon

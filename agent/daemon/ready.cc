@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "common/base/config_values.h"
 #include "common/wire/greeting.h"
 #include "common/wire/port.h"
 
@@ -26,7 +27,7 @@ Result<Ready> read_config(const std::filesystem::path& file) {
   auto settings = load_settings(file);
   if (!settings) return std::unexpected(settings.error());
   auto key = wire::load_node_key(settings->key);
-  if (!key) return std::unexpected(key.error());
+  if (!key) return std::unexpected(named_error(settings->named, settings->key, key.error()));
   Ready ready{std::move(*settings), std::move(*key), {}};
   ready.name = ready.key.name;
   if (ready.name == wire::kFleetKeyName)

@@ -6,6 +6,7 @@
 #include "agent/pipeline/secrets.h"
 #include "common/base/config_dir.h"
 #include "common/base/config_values.h"
+#include "common/wire/zmq/endpoint.h"
 
 namespace l4::daemon {
 namespace {
@@ -31,9 +32,8 @@ void read_ranks(ConfigTable& who, Settings& settings) {
 void read_link(ConfigTable& root, const fs::path& file, Settings& settings) {
   for (ConfigTable& link : root.tables("link")) {
     settings.aggregator = link.text_or("aggregator", settings.aggregator);
-    if (!settings.aggregator.starts_with("tcp://") ||
-        settings.aggregator.find(':', 6) == std::string::npos)
-      link.refuse("aggregator", "must be tcp://HOST:PORT");
+    if (!wire::is_connect_endpoint(settings.aggregator))
+      link.refuse("aggregator", "must be tcp://HOST:PORT, with a port from 1 to 65535");
     read_path(link, "key", file, settings.key);
     settings.name = link.text_or("name", "");
   }
@@ -143,9 +143,10 @@ Result<Settings> load_settings(const fs::path& file) {
     read_path(paths, "masks", file, settings.masks);
   }
   if (const auto error = root->finish()) return std::unexpected(*error);
+  settings.named = root->named_paths();
   if (!settings.masks.empty()) {
     auto codes = drain::read_codes(settings.masks);
-    if (!codes) return std::unexpected(codes.error());
+    if (!codes) return std::unexpected(named_error(settings.named, settings.masks, codes.error()));
     settings.codes = std::make_unique<const drain::CodeList>(std::move(*codes));
     settings.pipeline.drain.codes = settings.codes.get();
   }

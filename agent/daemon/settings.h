@@ -17,6 +17,7 @@
 #include "agent/pipeline/options.h"
 #include "agent/pipeline/redaction.h"
 #include "agent/ship/queue.h"
+#include "common/base/config_table.h"
 #include "common/base/error.h"
 #include "common/drain/codes.h"
 
@@ -55,6 +56,8 @@ struct Settings {
   std::unique_ptr<const drain::CodeList> codes;  ///< what `pipeline.drain.codes` points to
   std::unique_ptr<const pipeline::Redaction> redaction;
   std::unique_ptr<const pipeline::Redaction> secrets;  ///< null: they are not looked for
+
+  NamedPaths named;  ///< where the config names what must be there
 };
 
 /// Error: where it stands (file:line: key) and what is wrong. `text` is as `file` would hold it.

@@ -13,6 +13,12 @@
 
 namespace l4::ship {
 
+enum class Saying : std::uint8_t {
+  news,
+  trouble,
+  recovery,  ///< from trouble that was told
+};
+
 class Pipeline {
  public:
   virtual ~Pipeline() = default;
@@ -34,8 +40,9 @@ class Pipeline {
   virtual void define_again(const std::string& job,
                             const std::vector<LocalTemplateId>& templates) = 0;
   virtual void asked(const wire::Ask& question) = 0;
-  /// For the agent's log: connected, refused and why. The same is not said twice in a row.
-  virtual void said(std::string_view what) = 0;
+  /// For the agent's log: connected, refused and why. False: it was not told, as it was not long
+  /// ago; then the same may come again. What was told does not come twice in a row.
+  virtual bool said(Saying kind, std::string_view what) = 0;
 };
 
 }  // namespace l4::ship

@@ -219,10 +219,8 @@ void Session::stop(const std::string& reason) {
   state_ = State::stopped;
 }
 
-void Session::said(const std::string& what) {
-  if (what == last_said_) return;
-  last_said_ = what;
-  pipeline_.said(what);
+void Session::said(const std::string& what, Saying kind) {
+  if (what != last_said_ && pipeline_.said(kind, what)) last_said_ = what;
 }
 
 Millis Session::connect_timeout() const {

@@ -114,7 +114,7 @@ class Session {
   void acknowledged(std::uint64_t number);
   void rewind_to(std::uint64_t number);
   void start_over(const std::string& why);
-  void said(const std::string& what);
+  void said(const std::string& what, Saying kind = Saying::trouble);
   wire::Sent send(wire::Control message);
   Millis connect_timeout() const;
   Millis next_step() const;
@@ -143,7 +143,7 @@ class Session {
   std::map<std::uint64_t, std::uint64_t> committed_;  ///< by file key, of this incarnation
   std::deque<std::uint64_t> released_;
   wire::Shedding pressed_ = wire::Shedding::nothing;
-  std::string last_said_;
+  std::string last_said_;  ///< and told
   SessionStats stats_;
 };
 

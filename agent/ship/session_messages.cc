@@ -102,7 +102,7 @@ void Session::opened() {
   state_ = State::open;
   since_ = now_.steady;
   backoff_.reset();
-  said("connected to the aggregator");
+  said("connected to the aggregator", last_said_.empty() ? Saying::news : Saying::recovery);
   beat_at_ = now_.steady - heartbeat_;  // one at once: the clocks are compared early
   const bool fresh = !started_ && queue_.size() == 0;
   const bool knows = started_ || knows_positions();

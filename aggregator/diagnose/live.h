@@ -14,7 +14,9 @@ namespace l4::diagnose {
 
 struct LostAgent {
   std::string agent;
-  TimeMs heard;  ///< last
+  TimeMs heard;       ///< last
+  bool back = false;  ///< heard again, and the job has not gone on since
+  bool late = false;  ///< lost when the job had failed already: not why
 };
 
 struct Live {

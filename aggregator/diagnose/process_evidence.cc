@@ -141,15 +141,20 @@ void forget_processes(job::JobView& view, const std::vector<LostAgent>& lost) {
   for (const LostAgent& agent : lost)
     for (std::uint32_t node = 0; node < view.nodes.size(); ++node)
       if (is_of(view, node, agent.agent))
-        for (const std::uint32_t rank : view.nodes[node].ranks) view.ranks[rank].process = nullptr;
+        for (const std::uint32_t rank : view.nodes[node].ranks) {
+          const wire::ProcessFact*& process = view.ranks[rank].process;
+          if (process != nullptr && process->state != ProcessState::gone) process = nullptr;
+        }
 }
 
 std::vector<std::uint32_t> nodes_of_lost(const job::JobView& view, const Live& live) {
   constexpr Millis kSettle{2000};
   std::vector<std::uint32_t> nodes;
   for (const LostAgent& agent : live.lost) {
-    const bool goes_on =
-        live.progress && *live.progress > agent.heard + std::max(kSettle, 2 * live.typical);
+    if (agent.late) continue;
+    // Who is back has last words of before, which are no progress.
+    const bool goes_on = !agent.back && live.progress &&
+                         *live.progress > agent.heard + std::max(kSettle, 2 * live.typical);
     for (std::uint32_t node = 0; node < view.nodes.size() && !goes_on; ++node)
       if (is_of(view, node, agent.agent)) nodes.push_back(node);
   }

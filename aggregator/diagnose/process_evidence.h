@@ -51,10 +51,11 @@ struct ProcessSuspect {
 std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
                                               const ProcessEvidence& evidence);
 
-/// Nothing is known any more of processes on nodes whose agent is lost.
+/// Of processes on nodes whose agent is lost nothing is known any more but who had left.
 void forget_processes(job::JobView& view, const std::vector<LostAgent>& lost);
 
-/// JobView::nodes of lost agents, if the job made no progress since they were heard.
+/// JobView::nodes of lost agents, if the job had not failed before and made no progress since they
+/// were heard.
 std::vector<std::uint32_t> nodes_of_lost(const job::JobView& view, const Live& live);
 
 }  // namespace l4::diagnose

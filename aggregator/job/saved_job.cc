@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kMagic = 0x31424f4a344cULL;  // "L4JOB1"
 /// Counts up with every change of what follows; an older aggregator's bytes are then read again
 /// from the journal, or by the agents.
-constexpr std::uint64_t kVersion = 5;
+constexpr std::uint64_t kVersion = 6;
 
 void save_coverage(ByteWriter& out, const wire::Coverage& coverage) {
   out.text(coverage.path);

@@ -55,8 +55,8 @@ struct Surroundings {
   std::function<void(const std::string&)> say;
   std::function<wire::Instant()> now;
   store::Files& files = store::system_files();
-  std::function<std::optional<std::string>()> port_notice = {};  ///< for the log, if any
-  std::function<void(const std::string&)> warn = {};             ///< as say, of trouble; none: say
+  std::function<std::optional<wire::PortNotice>()> port_notice = {};  ///< for the log, if any
+  std::function<void(const std::string&)> warn = {};  ///< as say, of trouble; none: say
 };
 
 class Aggregator {

@@ -17,7 +17,7 @@ constexpr Millis kSaveAgain{1'000}, kMirrorEvery{300'000};
 
 Intake::Intake(receive::ServerOptions options, wire::ServerPort& port, StoreLedger& ledger,
                std::vector<Shard*> shards, Services services, Millis checkpoint_every,
-               std::function<std::optional<std::string>()> port_notice, LinesOptions lines)
+               std::function<std::optional<wire::PortNotice>()> port_notice, LinesOptions lines)
     : port_(port),
       ledger_(ledger),
       shards_(std::move(shards)),
@@ -39,7 +39,8 @@ void Intake::step(Millis most) {
   ledger_.settle(server_);
   blind_ = server_.is_blind();
   if (port_notice_)
-    if (const auto text = port_notice_()) services_.say(*text);
+    if (const auto notice = port_notice_())
+      (notice->trouble ? services_.warn : services_.say)(notice->text);
   for (Call& call : calls_.take(Millis{0})) call(*this);
   board_.step(now.steady);
   if (now.steady - saved_ >= checkpoint_every_)

@@ -26,7 +26,8 @@ class Intake final : public receive::Observer {
 
   Intake(receive::ServerOptions options, wire::ServerPort& port, StoreLedger& ledger,
          std::vector<Shard*> shards, Services services, Millis checkpoint_every,
-         std::function<std::optional<std::string>()> port_notice = {}, LinesOptions lines = {});
+         std::function<std::optional<wire::PortNotice>()> port_notice = {},
+         LinesOptions lines = {});
 
   /// Takes what there is, tells the agents what is durable, waits for more: at most `most`.
   void step(Millis most);
@@ -61,7 +62,7 @@ class Intake final : public receive::Observer {
   Services services_;
   Millis checkpoint_every_, saved_, mirrored_;
   Inbox<Call> calls_;
-  std::function<std::optional<std::string>()> port_notice_;  ///< what the port has to say
+  std::function<std::optional<wire::PortNotice>()> port_notice_;  ///< what the port has to say
   std::atomic<std::int64_t> stepped_{0};
   std::atomic<bool> stopping_{false}, blind_{false};
   LinesBoard board_;

@@ -9,8 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "aggregator/store/lock.h"
 #include "aggregator/store/needs.h"
+#include "common/base/folder_lock.h"
 
 namespace l4::store {
 namespace {
@@ -77,7 +77,7 @@ Result<std::unique_ptr<Store>> Store::open(StoreOptions options, StoreEvents eve
     if (auto made = files.make_folder(needed); !made) return std::unexpected(made.error());
   if (auto synced = files.sync_folder(folder); !synced) return std::unexpected(synced.error());
   auto lock = FolderLock::take(folder, options.holder);
-  if (!lock) return std::unexpected(lock.error());
+  if (!lock) return std::unexpected(lock.error().error);
   auto known = Checkpoints::open(files, checkpoints, options.checkpoints);
   if (!known) return std::unexpected(known.error());
   Seq at_least;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "aggregator/job/attempts.h"
 #include "aggregator/job/clock.h"
@@ -16,10 +17,20 @@ constexpr Millis kSettle{2000};
 /// A line alone may be wrong; if nothing moves after it, it was not.
 constexpr Millis kLookAgainMin{3000}, kLookAgainMax{30'000}, kLate{200};
 constexpr std::uint64_t kSlowTicks = 50;
+/// Other agents' last words come late: from so many iterations on a job goes on.
+constexpr std::uint64_t kGoesOnTicks = 2;
+/// Who is back reads, and tells, what its ranks printed before they were gone.
+constexpr Millis kLastWords{5000};
 
 bool speaks(const wire::Batch& batch) {
   return std::ranges::any_of(batch.segments,
                              [](const wire::Segment& segment) { return !segment.events.empty(); });
+}
+
+bool left_badly(const wire::ProcessFact& fact) {
+  const bool well = fact.exit.kind == wire::Exit::Kind::code && fact.exit.value == 0;
+  return fact.part == wire::Part::rank && fact.state == wire::ProcessState::gone && !well &&
+         fact.exit.kind != wire::Exit::Kind::unseen;
 }
 
 bool is_failure(State state) {
@@ -67,8 +78,13 @@ void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, Tim
     confirmed_.reset();
     evidence_.reset();
     look_again_.reset();
-    for (auto& [name, agent] : agents_) agent.heard.reset();
+    left_.reset();
+    for (auto& [name, agent] : agents_) {
+      agent.heard.reset();
+      if (agent.back) find(name, agent, arrival);
+    }
   }
+  note_left(batch.processes, arrival);
   const auto lines =
       lines_.applied(state, known->second, number, batch, progress_.ticks(), arrival);
   if (lines.worst) {
@@ -88,7 +104,23 @@ void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, Tim
   note_agent(own->second, batch, step, arrival);
 }
 
+void JobWatch::note_left(const std::vector<wire::ProcessFact>& facts, TimeMs arrival) {
+  const bool stands = left_ && progress_.ticks() < ticks_at_left_ + kGoesOnTicks;
+  if (stands || std::ranges::none_of(facts, left_badly)) return;
+  left_ = arrival;
+  ticks_at_left_ = progress_.ticks();
+}
+
+bool JobWatch::has_left_before(TimeMs time) const {
+  return left_ && *left_ + kSettle < time && progress_.ticks() < ticks_at_left_ + kGoesOnTicks;
+}
+
 void JobWatch::moved(const Progress::Step& step, TimeMs now) {
+  for (auto& [name, agent] : agents_) {
+    const bool again = progress_.by_activity() ||
+                       (step.ticked && progress_.ticks() >= agent.ticks_at_loss + kGoesOnTicks);
+    if (agent.back && now > *agent.back + kLastWords && again) find(name, agent, now);
+  }
   const auto last = progress_.last();
   if (suspected_ && last && *last > *suspected_) {
     fire({Cause::went_on, now, {}, {}, "progress after a silence: " + waits_text(), false});
@@ -141,18 +173,35 @@ void JobWatch::note_agent(Agent& agent, const wire::Batch& batch, const Progress
 void JobWatch::agent_lost(const std::string& agent, TimeMs heard) {
   Agent& own = agents_[agent];
   if (own.number == 0) own.number = static_cast<std::uint32_t>(agents_.size());
-  own.lost = heard;
+  if (!own.lost) {  // else the job has not gone on since it was lost before
+    own.lost = heard;
+    own.ticks_at_loss = progress_.ticks();
+    own.late = has_left_before(heard);
+  }
+  own.back.reset();
   progress_.interrupt();
-  fire({Cause::node_lost, heard, agent, {}, fmt::format("agent {} is lost", agent), false});
+  if (!own.late)
+    fire({Cause::node_lost, heard, agent, {}, fmt::format("agent {} is lost", agent), false});
 }
 
+/// A node that is back need not be as it was: the job must go on, too.
 void JobWatch::agent_back(const std::string& agent, TimeMs now) {
   const auto found = agents_.find(agent);
   if (found == agents_.end() || !found->second.lost) return;
-  found->second.lost.reset();
-  found->second.heard.reset();
+  Agent& own = found->second;
+  own.back = now;
+  own.heard.reset();
   progress_.interrupt();
-  fire({Cause::went_on, now, agent, {}, fmt::format("agent {} is back", agent), false});
+  if (own.late || progress_.ticks() >= own.ticks_at_loss + kGoesOnTicks) find(agent, own, now);
+}
+
+/// It is lost no more.
+void JobWatch::find(const std::string& name, Agent& agent, TimeMs now) {
+  const bool late = std::exchange(agent.late, false);
+  agent.lost.reset();
+  agent.back.reset();
+  agent.heard.reset();
+  if (!late) fire({Cause::went_on, now, name, {}, fmt::format("agent {} is back", name), false});
 }
 
 void JobWatch::unheard() {
@@ -186,7 +235,8 @@ void JobWatch::resumed(const job::JobState& state, TimeMs now) {
 
 bool JobWatch::other_evidence() const {
   if (processes_.any_stopped()) return true;
-  if (std::ranges::any_of(agents_, [](const auto& each) { return each.second.lost.has_value(); }))
+  if (std::ranges::any_of(agents_,
+                          [](const auto& each) { return each.second.lost && !each.second.late; }))
     return true;
   return evidence_ && progress_.last() && *evidence_ + kSettle >= *progress_.last();
 }
@@ -337,7 +387,7 @@ diagnose::Live JobWatch::live(TimeMs now) const {
   live.confirmed = standing.confirmed;
   live.typical = progress_.pauses().typical({Stage::training, false});
   for (const auto& [name, agent] : agents_)
-    if (agent.lost) live.lost.push_back({name, *agent.lost});
+    if (agent.lost) live.lost.push_back({name, *agent.lost, agent.back.has_value(), agent.late});
   return live;
 }
 

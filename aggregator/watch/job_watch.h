@@ -89,7 +89,10 @@ class JobWatch {
   struct Agent {
     std::uint32_t number = 0;
     std::optional<TimeMs> heard;  ///< lines, since the attempt iterates
-    std::optional<TimeMs> lost;
+    std::optional<TimeMs> lost;   ///< since then; of one that is back, until the job goes on, too
+    std::optional<TimeMs> back;
+    std::uint64_t ticks_at_loss = 0;
+    bool late = false;  ///< lost when the job had failed already
     Millis largest{0};
     std::uint32_t gaps = 0;  ///< while iterations went on
     bool told = false;
@@ -102,6 +105,9 @@ class JobWatch {
   void fire(Trigger trigger);
   void note_agent(Agent& agent, const wire::Batch& batch, const Progress::Step& step, TimeMs now);
   void moved(const Progress::Step& step, TimeMs now);
+  void note_left(const std::vector<wire::ProcessFact>& facts, TimeMs arrival);
+  bool has_left_before(TimeMs time) const;
+  void find(const std::string& name, Agent& agent, TimeMs now);
   void look_at_silence(TimeMs now);
   void look_at_agents(TimeMs now);
   void look_again(TimeMs now);
@@ -118,7 +124,8 @@ class JobWatch {
   std::optional<TimeMs> suspected_, confirmed_;  ///< progress that was the last then
   std::optional<TimeMs> evidence_;               ///< newest error line or process that left
   std::optional<TimeMs> look_again_;             ///< after an error line
-  std::uint64_t ticks_at_evidence_ = 0;
+  std::optional<TimeMs> left_;  ///< a process left badly, and the job has not gone on since
+  std::uint64_t ticks_at_evidence_ = 0, ticks_at_left_ = 0;
   bool slow_by_pace_ = false;
   State state_ = State::unknown;  ///< as it was diagnosed
   bool failed_ = false;           ///< and not gone on since

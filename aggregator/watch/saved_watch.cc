@@ -282,10 +282,15 @@ void JobWatch::save(ByteWriter& out) const {
     out.signed_number(agent.largest.count());
     out.number(agent.gaps);
     out.byte(agent.told ? 1 : 0);
+    put_time(out, agent.back);
+    out.number(agent.ticks_at_loss);
+    out.byte(agent.late ? 1 : 0);
   }
   put_time(out, evidence_);
   put_time(out, look_again_);
+  put_time(out, left_);
   out.number(ticks_at_evidence_);
+  out.number(ticks_at_left_);
 }
 
 void JobWatch::load(ByteReader& in) {
@@ -293,7 +298,7 @@ void JobWatch::load(ByteReader& in) {
   lines_.load(in);
   processes_.load(in);
   agents_.clear();
-  for (std::size_t left = in.count(7); left > 0; --left) {
+  for (std::size_t left = in.count(10); left > 0; --left) {
     Agent& agent = agents_[in.text()];
     agent.number = in.number32();
     agent.heard = get_optional_time(in);
@@ -301,10 +306,15 @@ void JobWatch::load(ByteReader& in) {
     agent.largest = Millis{in.signed_number()};
     agent.gaps = in.number32();
     agent.told = get_flag(in);
+    agent.back = get_optional_time(in);
+    agent.ticks_at_loss = in.number();
+    agent.late = get_flag(in);
   }
   evidence_ = get_optional_time(in);
   look_again_ = get_optional_time(in);
+  left_ = get_optional_time(in);
   ticks_at_evidence_ = in.number();
+  ticks_at_left_ = in.number();
 }
 
 }  // namespace l4::watch

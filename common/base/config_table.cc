@@ -34,12 +34,16 @@ struct ConfigTable::File {
   toml::table root;
   std::optional<Error> error;
   std::map<std::string, std::string> taken;
+  NamedPaths named_paths;
 
-  void note(std::uint32_t line, std::string_view key, std::string_view reason) {
-    if (error) return;
+  std::string place(std::uint32_t line, std::string_view key) const {
     std::string where = name + ":" + std::to_string(line);
     if (!key.empty()) where.append(": ").append(key);
-    error = Error{std::move(where), std::string(reason)};
+    return where;
+  }
+
+  void note(std::uint32_t line, std::string_view key, std::string_view reason) {
+    if (!error) error = Error{place(line, key), std::string(reason)};
   }
 };
 
@@ -252,6 +256,14 @@ std::uint32_t ConfigTable::line_of(std::string_view key, std::size_t element) co
 
 void ConfigTable::refuse(std::string_view key, std::string_view reason, std::size_t element) {
   file_->note(line_of(key, element), key, reason);
+}
+
+void ConfigTable::note_path(std::string_view key, const std::filesystem::path& path) {
+  file_->named_paths.try_emplace(path, file_->place(line_of(key), key));
+}
+
+const NamedPaths& ConfigTable::named_paths() const {
+  return file_->named_paths;
 }
 
 std::optional<Error> ConfigTable::finish() const {

@@ -20,6 +20,9 @@
 
 namespace l4 {
 
+/// Where a config names a file or folder, by its path: FILE:LINE: KEY, of several the first.
+using NamedPaths = std::map<std::filesystem::path, std::string>;
+
 class ConfigTable {
  public:
   /// Fails if the file is none, larger than any settings are (64 MiB), cannot be read, or is no
@@ -57,6 +60,10 @@ class ConfigTable {
 
   /// Notes a fault there.
   void refuse(std::string_view key, std::string_view reason, std::size_t element = 0);
+
+  /// Notes that a path is named there.
+  void note_path(std::string_view key, const std::filesystem::path& path);
+  const NamedPaths& named_paths() const;
 
   /// First fault of the whole file, or nothing.
   std::optional<Error> finish() const;

@@ -35,8 +35,11 @@ inline void read_seconds(ConfigTable& table, std::string_view key, Millis& value
   read(table, key, value, from, to, 1000);
 }
 
-/// A path, relative to the folder of the config `file`.
+/// A path, relative to the folder of the config `file`; noted in the table as named there.
 void read_path(ConfigTable& table, std::string_view key, const std::filesystem::path& file,
                std::filesystem::path& value);
+
+/// The error of what stands at `path`, behind the place that names it; as it is if none does.
+Error named_error(const NamedPaths& named, const std::filesystem::path& path, const Error& error);
 
 }  // namespace l4

@@ -95,6 +95,12 @@ struct Refused {
   std::string detail;
 };
 
+/// What a port has to say in the log.
+struct PortNotice {
+  std::string text;
+  bool trouble = false;
+};
+
 class ServerPort {
  public:
   virtual ~ServerPort() = default;

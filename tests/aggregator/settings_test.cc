@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "aggregator/program.h"
+#include "common/wire/zmq/curve_key.h"
+#include "common/wire/zmq/key_file.h"
 #include "tests/temp_folder.h"
 
 namespace l4::aggregator {
@@ -77,6 +80,8 @@ TEST_CASE("settings: what is wrong is named with file, line and key") {
   };
   const std::vector<Row> rows{
       {"[wire]\nlisten = \"udp://x\"\n", "listen"},
+      {"[wire]\nlisten = \"tcp://127.0.0.1:99999\"\n", ":2: listen: must be tcp://ADDRESS:PORT"},
+      {"[wire]\nlisten = \"tcp://:7430\"\n", ":2: listen"},
       {"[wire]\nlost_after_s = 3\n", "lost_after_s"},
       {"[http]\naddress = \"0.0.0.0\"\n", "address"},
       {"[store]\nsnapshots_per_job = 0\n", "snapshots_per_job"},
@@ -91,6 +96,7 @@ TEST_CASE("settings: what is wrong is named with file, line and key") {
       {"[store]\nfolder = \"\"\n", "folder"},
       {"[store]\ncommit_ms = 500\n", "commit_ms"},
       {"[alerts]\nwebhook = \"ftp://x\"\n", "webhook"},
+      {"[alerts]\nwebhook = \"http://h:0/\"\n", ":2: webhook"},
       {"[alerts]\nagain_every_s = 0\n", "again_every_s"},
       {"[alerts]\nstorm_incidents = -1\n", "storm_incidents"},
       {"[[alerts.sink]]\nkind = \"slack\"\nurl = \"http://x\"\n", "name: missing"},
@@ -99,6 +105,10 @@ TEST_CASE("settings: what is wrong is named with file, line and key") {
       {"[[alerts.sink]]\nname = \"a\"\nkind = \"mail\"\nurl = \"http://x\"\n", ":3: kind"},
       {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\n", "url: missing"},
       {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"ftp://x\"\n", ":4: url"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://127.0.0.1:99999/x\"\n",
+       ":4: url: is no address"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://\"\n", ":4: url"},
+      {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://a b/\"\n", ":4: url"},
       {"[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"http://x\"\nsecret = \"s\"\n",
        ":5: secret: is not for a sink of kind slack"},
       {"[[alerts.sink]]\nname = \"a\"\nkind = \"webhook\"\nurl = \"http://x\"\nsecret_file = "
@@ -149,6 +159,51 @@ TEST_CASE("settings: what is wrong is named with file, line and key") {
     CHECK(settings.error().text().find(row.key) != std::string::npos);
     CHECK(settings.error().text().find("aggregator.toml:") != std::string::npos);
   }
+}
+
+TEST_CASE("settings: the wire may listen at all addresses and at any free port") {
+  for (const char* listen : {"tcp://*:7430", "tcp://127.0.0.1:*", "tcp://127.0.0.1:0",
+                             "tcp://[::1]:7430", "tcp://eth0:7430"}) {
+    const auto settings = read(kKeys + ("listen = \"" + std::string(listen) + "\"\n"));
+    REQUIRE_MESSAGE(settings, (settings ? std::string() : settings.error().text()));
+    CHECK(settings->endpoint == listen);
+  }
+}
+
+TEST_CASE("check: a file that is of no use is told with the line and key that name it") {
+  const test::TempFolder folder;
+  const auto pair = *wire::make_key_pair();
+  folder.file("a.key", wire::to_text(wire::ServerKey{pair.public_key, pair.secret_key}));
+  folder.file("allow", "# nobody\n");
+  folder.file("tokens", "# nobody\n");
+  folder.file("rows", "all me 0\n");
+  const auto said = [&](const std::string& wire, const std::string& more) {
+    const std::string faults = "[detect]\nfaults = \"" L4_SOURCE_DIR "/config/faults\"\n";
+    const auto settings = load_settings(folder.file("aggregator.toml", wire + more + faults));
+    REQUIRE_MESSAGE(settings, (settings ? std::string() : settings.error().text()));
+    const auto checked = check(*settings);
+    std::string text = checked ? "" : checked.error().text();
+    const std::string path = folder.path().string() + "/";
+    for (auto at = text.find(path); at != std::string::npos; at = text.find(path))
+      text.erase(at, path.size());
+    return text;
+  };
+  CHECK(said(kKeys, "[http]\ntokens = \"tokens\"\n") == "");
+  CHECK(said(kKeys, "[http]\ntokens = \"nope\"\n") ==
+        "aggregator.toml:5: tokens: nope: cannot be read");
+  CHECK(said(kKeys, "[http]\nenabled = false\ntokens = \"nope\"\n") == "");
+  CHECK(said(kKeys, "[http]\ntokens = \"rows\"\n") ==
+        "aggregator.toml:5: tokens: rows:1: the role is read or operate, not 'all'");
+  CHECK(said("[wire]\nkey = \"nope\"\nallow_list = \"allow\"\n", "") ==
+        "aggregator.toml:2: key: nope: cannot be opened: No such file or directory");
+  CHECK(said("[wire]\nkey = \"a.key\"\nallow_list = \"nope\"\n", "") ==
+        "aggregator.toml:3: allow_list: nope: No such file or directory");
+  CHECK(said(kKeys, "[http]\ncertificate = \"nope\"\nkey = \"a.key\"\n") ==
+        "aggregator.toml:5: certificate: nope: cannot be read");
+  CHECK(said(kKeys, "[alerts]\nca = \"nope\"\n") == "aggregator.toml:5: ca: nope: cannot be read");
+  CHECK(said(kKeys,
+             "[[alerts.sink]]\nname = \"a\"\nkind = \"slack\"\nurl = \"https://x\"\n"
+             "ca = \"nope\"\n") == "aggregator.toml:8: ca: nope: cannot be read");
 }
 
 TEST_CASE("settings: sinks and silences of alerts") {

@@ -156,6 +156,20 @@ def ranks_are_configured(site, writer, expect):
     agent.end()
 
 
+def second_is_refused(site, writer, expect, agent):
+    """Another agent with the same state folder leaves it alone."""
+    state = site.folder / f"state-{NODE}"
+    (state / "spool" / "witness.spool").touch()
+    done = subprocess.run(
+        [site.binaries / "l4-agent", "--config", site.folder / f"{NODE}.toml"],
+        capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    expect.that(done.returncode == 1 and f"in use by pid {agent.process.pid}," in done.stderr,
+                "a second agent with one state folder", (done.returncode, done.stderr))
+    expect.that((state / "spool" / "witness.spool").exists(), "it leaves the spool alone")
+    writer.write(100)
+    everything_once(site, writer, expect, "the first one goes on")
+
+
 def stops(site, writer, expect, agent):
     writer.write(5000)
     time.sleep(1.0)
@@ -216,6 +230,7 @@ def main(argv):
             is_configured_anew(site, writer, expect, agent)
             agent = processes_are_known(site, writer, expect, agent)
             ranks_are_configured(site, writer, expect)
+            second_is_refused(site, writer, expect, agent)
             stops(site, writer, expect, agent)
             writer.close()
         finally:

@@ -54,7 +54,10 @@ class Node final : public ship::Pipeline {
   void committed(const std::vector<wire::Coverage>&) override {}
   void define_again(const std::string&, const std::vector<LocalTemplateId>&) override;
   void asked(const wire::Ask&) override {}
-  void said(std::string_view what) override { last_said_ = what; }
+  bool said(ship::Saying, std::string_view what) override {
+    last_said_ = what;
+    return true;
+  }
 
  private:
   void begin_life();

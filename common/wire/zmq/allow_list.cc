@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "common/wire/control.h"
-#include "common/wire/port.h"
 #include "common/wire/zmq/curve_key.h"
 
 namespace l4::wire {
@@ -92,7 +91,7 @@ Result<WatchedAllowList> WatchedAllowList::open(const std::filesystem::path& fil
   return watched;
 }
 
-std::optional<std::string> WatchedAllowList::refresh(Millis now) {
+std::optional<PortNotice> WatchedAllowList::refresh(Millis now) {
   if (now - looked_ < kLookEvery) return std::nullopt;
   looked_ = now;
   const Stamp stamp = stamp_of(file_);
@@ -100,10 +99,11 @@ std::optional<std::string> WatchedAllowList::refresh(Millis now) {
   stamp_ = stamp;
   auto list = AllowList::load(file_);
   if (!list)
-    return fmt::format("the allow list stays as it was ({} keys): {}", list_.entries().size(),
-                       list.error().text());
+    return PortNotice{fmt::format("the allow list stays as it was ({} keys): {}",
+                                  list_.entries().size(), list.error().text()),
+                      true};
   list_ = std::move(*list);
-  return fmt::format("the allow list was read again: {} keys", list_.entries().size());
+  return PortNotice{fmt::format("the allow list was read again: {} keys", list_.entries().size())};
 }
 
 }  // namespace l4::wire

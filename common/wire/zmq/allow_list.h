@@ -16,6 +16,7 @@
 
 #include "common/base/error.h"
 #include "common/base/time.h"
+#include "common/wire/port.h"
 
 namespace l4::wire {
 
@@ -44,7 +45,7 @@ class WatchedAllowList {
 
   /// Looks, at most once a second, whether the file has changed, and reads it then. What is to be
   /// said: that it was read again, or why not.
-  std::optional<std::string> refresh(Millis now);
+  std::optional<PortNotice> refresh(Millis now);
   const AllowList& list() const { return list_; }
 
  private:

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <utility>
 #include <zmq.hpp>
 
 #include "common/wire/zmq/curve_key.h"
+#include "common/wire/zmq/endpoint.h"
 #include "common/wire/zmq/socket.h"
 
 namespace l4::wire {
@@ -20,19 +20,6 @@ constexpr int kEventsOfClient =
     ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
     ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_DISCONNECTED |
     ZMQ_EVENT_CLOSED;
-
-/// libzmq would look at it only by connecting, which an aggregator tells as an odd visitor.
-bool is_endpoint(std::string_view text) {
-  constexpr std::string_view kStart = "tcp://";
-  const std::size_t colon = text.rfind(':');
-  if (!text.starts_with(kStart) || colon <= kStart.size()) return false;
-  const std::string_view host = text.substr(kStart.size(), colon - kStart.size());
-  const std::string_view port = text.substr(colon + 1);
-  std::uint16_t number = 0;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  return host.find_first_of(" \t/") == std::string_view::npos && error == std::errc{} &&
-         end == port.data() + port.size() && number > 0;
-}
 
 class Client final : public ClientPort {
  public:
@@ -93,7 +80,8 @@ Result<void> Client::begin() {
 }
 
 Result<void> Client::open() {
-  if (!is_endpoint(options_.endpoint))
+  // libzmq would look at it only by connecting, which an aggregator tells as an odd visitor.
+  if (!is_connect_endpoint(options_.endpoint))
     return std::unexpected(Error{options_.endpoint, "is not tcp://HOST:PORT"});
   auto begun = begin();
   disconnect();

@@ -52,7 +52,7 @@ class Server final : public ZmqServer {
   int wait_fd() const override { return any_.file(); }
   void wake() override { bell_.ring(); }
   std::string endpoint() const override { return endpoint_; }
-  std::optional<std::string> notice() override { return std::exchange(notice_, std::nullopt); }
+  std::optional<PortNotice> notice() override { return std::exchange(notice_, std::nullopt); }
 
  private:
   void serve();
@@ -66,7 +66,7 @@ class Server final : public ZmqServer {
   Bell bell_;
   AnyOf any_;
   std::string endpoint_;
-  std::optional<std::string> notice_;
+  std::optional<PortNotice> notice_;
   int taken_ = 0;
 };
 

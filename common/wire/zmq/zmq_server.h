@@ -36,7 +36,7 @@ class ZmqServer : public ServerPort {
   /// Where it listens.
   virtual std::string endpoint() const = 0;
   /// For the log: the allow list was read again, or could not be.
-  virtual std::optional<std::string> notice() = 0;
+  virtual std::optional<PortNotice> notice() = 0;
 };
 
 }  // namespace l4::wire

@@ -14,6 +14,7 @@
 
 #include "tests/agent/host/fake_proc.h"
 #include "tests/aggregator/receive/link_world.h"
+#include "tests/captured_stderr.h"
 
 namespace l4::daemon {
 namespace {
@@ -166,6 +167,21 @@ TEST_CASE("agent: what it read alone is kept though positions are there of the k
   CHECK(bench.ledger.lines(kName) == 32);
   CHECK(bench.ledger.faults().empty());
   CHECK(bench.says("l4_agent_resets_total 0"));
+}
+
+TEST_CASE("agent: its log tells of a lost connection as a warning, and each time that it is back") {
+  const test::CapturedStderr err;
+  Bench bench;
+  bench.start_agent();
+  bench.run(Millis{7'000});
+  CHECK(err.count(" info connected to the aggregator") == 1);
+  bench.kill_server();
+  bench.run(Millis{60'000});
+  CHECK(err.count(" warning the aggregator ") > 0);
+  CHECK(err.count(" info the aggregator ") == 0);
+  bench.start_server();
+  bench.run(Millis{60'000});
+  CHECK(err.count(" info connected to the aggregator") == 2);
 }
 
 TEST_CASE("agent: makes room whether or not it watches processes") {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/daemon/ready.h"
 #include "tests/temp_folder.h"
 
 namespace l4::daemon {
@@ -80,7 +81,8 @@ TEST_CASE("settings: a mistake is told with file, line and key") {
   const auto refused = [&](std::string_view more) {
     const auto settings = load_settings(folder.file("agent.toml", std::string(kLogs).append(more)));
     const std::string said = settings ? "/taken" : settings.error().text();
-    return said.substr(said.rfind('/') + 1);
+    const auto at = said.find("agent.toml");
+    return said.substr(at == std::string::npos ? 1 : at);
   };
   CHECK(refused("[limits]\ncpu_percent = -1") ==
         "agent.toml:4: cpu_percent: must be from 0 to 6400");
@@ -89,12 +91,32 @@ TEST_CASE("settings: a mistake is told with file, line and key") {
     CHECK(refused("[metrics]\nlisten = \"" + std::string(address) + "\"") ==
           "agent.toml:4: listen: must be ADDRESS:PORT, with an IP address");
   CHECK(refused("[metrics]\nlisten = \"[::1]:7441\"") == "taken");
+  for (const char* address :
+       {"nowhere", "tcp://127.0.0.1:99999", "tcp://:7430", "tcp://h:0", "tcp://h:12a",
+        "tcp://a b:7430", "tcp://h:7430/x", "tcp://[::1:7430", "tcp://*:7430"})
+    CHECK(refused("[link]\naggregator = \"" + std::string(address) + "\"") ==
+          "agent.toml:4: aggregator: must be tcp://HOST:PORT, with a port from 1 to 65535");
+  CHECK(refused("[link]\naggregator = \"tcp://[::1]:7430\"") == "taken");
   CHECK(refused("[who]\nworld_size = 4\nrank = 4") == "agent.toml:5: rank: must be from -1 to 3");
   CHECK(refused("[memory]\nqueue = 4") ==
         "agent.toml:4: queue: unknown key; did you mean queue_mib?");
   CHECK(refused("[redact]\nexpressions = [\"a\", \"(\"]") ==
         "agent.toml:4: expressions: missing ): (");
   CHECK(refused("old_after_h = \"day\"") == "agent.toml:3: old_after_h: must be an integer");
+}
+
+TEST_CASE("settings: a file that is not there is told with the line and key that name it") {
+  const test::TempFolder folder;
+  const std::string path = folder.path().string() + "/";
+  const auto masks =
+      load_settings(folder.file("agent.toml", std::string(kLogs) + "[paths]\nmasks = \"nope\"\n"));
+  REQUIRE_FALSE(masks);
+  CHECK(masks.error().text().starts_with(path + "agent.toml:4: masks: " + path + "nope"));
+  const auto key =
+      read_config(folder.file("agent.toml", std::string(kLogs) + "[link]\nkey = \"nope\"\n"));
+  REQUIRE_FALSE(key);
+  CHECK(key.error().text() ==
+        path + "agent.toml:4: key: " + path + "nope: cannot be opened: No such file or directory");
 }
 
 }  // namespace

@@ -198,6 +198,11 @@ TEST_CASE("ends, teardown noise and progress") {
   CHECK(packs().classify("exiting program at iteration 120").finished);
   CHECK(packs().classify("[launch.py:319:main] Process 4711 exits successfully.").finished);
   CHECK(packs().classify("Process group destroyed").finished);
+  for (const char* own : {"training finished", "Training finished.", "[rank0] Training done",
+                          "training complete", "Training is complete, 1,000 steps"})
+    CHECK(packs().classify(own).finished);
+  CHECK_FALSE(packs().classify("Training finished with errors").finished);
+  CHECK_FALSE(packs().classify("training finished, exit code 1").finished);
   CHECK(packs()
             .classify(":::MLLOG {\"key\": \"run_stop\", \"metadata\": {\"status\": \"success\"}}")
             .finished);

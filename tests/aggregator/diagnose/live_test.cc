@@ -221,4 +221,44 @@ TEST_CASE("live: the node of a lost agent is lost unless the job goes on without
   CHECK(job.report_at(job.now + 100).verdict.state == State::healthy);
 }
 
+TEST_CASE("live: a crash stays one when an agent is lost afterwards") {
+  for (const char* lost : {"node-2", "node-3"}) {
+    CAPTURE(lost);
+    Trained job;
+    job.process(2, ProcessState::gone, job.last() + 400, kKilled);
+    job.report_at(job.last() + 1000);
+    job.watch.agent_lost(lost, after(job.last() + 20'000));
+    const Report report = job.report_at(job.last() + 31'000);
+    CHECK(report.verdict.state == State::crashed);
+    REQUIRE_FALSE(report.ranks.empty());
+    CHECK(report.ranks[0].rank == Rank{2});
+    CHECK(report.ranks[0].process == Process::gone);
+  }
+}
+
+TEST_CASE("live: a lost node that is back without its ranks was lost") {
+  Trained job;
+  job.watch.agent_lost("node-3", after(job.last()));
+  CHECK(job.report_at(job.last() + 11'000).verdict.state == State::node_lost);
+  job.watch.agent_back("node-3", after(job.last() + 25'000));
+  job.iterate(3, 31, job.last() + 25'200);  // read late
+  SUBCASE("it started anew") {}
+  SUBCASE("they ended unseen") {
+    job.process(3, ProcessState::gone, job.last() + 25'300);
+  }
+  Report report = job.report_at(job.last() + 26'000);
+  CHECK(report.verdict.state == State::node_lost);
+  REQUIRE_FALSE(report.nodes.empty());
+  CHECK(report.nodes[0].node == "node-3");
+  for (const int node : {0, 1, 2}) {
+    job.say(node, "RuntimeError: [../gloo] Connection closed by peer", job.last() + 40'000,
+            Level::error);
+    job.process(node, ProcessState::gone, job.last() + 40'100 + 10 * node, kFailed);
+  }
+  report = job.report_at(job.last() + 41'000);
+  CHECK(report.verdict.state == State::node_lost);
+  REQUIRE_FALSE(report.nodes.empty());
+  CHECK(report.nodes[0].node == "node-3");
+}
+
 }  // namespace l4::diagnose

@@ -50,7 +50,7 @@ class PlayedNode final : public ship::Pipeline {
   void committed(const std::vector<wire::Coverage>& coverage) override;
   void define_again(const std::string&, const std::vector<LocalTemplateId>&) override {}
   void asked(const wire::Ask& question) override { questions.push_back(question); }
-  void said(std::string_view) override {}
+  bool said(ship::Saying, std::string_view) override { return true; }
 
  private:
   std::string name_;

@@ -446,6 +446,37 @@ TEST_CASE("server: after its restart all agents are back in a minute and none is
   CHECK(world.observer.count(Kind::back, "node-7") == 1);
 }
 
+TEST_CASE("session: trouble is told as such, and each time that it is over") {
+  using Saying = ship::Saying;
+  Pair pair;
+  for (int i = 0; i < 2; ++i) {
+    pair.server.reset();
+    pair.run(Millis{60'000});
+    CHECK(pair.node.kinds.back() == Saying::trouble);
+    pair.start_server();
+    pair.run(Millis{60'000});
+    CHECK(pair.node.kinds.back() == Saying::recovery);
+    CHECK(pair.node.sayings.back() == "connected to the aggregator");
+  }
+  CHECK(pair.node.kinds.front() == Saying::news);
+  CHECK(std::ranges::count(pair.node.kinds, Saying::recovery) == 2);
+  CHECK(std::ranges::adjacent_find(pair.node.sayings) == pair.node.sayings.end());
+}
+
+TEST_CASE("session: trouble that the log does not tell comes again, its end does not") {
+  Pair pair;
+  pair.node.tells = false;
+  pair.server.reset();
+  pair.run(Millis{120'000});
+  const auto troubles = pair.node.sayings.size() - 1;
+  CHECK(troubles > 2);
+  pair.start_server();
+  pair.run(Millis{60'000});
+  CHECK(pair.node.session().state() == State::open);
+  CHECK(std::ranges::count(pair.node.kinds, ship::Saying::trouble) ==
+        static_cast<std::ptrdiff_t>(pair.node.sayings.size() - 1));
+}
+
 TEST_CASE("session: an aggregator of another version is left alone for a while") {
   receive::ServerOptions options;
   options.version_min = options.version_max = 5;

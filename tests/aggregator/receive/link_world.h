@@ -50,10 +50,16 @@ class FakeNode final : public ship::Pipeline {
   void define_again(const std::string& job, const std::vector<LocalTemplateId>& ids) override;
   void asked(const wire::Ask& question) override { asked_.push_back(question); }
   bool knows(std::uint64_t) const override { return remembers_; }
-  void said(std::string_view what) override { sayings.emplace_back(what); }
+  bool said(ship::Saying kind, std::string_view what) override {
+    sayings.emplace_back(what);
+    kinds.push_back(kind);
+    return tells;
+  }
 
   std::string name, address;
   std::vector<std::string> sayings;
+  std::vector<ship::Saying> kinds;  ///< of the sayings
+  bool tells = true;                ///< what it says
   std::vector<wire::Ask> asked_;
   std::uint64_t committed_bytes = 0;
 

@@ -279,18 +279,55 @@ TEST_CASE("job watch: a time in which nobody was heard is no pause of the job") 
   }
 }
 
-TEST_CASE("job watch: a lost agent is told at once, and when it is back") {
+TEST_CASE("job watch: a lost agent is told at once, and that it is back once the job goes on") {
   WatchedJob job(3);
-  const std::int64_t last = trained(job);
+  std::int64_t last = trained(job);
   job.watch.agent_lost("node-1", after(last));
   job.run_to(last + 100);
   CHECK(job.trigger(Cause::node_lost).node == "node-1");
   CHECK(job.causes() == Causes{Cause::node_lost});
   CHECK(job.watch.live(after(last + 100)).lost.size() == 1);
-  job.watch.agent_back("node-1", after(last + 5000));
-  job.run_to(last + 5000);
-  CHECK(job.causes() == Causes{Cause::went_on});
-  CHECK(job.watch.live(after(last + 5000)).lost.empty());
+  SUBCASE("the others went on without it") {
+    last = job.iterate_all(31, 33, last + 1000);
+    job.watch.agent_back("node-1", after(last + 5000));
+    job.run_to(last + 5000);
+    CHECK(job.causes() == Causes{Cause::went_on});
+    CHECK(job.watch.live(after(last + 5000)).lost.empty());
+  }
+  SUBCASE("it has last words, and nothing goes on for a while") {
+    job.watch.agent_back("node-1", after(last + 3000));
+    job.iterate(1, 31, last + 3100);
+    job.iterate(1, 32, last + 3200);
+    job.iterate(1, 33, last + 3300);
+    CHECK(job.causes().empty());
+    REQUIRE(job.watch.live(after(last + 3300)).lost.size() == 1);
+    CHECK(job.watch.live(after(last + 3300)).lost[0].back);
+    job.iterate_all(34, 35, last + 9000);
+    CHECK(job.causes() == Causes{Cause::went_on});
+    CHECK(job.watch.live(after(last + 11'000)).lost.empty());
+  }
+}
+
+TEST_CASE("job watch: an agent that is lost after the job has failed is not why") {
+  for (const bool before : {true, false}) {
+    CAPTURE(before);
+    WatchedJob job(3);
+    job.processes(0);
+    const std::int64_t last = trained(job);
+    job.answer = State::crashed;
+    job.process(2, ProcessState::gone, last + 300, kKilled);
+    CHECK(job.causes() == Causes{Cause::process_left});
+    job.watch.agent_lost("node-1", after(last + (before ? 200 : 10'000)));
+    job.run_to(last + 21'000);
+    CHECK(job.causes() == (before ? Causes{Cause::node_lost} : Causes{}));
+    REQUIRE(job.watch.live(after(last + 21'000)).lost.size() == 1);
+    CHECK(job.watch.live(after(last + 21'000)).lost[0].late == !before);
+    if (before) continue;
+    job.watch.agent_back("node-1", after(last + 30'000));
+    job.run_to(last + 31'000);
+    CHECK(job.causes().empty());
+    CHECK(job.watch.live(after(last + 31'000)).lost.empty());
+  }
 }
 
 TEST_CASE("job watch: a node that falls silent while the others go on") {
@@ -415,7 +452,9 @@ TEST_CASE("job watch: saved and loaded again and again it knows what it knew") {
       [](WatchedJob& job) { job.say(2, "CUDA error: out of memory", 46'000, Level::error); },
       [](WatchedJob& job) { job.watch.agent_lost("node-2", after(46'500)); },
       [](WatchedJob& job) { job.run_to(60'000); },
+      [](WatchedJob& job) { job.watch.agent_back("node-2", after(60'500)); },
       [](WatchedJob& job) { job.process(0, ProcessState::gone, 61'000, kKilled); },
+      [](WatchedJob& job) { job.watch.agent_lost("node-1", after(64'000)); },
       [](WatchedJob& job) { job.run_to(70'000); },
       [](WatchedJob& job) { job.processes(71'000, 1); },
       [](WatchedJob& job) { job.iterate_all(35, 60, 75'000, 900); },

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/config_values.h"
+
 namespace l4 {
 namespace {
 
@@ -59,6 +61,21 @@ TEST_CASE("what was taken is known by table and key, fallbacks too") {
   REQUIRE(twice.has_value());
   twice->table("wire");
   CHECK(twice->finish()->text() == "a.toml:2: wire: must be one table");
+}
+
+TEST_CASE("an error of a path is told behind the place that names it") {
+  auto root = ConfigTable::parse("a = 'x'\nb = 'y'\nc = 'x'\n", "/etc/a.toml");
+  REQUIRE(root.has_value());
+  std::filesystem::path a, b, c;
+  read_path(*root, "a", "/etc/a.toml", a);
+  read_path(*root, "b", "/etc/a.toml", b);
+  read_path(*root, "c", "/etc/a.toml", c);
+  const auto said = [&](const std::filesystem::path& path) {
+    return named_error(root->named_paths(), path, {path.string(), "is none"}).text();
+  };
+  CHECK(said(b) == "/etc/a.toml:2: b: /etc/y: is none");
+  CHECK(said(c) == "/etc/a.toml:1: a: /etc/x: is none");
+  CHECK(said("/etc/z") == "/etc/z: is none");
 }
 
 TEST_CASE("the first fault is reported with file, line and key") {

@@ -99,8 +99,10 @@ TEST_CASE("zmq link: the allow list is read again; a revoked key is refused at o
   CHECK(link.until([&] { return second.session().state() == State::open; }));
   link.folder.file("allow-list", "node-1 not-a-key\n");
   CHECK(link.until([&] { return link.notices.size() == 2; }));
-  CHECK(link.notices[0].contains("read again: 2 keys"));
-  CHECK(link.notices[1].contains("allow-list:1: no CURVE key"));
+  CHECK(link.notices[0].text.contains("read again: 2 keys"));
+  CHECK_FALSE(link.notices[0].trouble);
+  CHECK(link.notices[1].text.contains("allow-list:1: no CURVE key"));
+  CHECK(link.notices[1].trouble);
   CHECK(link.server->agents().size() == 2);
   link.folder.file("allow-list", "# nobody\n");
   CHECK(link.until([&] { return link.refused(Refusal::revoked_key) >= 2; }));

@@ -118,7 +118,7 @@ class LiveLink {
   std::shared_ptr<wire::ZmqContext> context = std::make_shared<wire::ZmqContext>(10'000);
   FakeLedger ledger;
   FakeObserver observer;
-  std::vector<std::string> notices;
+  std::vector<wire::PortNotice> notices;
   std::vector<std::unique_ptr<FakeNode>> nodes;
   std::unique_ptr<wire::ZmqServer> port;
   std::unique_ptr<receive::AgentServer> server;

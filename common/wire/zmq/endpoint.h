@@ -1,0 +1,19 @@
+// Endpoints of the wire as settings write them: tcp://HOST:PORT, and nothing else of ZeroMQ's.
+//
+// Flow: settings of both programs ask before they are taken, ZmqClient before it connects: libzmq
+// itself cuts a port to 16 bits and tells other mistakes only when it is used. What a name stands
+// for is not looked up. Thread-safe, no state.
+#pragma once
+
+#include <string_view>
+
+namespace l4::wire {
+
+/// To connect to: HOST is a host name, an IPv4 or [an IPv6 address], PORT is from 1 to 65535.
+bool is_connect_endpoint(std::string_view text);
+
+/// To listen at: HOST may also be the name of an interface, or `*` for all addresses; PORT may also
+/// be `*` or 0 for any free one.
+bool is_bind_endpoint(std::string_view text);
+
+}  // namespace l4::wire
