@@ -115,6 +115,15 @@ detect::hang::Options hang_options(const Options& options, const Pool& pool, Tim
   return hang;
 }
 
+/// `lost`: nodes whose agents are. Others may be as suspicious when they have waited in vain.
+Scope scope_in(const Built& built, State state, std::size_t lost) {
+  if (!has_suspects(state)) return Scope::none;
+  if (state != State::node_lost || lost == 0) return scope_of(built);
+  const std::size_t nodes = built.findings.view.nodes.size();
+  if (lost == nodes && nodes > 1) return Scope::all;
+  return lost == 1 ? Scope::node : Scope::several;
+}
+
 /// Of attempts that are only listed, the verdict is all there is to tell.
 enum class Depth : std::uint8_t { verdict, whole };
 
@@ -177,7 +186,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
     if (library != nullptr) place_fault(*library, report);
   }
   build_stages(built, report);
-  report.verdict.scope = failed ? scope_of(built) : Scope::none;
+  report.verdict.scope = scope_in(built, report.verdict.state, lost_known ? lost_nodes.size() : 0);
   if (waited_for_nodes(report)) report.verdict.scope = Scope::unknown;
   report.verdict.stage = stage_of(built);
   if (report.verdict.stage == Stage::unknown && report.verdict.state == State::launch_failed)

@@ -349,7 +349,7 @@ void Collector::add_processes(const std::vector<std::uint32_t>& lost) {
   for (const std::uint32_t node : lost)
     for (const std::uint32_t rank : view().nodes[node].ranks)
       if (!view().ranks[rank].launcher)
-        blame(rank, kProcessWeight, "nothing is heard of its node any more: the agent is lost");
+        blame(rank, kProcessWeight, "its node's agent was lost, and the job has not gone on since");
 }
 
 void Collector::add_lost(const std::vector<std::uint32_t>& lost) {

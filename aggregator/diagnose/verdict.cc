@@ -290,11 +290,13 @@ Verdict decide(const VerdictInput& input) {
   } else if (verdict.state != State::healthy && verdict.state != State::finished) {
     if (!findings.clock.counted) verdict.iteration = findings.clock.first_incomplete;
     const auto progress = findings.clock.last_progress;
-    verdict.since = verdict.state == State::hung && progress ? progress
-                    : findings.failures.first_failure        ? findings.failures.first_failure
-                    : findings.processes.first_left          ? findings.processes.first_left
-                    : progress                               ? progress
-                                                             : findings.view.end;
+    const bool stood =
+        verdict.state == State::hung || (verdict.state == State::node_lost && input.lost_known);
+    verdict.since = stood && progress                 ? progress
+                    : findings.failures.first_failure ? findings.failures.first_failure
+                    : findings.processes.first_left   ? findings.processes.first_left
+                    : progress                        ? progress
+                                                      : findings.view.end;
   }
   return verdict;
 }

@@ -257,6 +257,9 @@ TEST_CASE("live: a lost node that is back without its ranks was lost") {
   }
   report = job.report_at(job.last() + 41'000);
   CHECK(report.verdict.state == State::node_lost);
+  CHECK(report.verdict.scope == Scope::node);
+  REQUIRE(report.verdict.since);
+  CHECK(*report.verdict.since < after(job.last() + 30'000));  // and not when the others gave up
   REQUIRE_FALSE(report.nodes.empty());
   CHECK(report.nodes[0].node == "node-3");
 }
