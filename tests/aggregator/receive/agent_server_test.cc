@@ -19,7 +19,8 @@ using wire::Refusal;
 /// One agent that is connected.
 struct Pair : LinkWorld {
   explicit Pair(receive::ServerOptions server_options = {}, ship::SessionOptions options = {})
-      : LinkWorld(1, {}, std::move(server_options)), node(add("node-0", "10.0.0.1", options)) {
+      : LinkWorld(1, {}, std::move(server_options)),
+        node(add("node-0", "10.0.0.1", std::move(options))) {
     start_server();
     node.start();
     run(Millis{1'000});
