@@ -42,6 +42,17 @@ void Context::set_alarm(Part& part, Millis at) {
   alarms.push({at, Alarm::Of::part, part.id.key});
 }
 
+void Context::hold(Log& log, Millis until) {
+  log.hold = until;
+  alarms.push({until, Alarm::Of::log, log.id.value()});
+}
+
+void Context::search(Part& part) {
+  part.give_up = now.steady + options.search;
+  set_alarm(part, part.give_up);
+  touch(part);
+}
+
 void Context::warn(std::string_view kind, const std::string& file, std::string reason,
                    std::uint64_t bytes) {
   if (sink != nullptr) sink->warning({std::string(kind), file, std::move(reason), bytes});

@@ -50,6 +50,10 @@ struct Context {
   void wake(Log& log);
   void touch(Part& part);
   void set_alarm(Part& part, Millis at);
+  /// Nothing of the log is read before.
+  void hold(Log& log, Millis until);
+  /// The part is looked for: for a while, beginning now.
+  void search(Part& part);
   void warn(std::string_view kind, const std::string& file, std::string reason,
             std::uint64_t bytes = 0);
 

@@ -22,9 +22,7 @@ void Scanner::lose_file(Part& part) {
   forget_name(part);
   part.named = false;
   part.truncated = true;
-  part.give_up = context_.now.steady + context_.options.search;
-  context_.set_alarm(part, part.give_up);
-  context_.touch(part);
+  context_.search(part);
 }
 
 void Scanner::replaced(Part& part) {

@@ -161,9 +161,7 @@ void Scanner::give_up(Part& part, Missing why) {
   context_.close_file(part);
   if (adopt_copy(part)) return;
   if (copied) {  // which may have got another name since its folder was looked at
-    part.give_up = context_.now.steady + context_.options.search;
-    context_.set_alarm(part, part.give_up);
-    context_.touch(part);
+    context_.search(part);
     return;
   }
   context_.missing(part, part.known, part.truncated ? Missing::truncated : why);
@@ -320,8 +318,7 @@ void Scanner::place_newcomer(Newcomer& file, Look& look, bool first_round) {
     file.folder.waiting = true;
     // What follows it in the log waits with it.
     Log& log = context_.table.log_of(file.folder.path, file.seen.base);
-    log.hold = context_.now.steady + 4 * context_.options.pause;
-    context_.alarms.push({log.hold, Alarm::Of::log, log.id.value()});
+    context_.hold(log, context_.now.steady + 4 * context_.options.pause);
   } else {
     add_part(file);
   }

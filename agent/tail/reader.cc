@@ -125,9 +125,7 @@ Reader::Step Reader::failed(Part& part, int error) {
 /// The log waits until its folder has been looked at.
 void Reader::hold(Part& part) {
   scanner_.changed(part.path);
-  Log& log = *part.log;
-  log.hold = context_.now.steady + Millis{1};
-  context_.alarms.push({log.hold, Alarm::Of::log, log.id.value()});
+  context_.hold(*part.log, context_.now.steady + Millis{1});
 }
 
 bool Reader::open(Part& part, Step& otherwise) {

@@ -235,9 +235,7 @@ void Scanner::settle_resumed() {
       context_.table.erase(*part);
       return true;
     }
-    part->give_up = context_.now.steady + context_.options.search;  // names change while we read
-    context_.set_alarm(*part, part->give_up);
-    context_.touch(*part);
+    context_.search(*part);  // names change while we read
     return true;
   });
 }

@@ -29,8 +29,7 @@ Fate fate_of(const wire::ProcessFact& process) {
       break;
   }
   if (process.exit.kind == Exit::Kind::unseen) return Fate::left_unseen;
-  const bool well = process.exit.kind == Exit::Kind::code && process.exit.value == 0;
-  return well ? Fate::left_well : Fate::left_badly;
+  return process.exit.is_well() ? Fate::left_well : Fate::left_badly;
 }
 
 bool lives(Fate fate) {

@@ -28,9 +28,8 @@ bool speaks(const wire::Batch& batch) {
 }
 
 bool left_badly(const wire::ProcessFact& fact) {
-  const bool well = fact.exit.kind == wire::Exit::Kind::code && fact.exit.value == 0;
-  return fact.part == wire::Part::rank && fact.state == wire::ProcessState::gone && !well &&
-         fact.exit.kind != wire::Exit::Kind::unseen;
+  return fact.part == wire::Part::rank && fact.state == wire::ProcessState::gone &&
+         !fact.exit.is_well() && fact.exit.kind != wire::Exit::Kind::unseen;
 }
 
 bool is_failure(State state) {
@@ -105,22 +104,14 @@ void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, Tim
 }
 
 void JobWatch::note_left(const std::vector<wire::ProcessFact>& facts, TimeMs arrival) {
-  const bool stands = left_ && progress_.ticks() < ticks_at_left_ + kGoesOnTicks;
-  if (stands || std::ranges::none_of(facts, left_badly)) return;
+  if (progress_.ticks() >= ticks_at_left_ + kGoesOnTicks) left_.reset();
+  if (left_ || std::ranges::none_of(facts, left_badly)) return;
   left_ = arrival;
   ticks_at_left_ = progress_.ticks();
 }
 
-bool JobWatch::has_left_before(TimeMs time) const {
-  return left_ && *left_ + kSettle < time && progress_.ticks() < ticks_at_left_ + kGoesOnTicks;
-}
-
 void JobWatch::moved(const Progress::Step& step, TimeMs now) {
-  for (auto& [name, agent] : agents_) {
-    const bool again = progress_.by_activity() ||
-                       (step.ticked && progress_.ticks() >= agent.ticks_at_loss + kGoesOnTicks);
-    if (agent.back && now > *agent.back + kLastWords && again) find(name, agent, now);
-  }
+  find_those_back(step, now);
   const auto last = progress_.last();
   if (suspected_ && last && *last > *suspected_) {
     fire({Cause::went_on, now, {}, {}, "progress after a silence: " + waits_text(), false});
@@ -131,7 +122,7 @@ void JobWatch::moved(const Progress::Step& step, TimeMs now) {
   if (!step.ticked) return;
   // Other agents' last words come late: two iterations, or one of another attempt, are going on.
   const bool again = progress_.attempts() > attempts_at_failure_;
-  const bool on = progress_.ticks() >= ticks_at_failure_ + (again ? 1 : 2);
+  const bool on = progress_.ticks() >= ticks_at_failure_ + (again ? 1 : kGoesOnTicks);
   const bool later = failed_at_ && now > *failed_at_ + kSettle;
   if (failed_ && state_ != State::slow && on && later) {
     failed_ = false;
@@ -176,9 +167,10 @@ void JobWatch::agent_lost(const std::string& agent, TimeMs heard) {
   if (!own.lost) {  // else the job has not gone on since it was lost before
     own.lost = heard;
     own.ticks_at_loss = progress_.ticks();
-    own.late = has_left_before(heard);
+    own.late = left_ && *left_ + kSettle < heard;
   }
   own.back.reset();
+  back_.erase(agent);
   progress_.interrupt();
   if (!own.late)
     fire({Cause::node_lost, heard, agent, {}, fmt::format("agent {} is lost", agent), false});
@@ -190,9 +182,19 @@ void JobWatch::agent_back(const std::string& agent, TimeMs now) {
   if (found == agents_.end() || !found->second.lost) return;
   Agent& own = found->second;
   own.back = now;
+  back_.insert(agent);
   own.heard.reset();
   progress_.interrupt();
   if (own.late || progress_.ticks() >= own.ticks_at_loss + kGoesOnTicks) find(agent, own, now);
+}
+
+void JobWatch::find_those_back(const Progress::Step& step, TimeMs now) {
+  for (const std::string& name : std::vector(back_.begin(), back_.end())) {
+    Agent& agent = agents_[name];
+    const bool again = progress_.by_activity() ||
+                       (step.ticked && progress_.ticks() >= agent.ticks_at_loss + kGoesOnTicks);
+    if (now > *agent.back + kLastWords && again) find(name, agent, now);
+  }
 }
 
 /// It is lost no more.
@@ -201,6 +203,7 @@ void JobWatch::find(const std::string& name, Agent& agent, TimeMs now) {
   agent.lost.reset();
   agent.back.reset();
   agent.heard.reset();
+  back_.erase(name);
   if (!late) fire({Cause::went_on, now, name, {}, fmt::format("agent {} is back", name), false});
 }
 

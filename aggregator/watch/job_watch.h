@@ -14,6 +14,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -106,7 +107,7 @@ class JobWatch {
   void note_agent(Agent& agent, const wire::Batch& batch, const Progress::Step& step, TimeMs now);
   void moved(const Progress::Step& step, TimeMs now);
   void note_left(const std::vector<wire::ProcessFact>& facts, TimeMs arrival);
-  bool has_left_before(TimeMs time) const;
+  void find_those_back(const Progress::Step& step, TimeMs now);
   void find(const std::string& name, Agent& agent, TimeMs now);
   void look_at_silence(TimeMs now);
   void look_at_agents(TimeMs now);
@@ -120,6 +121,7 @@ class JobWatch {
   TellingLines lines_;
   ProcessBoard processes_;
   std::map<std::string, Agent> agents_;
+  std::set<std::string> back_;  ///< agents that are, so that progress looks at these alone
   std::array<Slot, kCauses> slots_;
   std::optional<TimeMs> suspected_, confirmed_;  ///< progress that was the last then
   std::optional<TimeMs> evidence_;               ///< newest error line or process that left

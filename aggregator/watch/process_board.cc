@@ -16,10 +16,6 @@ constexpr std::size_t kProcessesMax = 65'536;
 constexpr Millis kUnseen{2000}, kLeftWell{60'000}, kStopped{3000}, kTraced{30'000};
 constexpr Millis kAllLeft{1000};
 
-bool left_well(const Exit& exit) {
-  return exit.kind == Exit::Kind::code && exit.value == 0;
-}
-
 }  // namespace
 
 bool ProcessBoard::applied(const std::string& agent, const std::vector<wire::ProcessFact>& facts,
@@ -55,7 +51,7 @@ void ProcessBoard::drop(const std::string& agent) {
     Process& process = at->second;
     if (process.state != ProcessState::gone)
       --alive_;
-    else if (left_well(process.exit))
+    else if (process.exit.is_well())
       --left_well_;
     if (process.counted_stopped) --stopped_;
     std::erase_if(waiting_, [&](const auto& entry) { return entry.second == &process; });
@@ -78,7 +74,7 @@ void ProcessBoard::put(Process& process, const wire::ProcessFact& fact, TimeMs a
   if (process.due) waiting_.emplace(*process.due, &process);
   if (fact.state != ProcessState::gone) return;
   --alive_;
-  if (left_well(fact.exit)) ++left_well_;
+  if (fact.exit.is_well()) ++left_well_;
   if (alive_ == 0 && processes_.size() >= static_cast<std::size_t>(world_)) all_left_ = arrival;
 }
 
@@ -86,7 +82,7 @@ std::optional<TimeMs> ProcessBoard::due_of(const Process& process) const {
   switch (process.state) {
     case ProcessState::gone:
       if (process.exit.kind == Exit::Kind::unseen) return process.since + kUnseen;
-      return left_well(process.exit) ? process.since + kLeftWell : process.since;
+      return process.exit.is_well() ? process.since + kLeftWell : process.since;
     case ProcessState::stopped:
       return process.since + kStopped;
     case ProcessState::traced:
@@ -103,7 +99,7 @@ std::optional<Trigger> ProcessBoard::trigger_of(Process& process) {
   const std::string who =
       process.rank ? fmt::format("the process of rank {}", process.rank->value()) : "a rank";
   if (process.state == ProcessState::gone) {
-    const bool well = left_well(process.exit);
+    const bool well = process.exit.is_well();
     const bool sure = !well && process.exit.kind != Exit::Kind::unseen;
     if (!sure && alive_ == 0) return std::nullopt;  // all left: see all_left_
     trigger.detail = fmt::format("{} left{} ({})", who, sure ? "" : " while others go on",

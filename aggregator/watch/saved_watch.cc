@@ -298,8 +298,10 @@ void JobWatch::load(ByteReader& in) {
   lines_.load(in);
   processes_.load(in);
   agents_.clear();
+  back_.clear();
   for (std::size_t left = in.count(10); left > 0; --left) {
-    Agent& agent = agents_[in.text()];
+    const std::string name = in.text();
+    Agent& agent = agents_[name];
     agent.number = in.number32();
     agent.heard = get_optional_time(in);
     agent.lost = get_optional_time(in);
@@ -307,6 +309,7 @@ void JobWatch::load(ByteReader& in) {
     agent.gaps = in.number32();
     agent.told = get_flag(in);
     agent.back = get_optional_time(in);
+    if (agent.back) back_.insert(name);
     agent.ticks_at_loss = in.number();
     agent.late = get_flag(in);
   }

@@ -47,6 +47,8 @@ struct Exit {
   std::int32_t value = 0;  ///< exit code or number of the signal
   Seen by = Seen::none;
   bool operator==(const Exit&) const = default;
+
+  bool is_well() const { return kind == Kind::code && value == 0; }
 };
 
 /// Which start of a job a process belongs to, from counts that the scheduler and the launcher give:
