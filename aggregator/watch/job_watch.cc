@@ -36,10 +36,13 @@ bool is_failure(State state) {
   return state != State::healthy && state != State::finished && state != State::unknown;
 }
 
+bool has_broken(State state) {
+  return state == State::crashed || state == State::launch_failed;
+}
+
 /// Nothing more is expected of the job.
 bool is_end(State state) {
-  return state == State::finished || state == State::crashed || state == State::launch_failed ||
-         state == State::node_lost;
+  return state == State::finished || state == State::node_lost || has_broken(state);
 }
 
 constexpr std::array<std::string_view, kCauses> kNames{
@@ -126,12 +129,8 @@ void JobWatch::moved(const Progress::Step& step, TimeMs now) {
   const bool later = failed_at_ && now > *failed_at_ + kSettle;
   if (failed_ && state_ != State::slow && on && later) {
     failed_ = false;
-    fire({Cause::went_on,
-          now,
-          {},
-          {},
-          again ? "iterations of another attempt" : "iterations after a failure",
-          false});
+    const char* what = again ? "iterations of another attempt" : "iterations after a failure";
+    fire({Cause::went_on, now, {}, {}, what, false});
   }
   if (state_ == State::finished) state_ = State::unknown;
   const bool quick = slow_by_pace_ ? !progress_.pace().slower()
@@ -167,7 +166,8 @@ void JobWatch::agent_lost(const std::string& agent, TimeMs heard) {
   if (!own.lost) {  // else the job has not gone on since it was lost before
     own.lost = heard;
     own.ticks_at_loss = progress_.ticks();
-    own.late = left_ && *left_ + kSettle < heard;
+    own.late = (left_ && *left_ + kSettle < heard) ||
+               (failed_ && has_broken(state_) && *failed_at_ + kSettle < heard);
   }
   own.back.reset();
   back_.erase(agent);

@@ -236,6 +236,19 @@ TEST_CASE("live: a crash stays one when an agent is lost afterwards") {
   }
 }
 
+TEST_CASE("live: ... nor one that lines alone tell of") {
+  Trained job(false);
+  job.say(2, kTraceback, job.last() + 400, Level::error);
+  const Report before = job.report_at(job.last() + 6000);
+  REQUIRE(before.verdict.state == State::crashed);
+  job.watch.diagnosed(before, after(job.last() + 6000));
+  job.watch.agent_lost("node-3", after(job.last() + 20'000));
+  const Report report = job.report_at(job.last() + 31'000);
+  CHECK(report.verdict.state == State::crashed);
+  REQUIRE_FALSE(report.nodes.empty());
+  CHECK(report.nodes[0].node == "node-2");
+}
+
 TEST_CASE("live: a lost node that is back without its ranks was lost") {
   Trained job;
   job.watch.agent_lost("node-3", after(job.last()));

@@ -330,6 +330,21 @@ TEST_CASE("job watch: an agent that is lost after the job has failed is not why"
   }
 }
 
+TEST_CASE("job watch: nor is one that is lost after lines alone told of the failure") {
+  for (const State answer : {State::crashed, State::hung}) {
+    CAPTURE(answer);
+    WatchedJob job(3);
+    const std::int64_t last = trained(job);
+    job.answer = answer;
+    job.say(2, "RuntimeError: CUDA error: device-side assert triggered", last + 300, Level::error);
+    job.run_to(last + 4000);
+    job.watch.agent_lost("node-1", after(last + 10'000));
+    job.run_to(last + 21'000);
+    REQUIRE(job.watch.live(after(last + 21'000)).lost.size() == 1);
+    CHECK(job.watch.live(after(last + 21'000)).lost[0].late == (answer == State::crashed));
+  }
+}
+
 TEST_CASE("job watch: a node that falls silent while the others go on") {
   WatchedJob job(3);
   std::int64_t last = trained(job);
