@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/config_values.h"
+
 namespace l4::daemon {
 namespace {
 
@@ -41,7 +43,8 @@ ship::SessionOptions session_options(const Settings& settings, const Agent::Worl
 
 Result<segment::RulePackSet> Agent::check(const Settings& settings) {
   auto packs = segment::RulePackSet::load(settings.frameworks);
-  if (!packs) return packs;
+  if (!packs)
+    return std::unexpected(named_error(settings.named, settings.frameworks, packs.error()));
   if (auto sources = tail::Sources::compile(settings.sources, settings.excludes); !sources)
     return std::unexpected(sources.error());
   return packs;

@@ -29,9 +29,14 @@ Result<Ready> read_config(const std::filesystem::path& file) {
   auto key = wire::load_node_key(settings->key);
   if (!key) return std::unexpected(named_error(settings->named, settings->key, key.error()));
   Ready ready{std::move(*settings), std::move(*key), {}};
+  const std::string& asked = ready.settings.name;
   ready.name = ready.key.name;
   if (ready.name == wire::kFleetKeyName)
-    ready.name = ready.settings.name.empty() ? host_name() : ready.settings.name;
+    ready.name = asked.empty() ? host_name() : asked;
+  else if (!asked.empty() && asked != ready.name)
+    return std::unexpected(Error{file.string(), "link.name: \"" + asked +
+                                                    "\", but the key is that of \"" + ready.name +
+                                                    "\"; a name is for a shared key"});
   if (!wire::is_node_name(ready.name))
     return std::unexpected(Error{file.string(), "link.name: no name of a node: " + ready.name});
   return ready;

@@ -4,6 +4,7 @@
 
 #include "agent/daemon/metrics_page.h"
 #include "agent/pipeline/secrets.h"
+#include "agent/tail/sources.h"
 #include "common/base/config_dir.h"
 #include "common/base/config_values.h"
 #include "common/wire/zmq/endpoint.h"
@@ -51,12 +52,13 @@ void read_logs(ConfigTable& root, Settings& settings) {
     settings.sources = logs.texts("sources");
     settings.excludes = logs.texts_or_none("excludes");
     read(logs, "old_after_h", settings.old_after, 0, 24 * 365, 3'600'000);
-    const auto absolute = [&](std::string_view key, const std::vector<std::string>& list) {
+    const auto check = [&](std::string_view key, const std::vector<std::string>& list) {
       for (std::size_t i = 0; i < list.size(); ++i)
-        if (!list[i].starts_with('/')) logs.refuse(key, "must be an absolute path", i);
+        if (const auto one = tail::Sources::compile({list[i]}, {}); !one)
+          logs.refuse(key, one.error().text(), i);
     };
-    absolute("sources", settings.sources);
-    absolute("excludes", settings.excludes);
+    check("sources", settings.sources);
+    check("excludes", settings.excludes);
     if (settings.sources.empty()) logs.refuse("sources", "names no log");
   }
   if (!root.has("logs")) root.refuse("logs", "is missing: what shall be read?");

@@ -1,12 +1,15 @@
 #include "agent/daemon/settings.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "agent/daemon/agent.h"
 #include "agent/daemon/ready.h"
+#include "common/wire/zmq/curve_key.h"
 #include "tests/temp_folder.h"
 
 namespace l4::daemon {
@@ -102,6 +105,10 @@ TEST_CASE("settings: a mistake is told with file, line and key") {
         "agent.toml:4: queue: unknown key; did you mean queue_mib?");
   CHECK(refused("[redact]\nexpressions = [\"a\", \"(\"]") ==
         "agent.toml:4: expressions: missing ): (");
+  CHECK(refused("excludes = [\"/var/x\", \"x\"]") ==
+        "agent.toml:3: excludes: x: is no absolute path");
+  CHECK(refused("excludes = [\"/**/**/**/**/**/x\"]") ==
+        "agent.toml:3: excludes: /**/**/**/**/**/x: has more than 4 times **");
   CHECK(refused("old_after_h = \"day\"") == "agent.toml:3: old_after_h: must be an integer");
 }
 
@@ -117,6 +124,32 @@ TEST_CASE("settings: a file that is not there is told with the line and key that
   REQUIRE_FALSE(key);
   CHECK(key.error().text() ==
         path + "agent.toml:4: key: " + path + "nope: cannot be opened: No such file or directory");
+  const auto packs = load_settings(
+      folder.file("agent.toml", std::string(kLogs) + "[paths]\nframeworks = \"nope\"\n"));
+  REQUIRE(packs);
+  const auto checked = Agent::check(*packs);
+  REQUIRE_FALSE(checked);
+  CHECK(checked.error().text().starts_with(path + "agent.toml:4: frameworks: " + path + "nope"));
+}
+
+TEST_CASE("settings: a name is for a key that a fleet shares") {
+  const test::TempFolder folder;
+  const auto said = [&](std::string_view key_name, std::string_view name) {
+    const auto pair = wire::make_key_pair();
+    REQUIRE(pair);
+    const wire::NodeKey key{std::string(key_name), pair->public_key, pair->secret_key,
+                            pair->public_key};
+    folder.file("agent.key", wire::to_text(key));
+    const auto ready = read_config(folder.file(
+        "agent.toml", fmt::format("{}[link]\nkey = \"agent.key\"\nname = \"{}\"\n", kLogs, name)));
+    return ready ? ready->name : ready.error().reason;
+  };
+  CHECK(said("node-a", "") == "node-a");
+  CHECK(said("node-a", "node-a") == "node-a");
+  CHECK(said("node-a", "node-b") ==
+        "link.name: \"node-b\", but the key is that of \"node-a\"; a name is for a shared key");
+  CHECK(said(wire::kFleetKeyName, "node-b") == "node-b");
+  CHECK(said(wire::kFleetKeyName, "node b") == "link.name: no name of a node: node b");
 }
 
 }  // namespace
