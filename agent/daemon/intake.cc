@@ -20,6 +20,17 @@ std::size_t common(const std::string& one, const std::string& other) {
   return static_cast<std::size_t>(differs - one.begin());
 }
 
+/// How near another file stands: the folders that both are in count before their names.
+struct Nearness {
+  std::size_t folder = 0, name = 0;  // characters
+  auto operator<=>(const Nearness&) const = default;
+};
+
+Nearness nearness(const std::string& path, const std::string& other) {
+  const std::size_t alike = common(path, other);
+  return {path.substr(0, alike).rfind('/'), alike};
+}
+
 }  // namespace
 
 void Intake::log_begins(const tail::LogBegin& begin) {
@@ -188,33 +199,41 @@ void Intake::hand_over(Log& log, const Owner& owner) {
   if (log.here) next.part(*log.number, *log.here);
 }
 
-/// What nobody names belongs to the job of what stands nearest to it: a launcher's log is there
-/// before those of its ranks.
-void Intake::decide_if_possible(Log& log) {
-  const Millis waited = now_.steady - log.since;
-  const bool over = !watched_ || waited >= options_.decide_after;
-  if (!over && !owners_.knows(log.file)) return;
+/// Whose it is, where that is known and nobody names its job.
+std::optional<Owner> Intake::decide_by_name(Log& log) {
+  const bool over = !watched_ || now_.steady - log.since >= options_.decide_after;
+  if (!over && !owners_.knows(log.file)) return std::nullopt;
   Owner owner = owners_.of(log.path, log.root, log.file);
-  if (!owner.named) {
-    const std::string job = job_beside(log);
-    const bool launcher = owner.facts.kind == wire::SourceKind::launcher;
-    if (job.empty() && launcher && waited < options_.launcher_after) return;
-    if (!job.empty()) owner.job = job;
-  }
+  if (!owner.named) return owner;
+  decide(log, owner);
+  return std::nullopt;
+}
+
+/// What nobody names belongs to the job of what stands nearest to it. A launcher's log is there
+/// before those of its ranks, whose folders come beside it.
+void Intake::decide_by_place(Log& log, Owner owner) {
+  const Neighbour nearest = neighbour_of(log);
+  const bool launcher = owner.facts.kind == wire::SourceKind::launcher;
+  if (launcher && !nearest.beside && now_.steady - log.since < options_.launcher_after) return;
+  if (!nearest.job.empty()) owner.job = nearest.job;
   decide(log, owner);
 }
 
-std::string Intake::job_beside(const Log& log) const {
-  std::string job;
-  std::size_t most = 0;
+Intake::Neighbour Intake::neighbour_of(const Log& log) const {
+  Neighbour found;
+  Nearness most;
+  bool several = false;
   for (const auto& [id, other] : logs_) {
     if (!other.number || !other.named || other.root != log.root) continue;
-    const std::size_t alike = common(log.path, other.path);
-    if (alike < most) continue;
-    most = alike;
-    job = other.job;
+    const Nearness near = nearness(log.path, other.path);
+    several |= !found.job.empty() && found.job != other.job;
+    if (near < most) continue;
+    most = near;
+    found = {other.job, near.folder == log.path.rfind('/')};
   }
-  return job;
+  // What has but the root of several jobs in common with them is none's.
+  if (several && most.folder <= log.root.size()) return {};
+  return found;
 }
 
 /// The job of the file that a warning is about, or of what stands nearest to it; null as long as
@@ -247,6 +266,7 @@ void Intake::tell_warnings() {
 
 std::optional<Millis> Intake::decide() {
   if (undecided_ == 0 && quiet_logs_ == 0 && warnings_.empty()) return std::nullopt;
+  std::vector<std::pair<Log*, Owner>> unnamed;  // until those are decided that somebody names
   for (auto& [id, log] : logs_) {
     if (!blocked_ && log.quiet_since && now_.steady - *log.quiet_since >= options_.quiet_again) {
       log.quiet_since.reset();
@@ -254,12 +274,13 @@ std::optional<Millis> Intake::decide() {
       give(log, Quiet{});
     }
     if (!log.number) {
-      decide_if_possible(log);
+      if (auto owner = decide_by_name(log)) unnamed.emplace_back(&log, std::move(*owner));
     } else if (log.doubted &&
                (now_.steady - log.since >= options_.decide_after || owners_.living_job(log.file))) {
       believe(log);
     }
   }
+  for (auto& [log, owner] : unnamed) decide_by_place(*log, std::move(owner));
   tell_warnings();
   if (undecided_ == 0 && quiet_logs_ == 0) return std::nullopt;
   return Millis{100};

@@ -105,8 +105,14 @@ class Intake : public tail::Sink {
     std::optional<Millis> quiet_since;   ///< and may be no end of a line
   };
 
+  struct Neighbour {
+    std::string job;      ///< that somebody names; empty: there is none
+    bool beside = false;  ///< in the same folder, or below it
+  };
+
   void decide(Log& log, const Owner& owner);
-  void decide_if_possible(Log& log);
+  std::optional<Owner> decide_by_name(Log& log);
+  void decide_by_place(Log& log, Owner owner);
   bool holds(const Log& log) const { return !log.number || log.doubted; }
   void doubt(Log& log);
   void believe(Log& log);
@@ -115,7 +121,7 @@ class Intake : public tail::Sink {
   void feed(Log& log, const wire::FileId& file, std::uint64_t known, std::string_view bytes);
   void tell_warnings();
   pipeline::JobPipeline* job_of(const wire::Warning& warning);
-  std::string job_beside(const Log& log) const;
+  Neighbour neighbour_of(const Log& log) const;
   pipeline::JobPipeline& pipeline_of(const Log& log) { return *jobs_.find(log.job); }
   void hold(Log& log, Held what, std::size_t bytes);
   void give(Log& log, Held what);

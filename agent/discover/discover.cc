@@ -68,9 +68,9 @@ void place(LogFile& file, const PathFacts& facts, const std::vector<std::string>
 /// The folder's name, or that of what it stands in where it is called `logs`.
 std::string job_of_folder(const fs::path& folder) {
   std::string job = folder_name(folder);
-  if (job == "logs" || job == "log")
-    job = folder_name(fs::absolute(folder).lexically_normal() / "..");
-  return job;
+  if (job != "logs" && job != "log") return job;
+  std::string above = folder_name(fs::absolute(folder).lexically_normal() / "..");
+  return above.empty() ? job : above;  // /logs of a container
 }
 
 /// All known file times lie within 2 s of each other.

@@ -2,6 +2,7 @@
 #include "agent/daemon/intake.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <map>
 #include <string>
@@ -194,6 +195,77 @@ TEST_CASE("intake: a job that goes on after its ranks have left keeps its log") 
   host.after(100);
   CHECK(host.covered("7") == "0-52: 3");
   CHECK(host.jobs.size() == 1);
+}
+
+/// Logs of several jobs below one folder; those in torchrun's folders are named by their paths.
+struct IntakeShelf {
+  Owners owners{{"", "", "node-1"}, nullptr};
+  Jobs jobs{packs(), IntakeBench::live(), {.jobs_max = 8}, [](wire::Batch&&) {}};
+  Intake intake{{}, owners, jobs, {}, true};
+  tail::Now now{Millis{1'000'000}, from_civil(2026, 11, 20, 10, 0, 0, 0)};
+  std::uint32_t logs = 0;
+
+  IntakeShelf() { intake.set_time(now); }
+  void begins(const std::string& path) {
+    const tail::LogId log{++logs};
+    intake.log_begins({log, path, "/logs"});
+    wire::FileId file;
+    file.inode = logs;
+    intake.part({log, file, path, 0, 0}, 0);
+  }
+  static std::string launcher(int job) { return fmt::format("/logs/j{}/node-01/agent.log", job); }
+  static std::string rank(int job) {
+    return fmt::format("/logs/j{0}/node-01/job-{0}_y72_4v27/attempt_0/0/stdout.log", job);
+  }
+  void after(int ms) {
+    now.steady += Millis{ms};
+    intake.set_time(now);
+    intake.decide();
+  }
+  /// Of the log that began so many-th; empty: not decided.
+  std::string job(std::uint64_t number) const { return intake.job_of(host::FileKey{0, number}); }
+};
+
+TEST_CASE("intake: a launcher's log is of its own job, whichever is looked at first") {
+  IntakeShelf shelf;
+  for (int job = 1; job <= 3; ++job) {
+    shelf.begins(IntakeShelf::launcher(job));
+    shelf.begins(IntakeShelf::rank(job));
+  }
+  shelf.after(2'500);
+  for (std::uint64_t log = 1; log <= 6; ++log) {
+    CAPTURE(log);
+    CHECK(shelf.job(log) == fmt::format("job-{}", (log + 1) / 2));
+  }
+}
+
+TEST_CASE("intake: a launcher's log waits for its ranks, though another job is there") {
+  IntakeShelf shelf;
+  shelf.begins(IntakeShelf::rank(1));
+  shelf.after(2'500);
+  CHECK(shelf.job(1) == "job-1");
+  shelf.begins(IntakeShelf::launcher(2));
+  shelf.begins(IntakeShelf::launcher(3));
+  shelf.after(6'000);
+  CHECK(shelf.job(2).empty());
+  shelf.begins(IntakeShelf::rank(2));
+  shelf.after(2'500);
+  CHECK(shelf.job(2) == "job-2");
+  CHECK(shelf.job(3).empty());
+  shelf.after(2'500);
+  CHECK(shelf.job(3) == "logs");  // of /logs; neither job's; called after the folder
+}
+
+TEST_CASE("intake: what nobody names is of the one job that is there") {
+  IntakeShelf shelf;
+  shelf.begins(IntakeShelf::rank(1));
+  shelf.begins("/logs/notes/extra.log");
+  shelf.begins(IntakeShelf::launcher(7));
+  shelf.after(2'500);
+  CHECK(shelf.job(2) == "job-1");
+  CHECK(shelf.job(3).empty());
+  shelf.after(10'000);
+  CHECK(shelf.job(3) == "job-1");
 }
 
 TEST_CASE("intake: a warning goes to the job of its file, or of what stands nearest") {
