@@ -213,6 +213,11 @@ struct IntakeShelf {
     file.inode = logs;
     intake.part({log, file, path, 0, 0}, 0);
   }
+  void says(std::uint32_t log, const std::string& text) {
+    wire::FileId file;
+    file.inode = log;
+    intake.bytes({tail::LogId{log}, file, "", 0, text.size()}, text);
+  }
   static std::string launcher(int job) { return fmt::format("/logs/j{}/node-01/agent.log", job); }
   static std::string rank(int job) {
     return fmt::format("/logs/j{0}/node-01/job-{0}_y72_4v27/attempt_0/0/stdout.log", job);
@@ -254,6 +259,16 @@ TEST_CASE("intake: a launcher's log waits for its ranks, though another job is t
   CHECK(shelf.job(3).empty());
   shelf.after(2'500);
   CHECK(shelf.job(3) == "logs");  // of /logs; neither job's; called after the folder
+}
+
+TEST_CASE("intake: a launcher's log that fills what may be held back does not wait") {
+  IntakeShelf shelf;
+  shelf.begins(IntakeShelf::launcher(1));
+  shelf.says(1, std::string(1'500'000, 'x') + "\n");
+  CHECK_FALSE(shelf.intake.has_room());
+  shelf.after(2'500);
+  CHECK(shelf.job(1) == "logs");
+  CHECK(shelf.intake.has_room());
 }
 
 TEST_CASE("intake: what nobody names is of the one job that is there") {
