@@ -20,17 +20,6 @@ std::size_t common(const std::string& one, const std::string& other) {
   return static_cast<std::size_t>(differs - one.begin());
 }
 
-/// How near another file stands: the folders that both are in count before their names.
-struct Nearness {
-  std::size_t folder = 0, name = 0;  // characters
-  auto operator<=>(const Nearness&) const = default;
-};
-
-Nearness nearness(const std::string& path, const std::string& other) {
-  const std::size_t alike = common(path, other);
-  return {path.substr(0, alike).rfind('/'), alike};
-}
-
 }  // namespace
 
 void Intake::log_begins(const tail::LogBegin& begin) {
@@ -222,18 +211,21 @@ void Intake::decide_by_place(Log& log, Owner owner) {
 
 Intake::Neighbour Intake::neighbour_of(const Log& log) const {
   Neighbour found;
-  Nearness most;
+  std::size_t most = 0;
   bool several = false;
   for (const auto& [id, other] : logs_) {
     if (!other.number || !other.named || other.root != log.root) continue;
-    const Nearness near = nearness(log.path, other.path);
+    const std::size_t alike = common(log.path, other.path);
     several |= !found.job.empty() && found.job != other.job;
-    if (near < most) continue;
-    most = near;
-    found = {other.job, near.folder == log.path.rfind('/')};
+    if (alike < most) continue;
+    most = alike;
+    found.job = other.job;
   }
+  if (found.job.empty()) return found;
+  const std::size_t folder = log.path.rfind('/', most - 1);  // both are in it
   // What has but the root of several jobs in common with them is none's.
-  if (several && most.folder <= log.root.size()) return {};
+  if (several && folder <= log.root.size()) return {};
+  found.beside = folder == log.path.rfind('/');
   return found;
 }
 
