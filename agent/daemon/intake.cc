@@ -199,12 +199,11 @@ std::optional<Owner> Intake::decide_by_name(Log& log) {
 }
 
 /// What nobody names belongs to the job of what stands nearest to it. A launcher's log is there
-/// before those of its ranks, whose folders come beside it; others are not kept waiting for that.
+/// before those of its ranks, whose folders come beside it.
 void Intake::decide_by_place(Log& log, Owner owner) {
   const Neighbour nearest = neighbour_of(log);
-  const bool early = owner.facts.kind == wire::SourceKind::launcher && !nearest.beside &&
-                     now_.steady - log.since < options_.launcher_after;
-  if (early && has_room()) return;
+  const bool launcher = owner.facts.kind == wire::SourceKind::launcher;
+  if (launcher && !nearest.beside && now_.steady - log.since < options_.launcher_after) return;
   if (!nearest.job.empty()) owner.job = nearest.job;
   decide(log, owner);
 }

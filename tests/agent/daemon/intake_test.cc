@@ -261,14 +261,18 @@ TEST_CASE("intake: a launcher's log waits for its ranks, though another job is t
   CHECK(shelf.job(3) == "logs");  // of /logs; neither job's; called after the folder
 }
 
-TEST_CASE("intake: a launcher's log that fills what may be held back does not wait") {
+TEST_CASE("intake: a launcher's log waits for its ranks, however much of theirs is held back") {
   IntakeShelf shelf;
   shelf.begins(IntakeShelf::launcher(1));
-  shelf.says(1, std::string(1'500'000, 'x') + "\n");
+  shelf.after(200);
+  shelf.begins(IntakeShelf::rank(1));
+  shelf.says(2, std::string(1'500'000, 'x') + "\n");
+  shelf.after(1'900);
   CHECK_FALSE(shelf.intake.has_room());
-  shelf.after(2'500);
-  CHECK(shelf.job(1) == "logs");
-  CHECK(shelf.intake.has_room());
+  CHECK(shelf.job(1).empty());
+  shelf.after(200);
+  CHECK(shelf.job(2) == "job-1");
+  CHECK(shelf.job(1) == "job-1");
 }
 
 TEST_CASE("intake: what nobody names is of the one job that is there") {
