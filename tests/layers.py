@@ -79,7 +79,10 @@ HEAVY = {
     "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 6, "prometheus/": 2,
     "zmq": 6, "toml++/": 2, "CLI/": 7, "sqlite3.h": 1,
 }
-HEADER_LINES, SOURCE_LINES, TEST_LINES, FUNCTION_LINES, COLUMNS = 150, 400, 600, 70, 100
+# A limit is an alarm, not an aim: no class is cut over several files to meet it.
+HEADER_LINES, SOURCE_LINES, FUNCTION_LINES, COLUMNS = 250, 600, 70, 100
+# Sources that are mainly one table, and the reason why they may be longer than SOURCE_LINES.
+TABLES = {}
 # Folders of one machine; the one neighbour that the repository may name is ../shared.
 OUTSIDE = re.compile(r"(?<![\w.])/" + "(?:work|tmp/lab)" + r"(?:/|\b(?=[\s\"'`),;]|$))")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
@@ -200,8 +203,8 @@ class Check:
     def code(self, name, text):
         lines = text.count("\n")
         in_test = name.startswith(("tests/", "bench/"))
-        limit = TEST_LINES if in_test else HEADER_LINES if name.endswith(".h") else SOURCE_LINES
-        if lines > limit:
+        limit = HEADER_LINES if name.endswith(".h") and not in_test else SOURCE_LINES
+        if lines > limit and name not in TABLES:
             self.say(name, limit + 1, f"{lines} lines, {limit} are allowed")
         if name.endswith(".h") and not re.search(r"^#pragma once$", text, re.M):
             self.say(name, 1, "no #pragma once")
