@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The shape of the tree as a test: who may include whom, what stays out of headers, sizes.
+"""The shape of the tree as a test: which room may include which, heavy headers, sizes.
 
-usage: layers.py [--root FOLDER]
+usage: layers.py [--root FOLDER] [--table]
 
 Prints one row FILE:LINE: REASON for each violation and ends with status 1 if there is any.
-Data flows down the tree; an edge that is not in ALLOWED does not exist. A new room is added here.
+Data flows down the tree; an edge that is not in ALLOWED does not exist. A new room is added here;
+`--table` then brings the table "The rooms" of docs/ARCHITECTURE.md up to date.
 """
 import argparse
 import pathlib
@@ -83,11 +84,26 @@ HEAVY = {
 HEADER_LINES, SOURCE_LINES, FUNCTION_LINES, COLUMNS = 250, 600, 70, 100
 # Sources that are mainly one table, and the reason why they may be longer than SOURCE_LINES.
 TABLES = {}
+# A unit is a header with its source. A class has its members in one source, or in two where it is
+# saved and loaded apart from the rest.
+UNITS, CLASS_SOURCES = 25, 2
+UNIT_TOPS = ("agent", "aggregator", "common", "tools", "offline")
+ROOM_SHARE = {"aggregator": 12}     # percent of the lines of this program that one room may hold
+# Exceptions, each until its folder or class is mended.
+FULL_FOLDERS = {"agent/decode", "aggregator/live", "common/wire", "tools/l4"}
+LARGE_ROOMS = {"aggregator/live"}
+SPREAD_CLASSES = {"agent/daemon Agent", "agent/tail Scanner"}
+# The rows of the table of rooms: room, what it is for, what it may include.
+DOCUMENT = "docs/ARCHITECTURE.md"
+ROW = re.compile(r"^\| `((?:schemas|common|agent|aggregator|offline|tools|tests|bench)(?:/\w+)*)` "
+                 r"\| *(.*?) *\| *([^|]*?) *\|$")
 # Folders of one machine; the one neighbour that the repository may name is ../shared.
 OUTSIDE = re.compile(r"(?<![\w.])/" + "(?:work|tmp/lab)" + r"(?:/|\b(?=[\s\"'`),;]|$))")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^\s()\\]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"'
                      r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.S)
+MEMBER = re.compile(r"^(?![\s#}])[^=\n]*?(?<![\w:])((?:[A-Z]\w*(?:<[\w, ]*>)?::)+)"
+                    r"(?:~?[A-Za-z_]\w*|operator[^\w\s]*)\(", re.M)
 TYPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:class|struct|enum|union|namespace|extern)\b", re.S)
 
 
@@ -133,6 +149,7 @@ class Check:
         self.root, self.found, self.heavy = root, [], {}
         self.tops = {room.split("/")[0] for room in ALLOWED}
         self.graph = {}
+        self.units, self.room_lines, self.classes = {}, {}, {}
 
     def say(self, name, line, reason):
         self.found.append((name, line, reason))
@@ -154,6 +171,43 @@ class Check:
                 self.say(name, line, f"<{prefix}...> is in {len(users)} sources, "
                                      f"{HEAVY[prefix]} are allowed")
         self.cycles({name: list(edges.items()) for name, edges in self.graph.items()})
+        self.sizes()
+        self.document()
+
+    def sizes(self):
+        """Folders, rooms and classes that hold too much or are spread too far."""
+        for folder, units in sorted(self.units.items()):
+            if len(units) > UNITS and folder not in FULL_FOLDERS:
+                self.say(folder, 1, f"{len(units)} units, {UNITS} are allowed in a folder")
+        for top, share in ROOM_SHARE.items():
+            rooms = {r: n for r, n in self.room_lines.items() if r.split("/")[0] == top}
+            total = sum(rooms.values())
+            for room, lines in sorted(rooms.items()):
+                # With fewer rooms the limit cannot be held.
+                if lines * 100 > share * total and len(rooms) * share > 100 \
+                        and room not in LARGE_ROOMS:
+                    self.say(room, 1, f"holds {lines * 100 / total:.1f} % of the lines of {top}, "
+                                      f"{share} % are allowed")
+        for (folder, name), files in sorted(self.classes.items()):
+            if len(files) > CLASS_SOURCES and f"{folder} {name}" not in SPREAD_CLASSES:
+                self.say(sorted(files)[CLASS_SOURCES], 1, f"{name} has members in {len(files)} "
+                         f"sources, {CLASS_SOURCES} are allowed: {', '.join(sorted(files))}")
+
+    def document(self):
+        """The table of the document has a row for each room, and says the same as ALLOWED."""
+        path = self.root / DOCUMENT
+        if not path.exists():
+            return
+        rows = {match.group(1): (number, match.group(2), match.group(3))
+                for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+                if (match := ROW.match(line)) and match.group(1) != "room"}
+        for room in ALLOWED:
+            number, purpose, column = rows.get(room, (1, "", None))
+            if column != may_include(room) or not purpose:
+                self.say(DOCUMENT, number, f"the row of {room} should be "
+                         f"'{row_of(room, purpose or '(what it is for)')}': layers.py --table")
+        for room in sorted(set(rows) - set(ALLOWED)):
+            self.say(DOCUMENT, rows[room][0], f"a row of {room}, which is no room")
 
     def table(self):
         """The table itself must have no cycle and name no room that does not exist in it."""
@@ -209,9 +263,24 @@ class Check:
         if name.endswith(".h") and not re.search(r"^#pragma once$", text, re.M):
             self.say(name, 1, "no #pragma once")
         self.columns(name, text)
+        self.count(name, lines)
         self.includes(name, blank(text, True), in_test)
         if not in_test:
-            self.functions(name, blank(text, False))
+            bare = blank(text, False)
+            self.functions(name, bare)
+            if name.endswith(".cc"):
+                for match in MEMBER.finditer(bare):
+                    owner = re.sub(r"<[^>]*>", "", match.group(1))[:-2]
+                    folder = str(pathlib.PurePosixPath(name).parent)
+                    self.classes.setdefault((folder, owner), set()).add(name)
+
+    def count(self, name, lines):
+        folder, _, file = name.rpartition("/")
+        if folder.split("/")[0] in UNIT_TOPS:
+            self.units.setdefault(folder, set()).add(file.rpartition(".")[0])
+        room = room_of(name, ALLOWED)
+        if room:
+            self.room_lines[room] = self.room_lines.get(room, 0) + lines
 
     def includes(self, name, text, in_test):
         room = room_of(name, ALLOWED)
@@ -275,11 +344,48 @@ class Check:
                 head = None
 
 
+def may_include(room):
+    """The last column of a room's row: names without the folder that they share with the room."""
+    rules = list(ALLOWED[room])
+    words = []
+    if "*" in rules:
+        return "everything"
+    top = room.split("/")[0] + "/"
+    if all(name in rules for name in COMMON):
+        words.append("*common*")
+        rules = [name for name in rules if name not in COMMON]
+    words += [f"`{name.removeprefix(top)}`" for name in rules]
+    return ", ".join(words) or "nothing"
+
+
+def row_of(room, purpose):
+    return f"| `{room}` | {purpose} | {may_include(room)} |"
+
+
+def write_table(root):
+    """Rows of the document in the order of ALLOWED; what a room is for is kept as it stands."""
+    path = root / DOCUMENT
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = {match.group(1): (number, match.group(2))
+            for number, line in enumerate(lines) if (match := ROW.match(line))}
+    first = min(number for number, _ in rows.values())
+    table = [row_of(room, rows[room][1] if room in rows else "") for room in ALLOWED]
+    rest = [line for number, line in enumerate(lines)
+            if number >= first and number not in {n for n, _ in rows.values()}]
+    path.write_text("\n".join(lines[:first] + table + rest) + "\n", encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parent.parent,
                         type=pathlib.Path)
-    check = Check(parser.parse_args().root.resolve())
+    parser.add_argument("--table", action="store_true",
+                        help=f"write the table of rooms in {DOCUMENT}")
+    arguments = parser.parse_args()
+    root = arguments.root.resolve()
+    if arguments.table:
+        write_table(root)
+    check = Check(root)
     check.run()
     for name, line, reason in sorted(set(check.found)):
         print(f"{name}:{line}: {reason}")

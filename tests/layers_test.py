@@ -8,6 +8,8 @@ import tempfile
 LAYERS = pathlib.Path(__file__).resolve().parent / "layers.py"
 GUARD = "#pragma once\n"
 LONG_BODY = "int f(int a,\n      int b) {\n" + "  a += b;\n" * 70 + "  return a;\n}\n"
+SMALL_ROOMS = {f"aggregator/{room}/a.cc": "int x;\n" * 11 for room in
+               ("alert", "diagnose", "faults", "http", "job", "pool", "receive", "watch")}
 WORK = "/" + "work/shared/data"
 
 # What is wrong, the files of the tree, a part of the row that must be printed.
@@ -48,6 +50,25 @@ BAD = [
     ("long function",
      {"common/base/a.cc": "namespace l4 {\n\n" + LONG_BODY + "\n}  // namespace l4\n"},
      "common/base/a.cc:3: function of 74 lines"),
+    ("a full folder", {f"agent/ship/a{i}.{end}": GUARD for i in range(26) for end in ("h", "cc")},
+     "agent/ship:1: 26 units, 25 are allowed in a folder"),
+    ("a large room", {"aggregator/store/a.cc": "int x;\n" * 14, **SMALL_ROOMS},
+     "aggregator/store:1: holds 13.7 % of the lines of aggregator, 12 % are allowed"),
+    ("a class in three sources",
+     {f"agent/tail/{file}.cc": "void Reader::f(int a) {}\n" for file in "abc"},
+     "agent/tail/c.cc:1: Reader has members in 3 sources, 2 are allowed"),
+    ("a nested class in three sources",
+     {f"agent/tail/{file}.cc": "std::optional<A::B> Reader::Log::~Log(int a,\n  int b) {}\n"
+      for file in "abc"},
+     "agent/tail/c.cc:1: Reader::Log has members in 3 sources, 2 are allowed"),
+    ("a room without a row", {"docs/ARCHITECTURE.md": "| `common/base` | ids | nothing |\n"},
+     "docs/ARCHITECTURE.md:1: the row of common/drain should be "
+     "'| `common/drain` | (what it is for) | `base` |'"),
+    ("a row that differs", {"docs/ARCHITECTURE.md": "\n| `common/http` | client | `drain` |\n"},
+     "docs/ARCHITECTURE.md:2: the row of common/http should be "
+     "'| `common/http` | client | `base` |'"),
+    ("a row of no room", {"docs/ARCHITECTURE.md": "| `common/util` | all sorts | nothing |\n"},
+     "docs/ARCHITECTURE.md:1: a row of common/util, which is no room"),
     ("a path of one machine", {"README.md": f"see {WORK}\n"},
      "README.md:1: names a path outside the repository"),
 ]
@@ -62,6 +83,14 @@ GOOD = {
     "docs/a.md": "data is in ../shared, temporary files in /tmp, a home is /workspace\n",
     "samples/run/rank0.log": f"opening {WORK}\n",
 }
+
+
+# A class may be saved and loaded in a second source; calls and types of others do not count.
+GOOD.update({
+    "agent/tail/a.cc": "void Reader::f() {}\n",
+    "agent/tail/b.cc": "Reader::Look Reader::load(int a) {\n  Reader::f();\n}\n",
+    "agent/tail/c.cc": "Reader::Look g(const Reader::Log& log) {}\nint x = Reader::f(1);\n",
+})
 
 
 def run(files):
