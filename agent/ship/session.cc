@@ -1,7 +1,9 @@
 #include "agent/ship/session.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+#include <variant>
 
 #include "agent/ship/fit.h"
 #include "common/wire/control_codec.h"
@@ -15,6 +17,35 @@ constexpr std::size_t kBatchBytesMax = wire::kWireMessageBytesMax - wire::kEnvel
 constexpr std::size_t kReleasedKept = 65'536;
 constexpr std::size_t kPingsKept = 16;
 constexpr Millis kFullRetry{50}, kIdle{1'000}, kDiskRetry{10'000};
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+constexpr std::uint32_t kWindowMax = 8;
+constexpr std::size_t kPositionsMax = 1'000'000;
+constexpr Millis kHeartbeatMin{200}, kHeartbeatMax{60'000};
+constexpr Millis kHopelessRetry{20'000};
+
+enum class Fit : std::uint8_t { seen, next, neither };
+
+/// Whether all of it lies before the positions, or goes on there; then `at` moves on behind it.
+Fit fit_of(const std::vector<wire::Coverage>& coverage,
+           std::map<std::uint64_t, std::uint64_t>& at) {
+  bool seen = false, next = false;
+  for (const wire::Coverage& part : coverage) {
+    std::uint64_t& here = at[part.file.key];
+    if (part.bytes.from == part.bytes.to && part.bytes.from <= here) continue;
+    if (part.bytes.to > here && part.bytes.from != here) return Fit::neither;
+    (part.bytes.to <= here ? seen : next) = true;
+    here = std::max(here, part.bytes.to);
+  }
+  if (seen && next) return Fit::neither;
+  return seen ? Fit::seen : Fit::next;
+}
 
 }  // namespace
 
@@ -234,6 +265,236 @@ Millis Session::next_step() const {
   if (state_ == State::waiting) wait = retry_at_ - now_.steady;
   if (state_ == State::open) wait = beat_at_ + heartbeat_ - now_.steady;
   return std::clamp(wait, Millis{0}, kIdle);
+}
+
+void Session::receive(const wire::Bytes& message) {
+  const auto envelope = wire::decode_control(message);
+  if (!envelope) {
+    ++stats_.messages_malformed;
+    said("a message of the aggregator cannot be read: " + envelope.error().text());
+    return;
+  }
+  if (envelope->session != session_) {
+    ++stats_.messages_stale;
+    return;
+  }
+  heard_at_ = now_.steady;
+  std::visit(
+      Overloaded{[&](const wire::Welcome& welcome) { on(welcome); },
+                 [&](const wire::PositionPage& page) { on(page); },
+                 [&](const wire::HeartbeatReply& reply) { on(reply); },
+                 [&](const wire::Ack& ack) { on(ack); }, [&](const wire::Want& want) { on(want); },
+                 [&](const wire::Refuse& refuse) { on(refuse); },
+                 [&](const wire::Ask& ask) {
+                   if (state_ == State::open) pipeline_.asked(ask);
+                 },
+                 [&](const auto&) { ++stats_.messages_unknown; }},
+      envelope->message);
+}
+
+void Session::on(const wire::Welcome& welcome) {
+  if (state_ != State::greeting) return;
+  if (welcome.version < options_.version_min || welcome.version > options_.version_max) {
+    give_up("the aggregator chose a protocol version that this agent does not know",
+            kHopelessRetry);
+    return;
+  }
+  features_ = welcome.features & options_.features;
+  window_ = std::min(welcome.window, kWindowMax);
+  heartbeat_ = std::clamp(Millis{welcome.heartbeat_ms}, kHeartbeatMin, kHeartbeatMax);
+  last_sequence_ = welcome.last_sequence;
+  positions_.clear();
+  state_ = State::fetching;
+  page_arrived(welcome.page);
+}
+
+void Session::on(wire::PositionPage page) {
+  if (state_ == State::fetching) page_arrived(std::move(page));
+}
+
+void Session::page_arrived(wire::PositionPage page) {
+  since_ = now_.steady;
+  for (wire::Position& position : page.positions)
+    if (positions_.empty() || positions_.back().file.key < position.file.key)
+      positions_.push_back(std::move(position));
+  if (page.more && positions_.size() < kPositionsMax)
+    say_hello();
+  else
+    opened();
+}
+
+void Session::opened() {
+  ++stats_.welcomes;
+  state_ = State::open;
+  since_ = now_.steady;
+  backoff_.reset();
+  said("connected to the aggregator", last_said_.empty() ? Saying::news : Saying::recovery);
+  beat_at_ = now_.steady - heartbeat_;  // one at once: the clocks are compared early
+  const bool fresh = !started_ && queue_.size() == 0;
+  const bool knows = started_ || knows_positions();
+  const bool fits = !fresh && !start_over_ && knows && fits_held();
+  started_ = true;
+  start_over_ = false;
+  if (fits) {
+    drop_committed();
+  } else {
+    if (!fresh) ++stats_.resets;
+    queue_.clear();
+    committed_.clear();
+    pipeline_.read_from(positions_);
+  }
+  positions_ = {};
+}
+
+/// Of texts that the agent before this one began without remembering them, some may be held here
+/// from their beginning, under keys of their own.
+bool Session::knows_positions() const {
+  return std::ranges::all_of(positions_, [&](const wire::Position& position) {
+    return position.offset == 0 || pipeline_.knows(position.file.key) ||
+           std::ranges::find(released_, position.file.key) != released_.end();
+  });
+}
+
+/// Whether what is held, and what was committed before, goes on where the aggregator stands.
+bool Session::fits_held() {
+  std::map<std::uint64_t, std::uint64_t> at;
+  for (const wire::Position& position : positions_) at[position.file.key] = position.offset;
+  for (const auto& [key, offset] : committed_) {
+    const auto theirs = at.find(key);
+    if ((theirs == at.end() ? 0 : theirs->second) < offset) return false;
+  }
+  for (std::size_t i = 0; i < queue_.size(); ++i)
+    if (fit_of(queue_.at(i).coverage, at) == Fit::neither) return false;
+  return true;
+}
+
+/// Batches whose acknowledgement was lost with the connection.
+void Session::drop_committed() {
+  std::map<std::uint64_t, std::uint64_t> at;
+  for (const wire::Position& position : positions_) at[position.file.key] = position.offset;
+  while (queue_.size() > 0) {
+    const Held& first = queue_.at(0);
+    const bool counts = std::ranges::any_of(
+        first.coverage, [](const wire::Coverage& part) { return part.bytes.from < part.bytes.to; });
+    const bool done =
+        counts ? fit_of(first.coverage, at) == Fit::seen : first.sequence <= last_sequence_;
+    if (!done) return;
+    strikes_ = false;
+    const Held held = queue_.pop_front();
+    ++stats_.batches_committed;
+    for (const wire::Coverage& part : held.coverage) committed_[part.file.key] = part.bytes.to;
+    pipeline_.committed(held.coverage);
+  }
+}
+
+void Session::acknowledged(std::uint64_t number) {
+  if (number <= acked_ || number > sent_most_) return;
+  strikes_ = false;
+  while (acked_ < number && queue_.size() > 0) {
+    const Held held = queue_.pop_front();
+    ++acked_;
+    ++stats_.batches_committed;
+    for (const wire::Coverage& part : held.coverage) committed_[part.file.key] = part.bytes.to;
+    pipeline_.committed(held.coverage);
+  }
+  sent_ = std::max(sent_, acked_);
+}
+
+void Session::on(const wire::Ack& ack) {
+  if (state_ != State::open) return;
+  window_ = std::min(ack.window, kWindowMax);
+  acknowledged(ack.number);
+}
+
+void Session::on(const wire::HeartbeatReply& reply) {
+  if (state_ != State::open) return;
+  window_ = std::min(reply.window, kWindowMax);
+  acknowledged(reply.batches_committed);
+  const auto ping = std::ranges::find(pings_, reply.number, &Ping::number);
+  if (ping == pings_.end()) return;
+  clock_.measured(ping->sent, reply.received, reply.replied, now_);
+  const std::size_t released = std::min(ping->released, released_.size());
+  released_.erase(released_.begin(), released_.begin() + static_cast<std::ptrdiff_t>(released));
+  // What was sent before the heartbeat and is not there when it is answered was lost.
+  if (reply.batches_received < ping->batches_sent && ping->rewinds == rewinds_)
+    rewind_to(reply.batches_received + 1);
+  for (auto later = pings_.erase(pings_.begin(), std::next(ping)); later != pings_.end(); ++later)
+    later->released -= std::min(later->released, released);
+}
+
+void Session::rewind_to(std::uint64_t number) {
+  if (number <= acked_ || number > sent_) return;
+  sent_ = number - 1;
+  ++rewinds_;
+}
+
+void Session::on(const wire::Want& want) {
+  if (state_ != State::open) return;
+  if (!want.templates.empty()) pipeline_.define_again(want.job, want.templates);
+  if (want.files.empty()) {
+    rewind_to(want.number);
+    return;
+  }
+  if (want.number <= acked_ || want.number > sent_) return;
+  // The positions do not fit: compare all of them. If they seem to and it comes again, start over.
+  ++stats_.batches_refused;
+  start_over_ = strikes_;
+  strikes_ = true;
+  give_up("the aggregator counts from other positions; comparing", Millis{0});
+}
+
+void Session::start_over(const std::string& why) {
+  start_over_ = true;
+  give_up(why, Millis{0});
+}
+
+void Session::on(const wire::Refuse& refuse) {
+  using Reason = wire::RefuseReason;
+  const std::string text = "the aggregator refuses: " + refuse.text;
+  const Millis later{refuse.retry_after_ms};
+  switch (refuse.reason) {
+    case Reason::say_hello:
+      if (state_ == State::open || state_ == State::fetching) give_up(text, Millis{0});
+      break;
+    case Reason::malformed:
+    case Reason::too_long:
+      if (refuse.number != 0) refused_batch(refuse);
+      said(text);
+      break;
+    case Reason::version:
+    case Reason::wrong_name:
+      give_up(text, std::max(later, kHopelessRetry));
+      break;
+    case Reason::name_taken:
+    case Reason::busy:
+    case Reason::stopping:
+      give_up(text, std::max(later, options_.backoff_first));
+      break;
+  }
+}
+
+/// A batch that will never be taken gives way to one that accounts for the same bytes and says so.
+void Session::refused_batch(const wire::Refuse& refuse) {
+  if (state_ != State::open || refuse.number <= acked_ || refuse.number > sent_) return;
+  const auto i = static_cast<std::size_t>(refuse.number - acked_ - 1);
+  if (i >= queue_.size()) return;
+  const Held& held = queue_.at(i);
+  if (held.replaced) {
+    give_up("the aggregator refuses a batch again: " + refuse.text, kHopelessRetry);
+    return;
+  }
+  ++stats_.batches_refused;
+  wire::Batch instead;
+  instead.agent = options_.agent;
+  instead.job = held.job;
+  instead.incarnation = options_.incarnation;
+  instead.sequence = held.sequence;
+  instead.coverage = held.coverage;
+  for (wire::Coverage& part : instead.coverage) part.bytes_lost = part.bytes.to - part.bytes.from;
+  instead.warnings.push_back(
+      {"refused", {}, "the aggregator could not read a batch: " + refuse.text, 0});
+  queue_.replace(i, wire::encode(instead));
+  rewind_to(refuse.number);
 }
 
 }  // namespace l4::ship
