@@ -26,9 +26,9 @@ using Clock = std::chrono::steady_clock;
 class Count : public tail::Sink {
  public:
   void log_begins(const tail::LogBegin&) override {}
-  void part(const tail::Place&, std::uint64_t) override {}
-  void bytes(const tail::Place&, std::string_view some) override { bytes_ += some.size(); }
-  void missing(const tail::Place&, std::uint64_t, tail::Missing) override {}
+  void part(const tail::TextPosition&, std::uint64_t) override {}
+  void bytes(const tail::TextPosition&, std::string_view some) override { bytes_ += some.size(); }
+  void missing(const tail::TextPosition&, std::uint64_t, tail::Missing) override {}
   void quiet(tail::LogId) override {}
   void log_ends(tail::LogId) override {}
   void forgotten(const wire::FileId&) override {}

@@ -68,23 +68,23 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
               watch_.get()),
       jobs_(packs_, settings_.pipeline, settings_.jobs,
             [this](wire::Batch&& batch) { ship(std::move(batch)); }),
-      intake_({}, owners_, jobs_,
-              {[this](const tail::Place& place, const std::string& root) { found(place, root); },
-               [this](const wire::FileId& file) {
-                 session_.release(file.key);
-                 counted_.erase(file.key);
-                 if (watch_) watch_->remove_log({file.device, file.inode});
-               },
-               [this](const wire::Warning& warning) {
-                 world_.log->warn(
-                     fmt::format("{}: {}: {}", warning.kind, warning.file, warning.reason),
-                     now_.steady);
-               },
-               [this] {
-                 if (watch_) watch_->ask_scan();
-                 watch_closely();
-               }},
-              settings_.processes),
+      intake_(
+          {}, owners_, jobs_,
+          {[this](const tail::TextPosition& place, const std::string& root) { found(place, root); },
+           [this](const wire::FileId& file) {
+             session_.release(file.key);
+             counted_.erase(file.key);
+             if (watch_) watch_->remove_log({file.device, file.inode});
+           },
+           [this](const wire::Warning& warning) {
+             world_.log->warn(fmt::format("{}: {}: {}", warning.kind, warning.file, warning.reason),
+                              now_.steady);
+           },
+           [this] {
+             if (watch_) watch_->ask_scan();
+             watch_closely();
+           }},
+          settings_.processes),
       limits_(world_.proc, settings_.limits),
       session_(session_options(settings_, world_), *world_.port, *this),
       positions_file_((settings_.state / "positions").string()),

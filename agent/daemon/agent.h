@@ -94,7 +94,7 @@ class Agent : private ship::Pipeline {
   void watch_processes();
   void watch_closely();
   void tell_processes();
-  void found(const tail::Place& place, const std::string& root);
+  void found(const tail::TextPosition& place, const std::string& root);
   void read();
   void look();
   void flush(bool all);

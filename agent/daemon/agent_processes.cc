@@ -30,7 +30,7 @@ bool is_there(const host::LogFile& log) {
 
 }  // namespace
 
-void Agent::found(const tail::Place& place, const std::string& root) {
+void Agent::found(const tail::TextPosition& place, const std::string& root) {
   if (!watch_ || place.file.inode == 0) return;
   const host::FileKey key{place.file.device, place.file.inode};
   if (!watch_->add_log({place.path, owners_.node_of_path(place.path, root), key})) return;

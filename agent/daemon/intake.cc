@@ -10,7 +10,7 @@ constexpr std::size_t kWarningsMax = 64;
 constexpr std::size_t kHeldOverhead = 64;
 constexpr int kDoublingsMax = 6;
 
-pipeline::Part part_of(const tail::Place& place, std::optional<std::uint64_t> lines) {
+pipeline::Part part_of(const tail::TextPosition& place, std::optional<std::uint64_t> lines) {
   return {place.path, place.file, place.offset, place.known, lines};
 }
 
@@ -23,15 +23,15 @@ std::size_t common(const std::string& one, const std::string& other) {
 }  // namespace
 
 void Intake::log_begins(const tail::LogBegin& begin) {
-  Log& log = logs_[begin.log];
+  RoutedLog& log = logs_[begin.log];
   log.path = begin.path;
   log.root = begin.root;
   log.since = now_.steady;
   ++undecided_;
 }
 
-void Intake::part(const tail::Place& place, std::uint64_t lines) {
-  Log& log = logs_.at(place.log);
+void Intake::part(const tail::TextPosition& place, std::uint64_t lines) {
+  RoutedLog& log = logs_.at(place.log);
   if (place.file.inode != 0) log.file = host::FileKey{place.file.device, place.file.inode};
   if (others_.found) others_.found(place, log.root);
   std::optional<std::uint64_t> known;
@@ -39,8 +39,8 @@ void Intake::part(const tail::Place& place, std::uint64_t lines) {
   give(log, part_of(place, known));
 }
 
-void Intake::bytes(const tail::Place& place, std::string_view bytes) {
-  Log& log = logs_.at(place.log);
+void Intake::bytes(const tail::TextPosition& place, std::string_view bytes) {
+  RoutedLog& log = logs_.at(place.log);
   log.at_end = place.offset + bytes.size() >= place.known;
   if (std::exchange(log.quiet_since, {})) --quiet_logs_;
   if (log.doubt_at && now_.steady >= *log.doubt_at) doubt(log);
@@ -53,7 +53,8 @@ void Intake::bytes(const tail::Place& place, std::string_view bytes) {
   if (pipeline.full()) pipeline.flush(now_.steady);
 }
 
-void Intake::feed(Log& log, const wire::FileId& file, std::uint64_t known, std::string_view bytes) {
+void Intake::feed(RoutedLog& log, const wire::FileId& file, std::uint64_t known,
+                  std::string_view bytes) {
   pipeline::JobPipeline& pipeline = pipeline_of(log);
   pipeline.known(*log.number, file, known);
   pipeline.feed(*log.number, bytes);
@@ -63,7 +64,7 @@ void Intake::feed(Log& log, const wire::FileId& file, std::uint64_t known, std::
   log.here->offset += bytes.size();
 }
 
-void Intake::missing(const tail::Place& place, std::uint64_t to, tail::Missing why) {
+void Intake::missing(const tail::TextPosition& place, std::uint64_t to, tail::Missing why) {
   const std::uint64_t bytes = to - place.offset;
   (tail::is_loss(why) ? counts_.lost_bytes : counts_.skipped_bytes) += bytes;
   const bool lost = tail::is_loss(why);
@@ -73,7 +74,7 @@ void Intake::missing(const tail::Place& place, std::uint64_t to, tail::Missing w
 }
 
 void Intake::quiet(tail::LogId id) {
-  Log& log = logs_.at(id);
+  RoutedLog& log = logs_.at(id);
   if (!log.at_end) return;
   if (!blocked_) return give(log, Quiet{});
   if (!log.quiet_since) ++quiet_logs_;
@@ -81,7 +82,7 @@ void Intake::quiet(tail::LogId id) {
 }
 
 void Intake::log_ends(tail::LogId id) {
-  Log& log = logs_.at(id);
+  RoutedLog& log = logs_.at(id);
   if (!log.number) decide(log, owners_.of(log.path, log.root, log.file));
   if (log.doubted) believe(log);
   pipeline_of(log).end(*log.number);
@@ -101,12 +102,12 @@ void Intake::warning(const wire::Warning& warning) {
   if (warnings_.size() < kWarningsMax) warnings_.push_back(warning);
 }
 
-void Intake::hold(Log& log, Held what, std::size_t bytes) {
+void Intake::hold(RoutedLog& log, Held what, std::size_t bytes) {
   log.held.push_back(std::move(what));
   held_bytes_ += bytes + kHeldOverhead;
 }
 
-void Intake::give(Log& log, Held what) {
+void Intake::give(RoutedLog& log, Held what) {
   if (holds(log)) return hold(log, std::move(what), 0);
   pipeline::JobPipeline& pipeline = pipeline_of(log);
   if (const auto* part = std::get_if<pipeline::Part>(&what)) {
@@ -122,7 +123,7 @@ void Intake::give(Log& log, Held what) {
   }
 }
 
-void Intake::decide(Log& log, const Owner& owner) {
+void Intake::decide(RoutedLog& log, const Owner& owner) {
   pipeline::JobPipeline& pipeline = jobs_.of(owner.job, now_.steady);
   log.job = pipeline.job();
   log.by_process = owner.by_process;
@@ -136,7 +137,7 @@ void Intake::decide(Log& log, const Owner& owner) {
   release(log);
 }
 
-void Intake::release(Log& log) {
+void Intake::release(RoutedLog& log) {
   pipeline::JobPipeline& pipeline = pipeline_of(log);
   for (Held& what : std::exchange(log.held, {})) {
     const auto* text = std::get_if<Text>(&what);
@@ -147,7 +148,7 @@ void Intake::release(Log& log) {
 }
 
 /// Its ranks have left, and it goes on.
-void Intake::doubt(Log& log) {
+void Intake::doubt(RoutedLog& log) {
   if (std::exchange(log.doubted, true)) return;
   log.since = now_.steady;
   ++undecided_;
@@ -155,7 +156,7 @@ void Intake::doubt(Log& log) {
 }
 
 /// Who writes it was looked for: another job, the same one, or nobody who is known.
-void Intake::believe(Log& log) {
+void Intake::believe(RoutedLog& log) {
   log.doubted = false;
   --undecided_;
   if (owners_.living_job(log.file)) {
@@ -170,7 +171,7 @@ void Intake::believe(Log& log) {
 }
 
 /// What comes from now on is of the job that its processes name, if that is another one.
-void Intake::hand_over(Log& log, const Owner& owner) {
+void Intake::hand_over(RoutedLog& log, const Owner& owner) {
   if (owner.writers_job.empty() || owner.writers_job == log.writers_job) return;
   const bool first = log.writers_job.empty();
   log.writers_job = owner.writers_job;
@@ -189,7 +190,7 @@ void Intake::hand_over(Log& log, const Owner& owner) {
 }
 
 /// Whose it is, where that is known and nobody names its job.
-std::optional<Owner> Intake::decide_by_name(Log& log) {
+std::optional<Owner> Intake::decide_by_name(RoutedLog& log) {
   const bool over = !watched_ || now_.steady - log.since >= options_.decide_after;
   if (!over && !owners_.knows(log.file)) return std::nullopt;
   Owner owner = owners_.of(log.path, log.root, log.file);
@@ -200,7 +201,7 @@ std::optional<Owner> Intake::decide_by_name(Log& log) {
 
 /// What nobody names belongs to the job of what stands nearest to it. A launcher's log is there
 /// before those of its ranks, whose folders come beside it.
-void Intake::decide_by_place(Log& log, Owner owner) {
+void Intake::decide_by_place(RoutedLog& log, Owner owner) {
   const Neighbour nearest = neighbour_of(log);
   const bool launcher = owner.facts.kind == wire::SourceKind::launcher;
   if (launcher && !nearest.beside && now_.steady - log.since < options_.launcher_after) return;
@@ -208,7 +209,7 @@ void Intake::decide_by_place(Log& log, Owner owner) {
   decide(log, owner);
 }
 
-Intake::Neighbour Intake::neighbour_of(const Log& log) const {
+Intake::Neighbour Intake::neighbour_of(const RoutedLog& log) const {
   Neighbour found;
   std::size_t most = 0;
   bool several = false;
@@ -231,7 +232,7 @@ Intake::Neighbour Intake::neighbour_of(const Log& log) const {
 /// The job of the file that a warning is about, or of what stands nearest to it; null as long as
 /// that is not decided.
 pipeline::JobPipeline* Intake::job_of(const wire::Warning& warning) {
-  const Log* nearest = nullptr;
+  const RoutedLog* nearest = nullptr;
   std::size_t most = 0;
   for (const auto& [id, log] : logs_) {
     const std::size_t alike = common(warning.file, log.path);
@@ -258,7 +259,7 @@ void Intake::tell_warnings() {
 
 std::optional<Millis> Intake::decide() {
   if (undecided_ == 0 && quiet_logs_ == 0 && warnings_.empty()) return std::nullopt;
-  std::vector<std::pair<Log*, Owner>> unnamed;  // until those are decided that somebody names
+  std::vector<std::pair<RoutedLog*, Owner>> unnamed;  // until those are decided that somebody names
   for (auto& [id, log] : logs_) {
     if (!blocked_ && log.quiet_since && now_.steady - *log.quiet_since >= options_.quiet_again) {
       log.quiet_since.reset();

@@ -33,7 +33,8 @@ class Intake : public tail::Sink {
   };
   /// What else must know of files. Called from within Tailer::turn.
   struct Others {
-    std::function<void(const tail::Place&, const std::string& root)> found;  ///< a part, or renamed
+    std::function<void(const tail::TextPosition&, const std::string& root)>
+        found;  ///< a part, or renamed
     std::function<void(const wire::FileId&)> forgotten;
     std::function<void(const wire::Warning&)> warned;
     std::function<void()> look_for_writers;  ///< processes are to be looked for
@@ -68,9 +69,9 @@ class Intake : public tail::Sink {
   const Counts& counts() const { return counts_; }
 
   void log_begins(const tail::LogBegin& log) override;
-  void part(const tail::Place& place, std::uint64_t lines) override;
-  void bytes(const tail::Place& place, std::string_view bytes) override;
-  void missing(const tail::Place& place, std::uint64_t to, tail::Missing why) override;
+  void part(const tail::TextPosition& place, std::uint64_t lines) override;
+  void bytes(const tail::TextPosition& place, std::string_view bytes) override;
+  void missing(const tail::TextPosition& place, std::uint64_t to, tail::Missing why) override;
   void quiet(tail::LogId log) override;
   void log_ends(tail::LogId log) override;
   void forgotten(const wire::FileId& file) override;
@@ -89,7 +90,7 @@ class Intake : public tail::Sink {
   };
   struct Quiet {};
   using Held = std::variant<pipeline::Part, Text, Missed, Quiet>;
-  struct Log {
+  struct RoutedLog {
     std::string path, root;
     std::optional<host::FileKey> file;
     std::string job, writers_job;               ///< the latter as its processes say
@@ -110,21 +111,21 @@ class Intake : public tail::Sink {
     bool beside = false;  ///< in the same folder, or below it
   };
 
-  void decide(Log& log, const Owner& owner);
-  std::optional<Owner> decide_by_name(Log& log);
-  void decide_by_place(Log& log, Owner owner);
-  bool holds(const Log& log) const { return !log.number || log.doubted; }
-  void doubt(Log& log);
-  void believe(Log& log);
-  void hand_over(Log& log, const Owner& owner);
-  void release(Log& log);
-  void feed(Log& log, const wire::FileId& file, std::uint64_t known, std::string_view bytes);
+  void decide(RoutedLog& log, const Owner& owner);
+  std::optional<Owner> decide_by_name(RoutedLog& log);
+  void decide_by_place(RoutedLog& log, Owner owner);
+  bool holds(const RoutedLog& log) const { return !log.number || log.doubted; }
+  void doubt(RoutedLog& log);
+  void believe(RoutedLog& log);
+  void hand_over(RoutedLog& log, const Owner& owner);
+  void release(RoutedLog& log);
+  void feed(RoutedLog& log, const wire::FileId& file, std::uint64_t known, std::string_view bytes);
   void tell_warnings();
   pipeline::JobPipeline* job_of(const wire::Warning& warning);
-  Neighbour neighbour_of(const Log& log) const;
-  pipeline::JobPipeline& pipeline_of(const Log& log) { return *jobs_.find(log.job); }
-  void hold(Log& log, Held what, std::size_t bytes);
-  void give(Log& log, Held what);
+  Neighbour neighbour_of(const RoutedLog& log) const;
+  pipeline::JobPipeline& pipeline_of(const RoutedLog& log) { return *jobs_.find(log.job); }
+  void hold(RoutedLog& log, Held what, std::size_t bytes);
+  void give(RoutedLog& log, Held what);
 
   Options options_;
   const Owners& owners_;
@@ -133,7 +134,7 @@ class Intake : public tail::Sink {
   bool watched_, blocked_ = false;
   std::size_t quiet_logs_ = 0;
   tail::Now now_;
-  std::map<tail::LogId, Log> logs_;
+  std::map<tail::LogId, RoutedLog> logs_;
   std::size_t held_bytes_ = 0, undecided_ = 0;
   std::vector<wire::Warning> warnings_;  ///< as long as there is no job
   Counts counts_;

@@ -45,7 +45,7 @@ bool is_known(const AskedLog& log, const tail::Status& status) {
 
 }  // namespace
 
-std::vector<LogPart> parts_of(const Task& task, const AskedLog& log, tail::FileSystem& files) {
+std::vector<DiskFile> parts_of(const Task& task, const AskedLog& log, tail::FileSystem& files) {
   const auto names = files.list(log.folder);
   if (!names) return {};
   std::vector<Named> found;
@@ -62,7 +62,7 @@ std::vector<LogPart> parts_of(const Task& task, const AskedLog& log, tail::FileS
   found.erase(twice.begin(), twice.end());
   if (found.size() > kPartsMax)
     found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(kPartsMax));
-  std::vector<LogPart> parts;
+  std::vector<DiskFile> parts;
   for (const Named& one : found) {
     const std::string path = (log.folder.ends_with('/') ? log.folder : log.folder + "/") + one.file;
     auto status = files.status(path, false);
@@ -76,7 +76,7 @@ std::vector<LogPart> parts_of(const Task& task, const AskedLog& log, tail::FileS
   return parts;
 }
 
-tail::Outcome<tail::TextFile> open_part(const LogPart& part, tail::FileSystem& files) {
+tail::Outcome<tail::TextFile> open_part(const DiskFile& part, tail::FileSystem& files) {
   auto file = files.open(part.path);
   if (!file) return std::unexpected(file.error());
   const auto status = (*file)->status();

@@ -15,15 +15,15 @@
 
 namespace l4::lines {
 
-struct LogPart {
+struct DiskFile {
   std::string path;
   tail::Status status;  ///< as it was found
 };
 
 /// At most 1,000, the newest. `may_read` of the task is asked for each name.
-std::vector<LogPart> parts_of(const Task& task, const AskedLog& log, tail::FileSystem& files);
+std::vector<DiskFile> parts_of(const Task& task, const AskedLog& log, tail::FileSystem& files);
 
 /// The text of a part. Error: errno; ESTALE if another file stands there meanwhile.
-tail::Outcome<tail::TextFile> open_part(const LogPart& part, tail::FileSystem& files);
+tail::Outcome<tail::TextFile> open_part(const DiskFile& part, tail::FileSystem& files);
 
 }  // namespace l4::lines

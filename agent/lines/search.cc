@@ -142,7 +142,7 @@ class Search {
   void name_numbers(std::span<wire::RawLine> lines) {
     if (lines.front().number > 0 || lines.back().offset > kCountedBytesMax || budget_.over())
       return;
-    const auto part = std::ranges::find(parts_, found_.files[lines.front().file], &LogPart::path);
+    const auto part = std::ranges::find(parts_, found_.files[lines.front().file], &DiskFile::path);
     auto file = open_part(*part, files_);
     if (!file || file->packed()) return;
     PartText text(std::move(*file), part->status.bytes);
@@ -333,7 +333,7 @@ class Search {
   tail::FileSystem& files_;
   Asked asked_;
   Blot blot_;
-  std::vector<LogPart> parts_;
+  std::vector<DiskFile> parts_;
   std::optional<PartText> open_;
   std::size_t context_ = 0;
   std::optional<TimeMs> not_before_, before_;  // hits elsewhere do not count

@@ -24,10 +24,10 @@ void Queue::push(Held held) {
 
 void Queue::spool_last() {
   Held& last = held_.back();
-  const auto place = spool_.append(last.encoded);
-  disk_error_ = place ? std::string() : place.error().text();
-  if (!place) return;
-  last.spooled = *place;
+  const auto extent = spool_.append(last.encoded);
+  disk_error_ = extent ? std::string() : extent.error().text();
+  if (!extent) return;
+  last.spooled = *extent;
   last.encoded = {};
   memory_bytes_ -= last.bytes;
 }

@@ -30,7 +30,7 @@ struct Held {
   std::uint64_t sequence = 0;
   std::vector<wire::Coverage> coverage;
   std::size_t bytes = 0;
-  std::optional<Spool::Place> spooled;
+  std::optional<SpoolExtent> spooled;
   bool replaced = false;  ///< by one that only accounts for its bytes
   wire::Bytes encoded;    ///< empty if spooled
 };

@@ -76,7 +76,7 @@ Result<std::uint64_t> Spool::open_chunk() {
   return number;
 }
 
-Result<Spool::Place> Spool::append(std::span<const std::byte> batch) {
+Result<SpoolExtent> Spool::append(std::span<const std::byte> batch) {
   if (!fits(batch.size())) return std::unexpected(Error{folder_.string(), "the spool is full"});
   const auto number = open_chunk();
   if (!number) return std::unexpected(number.error());
@@ -89,37 +89,37 @@ Result<Spool::Place> Spool::append(std::span<const std::byte> batch) {
       return std::unexpected(Error{error.where, error.reason + ", and cannot be undone"});
     return std::unexpected(error);
   }
-  const Place place{*number, chunk.bytes, checksum_of(batch), batch.size()};
+  const SpoolExtent extent{*number, chunk.bytes, checksum_of(batch), batch.size()};
   chunk.bytes += batch.size();
   ++chunk.batches;
   bytes_ += batch.size();
-  return place;
+  return extent;
 }
 
-Result<wire::Bytes> Spool::read(const Place& place) const {
-  const auto chunk = chunks_.find(place.chunk);
-  const auto path = path_of(place.chunk);
+Result<wire::Bytes> Spool::read(const SpoolExtent& extent) const {
+  const auto chunk = chunks_.find(extent.chunk);
+  const auto path = path_of(extent.chunk);
   if (chunk == chunks_.end()) return std::unexpected(Error{path.string(), "is gone"});
-  wire::Bytes bytes(place.bytes);
+  wire::Bytes bytes(extent.bytes);
   std::size_t have = 0;
   while (have < bytes.size()) {
     const ssize_t got = ::pread(chunk->second.file, bytes.data() + have, bytes.size() - have,
-                                static_cast<off_t>(place.offset + have));
+                                static_cast<off_t>(extent.offset + have));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::unexpected(failed(path, errno));
     if (got == 0) return std::unexpected(Error{path.string(), "is shorter than it was written"});
     have += static_cast<std::size_t>(got);
   }
-  if (checksum_of(bytes) != place.checksum)
+  if (checksum_of(bytes) != extent.checksum)
     return std::unexpected(Error{path.string(), "is not what was written"});
   return bytes;
 }
 
-void Spool::release(const Place& place) {
-  const auto chunk = chunks_.find(place.chunk);
+void Spool::release(const SpoolExtent& extent) {
+  const auto chunk = chunks_.find(extent.chunk);
   if (chunk == chunks_.end()) return;
-  bytes_ -= place.bytes;
-  if (--chunk->second.batches == 0) drop(place.chunk);
+  bytes_ -= extent.bytes;
+  if (--chunk->second.batches == 0) drop(extent.chunk);
 }
 
 void Spool::drop(std::uint64_t chunk) {

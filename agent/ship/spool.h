@@ -16,13 +16,14 @@
 
 namespace l4::ship {
 
+/// Where the bytes of a batch lie in the spool.
+struct SpoolExtent {
+  std::uint64_t chunk = 0, offset = 0, checksum = 0;
+  std::size_t bytes = 0;
+};
+
 class Spool {
  public:
-  struct Place {
-    std::uint64_t chunk = 0, offset = 0, checksum = 0;
-    std::size_t bytes = 0;
-  };
-
   /// An empty folder name or a `bytes_max` of 0: no spool, nothing fits.
   Spool(std::filesystem::path folder, std::size_t bytes_max);
   Spool(const Spool&) = delete;
@@ -30,10 +31,10 @@ class Spool {
   ~Spool();
 
   bool fits(std::size_t bytes) const { return bytes_ + bytes <= bytes_max_; }
-  Result<Place> append(std::span<const std::byte> batch);
+  Result<SpoolExtent> append(std::span<const std::byte> batch);
   /// Fails also if what is there is not what was written.
-  Result<wire::Bytes> read(const Place& place) const;
-  void release(const Place& place);
+  Result<wire::Bytes> read(const SpoolExtent& extent) const;
+  void release(const SpoolExtent& extent);
   void clear();
 
   std::size_t bytes() const { return bytes_; }

@@ -25,29 +25,29 @@ std::string_view reason_of(Missing why) {
   return "";
 }
 
-void Context::wake(Log& log) {
+void Context::wake(TailedLog& log) {
   if (log.queued) return;
   log.queued = true;
   ready.push_back(log.id);
 }
 
-void Context::touch(Part& part) {
+void Context::touch(LogPart& part) {
   part.dirty = true;
   wake(*part.log);
 }
 
-void Context::set_alarm(Part& part, Millis at) {
+void Context::set_alarm(LogPart& part, Millis at) {
   if (part.alarm > now.steady && part.alarm <= at) return;
   part.alarm = at;
   alarms.push({at, Alarm::Of::part, part.id.key});
 }
 
-void Context::hold(Log& log, Millis until) {
+void Context::hold(TailedLog& log, Millis until) {
   log.hold = until;
   alarms.push({until, Alarm::Of::log, log.id.value()});
 }
 
-void Context::search(Part& part) {
+void Context::search(LogPart& part) {
   part.give_up = now.steady + options.search;
   set_alarm(part, part.give_up);
   touch(part);
@@ -58,18 +58,18 @@ void Context::warn(std::string_view kind, const std::string& file, std::string r
   if (sink != nullptr) sink->warning({std::string(kind), file, std::move(reason), bytes});
 }
 
-Place Context::place(const Part& part, std::uint64_t offset) const {
+TextPosition Context::place(const LogPart& part, std::uint64_t offset) const {
   return {part.log->id, part.id, part.path, offset, part.known};
 }
 
-void Context::announce(Log& log) {
+void Context::announce(TailedLog& log) {
   if (log.announced) return;
   log.announced = true;
   sink->log_begins({log.id, log.path, log.root});
 }
 
-void Context::give(Part& part, std::string_view bytes) {
-  Log& log = *part.log;
+void Context::give(LogPart& part, std::string_view bytes) {
+  TailedLog& log = *part.log;
   announce(log);
   if (log.at_key != part.id.key || log.at_offset != part.read)
     sink->part(place(part, part.read), part.read == part.committed ? part.lines : 0);
@@ -89,7 +89,7 @@ void Context::give(Part& part, std::string_view bytes) {
   alarms.push({now.steady + options.quiet_after, Alarm::Of::quiet, log.id.value()});
 }
 
-void Context::missing(Part& part, std::uint64_t to, Missing why) {
+void Context::missing(LogPart& part, std::uint64_t to, Missing why) {
   if (to <= part.read) return;
   announce(*part.log);
   sink->missing(place(part, part.read), to, why);
@@ -102,9 +102,9 @@ void Context::missing(Part& part, std::uint64_t to, Missing why) {
   part.log->at_key = 0;
 }
 
-void Context::end_if_over(Log& log) {
+void Context::end_if_over(TailedLog& log) {
   if (!log.announced) return table.erase_if_empty(log);
-  for (const Part* part : log.parts) {
+  for (const LogPart* part : log.parts) {
     if (part->closed && !part->unread()) continue;
     const bool current = part->name.kind == discover::RotatedName::Kind::current;
     if (part->closed || !part->named || part->dirty || part->unread() || current) return;
@@ -116,8 +116,8 @@ void Context::end_if_over(Log& log) {
   table.erase_if_empty(log);
 }
 
-bool Context::settle(Part& part) {
-  Log& log = *part.log;
+bool Context::settle(LogPart& part) {
+  TailedLog& log = *part.log;
   const bool over = part.closed && !part.unread() && part.committed >= part.read;
   if (over) {
     sink->forgotten(part.id);
@@ -130,13 +130,13 @@ bool Context::settle(Part& part) {
   return over;
 }
 
-void Context::keep_open(Part& part, std::unique_ptr<TextFile> file) {
+void Context::keep_open(LogPart& part, std::unique_ptr<TextFile> file) {
   part.file = std::move(file);
   open.push_back(&part);
   counters.open_files = open.size();
 }
 
-void Context::close_file(Part& part) {
+void Context::close_file(LogPart& part) {
   if (!part.file) return;
   part.file.reset();
   part.verified = false;

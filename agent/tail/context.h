@@ -41,33 +41,33 @@ struct Context {
   Sink* sink = nullptr;
   std::priority_queue<Alarm, std::vector<Alarm>, std::greater<>> alarms = {};
   std::deque<LogId> ready = {};
-  std::vector<Part*> open = {};
+  std::vector<LogPart*> open = {};
   std::vector<std::uint64_t> resumed = {};  ///< parts of positions that may be found yet
   bool keeps_heads = false;                 ///< of what is found, until all positions are known
   Millis cool_until{0};                     ///< what was written to is not looked at before
 
   /// Something of the log may be readable.
-  void wake(Log& log);
-  void touch(Part& part);
-  void set_alarm(Part& part, Millis at);
+  void wake(TailedLog& log);
+  void touch(LogPart& part);
+  void set_alarm(LogPart& part, Millis at);
   /// Nothing of the log is read before.
-  void hold(Log& log, Millis until);
+  void hold(TailedLog& log, Millis until);
   /// The part is looked for: for a while, beginning now.
-  void search(Part& part);
+  void search(LogPart& part);
   void warn(std::string_view kind, const std::string& file, std::string reason,
             std::uint64_t bytes = 0);
 
-  Place place(const Part& part, std::uint64_t offset) const;
-  void announce(Log& log);
-  void give(Part& part, std::string_view bytes);
+  TextPosition place(const LogPart& part, std::uint64_t offset) const;
+  void announce(TailedLog& log);
+  void give(LogPart& part, std::string_view bytes);
   /// What stands between part.read and `to` will not come.
-  void missing(Part& part, std::uint64_t to, Missing why);
+  void missing(LogPart& part, std::uint64_t to, Missing why);
   /// Lets go of a closed part that is committed, and ends a log of which nothing is left to read.
   /// True if the part is gone.
-  bool settle(Part& part);
-  void end_if_over(Log& log);
-  void keep_open(Part& part, std::unique_ptr<TextFile> file);
-  void close_file(Part& part);
+  bool settle(LogPart& part);
+  void end_if_over(TailedLog& log);
+  void keep_open(LogPart& part, std::unique_ptr<TextFile> file);
+  void close_file(LogPart& part);
 };
 
 }  // namespace l4::tail

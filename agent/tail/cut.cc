@@ -6,7 +6,7 @@
 
 namespace l4::tail {
 
-void Scanner::tell_truncated(Log& log) {
+void Scanner::tell_truncated(TailedLog& log) {
   ++context_.counters.truncations;
   if (!log.told_truncated)
     context_.warn("truncated", log.path,
@@ -15,7 +15,7 @@ void Scanner::tell_truncated(Log& log) {
 }
 
 /// The text of the part stands no longer in its file.
-void Scanner::lose_file(Part& part) {
+void Scanner::lose_file(LogPart& part) {
   tell_truncated(*part.log);
   context_.close_file(part);
   context_.table.drop_file(part);
@@ -25,7 +25,7 @@ void Scanner::lose_file(Part& part) {
   context_.search(part);
 }
 
-void Scanner::replaced(Part& part) {
+void Scanner::replaced(LogPart& part) {
   lose_file(part);
   if (const auto at = folders_.find(split_folder(part.path).first); at != folders_.end())
     scan(*at->second);
@@ -39,7 +39,7 @@ void Scanner::verify_relatives(Folder& folder, const Seen& seen) {
       context_.table.by_file(seen.status.device, seen.status.inode).part != nullptr)
     return;
   folder.verified.insert(seen.base);
-  for (Part* part : context_.table.relatives(folder.path, seen.base)) {
+  for (LogPart* part : context_.table.relatives(folder.path, seen.base)) {
     if (!part->named || part->packed || part->closed || part->id.fingerprint_bytes == 0) continue;
     const auto head = text_of(*part, 0, part->id.fingerprint_bytes);
     if (!head) continue;
@@ -53,7 +53,7 @@ void Scanner::verify_relatives(Folder& folder, const Seen& seen) {
 }
 
 /// Many programs begin with the same bytes: short texts prove nothing.
-bool Scanner::cut_back(Part& part, std::uint64_t bytes) {
+bool Scanner::cut_back(LogPart& part, std::uint64_t bytes) {
   const std::uint64_t mark = part.marks.last_until(bytes);
   const bool proves = mark > kHeadBytes && part.id.fingerprint_bytes >= kHeadBytes;
   if (!proves || !part.copies.empty()) return false;
@@ -65,12 +65,12 @@ bool Scanner::cut_back(Part& part, std::uint64_t bytes) {
   return true;
 }
 
-void Scanner::go_on_behind(Part& part, std::uint64_t bytes) {
+void Scanner::go_on_behind(LogPart& part, std::uint64_t bytes) {
   tell_truncated(*part.log);
   context_.missing(part, part.known, Missing::truncated);
   const auto ending = text_of(part, bytes - std::min<std::uint64_t>(bytes, Ending::kMost),
                               std::min<std::uint64_t>(bytes, Ending::kMost));
-  Part& next = context_.table.add_behind(part);
+  LogPart& next = context_.table.add_behind(part);
   next.first_scan = part.first_scan;
   next.modified = part.modified;
   next.marks = part.marks;

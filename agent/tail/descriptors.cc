@@ -9,10 +9,10 @@ namespace l4::tail {
 
 /// Closes the file that was used longest ago, one that can not be opened again last.
 bool Scanner::make_room() {
-  const auto use = [](const Part* part) { return std::pair(!part->named, part->used); };
+  const auto use = [](const LogPart* part) { return std::pair(!part->named, part->used); };
   const auto oldest = std::ranges::min_element(context_.open, {}, use);
   if (oldest == context_.open.end()) return false;
-  Part& part = **oldest;
+  LogPart& part = **oldest;
   ++context_.counters.closed_for_others;
   context_.close_file(part);
   if (part.named) return true;

@@ -28,7 +28,7 @@ std::string head_of_text(TextFile& text, std::string head) {
 }  // namespace
 
 /// A file of a known part: it may have been renamed, or written to.
-void Scanner::follow(Folder& folder, const Seen& seen, Part& part) {
+void Scanner::follow(Folder& folder, const Seen& seen, LogPart& part) {
   const std::string path = path_in(folder.path, seen.name);
   const bool elsewhere = !part.named || part.path != path;
   if (part.named && part.path != path) {
@@ -48,7 +48,7 @@ void Scanner::follow(Folder& folder, const Seen& seen, Part& part) {
     part.told = part.resumed && !opened;  // it may be readable later
     if (opened && same_text(part, file)) return take_place(part, file);
     if (opened && part.resumed)  // of texts that stood in one file one after the other
-      for (Part* other : context_.table.relatives(folder.path, seen.base))
+      for (LogPart* other : context_.table.relatives(folder.path, seen.base))
         if (other->resumed && other->id.inode == part.id.inode &&
             other->id.device == part.id.device && same_text(*other, file)) {
           context_.table.drop_file(part);
@@ -62,7 +62,7 @@ void Scanner::follow(Folder& folder, const Seen& seen, Part& part) {
   if (part.raw != seen.status.bytes || part.modified != seen.status.modified) context_.touch(part);
 }
 
-void Scanner::take_place(Part& part, Folder& folder, const Seen& seen) {
+void Scanner::take_place(LogPart& part, Folder& folder, const Seen& seen) {
   if (part.id.device != seen.status.device || part.id.inode != seen.status.inode) {
     context_.close_file(part);
     part.complete = false;
@@ -71,7 +71,7 @@ void Scanner::take_place(Part& part, Folder& folder, const Seen& seen) {
   part.named = true;
   part.give_up = Millis{0};
   part.path = path_in(folder.path, seen.name);
-  Log* log = part.log;
+  TailedLog* log = part.log;
   if (!part.started && log->base != seen.base) log = &context_.table.log_of(folder.path, seen.base);
   if (log != part.log) {
     context_.table.move(part, *log);
@@ -80,7 +80,7 @@ void Scanner::take_place(Part& part, Folder& folder, const Seen& seen) {
   }
   part.resumed = false;
   if (log->root.empty()) log->root = sources_.root_of(log->path);
-  Part*& holder = folder.parts[seen.name];
+  LogPart*& holder = folder.parts[seen.name];
   if (holder != nullptr && holder != &part) folder.displaced.push_back(holder);
   holder = &part;
   folder.looks.erase(seen.name);
@@ -91,7 +91,7 @@ void Scanner::take_place(Part& part, Folder& folder, const Seen& seen) {
   context_.touch(part);
 }
 
-void Scanner::take_place(Part& part, const Newcomer& file) {
+void Scanner::take_place(LogPart& part, const Newcomer& file) {
   take_place(part, file.folder, file.seen);
   part.packed = file.text->packed();
   if (file.head.size() < part.id.fingerprint_bytes) {  // it has less than the original had
@@ -104,7 +104,7 @@ void Scanner::take_place(Part& part, const Newcomer& file) {
 }
 
 /// Its name may lead to another part by now.
-void Scanner::forget_name(const Part& part) {
+void Scanner::forget_name(const LogPart& part) {
   const auto [place, name] = split_folder(part.path);
   const auto at = folders_.find(place);
   if (at == folders_.end()) return;
@@ -113,7 +113,7 @@ void Scanner::forget_name(const Part& part) {
     parts.erase(own);
 }
 
-void Scanner::lose_name(Part& part) {
+void Scanner::lose_name(LogPart& part) {
   forget_name(part);
   part.named = false;
   const Millis now = context_.now.steady;
@@ -125,7 +125,7 @@ void Scanner::lose_name(Part& part) {
   context_.touch(part);
 }
 
-bool Scanner::adopt_copy(Part& part) {
+bool Scanner::adopt_copy(LogPart& part) {
   while (!part.copies.empty()) {
     const Copy copy = part.copies.back();
     context_.table.drop_copy(copy.device, copy.inode);
@@ -140,7 +140,7 @@ bool Scanner::adopt_copy(Part& part) {
     const Seen seen{name, *status, part.log->base};
     Newcomer file{*at->second, seen};
     Look look;
-    if (look_into(file, look) && match(part, file) == Match::yes) {
+    if (look_into(file, look) && match(part, file) == TextMatch::yes) {
       take_place(part, file);
       ++context_.counters.copies_found;
       return true;
@@ -150,13 +150,13 @@ bool Scanner::adopt_copy(Part& part) {
   return false;
 }
 
-void Scanner::let_go(Part& part) {
+void Scanner::let_go(LogPart& part) {
   if (const auto status = part.file->status(); status && !part.packed)
     part.known = std::max(part.known, status->bytes);
   give_up(part, Missing::held);
 }
 
-void Scanner::give_up(Part& part, Missing why) {
+void Scanner::give_up(LogPart& part, Missing why) {
   const bool copied = !part.copies.empty();
   context_.close_file(part);
   if (adopt_copy(part)) return;
@@ -292,13 +292,13 @@ void Scanner::place_newcomer(Newcomer& file, Look& look, bool first_round) {
   // An empty one that looks rotated is about to be filled with a copy.
   if (file.head.empty() && (file.rotated() || file.text->packed())) return;
   if (!is_log(file, look)) return;
-  Part* copied = nullptr;
+  LogPart* copied = nullptr;
   bool maybe = false;
   file.waited = context_.now.steady - look.since >= context_.options.search;
-  for (Part* part : context_.table.relatives(file.folder.path, file.seen.base)) {
-    const Match found = match(*part, file);
-    maybe = maybe || found == Match::maybe;
-    if (found == Match::yes && (copied == nullptr || copied->placed())) copied = part;
+  for (LogPart* part : context_.table.relatives(file.folder.path, file.seen.base)) {
+    const TextMatch found = match(*part, file);
+    maybe = maybe || found == TextMatch::maybe;
+    if (found == TextMatch::yes && (copied == nullptr || copied->placed())) copied = part;
   }
   if (copied != nullptr && copied->id.fingerprint_bytes == 0) {
     // Nothing of it was read yet; from now on it would be noticed if it had another text.
@@ -317,7 +317,7 @@ void Scanner::place_newcomer(Newcomer& file, Look& look, bool first_round) {
   } else if (maybe) {
     file.folder.waiting = true;
     // What follows it in the log waits with it.
-    Log& log = context_.table.log_of(file.folder.path, file.seen.base);
+    TailedLog& log = context_.table.log_of(file.folder.path, file.seen.base);
     context_.hold(log, context_.now.steady + 4 * context_.options.pause);
   } else {
     add_part(file);
@@ -332,7 +332,7 @@ void Scanner::add_part(Newcomer& file) {
     return;
   }
   const Status& status = file.seen.status;
-  Log& log = context_.table.log_of(file.folder.path, file.seen.base);
+  TailedLog& log = context_.table.log_of(file.folder.path, file.seen.base);
   if (log.parts.empty() && !log.announced) {
     const auto link = file.folder.only.find(file.seen.base);
     if (link != file.folder.only.end()) log.path = link->second;
@@ -343,7 +343,7 @@ void Scanner::add_part(Newcomer& file) {
   id.inode = status.inode;
   id.fingerprint_bytes = static_cast<std::uint32_t>(file.head.size());
   id.fingerprint = fingerprint_of(file.head);
-  Part& part = context_.table.add(log, id, file.path);
+  LogPart& part = context_.table.add(log, id, file.path);
   part.modified = status.modified;
   context_.table.put_before_newer(part);
   context_.table.set_file(part, status.device, status.inode);

@@ -8,7 +8,7 @@ namespace l4::tail {
 namespace {
 
 /// Order of names: the oldest first, the current one last.
-auto age_of(const Part& part) {
+auto age_of(const LogPart& part) {
   using Kind = discover::RotatedName::Kind;
   return std::tuple(part.name.kind == Kind::current, part.name.kind, part.name.order);
 }
@@ -71,20 +71,20 @@ std::uint64_t LogTable::draw_key() {
   }
 }
 
-Log* LogTable::find_log(const std::string& folder, const std::string& base) {
+TailedLog* LogTable::find_log(const std::string& folder, const std::string& base) {
   const auto at = names_.find({folder, base});
   return at == names_.end() ? nullptr : at->second;
 }
 
-Log* LogTable::find_log(LogId id) {
+TailedLog* LogTable::find_log(LogId id) {
   const auto at = logs_.find(id);
   return at == logs_.end() ? nullptr : at->second.get();
 }
 
-Log& LogTable::log_of(const std::string& folder, const std::string& base) {
-  Log*& log = names_[{folder, base}];
+TailedLog& LogTable::log_of(const std::string& folder, const std::string& base) {
+  TailedLog*& log = names_[{folder, base}];
   if (log == nullptr) {
-    auto made = std::make_unique<Log>();
+    auto made = std::make_unique<TailedLog>();
     made->id = LogId{next_log_++};
     made->folder = folder;
     made->base = base;
@@ -96,18 +96,20 @@ Log& LogTable::log_of(const std::string& folder, const std::string& base) {
   return *log;
 }
 
-std::vector<Part*> LogTable::relatives(const std::string& folder, const std::string& base) const {
-  std::vector<Part*> parts;
+std::vector<LogPart*> LogTable::relatives(const std::string& folder,
+                                          const std::string& base) const {
+  std::vector<LogPart*> parts;
   const auto at = families_.find({folder, discover::rotated_name(base).base});
   if (at == families_.end()) return parts;
-  for (const Log* log : at->second) parts.insert(parts.end(), log->parts.begin(), log->parts.end());
+  for (const TailedLog* log : at->second)
+    parts.insert(parts.end(), log->parts.begin(), log->parts.end());
   return parts;
 }
 
-Part& LogTable::add(Log& log, wire::FileId id, const std::string& path) {
+LogPart& LogTable::add(TailedLog& log, wire::FileId id, const std::string& path) {
   if (id.key == 0 || parts_.contains(id.key)) id.key = draw_key();
-  auto made = std::make_unique<Part>();
-  Part& part = *made;
+  auto made = std::make_unique<LogPart>();
+  LogPart& part = *made;
   part.id = id;
   part.log = &log;
   set_name(part, path);
@@ -116,17 +118,17 @@ Part& LogTable::add(Log& log, wire::FileId id, const std::string& path) {
   return part;
 }
 
-Part& LogTable::add_behind(Part& part) {
+LogPart& LogTable::add_behind(LogPart& part) {
   wire::FileId id = part.id;
   ++id.key;
-  Log& log = *part.log;
-  Part& next = add(log, id, part.path);
+  TailedLog& log = *part.log;
+  LogPart& next = add(log, id, part.path);
   log.parts.pop_back();
   log.parts.insert(std::next(std::ranges::find(log.parts, &part)), &next);
   return next;
 }
 
-Part* LogTable::by_key(std::uint64_t key) {
+LogPart* LogTable::by_key(std::uint64_t key) {
   const auto at = parts_.find(key);
   return at == parts_.end() ? nullptr : at->second.get();
 }
@@ -136,12 +138,12 @@ Holder LogTable::by_file(std::uint64_t device, std::uint64_t inode) const {
   return at == files_.end() ? Holder{} : at->second;
 }
 
-void LogTable::drop_file(Part& part) {
+void LogTable::drop_file(LogPart& part) {
   const auto at = files_.find({part.id.device, part.id.inode});
   if (at != files_.end() && at->second.part == &part && !at->second.copy) files_.erase(at);
 }
 
-void LogTable::set_file(Part& part, std::uint64_t device, std::uint64_t inode) {
+void LogTable::set_file(LogPart& part, std::uint64_t device, std::uint64_t inode) {
   drop_file(part);
   const Holder before = by_file(device, inode);
   if (before.part != nullptr && before.copy) drop_copy(device, inode);
@@ -150,7 +152,7 @@ void LogTable::set_file(Part& part, std::uint64_t device, std::uint64_t inode) {
   files_[{device, inode}] = {&part, false};
 }
 
-void LogTable::add_copy(Part& part, Copy copy) {
+void LogTable::add_copy(LogPart& part, Copy copy) {
   files_[{copy.device, copy.inode}] = {&part, true};
   part.copies.push_back(std::move(copy));
 }
@@ -163,7 +165,7 @@ void LogTable::drop_copy(std::uint64_t device, std::uint64_t inode) {
   files_.erase(at);
 }
 
-void LogTable::set_key(Part& part, std::uint64_t key) {
+void LogTable::set_key(LogPart& part, std::uint64_t key) {
   auto node = parts_.extract(part.id.key);
   if (part.log->at_key == part.id.key) part.log->at_key = 0;
   part.id.key = key;
@@ -171,7 +173,7 @@ void LogTable::set_key(Part& part, std::uint64_t key) {
   parts_.insert(std::move(node));
 }
 
-void LogTable::set_name(Part& part, const std::string& path) {
+void LogTable::set_name(LogPart& part, const std::string& path) {
   part.path = path;
   part.name = discover::rotated_name(split_folder(path).second);
   if (part.log != nullptr && part.name.base != part.log->base) {
@@ -183,8 +185,8 @@ void LogTable::set_name(Part& part, const std::string& path) {
   }
 }
 
-void LogTable::move(Part& part, Log& log) {
-  Log& before = *part.log;
+void LogTable::move(LogPart& part, TailedLog& log) {
+  TailedLog& before = *part.log;
   std::erase(before.parts, &part);
   part.log = &log;
   erase_if_empty(before);
@@ -192,12 +194,12 @@ void LogTable::move(Part& part, Log& log) {
   set_name(part, std::string(part.path));
 }
 
-void LogTable::put_before_newer(Part& part) {
+void LogTable::put_before_newer(LogPart& part) {
   using Kind = discover::RotatedName::Kind;
   if (part.name.kind == Kind::current) return;
   auto& parts = part.log->parts;
   std::erase(parts, &part);
-  const auto newer = std::ranges::find_if(parts, [&](const Part* other) {
+  const auto newer = std::ranges::find_if(parts, [&](const LogPart* other) {
     if (other->named) return age_of(*other) > age_of(part);
     const bool current = other->name.kind == Kind::current;
     return other->modified > part.modified || (current && other->modified == part.modified);
@@ -205,15 +207,15 @@ void LogTable::put_before_newer(Part& part) {
   parts.insert(newer, &part);
 }
 
-void LogTable::arrange(Log& log) {
-  std::vector<Part*> named, result;
-  for (Part* part : log.parts)
+void LogTable::arrange(TailedLog& log) {
+  std::vector<LogPart*> named, result;
+  for (LogPart* part : log.parts)
     if (part->named) named.push_back(part);
-  std::ranges::stable_sort(named,
-                           [](const Part* a, const Part* b) { return age_of(*a) < age_of(*b); });
+  std::ranges::stable_sort(
+      named, [](const LogPart* a, const LogPart* b) { return age_of(*a) < age_of(*b); });
   result = named;
   // From the back, so that what stood side by side stays so.
-  Part* follower = nullptr;
+  LogPart* follower = nullptr;
   for (auto at = log.parts.rbegin(); at != log.parts.rend(); ++at) {
     if (!(*at)->named)
       result.insert(follower == nullptr ? result.end() : std::ranges::find(result, follower), *at);
@@ -222,7 +224,7 @@ void LogTable::arrange(Log& log) {
   log.parts = std::move(result);
 }
 
-void LogTable::renumber(Log& log) {
+void LogTable::renumber(TailedLog& log) {
   auto node = logs_.extract(log.id);
   log.id = LogId{next_log_++};
   log.announced = false;
@@ -232,8 +234,8 @@ void LogTable::renumber(Log& log) {
   logs_.insert(std::move(node));
 }
 
-void LogTable::erase(Part& part) {
-  Log& log = *part.log;
+void LogTable::erase(LogPart& part) {
+  TailedLog& log = *part.log;
   drop_file(part);
   while (!part.copies.empty()) drop_copy(part.copies.back().device, part.copies.back().inode);
   std::erase(log.parts, &part);
@@ -241,7 +243,7 @@ void LogTable::erase(Part& part) {
   erase_if_empty(log);
 }
 
-void LogTable::erase_if_empty(Log& log) {
+void LogTable::erase_if_empty(TailedLog& log) {
   if (!log.parts.empty() || log.announced) return;
   names_.erase({log.folder, log.base});
   const auto family = families_.find({log.folder, discover::rotated_name(log.base).base});
@@ -249,11 +251,11 @@ void LogTable::erase_if_empty(Log& log) {
   logs_.erase(log.id);
 }
 
-void LogTable::each(const std::function<void(Part&)>& visit) {
+void LogTable::each(const std::function<void(LogPart&)>& visit) {
   for (auto& [key, part] : parts_) visit(*part);
 }
 
-void LogTable::each_log(const std::function<void(Log&)>& visit) {
+void LogTable::each_log(const std::function<void(TailedLog&)>& visit) {
   for (auto& [id, log] : logs_) visit(*log);
 }
 

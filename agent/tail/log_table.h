@@ -1,8 +1,8 @@
 // All logs and parts, found by key, by file and by name.
 //
-// Place in the flow: the memory of the tailer. Owns every Log and Part; pointers to them hold until
-// they are erased here. One thread. Bounded by the number of files (Options::files_max) and of
-// positions that were resumed.
+// Place in the flow: the memory of the tailer. Owns every TailedLog and LogPart; pointers to them
+// hold until they are erased here. One thread. Bounded by the number of files (Options::files_max)
+// and of positions that were resumed.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace l4::tail {
 
 /// Who has a device and inode: a part, or a copy of its text.
 struct Holder {
-  Part* part = nullptr;
+  LogPart* part = nullptr;
   bool copy = false;
 };
 
@@ -31,41 +31,41 @@ class LogTable {
   explicit LogTable(std::uint64_t seed);
 
   /// Made if there is none.
-  Log& log_of(const std::string& folder, const std::string& base);
-  Log* find_log(const std::string& folder, const std::string& base);
-  Log* find_log(LogId id);
+  TailedLog& log_of(const std::string& folder, const std::string& base);
+  TailedLog* find_log(const std::string& folder, const std::string& base);
+  TailedLog* find_log(LogId id);
   /// Parts of all logs that may have been one: X.log, and X.log.1 that was found without it.
-  std::vector<Part*> relatives(const std::string& folder, const std::string& base) const;
+  std::vector<LogPart*> relatives(const std::string& folder, const std::string& base) const;
 
   /// Behind the others of the log; with a key of its own unless `id` has one.
-  Part& add(Log& log, wire::FileId id, const std::string& path);
-  Part* by_key(std::uint64_t key);
+  LogPart& add(TailedLog& log, wire::FileId id, const std::string& path);
+  LogPart* by_key(std::uint64_t key);
   Holder by_file(std::uint64_t device, std::uint64_t inode) const;
 
   /// Whose file it is from now on; what the part had before is no longer its own.
-  void set_file(Part& part, std::uint64_t device, std::uint64_t inode);
-  void drop_file(Part& part);
-  void add_copy(Part& part, Copy copy);
+  void set_file(LogPart& part, std::uint64_t device, std::uint64_t inode);
+  void drop_file(LogPart& part);
+  void add_copy(LogPart& part, Copy copy);
   void drop_copy(std::uint64_t device, std::uint64_t inode);
-  void set_key(Part& part, std::uint64_t key);
-  void set_name(Part& part, const std::string& path);
+  void set_key(LogPart& part, std::uint64_t key);
+  void set_name(LogPart& part, const std::string& path);
   /// Right behind `part` in its log: the same file goes on as another part. Its key is the next
   /// number, so that positions tell which of the two has the file.
-  Part& add_behind(Part& part);
+  LogPart& add_behind(LogPart& part);
   /// To another log, which is to be arranged then.
-  void move(Part& part, Log& log);
+  void move(LogPart& part, TailedLog& log);
   /// Before those without a name that were written to later: names say nothing of their order.
-  void put_before_newer(Part& part);
+  void put_before_newer(LogPart& part);
   /// Oldest first, by the names that parts have now; those without stay before what followed them.
-  void arrange(Log& log);
+  void arrange(TailedLog& log);
   /// What follows under its name is another log: it gets a new id.
-  void renumber(Log& log);
+  void renumber(TailedLog& log);
   /// The log goes with its last part, unless the sink knows it still.
-  void erase(Part& part);
-  void erase_if_empty(Log& log);
+  void erase(LogPart& part);
+  void erase_if_empty(TailedLog& log);
 
-  void each(const std::function<void(Part&)>& visit);
-  void each_log(const std::function<void(Log&)>& visit);
+  void each(const std::function<void(LogPart&)>& visit);
+  void each_log(const std::function<void(TailedLog&)>& visit);
   std::size_t parts() const { return parts_.size(); }
   std::size_t logs() const { return logs_.size(); }
 
@@ -78,10 +78,10 @@ class LogTable {
 
   std::mt19937_64 random_;
   std::uint32_t next_log_ = 1;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Part>> parts_;
-  std::unordered_map<LogId, std::unique_ptr<Log>> logs_;
-  std::map<std::pair<std::string, std::string>, Log*> names_;
-  std::map<std::pair<std::string, std::string>, std::vector<Log*>> families_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<LogPart>> parts_;
+  std::unordered_map<LogId, std::unique_ptr<TailedLog>> logs_;
+  std::map<std::pair<std::string, std::string>, TailedLog*> names_;
+  std::map<std::pair<std::string, std::string>, std::vector<TailedLog*>> families_;
   std::unordered_map<FileKey, Holder, FileHash> files_;
 };
 

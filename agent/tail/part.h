@@ -21,7 +21,7 @@
 
 namespace l4::tail {
 
-struct Log;
+struct TailedLog;
 
 /// The last bytes before where a part was read to: other text has others there.
 struct Ending {
@@ -55,9 +55,9 @@ struct Copy {
   TimeMs modified{};
 };
 
-struct Part {
+struct LogPart {
   wire::FileId id;
-  Log* log = nullptr;
+  TailedLog* log = nullptr;
   std::string path;  ///< where it stands, or stood last
   discover::RotatedName name;
   std::unique_ptr<TextFile> file;
@@ -99,12 +99,12 @@ struct Part {
   bool unread() const { return known > read; }
 };
 
-struct Log {
+struct TailedLog {
   LogId id;
   std::string folder, base;
   std::string path;  ///< under which it was found first
   std::string root;
-  std::vector<Part*> parts;  ///< oldest first
+  std::vector<LogPart*> parts;  ///< oldest first
 
   std::uint64_t at_key = 0;  ///< part and offset that the sink was given last
   std::uint64_t at_offset = 0;

@@ -19,13 +19,13 @@ Reader::Reader(Context& context, Scanner& scanner)
       scanner_(scanner),
       buffer_(context.options.bytes_per_file + Ending::kMost) {}
 
-Reader::Visit Reader::visit(Log& log, std::size_t budget) {
+Reader::Visit Reader::visit(TailedLog& log, std::size_t budget) {
   Visit visit;
   if (context_.now.steady < log.hold) return visit;
   budget = std::min(budget, context_.options.bytes_per_file);
   int changes = 0;
   for (std::size_t i = 0; i < log.parts.size();) {
-    Part& part = *log.parts[i];
+    LogPart& part = *log.parts[i];
     if (part.closed) {
       const std::size_t before = log.parts.size();
       context_.missing(part, part.known, part.truncated ? Missing::truncated : Missing::gone);
@@ -41,7 +41,7 @@ Reader::Visit Reader::visit(Log& log, std::size_t budget) {
       continue;
     }
     // What was written to a file before it was rotated stands before what the next one begins with.
-    Part* before = i > 0 ? log.parts[i - 1] : nullptr;
+    LogPart* before = i > 0 ? log.parts[i - 1] : nullptr;
     if (before != nullptr && before->placed() && !before->followed && !before->closed) {
       before->followed = true;
       before->dirty = true;
@@ -69,7 +69,7 @@ Reader::Visit Reader::visit(Log& log, std::size_t budget) {
   return visit;
 }
 
-Reader::Step Reader::unplaced(Part& part) {
+Reader::Step Reader::unplaced(LogPart& part) {
   if (part.resumed && part.told) return at_end(part);
   if (part.resumed && part.give_up == Millis{0}) return Step::wait;  // not looked for yet
   if (context_.now.steady < part.give_up) {
@@ -82,7 +82,7 @@ Reader::Step Reader::unplaced(Part& part) {
   return Step::changed;
 }
 
-Reader::Step Reader::step(Part& part, std::size_t budget) {
+Reader::Step Reader::step(LogPart& part, std::size_t budget) {
   part.used = ++visits_;
   if (!part.placed()) return unplaced(part);
   if (part.packed && part.skip_old) part.complete = true;
@@ -107,7 +107,7 @@ Reader::Step Reader::step(Part& part, std::size_t budget) {
   return part.packed ? read_packed(part, budget) : read_plain(part, budget);
 }
 
-Reader::Step Reader::failed(Part& part, int error) {
+Reader::Step Reader::failed(LogPart& part, int error) {
   ++context_.counters.read_errors;
   context_.close_file(part);
   const bool scarce = error == EMFILE || error == ENFILE;  // which is told for all files at once
@@ -123,12 +123,12 @@ Reader::Step Reader::failed(Part& part, int error) {
 }
 
 /// The log waits until its folder has been looked at.
-void Reader::hold(Part& part) {
+void Reader::hold(LogPart& part) {
   scanner_.changed(part.path);
   context_.hold(*part.log, context_.now.steady + Millis{1});
 }
 
-bool Reader::open(Part& part, Step& otherwise) {
+bool Reader::open(LogPart& part, Step& otherwise) {
   auto opened = scanner_.open_file(part.path);
   if (!opened && (opened.error() == ENOENT || opened.error() == ENOTDIR)) {
     scanner_.lose_name(part);
@@ -160,7 +160,7 @@ bool Reader::open(Part& part, Step& otherwise) {
 }
 
 /// The first bytes are those that are known, of which there are more as the file grows.
-bool Reader::same_head(Part& part, std::uint64_t bytes) {
+bool Reader::same_head(LogPart& part, std::uint64_t bytes) {
   const auto head = part.file->head(std::min<std::uint64_t>(kHeadBytes, bytes));
   if (!head) return true;  // the next read will say so
   wire::FileId& id = part.id;
@@ -174,7 +174,7 @@ bool Reader::same_head(Part& part, std::uint64_t bytes) {
   return true;
 }
 
-Outcome<bool> Reader::fill(Part& part, std::size_t budget, TextFile::Piece& piece,
+Outcome<bool> Reader::fill(LogPart& part, std::size_t budget, TextFile::Piece& piece,
                            std::string_view& text) {
   const std::size_t before = part.ending.size;
   auto got = part.file->read(part.read - before, std::span(buffer_).first(before + budget));
@@ -188,19 +188,19 @@ Outcome<bool> Reader::fill(Part& part, std::size_t budget, TextFile::Piece& piec
 }
 
 /// Looked at, and nothing more there.
-Reader::Step Reader::at_end(Part& part) {
+Reader::Step Reader::at_end(LogPart& part) {
   part.dirty = false;
   return Step::idle;
 }
 
 /// A copy without the last lines of what turned out to be counted.
-bool Reader::lacks_the_last(Part& part, std::uint64_t bytes) {
+bool Reader::lacks_the_last(LogPart& part, std::uint64_t bytes) {
   const bool current = part.name.kind == discover::RotatedName::Kind::current;
   return std::exchange(part.ahead, false) && !current && bytes < part.read;
 }
 
 /// A copy that holds less than was read before its original was truncated.
-Reader::Step Reader::read_already(Part& part, const Status& status) {
+Reader::Step Reader::read_already(LogPart& part, const Status& status) {
   part.raw = status.bytes;
   part.modified = status.modified;
   part.complete = part.packed;
@@ -209,7 +209,7 @@ Reader::Step Reader::read_already(Part& part, const Status& status) {
   return at_end(part);
 }
 
-Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
+Reader::Step Reader::read_plain(LogPart& part, std::size_t budget) {
   auto status = part.file->status();
   if (!status) return failed(part, status.error());
   if (lacks_the_last(part, status->bytes)) part.shorter = status->bytes;
@@ -276,7 +276,7 @@ Reader::Step Reader::read_plain(Part& part, std::size_t budget) {
   return Step::gave;
 }
 
-Reader::Step Reader::read_packed(Part& part, std::size_t budget) {
+Reader::Step Reader::read_packed(LogPart& part, std::size_t budget) {
   const auto status = part.file->status();
   if (!status) return failed(part, status.error());
   if (part.complete && part.raw == status->bytes) {

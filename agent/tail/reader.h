@@ -24,27 +24,27 @@ class Reader {
     std::size_t bytes = 0;
     bool more = false;  ///< there was more than `budget`
   };
-  Visit visit(Log& log, std::size_t budget);
+  Visit visit(TailedLog& log, std::size_t budget);
 
  private:
   /// What came of looking at a part: its text went on, it has none now, those behind it must wait,
   /// or the parts of the log are others now.
   enum class Step : std::uint8_t { gave, idle, wait, changed };
 
-  Step step(Part& part, std::size_t budget);
-  Step unplaced(Part& part);
-  Step read_plain(Part& part, std::size_t budget);
-  Step read_packed(Part& part, std::size_t budget);
-  Step at_end(Part& part);
-  static bool lacks_the_last(Part& part, std::uint64_t bytes);
-  Step read_already(Part& part, const Status& status);
-  Step failed(Part& part, int error);
-  bool same_head(Part& part, std::uint64_t bytes);
+  Step step(LogPart& part, std::size_t budget);
+  Step unplaced(LogPart& part);
+  Step read_plain(LogPart& part, std::size_t budget);
+  Step read_packed(LogPart& part, std::size_t budget);
+  Step at_end(LogPart& part);
+  static bool lacks_the_last(LogPart& part, std::uint64_t bytes);
+  Step read_already(LogPart& part, const Status& status);
+  Step failed(LogPart& part, int error);
+  bool same_head(LogPart& part, std::uint64_t bytes);
   /// Reads on from part.read into the buffer. False: the text before it is another.
-  Outcome<bool> fill(Part& part, std::size_t budget, TextFile::Piece& piece,
+  Outcome<bool> fill(LogPart& part, std::size_t budget, TextFile::Piece& piece,
                      std::string_view& text);
-  void hold(Part& part);
-  bool open(Part& part, Step& otherwise);
+  void hold(LogPart& part);
+  bool open(LogPart& part, Step& otherwise);
 
   Context& context_;
   Scanner& scanner_;

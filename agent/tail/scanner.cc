@@ -186,7 +186,7 @@ void Scanner::folder_due(const std::string& path) {
     return;
   }
   for (const std::uint64_t key : folder.hot)
-    if (Part* part = context_.table.by_key(key)) context_.touch(*part);
+    if (LogPart* part = context_.table.by_key(key)) context_.touch(*part);
   set_alarm(folder, context_.now.steady + context_.options.pause);
 }
 
@@ -227,7 +227,7 @@ bool Scanner::work() {
 /// Where all was looked through, what positions name and is not there is gone.
 void Scanner::settle_resumed() {
   std::erase_if(context_.resumed, [&](std::uint64_t key) {
-    Part* part = context_.table.by_key(key);
+    LogPart* part = context_.table.by_key(key);
     if (part == nullptr || !part->resumed) return true;
     if (part->told) return false;
     if (!folders_.contains(part->log->folder)) {
@@ -301,7 +301,7 @@ bool Scanner::wanted(const Folder& folder, const std::string& base, const std::s
 void Scanner::arrange_logs() {
   names_settle_ = false;
   for (const LogId id : std::exchange(unarranged_, {}))
-    if (Log* log = context_.table.find_log(id)) context_.table.arrange(*log);
+    if (TailedLog* log = context_.table.find_log(id)) context_.table.arrange(*log);
 }
 
 std::size_t Scanner::scan(Folder& folder) {
@@ -328,8 +328,8 @@ std::size_t Scanner::scan(Folder& folder) {
     if (const Holder holder = context_.table.by_file(file.status.device, file.status.inode);
         holder.part != nullptr && !holder.copy)
       follow(folder, file, *holder.part);
-  std::vector<Part*> lost;
-  for (Part* part : folder.displaced) {  // and have not turned up under another one
+  std::vector<LogPart*> lost;
+  for (LogPart* part : folder.displaced) {  // and have not turned up under another one
     const auto [place, name] = split_folder(part->path);
     const auto at = folder.parts.find(name);
     if (part->named && place == folder.path && (at == folder.parts.end() || at->second != part))
@@ -341,7 +341,7 @@ std::size_t Scanner::scan(Folder& folder) {
         at->second->status.device != part->id.device)
       lost.push_back(part);
   }
-  for (Part* part : lost) lose_name(*part);
+  for (LogPart* part : lost) lose_name(*part);
   arrange_logs();
   folder.waiting = false;
   // What a part has become is found before its old name is looked at; what is a copy of something,

@@ -42,19 +42,19 @@ class Scanner {
   Outcome<std::unique_ptr<File>> open_file(const std::string& path);
   bool make_room();  ///< closes one; false if none is open
   /// The file of a part has another text now: finds where the part is, and what the file is.
-  void replaced(Part& part);
+  void replaced(LogPart& part);
   /// True if the file of a part holds but a beginning of what was read: another part has it now.
-  bool cut_back(Part& part, std::uint64_t bytes);
+  bool cut_back(LogPart& part, std::uint64_t bytes);
   /// What is written from `bytes` on is another part's text.
-  void go_on_behind(Part& part, std::uint64_t bytes);
+  void go_on_behind(LogPart& part, std::uint64_t bytes);
   /// The name of a part leads elsewhere or nowhere.
-  void lose_name(Part& part);
+  void lose_name(LogPart& part);
   /// Nothing of the part is left to be found, unless a copy is. True if one took its place.
-  bool adopt_copy(Part& part);
+  bool adopt_copy(LogPart& part);
   /// The search for a part, or the time it was held open, is over.
-  void give_up(Part& part, Missing why);
+  void give_up(LogPart& part, Missing why);
   /// Of one that was deleted and is held open.
-  void let_go(Part& part);
+  void let_go(LogPart& part);
 
  private:
   struct Look {  // a file that is no part, as it was looked at
@@ -71,11 +71,11 @@ class Scanner {
     bool waiting = false;                     // for some file to become plain
     Millis rearm{0}, alarm{0};                // noted, 0: none
     std::map<std::string, std::string> only;  // logs wanted here, if not `whole`, and their links
-    std::unordered_map<std::string, Part*> parts;
+    std::unordered_map<std::string, LogPart*> parts;
     std::unordered_map<std::string, Look> looks;
-    std::vector<Part*> displaced;    // others have their names, in this scan
-    std::set<std::string> verified;  // logs, in this scan
-    std::vector<std::uint64_t> hot;  // parts that are polled while `writes` is off
+    std::vector<LogPart*> displaced;  // others have their names, in this scan
+    std::set<std::string> verified;   // logs, in this scan
+    std::vector<std::uint64_t> hot;   // parts that are polled while `writes` is off
     std::size_t notices = 0;
     std::set<std::string, std::less<>> written;  // since the last look
   };
@@ -85,7 +85,7 @@ class Scanner {
     std::string base;  // name of its log
   };
   using Names = std::set<std::string, std::less<>>;
-  enum class Match : std::uint8_t { no, maybe, yes };
+  enum class TextMatch : std::uint8_t { no, maybe, yes };
   struct Newcomer {
     Folder& folder;
     const Seen& seen;
@@ -111,25 +111,25 @@ class Scanner {
   void link(Folder& folder, const std::string& name);
   std::string base_of(const std::string& folder, const std::string& name, const Names& names);
   bool wanted(const Folder& folder, const std::string& base, const std::string& name);
-  void follow(Folder& folder, const Seen& seen, Part& part);
-  void tell_truncated(Log& log);
-  void lose_file(Part& part);
-  void forget_name(const Part& part);
+  void follow(Folder& folder, const Seen& seen, LogPart& part);
+  void tell_truncated(TailedLog& log);
+  void lose_file(LogPart& part);
+  void forget_name(const LogPart& part);
   void verify_relatives(Folder& folder, const Seen& seen);
   void newcomer(Folder& folder, const Seen& seen, bool first_round);
   bool look_into(Newcomer& file, Look& look);
   Outcome<bool> measure(Newcomer& file);
   bool is_log(const Newcomer& file, Look& look);
   void place_newcomer(Newcomer& file, Look& look, bool first_round);
-  std::optional<std::string> text_of(const Part& part, std::uint64_t offset, std::size_t bytes);
-  Match match_whole(const Part& part, Newcomer& file);
-  bool same_text(const Part& part, Newcomer& file);
+  std::optional<std::string> text_of(const LogPart& part, std::uint64_t offset, std::size_t bytes);
+  TextMatch match_whole(const LogPart& part, Newcomer& file);
+  bool same_text(const LogPart& part, Newcomer& file);
   bool still_growing(const Newcomer& file) const;
-  Match match(const Part& part, Newcomer& file);
-  Match match_ending(const Part& part, Newcomer& file);
-  bool same_beginning(const Part& part, Newcomer& file, std::uint64_t bytes);
-  void take_place(Part& part, Folder& folder, const Seen& seen);
-  void take_place(Part& part, const Newcomer& file);
+  TextMatch match(const LogPart& part, Newcomer& file);
+  TextMatch match_ending(const LogPart& part, Newcomer& file);
+  bool same_beginning(const LogPart& part, Newcomer& file, std::uint64_t bytes);
+  void take_place(LogPart& part, Folder& folder, const Seen& seen);
+  void take_place(LogPart& part, const Newcomer& file);
   void add_part(Newcomer& file);
   void not_opened(Newcomer& file, Look& look, int error);
 

@@ -44,7 +44,7 @@ inline bool is_loss(Missing why) {
   return why != Missing::old && why != Missing::counted;
 }
 
-struct Place {
+struct TextPosition {
   LogId log;
   const wire::FileId& file;
   const std::string& path;   ///< of the physical file now, or where it was last
@@ -63,9 +63,9 @@ class Sink {
   virtual ~Sink() = default;
   virtual void log_begins(const LogBegin& log) = 0;
   /// `lines`: committed lines of the part if place.offset is its committed offset, else 0.
-  virtual void part(const Place& place, std::uint64_t lines) = 0;
-  virtual void bytes(const Place& place, std::string_view bytes) = 0;
-  virtual void missing(const Place& place, std::uint64_t to, Missing why) = 0;
+  virtual void part(const TextPosition& place, std::uint64_t lines) = 0;
+  virtual void bytes(const TextPosition& place, std::string_view bytes) = 0;
+  virtual void missing(const TextPosition& place, std::uint64_t to, Missing why) = 0;
   virtual void quiet(LogId log) = 0;
   virtual void log_ends(LogId log) = 0;
   virtual void forgotten(const wire::FileId& file) = 0;

@@ -33,20 +33,20 @@ std::string join(std::span<const std::string> parts) {
   return path.empty() ? "/" : path;
 }
 
-enum class Match { no, prefix, below, whole };
+enum class PatternMatch { no, prefix, below, whole };
 
 /// `prefix`: the path ends before the pattern does; `below`: it goes on behind a match.
-Match match(std::span<const std::string> pattern, std::span<const std::string> path) {
+PatternMatch match(std::span<const std::string> pattern, std::span<const std::string> path) {
   for (;;) {
-    if (pattern.empty()) return path.empty() ? Match::whole : Match::below;
+    if (pattern.empty()) return path.empty() ? PatternMatch::whole : PatternMatch::below;
     if (pattern[0] == "**") {
-      Match best = path.empty() ? Match::prefix : Match::no;
-      for (std::size_t skip = 0; skip <= path.size() && best != Match::whole; ++skip)
+      PatternMatch best = path.empty() ? PatternMatch::prefix : PatternMatch::no;
+      for (std::size_t skip = 0; skip <= path.size() && best != PatternMatch::whole; ++skip)
         best = std::max(best, match(pattern.subspan(1), path.subspan(skip)));
-      return best == Match::no ? Match::prefix : best;
+      return best == PatternMatch::no ? PatternMatch::prefix : best;
     }
-    if (path.empty()) return Match::prefix;
-    if (::fnmatch(pattern[0].c_str(), path[0].c_str(), 0) != 0) return Match::no;
+    if (path.empty()) return PatternMatch::prefix;
+    if (::fnmatch(pattern[0].c_str(), path[0].c_str(), 0) != 0) return PatternMatch::no;
     pattern = pattern.subspan(1);
     path = path.subspan(1);
   }
@@ -103,7 +103,7 @@ std::vector<std::string> Sources::roots() const {
 bool Sources::excluded(const Parts& path) const {
   return std::ranges::any_of(excludes_, [&](const Pattern& pattern) {
     for (std::size_t n = 1; n <= path.size(); ++n)  // a folder's content is excluded with it
-      if (match(pattern.parts, std::span(path).first(n)) == Match::whole) return true;
+      if (match(pattern.parts, std::span(path).first(n)) == PatternMatch::whole) return true;
     return false;
   });
 }
@@ -118,7 +118,8 @@ Wanted Sources::wanted(std::string_view folder, std::string_view base,
   Wanted best = Wanted::no;
   for (const Pattern& pattern : patterns_) {
     if (pattern.plain() && (log == pattern.parts || path == pattern.parts)) return Wanted::by_name;
-    if (match(pattern.parts, log) >= Match::below || match(pattern.parts, path) >= Match::below)
+    if (match(pattern.parts, log) >= PatternMatch::below ||
+        match(pattern.parts, path) >= PatternMatch::below)
       best = Wanted::by_kind;
   }
   return best;
@@ -127,8 +128,9 @@ Wanted Sources::wanted(std::string_view folder, std::string_view base,
 bool Sources::enters(std::string_view folder) const {
   const Parts path = split(folder);
   if (!excludes_.empty() && excluded(path)) return false;
-  return std::ranges::any_of(
-      patterns_, [&](const Pattern& pattern) { return match(pattern.parts, path) != Match::no; });
+  return std::ranges::any_of(patterns_, [&](const Pattern& pattern) {
+    return match(pattern.parts, path) != PatternMatch::no;
+  });
 }
 
 std::string Sources::root_of(std::string_view path) const {

@@ -27,11 +27,11 @@ struct Tailer::State {
   void end();
   bool read_ready();
   void let_go();
-  bool is_at(const Part& part, const Position& position);
-  Part* taken_by(const Position& position);
-  void skip_to(Part& part, std::uint64_t offset);
+  bool is_at(const LogPart& part, const Position& position);
+  LogPart* taken_by(const Position& position);
+  void skip_to(LogPart& part, std::uint64_t offset);
   void drop_heads();
-  void rewind(Log& log);
+  void rewind(TailedLog& log);
   void cool();
 
   Context context;
@@ -49,10 +49,10 @@ void Tailer::State::cool() {
 }
 
 void Tailer::State::run(const Alarm& alarm) {
-  Log* log = context.table.find_log(LogId{static_cast<std::uint32_t>(alarm.key)});
+  TailedLog* log = context.table.find_log(LogId{static_cast<std::uint32_t>(alarm.key)});
   switch (alarm.of) {
     case Alarm::Of::part:
-      if (Part* part = context.table.by_key(alarm.key)) {
+      if (LogPart* part = context.table.by_key(alarm.key)) {
         if (part->alarm == alarm.at) part->alarm = Millis{0};
         context.touch(*part);
       }
@@ -99,7 +99,7 @@ bool Tailer::State::read_ready() {
   for (std::size_t left = context.ready.size(); budget > 0 && !context.ready.empty();) {
     const LogId id = context.ready.front();
     context.ready.pop_front();
-    Log* log = context.table.find_log(id);
+    TailedLog* log = context.table.find_log(id);
     if (log != nullptr) {
       log->queued = false;
       const Reader::Visit visit = reader.visit(*log, budget);
@@ -117,7 +117,7 @@ bool Tailer::State::read_ready() {
 }
 
 /// Does its text begin as the position says, and is it as long? A part of a key of its own.
-bool Tailer::State::is_at(const Part& part, const Position& position) {
+bool Tailer::State::is_at(const LogPart& part, const Position& position) {
   const wire::FileId& id = position.file;
   if (part.committed > 0 || part.resumed) return false;
   if (!part.head.empty()) {
@@ -139,13 +139,13 @@ bool Tailer::State::is_at(const Part& part, const Position& position) {
 
 /// A part that was given a key of its own before its position was known. Its text may stand in
 /// another file by now.
-Part* Tailer::State::taken_by(const Position& position) {
+LogPart* Tailer::State::taken_by(const Position& position) {
   const wire::FileId& id = position.file;
   const Holder holder = context.table.by_file(id.device, id.inode);
   if (holder.part != nullptr && !holder.copy && is_at(*holder.part, position)) return holder.part;
   if (!context.keeps_heads || id.fingerprint_bytes == 0) return nullptr;
   const auto [folder, name] = split_folder(position.path);
-  for (Part* part : context.table.relatives(folder, scanner.base_of(folder, name))) {
+  for (LogPart* part : context.table.relatives(folder, scanner.base_of(folder, name))) {
     const bool rotated = part->name.kind != discover::RotatedName::Kind::current;
     if (!rotated && id.fingerprint_bytes < kFingerprintMin) continue;
     if (is_at(*part, position)) return part;
@@ -170,7 +170,7 @@ Result<Tailer> Tailer::make(Options options, FileSystem& files, std::unique_ptr<
 }
 
 /// Counted by somebody: not to be read again.
-void Tailer::State::skip_to(Part& part, std::uint64_t offset) {
+void Tailer::State::skip_to(LogPart& part, std::uint64_t offset) {
   if (offset <= part.read) return;
   part.read = offset;
   part.ending.clear();
@@ -182,14 +182,14 @@ void Tailer::State::skip_to(Part& part, std::uint64_t offset) {
 void Tailer::State::drop_heads() {
   context.keeps_heads = false;
   if (std::exchange(context.counters.heads, 0) == 0) return;
-  context.table.each([](Part& part) { part.head = std::string(); });
+  context.table.each([](LogPart& part) { part.head = std::string(); });
 }
 
 std::vector<LogId> Tailer::resume(std::span<const Position> positions, Known known) {
   Context& context = state_->context;
   std::vector<LogId> again;
   for (const Position& position : positions) {
-    Part* part = position.file.key == 0 ? nullptr : context.table.by_key(position.file.key);
+    LogPart* part = position.file.key == 0 ? nullptr : context.table.by_key(position.file.key);
     if (position.file.key == 0 || position.file.fingerprint_bytes > kHeadBytes) continue;
     if (part != nullptr) {
       state_->skip_to(*part, position.offset);
@@ -205,7 +205,7 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions, Known kno
       again.push_back(part->log->id);
     } else if (position.offset > 0 && context.table.parts() < context.options.files_max) {
       const auto [folder, name] = split_folder(position.path);
-      Log& log = context.table.log_of(folder, state_->scanner.base_of(folder, name));
+      TailedLog& log = context.table.log_of(folder, state_->scanner.base_of(folder, name));
       part = &context.table.add(log, position.file, position.path);
       part->resumed = true;
       const Holder holder = context.table.by_file(position.file.device, position.file.inode);
@@ -262,11 +262,11 @@ void Tailer::State::end() {
 
 /// Files that were deleted take room on the disk as long as they are open.
 void Tailer::State::let_go() {
-  std::vector<Part*> over;
-  for (Part* part : context.open)
+  std::vector<LogPart*> over;
+  for (LogPart* part : context.open)
     if (!part->named && context.now.steady >= part->give_up + context.options.deleted_hold)
       over.push_back(part);
-  for (Part* part : over) scanner.let_go(*part);
+  for (LogPart* part : over) scanner.let_go(*part);
 }
 
 bool Tailer::turn(Sink& sink, Now now) {
@@ -302,16 +302,16 @@ Wait Tailer::wait(Now now) const {
 }
 
 void Tailer::commit(std::uint64_t key, std::uint64_t offset, std::uint64_t lines) {
-  Part* part = state_->context.table.by_key(key);
+  LogPart* part = state_->context.table.by_key(key);
   if (part == nullptr || offset < part->committed) return;
   part->committed = offset;
   part->lines = lines;
   if (part->closed) state_->context.wake(*part->log);
 }
 
-void Tailer::State::rewind(Log& log) {
+void Tailer::State::rewind(TailedLog& log) {
   log.at_key = 0;
-  for (Part* part : log.parts) {
+  for (LogPart* part : log.parts) {
     if (part->read <= part->committed) continue;
     part->known = std::max(part->known, part->read);
     part->read = part->committed;
@@ -325,11 +325,11 @@ void Tailer::State::rewind(Log& log) {
 }
 
 void Tailer::rewind() {
-  state_->context.table.each_log([&](Log& log) { state_->rewind(log); });
+  state_->context.table.each_log([&](TailedLog& log) { state_->rewind(log); });
 }
 
 void Tailer::begin_anew() {
-  state_->context.table.each_log([&](Log& log) {
+  state_->context.table.each_log([&](TailedLog& log) {
     log.announced = false;
     log.offered = true;
     state_->rewind(log);
@@ -338,7 +338,7 @@ void Tailer::begin_anew() {
 
 std::vector<Position> Tailer::positions() const {
   std::vector<Position> positions;
-  state_->context.table.each([&](Part& part) {
+  state_->context.table.each([&](LogPart& part) {
     if (part.closed && !part.unread() && part.committed >= part.read) return;  // to be forgotten
     positions.push_back({part.id, part.path, part.committed, part.lines, part.known});
   });

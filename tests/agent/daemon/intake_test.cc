@@ -33,7 +33,7 @@ struct IntakeBench {
   /// The file is known by its first bytes, so many.
   void bytes(const std::string& text, std::uint32_t fingerprint_bytes) {
     file.fingerprint_bytes = fingerprint_bytes;
-    const tail::Place place{log, file, path, offset, offset + text.size()};
+    const tail::TextPosition place{log, file, path, offset, offset + text.size()};
     if (offset == 0) intake.part(place, 0);
     intake.bytes(place, text);
     offset += text.size();
@@ -127,7 +127,7 @@ struct IntakeHost {
     jobs.flush(now.steady, true);
   }
   void write(const std::string& text) {
-    const tail::Place place{tail::LogId{1}, file, path, offset, offset + text.size()};
+    const tail::TextPosition place{tail::LogId{1}, file, path, offset, offset + text.size()};
     if (offset == 0) {
       intake.log_begins({tail::LogId{1}, path, root});
       intake.part(place, 0);

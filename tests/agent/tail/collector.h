@@ -23,8 +23,8 @@ class Collector : public Sink {
     CHECK(!logs.contains(log.log));
     logs[log.log] = log.path;
   }
-  void part(const Place& place, std::uint64_t) override { at_[place.log] = place.file.key; }
-  void bytes(const Place& place, std::string_view bytes) override {
+  void part(const TextPosition& place, std::uint64_t) override { at_[place.log] = place.file.key; }
+  void bytes(const TextPosition& place, std::string_view bytes) override {
     CHECK(logs.contains(place.log));
     CHECK_MESSAGE(at_[place.log] == place.file.key, "bytes without part");
     Text& text = texts[place.file.key];
@@ -33,7 +33,7 @@ class Collector : public Sink {
     order.push_back({place.log, std::string(bytes)});
     events.push_back({place.file.key, std::string(bytes)});
   }
-  void missing(const Place& place, std::uint64_t to, Missing why) override {
+  void missing(const TextPosition& place, std::uint64_t to, Missing why) override {
     CHECK(logs.contains(place.log));
     CHECK(place.offset == texts[place.file.key].to);
     texts[place.file.key].to = to;

@@ -52,7 +52,7 @@ class History : public Sink {
   }
 
   void log_begins(const LogBegin& log) override { logs_[log.log] = log.path; }
-  void part(const Place&, std::uint64_t) override {}
+  void part(const TextPosition&, std::uint64_t) override {}
   void quiet(LogId) override {}
   void log_ends(LogId log) override { logs_.erase(log); }
   void forgotten(const wire::FileId& file) override {
@@ -60,7 +60,7 @@ class History : public Sink {
     forgotten_.insert(file.key);
   }
   void warning(const wire::Warning&) override {}
-  void bytes(const Place& place, std::string_view bytes) override {
+  void bytes(const TextPosition& place, std::string_view bytes) override {
     Key& key = keys_[place.file.key];
     say() << "   " << place.path << " " << std::hex << (place.file.key >> 48) << std::dec << " ["
           << place.offset << ", " << place.offset + bytes.size() << ")\n";
@@ -80,7 +80,7 @@ class History : public Sink {
       require(!lost_.contains(number), "given though reported as lost");
     }
   }
-  void missing(const Place& place, std::uint64_t to, Missing why) override {
+  void missing(const TextPosition& place, std::uint64_t to, Missing why) override {
     Key& key = keys_[place.file.key];
     say() << "   " << place.path << " " << std::hex << (place.file.key >> 48) << std::dec
           << " missing [" << place.offset << ", " << to << ") " << reason_of(why) << "\n";

@@ -24,13 +24,13 @@ namespace fs = std::filesystem;
 class Counting : public Sink {
  public:
   void log_begins(const LogBegin&) override {}
-  void part(const Place&, std::uint64_t) override {}
-  void bytes(const Place& place, std::string_view bytes) override {
+  void part(const TextPosition&, std::uint64_t) override {}
+  void bytes(const TextPosition& place, std::string_view bytes) override {
     Text& text = texts[place.file.key];
     CHECK(text.committed + text.open.size() == place.offset);
     text.open += bytes;
   }
-  void missing(const Place& place, std::uint64_t to, Missing) override {
+  void missing(const TextPosition& place, std::uint64_t to, Missing) override {
     lost += to - place.offset;
     Text& text = texts[place.file.key];
     text.committed = to;
