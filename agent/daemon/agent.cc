@@ -154,7 +154,7 @@ void Agent::look() {
   intake_.was_blocked();
   if (!tailer_ || stopping_ || now_.steady < look_at_) return;
   look_at_ = now_.steady + kLookEvery;
-  tailer_->look(intake_, {now_.steady, now_.host.wall});
+  tailer_->scan(intake_, {now_.steady, now_.host.wall});
 }
 
 void Agent::flush(bool all) {

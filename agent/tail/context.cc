@@ -116,7 +116,7 @@ void Context::end_if_over(TailedLog& log) {
   table.erase_if_empty(log);
 }
 
-bool Context::settle(LogPart& part) {
+bool Context::retire(LogPart& part) {
   TailedLog& log = *part.log;
   const bool over = part.closed && !part.unread() && part.committed >= part.read;
   if (over) {

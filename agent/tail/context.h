@@ -42,6 +42,7 @@ struct Context {
   std::priority_queue<Alarm, std::vector<Alarm>, std::greater<>> alarms = {};
   std::deque<LogId> ready = {};
   std::vector<LogPart*> open = {};
+  std::uint64_t scan = 0;  ///< number of the scan of a folder that runs or ran last
   std::vector<std::uint64_t> resumed = {};  ///< parts of positions that may be found yet
   bool keeps_heads = false;                 ///< of what is found, until all positions are known
   Millis cool_until{0};                     ///< what was written to is not looked at before
@@ -62,9 +63,9 @@ struct Context {
   void give(LogPart& part, std::string_view bytes);
   /// What stands between part.read and `to` will not come.
   void missing(LogPart& part, std::uint64_t to, Missing why);
-  /// Lets go of a closed part that is committed, and ends a log of which nothing is left to read.
-  /// True if the part is gone.
-  bool settle(LogPart& part);
+  /// Erases a closed part that is committed, and ends a log of which nothing is left to read. True
+  /// if the part is gone.
+  bool retire(LogPart& part);
   void end_if_over(TailedLog& log);
   void keep_open(LogPart& part, std::unique_ptr<TextFile> file);
   void close_file(LogPart& part);

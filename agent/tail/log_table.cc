@@ -194,7 +194,7 @@ void LogTable::move(LogPart& part, TailedLog& log) {
   set_name(part, std::string(part.path));
 }
 
-void LogTable::put_before_newer(LogPart& part) {
+void LogTable::insert_before_newer(LogPart& part) {
   using Kind = discover::RotatedName::Kind;
   if (part.name.kind == Kind::current) return;
   auto& parts = part.log->parts;

@@ -55,7 +55,7 @@ class LogTable {
   /// To another log, which is to be arranged then.
   void move(LogPart& part, TailedLog& log);
   /// Before those without a name that were written to later: names say nothing of their order.
-  void put_before_newer(LogPart& part);
+  void insert_before_newer(LogPart& part);
   /// Oldest first, by the names that parts have now; those without stay before what followed them.
   void arrange(TailedLog& log);
   /// What follows under its name is another log: it gets a new id.

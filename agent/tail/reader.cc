@@ -14,8 +14,12 @@ constexpr Millis kUnfinishedMax{10'000};  // packed text that is still being wri
 
 }  // namespace
 
-Reader::Reader(Context& context, Scanner& scanner)
+Reader::Reader(Context& context, Folders& folders, OpenFiles& open_files, Placement& placement,
+               Scanner& scanner)
     : context_(context),
+      folders_(folders),
+      open_files_(open_files),
+      placement_(placement),
       scanner_(scanner),
       buffer_(context.options.bytes_per_file + Ending::kMost) {}
 
@@ -30,10 +34,10 @@ Reader::Visit Reader::visit(TailedLog& log, std::size_t budget) {
       const std::size_t before = log.parts.size();
       context_.missing(part, part.known, part.truncated ? Missing::truncated : Missing::gone);
       if (before == 1 && part.committed >= part.read) {
-        context_.settle(part);  // the log may be gone with it
+        context_.retire(part);  // the log may be gone with it
         return visit;
       }
-      if (!context_.settle(part)) ++i;
+      if (!context_.retire(part)) ++i;
       continue;
     }
     if (!part.dirty && !part.unread()) {
@@ -78,7 +82,7 @@ Reader::Step Reader::unplaced(LogPart& part) {
     part.dirty = false;
     return Step::idle;
   }
-  scanner_.give_up(part, part.resumed ? Missing::gone : Missing::deleted);
+  placement_.give_up(part, part.resumed ? Missing::gone : Missing::deleted);
   return Step::changed;
 }
 
@@ -90,7 +94,7 @@ Reader::Step Reader::step(LogPart& part, std::size_t budget) {
   if (!part.named) {
     const bool over = now >= part.give_up && !part.unread();
     if (over || now >= part.give_up + context_.options.deleted_hold) {
-      scanner_.let_go(part);
+      placement_.release(part);
       return Step::changed;
     }
     context_.set_alarm(
@@ -124,14 +128,14 @@ Reader::Step Reader::failed(LogPart& part, int error) {
 
 /// The log waits until its folder has been looked at.
 void Reader::hold(LogPart& part) {
-  scanner_.changed(part.path);
+  folders_.changed(part.path);
   context_.hold(*part.log, context_.now.steady + Millis{1});
 }
 
 bool Reader::open(LogPart& part, Step& otherwise) {
-  auto opened = scanner_.open_file(part.path);
+  auto opened = open_files_.open(part.path);
   if (!opened && (opened.error() == ENOENT || opened.error() == ENOTDIR)) {
-    scanner_.lose_name(part);
+    placement_.lose_name(part);
     hold(part);
     otherwise = Step::changed;
     return false;
@@ -142,7 +146,7 @@ bool Reader::open(LogPart& part, Step& otherwise) {
   }
   const auto status = (*opened)->status();
   if (status && (status->device != part.id.device || status->inode != part.id.inode)) {
-    scanner_.lose_name(part);
+    placement_.lose_name(part);
     hold(part);
     otherwise = Step::changed;
     return false;
@@ -216,7 +220,7 @@ Reader::Step Reader::read_plain(LogPart& part, std::size_t budget) {
   if (part.shorter == status->bytes) return read_already(part, *status);
   part.shorter.reset();
   const std::uint32_t head_before = part.id.fingerprint_bytes;
-  if (status->bytes < part.read && scanner_.cut_back(part, status->bytes)) return Step::changed;
+  if (status->bytes < part.read && placement_.cut_back(part, status->bytes)) return Step::changed;
   bool same = status->bytes >= part.read && same_head(part, status->bytes);
   if (same && head_before == 0 && part.id.fingerprint_bytes > 0) {
     // Only now it is known which text it is: what size it has must be asked between two looks at
@@ -264,7 +268,7 @@ Reader::Step Reader::read_plain(LogPart& part, std::size_t budget) {
     return Step::changed;
   }
   if (part.cut && part.read == end) {
-    scanner_.go_on_behind(part, end);
+    placement_.go_on_behind(part, end);
     return Step::changed;
   }
   if (text.empty()) {

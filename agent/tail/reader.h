@@ -18,7 +18,8 @@ namespace l4::tail {
 
 class Reader {
  public:
-  Reader(Context& context, Scanner& scanner);
+  Reader(Context& context, Folders& folders, OpenFiles& open_files, Placement& placement,
+         Scanner& scanner);
 
   struct Visit {
     std::size_t bytes = 0;
@@ -47,6 +48,9 @@ class Reader {
   bool open(LogPart& part, Step& otherwise);
 
   Context& context_;
+  Folders& folders_;
+  OpenFiles& open_files_;
+  Placement& placement_;
   Scanner& scanner_;
   std::vector<char> buffer_;
   std::uint64_t visits_ = 0;

@@ -17,8 +17,11 @@ constexpr std::uint64_t kCutsMax = 1024;  // of one file
 struct Tailer::State {
   State(Options options, FileSystem& files, Sources sources, std::unique_ptr<Watcher> watcher)
       : context(std::move(options), files),
-        scanner(context, std::move(sources), std::move(watcher)),
-        reader(context, scanner) {}
+        open_files(context),
+        folders(context, std::move(sources), std::move(watcher)),
+        placement(context, folders, open_files),
+        scanner(context, folders, placement),
+        reader(context, folders, open_files, placement, scanner) {}
 
   void run_alarms();
   void run(const Alarm& alarm);
@@ -26,7 +29,7 @@ struct Tailer::State {
   void notice();
   void end();
   bool read_ready();
-  void let_go();
+  void release_deleted();
   bool is_at(const LogPart& part, const Position& position);
   LogPart* taken_by(const Position& position);
   void skip_to(LogPart& part, std::uint64_t offset);
@@ -35,6 +38,9 @@ struct Tailer::State {
   void cool();
 
   Context context;
+  OpenFiles open_files;
+  Folders folders;
+  Placement placement;
   Scanner scanner;
   Reader reader;
   bool started = false;
@@ -77,10 +83,10 @@ void Tailer::State::run(const Alarm& alarm) {
       return;
     }
     case Alarm::Of::folder:
-      scanner.folder_due(alarm.folder);
+      folders.folder_due(alarm.folder);
       return;
     case Alarm::Of::poll:
-      scanner.poll(alarm.key);
+      folders.poll(alarm.key);
       return;
   }
 }
@@ -145,7 +151,7 @@ LogPart* Tailer::State::taken_by(const Position& position) {
   if (holder.part != nullptr && !holder.copy && is_at(*holder.part, position)) return holder.part;
   if (!context.keeps_heads || id.fingerprint_bytes == 0) return nullptr;
   const auto [folder, name] = split_folder(position.path);
-  for (LogPart* part : context.table.relatives(folder, scanner.base_of(folder, name))) {
+  for (LogPart* part : context.table.relatives(folder, folders.base_of(folder, name))) {
     const bool rotated = part->name.kind != discover::RotatedName::Kind::current;
     if (!rotated && id.fingerprint_bytes < kFingerprintMin) continue;
     if (is_at(*part, position)) return part;
@@ -205,7 +211,7 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions, Known kno
       again.push_back(part->log->id);
     } else if (position.offset > 0 && context.table.parts() < context.options.files_max) {
       const auto [folder, name] = split_folder(position.path);
-      TailedLog& log = context.table.log_of(folder, state_->scanner.base_of(folder, name));
+      TailedLog& log = context.table.log_of(folder, state_->folders.base_of(folder, name));
       part = &context.table.add(log, position.file, position.path);
       part->resumed = true;
       const Holder holder = context.table.by_file(position.file.device, position.file.inode);
@@ -216,7 +222,7 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions, Known kno
         context.table.set_file(*part, position.file.device, position.file.inode);
       context.resumed.push_back(position.file.key);
       part->read = position.offset;
-      state_->scanner.changed(position.path);
+      state_->folders.changed(position.path);
     } else {
       continue;
     }
@@ -240,7 +246,7 @@ void Tailer::State::begin(Sink& sink, Now now) {
   context.now = now;
   context.sink = &sink;
   ++context.counters.turns;
-  if (!started) scanner.poll(0);
+  if (!started) folders.poll(0);
   started = true;
 }
 
@@ -248,7 +254,7 @@ void Tailer::State::notice() {
   const Millis now = context.now.steady;
   if (now >= context.cool_until) {
     found = 0;
-    if (scanner.read_notices()) cool();
+    if (folders.read_notices()) cool();
   }
   run_alarms();
   folders_left = scanner.work();
@@ -261,12 +267,12 @@ void Tailer::State::end() {
 }
 
 /// Files that were deleted take room on the disk as long as they are open.
-void Tailer::State::let_go() {
+void Tailer::State::release_deleted() {
   std::vector<LogPart*> over;
   for (LogPart* part : context.open)
     if (!part->named && context.now.steady >= part->give_up + context.options.deleted_hold)
       over.push_back(part);
-  for (LogPart* part : over) scanner.let_go(*part);
+  for (LogPart* part : over) placement.release(*part);
 }
 
 bool Tailer::turn(Sink& sink, Now now) {
@@ -278,11 +284,11 @@ bool Tailer::turn(Sink& sink, Now now) {
   return more;
 }
 
-void Tailer::look(Sink& sink, Now now) {
+void Tailer::scan(Sink& sink, Now now) {
   State& state = *state_;
   state.begin(sink, now);
   state.notice();
-  state.let_go();
+  state.release_deleted();
   state.end();
 }
 
@@ -293,8 +299,8 @@ Wait Tailer::wait(Now now) const {
   if (!state.context.alarms.empty())
     wait.at_most = std::max(Millis{0}, state.context.alarms.top().at - now.steady);
   if (now.steady >= state.context.cool_until) {
-    wait.fd = state.scanner.fd();
-  } else if (state.scanner.fd() >= 0) {
+    wait.fd = state.folders.fd();
+  } else if (state.folders.fd() >= 0) {
     const Millis cool = state.context.cool_until - now.steady;
     wait.at_most = std::min(cool, wait.at_most.value_or(cool));
   }
@@ -351,7 +357,7 @@ std::vector<Position> Tailer::positions() const {
 void Tailer::hold_open(std::size_t most) {
   Context& context = state_->context;
   context.options.descriptors_max = std::max(kOpenMin, most);
-  while (context.open.size() > context.options.descriptors_max && state_->scanner.make_room()) {
+  while (context.open.size() > context.options.descriptors_max && state_->open_files.make_room()) {
   }
 }
 

@@ -6,7 +6,7 @@
 // are read on where they stand now, oldest part of a log first. One thread owns it.
 //
 // Bounds: Options. What can not be read is told once, by Sink::warning, and tried again with
-// back-off; what is lost is told by Sink::missing. Backpressure: `look` in place of `turn`; bytes
+// back-off; what is lost is told by Sink::missing. Backpressure: `scan` in place of `turn`; bytes
 // stay in their files.
 #pragma once
 
@@ -101,7 +101,7 @@ class Tailer {
   /// In place of `turn` while there is no room for bytes, every second or so: reads none, but knows
   /// what comes and goes. A deleted file is held twice as long as `deleted_hold`, then it is
   /// missing.
-  void look(Sink& sink, Now now);
+  void scan(Sink& sink, Now now);
   Wait wait(Now now) const;
 
   /// All before `offset` is counted, `lines` lines in all.

@@ -138,7 +138,7 @@ TEST_CASE("tailer limits: without room nothing is read, and what comes and goes 
   played.turn();
   const auto looks = [&](int seconds) {
     for (int i = 0; i < seconds; ++i)
-      played.tailer->look(played.sink, {played.now += Millis{1'000}, played.disk.now});
+      played.tailer->scan(played.sink, {played.now += Millis{1'000}, played.disk.now});
   };
   std::size_t gone = 0;
   for (int i = 0; i < 20; ++i) {  // each log is rotated out of sight, and nobody reads

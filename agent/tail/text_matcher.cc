@@ -1,58 +1,17 @@
-// The half of identity.cc that compares texts: is what a file holds the text of a part?
+#include "agent/tail/text_matcher.h"
+
 #include <algorithm>
 #include <array>
-
-#include "agent/tail/scanner.h"
+#include <memory>
 
 namespace l4::tail {
 
-/// The file has the inode of the part: is it the same one still?
-bool Scanner::same_text(const LogPart& part, Newcomer& file) {
-  const std::uint32_t bytes = part.id.fingerprint_bytes;
-  return bytes > 0 && file.head.size() >= bytes &&
-         fingerprint_of({file.head.data(), bytes}) == part.id.fingerprint &&
-         match_ending(part, file) == TextMatch::yes;
-}
-
-/// It may be a copy that is being made.
-bool Scanner::still_growing(const Newcomer& file) const {
-  return !file.waited && file.rotated() &&
-         context_.now.wall - file.seen.status.modified < context_.options.search;
-}
-
-/// Is the text of the file that of the part, as far as it was read? `maybe`: as far as it goes, and
-/// it may still be growing.
-Scanner::TextMatch Scanner::match(const LogPart& part, Newcomer& file) {
-  const std::uint32_t bytes = part.id.fingerprint_bytes;
-  if (part.closed || (part.placed() && !file.rotated())) return TextMatch::no;
-  if (part.placed() && (bytes == 0 || part.first_scan == scan_)) {
-    const auto head = text_of(part, 0, bytes);
-    const bool holds = head && fingerprint_of(*head) == part.id.fingerprint;
-    if (bytes == 0 || holds) return match_whole(part, file);
-  }
-  if (bytes == 0) return TextMatch::no;
-  const Status& status = file.seen.status;
-  const bool same_file = part.id.device == status.device && part.id.inode == status.inode;
-  if (!file.rotated() && !same_file && bytes < kFingerprintMin) return TextMatch::no;
-  if (same_file && !part.resumed) return TextMatch::no;  // it was just found to be another text
-  if (file.head.size() < bytes) {
-    if (!still_growing(file))
-      return same_beginning(part, file, file.head.size()) ? match_ending(part, file)
-                                                          : TextMatch::no;
-    const auto head = text_of(part, 0, file.head.size());
-    return head && *head != file.head ? TextMatch::no : TextMatch::maybe;
-  }
-  if (fingerprint_of({file.head.data(), bytes}) != part.id.fingerprint) return TextMatch::no;
-  return match_ending(part, file);
-}
-
-/// Some text of a part; nothing if its file can not be read, or its name leads elsewhere by now.
-std::optional<std::string> Scanner::text_of(const LogPart& part, std::uint64_t offset,
-                                            std::size_t bytes) {
+std::optional<std::string> TextMatcher::text_of(const LogPart& part, std::uint64_t offset,
+                                                std::size_t bytes) {
   std::unique_ptr<TextFile> opened;
   TextFile* file = part.file.get();
   if (file == nullptr && part.named) {
-    auto found = open_file(part.path);
+    auto found = open_files_.open(part.path);
     auto made = found ? TextFile::make(std::move(*found)) : std::unexpected(found.error());
     if (made) opened = std::make_unique<TextFile>(std::move(*made));
     file = opened.get();
@@ -68,14 +27,46 @@ std::optional<std::string> Scanner::text_of(const LogPart& part, std::uint64_t o
   return text;
 }
 
-/// Two files of which nothing was known: is one all that the other begins with? Else it is older.
-Scanner::TextMatch Scanner::match_whole(const LogPart& part, Newcomer& file) {
+bool TextMatcher::same_text(const LogPart& part, Candidate& file) {
+  const std::uint32_t bytes = part.id.fingerprint_bytes;
+  return bytes > 0 && file.head.size() >= bytes &&
+         fingerprint_of({file.head.data(), bytes}) == part.id.fingerprint &&
+         match_ending(part, file) == TextMatch::yes;
+}
+
+TextMatch TextMatcher::match(const LogPart& part, Candidate& file) {
+  const std::uint32_t bytes = part.id.fingerprint_bytes;
+  if (part.closed || (part.placed() && !file.rotated())) return TextMatch::no;
+  if (part.placed() && (bytes == 0 || part.first_scan == context_.scan)) {
+    const auto head = text_of(part, 0, bytes);
+    const bool holds = head && fingerprint_of(*head) == part.id.fingerprint;
+    if (bytes == 0 || holds) return match_whole(part, file);
+  }
+  if (bytes == 0) return TextMatch::no;
+  const Status& status = file.entry.status;
+  const bool same_file = part.id.device == status.device && part.id.inode == status.inode;
+  if (!file.rotated() && !same_file && bytes < kFingerprintMin) return TextMatch::no;
+  if (same_file && !part.resumed) return TextMatch::no;  // another text by `same_text`
+  if (file.head.size() < bytes) {
+    if (!still_growing(file))
+      return same_beginning(part, file, file.head.size()) ? match_ending(part, file)
+                                                          : TextMatch::no;
+    const auto head = text_of(part, 0, file.head.size());
+    return head && *head != file.head ? TextMatch::no : TextMatch::maybe;
+  }
+  if (fingerprint_of({file.head.data(), bytes}) != part.id.fingerprint) return TextMatch::no;
+  return match_ending(part, file);
+}
+
+/// Compares two files of which nothing was known: does the part begin with all of the file's text?
+/// If not, the file is an older text.
+TextMatch TextMatcher::match_whole(const LogPart& part, Candidate& file) {
   const auto size = file.text->claimed_bytes();
   const bool known = size && *size && file.head.size() >= kFingerprintMin;
   if (!known || text_of(part, 0, file.head.size()) != file.head) return TextMatch::no;
   const std::uint64_t bytes = **size;
   const std::uint64_t end = bytes - std::min<std::uint64_t>(bytes, kHeadBytes);
-  if (file.text->packed())  // all of it, or of one that has the same beginning and no end yet
+  if (file.text->packed())  // compares the size that the packed file claims
     return text_of(part, end, kHeadBytes + 1).value_or("").size() == bytes - end ? TextMatch::yes
                                                                                  : TextMatch::no;
   std::string ending(bytes - end, '\0');
@@ -84,17 +75,17 @@ Scanner::TextMatch Scanner::match_whole(const LogPart& part, Newcomer& file) {
   return same ? TextMatch::yes : TextMatch::no;
 }
 
-/// Of a copy that was made before the last lines were written that we know of: between copying and
-/// truncating. It has the text of the part at its last mark; of a part from positions, whose marks
-/// are forgotten, a long beginning must do, which the caller has compared.
-bool Scanner::same_beginning(const LogPart& part, Newcomer& file, std::uint64_t bytes) {
+/// A copy may lack the last lines of its original, which were written between copying and
+/// truncating. Such a copy has the text of the part at the last mark. The marks of a part that was
+/// resumed from positions are lost: a long common beginning must do, which the caller has compared.
+bool TextMatcher::same_beginning(const LogPart& part, Candidate& file, std::uint64_t bytes) {
   const bool lost = part.truncated || part.resumed || part.shorter;
   if (!lost || !file.rotated()) return false;
-  const Status& status = file.seen.status;
+  const Status& status = file.entry.status;
   const bool same_file = part.id.device == status.device && part.id.inode == status.inode;
-  if (same_file && part.id.fingerprint_bytes == bytes) return true;  // it was known to be all of it
+  if (same_file && part.id.fingerprint_bytes == bytes) return true;  // all of its text was known
   const std::string_view read = part.ending.view();
-  if (read.size() == part.read)  // so little of it that it must be all that the copy has
+  if (read.size() == part.read)  // so little was read that the copy must hold nothing else
     return bytes > 0 && bytes <= part.read && file.head.starts_with(read.substr(0, bytes));
   bytes = std::min(bytes, part.read);
   const std::uint64_t mark = part.marks.last_until(bytes);
@@ -104,7 +95,7 @@ bool Scanner::same_beginning(const LogPart& part, Newcomer& file, std::uint64_t 
   return piece && piece->bytes == ending.size() && part.marks.hold(mark, ending);
 }
 
-Scanner::TextMatch Scanner::match_ending(const LogPart& part, Newcomer& file) {
+TextMatch TextMatcher::match_ending(const LogPart& part, Candidate& file) {
   const auto claimed = file.text->claimed_bytes();
   if (!claimed) return TextMatch::no;
   const bool less = *claimed && **claimed < part.read && same_beginning(part, file, **claimed);
@@ -122,6 +113,12 @@ Scanner::TextMatch Scanner::match_ending(const LogPart& part, Newcomer& file) {
   if (!piece) return TextMatch::no;
   if (piece->bytes < ending.size()) return piece->damage.empty() ? shorter : TextMatch::no;
   return std::string_view(bytes.data(), ending.size()) == ending ? TextMatch::yes : TextMatch::no;
+}
+
+/// The file may be a copy that is still being made.
+bool TextMatcher::still_growing(const Candidate& file) const {
+  return !file.waited && file.rotated() &&
+         context_.now.wall - file.entry.status.modified < context_.options.search;
 }
 
 }  // namespace l4::tail
