@@ -88,7 +88,7 @@ void note_left_out(const decode::Stats& stats, const decode::Options& options,
          fmt::format("{} lines are longer than {} bytes; what follows was not parsed",
                      stats.cut_lines, options.line_bytes_max),
          stats.cut_bytes});
-  if (const decode::ClockSteps& clock = stats.clock; clock.steps > 0)
+  if (const stamps::ClockSteps& clock = stats.clock; clock.steps > 0)
     warnings.push_back(
         {"clock", file,
          fmt::format("times step {} by {} at line {}{}",

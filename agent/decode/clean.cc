@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agent/decode/scan.h"
+#include "agent/text/scan.h"
 #include "common/base/find_bytes.h"
 
 namespace l4::decode {
@@ -19,7 +19,7 @@ std::size_t lost_colour(std::string_view text) {
   bool any = false;
   bool palette = false;  // behind 38 or 48 stand numbers of colours
   for (; i < text.size() && i < 24; ++i) {
-    if (is_digit(text[i])) {
+    if (text::is_digit(text[i])) {
       value = value * 10 + (text[i] - '0');
       if (++digits > 3) return 0;
       any = true;
@@ -55,7 +55,7 @@ std::size_t find_dirt(std::string_view text, std::size_t at) {
     at = find_kind(text, at, suspect);
     if (at == text.size()) return at;
     if (text[at] == '[') {
-      if (at + 2 < text.size() && is_digit(text[at + 1]) && lost_colour(text.substr(at)) > 0)
+      if (at + 2 < text.size() && text::is_digit(text[at + 1]) && lost_colour(text.substr(at)) > 0)
         return at;
     } else if (text[at] != '\t') {
       return at;

@@ -12,10 +12,10 @@
 #include "agent/decode/line_framer.h"
 #include "agent/decode/looks.h"
 #include "agent/decode/progress_bar.h"
-#include "agent/decode/scan.h"
 #include "agent/decode/structured_line.h"
 #include "agent/decode/survey.h"
-#include "agent/decode/timestamp.h"
+#include "agent/stamps/timestamp_reader.h"
+#include "agent/text/scan.h"
 
 namespace l4::decode {
 namespace {
@@ -35,12 +35,12 @@ struct Partial {
 
 /// The JSON object that `text` is, or that a log collector put behind stamp and tag; else empty.
 std::string_view json_of(std::string_view text, bool stamped) {
-  text = trim(text);
+  text = text::trim(text);
   if (text.size() < 2 || text.back() != '}') return {};
   if (text[0] == '{') return text;
   const std::size_t at = stamped ? text.substr(0, kTagBytes).find("{\"") : text.npos;
-  if (at == text.npos || at == 0 || !is_blank(text[at - 1])) return {};
-  const std::string_view tag = trim_right(text.substr(0, at));
+  if (at == text.npos || at == 0 || !text::is_blank(text[at - 1])) return {};
+  const std::string_view tag = text::trim_right(text.substr(0, at));
   return tag.find_first_of(" \t") == tag.npos ? text.substr(at) : std::string_view{};
 }
 
@@ -60,7 +60,7 @@ bool may_be_logfmt(std::string_view text) {
 /// A second stamp: that of the program behind that of kubectl or mpirun.
 bool may_be_stamp(std::string_view text) {
   const std::size_t at = !text.empty() && text[0] == '[' ? 1 : 0;
-  return text.size() > at + 8 && is_digit(text[at]) && is_digit(text[at + 1]);
+  return text.size() > at + 8 && text::is_digit(text[at]) && text::is_digit(text[at + 1]);
 }
 
 }  // namespace
@@ -87,13 +87,13 @@ struct Decoder::State {
   std::string_view take_bar(std::string_view text, Record& record, Prefixes& prefixes);
   bool take_stamp(std::string_view& text, Message& message, Prefixes& prefixes);
   bool open_fields(std::string_view& text, Message& message, Prefixes& prefixes);
-  std::string_view cut_stamp(std::string_view text, const Stamp& stamp);
+  std::string_view cut_stamp(std::string_view text, const stamps::Stamp& stamp);
 
   Options options;
   Stats stats;
   LineFramer framer;
   Survey survey;
-  TimestampReader stamps;
+  stamps::TimestampReader stamps;
   std::unique_ptr<LooksReader> own_looks;  // null where they are shared
   LooksReader& looks;
   Folder folder;
@@ -189,9 +189,9 @@ void Decoder::State::end_partial(Stream stream) {
   content(partial.content, whole, partial.lines, &joined);
 }
 
-std::string_view Decoder::State::cut_stamp(std::string_view text, const Stamp& stamp) {
+std::string_view Decoder::State::cut_stamp(std::string_view text, const stamps::Stamp& stamp) {
   if (stamp.cut_to == stamp.cut_from) return text;
-  if (all_blank(text.substr(0, stamp.cut_from))) return text.substr(stamp.cut_to);
+  if (text::all_blank(text.substr(0, stamp.cut_from))) return text.substr(stamp.cut_to);
   cut_turn ^= 1;  // the text may stand in what the stamp before this one was cut out of
   std::string& rest = cut_scratch[cut_turn];
   rest.assign(text.substr(0, stamp.cut_from)).append(text.substr(stamp.cut_to));
@@ -222,7 +222,7 @@ bool Decoder::State::take_stamp(std::string_view& text, Message& message, Prefix
   text = cut_stamp(text, *stamp);
   if (!stamp->host.empty() && prefixes.speaker.host.empty()) prefixes.speaker.host = stamp->host;
   message.program = !stamp->host.empty();
-  std::string_view rest = trim_left(text);
+  std::string_view rest = text::trim_left(text);
   const std::size_t size = rest.size();
   take_prefixes(rest, trust, prefixes);
   if (rest.size() < size || take_host_and_rank(rest, prefixes)) text = rest;
@@ -235,7 +235,8 @@ bool Decoder::State::open_fields(std::string_view& text, Message& message, Prefi
   const std::string_view object = json_of(text, message.stamped);
   message.logfmt = object.empty() && may_be_logfmt(text);
   if (!message.logfmt && object.empty()) return false;
-  if (!(message.logfmt ? fields.read_logfmt(trim(text)) : fields.read_json(object))) return false;
+  if (!(message.logfmt ? fields.read_logfmt(text::trim(text)) : fields.read_json(object)))
+    return false;
   message.fields = true;
   message.stamped = true;
   message.record.level = fields.level;
@@ -278,11 +279,13 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
     if (opened || may_be_stamp(text)) take_stamp(text, message, prefixes);
   }
   if (!record.time && message.fields && fields.stamp)
-    record.time = stamps.take_field(*fields.stamp, message.logfmt ? TimestampReader::Fields::logfmt
-                                                                  : TimestampReader::Fields::json);
-  if (all_blank(text)) text = whole;  // a date alone (nvidia-smi, `date`) is what the line says
+    record.time =
+        stamps.take_field(*fields.stamp, message.logfmt ? stamps::TimestampReader::Fields::logfmt
+                                                        : stamps::TimestampReader::Fields::json);
+  if (text::all_blank(text))
+    text = whole;  // a date alone (nvidia-smi, `date`) is what the line says
   if (!record.time && envelope != nullptr) record.time = envelope->time;
-  if (all_blank(text)) {
+  if (text::all_blank(text)) {
     stats.blank_lines += lines.size();
     return;
   }

@@ -18,8 +18,8 @@
 #include <string>
 #include <string_view>
 
-#include "agent/decode/clock_steps.h"
 #include "agent/decode/record.h"
+#include "agent/stamps/clock_steps.h"
 
 namespace l4::decode {
 
@@ -42,7 +42,7 @@ struct Stats {
   /// Lines that are no text (see clean.h) give no record.
   std::uint64_t lines_not_text = 0, bytes_not_text = 0;
   std::uint64_t cut_bytes = 0;  ///< of the cut lines
-  ClockSteps clock;
+  stamps::ClockSteps clock;
 };
 
 /// A place in the text of a file.

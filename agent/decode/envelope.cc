@@ -1,12 +1,12 @@
 #include "agent/decode/envelope.h"
 
 #include "agent/decode/json_text.h"
-#include "agent/decode/scan.h"
+#include "agent/text/scan.h"
 
 namespace l4::decode {
 namespace {
 
-bool take_stream(Cursor& cursor, Stream& stream) {
+bool take_stream(text::Cursor& cursor, Stream& stream) {
   if (cursor.take("stdout")) {
     stream = Stream::out;
     return true;
@@ -23,7 +23,7 @@ std::optional<Envelope> open_cri(std::string_view line) {
   const std::size_t blank = line.substr(0, 48).find(' ');
   if (blank == std::string_view::npos) return std::nullopt;
   Envelope envelope;
-  Cursor cursor{line, blank + 1};
+  text::Cursor cursor{line, blank + 1};
   if (!take_stream(cursor, envelope.stream) || !cursor.take(' ')) return std::nullopt;
   const char tag = cursor.peek();
   if (tag != 'F' && tag != 'P') return std::nullopt;
@@ -47,7 +47,7 @@ std::string_view last_state(std::string_view text) {
 }
 
 std::optional<Envelope> open_docker(std::string_view line, std::string& scratch) {
-  Cursor cursor{line};
+  text::Cursor cursor{line};
   if (!cursor.take("{\"log\":\"")) return std::nullopt;
   scratch.clear();
   if (!take_json_string(cursor, scratch)) return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<Envelope> open_docker(std::string_view line, std::string& scratch)
     const std::string_view value = tail.substr(at + key.size());
     return value.substr(0, value.find('"'));
   };
-  Cursor stream{value_of("\"stream\":\"")};
+  text::Cursor stream{value_of("\"stream\":\"")};
   if (!take_stream(stream, envelope.stream)) return std::nullopt;
   envelope.time = parse_time(value_of("\"time\":\""));
   envelope.partial = !scratch.ends_with('\n');

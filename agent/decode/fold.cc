@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "agent/decode/scan.h"
 #include "agent/decode/stack.h"
+#include "agent/text/scan.h"
 
 namespace l4::decode {
 namespace {
@@ -63,11 +63,11 @@ void Folder::take(const Message& message) {
       if (verdict != Verdict::pass && verdict != Verdict::end) {
         if (verdict == Verdict::split_and_join) {
           split(*fold);
-          fold->text.assign(trim(message.body));
+          fold->text.assign(text::trim(message.body));
         }
         join(*fold, message);
         if (shape == Shape::file_frame) append_frame(message.body, fold->stack);
-        fold->after_colon = shape == Shape::note && trim_right(message.body).ends_with(':');
+        fold->after_colon = shape == Shape::note && text::trim_right(message.body).ends_with(':');
         if (verdict == Verdict::join_and_end || fold->lines.size() == fold_lines_max_) {
           end(*index);
         } else if (verdict == Verdict::join_and_split) {
@@ -182,9 +182,9 @@ void Folder::take_group_line(Fold& fold, std::string_view body) {
     fold.phase = Phase::message;  // the end of the group
   if (fold.rules >= 2 || shape_of(text, Level::unknown) != Shape::exception) return;
   if (fold.rules++ == 0)
-    fold.text.assign(trim(text));
+    fold.text.assign(text::trim(text));
   else
-    fold.text.append(" | ").append(trim(text));
+    fold.text.append(" | ").append(text::trim(text));
 }
 
 Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape shape) {
@@ -193,7 +193,7 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
   fold.after_file = false;
   switch (shape) {
     case Shape::traceback:  // not `TVMError: Traceback ..`, which goes on
-      if (indent <= fold.indent && trim_left(message.body).starts_with("Trace"))
+      if (indent <= fold.indent && text::trim_left(message.body).starts_with("Trace"))
         ++fold.open_tracebacks;
       return Verdict::join;
     case Shape::file_frame:
@@ -210,14 +210,14 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
   }
   const bool near = adjacent(fold, message) || message.voice != 0;
   if (indent <= fold.indent &&
-      (shape == Shape::exception || (near && class_like(trim_left(message.body))))) {
-    fold.text.assign(trim(message.body));
+      (shape == Shape::exception || (near && class_like(text::trim_left(message.body))))) {
+    fold.text.assign(text::trim(message.body));
     if (fold.text == "AssertionError" && fold.source.starts_with("assert "))
       fold.text.append(": ").append(fold.source);
     fold.named = true;
     // Tracebacks of several processes in one voice cannot be told apart by line, but each of their
     // exceptions becomes a record.
-    if (contains(fold.text, "ChildFailedError")) fold.open_tracebacks = 1;
+    if (text::contains(fold.text, "ChildFailedError")) fold.open_tracebacks = 1;
     if (fold.open_tracebacks > 1) {
       --fold.open_tracebacks;
       return Verdict::join_and_split;
@@ -226,7 +226,7 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
     return Verdict::join;
   }
   if (indent >= fold.indent + 2 || (follows_file && near && !stamped(fold, message))) {
-    const std::string_view source = trim(message.body);
+    const std::string_view source = text::trim(message.body);
     if (!source.empty() && source[0] != '^' && source[0] != '~')
       fold.source.assign(source.substr(0, kSourceBytesMax));
     return Verdict::join;
@@ -252,12 +252,13 @@ Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape 
   }
   if (fold.phase == Phase::chained) return Verdict::pass;
   if (fold.phase == Phase::table) {
-    if (shape == Shape::rule && trim_left(body)[0] == fold.table_rule) return Verdict::join_and_end;
+    if (shape == Shape::rule && text::trim_left(body)[0] == fold.table_rule)
+      return Verdict::join_and_end;
     return table_line(body) ? Verdict::join : Verdict::pass;
   }
-  if (shape == Shape::rule && contains(fold.text, "ChildFailedError")) {
+  if (shape == Shape::rule && text::contains(fold.text, "ChildFailedError")) {
     fold.phase = Phase::table;
-    fold.table_rule = trim_left(body)[0];
+    fold.table_rule = text::trim_left(body)[0];
     return Verdict::join;
   }
   if (stamped(fold, message)) return Verdict::end;
@@ -273,11 +274,12 @@ Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape s
   switch (shape) {
     case Shape::what:
       if (fold.named || fold.lines.size() > 4) return Verdict::end;  // of another process
-      fold.text.append(" ").append(trim(message.body));
+      fold.text.append(" ").append(text::trim(message.body));
       fold.named = true;
       return Verdict::join;
     case Shape::note:
-      if (trim(message.body).starts_with("Signal: ")) fold.text.assign(trim(message.body));
+      if (text::trim(message.body).starts_with("Signal: "))
+        fold.text.assign(text::trim(message.body));
       return Verdict::join;
     case Shape::frame:
     case Shape::raised:
@@ -298,7 +300,7 @@ Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape s
   if (short_table) return Verdict::join_and_end;
   const bool next = message.voice != 0 || adjacent(fold, message);
   if (next && fold.after_colon) {
-    if (!fold.named) fold.text.append(" ").append(trim(message.body));
+    if (!fold.named) fold.text.append(" ").append(text::trim(message.body));
     fold.named = true;
     return Verdict::join;
   }

@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "agent/decode/level.h"
-#include "agent/decode/rows_by_first.h"
-#include "agent/decode/scan.h"
+#include "agent/text/level.h"
+#include "agent/text/rows_by_first.h"
+#include "agent/text/scan.h"
 
 namespace l4::decode {
 namespace {
@@ -68,9 +68,10 @@ constexpr std::array kShapeOpenings{
 
 /// `#3 0x..`, `#12 std::..`: gdb, ASan and c10.
 bool numbered_frame(std::string_view text) {
-  Cursor c{text};
+  text::Cursor c{text};
   std::int64_t number = 0;
-  if (c.take('#')) return c.take_number(1, 4, number) && (is_blank(c.peek()) || c.peek() == ':');
+  if (c.take('#'))
+    return c.take_number(1, 4, number) && (text::is_blank(c.peek()) || c.peek() == ':');
   if (c.take("@")) {
     c.skip_blanks();
     return c.take("0x");
@@ -78,23 +79,23 @@ bool numbered_frame(std::string_view text) {
   if (c.take('[')) {  // Open MPI: [ 3] /lib64/libc.so.6(+0x4e5a0)
     c.skip_blanks();
     return c.take_number(1, 3, number) && c.take("] ") &&
-           (c.peek() == '/' || contains(c.rest(), "0x"));
+           (c.peek() == '/' || text::contains(c.rest(), "0x"));
   }
   if (!c.take_number(1, 3, number)) return false;  // UCX: ` 0 0x0000 f() ../x.c:3`
   c.skip_blanks();
-  return c.take("0x") || (c.peek() == '/' && contains(text, "(+0x"));
+  return c.take("0x") || (c.peek() == '/' && text::contains(text, "(+0x"));
 }
 
 /// `thread 'main' panicked at src/main.rs:4:5:`.
 bool is_rust_panic(std::string_view text) {
-  return text.starts_with("thread '") && contains(text.substr(0, 160), "' panicked at ");
+  return text.starts_with("thread '") && text::contains(text.substr(0, 160), "' panicked at ");
 }
 
 /// Java's `at org.app.Main.run(Main.java:88)` and `... 3 more`.
 bool is_java_frame(std::string_view text) {
   if (text.starts_with("at "))
     return text.back() == ')' && text.find('(') != std::string_view::npos;
-  return text.starts_with("... ") && (text.ends_with(" more") || contains(text, " frames "));
+  return text.starts_with("... ") && (text.ends_with(" more") || text::contains(text, " frames "));
 }
 
 /// Lines of rich's box around a traceback: they begin with a piece of the frame.
@@ -105,14 +106,14 @@ bool is_box_line(std::string_view text) {
 
 /// `==4711==ERROR: AddressSanitizer: ..`.
 bool is_sanitizer_error(std::string_view text) {
-  return text.starts_with("==") && contains(text.substr(0, 24), "==ERROR: ");
+  return text.starts_with("==") && text::contains(text.substr(0, 24), "==ERROR: ");
 }
 
 bool is_rule(std::string_view text) {
   if (text.size() < 8) return false;
   const char sign = text[0];
   if (sign != '=' && sign != '-' && sign != '*') return false;
-  return trim_right(text).find_first_not_of(sign) == std::string_view::npos;
+  return text::trim_right(text).find_first_not_of(sign) == std::string_view::npos;
 }
 
 /// `x.py:12: FutureWarning: text`.
@@ -120,13 +121,13 @@ bool is_python_warning(std::string_view text) {
   const std::size_t at = text.substr(0, 300).find("Warning: ");
   if (at == std::string_view::npos || at < 4) return false;
   std::size_t begin = at;
-  while (begin > 0 && is_alpha(text[begin - 1])) --begin;
+  while (begin > 0 && text::is_alpha(text[begin - 1])) --begin;
   if (begin < 4 || !text.substr(0, begin).ends_with(": ")) return false;
-  return is_digit(text[begin - 3]) && contains(text.substr(0, begin), ":");
+  return text::is_digit(text[begin - 3]) && text::contains(text.substr(0, begin), ":");
 }
 
 Shape shape_by_opening(std::string_view text) {
-  static constexpr RowsByFirst kByFirst{kShapeOpenings, &Opening::text};
+  static constexpr text::RowsByFirst kByFirst{kShapeOpenings, &Opening::text};
   for (const Opening& opening : kByFirst.of(text[0]))
     if (text.starts_with(opening.text)) return opening.shape;
   return Shape::plain;
@@ -134,11 +135,11 @@ Shape shape_by_opening(std::string_view text) {
 
 bool is_exception_line(std::string_view text) {
   std::size_t n = 0;
-  while (n < text.size() && n < 120 && (is_word(text[n]) || text[n] == '.')) ++n;
+  while (n < text.size() && n < 120 && (text::is_word(text[n]) || text[n] == '.')) ++n;
   if (n < text.size() && (text[n] != ':' || (n + 1 < text.size() && text[n + 1] != ' ')))
     return false;
   const std::string_view name = text.substr(0, n);
-  return is_exception_name(name) && !name.ends_with("Warning");
+  return text::is_exception_name(name) && !name.ends_with("Warning");
 }
 
 }  // namespace
@@ -157,37 +158,37 @@ std::size_t indent_of(std::string_view body) {
 }
 
 Shape shape_of(std::string_view body, Level level) {
-  const std::string_view text = trim_left(body);
+  const std::string_view text = text::trim_left(body);
   if (text.empty()) return Shape::plain;
   const Shape opening = shape_by_opening(text);
   if (opening != Shape::plain) return opening;
   const char first = text[0];
   if (text.back() == ':' && text.ends_with("Traceback (most recent call last):"))
     return Shape::traceback;
-  if (first == '#' || first == '@' || first == '[' || is_digit(first)) {
+  if (first == '#' || first == '@' || first == '[' || text::is_digit(first)) {
     if (numbered_frame(text)) return Shape::frame;
   } else if (first == '=' || first == '-' || first == '*') {
     if (is_rule(text)) return Shape::rule;
     if (is_sanitizer_error(text)) return Shape::fatal;
   } else if (first == '\xE2') {
     if (is_box_line(text))
-      return contains(text, "Traceback (most recent") ? Shape::traceback : Shape::group;
+      return text::contains(text, "Traceback (most recent") ? Shape::traceback : Shape::group;
   } else if (first == '+' && (text.starts_with("+-") || text.starts_with("+ Exception Group"))) {
     return text[1] == '-' ? Shape::group : Shape::traceback;
   } else if (first == '|' && text.size() != body.size()) {
     return Shape::group;
-  } else if (is_alpha(first) || first == '_') {
+  } else if (text::is_alpha(first) || first == '_') {
     if (is_exception_line(text)) return Shape::exception;
     if (first == 't' && is_rust_panic(text)) return Shape::fatal;
     if (first == 'a' && text.size() != body.size() && is_java_frame(text)) return Shape::frame;
   } else if (first == '.' && text.size() != body.size() && is_java_frame(text)) {
     return Shape::frame;
   }
-  if (level == Level::warning && (first == '/' || first == '<' || is_alpha(first)) &&
+  if (level == Level::warning && (first == '/' || first == '<' || text::is_alpha(first)) &&
       is_python_warning(text))
     return Shape::warning;
   const std::size_t indent = indent_of(body);
-  if (level == Level::error && indent == 0 && contains(text.substr(0, 80), ": error: "))
+  if (level == Level::error && indent == 0 && text::contains(text.substr(0, 80), ": error: "))
     return Shape::usage_error;
   return indent >= 2 ? Shape::indented : Shape::plain;
 }
@@ -195,35 +196,36 @@ Shape shape_of(std::string_view body, Level level) {
 bool class_like(std::string_view body) {
   std::size_t n = 0;
   std::size_t name = 0;
-  while (n < body.size() && n < 120 && (is_word(body[n]) || body[n] == '.')) {
+  while (n < body.size() && n < 120 && (text::is_word(body[n]) || body[n] == '.')) {
     if (body[n] == '.') name = n + 1;
     ++n;
   }
-  if (n == body.size()) return name > 0 && n > name + 2 && is_upper(body[name]);  // _queue.Empty
+  if (n == body.size())
+    return name > 0 && n > name + 2 && text::is_upper(body[name]);  // _queue.Empty
   if (body[n] != ':' || (n + 1 < body.size() && body[n + 1] != ' ')) return false;
-  if (n < name + 3 || level_of_word(body.substr(0, n)) != Level::unknown) return false;
-  return is_upper(body[name]);
+  if (n < name + 3 || text::level_of_word(body.substr(0, n)) != Level::unknown) return false;
+  return text::is_upper(body[name]);
 }
 
 bool go_function(std::string_view body) {
   const std::size_t open = body.find('(');
   return open != std::string_view::npos && open > 0 && body.back() == ')' &&
-         body.find(' ') > open && is_alpha(body[0]);
+         body.find(' ') > open && text::is_alpha(body[0]);
 }
 
 bool table_line(std::string_view body) {
-  const std::string_view text = trim(body);
+  const std::string_view text = text::trim(body);
   if (text.empty() || is_rule(text)) return true;
   if (text.ends_with(" FAILED") || text == "Failures:" || text.starts_with("Root Cause") ||
       text == "Other Failures:")
     return true;
   if (text == "<NO_OTHER_FAILURES>") return true;
   if (text[0] == '[') {
-    Cursor c{text, 1};
+    text::Cursor c{text, 1};
     std::int64_t number = 0;
     return c.take_number(1, 6, number) && c.take("]:");
   }
-  return indent_of(body) >= 2 && contains(text.substr(0, 16), ":");
+  return indent_of(body) >= 2 && text::contains(text.substr(0, 16), ":");
 }
 
 }  // namespace l4::decode

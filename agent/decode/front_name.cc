@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "agent/decode/level.h"
-#include "agent/decode/scan.h"
+#include "agent/text/level.h"
+#include "agent/text/scan.h"
 
 namespace l4::decode {
 namespace {
@@ -19,7 +19,7 @@ bool is_source_file(std::string_view name) {
 }
 
 /// Behind a name and a blank: `3: `, `  | `, or the name of a container.
-bool take_separator(Cursor& c, FrontName& front) {
+bool take_separator(text::Cursor& c, FrontName& front) {
   std::int64_t rank = 0;
   if (c.take_number(1, 6, rank)) {
     front.front = Front::rank;
@@ -32,7 +32,7 @@ bool take_separator(Cursor& c, FrontName& front) {
     return c.done() || c.peek() == ' ';
   }
   const std::size_t from = c.at;
-  while (is_lower(c.peek()) || is_digit(c.peek()) || c.peek() == '-') ++c.at;
+  while (text::is_lower(c.peek()) || text::is_digit(c.peek()) || c.peek() == '-') ++c.at;
   front.front = Front::container;
   return c.at > from + 1 && c.peek() == ' ' &&
          std::count(front.name.begin(), front.name.end(), '-') >= 2;
@@ -41,13 +41,14 @@ bool take_separator(Cursor& c, FrontName& front) {
 }  // namespace
 
 bool host_like(std::string_view name) {
-  if (name.size() < 2 || name.size() > 64 || !is_alnum(name.front()) || !is_alnum(name.back()))
+  if (name.size() < 2 || name.size() > 64 || !text::is_alnum(name.front()) ||
+      !text::is_alnum(name.back()))
     return false;
   return !is_source_file(name);
 }
 
 std::optional<std::int32_t> label_of(std::string_view line, std::size_t& length) {
-  Cursor c{line};
+  text::Cursor c{line};
   while (c.peek() == ' ' && c.at < 6) ++c.at;
   std::int64_t value = 0;
   if (!c.take_number(1, 6, value) || !c.take(':') || !(c.done() || c.peek() == ' '))
@@ -57,7 +58,7 @@ std::optional<std::int32_t> label_of(std::string_view line, std::size_t& length)
 }
 
 std::optional<std::int32_t> bracket_label_of(std::string_view line, std::size_t& length) {
-  Cursor c{line};
+  text::Cursor c{line};
   std::int64_t value = 0;
   if (!c.take('[') || !c.take_number(1, 5, value) || !c.take(']') || !(c.done() || c.peek() == ' '))
     return std::nullopt;
@@ -67,18 +68,18 @@ std::optional<std::int32_t> bracket_label_of(std::string_view line, std::size_t&
 
 FrontName front_name_of(std::string_view line) {
   std::size_t n = 0;
-  while (n < line.size() && n < 65 && is_host(line[n])) ++n;
+  while (n < line.size() && n < 65 && text::is_host(line[n])) ++n;
   if (n < 2 || n >= line.size() || (line[n] != ':' && line[n] != ' ')) return {};
   FrontName front{line.substr(0, n), Front::colon, n + 1, std::nullopt};
   if (line[n] == ':') {
     if (n + 1 < line.size() && line[n + 1] != ' ') return {};
   } else {
-    Cursor c{line, n + 1};
+    text::Cursor c{line, n + 1};
     if (!take_separator(c, front)) return {};
     front.length = c.at;
   }
-  if (!host_like(front.name) || level_of_word(front.name) != Level::unknown ||
-      is_exception_name(front.name))
+  if (!host_like(front.name) || text::level_of_word(front.name) != Level::unknown ||
+      text::is_exception_name(front.name))
     return {};
   return front;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "agent/decode/level.h"
-#include "agent/decode/scan.h"
+#include "agent/text/level.h"
+#include "agent/text/scan.h"
 #include "common/base/find_bytes.h"
 
 namespace l4::decode {
@@ -15,33 +15,33 @@ constexpr int kBareWordsMax = 4;
 
 /// `rank`, `Rank` or `RANK` at `at`, not as part of a longer word (`local_rank`, `nranks`).
 bool rank_word(std::string_view text, std::size_t at) {
-  if (at + 4 > text.size() || (at > 0 && (is_word(text[at - 1]) || text[at - 1] == '-')))
+  if (at + 4 > text.size() || (at > 0 && (text::is_word(text[at - 1]) || text[at - 1] == '-')))
     return false;
   const std::string_view word = text.substr(at, 4);
   return word == "rank" || word == "Rank" || word == "RANK";
 }
 
 std::optional<Rank> rank_number(std::string_view text, std::size_t at) {
-  Cursor c{text, at};
+  text::Cursor c{text, at};
   std::int64_t value = 0;
-  if (!c.take_number(1, 6, value) || is_word(c.peek()) || c.peek() == '.' || c.peek() == '/')
+  if (!c.take_number(1, 6, value) || text::is_word(c.peek()) || c.peek() == '.' || c.peek() == '/')
     return std::nullopt;
   return Rank{static_cast<std::int32_t>(value)};
 }
 
 /// Behind the word: `=4`, ` 4`, `4`, `: 4`.
 std::optional<Rank> rank_value(std::string_view text, std::size_t at) {
-  Cursor c{text, at};
+  text::Cursor c{text, at};
   if (c.take('=') || c.take(':'))
     c.skip_blanks();
-  else if (!is_digit(c.peek()) && !c.take(' '))
+  else if (!text::is_digit(c.peek()) && !c.take(' '))
     return std::nullopt;
   return rank_number(text, c.at);
 }
 
 /// Inside a bracket group. `[PG ID 3 .. Rank 2]` is a group's rank unless it is the default one.
 std::optional<Rank> rank_in_group(std::string_view group) {
-  if (group.starts_with("PG ") && !contains(group, "default_pg")) return std::nullopt;
+  if (group.starts_with("PG ") && !text::contains(group, "default_pg")) return std::nullopt;
   if (group.starts_with("global_rank=")) return rank_number(group, 12);
   for (std::size_t at = 0; at + 4 < group.size(); ++at) {
     if ((group[at] | 0x20) != 'r' || !rank_word(group, at)) continue;
@@ -51,14 +51,14 @@ std::optional<Rank> rank_in_group(std::string_view group) {
 }
 
 Level level_in_group(std::string_view group) {
-  const Level whole = level_of_spelled_word(group);
+  const Level whole = text::level_of_spelled_word(group);
   if (whole != Level::unknown) return whole;
   std::size_t at = 0;
   while (at < group.size()) {
-    while (at < group.size() && !is_alpha(group[at])) ++at;
+    while (at < group.size() && !text::is_alpha(group[at])) ++at;
     const std::size_t from = at;
-    while (at < group.size() && is_word(group[at])) ++at;
-    const Level level = level_of_word(group.substr(from, at - from));
+    while (at < group.size() && text::is_word(group[at])) ++at;
+    const Level level = text::level_of_word(group.substr(from, at - from));
     if (level != Level::unknown) return level;
     if (at == from) ++at;
   }
@@ -69,13 +69,13 @@ Level level_in_group(std::string_view group) {
 Level letter_in_group(std::string_view group) {
   if (group.empty() || (group.size() > 1 && group[1] != ' ')) return Level::unknown;
   const bool threads = group.find_first_not_of("0123456789 ", 1) == std::string_view::npos;
-  if (!threads && !contains(group, ".c")) return Level::unknown;
-  return level_of_letter(group[0]);
+  if (!threads && !text::contains(group, ".c")) return Level::unknown;
+  return text::level_of_letter(group[0]);
 }
 
 /// Behind a level that ends at `at`: `: `, ` - `, ` | `, `] ` with what else is in the bracket.
 std::size_t behind_level(std::string_view text, std::size_t at) {
-  Cursor c{text, at};
+  text::Cursor c{text, at};
   if (c.take(':') || c.take(']')) {
     c.take(' ');
     return c.at;
@@ -104,7 +104,7 @@ struct Walk {
 
   /// `rank9: text`, `Rank 10: text`.
   void rank_before_colon() {
-    Cursor c{text, 4};
+    text::Cursor c{text, 4};
     c.take(' ');
     std::int64_t value = 0;
     if (c.take_number(1, 6, value) && c.take(": "))
@@ -115,7 +115,7 @@ struct Walk {
   bool level_in(std::size_t at, char close) {
     const std::size_t end = text.substr(0, at + 12).find(close, at);
     if (end == std::string_view::npos || header.level != Level::unknown) return false;
-    header.level = level_of_spelled_word(text.substr(at + 1, end - at - 1));
+    header.level = text::level_of_spelled_word(text.substr(at + 1, end - at - 1));
     after_mark = header.level != Level::unknown;
     return after_mark;
   }
@@ -124,14 +124,16 @@ struct Walk {
   Level level_of_token(std::string_view token, std::size_t at) const {
     const std::string_view front = token.substr(0, token.find(':'));
     if (bare == 0 || after_mark || stamped || behind_library())
-      if (const Level level = level_of_word(front); level != Level::unknown) return level;
+      if (const Level level = text::level_of_word(front); level != Level::unknown) return level;
     if (bare == 0 && front.size() < token.size())
-      if (const Level level = level_of_spelled_word(front); level != Level::unknown) return level;
+      if (const Level level = text::level_of_spelled_word(front); level != Level::unknown)
+        return level;
     // TensorFlow: `W tensorflow/core/x.cc:3] text`.
-    if (bare == 0 && stamped && token.size() == 1 && contains(text.substr(0, at + 48), ".cc:"))
-      return level_of_letter(token[0]);
+    if (bare == 0 && stamped && token.size() == 1 &&
+        text::contains(text.substr(0, at + 48), ".cc:"))
+      return text::level_of_letter(token[0]);
     if (!front.starts_with("|CCL_")) return Level::unknown;
-    return level_of_word(front.substr(5, front.find('|', 5) - 5));
+    return text::level_of_word(front.substr(5, front.find('|', 5) - 5));
   }
 
   /// Libraries name themselves before the level.
@@ -154,7 +156,7 @@ struct Walk {
 
   /// Whether a token may be or begin with a level at all: most are not looked at closer.
   bool may_be_level(std::string_view token) const {
-    if (token.size() > 1 && is_upper(token[0]) && is_upper(token[1])) return true;
+    if (token.size() > 1 && text::is_upper(token[0]) && text::is_upper(token[1])) return true;
     return bare == 0 || token[0] == '|';
   }
 
@@ -187,7 +189,7 @@ struct Walk {
   bool mark(std::size_t at) const {
     const char c = text[at];
     return (c == '-' || c == '|' || c == ':' || c == '>') &&
-           (at + 1 == text.size() || is_blank(text[at + 1]) || text[at + 1] == c);
+           (at + 1 == text.size() || text::is_blank(text[at + 1]) || text[at + 1] == c);
   }
 };
 
@@ -200,9 +202,9 @@ Header scan_header(std::string_view text, bool stamped) {
   std::size_t at = 0;
   while (at < text.size() && walk.bare < kBareWordsMax) {
     const char c = text[at];
-    if (is_blank(c)) {
+    if (text::is_blank(c)) {
       ++at;
-    } else if (is_alnum(c)) {
+    } else if (text::is_alnum(c)) {
       at = walk.word(at);
     } else if (c == '[') {
       const std::size_t close = text.find(']', at);

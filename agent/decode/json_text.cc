@@ -7,7 +7,7 @@ int hex_value(std::string_view digits) {
   int value = 0;
   for (const char c : digits) {
     value *= 16;
-    if (is_digit(c))
+    if (text::is_digit(c))
       value += c - '0';
     else if (c >= 'a' && c <= 'f')
       value += c - 'a' + 10;
@@ -39,7 +39,7 @@ void append_utf8(std::string& out, unsigned code) {
 }
 
 /// `\uXXXX`, surrogate pairs joined; the cursor stands behind the `u`.
-bool take_unicode(Cursor& cursor, std::string& out) {
+bool take_unicode(text::Cursor& cursor, std::string& out) {
   const int high = cursor.rest().size() < 4 ? -1 : hex_value(cursor.rest().substr(0, 4));
   if (high < 0) return false;
   cursor.at += 4;
@@ -62,7 +62,7 @@ bool take_unicode(Cursor& cursor, std::string& out) {
 }  // namespace
 
 /// A JSON string; the cursor stands behind the opening quote and ends behind the closing one.
-bool take_json_string(Cursor& cursor, std::string& out) {
+bool take_json_string(text::Cursor& cursor, std::string& out) {
   while (!cursor.done()) {
     const std::size_t stop = cursor.text.find_first_of("\"\\", cursor.at);
     if (stop == std::string_view::npos) return false;
@@ -97,7 +97,7 @@ bool take_json_string(Cursor& cursor, std::string& out) {
   return false;
 }
 
-bool skip_json_string(Cursor& cursor, std::string_view& raw) {
+bool skip_json_string(text::Cursor& cursor, std::string_view& raw) {
   const std::size_t from = cursor.at;
   while (!cursor.done()) {
     const std::size_t stop = cursor.text.find_first_of("\"\\", cursor.at);

@@ -7,14 +7,14 @@
 #include <string>
 #include <string_view>
 
-#include "agent/decode/scan.h"
+#include "agent/text/scan.h"
 
 namespace l4::decode {
 
 /// Appends the text to `out`. Lone surrogates become U+FFFD.
-bool take_json_string(Cursor& cursor, std::string& out);
+bool take_json_string(text::Cursor& cursor, std::string& out);
 
 /// `raw` keeps its escapes.
-bool skip_json_string(Cursor& cursor, std::string_view& raw);
+bool skip_json_string(text::Cursor& cursor, std::string_view& raw);
 
 }  // namespace l4::decode

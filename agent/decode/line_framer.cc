@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/decode/scan.h"
+#include "agent/text/scan.h"
 #include "common/base/find_bytes.h"
 
 namespace l4::decode {
@@ -155,7 +155,7 @@ void LineFramer::append(std::string_view piece) {
   current_.text.append(piece.substr(0, room));
   dropped_ += piece.size() - std::min(piece.size(), room);
   if (current_.text.size() > line_bytes_max_) cut_ = true;
-  if (was_blank) current_.blank = all_blank(piece);
+  if (was_blank) current_.blank = text::all_blank(piece);
   if (was_blank && !current_.blank && has_head_) ++updates_;
 }
 

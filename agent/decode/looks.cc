@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "agent/decode/header.h"
-#include "agent/decode/level.h"
-#include "agent/decode/scan.h"
+#include "agent/text/level.h"
+#include "agent/text/scan.h"
 #include "common/base/hash.h"
 
 namespace l4::decode {
@@ -36,12 +36,13 @@ std::string_view body_of(std::string_view text, const Message& message, std::str
 /// Without the memo.
 std::optional<Rank> look_at(std::string_view indented, Message& message) {
   Record& record = message.record;
-  record.text = trim(indented);
+  record.text = text::trim(indented);
   const Header header = scan_header(record.text, message.stamped);
   if (record.level == Level::unknown) record.level = header.level;
   message.body =
       body_of(indented, message, record.text.substr(std::min(header.end, record.text.size())));
-  if (record.level == Level::unknown) record.level = level_of_message(trim_left(message.body));
+  if (record.level == Level::unknown)
+    record.level = text::level_of_message(text::trim_left(message.body));
   message.shape = shape_of(message.body, record.level);
   return header.rank;
 }
@@ -59,7 +60,7 @@ Outline with_marks(Outline outline, const Message& message, std::size_t blanks) 
 }  // namespace
 
 std::optional<Rank> LooksReader::read(std::string_view indented, Message& message) {
-  const std::string_view text = trim(indented);
+  const std::string_view text = text::trim(indented);
   const auto blanks = static_cast<std::size_t>(text.data() - indented.data());
   message.record.outline = outline_of(text);
   if (expect_) expect_(message.record.outline);

@@ -1,6 +1,6 @@
 #include "agent/decode/progress_bar.h"
 
-#include "agent/decode/scan.h"
+#include "agent/text/scan.h"
 
 namespace l4::decode {
 namespace {
@@ -10,9 +10,9 @@ bool take_counts(std::string_view line, std::size_t from, Bar& bar, std::size_t&
   const std::size_t slash = line.find('/', from);
   if (slash == std::string_view::npos || slash + 1 >= line.size()) return false;
   std::size_t begin = slash;
-  while (begin > from && is_digit(line[begin - 1])) --begin;
-  Cursor done{line, begin};
-  Cursor total{line, slash + 1};
+  while (begin > from && text::is_digit(line[begin - 1])) --begin;
+  text::Cursor done{line, begin};
+  text::Cursor total{line, slash + 1};
   if (!done.take_number(1, 15, bar.done) || !total.take_number(1, 15, bar.total)) return false;
   total.skip_blanks();
   bracket = total.at;
@@ -24,7 +24,7 @@ bool take_counts(std::string_view line, std::size_t from, Bar& bar, std::size_t&
 std::optional<Bar> find_bar(std::string_view line) {
   const std::size_t percent = line.find("%|");
   if (percent == std::string_view::npos || percent == 0 || percent > 120 ||
-      !is_digit(line[percent - 1]))
+      !text::is_digit(line[percent - 1]))
     return std::nullopt;
   const std::size_t close = line.find('|', percent + 2);
   if (close == std::string_view::npos) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<Bar> find_bar(std::string_view line) {
   std::size_t bracket = 0;
   if (!take_counts(line, close + 1, bar, bracket)) return std::nullopt;
   const std::size_t end = line.find(']', bracket);
-  if (end != std::string_view::npos) bar.behind = trim(line.substr(end + 1));
+  if (end != std::string_view::npos) bar.behind = text::trim(line.substr(end + 1));
   return bar;
 }
 

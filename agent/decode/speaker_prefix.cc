@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "agent/decode/level.h"
-#include "agent/decode/scan.h"
+#include "agent/text/level.h"
+#include "agent/text/scan.h"
 #include "common/base/find_bytes.h"
 
 namespace l4::decode {
@@ -29,8 +29,8 @@ void drop(std::string_view& line, std::size_t n) {
 
 /// `[rank4]:` is global; `[default3]:` and any other role name is local.
 bool take_rank_tag(std::string_view& line, Prefixes& out) {
-  Cursor c{line, 1};
-  while (is_alpha(c.peek()) || c.peek() == '_') ++c.at;
+  text::Cursor c{line, 1};
+  while (text::is_alpha(c.peek()) || c.peek() == '_') ++c.at;
   const std::string_view word = line.substr(1, c.at - 1);
   const std::size_t number_at = c.at;
   std::int64_t value = 0;
@@ -54,7 +54,7 @@ bool take_rank_tag(std::string_view& line, Prefixes& out) {
 }
 
 /// `<stdout>`, `<stderr>:`.
-bool take_stream_name(Cursor& c) {
+bool take_stream_name(text::Cursor& c) {
   if (!c.take("<stdout>") && !c.take("<stderr>") && !c.take("<stddiag>")) return false;
   c.take(':');
   return true;
@@ -63,14 +63,14 @@ bool take_stream_name(Cursor& c) {
 /// mpirun --tag-output: `[1,4]<stdout>:`, `[1,4][host:pid]<stderr>: `,
 /// `[prterun-host-7@1,4]<stdout>`.
 bool take_mpi_tag(std::string_view& line, Prefixes& out) {
-  Cursor c{line, 1};
-  while (is_host(c.peek()) || c.peek() == '@') ++c.at;
+  text::Cursor c{line, 1};
+  while (text::is_host(c.peek()) || c.peek() == '@') ++c.at;
   std::int64_t rank = 0;
   if (c.at == 1 || !c.take(',') || !c.take_number(1, 7, rank) || !c.take(']')) return false;
   std::string_view host;
   if (c.take('[')) {
     const std::size_t from = c.at;
-    while (is_host(c.peek())) ++c.at;
+    while (text::is_host(c.peek())) ++c.at;
     host = line.substr(from, c.at - from);
     std::int64_t pid = 0;
     if (!c.take(':') || !c.take_number(1, 10, pid) || !c.take(']')) return false;
@@ -85,7 +85,7 @@ bool take_mpi_tag(std::string_view& line, Prefixes& out) {
 
 /// `<stdout>:`, what --timestamp-output alone leaves.
 bool take_stream_tag(std::string_view& line, Prefixes& out) {
-  Cursor c{line};
+  text::Cursor c{line};
   if (!take_stream_name(c) || line[c.at - 1] != ':') return false;
   mix(out, line.substr(0, c.at), 8);
   drop(line, c.at);
@@ -94,13 +94,13 @@ bool take_stream_tag(std::string_view& line, Prefixes& out) {
 
 /// kubectl logs --prefix: `[pod/llama-worker-0/pytorch] `.
 bool take_pod_tag(std::string_view& line, Prefixes& out) {
-  Cursor c{line};
+  text::Cursor c{line};
   if (!c.take("[pod/")) return false;
   const std::size_t from = c.at;
-  while (is_host(c.peek())) ++c.at;
+  while (text::is_host(c.peek())) ++c.at;
   const std::string_view pod = line.substr(from, c.at - from);
   if (pod.empty() || !c.take('/')) return false;
-  while (is_host(c.peek())) ++c.at;
+  while (text::is_host(c.peek())) ++c.at;
   if (!c.take(']')) return false;
   if (out.speaker.host.empty()) out.speaker.host = pod;
   mix(out, line.substr(0, c.at), 9);
@@ -128,7 +128,7 @@ bool take_ray_tag(std::string_view& line, Prefixes& out) {
   std::size_t pid = tag.starts_with("pid=") ? 0 : tag.find(" pid=");
   if (pid != std::string_view::npos) {
     pid = tag.find('=', pid) + 1;
-    if (pid >= tag.size() || !is_digit(tag[pid])) return false;
+    if (pid >= tag.size() || !text::is_digit(tag[pid])) return false;
   } else if (!tag.starts_with("raylet") && !tag.starts_with("autoscaler") &&
              !tag.starts_with("gcs_server") && !tag.starts_with("dashboard")) {
     return false;
@@ -149,7 +149,7 @@ bool take_label(std::string_view& line, const PrefixTrust& trust, Prefixes& out)
   std::size_t length = 0;
   const auto label = label_of(line, length);
   if (!label) return false;
-  const std::string_view text = trim(line.substr(0, length));
+  const std::string_view text = text::trim(line.substr(0, length));
   const std::string_view digits = text.substr(0, text.size() - 1);
   out.label = true;
   out.label_value = label;
@@ -190,8 +190,8 @@ bool take_front(std::string_view& line, const PrefixTrust& trust, Prefixes& out)
 
 /// `host:pid:tid [dev] `: the host, and where the message begins.
 std::string_view nccl_tag(std::string_view line, std::size_t& length) {
-  Cursor c{line};
-  while (is_host(c.peek())) ++c.at;
+  text::Cursor c{line};
+  while (text::is_host(c.peek())) ++c.at;
   const std::string_view host = line.substr(0, c.at);
   std::int64_t number = 0;
   if (!c.take(':') || !c.take_number(1, 10, number) || !c.take(':') ||
@@ -205,15 +205,15 @@ std::string_view nccl_tag(std::string_view line, std::size_t& length) {
 
 /// `[host:pid:n] ` (UCX) and `[host:pid] ` (Open MPI).
 std::string_view bracket_tag(std::string_view line, std::size_t& length) {
-  Cursor c{line, 1};
-  while (is_host(c.peek())) ++c.at;
+  text::Cursor c{line, 1};
+  while (text::is_host(c.peek())) ++c.at;
   const std::string_view host = line.substr(1, c.at - 1);
   std::int64_t number = 0;
   if (!host_like(host) || !c.take(':') || !c.take_number(2, 10, number)) return {};
   while (c.take(':'))
     if (!c.take_number(1, 10, number)) return {};
-  if (!c.take(']') || !(c.done() || is_blank(c.peek()))) return {};
-  if (is_digit(host.front()) && host.find('.') == std::string_view::npos) return {};
+  if (!c.take(']') || !(c.done() || text::is_blank(c.peek()))) return {};
+  if (text::is_digit(host.front()) && host.find('.') == std::string_view::npos) return {};
   length = c.at;
   return host;
 }
@@ -242,8 +242,8 @@ enum class First : std::uint8_t { square, round, angle, digit, letter, none };
 
 First first_of(char c) {
   if (c == '[') return First::square;
-  if (is_digit(c)) return First::digit;
-  if (is_alpha(c)) return First::letter;
+  if (text::is_digit(c)) return First::digit;
+  if (text::is_alpha(c)) return First::letter;
   if (c == '(') return First::round;
   return c == '<' ? First::angle : First::none;
 }
@@ -278,7 +278,7 @@ constexpr std::array kPrefixes{
 
 /// The character behind the name or number at the front, which rules most rows out at once.
 char mark_of(std::string_view text, First first) {
-  const auto ends_name = [](auto byte) { return (kIsHostByte(byte) | (byte == '@')) == 0; };
+  const auto ends_name = [](auto byte) { return (text::kIsHostByte(byte) | (byte == '@')) == 0; };
   const std::size_t at = find_kind(text, first == First::square ? 1 : 0, ends_name);
   return at < text.size() ? text[at] : '\0';
 }
@@ -301,8 +301,8 @@ bool take_one(std::string_view& text, bool at_front, const PrefixTrust& trust, P
 }  // namespace
 
 bool take_host_and_rank(std::string_view& line, Prefixes& out) {
-  Cursor c{line};
-  while (is_host(c.peek())) ++c.at;
+  text::Cursor c{line};
+  while (text::is_host(c.peek())) ++c.at;
   const std::string_view host = line.substr(0, c.at);
   std::int64_t rank = 0;
   if (!c.take(" rank=") || !c.take_number(1, 6, rank) || c.peek() != ' ' || !host_like(host))
@@ -328,10 +328,10 @@ std::string_view without_repeat_note(std::string_view text) {
   const std::size_t at = text.rfind(kNote);
   if (at == std::string_view::npos || at == 0) return text;
   std::size_t begin = at;
-  while (begin > 0 && is_digit(text[begin - 1])) --begin;
+  while (begin > 0 && text::is_digit(text[begin - 1])) --begin;
   const std::string_view front = text.substr(0, begin);
   if (begin == at || !front.ends_with("[repeated ")) return text;
-  const std::string_view said = trim_right(front.substr(0, front.size() - 10));
+  const std::string_view said = text::trim_right(front.substr(0, front.size() - 10));
   return said.empty() ? text : said;
 }
 

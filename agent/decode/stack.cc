@@ -1,6 +1,6 @@
 #include "agent/decode/stack.h"
 
-#include "agent/decode/scan.h"
+#include "agent/text/scan.h"
 
 namespace l4::decode {
 namespace {
@@ -25,7 +25,7 @@ void append_frame(std::string_view line, std::string& stack) {
   const auto function = path.find(kFunction, end);
   if (function == std::string_view::npos) return;
   const auto file = tail_of(path.substr(0, end));
-  const auto name = trim(path.substr(function + kFunction.size()));
+  const auto name = text::trim(path.substr(function + kFunction.size()));
   if (stack.size() + file.size() + name.size() + 2 > kStackBytesMax) return;
   stack.append(file).append(1, ':').append(name).append(1, '\n');
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "agent/decode/rows_by_first.h"
-#include "agent/decode/scan.h"
+#include "agent/text/rows_by_first.h"
+#include "agent/text/scan.h"
 
 namespace l4::decode {
 namespace {
@@ -98,7 +98,7 @@ constexpr std::array<std::string_view, 19> kQuietParents{
 constexpr std::array<std::string_view, 5> kPlainParents{"", "record", "extra", "fields", "context"};
 
 char to_lower(char c) {
-  return is_upper(c) ? static_cast<char>(c | 0x20) : c;
+  return text::is_upper(c) ? static_cast<char>(c | 0x20) : c;
 }
 
 bool same(std::string_view text, std::string_view lower) {
@@ -115,7 +115,7 @@ bool one_of(std::string_view text, const std::array<std::string_view, N>& names)
 }  // namespace
 
 const StructuredKey* find_key(std::string_view parent, std::string_view name) {
-  static constexpr RowsByFirst kByFirst{kKeys, &StructuredKey::key};
+  static constexpr text::RowsByFirst kByFirst{kKeys, &StructuredKey::key};
   if (name.empty()) return nullptr;
   const bool plain = same(parent, "") || same(parent, "record") || same(parent, "fields");
   for (const StructuredKey& key : kByFirst.of(to_lower(name[0])))
@@ -127,7 +127,7 @@ const StructuredKey* find_key(std::string_view parent, std::string_view name) {
 
 bool says_nothing(std::string_view parent, std::string_view key) {
   return key.empty() || key[0] == '_' || one_of(key, kQuietKeys) || one_of(parent, kQuietParents) ||
-         contains(parent, "googleapis");
+         text::contains(parent, "googleapis");
 }
 
 bool is_plain_parent(std::string_view parent) {

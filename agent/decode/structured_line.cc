@@ -3,24 +3,24 @@
 #include <algorithm>
 
 #include "agent/decode/json_text.h"
-#include "agent/decode/level.h"
-#include "agent/decode/scan.h"
 #include "agent/decode/structured_keys.h"
+#include "agent/text/level.h"
+#include "agent/text/scan.h"
 
 namespace l4::decode {
 namespace {
 
 /// Words of loggers that are not those of common/base.
 Level level_of_text(std::string_view word) {
-  if (const Level level = level_of_word(word); level != Level::unknown) return level;
-  if (const Level level = level_of_spelled_word(word); level != Level::unknown) return level;
-  if (const Level level = level_of_syslog(word); level != Level::unknown) return level;
+  if (const Level level = text::level_of_word(word); level != Level::unknown) return level;
+  if (const Level level = text::level_of_spelled_word(word); level != Level::unknown) return level;
+  if (const Level level = text::level_of_syslog(word); level != Level::unknown) return level;
   return word == "eror" ? Level::error : word == "dbug" ? Level::debug : Level::unknown;
 }
 
 /// Numbers: below 8 syslog's, `levelno` Python's (30 warns), else those of pino (40 warns).
 Level level_of_number(int value, bool python) {
-  if (value < 8) return level_of_priority(value);
+  if (value < 8) return text::level_of_priority(value);
   constexpr std::array kPython{Level::trace,   Level::debug, Level::info,
                                Level::warning, Level::error, Level::fatal};
   constexpr std::array kPino{Level::trace,   Level::trace, Level::debug, Level::info,
@@ -31,7 +31,7 @@ Level level_of_number(int value, bool python) {
 }
 
 std::optional<std::int32_t> small_number(std::string_view text) {
-  Cursor c{text};
+  text::Cursor c{text};
   int value = 0;
   if (!c.take_number(1, 6, value) || !c.done()) return std::nullopt;
   return value;
@@ -39,13 +39,13 @@ std::optional<std::int32_t> small_number(std::string_view text) {
 
 /// Seconds, or milli-, micro- or nanoseconds by the number of digits.
 std::optional<std::int64_t> epoch_ms(std::string_view text) {
-  Cursor c{text};
+  text::Cursor c{text};
   std::int64_t value = 0;
   const bool whole = c.take_number(9, 18, value);
-  const std::size_t digits = c.at + (whole && is_digit(c.peek()) ? 1 : 0);
+  const std::size_t digits = c.at + (whole && text::is_digit(c.peek()) ? 1 : 0);
   if (digits > c.at) ++c.at;
   int millis = 0;
-  if (c.take('.')) take_fraction(c, millis);
+  if (c.take('.')) stamps::take_fraction(c, millis);
   if (!whole || !c.done()) return std::nullopt;
   switch (digits) {
     case 9:
@@ -69,12 +69,12 @@ std::string_view last_line(std::string_view text) {
 
 /// The line of a trace that names the exception: a Python traceback's last, else the first.
 std::string_view exception_line(std::string_view trace) {
-  return contains(trace, "Traceback (most recent") ? last_line(trace)
-                                                   : trace.substr(0, trace.find('\n'));
+  return text::contains(trace, "Traceback (most recent") ? last_line(trace)
+                                                         : trace.substr(0, trace.find('\n'));
 }
 
 /// Steps over a value; `raw` is its text.
-bool skip_value(Cursor& c, Field& field) {
+bool skip_value(text::Cursor& c, Field& field) {
   const std::size_t from = c.at;
   field.text = field.escaped = false;
   if (c.take('"')) {
@@ -95,19 +95,19 @@ bool skip_value(Cursor& c, Field& field) {
       if (--open > 0) continue;
       ++c.at;
       break;
-    } else if (open == 0 && (sign == ',' || sign == '}' || sign == ']' || is_blank(sign))) {
+    } else if (open == 0 && (sign == ',' || sign == '}' || sign == ']' || text::is_blank(sign))) {
       break;
     }
   }
   field.value = c.text.substr(from, c.at - from);
   const char first = field.value.empty() ? '\0' : field.value[0];
-  return open == 0 && (is_digit(first) || is_lower(first) || first == '-' || first == '[' ||
-                       first == '{' || first == 'N');
+  return open == 0 && (text::is_digit(first) || text::is_lower(first) || first == '-' ||
+                       first == '[' || first == '{' || first == 'N');
 }
 
 /// Calls `leaf` for each value of the object at the cursor that is no object itself.
 template <class Leaf>
-bool walk_object(Cursor& c, std::string_view parent, int depth, const Leaf& leaf) {
+bool walk_object(text::Cursor& c, std::string_view parent, int depth, const Leaf& leaf) {
   constexpr int kDepthMax = 5;
   if (!c.take('{')) return false;
   c.skip_blanks();
@@ -151,7 +151,7 @@ void StructuredLine::keep(Part part, const Field& field, int priority) {
   std::string& kept = parts_[part];
   kept.clear();
   if (field.escaped) {
-    Cursor c{{field.value.data(), field.value.size() + 1}};  // with its closing quote
+    text::Cursor c{{field.value.data(), field.value.size() + 1}};  // with its closing quote
     if (!take_json_string(c, kept)) return kept.clear();
   } else {
     kept.assign(field.value);
@@ -167,12 +167,12 @@ void StructuredLine::take_level(const Field& field) {
 }
 
 void StructuredLine::take_time(const Field& field) {
-  RawStamp raw;
+  stamps::RawStamp raw;
   if (const auto epoch = epoch_ms(field.value)) {
     raw.epoch_ms = epoch;
   } else {
-    Cursor c{field.value};
-    if (!field.text || !scan_iso(c, raw.civil) || !raw.civil.valid()) return;
+    text::Cursor c{field.value};
+    if (!field.text || !stamps::scan_iso(c, raw.civil) || !raw.civil.valid()) return;
   }
   stamp = raw;
 }
@@ -237,7 +237,7 @@ void StructuredLine::append_exception() {
     scratch_.insert(0, parts_[kType]);
   }
   if (level == Level::unknown && !trace.empty()) level = Level::error;
-  if (scratch_.empty() || contains(text_, scratch_)) return;
+  if (scratch_.empty() || text::contains(text_, scratch_)) return;
   text_.append(" | ").append(scratch_);
 }
 
@@ -254,8 +254,8 @@ void StructuredLine::finish() {
   for (const char c : message) {
     const bool ends = c == '\n' || c == '\r';
     if (ends && !line_begins) text_.push_back(' ');
-    if (!ends && !(line_begins && is_blank(c))) text_.push_back(c);
-    line_begins = ends || (line_begins && is_blank(c));
+    if (!ends && !(line_begins && text::is_blank(c))) text_.push_back(c);
+    line_begins = ends || (line_begins && text::is_blank(c));
   }
   while (!text_.empty() && text_.back() == ' ') text_.pop_back();
   text_.append(extras_);
@@ -264,7 +264,7 @@ void StructuredLine::finish() {
 
 bool StructuredLine::read_json(std::string_view line) {
   begin();
-  Cursor c{line};
+  text::Cursor c{line};
   if (!walk_object(c, "", 0, [this](const Field& field) { take(field); })) return false;
   c.skip_blanks();
   if (!c.done()) return false;
@@ -274,11 +274,11 @@ bool StructuredLine::read_json(std::string_view line) {
 
 bool StructuredLine::read_logfmt(std::string_view line) {
   begin();
-  Cursor c{line};
+  text::Cursor c{line};
   while (!c.done()) {
     Field field;
     const std::size_t from = c.at;
-    while (is_host(c.peek()) || c.peek() == '@') ++c.at;
+    while (text::is_host(c.peek()) || c.peek() == '@') ++c.at;
     field.key = line.substr(from, c.at - from);
     if (field.key.empty() || !c.take('=')) return false;
     if (c.take('"')) {
@@ -287,10 +287,10 @@ bool StructuredLine::read_logfmt(std::string_view line) {
     } else {
       field.text = true;
       const std::size_t at = c.at;
-      while (!c.done() && !is_blank(c.peek())) ++c.at;
+      while (!c.done() && !text::is_blank(c.peek())) ++c.at;
       field.value = line.substr(at, c.at - at);
     }
-    if (!c.done() && !is_blank(c.peek())) return false;
+    if (!c.done() && !text::is_blank(c.peek())) return false;
     c.skip_blanks();
     take(field);
   }

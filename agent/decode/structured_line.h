@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent/decode/timestamp_formats.h"
+#include "agent/stamps/formats.h"
 #include "common/base/ids.h"
 #include "common/base/vocabulary.h"
 
@@ -36,7 +36,7 @@ class StructuredLine {
 
   std::string_view text() const { return text_; }
   std::string_view host() const { return host_; }
-  std::optional<RawStamp> stamp;  ///< time only, nothing to cut
+  std::optional<stamps::RawStamp> stamp;  ///< time only, nothing to cut
   Level level = Level::unknown;
   std::optional<Rank> rank;
   std::optional<std::int32_t> local_rank;

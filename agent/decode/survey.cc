@@ -6,10 +6,10 @@
 #include <array>
 #include <cstring>
 
-#include "agent/decode/civil.h"
 #include "agent/decode/clean.h"
 #include "agent/decode/envelope.h"
-#include "agent/decode/scan.h"
+#include "agent/stamps/civil.h"
+#include "agent/text/scan.h"
 
 namespace l4::decode {
 namespace {
@@ -26,7 +26,7 @@ bool counted_thing(std::string_view name) {
       "stage", "batch", "device", "shard",     "phase", "expert", "eval",  "train", "val",
       "test",  "trial", "run",    "level",     "line",  "bucket", "model", "group"};
   std::size_t n = 0;
-  while (n < name.size() && is_alpha(name[n])) ++n;
+  while (n < name.size() && text::is_alpha(name[n])) ++n;
   if (name.find_first_not_of("0123456789", n) != std::string_view::npos) return false;
   return std::any_of(kThings.begin(), kThings.end(), [&](std::string_view thing) {
     return n == thing.size() && ::strncasecmp(name.data(), thing.data(), n) == 0;
@@ -42,17 +42,17 @@ bool certain_host(std::string_view name) {
   bool mark = false;
   for (const char c : name) {
     dots += c == '.';
-    digits_only = digits_only && (is_digit(c) || c == '.');
-    mark = mark || is_digit(c) || c == '-';
+    digits_only = digits_only && (text::is_digit(c) || c == '.');
+    mark = mark || text::is_digit(c) || c == '-';
   }
   return digits_only ? dots == 3 : mark;
 }
 
 /// Labels may stand behind a stamp that something put before each line.
 bool take_iso_stamp(std::string_view& line) {
-  Civil ignored;
-  Cursor c{line};
-  if (line.size() < 22 || line[4] != '-' || !scan_iso(c, ignored)) return false;
+  stamps::Civil ignored;
+  text::Cursor c{line};
+  if (line.size() < 22 || line[4] != '-' || !stamps::scan_iso(c, ignored)) return false;
   c.take(' ');
   line.remove_prefix(c.at);
   return true;
@@ -79,7 +79,7 @@ bool Survey::expects_none() const {
 }
 
 void Survey::count(std::string_view line) {
-  if (line.empty() || all_blank(line)) return;
+  if (line.empty() || text::all_blank(line)) return;
   ++block_.lines;
   std::size_t length = 0;
   if (line[0] == '[') {
@@ -89,12 +89,12 @@ void Survey::count(std::string_view line) {
     }
     return;
   }
-  if (is_alpha(line[0])) return count_front(line);
-  if (!is_digit(line[0]) && line[0] != ' ') return;
+  if (text::is_alpha(line[0])) return count_front(line);
+  if (!text::is_digit(line[0]) && line[0] != ' ') return;
   const bool stamped = (labels_ || blocks_ <= kStampedBlocks) && take_iso_stamp(line);
   const auto label = count_label(line);
   if (stamped) return;  // behind a stamp names are those of loggers
-  if (!line.empty() && is_alnum(line[0])) count_front(line);
+  if (!line.empty() && text::is_alnum(line[0])) count_front(line);
   if (label) compare_tag(line, *label);
 }
 
@@ -106,7 +106,7 @@ std::optional<std::int32_t> Survey::count_label(std::string_view& line) {
   const auto slot = static_cast<std::size_t>(*label) % block_.seen_labels.size();
   block_.repeated_labels += line[0] == ' ' || block_.seen_labels.test(slot);
   block_.seen_labels.set(slot);
-  line = trim_left(line.substr(length));
+  line = text::trim_left(line.substr(length));
   return label;
 }
 
@@ -120,14 +120,14 @@ void Survey::count_front(std::string_view& line) {
     ++known->second;
   else if (names_.size() < kNamesMax)
     names_.emplace(front.name, 1);
-  line = trim_left(line.substr(front.length));
+  line = text::trim_left(line.substr(front.length));
 }
 
 /// `[default1]:` behind a label: the label is a node; `[rank9]:`: is it the rank?
 void Survey::compare_tag(std::string_view line, std::int32_t label) {
-  Cursor c{line};
+  text::Cursor c{line};
   if (!c.take('[')) return;
-  while (is_alpha(c.peek())) ++c.at;
+  while (text::is_alpha(c.peek())) ++c.at;
   const std::string_view name = line.substr(1, c.at - 1);
   std::int64_t rank = 0;
   if (name.empty() || !c.take_number(1, 6, rank) || !c.take("]:")) return;

@@ -6,9 +6,9 @@
 
 #include <optional>
 
-#include "agent/decode/scan.h"
+#include "agent/text/scan.h"
 
-namespace l4::decode {
+namespace l4::stamps {
 
 struct Civil {
   int year = 0;  ///< 0 if not printed
@@ -20,15 +20,15 @@ struct Civil {
 };
 
 /// Digits after a decimal sign, to milliseconds.
-bool take_fraction(Cursor& cursor, int& millis);
+bool take_fraction(text::Cursor& cursor, int& millis);
 /// hh:mm:ss with an optional fraction after `.` or `,`.
-bool take_clock(Cursor& cursor, Civil& civil);
+bool take_clock(text::Cursor& cursor, Civil& civil);
 /// `Jan` .. `Dec` as 1 .. 12.
-bool take_month(Cursor& cursor, int& month);
+bool take_month(text::Cursor& cursor, int& month);
 /// `Z`, ` UTC`, `+hh`, `+hh:mm`, `+hhmm`, the last two also after a blank; nothing if there is
 /// none.
-void take_zone(Cursor& cursor, Civil& civil);
+void take_zone(text::Cursor& cursor, Civil& civil);
 /// YYYY-MM-DD or YYYY.MM.DD and time of day, with the usual separators and zones.
-bool scan_iso(Cursor& cursor, Civil& civil);
+bool scan_iso(text::Cursor& cursor, Civil& civil);
 
-}  // namespace l4::decode
+}  // namespace l4::stamps

@@ -1,21 +1,20 @@
-#include "agent/decode/stamp_scanners.h"
+#include "agent/stamps/scanners.h"
 
 #include <algorithm>
 #include <array>
 
-#include "agent/decode/level.h"
+#include "agent/text/level.h"
 
-namespace l4::decode {
-namespace stamps {
+namespace l4::stamps {
 namespace {
 
 /// Seconds, milli-, micro- or nanoseconds since the epoch by the number of digits, as times of this
 /// century. Whole seconds are not told from other numbers and give none.
-bool take_epoch(Cursor& c, RawStamp& stamp) {
+bool take_epoch(text::Cursor& c, RawStamp& stamp) {
   const std::size_t from = c.at;
   std::int64_t value = 0;
   if (!c.take_number(10, 18, value)) return false;
-  const bool nanos = c.at - from == 18 && is_digit(c.peek());
+  const bool nanos = c.at - from == 18 && text::is_digit(c.peek());
   if (nanos) ++c.at;
   std::int64_t scale = 1;
   switch (c.at - from) {
@@ -38,15 +37,15 @@ bool take_epoch(Cursor& c, RawStamp& stamp) {
   }
   stamp.epoch_ms = value / scale;
   constexpr std::int64_t kFrom = 900'000'000'000, kTo = 2'500'000'000'000;
-  return *stamp.epoch_ms >= kFrom && *stamp.epoch_ms < kTo && !is_word(c.peek());
+  return *stamp.epoch_ms >= kFrom && *stamp.epoch_ms < kTo && !text::is_word(c.peek());
 }
 
 /// `host ` before the program, or nothing before `kernel:`, which some collectors leave alone.
-bool take_host(Cursor& c, std::string_view& host) {
+bool take_host(text::Cursor& c, std::string_view& host) {
   c.skip_blanks();
   if (c.rest().starts_with("kernel: ")) return true;
   const std::size_t from = c.at;
-  while (is_host(c.peek()) || c.peek() == '/') ++c.at;
+  while (text::is_host(c.peek()) || c.peek() == '/') ++c.at;
   if (c.at == from || c.peek() != ' ') return false;
   host = c.text.substr(from, c.at - from);
   c.skip_blanks();
@@ -54,7 +53,7 @@ bool take_host(Cursor& c, std::string_view& host) {
 }
 
 /// Behind the priority of RFC 5424: `1 time host app procid msgid [data] text`.
-bool take_rfc5424(Cursor& c, RawStamp& stamp) {
+bool take_rfc5424(text::Cursor& c, RawStamp& stamp) {
   if (!c.take("1 ")) return false;
   if (c.take("- "))
     stamp.timeless = true;
@@ -84,9 +83,9 @@ bool take_rfc5424(Cursor& c, RawStamp& stamp) {
 
 /// `1795190061.123456 text`, `1795190061123 text`; journalctl's short-unix has a host behind it.
 bool epoch(std::string_view line, RawStamp& stamp) {
-  Cursor c{line};
-  if (!take_epoch(c, stamp) || !(c.done() || is_blank(c.peek()))) return false;
-  Cursor behind = c;
+  text::Cursor c{line};
+  if (!take_epoch(c, stamp) || !(c.done() || text::is_blank(c.peek()))) return false;
+  text::Cursor behind = c;
   if (!take_program_host(behind, stamp.host)) return finish(line, 0, c.at, stamp);
   stamp.cut_to = behind.at;
   return true;
@@ -94,13 +93,13 @@ bool epoch(std::string_view line, RawStamp& stamp) {
 
 /// UCX's `[1759897476.656360]`.
 bool bracket_epoch(std::string_view line, RawStamp& stamp) {
-  Cursor c{line, 1};
+  text::Cursor c{line, 1};
   return take_epoch(c, stamp) && c.take(']') && finish(line, 0, c.at, stamp);
 }
 
 /// `Mar  2 15:59:56 host program[pid]: text`.
 bool syslog(std::string_view line, RawStamp& stamp) {
-  Cursor c{line};
+  text::Cursor c{line};
   Civil& d = stamp.civil;
   if (!take_month(c, d.month) || !c.take(' ')) return false;
   c.skip_blanks();
@@ -112,7 +111,7 @@ bool syslog(std::string_view line, RawStamp& stamp) {
 
 /// `2024-03-02T15:59:56.123456+00:00 host kernel: text`.
 bool syslog_iso(std::string_view line, RawStamp& stamp) {
-  Cursor c{line};
+  text::Cursor c{line};
   if (line.size() < 24 || line[10] != 'T' || !scan_iso(c, stamp.civil)) return false;
   if (!stamp.civil.zone_minutes || !take_program_host(c, stamp.host)) return false;
   stamp.cut_to = c.at;
@@ -121,7 +120,7 @@ bool syslog_iso(std::string_view line, RawStamp& stamp) {
 
 /// `<34>Nov 20 ..` (RFC 3164), `<165>1 2026-11-20T..` (RFC 5424), `<3>[12345.678901] text`.
 bool syslog_priority(std::string_view line, RawStamp& stamp) {
-  Cursor c{line, 1};
+  text::Cursor c{line, 1};
   std::int64_t priority = 0;
   if (!c.take_number(1, 3, priority) || priority > 191 || !c.take('>')) return false;
   RawStamp inner;
@@ -135,14 +134,14 @@ bool syslog_priority(std::string_view line, RawStamp& stamp) {
     stamp.cut_from = 0;
     stamp.cut_to = inner.cut_to + c.at;
   }
-  stamp.level = level_of_priority(static_cast<int>(priority & 7));
+  stamp.level = text::level_of_priority(static_cast<int>(priority & 7));
   return true;
 }
 
 /// dmesg: `[12345.678901] text`, `[12345.678901][  T123] text`, and since the line before it
 /// `[  +0.000844] text`. When the machine was booted is not known, so there is no time.
 bool uptime(std::string_view line, RawStamp& stamp) {
-  Cursor c{line, 1};
+  text::Cursor c{line, 1};
   c.skip_blanks();
   c.take('+');
   std::int64_t value = 0;
@@ -157,7 +156,7 @@ bool uptime(std::string_view line, RawStamp& stamp) {
   stamp.timeless = true;
   c.at = end;
   // journalctl's short-monotonic has a host there; drivers name devices in the same way.
-  Cursor behind = c;
+  text::Cursor behind = c;
   std::string_view host;
   if (take_program_host(behind, host) && (behind.rest().starts_with("kernel:") ||
                                           behind.rest().find("]:") < behind.rest().find(": "))) {
@@ -171,7 +170,7 @@ bool uptime(std::string_view line, RawStamp& stamp) {
 
 /// dmesg -H, once a minute: `[Nov20 15:53] text`, `[Nov 2 15:53] text`.
 bool dmesg_minute(std::string_view line, RawStamp& stamp) {
-  Cursor c{line, 1};
+  text::Cursor c{line, 1};
   Civil& d = stamp.civil;
   if (!take_month(c, d.month)) return false;
   c.skip_blanks();
@@ -181,13 +180,13 @@ bool dmesg_minute(std::string_view line, RawStamp& stamp) {
 
 /// `kern  :warn  : 2025-01-21T04:41:44,283302+00:00 text`: dmesg -x, with any of its times.
 bool dmesg_decoded(std::string_view line, RawStamp& stamp) {
-  Cursor c{line};
-  while (is_lower(c.peek())) ++c.at;
+  text::Cursor c{line};
+  while (text::is_lower(c.peek())) ++c.at;
   c.skip_blanks();
   if (c.at < 4 || c.at > 10 || !c.take(':')) return false;
   const std::size_t from = c.at;
-  while (is_lower(c.peek())) ++c.at;
-  const Level level = level_of_syslog(line.substr(from, c.at - from));
+  while (text::is_lower(c.peek())) ++c.at;
+  const Level level = text::level_of_syslog(line.substr(from, c.at - from));
   c.skip_blanks();
   if (!c.take(": ")) return false;
   const std::size_t stamp_at = c.at;
@@ -195,7 +194,7 @@ bool dmesg_decoded(std::string_view line, RawStamp& stamp) {
   if (!rest.empty() && rest[0] == '[') {
     if (!uptime(rest, stamp) && !ctime_like(rest, stamp)) return false;
     stamp.cut_to += stamp_at;
-  } else if (!is_digit(c.peek()) || !scan_iso(c, stamp.civil)) {
+  } else if (!text::is_digit(c.peek()) || !scan_iso(c, stamp.civil)) {
     return false;
   } else {
     finish(line, 0, c.at, stamp);
@@ -207,7 +206,7 @@ bool dmesg_decoded(std::string_view line, RawStamp& stamp) {
 
 /// /dev/kmsg: `6,1234,98765432,-;text`.
 bool kmsg(std::string_view line, RawStamp& stamp) {
-  Cursor c{line};
+  text::Cursor c{line};
   int priority = 0;
   std::int64_t number = 0;
   if (!c.take_number(1, 3, priority) || !c.take(',') || !c.take_number(1, 18, number) ||
@@ -216,10 +215,9 @@ bool kmsg(std::string_view line, RawStamp& stamp) {
   const std::size_t end = line.substr(0, 64).find(';', c.at);
   if (end == std::string_view::npos) return false;
   stamp.timeless = true;
-  stamp.level = level_of_priority(priority & 7);
+  stamp.level = text::level_of_priority(priority & 7);
   stamp.cut_to = end + 1;
   return true;
 }
 
-}  // namespace stamps
-}  // namespace l4::decode
+}  // namespace l4::stamps

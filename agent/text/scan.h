@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace l4::decode {
+namespace l4::text {
 
 inline bool is_digit(char c) {
   return static_cast<unsigned char>(c - '0') < 10;
@@ -139,4 +139,4 @@ struct Cursor {
   }
 };
 
-}  // namespace l4::decode
+}  // namespace l4::text

@@ -1,10 +1,10 @@
-#include "agent/decode/timestamp.h"
+#include "agent/stamps/timestamp_reader.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-namespace l4::decode {
+namespace l4::stamps {
 namespace {
 
 struct StampRow {
@@ -169,4 +169,4 @@ TEST_CASE("rows of the table name every sign behind the digits that their lines 
 }
 
 }  // namespace
-}  // namespace l4::decode
+}  // namespace l4::stamps

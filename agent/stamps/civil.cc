@@ -1,20 +1,21 @@
-#include "agent/decode/civil.h"
+#include "agent/stamps/civil.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 
-namespace l4::decode {
+namespace l4::stamps {
 namespace {
 
-constexpr std::array kMonths{first_three("Jan"), first_three("Feb"), first_three("Mar"),
-                             first_three("Apr"), first_three("May"), first_three("Jun"),
-                             first_three("Jul"), first_three("Aug"), first_three("Sep"),
-                             first_three("Oct"), first_three("Nov"), first_three("Dec")};
+constexpr std::array kMonths{
+    text::first_three("Jan"), text::first_three("Feb"), text::first_three("Mar"),
+    text::first_three("Apr"), text::first_three("May"), text::first_three("Jun"),
+    text::first_three("Jul"), text::first_three("Aug"), text::first_three("Sep"),
+    text::first_three("Oct"), text::first_three("Nov"), text::first_three("Dec")};
 
 }  // namespace
 
-void take_zone(Cursor& c, Civil& civil) {
+void take_zone(text::Cursor& c, Civil& civil) {
   if (c.done()) return;
   const std::size_t before = c.at;
   if (c.take('Z') || c.take(" UTC")) {
@@ -28,7 +29,8 @@ void take_zone(Cursor& c, Civil& civil) {
   if ((c.take('+') || c.take('-')) && c.take_number(2, 2, hours)) {
     const bool colon = c.take(':');
     const bool has_minutes = c.take_number(2, 2, minutes);
-    if (hours <= 15 && minutes < 60 && !is_digit(c.peek()) && has_minutes >= (colon || spaced)) {
+    if (hours <= 15 && minutes < 60 && !text::is_digit(c.peek()) &&
+        has_minutes >= (colon || spaced)) {
       civil.zone_minutes = (west ? -1 : 1) * (hours * 60 + minutes);
       return;
     }
@@ -36,15 +38,16 @@ void take_zone(Cursor& c, Civil& civil) {
   c.at = before;
 }
 
-bool take_fraction(Cursor& cursor, int& millis) {
-  if (!is_digit(cursor.peek())) return false;
+bool take_fraction(text::Cursor& cursor, int& millis) {
+  if (!text::is_digit(cursor.peek())) return false;
   int scale = 100;
   millis = 0;
-  for (; is_digit(cursor.peek()); ++cursor.at, scale /= 10) millis += (cursor.peek() - '0') * scale;
+  for (; text::is_digit(cursor.peek()); ++cursor.at, scale /= 10)
+    millis += (cursor.peek() - '0') * scale;
   return true;
 }
 
-bool take_clock(Cursor& c, Civil& civil) {
+bool take_clock(text::Cursor& c, Civil& civil) {
   if (!c.take_number(1, 2, civil.hour) || !c.take(':') || !c.take_number(2, 2, civil.minute) ||
       !c.take(':') || !c.take_number(2, 2, civil.second))
     return false;
@@ -53,8 +56,8 @@ bool take_clock(Cursor& c, Civil& civil) {
   return true;
 }
 
-bool take_month(Cursor& c, int& month) {
-  const auto found = std::find(kMonths.begin(), kMonths.end(), first_three(c.rest()));
+bool take_month(text::Cursor& c, int& month) {
+  const auto found = std::find(kMonths.begin(), kMonths.end(), text::first_three(c.rest()));
   if (found == kMonths.end()) return false;
   month = static_cast<int>(found - kMonths.begin()) + 1;
   c.at += 3;
@@ -75,8 +78,8 @@ bool Civil::valid() const {
   return year >= 1990 && year <= 2100 && date.ok();
 }
 
-bool scan_iso(Cursor& cursor, Civil& civil) {
-  Cursor c = cursor;
+bool scan_iso(text::Cursor& cursor, Civil& civil) {
+  text::Cursor c = cursor;
   if (!c.take_number(4, 4, civil.year)) return false;
   const char sign = c.peek() == '.' ? '.' : '-';
   if (!c.take(sign) || !c.take_number(2, 2, civil.month) || !c.take(sign) ||
@@ -92,4 +95,4 @@ bool scan_iso(Cursor& cursor, Civil& civil) {
   return true;
 }
 
-}  // namespace l4::decode
+}  // namespace l4::stamps

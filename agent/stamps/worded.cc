@@ -1,16 +1,15 @@
-#include "agent/decode/stamp_scanners.h"
+#include "agent/stamps/scanners.h"
 
 #include <algorithm>
 #include <array>
 
-#include "agent/decode/level.h"
+#include "agent/text/level.h"
 
-namespace l4::decode {
-namespace stamps {
+namespace l4::stamps {
 
 /// `Thu Mar  2 15:59:56 2023`, in brackets from dmesg -T, with AM or PM from date.
 bool ctime_like(std::string_view line, RawStamp& stamp) {
-  Cursor c{line};
+  text::Cursor c{line};
   const bool bracket = c.take('[');
   if (!take_day_name(c)) return false;
   c.skip_blanks();
@@ -20,9 +19,9 @@ bool ctime_like(std::string_view line, RawStamp& stamp) {
   if (!c.take_number(1, 2, d.day) || !c.take(' ') || !take_clock(c, d)) return false;
   take_half_day(c, d);
   c.skip_blanks();
-  if (is_upper(c.peek())) {  // zone name: only UTC is certain
+  if (text::is_upper(c.peek())) {  // zone name: only UTC is certain
     if (c.take("UTC") || c.take("GMT")) d.zone_minutes = 0;
-    while (is_upper(c.peek())) ++c.at;
+    while (text::is_upper(c.peek())) ++c.at;
     c.skip_blanks();
   }
   if (!c.take_number(4, 4, d.year) || (bracket && !c.take(']'))) return false;
@@ -32,7 +31,7 @@ bool ctime_like(std::string_view line, RawStamp& stamp) {
 /// `Fri, 20 Nov 2026 15:54:21 +0000` (RFC 2822), `20 Nov 2026 15:54:21`, `20/Nov/2026:15:54:21`,
 /// `Nov 20, 2026 3:54:21 PM`, and journalctl's `Fri 2026-11-20 15:54:21 UTC host program:`.
 bool date_in_words(std::string_view line, RawStamp& stamp) {
-  Cursor c{line};
+  text::Cursor c{line};
   const bool bracket = c.take('[');
   if (take_day_name(c)) {
     c.take(',');
@@ -40,7 +39,7 @@ bool date_in_words(std::string_view line, RawStamp& stamp) {
   }
   Civil& d = stamp.civil;
   if (scan_iso(c, d)) {
-    if (Cursor behind = c; take_program_host(behind, stamp.host)) {
+    if (text::Cursor behind = c; take_program_host(behind, stamp.host)) {
       stamp.cut_to = behind.at;
       return true;
     }
@@ -69,7 +68,7 @@ bool date_in_words(std::string_view line, RawStamp& stamp) {
 /// A web server's `10.0.0.3 - - [20/Nov/2026:15:54:21 +0000] "GET ..`: the text keeps it.
 bool access_log(std::string_view line, RawStamp& stamp) {
   const std::size_t open = line.substr(0, 100).find(" [");
-  if (open == std::string_view::npos || !contains(line.substr(0, open), " - ")) return false;
+  if (open == std::string_view::npos || !text::contains(line.substr(0, open), " - ")) return false;
   RawStamp inner;
   if (!date_in_words(line.substr(open + 1), inner)) return false;
   stamp.civil = inner.civil;
@@ -82,7 +81,7 @@ bool mllog(std::string_view line, RawStamp& stamp) {
   constexpr std::string_view kKey = "\"time_ms\": ";
   const std::size_t at = line.substr(0, 200).find(kKey);
   if (at == std::string_view::npos) return false;
-  Cursor c{line, at + kKey.size()};
+  text::Cursor c{line, at + kKey.size()};
   std::int64_t value = 0;
   if (!c.take_number(12, 14, value)) return false;
   stamp.epoch_ms = value;
@@ -98,12 +97,12 @@ bool keyed(std::string_view line, RawStamp& stamp) {
   for (const auto key : kKeys) {
     const std::size_t at = line[0] == '{' ? head.find(key) : head.starts_with(key) ? 0 : head.npos;
     if (at == std::string_view::npos) continue;
-    Cursor c{head, at + key.size()};
+    text::Cursor c{head, at + key.size()};
     c.take(':');
     c.skip_blanks();
     c.take('"');
-    if (!is_digit(c.peek()) || !scan_iso(c, stamp.civil)) continue;
-    stamp.level = level_of_key(head);
+    if (!text::is_digit(c.peek()) || !scan_iso(c, stamp.civil)) continue;
+    stamp.level = text::level_of_key(head);
     return true;
   }
   return false;
@@ -113,11 +112,11 @@ bool keyed(std::string_view line, RawStamp& stamp) {
 /// character hits one.
 bool may_hold_date(std::string_view text) {
   for (std::size_t i = 3; i < text.size(); i += 4) {
-    if (!is_digit(text[i])) continue;
+    if (!text::is_digit(text[i])) continue;
     std::size_t from = i;
     std::size_t to = i + 1;
-    while (from > 0 && is_digit(text[from - 1])) --from;
-    while (to < text.size() && is_digit(text[to])) ++to;
+    while (from > 0 && text::is_digit(text[from - 1])) --from;
+    while (to < text.size() && text::is_digit(text[to])) ++to;
     if (to - from >= 4 && to < text.size() && (text[to] == '-' || text[to] == '.')) return true;
     i = to;
   }
@@ -138,14 +137,13 @@ bool spoken(std::string_view line, RawStamp& stamp) {
   for (const auto word : kWords) {
     const std::size_t at = word == "," ? head.rfind(word) : head.find(word);
     if (at == std::string_view::npos) continue;
-    Cursor c{line, at + word.size()};
+    text::Cursor c{line, at + word.size()};
     c.skip_blanks();
-    if (!is_digit(c.peek()) || !scan_iso(c, stamp.civil)) continue;
+    if (!text::is_digit(c.peek()) || !scan_iso(c, stamp.civil)) continue;
     take_half_day(c, stamp.civil);
     return true;
   }
   return false;
 }
 
-}  // namespace stamps
-}  // namespace l4::decode
+}  // namespace l4::stamps

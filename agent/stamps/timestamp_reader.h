@@ -1,6 +1,6 @@
 // Reads the time stamp of a line by a format that is learned per source.
 //
-// Of the rows of kStampFormats (timestamp_formats.h) that may fit by their first characters, that
+// Of the rows of kStampFormats (formats.h) that may fit by their first characters, that
 // one is tried first which hit last where the same ones came into question, then each in turn.
 // Years that are not printed come from the last full stamp of the source, else from the hint, else
 // the line has no time; so do dates, of which the first is the last that agrees with the hint.
@@ -13,10 +13,10 @@
 #include <optional>
 #include <string_view>
 
-#include "agent/decode/timestamp_formats.h"
+#include "agent/stamps/formats.h"
 #include "common/base/time.h"
 
-namespace l4::decode {
+namespace l4::stamps {
 
 struct Stamp {
   std::optional<TimeMs> time;            ///< empty if the year cannot be known
@@ -49,4 +49,4 @@ class TimestampReader {
   std::array<std::uint64_t, kStampFormatsMax + 2> hits_{};  // by row, then json, logfmt
 };
 
-}  // namespace l4::decode
+}  // namespace l4::stamps

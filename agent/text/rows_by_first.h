@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-namespace l4::decode {
+namespace l4::text {
 
 template <class Row, std::size_t N>
 class RowsByFirst {
@@ -38,4 +38,4 @@ class RowsByFirst {
   std::array<std::uint8_t, 257> begins_{};
 };
 
-}  // namespace l4::decode
+}  // namespace l4::text

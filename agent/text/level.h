@@ -9,7 +9,7 @@
 
 #include "common/base/vocabulary.h"
 
-namespace l4::decode {
+namespace l4::text {
 
 /// INFO, WARN, CRITICAL ... in capitals, as loggers print them; unknown for other words.
 Level level_of_word(std::string_view word);
@@ -37,4 +37,4 @@ NamedClass find_exception_class(std::string_view text);
 /// True if `word` is the name of an exception class: `ValueError`, `torch.cuda.OutOfMemoryError`.
 bool is_exception_name(std::string_view word);
 
-}  // namespace l4::decode
+}  // namespace l4::text

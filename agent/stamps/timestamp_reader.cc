@@ -1,17 +1,17 @@
-#include "agent/decode/timestamp.h"
+#include "agent/stamps/timestamp_reader.h"
 
 #include <algorithm>
 #include <chrono>
 
 #include "common/base/hash.h"
 
-namespace l4::decode {
+namespace l4::stamps {
 
 TimestampReader::TimestampReader(Millis zone, std::optional<TimeMs> year_hint)
     : zone_(zone), near_(year_hint) {}
 
 std::optional<Stamp> TimestampReader::read(std::string_view line) {
-  const std::string_view text = trim_left(line);
+  const std::string_view text = text::trim_left(line);
   std::uint64_t rows = stamp_rows(text);
   if (rows == 0) return std::nullopt;
   const std::size_t indent = line.size() - text.size();
@@ -111,4 +111,4 @@ std::string_view TimestampReader::format() const {
   return row > kStampFormatsMax ? "logfmt" : stamp_formats()[row].name;
 }
 
-}  // namespace l4::decode
+}  // namespace l4::stamps

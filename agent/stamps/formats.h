@@ -3,7 +3,7 @@
 // A row says which two characters its lines begin with, and what stands behind digits at their
 // front, so that lines cost few tries, and has a scanner that fills a RawStamp or gives up.
 // Scanners look at the first 200 bytes at most and neither allocate nor throw. To add a format: a
-// scanner (stamp_scanners.h), a row, a golden file in tests/agent/decode/golden.
+// scanner (scanners.h), a row, a golden file in tests/agent/decode/golden.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 #include <span>
 #include <string_view>
 
-#include "agent/decode/civil.h"
+#include "agent/stamps/civil.h"
 #include "common/base/vocabulary.h"
 
-namespace l4::decode {
+namespace l4::stamps {
 
 struct RawStamp {
   RawStamp() {}  // not `= default`, see Record
@@ -45,4 +45,4 @@ std::span<const StampFormat> stamp_formats();
 /// bit for each.
 std::uint64_t stamp_rows(std::string_view line);
 
-}  // namespace l4::decode
+}  // namespace l4::stamps

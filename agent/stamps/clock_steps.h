@@ -11,7 +11,7 @@
 
 #include "common/base/time.h"
 
-namespace l4::decode {
+namespace l4::stamps {
 
 struct ClockSteps {
   static constexpr Millis kBackMin = std::chrono::minutes(1);
@@ -33,4 +33,4 @@ struct ClockSteps {
   }
 };
 
-}  // namespace l4::decode
+}  // namespace l4::stamps

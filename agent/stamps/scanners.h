@@ -1,4 +1,4 @@
-// The scanners behind the table of timestamp_formats.cc: one for each way to print a time.
+// The scanners behind the table of formats.cc: one for each way to print a time.
 //
 // Each reads the front of a line into a RawStamp or gives up; `line` is never empty and begins with
 // a character that its row names. Ranges are checked later, by Civil::valid(). Pure functions, no
@@ -7,22 +7,22 @@
 
 #include <string_view>
 
-#include "agent/decode/timestamp_formats.h"
+#include "agent/stamps/formats.h"
 
-namespace l4::decode::stamps {
+namespace l4::stamps {
 
 // What all share.
 /// Behind a stamp: one separator (`-`, `|`, `:`) that stands apart, and one blank. Further blanks
 /// may be the indentation of the text.
 inline std::size_t skip_separator(std::string_view line, std::size_t at) {
-  Cursor c{line, at};
+  text::Cursor c{line, at};
   c.skip_blanks();
   const char sign = c.peek();
   if (sign == '-' || sign == '|' || sign == ':' || sign == ',') {
     ++c.at;
     if (c.take(' ') || c.take('\t')) return c.at;
   }
-  return at < line.size() && is_blank(line[at]) ? at + 1 : at;
+  return at < line.size() && text::is_blank(line[at]) ? at + 1 : at;
 }
 
 /// Marks [from, to) and the separator behind it as the stamp.
@@ -32,12 +32,12 @@ inline bool finish(std::string_view line, std::size_t from, std::size_t to, RawS
   return true;
 }
 /// ` host program[pid]:` behind a stamp: the host; the cursor stands before the program.
-bool take_program_host(Cursor& cursor, std::string_view& host);
+bool take_program_host(text::Cursor& cursor, std::string_view& host);
 /// `AM` or `PM` behind a time of day.
-void take_half_day(Cursor& cursor, Civil& civil);
-bool take_day_name(Cursor& cursor);
+void take_half_day(text::Cursor& cursor, Civil& civil);
+bool take_day_name(text::Cursor& cursor);
 
-// Loggers: stamps_logger.cc.
+// Loggers: loggers.cc.
 bool iso(std::string_view line, RawStamp& stamp);
 bool iso_basic(std::string_view line, RawStamp& stamp);
 bool python(std::string_view line, RawStamp& stamp);
@@ -55,7 +55,7 @@ bool tornado(std::string_view line, RawStamp& stamp);
 bool ascend(std::string_view line, RawStamp& stamp);
 bool one_ccl(std::string_view line, RawStamp& stamp);
 
-// Systems: stamps_system.cc.
+// Systems: systems.cc.
 bool epoch(std::string_view line, RawStamp& stamp);
 bool bracket_epoch(std::string_view line, RawStamp& stamp);
 bool syslog(std::string_view line, RawStamp& stamp);
@@ -66,7 +66,7 @@ bool dmesg_minute(std::string_view line, RawStamp& stamp);
 bool dmesg_decoded(std::string_view line, RawStamp& stamp);
 bool kmsg(std::string_view line, RawStamp& stamp);
 
-// Dates with words, and times inside of a text: stamps_worded.cc.
+// Dates with words, and times inside of a text: worded.cc.
 bool ctime_like(std::string_view line, RawStamp& stamp);
 bool date_in_words(std::string_view line, RawStamp& stamp);
 bool access_log(std::string_view line, RawStamp& stamp);
@@ -74,4 +74,4 @@ bool mllog(std::string_view line, RawStamp& stamp);
 bool keyed(std::string_view line, RawStamp& stamp);
 bool spoken(std::string_view line, RawStamp& stamp);
 
-}  // namespace l4::decode::stamps
+}  // namespace l4::stamps

@@ -1,13 +1,13 @@
-#include "agent/decode/level.h"
+#include "agent/text/level.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "agent/decode/rows_by_first.h"
-#include "agent/decode/scan.h"
+#include "agent/text/rows_by_first.h"
+#include "agent/text/scan.h"
 
-namespace l4::decode {
+namespace l4::text {
 namespace {
 
 struct Word {
@@ -236,4 +236,4 @@ Level level_of_message(std::string_view text) {
   return level_anywhere(text.substr(0, 160));
 }
 
-}  // namespace l4::decode
+}  // namespace l4::text
