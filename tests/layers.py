@@ -71,8 +71,26 @@ ALLOWED = {
     "aggregator": COMMON + [
         "aggregator/alert", "aggregator/faults", "aggregator/serve", "aggregator/http",
         "aggregator/live", "common/http", "common/wire/zmq"],
+    "offline": COMMON + ["agent", "agent/discover", "agent/decode", "agent/segment",
+                         "aggregator/job", "aggregator/receive", "aggregator/diagnose",
+                         "aggregator/detect/hang"],
     "tools": ["*"],
-    "tools/l4": ["*"],
+    "tools/l4": ["tools/l4/terminal", "tools/l4/commands"],
+    "tools/l4/terminal": ["common/base", "aggregator/serve", "offline/progress.h"],
+    "tools/l4/ask": ["common/base", "common/http", "aggregator/serve", "tools/l4/terminal"],
+    "tools/l4/commands/faults": COMMON + [
+        "common/http", "agent/decode", "agent/discover", "aggregator/faults", "aggregator/serve",
+        "offline", "tools/l4/terminal", "tools/l4/ask"],
+    "tools/l4/commands/pool": COMMON + [
+        "common/http", "aggregator/job", "aggregator/diagnose", "aggregator/pool",
+        "aggregator/serve", "offline", "tools/l4/terminal", "tools/l4/ask"],
+    "tools/l4/commands/keys": [
+        "common/base", "common/wire", "common/wire/zmq", "aggregator/http", "aggregator/serve",
+        "tools/l4/terminal", "tools/l4/ask"],
+    "tools/l4/commands": COMMON + [
+        "common/http", "agent", "agent/daemon", "agent/discover", "aggregator",
+        "aggregator/diagnose", "aggregator/serve", "offline", "tools/l4/terminal", "tools/l4/ask",
+        "tools/l4/commands/faults", "tools/l4/commands/pool", "tools/l4/commands/keys"],
     "tools/fleet": ["*"],
     "tests": ["*"],
     "bench": ["*"],
@@ -80,7 +98,7 @@ ALLOWED = {
 # Headers that cost seconds a file: in none of ours, and in at most so many sources, tests aside.
 HEAVY = {
     "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 6, "prometheus/": 2,
-    "zmq": 6, "toml++/": 2, "CLI/": 7, "sqlite3.h": 1,
+    "zmq": 6, "toml++/": 2, "CLI/": 9, "sqlite3.h": 1,
 }
 # A limit is an alarm, not an aim: no class is cut over several files to meet it.
 HEADER_LINES, SOURCE_LINES, FUNCTION_LINES, COLUMNS = 250, 600, 70, 100
@@ -92,7 +110,7 @@ UNITS, CLASS_SOURCES = 25, 2
 UNIT_TOPS = ("agent", "aggregator", "common", "tools", "offline")
 ROOM_SHARE = {"aggregator": 12}     # percent of the lines of this program that one room may hold
 # Exceptions, each until its folder or class is mended.
-FULL_FOLDERS = {"agent/decode", "aggregator/live", "common/wire", "tools/l4"}
+FULL_FOLDERS = {"agent/decode", "aggregator/live", "common/wire"}
 LARGE_ROOMS = {"aggregator/live"}
 SPREAD_CLASSES = {"agent/daemon Agent", "agent/tail Scanner"}
 # The rows of the table of rooms: room, what it is for, what it may include.

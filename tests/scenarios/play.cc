@@ -10,7 +10,7 @@
 #include <random>
 
 #include "aggregator/faults/library.h"
-#include "tools/l4/offline.h"
+#include "offline/offline.h"
 
 namespace l4::scenario {
 namespace {
@@ -221,13 +221,13 @@ const T& loaded(const char* folder) {
   return value;
 }
 
-Result<cli::OfflineJob> read(const std::filesystem::path& folder, job::TemplateTable& templates,
-                             std::uint32_t job_index) {
+Result<offline::Job> read(const std::filesystem::path& folder, job::TemplateTable& templates,
+                          std::uint32_t job_index) {
   const auto& packs = loaded<segment::RulePackSet>(L4_SOURCE_DIR "/config/frameworks");
-  cli::OfflineOptions options;
+  offline::Options options;
   options.job_index = job_index;
-  cli::Progress progress;
-  return cli::read_job({folder}, packs, templates, options, progress);
+  offline::Progress progress;
+  return offline::read_job({folder}, packs, templates, options, progress);
 }
 
 }  // namespace
@@ -241,7 +241,7 @@ Result<Diagnosis> play(const Scenario& scenario, const std::filesystem::path& fo
   write_logs(scenario, scenario.job, folder / "job");
   auto job = read(folder / "job", templates, 0);
   if (!job) return std::unexpected(job.error());
-  std::vector<cli::OfflineJob> runs;
+  std::vector<offline::Job> runs;
   std::vector<const job::JobState*> healthy;
   for (const Run& run : scenario.history) {
     const auto at = folder / fmt::format("history-{}", runs.size());

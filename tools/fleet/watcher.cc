@@ -7,7 +7,7 @@
 
 #include "common/http/client.h"
 #include "common/http/url.h"
-#include "tools/l4/live_json.h"
+#include "tools/l4/ask/live_json.h"
 
 namespace l4::fleet {
 namespace {
@@ -104,13 +104,13 @@ Sample Watcher::last() const {
 Result<std::vector<Found>> ask_incidents(const std::string& url) {
   const auto text = body_of(url + "/api/v1/incidents?count=1000");
   if (!text) return std::unexpected(text.error());
-  auto rows = cli::read_incidents(*text);
+  auto rows = ask::read_incidents(*text);
   if (!rows) return std::unexpected(rows.error());
   std::vector<Found> found;
-  for (const cli::IncidentRow& row : rows->incidents) {
+  for (const ask::IncidentRow& row : rows->incidents) {
     const auto whole = body_of(url + "/api/v1/incidents/" + http::percent_encoded(row.id));
     if (!whole) return std::unexpected(whole.error());
-    const auto with_report = cli::read_incidents(fmt::format(R"({{"incidents":[{}]}})", *whole));
+    const auto with_report = ask::read_incidents(fmt::format(R"({{"incidents":[{}]}})", *whole));
     if (!with_report) return std::unexpected(with_report.error());
     const std::string node =
         with_report->incidents.empty() ? std::string() : with_report->incidents.front().first_node;

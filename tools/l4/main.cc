@@ -2,31 +2,31 @@
 
 #include <iostream>
 
-#include "tools/l4/command_line.h"
-#include "tools/l4/process.h"
+#include "tools/l4/commands/command_line.h"
+#include "tools/l4/terminal/process.h"
 
 int main(int argc, char** argv) {
-  using namespace l4::cli;
-  prepare_process();
-  const CommandLine line = read_command_line(argc, argv);
+  using namespace l4;
+  terminal::prepare_process();
+  const commands::CommandLine line = commands::read_command_line(argc, argv);
   switch (line.command) {
-    case CommandLine::Command::diagnose:
-      return run_diagnose(line.diagnose);
-    case CommandLine::Command::parse:
-      return run_parse(line.parse, std::cerr);
-    case CommandLine::Command::inspect:
-      return run_inspect(line.inspect);
-    case CommandLine::Command::faults:
-      return run_faults(line.faults);
-    case CommandLine::Command::keys:
-      return run_keys(line.keys);
-    case CommandLine::Command::pool:
-      return run_pool(line.pool);
-    case CommandLine::Command::live:
-      return run_live(line.live);
-    case CommandLine::Command::check_config:
-      return run_check_config(line.check_config);
-    case CommandLine::Command::done:
+    case commands::CommandLine::Command::diagnose:
+      return commands::run_diagnose(line.diagnose);
+    case commands::CommandLine::Command::parse:
+      return commands::run_parse(line.parse, std::cerr);
+    case commands::CommandLine::Command::inspect:
+      return commands::run_inspect(line.inspect);
+    case commands::CommandLine::Command::faults:
+      return commands::faults::run_faults(line.faults);
+    case commands::CommandLine::Command::keys:
+      return commands::keys::run_keys(line.keys);
+    case commands::CommandLine::Command::pool:
+      return commands::pool::run_pool(line.pool);
+    case commands::CommandLine::Command::live:
+      return commands::run_live(line.live);
+    case commands::CommandLine::Command::check_config:
+      return commands::run_check_config(line.check_config);
+    case commands::CommandLine::Command::done:
       break;
   }
   return line.exit;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/l4/message_of.h"
+#include "offline/message_of.h"
 
 namespace l4::faults {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 std::vector<Finding> findings_of(const std::filesystem::path& folder) {
   const auto library = Library::load(folder);
   REQUIRE_MESSAGE(library.has_value(), library.error().text());
-  return test(*library, {cli::message_of});
+  return test(*library, {offline::message_of});
 }
 
 TEST_CASE("self-test: the library that ships") {

@@ -18,9 +18,9 @@
 #include "aggregator/job/attempts.h"
 #include "aggregator/job/view.h"
 #include "aggregator/serve/report_json.h"
-#include "tools/l4/lines_writer.h"
-#include "tools/l4/offline.h"
-#include "tools/l4/settings.h"
+#include "offline/lines_writer.h"
+#include "offline/offline.h"
+#include "offline/settings.h"
 
 namespace {
 
@@ -68,14 +68,14 @@ int main(int count, char** words) {
   diagnose::Diagnosis live;
   live.report = must(serve::report_from_json(text.str()));
 
-  const auto settings = must(cli::load_settings({}));
+  const auto settings = must(offline::load_settings({}));
   const auto packs = must(segment::RulePackSet::load(settings.frameworks));
   job::TemplateTable templates;
-  cli::OfflineOptions offline;
+  offline::Options offline;
   offline.agent = settings.agent;
   offline.shares = settings.shares;
-  cli::Progress progress;
-  const auto job = must(cli::read_job({words[2]}, packs, templates, offline, progress));
+  offline::Progress progress;
+  const auto job = must(offline::read_job({words[2]}, packs, templates, offline, progress));
   const job::JobView view = job::make_view(*job.state, live.report.job.attempt, false);
 
   std::size_t held = 0;
@@ -85,7 +85,8 @@ int main(int count, char** words) {
     if (live.scopes.back().streams.empty())
       fmt::print("not found: {} {}\n", to_string(event.id), event.text);
   }
-  if (const auto written = cli::write_lines(live, job, words[3]); !written) fail(written.error());
+  if (const auto written = offline::write_lines(live, job, words[3]); !written)
+    fail(written.error());
   fmt::print("{} events, {} of them in the files\n", live.report.events.size(), held);
   return 0;
 }

@@ -1,0 +1,72 @@
+// Asking a running aggregator: which one, as whom, and what it answered.
+//
+// Flow: commands that ask -> find_aggregator, fetch or ask -> common/http. Blocking, on the thread
+// of the caller. What was answered is as it was sent: not fit for a terminal yet. No state.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <filesystem>
+#include <string>
+
+#include "common/base/error.h"
+#include "common/base/time.h"
+#include "common/http/client.h"
+#include "tools/l4/ask/ask_options.h"
+#include "tools/l4/terminal/exit.h"
+
+namespace l4::ask {
+
+/// What to say and how to end.
+struct Failure {
+  Error error;
+  int exit = terminal::kNothingRead;
+};
+template <class T>
+using Answer = std::expected<T, Failure>;
+
+std::unexpected<Failure> failed(std::string where, std::string reason,
+                                int exit = terminal::kNothingRead);
+
+/// The aggregator that is to be asked.
+struct Aggregator {
+  std::string address;  ///< without a slash at its end
+  std::string token;    ///< empty: none
+  /// PEM file of the authorities that are believed over https; empty: those of the system.
+  std::filesystem::path ca = {};
+};
+
+/// Of --address, L4_ADDRESS or client.toml (client_file.h), with the first word of --token-file,
+/// L4_TOKEN or the file's token file, believing --ca, L4_CA or the file's `ca`; what the file says
+/// beside the address holds for its address alone.
+Answer<Aggregator> find_aggregator(const AskOptions& flags);
+/// Whether the files that a client.toml names can be used.
+Answer<void> check_files(const AskOptions& file);
+
+/// How to ask it, with the token and whom to believe.
+http::ClientOptions how_to_ask(const Aggregator& asked, Millis timeout);
+
+inline constexpr std::size_t kAllRows = 0;
+/// Rows that are asked for at once where not all are wanted; the aggregator gives no more.
+inline constexpr std::size_t kPageRows = 1'000;
+
+enum class Method { get, post, erase };
+
+/// Any status is an answer; a body is JSON.
+Answer<http::ClientResponse> send(const Aggregator& asked, Method method, const std::string& path,
+                                  const std::string& body, Millis timeout);
+
+/// Body of a 200; everything else is a failure that says why. `status` tells other answers apart.
+Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Millis timeout,
+                          unsigned* status = nullptr);
+
+/// The list `key` with the pages that follow the first, as one answer; at most `most` rows.
+Answer<std::string> fetch_list(const Aggregator& asked, const std::string& path,
+                               const std::string& key, Millis timeout, std::size_t most = kAllRows);
+
+/// Why it was not 200: the sentence that came, or what is odd about the answer.
+Failure failure_of(const Aggregator& asked, const http::ClientResponse& response);
+
+std::unexpected<Failure> misread(const Aggregator& asked, const Error& error);
+
+}  // namespace l4::ask

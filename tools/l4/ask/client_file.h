@@ -1,0 +1,26 @@
+// client.toml: where the aggregator is that this person asks, and as whom.
+//
+// Flow: find_client_file -> read_client_file -> find_aggregator (asking.h), below flags and the
+// environment. Read strictly: an unknown key is an error with file, line and key. Paths in it are
+// relative to its folder. No state.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/base/error.h"
+#include "tools/l4/ask/ask_options.h"
+
+namespace l4::ask {
+
+/// Empty where it is not set.
+std::string of_environment(const char* name);
+
+/// L4_CLIENT, else l4/client.toml in XDG_CONFIG_HOME or ~/.config, else /etc/l4/client.toml: the
+/// first that is there (L4_CLIENT whether or not it is). Empty: none.
+std::filesystem::path find_client_file();
+
+/// `file` empty: nothing is said.
+Result<AskOptions> read_client_file(const std::filesystem::path& file);
+
+}  // namespace l4::ask

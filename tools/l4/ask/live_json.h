@@ -1,0 +1,119 @@
+// What a running aggregator answers, read from its JSON (docs/OPERATIONS.md has the forms).
+//
+// Flow: live_command.cc -> here -> live_view.h. Fields that this version does not know are passed
+// over, so that an older `l4` can ask a newer aggregator; one that is missing or of another type is
+// an Error whose `where` is its JSON path. Texts are as they were sent: not fit for a terminal yet.
+// Thread-safe, no state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/base/time.h"
+
+namespace l4::ask {
+
+struct JobRow {
+  std::string id, state, stage, incident;  ///< stage, incident: empty for none
+  std::int64_t attempt = 0;
+  bool suspect = false, ended = false;
+  std::optional<TimeMs> since, last_seen;
+  std::optional<std::int64_t> iteration;
+  std::uint64_t nodes = 0, ranks = 0, ranks_mapped = 0, lines = 0;
+  std::optional<std::int64_t> ranks_expected;  ///< none where nothing says how many there should be
+  double completeness = 1;
+};
+
+struct JobList {
+  std::vector<JobRow> jobs;
+  bool more = false;  ///< the answer does not hold all
+};
+
+struct AgentRow {
+  std::string agent, address, software, shedding;
+  bool connected = false, lost = false, fleet_key = false;
+  std::uint64_t files = 0, in_flight = 0, batches_held = 0, bytes_held = 0;
+  std::optional<TimeMs> heard;
+  std::optional<std::int64_t> offset_ms, delay_ms;
+};
+
+struct IncidentRow {
+  std::string id, job, state, first_node;  ///< first_node: where the answer has the report
+  std::int64_t attempt = 0;
+  TimeMs opened{};
+  bool resolved = false;
+  std::optional<TimeMs> resolved_at;
+};
+
+struct IncidentList {
+  std::vector<IncidentRow> incidents;
+  bool more = false;  ///< the answer does not hold all
+};
+
+struct AgentList {
+  bool blind = false;  ///< too many agents fell silent at once for any to be called lost
+  std::vector<AgentRow> agents;
+};
+
+struct LineRow {
+  std::string agent, node, file, text;
+  std::optional<std::int64_t> rank, number;  ///< number: of the line, where it is known
+  std::uint64_t offset = 0;
+  bool hit = false, cut = false;
+};
+
+struct MissingRow {
+  std::string kind, agent, file, text;  ///< agent, file: empty for all
+};
+
+struct LineList {
+  std::vector<LineRow> lines;
+  std::vector<MissingRow> missing;
+  std::uint64_t agents_asked = 0, agents_answered = 0, redacted = 0;
+};
+
+/// What is told when an incident opens, changes or is resolved (schema l4.alert/1).
+struct ChangeRow {
+  std::string kind, incident, job, state, summary, first_node;  ///< empty for none
+  std::int64_t attempt = 0;
+  TimeMs at{};
+};
+
+struct SnapshotRow {
+  std::string id, why, who, state;
+  TimeMs at{};
+};
+
+Result<SnapshotRow> read_snapshot(std::string_view text);
+Result<std::vector<SnapshotRow>> read_snapshots(std::string_view text);
+Result<JobList> read_jobs(std::string_view text);
+Result<AgentList> read_agents(std::string_view text);
+Result<IncidentList> read_incidents(std::string_view text);
+Result<ChangeRow> read_change(std::string_view text);
+Result<LineList> read_line_list(std::string_view text);
+
+/// The report in the answer to `/api/v1/incidents/{id}`, as JSON; `opening`: the one of its
+/// opening. An Error where there is none.
+Result<std::string> report_of_incident(std::string_view text, bool opening);
+
+/// What the rows of the list `list` have under `id`.
+Result<std::vector<std::string>> read_names(std::string_view text, const char* list,
+                                            const char* id);
+/// Behind what a list goes on, for `after=`; empty where the answer holds its last row.
+Result<std::string> next_page(std::string_view text);
+/// Pages of the list `key` as one answer: the rows of all of them, and what else the first one
+/// says, but for `next`, which is that of the last.
+Result<std::string> joined_pages(const std::vector<std::string>& pages, const std::string& key);
+
+/// The sentence of {"error": {"message"}}; empty if it is none.
+std::string read_error(std::string_view text);
+
+/// The same JSON, indented or on one line, with everything escaped that acts on a terminal.
+inline constexpr int kOneLine = -1;
+Result<std::string> tidied_json(std::string_view text, int indent = 2);
+
+}  // namespace l4::ask

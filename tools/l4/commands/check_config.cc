@@ -1,0 +1,129 @@
+#include "tools/l4/commands/check_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <optional>
+#include <string_view>
+
+#include "agent/daemon/ready.h"
+#include "aggregator/program.h"
+#include "aggregator/serve/json_text.h"
+#include "aggregator/serve/utf8.h"
+#include "aggregator/settings.h"
+#include "common/base/config_table.h"
+#include "offline/settings.h"
+#include "tools/l4/ask/asking.h"
+#include "tools/l4/ask/client_file.h"
+#include "tools/l4/ask/live_json.h"
+#include "tools/l4/terminal/exit.h"
+#include "tools/l4/terminal/output.h"
+
+namespace l4::commands {
+namespace {
+
+enum class ConfigKind { agent, aggregator, diagnose, client };
+
+struct Kind {
+  ConfigKind kind;
+  std::string_view word, program;
+  std::array<std::string_view, 6> tables;  ///< of this program alone
+};
+constexpr std::array kKinds{
+    Kind{
+        ConfigKind::agent, "agent", "l4-agent", {"link", "logs", "who", "timing", "host", "state"}},
+    Kind{ConfigKind::aggregator,
+         "aggregator",
+         "l4-aggregator",
+         {"wire", "http", "jobs", "store", "alerts", "log"}},
+    Kind{ConfigKind::diagnose, "diagnose", "l4 diagnose", {"drain", "decode", "archive"}},
+    Kind{ConfigKind::client, "client", "l4", {"client"}},
+};
+
+template <class T>
+std::optional<Error> error_of(const Result<T>& result) {
+  return result ? std::nullopt : std::optional(result.error());
+}
+
+std::optional<Error> trouble_of(ConfigKind kind, const std::filesystem::path& file) {
+  switch (kind) {
+    case ConfigKind::agent:
+      return error_of(daemon::read_config(file));
+    case ConfigKind::aggregator: {
+      const auto settings = aggregator::load_settings(file);
+      return settings ? error_of(aggregator::check(*settings)) : error_of(settings);
+    }
+    case ConfigKind::diagnose:
+      return error_of(offline::load_settings(file));
+    case ConfigKind::client: {
+      const auto client = ask::read_client_file(file);
+      if (!client) return client.error();
+      const auto usable = ask::check_files(*client);
+      return usable ? std::nullopt : std::optional(usable.error().error);
+    }
+  }
+  return std::nullopt;
+}
+
+/// By the name of a table that only one program has; nothing where there is none, or of several.
+std::optional<ConfigKind> kind_of(const ConfigTable& root) {
+  std::optional<ConfigKind> found;
+  for (const Kind& kind : kKinds) {
+    const bool has_one = std::ranges::any_of(
+        kind.tables, [&](std::string_view table) { return !table.empty() && root.has(table); });
+    if (!has_one) continue;
+    if (found) return std::nullopt;
+    found = kind.kind;
+  }
+  return found;
+}
+
+struct Checked {
+  std::string_view program;  ///< empty: it is nobody's
+  std::optional<Error> trouble;
+};
+
+Checked check_file(const std::filesystem::path& file, const std::string& as) {
+  const auto root = ConfigTable::load(file);
+  if (!root) return {{}, root.error()};
+  const auto by_tables = kind_of(*root);
+  const auto kind = std::ranges::find_if(kKinds, [&](const Kind& each) {
+    return as.empty() ? by_tables == each.kind : as == each.word;
+  });
+  if (kind == kKinds.end())
+    return {{}, Error{file.string(), "its tables do not tell whose it is; say --as"}};
+  return {kind->program, trouble_of(kind->kind, file)};
+}
+
+void put(serve::JsonWriter& to, const std::filesystem::path& file, const Checked& checked) {
+  to.open('{').member("file", file.string()).member("usable", !checked.trouble);
+  to.member("program", checked.program.empty() ? std::nullopt : std::optional(checked.program));
+  to.member("error", checked.trouble ? std::optional(checked.trouble->text()) : std::nullopt);
+  to.close('}');
+}
+
+}  // namespace
+
+int run_check_config(const CheckConfigOptions& options) {
+  constexpr auto kProgram = "l4 check-config";
+  const bool json = options.format == "json";
+  int exit = terminal::kDone;
+  serve::JsonWriter all;
+  all.open('{').member("schema", "l4.config_check/1").key("files").open('[');
+  for (const std::filesystem::path& file : options.files) {
+    const Checked checked = check_file(file, options.as);
+    put(all, file, checked);
+    if (checked.trouble)
+      exit = terminal::fail(*checked.trouble, terminal::kWrongUse, kProgram);
+    else if (!json)
+      std::cout << serve::harmless(fmt::format("{}: {} can use it", file.string(), checked.program))
+                << '\n';
+  }
+  if (json) std::cout << ask::tidied_json(all.close(']').close('}').take()).value_or("");
+  const int written = terminal::finish_output(kProgram);
+  return exit == terminal::kDone ? written : exit;
+}
+
+}  // namespace l4::commands

@@ -1,0 +1,24 @@
+// `l4 check-config FILE...`: whether l4-agent, l4-aggregator and l4 could start with these.
+//
+// Flow: file -> which program's it is, by its tables -> that program's own reader, which also looks
+// at the keys, tokens, certificates, rule packs and faults that the file names. Nothing is
+// connected to.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace l4::commands {
+
+struct CheckConfigOptions {
+  std::vector<std::filesystem::path> files;
+  std::string format = "text";
+  std::string as;  ///< agent, aggregator, diagnose or client; empty: by the tables of each
+};
+
+/// Says a line for each file on standard output, or all as JSON (schema l4.config_check/1); what is
+/// wrong on standard error, too. Exit status: 0 all can be used; 2 one cannot.
+int run_check_config(const CheckConfigOptions& options);
+
+}  // namespace l4::commands

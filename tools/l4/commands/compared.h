@@ -1,0 +1,23 @@
+// What `l4 snapshot JOB --diff WITH` compares with.
+//
+// Flow: command line -> compared_with -> live_command.cc, which reads or asks for it. It looks
+// whether there is a file of that name; else it follows from the text alone.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace l4::commands {
+
+struct Compared {
+  std::filesystem::path file;  ///< a report in JSON, `-`: standard input; empty: ask
+  std::string job;             ///< whose report to ask for
+  std::string at;              ///< an id or a time; empty: now
+};
+
+/// `with`: a file (also what is written like one: with a slash, or .json), the id of a stored
+/// report or a time, both of `job`, JOB@ID, JOB@TIME, or else another job. Seconds since the epoch
+/// are a time from ten digits on: less may be a job of Slurm.
+Compared compared_with(const std::string& with, const std::string& job);
+
+}  // namespace l4::commands

@@ -1,0 +1,130 @@
+#include "tools/l4/commands/follow.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iostream>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "aggregator/serve/utf8.h"
+#include "common/http/url.h"
+#include "tools/l4/ask/live_json.h"
+#include "tools/l4/terminal/exit.h"
+#include "tools/l4/terminal/output.h"
+
+namespace l4::commands {
+namespace {
+
+constexpr std::size_t kEventMax = 1 << 20;
+constexpr Millis kSilence{40'000};  // a heartbeat comes each 15 s
+constexpr std::chrono::seconds kPause{2};
+constexpr auto kFollowProgram = "l4 incidents";
+
+std::string line_of(const ask::ChangeRow& change) {
+  std::string line = fmt::format("{} {}", to_rfc3339(change.at), change.kind);
+  if (!change.job.empty())
+    line += fmt::format(" {} attempt {} {}", change.job, change.attempt, change.state);
+  if (!change.summary.empty()) line += ": " + change.summary;
+  if (!change.first_node.empty()) line += "; first " + change.first_node;
+  if (!change.incident.empty()) line += " (incident " + change.incident + ")";
+  return serve::harmless(line) + "\n";
+}
+
+/// Says it; the exit status if that was the end.
+std::optional<int> tell(const LiveOptions& options, const ask::Aggregator& asked,
+                        const StreamedEvent& event) {
+  if (event.type == "lost")
+    terminal::fail(
+        {asked.address, "events of the time before are no longer there; see 'l4 incidents'"},
+        terminal::kDone, kFollowProgram);
+  if (event.type != "incident" && event.type != "fleet") return {};
+  const auto change = ask::read_change(event.data);
+  if (!change)
+    return terminal::fail(ask::misread(asked, change.error()).error().error, terminal::kNothingRead,
+                          kFollowProgram);
+  std::cout << (options.format == "json"
+                    ? ask::tidied_json(event.data, ask::kOneLine).value_or("{}\n")
+                    : line_of(*change));
+  const int written = terminal::finish_output(kFollowProgram);
+  return written == terminal::kDone ? std::nullopt : std::optional(written);
+}
+
+}  // namespace
+
+void EventReader::begin() {
+  line_.clear();
+  event_ = {};
+  is_too_long_ = false;
+}
+
+std::vector<StreamedEvent> EventReader::feed(std::string_view piece) {
+  std::vector<StreamedEvent> events;
+  for (const char c : piece) {
+    if (c == '\n') {
+      if (line_.ends_with('\r')) line_.pop_back();
+      take_line(line_, events);
+      line_.clear();
+    } else if (line_.size() + event_.data.size() < kEventMax) {
+      line_ += c;
+    } else {
+      is_too_long_ = true;
+    }
+  }
+  return events;
+}
+
+void EventReader::take_line(std::string_view line, std::vector<StreamedEvent>& out) {
+  if (line.empty()) {
+    if (!event_.data.empty() && !is_too_long_) out.push_back(event_);
+    if (!event_.id.empty()) last_id_ = event_.id;
+    event_ = {};
+    is_too_long_ = false;
+    return;
+  }
+  const std::size_t colon = line.find(':');
+  const std::string_view field = line.substr(0, colon);
+  std::string_view value = colon == std::string_view::npos ? "" : line.substr(colon + 1);
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  if (field == "id") event_.id = value;
+  if (field == "event") event_.type = value;
+  if (field != "data") return;
+  if (!event_.data.empty()) event_.data += '\n';
+  event_.data += value;
+}
+
+int run_follow(const LiveOptions& options, const ask::Aggregator& asked) {
+  EventReader reader;
+  std::optional<int> exit;
+  std::string url = asked.address + "/api/v1/events";
+  if (!options.job.empty()) url += "?job=" + http::percent_encoded(options.job);
+  bool answered = false, in_trouble = false;
+  const auto take = [&](std::string_view piece) {
+    answered = true;
+    if (std::exchange(in_trouble, false))
+      terminal::fail({asked.address, "answers again"}, terminal::kDone, kFollowProgram);
+    for (const StreamedEvent& event : reader.feed(piece))
+      if (!exit) exit = tell(options, asked, event);
+    return !exit;
+  };
+  for (;; std::this_thread::sleep_for(kPause)) {
+    reader.begin();
+    http::ClientOptions how = ask::how_to_ask(asked, kSilence);
+    if (!reader.last_id().empty()) how.headers.emplace_back("Last-Event-ID", reader.last_id());
+    const auto ended = http::follow(url, how, take);
+    if (exit) return *exit;
+    const auto failure = !ended ? ask::Failure{ended.error()}
+                         : ended->status != 200
+                             ? ask::failure_of(asked, *ended)
+                             : ask::Failure{{asked.address, "has ended the stream"}};
+    // Who may not ask will not be answered later either.
+    const bool refused = ended && ended->status >= 400 && ended->status < 500;
+    if (!answered || refused) return terminal::fail(failure.error, failure.exit, kFollowProgram);
+    if (!std::exchange(in_trouble, true))
+      terminal::fail({failure.error.where, failure.error.reason + "; asked again until it answers"},
+                     terminal::kDone, kFollowProgram);
+  }
+}
+
+}  // namespace l4::commands

@@ -1,0 +1,76 @@
+#include "tools/l4/commands/inspect.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string_view>
+#include <thread>
+
+#include "offline/inputs.h"
+#include "offline/offline.h"
+#include "offline/settings.h"
+#include "tools/l4/commands/inspect_view.h"
+#include "tools/l4/terminal/exit.h"
+#include "tools/l4/terminal/output.h"
+#include "tools/l4/terminal/progress_line.h"
+
+namespace l4::commands {
+namespace {
+
+Survey survey_of(const offline::Job& job) {
+  std::map<std::string, wire::SourceKind> kinds;
+  for (const auto& [name, agent] : job.state->agents())
+    for (const auto& [id, stream] : agent.streams)
+      kinds.try_emplace(stream.source.path, stream.source.kind);
+  Survey survey;
+  survey.job = job.state->id();
+  for (const auto& agent : job.agents)
+    for (agent::FileFacts& facts : agent->facts()) {
+      const auto kind = kinds.find(facts.name);
+      survey.files.push_back(
+          {std::move(facts), kind == kinds.end() ? wire::SourceKind::other : kind->second});
+    }
+  std::ranges::sort(survey.files, {}, [](const SurveyedFile& file) { return file.facts.name; });
+  std::set<std::string> frameworks;
+  for (const auto& agent : job.agents)
+    for (std::string& name : agent->frameworks()) frameworks.insert(std::move(name));
+  survey.frameworks.assign(frameworks.begin(), frameworks.end());
+  survey.warnings = job.state->warnings();
+  return survey;
+}
+
+}  // namespace
+
+int run_inspect(const InspectOptions& options) {
+  const auto settings = offline::load_settings(options.config);
+  if (!settings) return terminal::fail(settings.error(), terminal::kWrongUse);
+  auto packs = segment::RulePackSet::load(settings->frameworks);
+  if (!packs) return terminal::fail(packs.error(), terminal::kWrongUse);
+  auto inputs = offline::Inputs::make(options.paths, settings->archive_bytes_max);
+  if (!inputs) return terminal::fail(inputs.error(), terminal::kNothingRead);
+  offline::Progress progress;
+  terminal::ProgressLine line(progress, isatty(STDERR_FILENO) != 0);
+  std::vector<wire::Warning> warnings;
+  const auto paths = inputs->resolve(options.paths, warnings, progress);
+  if (!paths) return terminal::fail(paths.error(), terminal::kNothingRead);
+  job::TemplateTable templates;
+  offline::Options offline;
+  offline.layout = options.layout;
+  offline.private_folder = inputs->private_folder();
+  offline.agent = settings->agent;
+  offline.shares = settings->shares;
+  offline.threads = std::max(1u, std::thread::hardware_concurrency());
+  auto job = offline::read_job(*paths, *packs, templates, offline, progress);
+  if (!job) return terminal::fail(job.error(), terminal::kNothingRead);
+  line.stop();
+  job->state->note(std::move(warnings));
+  const Survey survey = survey_of(*job);
+  std::cout << (options.format == "json" ? to_json(survey)
+                                         : to_text(survey, terminal::width_of_output()));
+  return terminal::finish_output("l4");
+}
+
+}  // namespace l4::commands

@@ -1,0 +1,23 @@
+// `l4 inspect`: how logs are read: sources, ranks, formats, iteration markers, share of times.
+//
+// Reads the input as `l4 diagnose` does and shows what it made of each file, as a table that fits
+// the terminal, or as JSON (schema l4.inspect/1: files, summary, warnings).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace l4::commands {
+
+struct InspectOptions {
+  std::vector<std::filesystem::path> paths;
+  std::string layout;
+  std::filesystem::path config;  ///< TOML; empty: defaults
+  std::string format = "text";
+};
+
+/// Exit status as of `l4 diagnose`.
+int run_inspect(const InspectOptions& options);
+
+}  // namespace l4::commands

@@ -1,0 +1,231 @@
+#include "tools/l4/commands/keys/keyring.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+
+#include "aggregator/http/tokens.h"
+#include "common/base/hex.h"
+#include "common/wire/control.h"
+#include "common/wire/port.h"
+#include "common/wire/zmq/curve_key.h"
+#include "common/wire/zmq/key_file.h"
+
+namespace l4::commands::keys {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kListHead =
+    "# Who may connect to the aggregator: a name and its public key. Written by 'l4 keys'.\n";
+
+constexpr auto kTokensHead =
+    "# Who may ask over HTTP: role (read or operate), name, SHA-256 of the token. Written by 'l4 "
+    "keys token'.\n";
+
+Error failed_call(const fs::path& file, int reason) {
+  return {file.string(), std::generic_category().message(reason)};
+}
+
+/// Holds the folder for one command at a time.
+class Lock {
+ public:
+  explicit Lock(const fs::path& folder)
+      : file_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (file_ >= 0) ::flock(file_, LOCK_EX);
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() {
+    if (file_ >= 0) ::close(file_);
+  }
+  explicit operator bool() const { return file_ >= 0; }
+
+ private:
+  int file_;
+};
+
+/// The whole file or, on an error, what was there before. Mode 0600.
+Result<void> write_file(const fs::path& file, const std::string& text, bool durable) {
+  const fs::path beside = file.string() + ".new";
+  const int out = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (out < 0) return std::unexpected(failed_call(beside, errno));
+  int reason = ::fchmod(out, 0600) != 0 ? errno : 0;
+  for (std::size_t done = 0; reason == 0 && done < text.size();) {
+    const ssize_t wrote = ::write(out, text.data() + done, text.size() - done);
+    if (wrote >= 0)
+      done += static_cast<std::size_t>(wrote);
+    else if (errno != EINTR)
+      reason = errno;
+  }
+  if (reason == 0 && durable && ::fsync(out) != 0) reason = errno;
+  if (::close(out) != 0 && reason == 0) reason = errno;
+  if (reason == 0 && ::rename(beside.c_str(), file.c_str()) != 0) reason = errno;
+  if (reason == 0) return {};
+  ::unlink(beside.c_str());
+  return std::unexpected(failed_call(file, reason));
+}
+
+std::string text_of(const std::vector<wire::AllowList::Entry>& entries) {
+  std::string text = kListHead;
+  for (const auto& entry : entries) text += entry.name + ' ' + entry.public_key + '\n';
+  return text;
+}
+
+/// The first name that is none, or stands there twice.
+Result<void> check_names(const std::vector<std::string>& names) {
+  std::unordered_set<std::string> seen;
+  for (const std::string& name : names) {
+    if (name != wire::kFleetKeyName && !wire::is_node_name(name))
+      return std::unexpected(
+          Error{name, "not the name of a node: letters, digits and ._:- are allowed"});
+    if (!seen.insert(name).second) return std::unexpected(Error{name, "is named twice"});
+  }
+  return {};
+}
+
+}  // namespace
+
+fs::path Keyring::node_key(const std::string& name) const {
+  return folder_ / "nodes" / ((name == wire::kFleetKeyName ? "fleet" : name) + ".key");
+}
+
+Result<wire::AllowList> Keyring::list() const {
+  return wire::AllowList::load(allow_list());
+}
+
+Result<void> Keyring::init() const {
+  std::error_code error;
+  fs::create_directories(folder_ / "nodes", error);
+  if (error) return std::unexpected(Error{folder_.string(), error.message()});
+  fs::permissions(folder_, fs::perms::owner_all, error);
+  fs::permissions(folder_ / "nodes", fs::perms::owner_all, error);
+  if (fs::exists(aggregator_key(), error))
+    return std::unexpected(Error{aggregator_key().string(),
+                                 "is there already; all agents know it, so it is not replaced"});
+  const Lock lock(folder_);
+  if (!lock) return std::unexpected(failed_call(folder_, errno));
+  const auto keys = wire::make_key_pair();
+  if (!keys) return std::unexpected(keys.error());
+  if (!fs::exists(allow_list(), error))
+    if (auto wrote = write_file(allow_list(), kListHead, true); !wrote) return wrote;
+  return write_file(aggregator_key(),
+                    wire::to_text(wire::ServerKey{keys->public_key, keys->secret_key}), true);
+}
+
+Result<void> Keyring::add(const std::vector<std::string>& names, bool replace) const {
+  if (auto checked = check_names(names); !checked) return checked;
+  const Lock lock(folder_);
+  if (!lock)
+    return std::unexpected(Error{folder_.string(), "no folder of keys; 'l4 keys init' makes one"});
+  const auto server = wire::load_server_key(aggregator_key());
+  if (!server) return std::unexpected(server.error());
+  const auto current = list();
+  if (!current) return std::unexpected(current.error());
+  std::vector<wire::AllowList::Entry> entries;
+  const std::set<std::string> added(names.begin(), names.end());
+  for (const auto& entry : current->entries()) {
+    if (!added.contains(entry.name))
+      entries.push_back(entry);
+    else if (!replace)
+      return std::unexpected(
+          Error{entry.name,
+                "is in the allow list already; --replace gives it a new key. Nothing was added"});
+  }
+  std::error_code error;
+  fs::create_directories(folder_ / "nodes", error);
+  // The files first: who is in the list has one.
+  for (const std::string& name : names) {
+    const auto keys = wire::make_key_pair();
+    if (!keys) return std::unexpected(keys.error());
+    const wire::NodeKey key{name, keys->public_key, keys->secret_key, server->public_key};
+    if (auto wrote = write_file(node_key(name), wire::to_text(key), false); !wrote) return wrote;
+    entries.push_back({name, keys->public_key});
+  }
+  ::sync();  // one for all of them
+  return write_file(allow_list(), text_of(entries), true);
+}
+
+Result<void> Keyring::revoke(const std::vector<std::string>& names) const {
+  if (auto checked = check_names(names); !checked) return checked;
+  const Lock lock(folder_);
+  if (!lock) return std::unexpected(failed_call(folder_, errno));
+  const auto current = list();
+  if (!current) return std::unexpected(current.error());
+  std::set<std::string> missing(names.begin(), names.end());
+  const std::set<std::string> revoked = missing;
+  std::vector<wire::AllowList::Entry> entries;
+  for (const auto& entry : current->entries()) {
+    missing.erase(entry.name);
+    if (!revoked.contains(entry.name)) entries.push_back(entry);
+  }
+  if (!missing.empty())
+    return std::unexpected(
+        Error{*missing.begin(), "is not in the allow list. Nothing was revoked"});
+  if (auto wrote = write_file(allow_list(), text_of(entries), true); !wrote) return wrote;
+  std::error_code ignored;
+  for (const std::string& name : revoked) fs::remove(node_key(name), ignored);
+  return {};
+}
+
+Result<std::string> Keyring::add_token(const std::string& name, const std::string& role) const {
+  if (auto checked = check_names({name}); !checked) return std::unexpected(checked.error());
+  const Lock lock(folder_);
+  if (!lock)
+    return std::unexpected(Error{folder_.string(), "no folder of keys; 'l4 keys init' makes one"});
+  std::string text = kTokensHead;
+  std::error_code ignored;
+  if (fs::exists(tokens(), ignored)) {
+    const auto rows = http::read_tokens(tokens());  // what is no list of tokens stays as it is
+    if (!rows) return std::unexpected(rows.error());
+    for (const http::TokenRow& row : *rows)
+      if (row.name == name)
+        return std::unexpected(
+            Error{name, "has a token already; take its row out of " + tokens().string()});
+    std::ifstream file(tokens());
+    std::ostringstream whole;
+    whole << file.rdbuf();
+    text = std::move(whole).str();
+    if (!text.empty() && text.back() != '\n') text += '\n';
+  }
+  std::array<unsigned char, 32> secret{};
+  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
+    return std::unexpected(failed_call("getrandom", errno));
+  const std::string token = "l4_" + hex_of(secret);
+  text += fmt::format("{} {} {}\n", role, name, http::sha256_of(token));
+  if (auto wrote = write_file(tokens(), text, true); !wrote) return std::unexpected(wrote.error());
+  return token;
+}
+
+Result<std::vector<std::string>> read_names(const fs::path& file) {
+  std::error_code ignored;
+  std::ifstream stream(file);
+  if (!stream || fs::is_directory(file, ignored))
+    return std::unexpected(Error{file.string(), "cannot be read"});
+  std::vector<std::string> names;
+  std::string line;
+  for (std::size_t number = 1; std::getline(stream, line); ++number) {
+    const auto begin = std::min(line.find_first_not_of(" \t\r"), line.size());
+    line = line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+    if (line.empty() || line[0] == '#') continue;
+    if (!wire::is_node_name(line))
+      return std::unexpected(Error{fmt::format("{}:{}", file.string(), number),
+                                   "not the name of a node: letters, digits and ._:- are allowed"});
+    names.push_back(line);
+  }
+  return names;
+}
+
+}  // namespace l4::commands::keys

@@ -1,0 +1,49 @@
+// The folder with the keys of the wire: the aggregator's, the allow list, one file for each node.
+//
+//   aggregator.key   0600   public and secret key of the aggregator
+//   allow-list       0600   lines of `name public-key`; what the aggregator reads
+//   tokens           0600   lines of `role name sha256`; who may ask over HTTP
+//   nodes/NAME.key   0600   what a node's agent needs; to be brought there, then it may go
+//
+// Used by `l4 keys`. Everything is written beside its place and renamed, under a lock, so that
+// whoever reads sees the old or the new state, and an error half way changes no list.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/wire/zmq/allow_list.h"
+
+namespace l4::commands::keys {
+
+class Keyring {
+ public:
+  explicit Keyring(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// Makes the folder, the aggregator's key and an empty list. Fails if there is a key already.
+  Result<void> init() const;
+  /// All or none. A name that is in the list already is an error; with `replace` its keys give way.
+  Result<void> add(const std::vector<std::string>& names, bool replace) const;
+  /// All or none: a name that is not in the list is an error. Their key files go, too.
+  Result<void> revoke(const std::vector<std::string>& names) const;
+  Result<wire::AllowList> list() const;
+  /// A new token for HTTP, of which the file gets the hash.
+  Result<std::string> add_token(const std::string& name, const std::string& role) const;
+
+  std::filesystem::path allow_list() const { return folder_ / "allow-list"; }
+  std::filesystem::path tokens() const { return folder_ / "tokens"; }
+  std::filesystem::path aggregator_key() const { return folder_ / "aggregator.key"; }
+  /// `*`, the fleet's, is called fleet.key.
+  std::filesystem::path node_key(const std::string& name) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Names of a file, one a line; empty lines and those that begin with # are skipped. An Error names
+/// file and line.
+Result<std::vector<std::string>> read_names(const std::filesystem::path& file);
+
+}  // namespace l4::commands::keys

@@ -1,0 +1,22 @@
+// The tables of `l4 jobs`, `l4 agents` and `l4 incidents`.
+//
+// Flow: live_json.h -> here -> standard output. What needs a look stands first; columns are as wide
+// as what is in them, those without anything are left out, on narrow pages also those that tell
+// least, and nothing that was sent can act on a terminal. Thread-safe, no state.
+#pragma once
+
+#include <string>
+
+#include "aggregator/serve/report_text.h"
+#include "tools/l4/ask/live_json.h"
+
+namespace l4::commands {
+
+/// `now` is what ages are counted from.
+std::string to_text(const ask::JobList& list, TimeMs now, const serve::TextStyle& style);
+std::string to_text(const ask::AgentList& list, TimeMs now, const serve::TextStyle& style);
+std::string to_text(const ask::IncidentList& list, TimeMs now, const serve::TextStyle& style);
+std::string to_text(const std::vector<ask::SnapshotRow>& rows, TimeMs now,
+                    const serve::TextStyle& style);
+
+}  // namespace l4::commands

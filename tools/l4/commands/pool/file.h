@@ -1,0 +1,50 @@
+// A file of healthy runs (l4.pool/1) of any size, read and written a run at a time.
+//
+// Flow: `l4 pool export` -> PoolWriter; `l4 pool import` -> PoolFile -> the aggregator. One run is
+// in memory; standard input is kept in a private folder, as it is read twice. Blocking.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "aggregator/pool/run.h"
+#include "common/base/error.h"
+#include "offline/temp_folder.h"
+
+namespace l4::commands::pool {
+
+class PoolFile {
+ public:
+  /// `-`: standard input.
+  static Result<std::unique_ptr<PoolFile>> open(const std::filesystem::path& path);
+
+  /// From the first on, until `take` has an Error. Errors name the file and the place in it.
+  Result<void> each(const std::function<Result<void>(const l4::pool::Run&)>& take) const;
+
+ private:
+  std::filesystem::path named_, kept_;
+  std::unique_ptr<offline::TempFolder> folder_;  ///< of what came as standard input
+};
+
+class PoolWriter {
+ public:
+  /// Empty: standard output. Else FILE.part until all of it is there.
+  explicit PoolWriter(std::filesystem::path file);
+  ~PoolWriter();
+  PoolWriter(const PoolWriter&) = delete;
+  PoolWriter& operator=(const PoolWriter&) = delete;
+
+  void put(const l4::pool::Run& run);
+  /// Exit status of `program`, after a word to standard error if it is not 0.
+  int end(std::string_view program);
+
+ private:
+  std::filesystem::path file_, part_;  ///< part_: empty where it is written in place
+  std::ofstream out_;
+  bool is_first_ = true;
+};
+
+}  // namespace l4::commands::pool

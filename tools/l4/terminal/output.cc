@@ -1,0 +1,63 @@
+#include "tools/l4/terminal/output.h"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "aggregator/serve/utf8.h"
+#include "tools/l4/terminal/exit.h"
+
+namespace l4::terminal {
+
+std::size_t width_of_output() {
+  constexpr std::size_t kElsewhere = 160;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kElsewhere;
+  return size.ws_col;
+}
+
+int finish_output(std::string_view program) {
+  constexpr int kReaderGone = 128 + SIGPIPE;
+  if (std::cout) errno = 0;  // else it is why an earlier write failed
+  std::cout << std::flush;
+  if (std::cout) return kDone;
+  const int code = errno;
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  if (::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0) return kReaderGone;
+  const std::string reason = code != 0 ? std::string(": ") + std::strerror(code) : "";
+  return fail({"standard output", "cannot be written" + reason}, kWrongUse, program);
+}
+
+bool is_color_wanted() {
+  return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+}
+
+int write_text(const std::string& text, const std::filesystem::path& file,
+               std::string_view program) {
+  if (file.empty()) {
+    std::cout << text;
+    return finish_output(program);
+  }
+  errno = 0;
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (out) return kDone;
+  return fail({file.string(), std::string("cannot write the report: ") + std::strerror(errno)},
+              kWrongUse, program);
+}
+
+int fail(const Error& error, int exit, std::string_view program) {
+  std::cerr << program << ": " << serve::harmless(error.text()) << '\n';
+  return exit;
+}
+
+}  // namespace l4::terminal

@@ -1,0 +1,32 @@
+// Standard output and standard error as commands use them.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "common/base/error.h"
+
+namespace l4::terminal {
+
+/// Columns of the terminal; wide where the text goes elsewhere.
+std::size_t width_of_output();
+
+/// Flushes standard output. Exit status: 0; 2 with a message of `program` if it could not be
+/// written; without one 141, as of a SIGPIPE, if its reader went away (`| head -1`).
+int finish_output(std::string_view program);
+
+/// True where standard output is a terminal and NO_COLOR is not set.
+bool is_color_wanted();
+
+/// Writes all of `text` into `file`, or to standard output if that is empty. Exit status as above;
+/// 2 with a message if the file cannot be written.
+int write_text(const std::string& text, const std::filesystem::path& file,
+               std::string_view program);
+
+/// Says on standard error what went wrong; returns `exit`. Names in it may be anybody's: what acts
+/// on a terminal is replaced.
+int fail(const Error& error, int exit, std::string_view program = "l4");
+
+}  // namespace l4::terminal

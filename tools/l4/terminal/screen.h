@@ -1,0 +1,38 @@
+// A terminal that is drawn anew again and again: `l4 watch` and `l4 top`.
+//
+// While it lives, the terminal shows another page, without cursor and without echo, and signals
+// that end the program wait for wait(); then everything is as it was before. One at a time, one
+// thread. Where standard output is no terminal there is none: make() gives nothing.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include "common/base/time.h"
+
+namespace l4::terminal {
+
+class Screen {
+ public:
+  enum class Next { again, end };
+
+  static std::unique_ptr<Screen> make();
+  ~Screen();
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+
+  /// Lines that fit.
+  std::size_t height() const;
+  /// Lines that do not fit are left out and counted. No line may be wider than the terminal.
+  void draw(std::string_view text);
+  /// Until the time is over or the size has changed; `end` at q, Ctrl-C or another signal to end.
+  Next wait(Millis most);
+
+ private:
+  struct Saved;
+  explicit Screen(std::unique_ptr<Saved> saved);
+  std::unique_ptr<Saved> saved_;
+};
+
+}  // namespace l4::terminal

@@ -1,0 +1,16 @@
+// Words that are near to a misspelt one.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace l4::terminal {
+
+/// "; did you mean a, b or c?"; empty if none of `words` is near.
+std::string did_you_mean(const std::string& typo, const std::vector<std::string>& words);
+
+/// For CLI::Option::check: what is wrong with a word that is none of these; empty if it is one.
+std::function<std::string(const std::string&)> one_of(std::vector<std::string> words);
+
+}  // namespace l4::terminal
