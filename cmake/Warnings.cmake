@@ -2,6 +2,10 @@
 add_library(l4_options INTERFACE)
 target_compile_options(l4_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                                             -Wold-style-cast -Wcast-qual -Wimplicit-fallthrough)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Members that a mutex guards: common/base/mutex.h.
+  target_compile_options(l4_options INTERFACE -Wthread-safety)
+endif()
 if(L4_WERROR)
   target_compile_options(l4_options INTERFACE -Werror)
 endif()
