@@ -105,7 +105,7 @@ HEADER_LINES, SOURCE_LINES, FUNCTION_LINES, COLUMNS = 250, 600, 70, 100
 # Sources that are mainly one table, and the reason why they may be longer than SOURCE_LINES.
 TABLES = {}
 # A unit is a header with its source. A class has its members in one source, or in two where it is
-# saved and loaded apart from the rest.
+# saved and loaded apart from the rest; members of nested classes count as its own.
 UNITS, CLASS_SOURCES = 25, 2
 UNIT_TOPS = ("agent", "aggregator", "common", "tools", "offline")
 ROOM_SHARE = {"aggregator": 12}     # percent of the lines of this program that one room may hold
@@ -239,6 +239,8 @@ class Check:
             for target, _ in edges[room]:
                 if target not in ALLOWED:
                     self.say("tests/layers.py", 1, f"ALLOWED[{room}]: no such room: {target}")
+            if (self.root / "CMakeLists.txt").exists() and not (self.root / room).is_dir():
+                self.say("tests/layers.py", 1, f"ALLOWED[{room}]: no such folder")
         self.cycles(edges)
 
     def cycles(self, edges):
@@ -290,7 +292,7 @@ class Check:
             self.functions(name, bare)
             if name.endswith(".cc"):
                 for match in MEMBER.finditer(bare):
-                    owner = re.sub(r"<[^>]*>", "", match.group(1))[:-2]
+                    owner = re.match(r"\w+", match.group(1)).group()
                     folder = str(pathlib.PurePosixPath(name).parent)
                     self.classes.setdefault((folder, owner), set()).add(name)
 

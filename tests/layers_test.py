@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Self-test of layers.py: each violating tree is found out at the right line, a good one is not."""
+"""Self-test of layers.py and documents.py: they report each violation at its line, and no other."""
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 LAYERS = pathlib.Path(__file__).resolve().parent / "layers.py"
+DOCUMENTS = LAYERS.with_name("documents.py")
 GUARD = "#pragma once\n"
 LONG_BODY = "int f(int a,\n      int b) {\n" + "  a += b;\n" * 70 + "  return a;\n}\n"
 SMALL_ROOMS = {f"aggregator/{room}/a.cc": "int x;\n" * 11 for room in
@@ -31,6 +32,8 @@ BAD = [
      "aggregator/detect/hang/a.cc:1: aggregator/detect/hang may not include"),
     ("a room that nobody listed", {"common/util/a.cc": "int x;\n"},
      "common/util/a.cc:1: stands in no room"),
+    ("a room that is gone", {"CMakeLists.txt": "", "common/base/a.h": GUARD},
+     "tests/layers.py:1: ALLOWED[common/drain]: no such folder"),
     ("headers in a circle", {"common/base/a.h": GUARD + '#include "common/base/b.h"\n',
                              "common/base/b.h": GUARD + '#include "common/base/a.h"\n'},
      "common/base/b.h:2: cycle"),
@@ -60,7 +63,7 @@ BAD = [
     ("a nested class in three sources",
      {f"agent/tail/{file}.cc": "std::optional<A::B> Reader::Log::~Log(int a,\n  int b) {}\n"
       for file in "abc"},
-     "agent/tail/c.cc:1: Reader::Log has members in 3 sources, 2 are allowed"),
+     "agent/tail/c.cc:1: Reader has members in 3 sources, 2 are allowed"),
     ("a room without a row", {"docs/ARCHITECTURE.md": "| `common/base` | ids | nothing |\n"},
      "docs/ARCHITECTURE.md:1: the row of common/drain should be "
      "'| `common/drain` | (what it is for) | `base` |'"),
@@ -92,30 +95,61 @@ GOOD.update({
     "agent/tail/c.cc": "Reader::Look g(const Reader::Log& log) {}\nint x = Reader::f(1);\n",
 })
 
+DOCUMENTED = {
+    "docs/ARCHITECTURE.md": "# How\n## The rooms\n| `tail-reader` | reads |\n",
+    "common/wire/batch.h": GUARD + 'namespace l4::wire {\nstruct Batch;  // docs/DESIGN.md, "A\n'
+                           '// b"\n}\n',
+    "docs/DESIGN.md": "## A `b`\nsee `wire::Batch`, `wire/batch.h`, `tests/ROOM/x.py`, "
+                      "`std::map`, `/etc/l4/a.toml`, "
+                      "[rooms](ARCHITECTURE.md#the-rooms) and [code](../common)\n",
+    "tests/wire/x.py": "",
+    "agent/tail/reader.cc": 'start_thread("tail-reader", run);\n',
+}
+BAD_DOCUMENTS = [
+    ("a path that is gone", {"docs/a.md": "in `wire/gone.h`\n"},
+     "docs/a.md:1: `wire/gone.h` is no path of the tree"),
+    ("a type that is gone", {"docs/a.md": "\n`wire::Gone` holds it\n"},
+     "docs/a.md:2: `wire::Gone` is declared nowhere"),
+    ("a link to no file", {"docs/a.md": "[a](b.md)\n"},
+     "docs/a.md:1: a link to b.md: no such file"),
+    ("a link to no heading", {"docs/a.md": "[a](DESIGN.md#c)\n"},
+     "docs/a.md:1: a link to DESIGN.md#c: no such heading"),
+    ("a document that is not there", {"agent/a.cc": "// see design.md 3\n"},
+     "agent/a.cc:1: cites design.md, which is not in the tree"),
+    ("a section that is not there", {"agent/a.cc": '\n/// (docs/DESIGN.md, "C\n/// d")\n'},
+     'agent/a.cc:2: docs/DESIGN.md has no section "C d"'),
+    ("a thread that the table lacks", {"agent/a.cc": 'start_thread(\n  "other", run);\n'},
+     "agent/a.cc:1: the thread other is missing in docs/ARCHITECTURE.md"),
+]
 
-def run(files):
+
+def run(files, script=LAYERS):
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             path = pathlib.Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        done = subprocess.run([sys.executable, str(LAYERS), "--root", folder], capture_output=True,
+        done = subprocess.run([sys.executable, str(script), "--root", folder], capture_output=True,
                               text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
 
 def main():
     wrong = 0
-    for title, files, row in BAD:
-        status, output = run(files)
+    rows = [(LAYERS, *row) for row in BAD]
+    rows += [(DOCUMENTS, title, {**DOCUMENTED, **files}, row)
+             for title, files, row in BAD_DOCUMENTS]
+    for script, title, files, row in rows:
+        status, output = run(files, script)
         if status != 1 or not any(line.startswith(row) for line in output.splitlines()):
             wrong += 1
             print(f"FAILED {title}: expected status 1 and '{row}', got {status}:\n{output}")
-    status, output = run(GOOD)
-    if status != 0:
-        wrong += 1
-        print(f"FAILED good tree: status {status}:\n{output}")
-    print(f"layers self-test: {len(BAD) + 1 - wrong} of {len(BAD) + 1} right")
+    for script, files in ((LAYERS, GOOD), (DOCUMENTS, DOCUMENTED)):
+        status, output = run(files, script)
+        if status != 0:
+            wrong += 1
+            print(f"FAILED good tree: status {status}:\n{output}")
+    print(f"layers self-test: {len(rows) + 2 - wrong} of {len(rows) + 2} right")
     return 1 if wrong else 0
 
 
