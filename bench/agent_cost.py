@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What l4-agent costs: share of a core, memory and bytes on the wire while 8 files grow; idle too.
+"""Cost of l4-agent: share of a core, memory and bytes on the wire while 8 files grow, and idle.
 
 usage: agent_cost.py [--bin FOLDER] [--mb-per-s 10] [--seconds 60] [--files 8] [--idle 60]
                      [--logs FOLDER] [--rotate S] [--check] [--brief]
@@ -47,7 +47,7 @@ def mixed_lines(folder, files):
 
 
 def lines_of(logs, files):
-    """The files of a folder dealt to so many pools."""
+    """The files of a folder, divided into so many pools."""
     pools = [bytearray() for _ in range(files)]
     for i, path in enumerate(sorted(p for p in logs.rglob("*") if p.is_file())):
         text = path.read_bytes()
@@ -60,7 +60,7 @@ def lines_of(logs, files):
 
 
 def grep_ns(folder, pools):
-    """What `grep -c ERROR` spends on a byte of the same lines, at one go."""
+    """Time of `grep -c ERROR` for a byte of the same lines, in one pass."""
     text = folder / "text"
     text.write_bytes(b"".join(pools))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -44,7 +44,7 @@ def counted(site, writer, expect, what):
 
 
 def words(count):
-    """Each another one, without a digit: lines of them are templates of their own."""
+    """Words that all differ and have no digit, so that each makes its own template."""
     letters = "bcdfghklmnprstvw"
     for number in range(count):
         yield "".join(letters[number >> shift & 15] + "aeio"[number >> shift & 3]
@@ -52,7 +52,7 @@ def words(count):
 
 
 def memory(site, writer, expect):
-    """One MiB is less than the program itself takes, so it never has enough."""
+    """One MiB is less than the program itself needs, so the agent is always over its bound."""
     agent, port = agent_with(site, "node-a", "resident_mib = 1")
     writer.write(6000)
     counted(site, writer, expect, "no memory")

@@ -30,7 +30,7 @@ SLOW = 4 if support.SANITIZED else 1
 
 
 class Webhook(live.PostReceiver):
-    """Takes alerts; refuses the first one, so that it must come again."""
+    """Receives alerts; refuses the first one, so that it must be sent again."""
 
     def __init__(self):
         self.alerts, self.refused = [], 0
@@ -72,7 +72,7 @@ class Aggregator:
         return status, time.monotonic() - began
 
     def get(self, path):
-        """Status and body; (0, b"") where nobody answers."""
+        """Status and body; (0, b"") if there is no answer."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.http}{path}", timeout=10) as got:
                 return got.status, got.read()
@@ -90,7 +90,8 @@ class Aggregator:
 
 
 def aged_sample(folder):
-    """The sample with file times of a copy, which say nothing: a fresh checkout's are believed."""
+    """The sample with file times that look like those of a copy, because the times of a fresh
+    checkout would be believed."""
     logs = folder / "sample"
     shutil.copytree(support.SAMPLE, logs)
     for file in logs.rglob("*"):
@@ -105,7 +106,7 @@ def played(build, aggregator, keys, logs, rate):
 
 
 def check_kills(expect, l4, build, folder):
-    """The counts and the report are those of `l4 diagnose`, whatever was killed."""
+    """Counts and report equal those of `l4 diagnose`, whichever program was killed."""
     logs = aged_sample(folder)
     hook = Webhook()
     url = f"{hook.url}/alerts"

@@ -59,7 +59,7 @@ class Alertmanager:
         return wait_for(lambda: self.alerts() is not None, 30 * SLOW)
 
     def groups(self):
-        """Of each group its labels and how many alerts it has; None where nobody answers."""
+        """Labels and number of alerts of each group; None if there is no answer."""
         try:
             with urllib.request.urlopen(f"{self.url}/api/v2/alerts/groups", timeout=10) as got:
                 return [(one["labels"], len(one["alerts"])) for one in json.loads(got.read())]
@@ -67,9 +67,9 @@ class Alertmanager:
             return None
 
     def alerts(self):
-        """Those of jobs that are not over, or None where nobody answers.
+        """Alerts of jobs that are not over; None if there is no answer.
 
-        The player leaves without a word: that the aggregator is blind then is told as well.
+        The player leaves without a word, so the aggregator also reports that it is blind.
         """
         try:
             with urllib.request.urlopen(f"{self.url}/api/v2/alerts", timeout=10) as got:
@@ -84,7 +84,7 @@ class Alertmanager:
 
 
 class Place:
-    """An aggregator with such a sink, and the sample's logs."""
+    """An aggregator with an Alertmanager as sink, and the sample's logs."""
 
     def __init__(self, l4, build, folder, manager):
         l4.run("keys", "init", "--dir", folder / "keys")
@@ -100,7 +100,7 @@ class Place:
         self.player = programs.played(self.build, self.aggregator, self.folder / "keys", logs, 20)
 
     def figure(self, name):
-        """Of the sink, from the aggregator's metrics."""
+        """The sink's counts, from the aggregator's metrics."""
         text = self.aggregator.get("/metrics")[1].decode()
         row = f'l4_aggregator_alert_sink_{name}{{sink="manager"}} '
         return next((float(line[len(row):]) for line in text.splitlines() if line.startswith(row)),
@@ -114,9 +114,9 @@ class Place:
 
 
 def check_one(expect, manager, what):
-    """Exactly one alert, with what does not change as labels and all else beside it.
+    """Exactly one alert; its constant fields are labels, the others annotations.
 
-    The first report may be of half the logs: a change is told some seconds later.
+    The first report may cover half the logs; its change is sent some seconds later.
     """
     wait_for(lambda: any(alert["annotations"].get("state") == "crashed"
                          for alert in manager.alerts() or []), 90 * SLOW)
@@ -139,7 +139,7 @@ def check_one(expect, manager, what):
 
 
 def check_again(expect, place, manager, alert, what):
-    """It is sent again, and that makes no other."""
+    """The alert is sent again; no second one arises."""
     posts, until = place.figure("posts_total"), alert.get("endsAt", "")
     expect.that(wait_for(lambda: place.figure("posts_total") >= posts + 2, 20 * SLOW),
                 f"{what}: it is sent again", place.figure("posts_total"))
@@ -150,7 +150,8 @@ def check_again(expect, place, manager, alert, what):
 
 
 def first_attempt(folder):
-    """The sample without its launchers' words, whose end may be played before the ranks' begin."""
+    """The sample without its launchers' lines, because their end may be played before the ranks
+    begin."""
     logs = programs.aged_sample(folder)
     for file in logs.rglob("agent.log"):
         file.unlink()
@@ -210,7 +211,7 @@ def check_there(expect, l4, build, folder, binary):
 
 
 def check_later(expect, l4, build, folder, binary):
-    """Nobody answers when the alert comes."""
+    """No server answers when the alert comes."""
     manager = Alertmanager(binary, folder)
     place = Place(l4, build, folder, manager)
     try:
@@ -232,7 +233,7 @@ def check_later(expect, l4, build, folder, binary):
 
 
 class Receiver(live.PostReceiver):
-    """Whom Alertmanager notifies."""
+    """Alertmanager's receiver of notifications."""
 
     def __init__(self):
         self.told = []
@@ -254,7 +255,7 @@ def route_of_manual(hook):
 
 
 def fail(folder):
-    """The logs of a node of the sample whose rank was killed, with the word of its launcher."""
+    """The logs of the sample's node whose rank was killed, with its launcher's."""
     node = support.SAMPLE / "node-02"
     shutil.copyfile(node / "agent.log", folder / "agent.log")
     for file in node.glob("*/attempt_0/*/stdout.log"):

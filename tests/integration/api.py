@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Everything the aggregator answers over HTTP, held against schemas/openapi.yaml; who may ask.
+"""All answers of the aggregator over HTTP, compared with schemas/openapi.yaml; and access rights.
 
 usage: api.py L4
 
@@ -56,7 +56,7 @@ class Asker:
             return error.code, error.headers, error.read()
 
     def begin(self, path):
-        """Of an answer without an end: status, headers and its first line."""
+        """Status, headers and first line of an answer without an end."""
         request = urllib.request.Request(self.url + path)
         if self.token:
             request.add_header("Authorization", f"Bearer {self.token}")
@@ -112,7 +112,7 @@ def check_stream(expect, asker, path, described):
 
 
 def put_run(expect, port, operate):
-    """One of another kind, so that the pool has something to show."""
+    """A job of another kind, so that the pool has a run to list."""
     body = json.dumps({"schema": "l4.pool/1", "runs": [RUN]}).encode()
     request = urllib.request.Request(f"http://127.0.0.1:{port}/api/v1/pool", data=body, headers={
         "Authorization": f"Bearer {operate}", "Content-Type": "application/json"})
@@ -258,7 +258,7 @@ def check_commands(expect, l4, port, token, folder, incident):
 
 
 def check_tokens_file(expect, l4, folder, port, token):
-    """Rows come and go while it runs; what cannot be read changes nothing."""
+    """Tokens are added and removed while it runs; an unreadable file changes nothing."""
     run = l4.run("keys", "token", "reader", "--dir", folder / "keys")
     expect.that(run.status == 2 and "reader" in run.stderr, "a second token of a name", run)
     file = folder / "keys" / "tokens"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What docs/OPERATIONS.md tells to back up is enough to begin again elsewhere.
+"""The backup that docs/OPERATIONS.md describes is enough to start again elsewhere.
 
 usage: backup.py L4
 
@@ -43,7 +43,7 @@ def started(stack, expect, build, folder):
 
 
 def back_up(state, target):
-    """As in docs/OPERATIONS.md, of an aggregator that was stopped."""
+    """The backup of docs/OPERATIONS.md, taken from a stopped aggregator."""
     target.mkdir()
     for file in state.glob("state.db*"):
         shutil.copy(file, target)
@@ -51,7 +51,7 @@ def back_up(state, target):
 
 
 def known(server):
-    """What outlives a job; the reports of an incident change while its job is scored."""
+    """The data that outlives a job; reports of an incident change while its job is scored."""
     faults = [row["id"] for row in server.json("/api/v1/faults?confirmed=true")["faults"]]
     incidents = [{key: row.get(key) for key in ("id", "job", "state", "opened", "node")}
                  for row in server.json("/api/v1/incidents")["incidents"]]

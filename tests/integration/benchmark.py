@@ -3,7 +3,7 @@
 
 usage: benchmark.py L4      L4_SEED (default 5), L4_CASES (default 12), L4_HEALTHY_CASES (default 3)
 
-Few cases need not have a healthy one among them, so some are made on top.
+A few cases may include no healthy one, so healthy ones are added.
 """
 import json
 import os

@@ -4,10 +4,10 @@
 usage: borrowed.py [L4] [--all]
 
 Prints each run of 40 characters or more that a line of config/ shares with a line of
-../shared/data/real_logs/failures and that nobody has reviewed, and fails if there is one. What
-programs print for everybody is allowed: borrowed_reviewed.txt beside this file holds such texts,
-one a row, with the public source that has it behind a tab. A run counts as reviewed if what is
-left beside reviewed texts is shorter than 40 characters. --all prints the reviewed ones too.
+../shared/data/real_logs/failures and that was not reviewed, and fails if there is one. Text that
+programs print everywhere is allowed: borrowed_reviewed.txt beside this file holds such texts, one a
+row, with the public source that has it behind a tab. A run counts as reviewed if what is left
+beside reviewed texts is shorter than 40 characters. --all prints the reviewed ones too.
 """
 import pathlib
 import sys

@@ -30,7 +30,7 @@ def fault(id="zz", pattern="xyzzy", severity="error", more=""):
     return FAULT.format(id=id, pattern=pattern, severity=severity, more=more)
 
 
-# Which file, its content, what else than the file's name the message has to hold.
+# File, its content, a word that the message must hold beside the file's name.
 TEXTS = [
     ("pack", "x = [1, ", [":1"]), ("faults", "x = [1, ", [":1"]), ("masks", "x = [1, ", [":1"]),
     ("settings", "x = [1, ", [":1"]),
@@ -61,7 +61,7 @@ TEXTS = [
 
 
 def others():
-    """What is no text at all: name, how to make it, a word of the message."""
+    """Files that hold no text: name, how to make it, a word of the message."""
     return [
         ("folder", lambda path: path.mkdir(), "folder"),
         ("dangling link", lambda path: path.symlink_to("nowhere"), "cannot be opened"),

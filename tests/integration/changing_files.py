@@ -1,7 +1,7 @@
 """Files that change between being found and being read, and while they are read.
 
-l4 is stopped by a signal once it reads a large file, and goes on when the others were changed: no
-sleeping, and no luck. Part of robustness.py.
+A signal stops l4 once it reads a large file; it continues when the others were changed. So the test
+needs neither sleeping nor luck. Part of robustness.py.
 """
 import json
 import os
@@ -21,7 +21,7 @@ def lines(number):
 
 
 def position(pid, name):
-    """How far the process has read the open file of that name; None if it has not opened it."""
+    """Offset up to which the process has read the file of that name; None before it is opened."""
     try:
         for descriptor in os.listdir(f"/proc/{pid}/fd"):
             if os.readlink(f"/proc/{pid}/fd/{descriptor}").endswith(name):
@@ -65,7 +65,7 @@ def expect_warning(expect, report, file, kind, lost, what):
 
 
 def between(l4, expect, folder, same_verdict):
-    """Found, and changed before it was read."""
+    """Files that change after they were found and before they are read."""
     _, clean = l4.report(support.SAMPLE)
     job, big = prepare(folder)
     node = job / "node-01"
@@ -94,7 +94,7 @@ def between(l4, expect, folder, same_verdict):
 
 
 def within(l4, expect, folder, same_verdict):
-    """Truncated, and taken away, while it is read."""
+    """Files that are truncated or removed while they are read."""
     _, clean = l4.report(support.SAMPLE)
     job, big = prepare(folder)
     size = big.stat().st_size

@@ -20,7 +20,7 @@ CONFIG = pathlib.Path(__file__).resolve().parents[2] / "config"
 
 
 def completed(l4, *words):
-    """What bash offers where the last of `words` is being typed."""
+    """Bash's completions for the last of `words`."""
     quoted = " ".join(f"'{word}'" for word in ("l4",) + words)
     script = (f"source <('{l4}' completion bash) && COMP_WORDS=({quoted}) && "
               f"COMP_CWORD={len(words)} && _l4_words && printf '%s\\n' \"${{COMPREPLY[@]}}\"")
@@ -34,7 +34,7 @@ def helped(l4, *words):
 
 
 def leaves(l4, words=()):
-    """Every command that has none of its own, as the words that lead to it, with its help."""
+    """Each command without subcommands, as its words, with its help."""
     text = helped(l4, *words)
     inner = re.search(r"^Subcommands:\n((?:  .*\n)+)", text, re.M)
     if not inner:
@@ -45,7 +45,8 @@ def leaves(l4, words=()):
 
 
 def check_help(expect, l4):
-    """Each command says how it may end, and answers programs with JSON; one table has them all."""
+    """Each command's help lists its exit statuses, each can answer with JSON, and one table lists
+    all."""
     all_leaves = dict(leaves(l4))
     expect.that(len(all_leaves) > 30, "commands are found", list(all_leaves))
     operations = (CONFIG.parent / "docs" / "OPERATIONS.md").read_text()
@@ -65,7 +66,7 @@ def check_help(expect, l4):
 
 
 def check_typos(expect, l4):
-    """Words of closed lists say what was meant."""
+    """A misspelt word of a closed list gets a suggestion."""
     for words, said in ((("jobs", "-o", "jsn"), "jsn is none of text, json; did you mean json?"),
                         (("outcome", "x", "sucess"), "did you mean success?"),
                         (("diagnose", "x", "--scoring", "papr"), "did you mean paper?"),
@@ -80,7 +81,7 @@ def check_typos(expect, l4):
 
 
 def check_json(expect, l4, folder):
-    """Commands that had only text: what a program reads of them."""
+    """JSON of commands that formerly had text only."""
     keys = folder / "json-keys"
 
     def run(*words, status=0):

@@ -36,7 +36,7 @@ WIDE = r"shelf {n} of corpus {n} lost its ledger"
 
 
 class Poster(Asker):
-    """Asks with a body, too."""
+    """A client that can also send a body."""
 
     def send(self, method, path, body=None, kind="application/json"):
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
@@ -53,8 +53,8 @@ class Poster(Asker):
 
 
 def write_job(folder, node, pid, **numbers):
-    """The sample, in which a rank of `node` ends with ERROR and not by a signal. What the launchers
-    say of it comes a second later, as it would."""
+    """The sample, in which a rank of `node` ends with ERROR and not by a signal. The launchers'
+    lines about it come a second later, as in a real job."""
     unseen = folder.with_name(folder.name + ".made")
     shutil.copytree(support.SAMPLE, unseen)
     log = next((unseen / "node-02").glob("*/attempt_0/0/stderr.log"))
@@ -151,7 +151,7 @@ processes = false
         return self.ops.json(f"/api/v1/jobs/{job}/snapshot")
 
     def telling_incident(self, job):
-        """Its id, once its report holds the line that tells of the fault."""
+        """The incident's id, once its report holds the line of the fault."""
         found = self.incident(job)
         stored = self.ops.json(f"/api/v1/incidents/{found}") if found else {}
         events = (stored.get("report") or {}).get("events", [])
@@ -170,7 +170,7 @@ def fault_ids(report):
 
 
 def check_refused(world, incident):
-    """Who may not, and what cannot be meant; nothing of it leaves a trace."""
+    """Requests without permission or without sense are refused and leave no trace."""
     expect, path = world.expect, "/api/v1/faults"
     good = {"incident": incident, "cause": CAUSE, "fix": FIX}
     for token, status in (("", 401), (world.tokens["reader"], 403)):
@@ -216,7 +216,7 @@ def check_refused(world, incident):
 
 
 def struck(world, path, body, delay_ms):
-    """The answer to a POST, if the aggregator that is killed so long after it still gave one."""
+    """The answer to a POST, or None if the aggregator, killed so long after it, did not answer."""
     answers = []
 
     def ask():
@@ -241,7 +241,8 @@ def milliseconds_of(world, path, body):
 
 
 def check_kills(world, incident):
-    """Killed in the middle: it is there whole or not at all, and there if it was answered."""
+    """The aggregator is killed in the middle: the fault is stored whole or not at all, and is
+    stored if the answer came."""
     expect, folder = world.expect, world.folder / "state" / "faults"
     body = {"incident": incident, "cause": CAUSE, "fix": FIX, "id": "killed"}
     world.server.end(signal.SIGKILL)
@@ -280,7 +281,7 @@ def check_kills_of_snapshots(world):
 
 
 def check_kills_of_outcomes(world):
-    """A run is in the pool exactly where success is the last word that is stored."""
+    """A run is in the pool exactly if the last stored outcome is success."""
     expect, path = world.expect, "/api/v1/jobs/well/outcome"
     milliseconds_of(world, path, {"outcome": "success"})
     takes_ms = milliseconds_of(world, path, {"outcome": "failure"})
@@ -405,8 +406,8 @@ def check_broken_and_drop(world, fault):
 
 
 def check_past(world):
-    """Two incidents of the past had one fault: a confirmation of either says so of the other. What
-    the healthy job left in the pool is looked at, too."""
+    """Two past incidents had one fault: confirming either marks the other as well. The healthy
+    job's run in the pool is checked, too."""
     expect = world.expect
     incidents = [world.incident("job-a"), world.incident("job-b")]
     for incident, other, job in zip(incidents, incidents[::-1], ("job-b", "job-a")):

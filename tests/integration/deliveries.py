@@ -6,8 +6,8 @@ usage: deliveries.py L4
 
 The sample is played to an aggregator with a webhook that kills it: when the alert arrives, in the
 middle of the answer, right after it, or some milliseconds later; it is started again each time. The
-same with one that is spoken to as an Alertmanager is, to which alerts are sent again anyway.
-Meanwhile somebody asks for the report as fast as answers come.
+same is done with a sink of kind alertmanager, to which alerts are sent again anyway. Meanwhile a
+client asks for the report as fast as answers come.
 """
 import contextlib
 import http.client
@@ -27,13 +27,13 @@ import support
 from live import wait_for
 
 SLOW = programs.SLOW
-# When it is killed: at the request, within the answer, or so many milliseconds behind it.
+# Moments of the kill: at the request, within the answer, or so many milliseconds after it.
 MOMENTS = ["request", "answer", 0, 3, 20] if not support.SANITIZED else ["request", "answer", 0]
 TROUBLE = ("corrupt", "cannot be read", "malformed", "half")
 
 
 class Hook:
-    """Takes alerts, and kills who sends the first one."""
+    """Receives alerts, and kills the sender of the first one."""
 
     def __init__(self, moment):
         self.arrived, self.moment, self.victim = [], moment, None
@@ -77,7 +77,7 @@ class Hook:
 
 
 class Reader(threading.Thread):
-    """Asks again and again; an answer of 200 is a whole report, or the connection broke."""
+    """Asks again and again; each answer of 200 is a whole report, unless the connection broke."""
 
     def __init__(self, port):
         super().__init__(daemon=True)

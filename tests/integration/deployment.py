@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What an install brings: units that systemd takes and that are as locked up as they claim,
-manifests that kustomize takes, settings that the programs take, an image with all libraries.
+"""An install brings units that systemd accepts and that are as restricted as they claim, manifests
+for kustomize, settings that the programs accept, and an image with all libraries.
 
 usage: deployment.py L4
 """
@@ -32,7 +32,8 @@ def exposure(unit):
 
 
 def installed_units(stage, folder):
-    """Copies whose paths lead into the stage, as systemd looks for the programs."""
+    """Copies of the units with paths into the stage, because systemd checks that the programs
+    exist."""
     places = list(stage.rglob("lib/systemd/system"))
     if len(places) != 1:
         return []
@@ -66,7 +67,7 @@ BOUNDS = {"CPUQuota": "%", "MemoryHigh": "KMG", "MemoryMax": "KMG", "TasksMax": 
 
 
 def bounds(unit):
-    """What each bound of a unit is, in percent of a core, bytes, and tasks."""
+    """Bounds of each unit, in percent of a core, bytes, and tasks."""
     found = {}
     for key, number, scale in re.findall(r"(?m)^(\w+)=(\d+)([%KMG]?)$", unit.read_text()):
         if key in BOUNDS:
@@ -76,7 +77,7 @@ def bounds(unit):
 
 
 def slice_has_room(expect, by_unit):
-    """The slice bounds all that L4 takes on a host, and holds the programs' own bounds."""
+    """The bounds of the slice have room for both units and are at most four times their sum."""
     whole = by_unit.get("l4.slice", {})
     for key in BOUNDS:
         parts = [of.get(key) for name, of in by_unit.items() if name.endswith(".service")]
@@ -88,7 +89,7 @@ def slice_has_room(expect, by_unit):
 
 
 def restricted(expect, stage, folder):
-    """restricted.conf where an operator puts it: a folder of drop-ins beside the unit."""
+    """restricted.conf in the folder of drop-ins beside the unit, as an operator installs it."""
     drop_in = next(stage.rglob("restricted.conf"), None)
     unit = folder / "l4-agent.service"
     if not expect.that(drop_in is not None and unit.exists(), "restricted.conf is installed"):
@@ -103,7 +104,7 @@ def restricted(expect, stage, folder):
 
 
 def settings(expect, stage, binaries, folder):
-    """Every file of settings that is shipped, but for its keys, which a site makes."""
+    """Each shipped settings file is valid, but for its keys, which each site makes."""
     keys = folder / "keys"
     run(binaries / "l4", "keys", "init", "--dir", keys)
     run(binaries / "l4", "keys", "add", "--dir", keys, "--fleet")
@@ -126,7 +127,7 @@ def settings(expect, stage, binaries, folder):
 
 
 def watching(expect, stage):
-    """What operators give to Prometheus and Grafana."""
+    """Rules for Prometheus and dashboards for Grafana."""
     for part in ("prometheus", "grafana"):
         shipped = sorted(path.name for path in (ROOT / "config" / part).iterdir())
         found = sorted(path.name for path in stage.glob(f"**/share/l4/{part}/*"))
@@ -134,7 +135,7 @@ def watching(expect, stage):
 
 
 def completions(expect, stage, binaries, folder):
-    """Each shell that is here completes a command from what was installed, at the first try."""
+    """Each installed shell completes a command with the installed files."""
     found = {path.name: path for path in stage.glob("**/share/*/*/*") if path.is_file()
              and path.name in ("l4", "_l4", "l4.fish")}
     expect.equal(sorted(str(path.parent.relative_to(stage)).split("share/")[-1] for path in
@@ -174,7 +175,8 @@ def manifests(expect, folder):
                                  "Service"], "kinds")
     for text in ("hostPID: true", "readOnly: true", "type: Recreate", "\n    kernel_log = false"):
         expect.that(text in done.stdout, f"the manifests say {text!r}")
-    # What no unprivileged container may open is neither mounted nor asked for.
+    # Files that an unprivileged container cannot open are not mounted, and no setting asks for
+    # them.
     for text in ("kmsg\n", "privileged: true", "SYSLOG", "kernel_log = true"):
         expect.that(text not in done.stdout, f"the manifests do not say {text!r}")
     scraping(expect, done.stdout)
@@ -208,7 +210,7 @@ def privileged(expect, folder):
 
 
 def scraping(expect, manifests_text):
-    """What Prometheus looks for, and who is let in, are ports that the pods have and serve."""
+    """Ports that Prometheus scrapes, and that the network policy opens, are served by the pods."""
     sought = re.findall(r"regex: (\S+);(\S+)",
                         (ROOT / "config" / "prometheus" / "kubernetes.yml").read_text())
     expect.equal(sorted(sought), [("l4-agent", "metrics"), ("l4-aggregator", "http")],

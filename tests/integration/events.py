@@ -3,9 +3,9 @@
 
 usage: events.py L4
 
-A job of the sample is played and fails: who follows all, or that job, is told; who follows another
-one is not. Streams are taken up again where they ended, are bounded, and end when the aggregator
-stops; the command comes back by itself after a restart.
+A job of the sample is played and fails: clients that follow all jobs, or that one, are told;
+clients of another job are not. Streams resume where they ended, are bounded, and end when the
+aggregator stops; the command reconnects by itself after a restart.
 """
 import contextlib
 import json
@@ -28,7 +28,7 @@ STREAMS = 6
 
 
 class Stream:
-    """One client: what it gets is read by a thread, until the end or close()."""
+    """One client; a thread reads its events until the end or close()."""
 
     def __init__(self, port, path, last_id=""):
         self.raw, self.ended = b"", False
@@ -45,7 +45,7 @@ class Stream:
         self.ended = True
 
     def body(self):
-        """Without the chunks' sizes."""
+        """The body without the sizes of its chunks."""
         rest, text = self.raw.partition(b"\r\n\r\n")[2], b""
         while b"\r\n" in rest:
             size, rest = rest.split(b"\r\n", 1)
@@ -182,7 +182,7 @@ def opens(server):
 
 
 def check_end(expect, build, folder, server, everything, followers):
-    """A stop ends streams as answers end; the command comes back."""
+    """A stop of the aggregator ends streams properly; the command reconnects."""
     status, seconds = server.end(signal.SIGTERM)
     expect.that(status == 0 and seconds < 10 * SLOW, "a stop with streams open", (status, seconds))
     expect.that(wait_for(lambda: everything.ended, 5), "the stream ends")

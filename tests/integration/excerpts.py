@@ -22,7 +22,7 @@ CHAINED = (FULL_DISK + "\nDuring handling of the above exception, another except
            'Traceback (most recent call last):\n  File "save.py", line 9, in close\n    end()\n'
            "RuntimeError: [enforce fail at inline_container.cc:337] . unexpected pos 512 vs 406\n")
 
-# What, the text, the state, a part of the first event's text.
+# Name, text, state, a part of the first event's text.
 EXCERPTS = [
     ("a watchdog alone", WATCHDOG, "hung", "Watchdog caught"),
     ("a watchdog after the start", START + WATCHDOG, "hung", "Watchdog caught"),

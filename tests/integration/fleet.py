@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A simulated fleet over the real wire: every scripted fault found, nothing else, nobody lost.
+"""A simulated fleet over the real wire: every scripted fault is found, and no other; no agent is
+lost.
 
 usage: fleet.py L4        (l4-fleet and l4-aggregator stand beside it)
 
@@ -34,14 +35,14 @@ hang_confirm_s = {confirm}
 [store]
 folder = "state"
 """
-# Job, kind, share of the run at which it strikes, share for which it lasts, node, rank.
+# Kind, job, share of the run at which the fault begins, share for which it lasts, node, rank.
 SHORT = {
     "jobs": {"pretrain": 150, "crash": 20, "lost": 20, "stop": 15, "hang": 15},
     "faults": [("crash", "crash", 0.30, 0, 17, 3), ("lost", "lost", 0.35, 0, 11, 0),
                ("stop", "stop", 0.32, 0, 9, 1), ("hang", "hang", 0.25, 0, 7, 0)],
     "fleet": [("restart", 0.72, 0)],
     "link": "loss_per_mille = 1\ndelay_ms = 5",
-    # Whoever runs the tests may have other things to do.
+    # The host of the tests may be busy with other work.
     "limits": "crash_s = 20\nlost_s = 30\nhang_s = 60\ncpu_percent = 100\ngrowth_percent = 100",
 }
 LONG = {
@@ -72,7 +73,7 @@ def script_of(what):
 
 
 def check_refusals(expect, binary, folder):
-    """A script that is wrong is told with file, line and key."""
+    """A wrong script is refused with file, line and key."""
     bad = folder / "bad.toml"
     for text, said in (('[[job]]\nname = "a"\nnoods = 3\n', "noods"), ("seconds = 60\n", "job"),
                        ('[[job]]\nname = "a"\n[[fault]]\nkind = "flood"\n', "kind"),

@@ -70,13 +70,13 @@ class Disk:
 
 
 class Lines:
-    """Numbered lines into logs of a folder."""
+    """Writes numbered lines into the logs of a folder."""
 
     def __init__(self, folder, logs=4):
         self.folder, self.logs, self.count = folder, logs, 0
 
     def write_varied(self, each):
-        """So different from each other that batches of them are large."""
+        """The lines differ so much that their batches are large."""
         dice = random.Random(self.count)
         with open(self.folder / "rank0.log", "a", encoding="utf-8") as file:
             for _ in range(each):
@@ -95,7 +95,7 @@ class Lines:
 
 
 class Webhook(live.PostReceiver):
-    """Takes alerts."""
+    """Receives alerts."""
 
     def __init__(self):
         self.alerts = []
@@ -123,7 +123,7 @@ class Case:
                          (said, program.said()[-500:]))
 
     def agent_disk(self, disk):
-        """Positions cannot be written, and there is no spool."""
+        """The disk is full, so positions cannot be written and there is no spool."""
         disk.fill()
         self.site.link.mode = "refuse"
         self.lines.write(3000)
@@ -163,7 +163,7 @@ class Case:
         disk.read_only(False)
 
     def aggregator_disk(self, disk):
-        """The journal cannot be written: nothing is taken, and nothing is lost."""
+        """While the journal cannot be written, no batch is accepted; all arrive afterwards."""
         disk.fill()
 
         def is_degraded():      # what is written at first may fit into the journal's last block
@@ -229,7 +229,7 @@ class Case:
         self.expect.that(files <= 256, "descriptors of the agent", files)
 
     def crowd_of_strangers(self):
-        """More of them than the aggregator may open files."""
+        """Opens more connections than the aggregator may open files."""
         self.site.aggregator.end(signal.SIGTERM)
         self.site.start_aggregator(under=("prlimit", "--nofile=256:256"))
         what = "300 strangers and 256 descriptors"

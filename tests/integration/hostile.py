@@ -63,7 +63,7 @@ class Case:
         return sum(words in line for line in self.site.aggregator.said().splitlines())
 
     def counted(self, what, reason, least, words):
-        """So many were refused for that reason, and the log does not say it again and again."""
+        """So many were refused for that reason, and the log does not repeat it."""
         found = linked_site.wait_for(lambda: self.refused(reason) >= least, 30 * SLOW)
         self.expect.that(found, f"{what}: at least {least} refused as {reason}",
                          self.refused(reason))
@@ -73,7 +73,7 @@ class Case:
         self.witness(what)
 
     def witness(self, what):
-        """What the honest agent has written by now is counted."""
+        """The honest agent's batches up to now are counted."""
         written = self.writer.lines
         self.expect.that(linked_site.wait_for(lambda: self.site.covered() >= written, 30 * SLOW),
                          f"{what}: the honest agent ships on", (self.site.covered(), written))
@@ -103,7 +103,7 @@ class Case:
         self.counted("random bytes", "no_handshake", before + 90, "does not speak this protocol")
 
     def crowd(self):
-        """As many at a time as this process may have, and more one after another."""
+        """Opens as many connections as this process may have, and more one after another."""
         before, open_ones = self.refused("no_handshake"), []
         most = min(CONNECTS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 100)
         for _ in range(CONNECTS):
@@ -122,7 +122,7 @@ class Case:
                      "does not speak this protocol")
 
     def rogue(self, what, key, reason, least=1, seconds=ROGUE_S):
-        """Acts for some seconds, and again where a busy machine left it no time to connect."""
+        """Acts for some seconds, and again if the busy machine left no time to connect."""
         for _ in range(TRIES):
             done = subprocess.run([self.site.binaries / "l4_rogue",
                                    f"tcp://127.0.0.1:{self.site.wire}", key, what,
@@ -159,7 +159,7 @@ class Case:
         self.counted("a wrong key", "wrong_key", 1, "not in the allow list")
 
     def namesake(self):
-        """A second agent with the same key on the same host: one of them has the name."""
+        """A second agent with the same key on the same host: only one of the two gets the name."""
         settings = self.site.folder / "namesake.toml"
         empty = self.site.folder / "nothing"
         empty.mkdir()

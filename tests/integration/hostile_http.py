@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Questions over HTTP that are meant to harm, and a job whose lines and names are.
+"""Hostile questions over HTTP, and a job with hostile lines and names.
 
 usage: hostile_http.py L4
 
 A real agent ships the logs of a job to an aggregator that asks for tokens. Names and lines hold
-SQL, HTML, sequences for terminals and characters that turn the writing round. Whatever is asked is
-refused in words; whatever is shown, as JSON, in the log, in an alert or by `l4`, does nothing.
+SQL, HTML, sequences for terminals and characters that turn the writing round. Each question is
+refused with a sentence; the names and lines do no harm as JSON, in the log, in an alert or in the
+output of `l4`.
 """
 import contextlib
 import json
@@ -32,12 +33,12 @@ from live import wait_for
 SLOW = programs.SLOW
 JOB = "x'; DROP TABLE incidents; --<b>"
 NODE = "node-a"
-# What a terminal would do: clear, name the window, take the clipboard, a C1 sequence, turn round.
+# Terminal sequences: clear, name the window, set the clipboard, a C1 sequence, reversed writing.
 ACTS = ["\x1b[2J", "\x1b]0;owned\x07", "\x1b]52;c;b3duZWQ=\x07", "\u009b31m", "\u202edesrever"]
 SQL = "Robert'); DELETE FROM snapshots; --"
 HTML = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-# Colours and the screen of `l4 top`: what l4 itself says to a terminal.
+# Sequences that l4 itself sends to a terminal: colours and the screen of `l4 top`.
 OWN = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?(?:1049|25|7)[hl]|\x1b\[(?:[0-9;]*)[HJK]")
 
 
@@ -46,7 +47,7 @@ def stamp(seconds):
 
 
 def write_job(folder):
-    """It trains, and ends with an error that nobody should render."""
+    """The job trains, and ends with an error that no output may render as it is."""
     rank = folder / JOB / NODE / "rank0.log"
     rank.parent.mkdir(parents=True)
     lines = [f"{stamp(step)} INFO trainer: iteration {step}/9000 | loss 2.31 | took 1.0"
@@ -106,7 +107,7 @@ kernel_log = false
             self.build / "l4-agent", "--config", self.folder / "agent.toml"])
 
     def raw(self, request, wait_s=30.0):
-        """The whole answer to bytes as they are."""
+        """The whole answer to a request of raw bytes."""
         answer = b""
         with socket.create_connection(("127.0.0.1", self.server.http), timeout=wait_s) as one:
             with contextlib.suppress(OSError):  # it may be refused before all of it was sent
@@ -130,7 +131,7 @@ kernel_log = false
 
 
 def refused(expect, answer, status, code, what):
-    """With that status, and a JSON that says why and nothing more."""
+    """The answer has that status, and JSON with the reason only."""
     head, _, body = answer.partition(b"\r\n\r\n")
     try:
         error = json.loads(body)["error"]
@@ -144,7 +145,7 @@ def refused(expect, answer, status, code, what):
 
 
 def check_paths(world):
-    """With a token that may read; without one nothing tells which paths there are."""
+    """With a token that may read. Without a token no answer shows which paths exist."""
     expect = world.expect
     for path in ("/api/v1/../../etc/passwd", "/api/v1/jobs/../../../etc/passwd",
                  "/%2e%2e/%2e%2e/etc/passwd", "/api/v1/jobs/%00", "/api/v1/jobs/a%1b[2J",
@@ -202,7 +203,7 @@ def check_sizes(world):
 
 
 def check_parameters(world):
-    """What is not known, or has no such value, is named, and nothing is answered in its place."""
+    """The answer names an unknown parameter or value; no default is used in its place."""
     job = f"/api/v1/jobs/{urllib.parse.quote(JOB, safe='')}"
     for path, said in (("/api/v1/incidents?opne=true", "did you mean open?"),
                        ("/api/v1/incidents?open=yes", "open must be true or false"),
@@ -276,7 +277,7 @@ def check_without_tokens(world):
 
 
 def check_sql(world):
-    """Words of SQL are names that nobody has."""
+    """Words of SQL are unknown names."""
     expect = world.expect
     before = world.ops.json("/api/v1/incidents")["incidents"]
     expect.that(before, "there is an incident to lose")
@@ -306,7 +307,7 @@ def harmless(expect, data, what, own=False):
 
 
 def check_answers(world, incident):
-    """JSON escapes what acts, says that it is JSON, and holds the text as it was."""
+    """JSON escapes control characters, is labelled as JSON, and keeps the text."""
     job = urllib.parse.quote(JOB, safe="")
     for path in ("/api/v1/jobs", f"/api/v1/jobs/{job}", f"/api/v1/jobs/{job}/snapshot",
                  f"/api/v1/jobs/{job}/nodes", f"/api/v1/jobs/{job}/lines?rank=0", "/api/v1/agents",
@@ -325,7 +326,7 @@ def check_answers(world, incident):
 
 
 def on_terminal(world, words):
-    """What a command writes to a terminal."""
+    """Output of a command on a terminal."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.execv(world.l4.binary, [world.l4.binary, *map(str, words)])
@@ -343,7 +344,7 @@ def on_terminal(world, words):
 
 
 def check_commands(world, incident):
-    """Into a file and on a terminal."""
+    """Output of `l4` into a file and on a terminal."""
     secret = world.folder / "token"
     secret.write_text(world.operate + "\n")
     rest = ("--address", f"http://127.0.0.1:{world.server.http}", "--token-file", secret)

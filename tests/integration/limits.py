@@ -25,7 +25,7 @@ TWO_GB = 2 << 30
 
 
 def limited(l4, *words, descriptors=None, space=None, stdout=subprocess.PIPE, env=None):
-    """A run under `ulimit -n` and `ulimit -v`, with standard output wherever it is wanted."""
+    """A run under `ulimit -n` and `ulimit -v`, with a given standard output."""
     def limit():
         if descriptors:
             resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
@@ -40,7 +40,8 @@ def limited(l4, *words, descriptors=None, space=None, stdout=subprocess.PIPE, en
 
 
 def outputs(l4, expect, folder):
-    """What cannot be written is said with its reason; a reader that has enough is no error."""
+    """Output that cannot be written ends with the reason; a reader that closes early is no
+    error."""
     log = next(support.SAMPLE.rglob("agent.log"))
     with open("/dev/full", "wb") as full:
         for words in (("diagnose", support.SAMPLE), ("inspect", support.SAMPLE), ("parse", log),
@@ -73,7 +74,7 @@ def outputs(l4, expect, folder):
 
 
 def signals(l4, expect, folder):
-    """A signal in the middle ends the program as it would any, and leaves nothing behind."""
+    """A signal in the middle ends the program as usual; no temporary file stays."""
     spooled = odd_contents.write(folder / "job") / "node-00" / "rank0.log"
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         temporary = folder / f"tmp{int(number)}"
@@ -150,7 +151,8 @@ def garbage(l4, expect, folder):
 
 
 def bombs(l4, expect, folder):
-    """A small file that unpacks to much: bounded memory; zstd's beyond a thousandfold are told."""
+    """A small file that unpacks to a large one: memory is bounded; for zstd, growth beyond a
+    thousandfold is a warning."""
     for ending, pack in (("gz", gzip.compress), ("zst", odd_contents.zstd())):
         if pack is None:
             continue
@@ -170,7 +172,7 @@ def bombs(l4, expect, folder):
 
 
 def memory(l4, expect, folder):
-    """Too little of it: a message and an end by SIGTERM or with 3, never an abort."""
+    """Too little memory ends the program with a message and SIGTERM or 3, never with an abort."""
     if support.SANITIZED:
         return
     job = odd_contents.write(folder / "job")

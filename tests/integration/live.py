@@ -1,7 +1,7 @@
-"""What tests of the live system share: keys, the counting receiver, the agent, growing logs.
+"""Shared by tests of the live system: keys, the counting receiver, the agent, growing logs.
 
-Whatever is started listens on loopback with a free port, writes its output to files of the test's
-folder, and is ended by its own process id, at the latest when the test ends.
+Each program listens on loopback with a free port, writes its output to files of the test's folder,
+and is ended by its own process id, at the latest when the test ends.
 """
 import http.server
 import json
@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-# Who is told to end unwinds first, and so ends what it has started.
+# On SIGTERM the test unwinds first, and so ends the programs that it started.
 signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
@@ -75,7 +75,7 @@ class Site:
         self.l4("keys", "add", "--dir", self.keys, *names)
 
     def start_server(self, *more):
-        """Again on the same port after the first time."""
+        """Starts the receiver, after the first time on the same port."""
         name = f"server-{len(self.programs)}"
         self.server = Program(name, self.folder, [
             self.binaries / "l4_count_server", "--keys", self.keys, "--endpoint", self.endpoint,
@@ -94,7 +94,7 @@ class Site:
         return rows
 
     def counts(self):
-        """What the receiver said last."""
+        """The receiver's last row."""
         rows = [row for row in self.rows() if "lines" in row]
         return rows[-1] if rows else {"lines": 0, "events": 0, "bytes": 0, "jobs": {}, "wrong": [],
                                       "lost": 0, "sources": {}}
@@ -135,7 +135,7 @@ class Writer:
         self.files = {}
 
     def write(self, count):
-        """So many lines, in turn into all files, each file's at once."""
+        """Writes so many lines, file after file."""
         text = {path: [] for path in self.paths}
         for _ in range(count):
             self.number += 1
@@ -165,7 +165,7 @@ class Writer:
 
 
 class PostReceiver:
-    """Takes what is posted; a subclass's `take(path, body)` gives the status of the answer."""
+    """Receives posts; a subclass's `take(path, body)` returns the status of the answer."""
 
     def __init__(self):
         receiver = self
@@ -198,7 +198,7 @@ def free_port():
 
 
 def manager_sink(url):
-    """Of an aggregator's settings: alerts go to an Alertmanager, called manager."""
+    """Settings of an aggregator whose alerts go to an Alertmanager, called manager."""
     return f"""[[alerts.sink]]
 name = "manager"
 kind = "alertmanager"
@@ -207,7 +207,8 @@ url = "{url}"
 
 
 def aggregator_settings(wire, http, folder):
-    """Of one on loopback, with the keys of `keys` beside its file; more may follow."""
+    """Settings of an aggregator on loopback, with the keys of `keys` beside its file; more may
+    follow."""
     return f"""
 [wire]
 listen = "tcp://127.0.0.1:{wire}"
@@ -221,7 +222,7 @@ folder = "{folder}"
 
 
 def wait_for(holds, timeout_s=30.0):
-    """What `holds` gives once it is true, else what it gave last."""
+    """The first true result of `holds`, else its last result."""
     end = time.monotonic() + timeout_s
     while True:
         value = holds()

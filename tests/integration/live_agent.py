@@ -18,7 +18,7 @@ PATIENCE_S = 120 if support.SANITIZED else 40
 
 
 def settled(site, writer):
-    """The receiver has exactly what was written, and stays so."""
+    """The receiver has exactly the written lines, and gets no more."""
     live.wait_for(lambda: site.counts()["lines"] >= writer.lines, PATIENCE_S)
     time.sleep(0.5)
     return site.counts()
@@ -71,7 +71,7 @@ def server_is_killed(site, writer, expect):
 
 
 def server_forgets(site, writer, expect):
-    """All is read again, from the beginning where it still stands."""
+    """All logs are read again, as far as their beginning still exists."""
     site.server.end(signal.SIGKILL)
     (site.folder / "ledger.json").unlink()
     site.start_server()
@@ -106,8 +106,8 @@ for i in range(10000):
 
 
 def processes_are_known(site, writer, expect, agent):
-    """Job and rank of a log by the environment of who writes it; and that it ended, also where no
-    agent ran meanwhile and the log is silent."""
+    """Job and rank of a log come from the environment of its writer. The writer's end is reported,
+    also when no agent ran meanwhile and the log is silent."""
     path = site.logs / "node-00" / "worker.txt"
     environment = {"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1",
                    "TORCHELASTIC_RUN_ID": "run-77"}

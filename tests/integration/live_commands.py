@@ -193,7 +193,7 @@ def check_errors(l4, expect, aggregator):
 
 
 def check_typos(l4, expect, aggregator):
-    """A name that nobody has: what was meant, or where the names stand."""
+    """An unknown name: the answer suggests one, or says where the names are listed."""
     address = ("--address", aggregator.url)
     aggregator.give("/api/v1/jobs", {"jobs": [JOB], "next": None})
     aggregator.give("/api/v1/jobs/job-1005", JOB)

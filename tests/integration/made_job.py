@@ -52,7 +52,7 @@ class MadeJob:
         return f"node-{rank:03d}"
 
     def begin(self, iteration):
-        """When an iteration begins; evaluations and checkpoints take time of their own."""
+        """Time at which an iteration begins; evaluations and checkpoints take extra time."""
         done = iteration - 1
         return STARTUP_S + done * STEP_S + (done // 20) * 3.0 + (done // 25) * 4.0
 
@@ -96,7 +96,7 @@ class MadeJob:
             say(at + 5.60, f"INFO  trainer: checkpoint shard written in {rng.uniform(3, 4):.2f} s")
 
     def moment(self, rank, iteration, lines):
-        """When the rank prints line number `lines` (from 1) of that iteration."""
+        """Time at which the rank prints line number `lines` (from 1) of that iteration."""
         return next(at for at, _, key in self.lines[rank] if key == (iteration, lines))
 
     def stop(self, rank, iteration, lines):

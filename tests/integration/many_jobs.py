@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""More jobs one after the other than an agent tells apart at a time: each has its own lines.
+"""More jobs, one after the other, than an agent can track at a time: each keeps its own lines.
 
 usage: many_jobs.py L4
 """
@@ -19,13 +19,13 @@ PATIENCE_S = 120 if support.SANITIZED else 40
 
 
 def broken(config):
-    """As somebody leaves it who is not done yet."""
+    """A file as an editor leaves it in the middle of the work."""
     return config.replace("sources = [", 'sources = ["/a/**/b/**/c/**/d/**/e/**", ')
 
 
 def makes_room(l4, expect, jobs, processes):
-    """Jobs one after the other and one that goes on; without processes, the config is also broken
-    for a while."""
+    """Jobs one after the other beside one that goes on. In the run without processes the config is
+    broken for a while."""
     what = f"processes {'on' if processes else 'off'}"
     with tempfile.TemporaryDirectory() as folder:
         site = live.Site(folder, pathlib.Path(l4.binary).parent)
@@ -50,7 +50,7 @@ def makes_room(l4, expect, jobs, processes):
                 for _ in range(int(EVERY_S / 0.5)):
                     write("steady", 20)
                     time.sleep(0.5)
-                # There is always one that is deleted and held open.
+                # At least one deleted log is always held open.
                 writers["steady"].rotate(site.folder / "steady" / "rank0.log", keep=1)
             total = sum(written.values())
             live.wait_for(lambda: site.counts()["lines"] >= total, PATIENCE_S)
@@ -71,7 +71,7 @@ def makes_room(l4, expect, jobs, processes):
 
 
 def stays_as_it_was(site, config, agent, write, expect):
-    """Where another agent could not begin, the one that runs goes on."""
+    """If a new agent could not start, the running one continues."""
     good = config.read_text()
     config.write_text(broken(good))
     for name in ("run-0", "run-1"):

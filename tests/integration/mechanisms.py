@@ -47,7 +47,7 @@ def later(job):
 
 
 def rare_error(l4, expect, history=()):
-    """One rank says one line that nobody ever said, and stops; the others wait for it."""
+    """One rank prints a line never seen before, and stops; the others wait for it."""
     what = "rare error" + (" with history" if history else "")
     rank, iteration = int(NODES * 0.63), 41
     job = MadeJob(NODES, SEED, loud=bool(history))
@@ -101,7 +101,7 @@ def lost_tail(l4, expect):
 
 
 def thirty_percent(l4, expect):
-    """30 % of the nodes say the same; nobody is to blame alone."""
+    """30 % of the nodes print the same; no single node is to blame."""
     iteration = 33
     bad = sorted(random.Random(SEED).sample(range(NODES), int(NODES * 0.3)))
     job = MadeJob(NODES, SEED + 2)
@@ -145,7 +145,7 @@ def silence(l4, expect):
 
 
 def running(l4, expect):
-    """Looked at in the middle of an iteration while all is well."""
+    """A healthy job, diagnosed in the middle of an iteration."""
     job = MadeJob(NODES, SEED + 4)
     job.stop_all(44, ALL_REDUCE)
     done, report, _ = diagnose(l4, job, "--as-of", rfc3339(job.end() + 0.5))

@@ -5,8 +5,8 @@ usage: odd_clocks.py L4
 
 l4-aggregator, l4-agent and the ranks' log lines follow a clock of their own
 (tests/tools/host_clock); it is set back, or on, for the agent's host, for the aggregator's, and for
-both. Nobody may take that for a failure, each line is counted once, and when the ranks fall silent
-afterwards the job is found hung as quickly as on any other day.
+both. That must not look like a failure, each line is counted once, and when the ranks fall silent
+afterwards the job is found hung as quickly as with a steady clock.
 """
 import concurrent.futures
 import datetime
@@ -33,7 +33,7 @@ RANKS = 4
 
 
 class HostClock:
-    """What programs that run under it take for the time, beside their monotonic clock."""
+    """The wall clock of programs that run under it; their monotonic clock stays."""
 
     def __init__(self, file, library):
         self.file, self.library, self.offset = file, library, 0

@@ -1,4 +1,4 @@
-"""Clocks that jump, ranks that two files claim, names that nobody expects. Part of robustness.py.
+"""Clocks that jump, ranks that two files claim, unexpected names. Part of robustness.py.
 
 Each job is one and the same crash: rank 5 of 8 reports a memory error behind iteration 300. It has
 to be found whatever the clocks, ranks and names around it do.
@@ -18,7 +18,7 @@ STEPS, FAILING = 300, 5
 
 
 def life(rank, shift, stamp="%Y-%m-%d %H:%M:%S,000"):
-    """Lines of a rank; `shift(step)` is what its clock is off."""
+    """Lines of a rank; `shift(step)` is the offset of its clock."""
     def line(step, text):
         time = BEGIN + datetime.timedelta(seconds=step) + shift(step)
         return f"{time.strftime(stamp)} {text}\n"
@@ -38,7 +38,7 @@ def write(job, shifts=None, node=lambda rank: f"node-{rank // 2:02d}",
     return job
 
 
-# What, how far the clock of a rank is off at a step, words of the warning that must be there.
+# Name, offset of a rank's clock at a step, words that the warning must hold.
 CLOCKS = [
     ("true clocks", lambda rank: lambda step: NONE, None),
     ("clocks set back", lambda rank: lambda step: -2 * HOUR if step > 150 else NONE,
@@ -138,7 +138,7 @@ def names(l4, expect, folder):
 
 
 def packed(l4, expect, folder):
-    """Packed files that break off, are wrong, go on, or unpack without end."""
+    """Packed files that are cut short, damaged, followed by other bytes, or unpack without end."""
     text = "".join(life(FAILING, lambda step: NONE)).encode()
     filler = b"".join(b"INFO service: beat %d of %d\n" % (i, i * i) for i in range(20000))
     for ending, pack in (("gz", gzip.compress), ("zst", zstd())):
@@ -179,7 +179,7 @@ def pack_lines():
 
 
 def zstd():
-    """Packs with the program of that name: Python has no zstd of its own. None without it."""
+    """Packs with the program zstd, since Python has no module for it; None if it is missing."""
     if shutil.which("zstd") is None:
         return None
     return lambda data: subprocess.run(["zstd", "-qc", "--check"], input=data, check=True,

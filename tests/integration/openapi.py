@@ -4,9 +4,9 @@
 usage: openapi.py L4
 
 The sample's logs are played to a real aggregator with tokens and a certificate. Each operation is
-asked for as the document says, and its answer held against what the document says of its status:
-what is right, what lacks a token or has one that may only read, what names nothing that is there,
-an unknown parameter, and a body that is none.
+called as the document says, and its answer compared with the document's for that status: right
+calls, calls without a token or with one that may only read, unknown names, unknown parameters, and
+broken bodies.
 """
 import json
 import pathlib
@@ -31,7 +31,7 @@ SCHEMAS = support.ROOT / "schemas"
 DOCUMENT = yaml.safe_load((SCHEMAS / "openapi.yaml").read_text("utf-8"))
 REPORT = json.loads((SCHEMAS / "report.schema.json").read_text("utf-8"))
 METHODS = ("get", "post", "delete")
-# What is told of a parameter whose value follows from no schema.
+# Values of parameters that follow from no schema.
 VALUES = {"after": None, "at": None, "before": None, "template": None, "job": "sample",
           "kind": "none", "node": "node-02", "rank": "4", "around": "2026-11-20T15:54:42Z",
           "context": "1", "limit": "3", "count": "2", "open": "true", "confirmed": "true",
@@ -69,7 +69,8 @@ def resolved(part):
 
 
 def check_answer(expect, what, operation, answer, wanted):
-    """Its status is the wanted one, and all of it is what the document says of that."""
+    """The status is the expected one, and the answer has the form that the document gives for
+    it."""
     status, headers, body = answer
     if not expect.that(status in wanted, f"{what}: {wanted}", (status, body[:300])):
         return
@@ -110,7 +111,7 @@ class Walk:
                                          "binary: /usr/bin/python3"}}
 
     def path(self, path, operation):
-        """With the id of something that is there; those of the walk's own making are dropped."""
+        """The path with the id of an existing object; objects that this test made are dropped."""
         name = self.names.get(operation["operationId"]) or self.names.get(path.split("/")[3] if
                                                                           "{id}" in path else "")
         path = path.replace("{id}", urllib.parse.quote(name or "", safe=""))
@@ -139,7 +140,8 @@ class Walk:
             ask(well if is_open else (401,), why, token=token)
         if method != "get":
             ask((403,), "a token that may only read", token=self.read)
-        # One that changes something is asked for what is wrong first: rightly done it may be over.
+        # For an operation with effect the wrong calls come first: after a right one the object may
+        # be gone.
         self.check_wrong(ask, method, path, operation, asked)
         answer = ask(well, "with a token", token=self.read if method == "get" else self.operate)
         if method == "get" and "etag" in answer[1] and answer[0] == 200:
@@ -161,7 +163,7 @@ class Walk:
             for text in ('{"nonsense": 1}', "{", "[]"):
                 ask((400,), f"a body of {text}", more=(
                     "--header", "Content-Type: application/json", "--data-binary", text))
-        # Snapshots of who is no job (any more) are a list, if an empty one.
+        # Snapshots of a job that does not exist (any more) are an empty list.
         if "{id}" in path and operation["operationId"] != "snapshots":
             nobody = re.sub(r"\{id\}", "nobody", path) + ("?rank=4" if "/lines" in path else "")
             ask((404,), "what is not there", nobody)

@@ -29,7 +29,7 @@ FATAL = "RuntimeError: CUDA error: uncorrectable ECC error encountered"
 
 
 class Job(made_job.MadeJob):
-    """On nodes of its own, as agents that were started again would be."""
+    """A job on nodes of its own, so that its agents are new ones."""
 
     def node(self, rank):
         return f"node-{self.seed}{rank:02d}"
@@ -85,7 +85,7 @@ class World:
         return self.l4.run(*args, "--address", self.ops.url, "--token-file", held, **options)
 
     def play(self, name, job):
-        """To the end of what the job printed."""
+        """Plays all lines of the job."""
         logs = job.write(self.folder / "logs" / name)
         run = subprocess.run(
             [str(self.build / "l4_player"), "play", f"tcp://127.0.0.1:{self.server.wire}",
@@ -111,7 +111,7 @@ class World:
 
 
 def check_growth(world):
-    """Runs that end well come in, once each, and are of one kind."""
+    """Each run that ends well enters the pool once; all are of one kind."""
     expect, logs = world.expect, []
     for n in range(3):
         logs.append(world.play(f"well-{n}", healthy(n)))
@@ -133,7 +133,7 @@ def check_growth(world):
 
 
 def check_use(world, logs):
-    """The same error is nothing in a fourth run; a failure is found past it."""
+    """In a fourth run the same error is normal, and a failure beside it is found."""
     expect = world.expect
     quiet = healthy(11)
     quiet.stop_all(29, 8)  # it still runs
@@ -231,7 +231,7 @@ def check_commands(world, logs):
 
 
 def runs_of_kinds(world, count, parts, size):
-    """Runs like a real one, each of a kind of its own: of one kind only four are kept here."""
+    """Made runs, each of its own kind, because only four runs of a kind are kept here."""
     kept = json.loads((world.folder / "kept.json").read_text())["runs"][0]
     for i in range(count):
         events = [{"id": f"{0xaa0000 + 1000 * i + part:016x}", "level": "info",
@@ -242,7 +242,8 @@ def runs_of_kinds(world, count, parts, size):
 
 
 def check_kills_of_imports(world):
-    """Killed in the middle: each run is there whole or not at all, and there if it was answered."""
+    """The aggregator is killed in the middle: each run is stored whole or not at all, and is stored
+    if the answer came."""
     expect, path, stored = world.expect, "/api/v1/pool", []
     runs = list(runs_of_kinds(world, 8, 60, 20))
     body = {"schema": "l4.pool/1", "runs": runs}
@@ -272,7 +273,7 @@ def check_kills_of_imports(world):
 
 
 def check_large(world):
-    """A pool larger than one answer is given in pages, and carried as one file all the same."""
+    """A pool larger than one answer comes in pages, and is still exported as one file."""
     expect, many = world.expect, 30
     for i, run in enumerate(runs_of_kinds(world, many, 600, 960)):
         status, answer = world.ops.send("POST", "/api/v1/pool",

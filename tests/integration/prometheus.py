@@ -38,7 +38,7 @@ PANELS = {"row", "stat", "timeseries"}
 
 
 def fetch(url):
-    """Status and text; (0, "") where nobody answers."""
+    """Status and text; (0, "") if there is no answer."""
     try:
         with urllib.request.urlopen(url, timeout=10) as answer:
             return answer.status, answer.read().decode()
@@ -75,7 +75,8 @@ class Watched:
 
 
 class Prometheus:
-    """A real one, with the shipped configuration for these two programs and all times short."""
+    """A real Prometheus, with the shipped configuration for these two programs and all times
+    short."""
 
     def __init__(self, watched):
         folder = watched.site.folder / "prometheus"
@@ -110,7 +111,7 @@ class Prometheus:
         return [rule for group in groups for rule in group["rules"]]
 
     def firing(self):
-        """But for the one that always does."""
+        """Names of firing alerts, without the one that always fires."""
         return sorted({rule["name"] for rule in self.rules() if rule["state"] == "firing"} -
                       {ALWAYS})
 
@@ -148,7 +149,8 @@ def panels(board):
 
 
 def check_dashboards(expect, there):
-    """Their form; every metric they ask for is in `there`. Gives all their expressions."""
+    """Checks the form of the dashboards, and that each metric in them is in `there`; returns all
+    their expressions."""
     expressions, uids = [], []
     for path in DASHBOARDS:
         board = json.loads(path.read_text())

@@ -60,7 +60,7 @@ def lines_of(rank):
 
 
 class World:
-    """Aggregator, two agents, their logs; answers are held against what was written."""
+    """Aggregator, two agents and their logs; answers are compared with the written lines."""
 
     def __init__(self, stack, l4, expect):
         self.l4, self.expect = l4, expect
@@ -126,7 +126,7 @@ expressions = ["^(?:INFO )?entered by badge-[0-9]+"]
         return status, answer
 
     def holds(self, answer, query):
-        """Every line stands in the log that it is said to be of."""
+        """Every returned line is in the log that the answer names."""
         self.expect.equal(answer["complete"], not answer["missing"], f"{query}: complete")
         text = json.dumps(answer)
         for secret in SECRETS:
@@ -156,7 +156,7 @@ def counted(world):
 
 
 def template_of(world, words):
-    """Its id is made of its message alone: `l4 parse` gives the same for that."""
+    """The template's id depends on its message alone: `l4 parse` gives the same one."""
     found = [line for line in world.written["node-a"] if words in line]
     file = world.folder / "templates"
     for front in (2, 3):  # behind the time, behind the level
@@ -253,7 +253,7 @@ def check_secrets_and_terminals(world, expect):
 
 
 def check_rotation(world, expect, slow):
-    """Renamed and packed; then copied and truncated: what stands on the disk is found."""
+    """Logs are renamed and packed, then copied and truncated: lines on the disk are still found."""
     log = world.logs["node-a"]
     rotated = log.with_name(log.name + ".1")
     log.rename(rotated)
@@ -309,7 +309,7 @@ def check_gone(world, expect, slow):
 
 
 def check_restarted(world, expect, slow):
-    """The agent has no memory but its positions; the rank is gone, its log stands."""
+    """The agent restarts with nothing but its positions; the rank is gone, its log remains."""
     world.start_agent("node-b", '[lines]\nread_mib = 1\nanswer_kib = 16\n')
     wait_for(lambda: world.ask(rank=1, limit=1)[1].get("agents_answered") == 1, PATIENCE_S)
     _, answer = world.ask(rank=1, template=slow, context=0)

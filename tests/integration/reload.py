@@ -25,7 +25,7 @@ SLOW = programs.SLOW
 
 
 class Receiver(live.PostReceiver):
-    """Takes alerts, by the path they come to."""
+    """Receives alerts, sorted by path."""
 
     def __init__(self):
         self.alerts = collections.defaultdict(list)
@@ -55,7 +55,7 @@ class Case:
         return sorted(re.findall(r'alert_sink_posts_total\{sink="([^"]+)"\}', text))
 
     def reload(self, config, said, what):
-        """What the log says since then; it must say `said`."""
+        """The log's lines since then; they must hold `said`."""
         before = len(self.aggregator.log_text())
         self.aggregator.config.write_text(config)
         self.aggregator.process.send_signal(signal.SIGHUP)
@@ -81,7 +81,7 @@ class Case:
                          "nobody tries the old one")
 
     def broken_ones(self, folder):
-        """None of them changes anything; the log names file, line and key."""
+        """A broken file changes nothing; the log names file, line and key."""
         good = self.aggregator.config.read_text()
         line = len(good.splitlines())
         file = re.escape(str(self.aggregator.config))

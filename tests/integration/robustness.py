@@ -58,7 +58,7 @@ def unix_socket(path):
     os.chdir(before)
 
 
-# Name, how to make it in a folder, whether the program has to name it (what holds no log may pass).
+# Name, how to make it in a folder, whether the program must name it (input without a log may pass).
 BAD_FILES = [
     ("link to its parent", lambda d: (d / BAD_NAME).symlink_to("../node-01"), True),
     ("links to each other", lambda d: mutual_links(d), True),
@@ -207,7 +207,8 @@ def ways_in(l4, expect, folder):
 
 
 def forbidden(l4, expect, folder):
-    """What may not be read is told, the rest diagnosed. Root may read all, so it steps down."""
+    """Files without permission become warnings, the rest is diagnosed. Root may read all, so the
+    test gives up root."""
     nobody = 65534
     who = {"user": nobody, "group": nobody, "extra_groups": []} if os.geteuid() == 0 else {}
     folder.chmod(0o755)

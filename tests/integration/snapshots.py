@@ -42,7 +42,7 @@ def rows_of(server, query=""):
 
 
 def check_stored(expect, server):
-    """By the incident, then by requests; what is listed is what can be read."""
+    """Snapshots are stored by the incident, then by requests; each listed one can be read."""
     incident = server.json("/api/v1/incidents")["incidents"][0]
     rows = rows_of(server)
     frozen = server.json(f"/api/v1/jobs/sample/snapshot?at={rows[0]['id']}")
@@ -75,8 +75,8 @@ def check_stored(expect, server):
 
 
 def check_past(expect, server, when):
-    """At each time of a stored report the one that is made again is the same. (Not of the first
-    milliseconds, in which the sample arrives: more had come then than was scored.)"""
+    """For each stored report, a report computed for its time is equal. (Not in the first
+    milliseconds, while the sample arrives: more lines had come than were scored.)"""
     asked = [row for row in rows_of(server) if row["why"] == "asked"]
     expect.that(asked, f"{when}: some are stored", rows_of(server))
     for row in asked:
@@ -86,7 +86,8 @@ def check_past(expect, server, when):
 
 
 def check_diff(expect, l4, server, first):
-    """With a time, a stored one, a file, another job; and what is none of them."""
+    """Comparison with a time, a stored report, a file, another job; and with names that are none of
+    these."""
     newest = rows_of(server)[0]
     for more, said in (((), "nothing has changed"), (("--at", newest["at"]), "nothing has changed"),
                        (("--at", newest["id"]), "nothing has changed")):
@@ -135,7 +136,7 @@ def check_commands(expect, l4, server, folder, first, frozen):
 
 
 def check_kept(expect, server, first):
-    """A kill forgets none; there are never more than may be, and the oldest goes."""
+    """A kill loses no stored snapshot; beyond the bound the oldest is dropped."""
     held = rows_of(server)
     server.end(signal.SIGKILL)
     expect.that(server.start(), "it starts again", server.log_text()[-500:])

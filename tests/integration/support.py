@@ -1,4 +1,4 @@
-"""What the integration tests share: running l4, reading its report, saying what was expected.
+"""Shared by the integration tests: running l4, reading its report, stating what is expected.
 
 Every test is a program `TEST.py L4 [...]` that ends with 0, with 1 and a row for each failed
 expectation, or with 77 where its data is not there. A missing l4 fails. Standard library only.
@@ -106,7 +106,7 @@ class Expectations:
 
 
 def misshapen(report):
-    """What in a report is against its contract, apart from the schema file."""
+    """Violations of the report's contract that the schema file cannot state."""
     if report.get("schema") != "l4.report/1":
         yield f"schema {report.get('schema')!r}"
     missing = TOP_KEYS - set(report)

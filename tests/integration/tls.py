@@ -136,7 +136,7 @@ class Site:
         return (self.folder / "log").read_text("utf-8", "replace")
 
     def shown(self):
-        """The certificate that it shows now; nothing where it shows none."""
+        """The certificate that the server presents now; None if it presents none."""
         try:
             return ssl.get_server_certificate(("127.0.0.1", self.port), timeout=5)
         except OSError:
@@ -150,7 +150,7 @@ class Site:
 
 
 def check_refused_files(expect, l4, site, ours, other):
-    """By the start, by --check-config and by `l4 check-config`, each time with the same words."""
+    """The start, --check-config and `l4 check-config` refuse with the same words."""
     good, old = ours.sign("good"), ours.sign("old", days=PAST)
     no_pem = site.folder / "no.pem"
     no_pem.write_text("nothing\n")
@@ -190,7 +190,7 @@ def expect_refused(expect, l4, site, said):
 
 
 def check_clients(expect, l4, site, ours, other):
-    """What l4 says about whom it asks."""
+    """Messages of l4 about the server that it asks."""
     good = l4.run("jobs", "--address", site.url, "--ca", ours.pem)
     expect.that(good.status == 0 and b"no job" in good.stdout.lower(), "l4 asks over https", good)
     os.environ["L4_CA"] = str(ours.pem)
@@ -241,7 +241,7 @@ def check_other_servers(expect, l4, ours):
 
 
 def check_hostile(expect, l4, site, ours):
-    """Clients that are none hinder nobody, and get an end."""
+    """Clients that do not speak TLS disturb no other client, and are disconnected."""
     stuck = [socket.create_connection(("127.0.0.1", site.port)) for _ in range(8)]
     for one in stuck:
         one.sendall(b"\x16\x03\x01\x02\x00\x01")
@@ -283,7 +283,7 @@ def check_hostile(expect, l4, site, ours):
 
 
 def check_exchange(expect, l4, site, ours, other):
-    """SIGHUP shows what stands in the files now, if that is of use."""
+    """After SIGHUP the server presents the certificate in the files, if it is valid."""
     before, next_one = site.shown(), ours.sign("next")
     expect.that(before, "a certificate is shown")
     site.put(*ours.sign("old-too", days=PAST))
@@ -305,7 +305,7 @@ def check_exchange(expect, l4, site, ours, other):
 
 
 def check_alerts(expect, site, ours, hook, stranger):
-    """A failed job is told to sinks over https that can be believed, and to no others."""
+    """Alerts go to https sinks with a trusted certificate, and to no others."""
     nodes = site.folder / "keys"
     player = subprocess.Popen(
         [site.build / "l4_player", "play", f"tcp://127.0.0.1:{site.wire}", nodes,

@@ -19,7 +19,8 @@ import support
 RIGHT = {"crash": {"crashed"}, "hang": {"hung", "node_lost"}, "slow": {"slow"},
          "launch": {"launch_failed"}, "healthy": {"healthy", "finished"}}
 FINE = {"healthy", "finished", "unknown"}
-# Seconds from what was done to the first right state. A launch is right when the launcher says so.
+# Seconds from the injected fault to the first right state. A failed launch counts as detected when
+# the launcher reports it.
 MOST = {"crash": 5, "hang": 41, "slow": 15}
 STATES_RIGHT = 27           # of 28
 

@@ -35,14 +35,14 @@ FIX = "Drain the node before the script runs."
 ALERT_S, SNAPSHOT_S = 10, 1
 EVALUATED_EVERY = 60  # iterations of the lab's jobs
 ALERTMANAGER = "/usr/bin/prometheus-alertmanager"
-# The first event of such a fault; of the latter if the launcher names the signal at once: it looks
-# at its processes in turn, and one that lost its peer may be the first that it sees gone.
+# The first event of each fault; of kill9 only if the launcher names the signal at once: it checks
+# its processes in turn, and may first see one that ended because its peer was gone.
 FIRST_EVENT = {"abort": "Fatal Python error: Aborted", "kill9": "failed (exitcode: -9)"}
 ANNOTATIONS = {"summary", "state", "stage", "iteration", "node", "rank"}
 
 
 def write_settings(folder, programs):
-    """Those of lab.py, with an Alertmanager for a sink instead of the webhook."""
+    """Keys and settings of lab.py, with an Alertmanager as sink instead of the webhook."""
     lab.write_settings(folder, programs, [f"node-{k:02}" for k in range(4)])
     path = folder / "aggregator.toml"
     text = path.read_text().split("[alerts]")[0]
@@ -72,7 +72,7 @@ def run_job(options, folder, seed, confirm, node=-1):
 
 
 def check_alert(expect, truth, rows, what):
-    """The alert of this job as it is at the end; one of before may still stand beside it."""
+    """This job's alert at the end; an earlier job's alert may still be listed beside it."""
     seen = []
     for row in rows:
         alerts = [one for one in row["alerts"] if one["labels"].get("job") == truth["job"]]
@@ -100,7 +100,7 @@ def check_alert(expect, truth, rows, what):
 
 
 def first_event_of(folder, truth):
-    """What its lines hold for certain, or nothing."""
+    """Text that its lines must hold, or None."""
     words = FIRST_EVENT.get(truth["fault"], "")
     log = folder / "runs" / truth["job"] / "logs" / truth["node"] / "agent.log"
     return words if truth["fault"] != "kill9" or words in log.read_text() else ""

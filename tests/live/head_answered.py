@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What an engineer does after an alert, timed: runs an aggregator with an Alertmanager, waits for a
-job's alert, asks for the report and for the raw lines, and confirms the fault if told so.
+"""Plays the steps of an engineer after an alert and times them: runs an aggregator with an
+Alertmanager, waits for a job's alert, asks for the report and for the raw lines, and confirms the
+fault if told so.
 
 usage: head_answered.py --bin FOLDER --config FILE --alertmanager PROGRAM --out FOLDER
                         [--confirm CAUSE FIX]
@@ -69,8 +70,8 @@ def is_whole(alert):
 
 
 def watch(options, stopping, file):
-    """Until it is stopped: alerts as they change, and one round of questions, once the first
-    alert names node and rank and is some seconds old, as it would be for a person."""
+    """Until it is stopped: writes alerts as they change, and asks one round of questions once the
+    first alert names node and rank and is some seconds old, as it would be when a person asks."""
     engineer, before, first, answered = Engineer(options.bin, options.out), None, None, False
     while not stopping.is_set():
         alerts = alerts_now()

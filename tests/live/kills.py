@@ -48,7 +48,7 @@ ALONE_S = 5                                     # an agent waits so long for an 
 
 
 class Part:
-    """One generator, one agent, one aggregator; what was wrong with them."""
+    """One generator, one agent, one aggregator; `wrong` lists their failures."""
 
     def __init__(self, name, options, folder, agent_settings=None):
         self.name, self.options = name, options
@@ -76,7 +76,8 @@ class Part:
         return self.generator.process.poll() is None
 
     def kill(self, times, which, life_s):
-        """SIGKILL at random moments, also while it starts; it is started again, or a bit later."""
+        """SIGKILL at random moments, also during the start; the program is restarted at once or a
+        bit later."""
         start = getattr(self.site, f"start_{which}")
         alive = counted = before = 0
         for _ in range(times):
@@ -98,7 +99,7 @@ class Part:
         self.that(counted >= min(20, times // 5), f"the {which} was killed between batches")
 
     def kill_both(self, times):
-        """The agent is back first, and for longer than it waits for an aggregator."""
+        """The agent returns first, and runs longer than it waits for an aggregator."""
         alive, said = 0, []
         for _ in range(times):
             before = self.site.covered()
@@ -120,7 +121,7 @@ class Part:
         self.that(alone == times, "the agent read on alone each time")
 
     def cut(self, seconds):
-        """Half of it without a word, half of it refused."""
+        """The link is silent for half of the time and refuses connections for the other half."""
         for mode in ("cut", "refuse"):
             self.site.link.mode = mode
             time.sleep(seconds / 2)
@@ -128,7 +129,7 @@ class Part:
         self.say(f"the link was cut for {seconds} s; {'' if self.writes() else 'not '}writing")
 
     def finish(self, patience_s=PATIENCE_S):
-        """Ledger, report and counts, once all is written and nothing more comes."""
+        """Checks ledger, report and counts, once all lines are written and shipped."""
         self.generator.process.wait()
         ledger = json.loads(self.ledger_file.read_text())
         self.that(ledger["done"], "the generator ended well: " + self.generator.said()[-300:])
@@ -167,7 +168,8 @@ def lost_bytes(counted):
 
 
 def same_everywhere(part, counted, report):
-    """What must agree whatever is missing: sources, templates, files, warnings, the report."""
+    """Parts that must agree even if lines are missing: sources, templates, files, warnings, the
+    report."""
     lines = sum(lines_by_file(counted).values())
     by_template = collections.Counter()
     for source in counted.get("sources", []):

@@ -36,7 +36,7 @@ import rotate_logs  # noqa: E402
 LAB = HERE.parent.parent.parent / "shared" / "lab"
 SKIPPED = 77
 STYLES = ["megatron", "deepspeed", "hf", "plain"]
-# What each kind needs: time to be seen in, a save to strike at.
+# Needs of each kind: time to be detected in, a checkpoint to strike at.
 KINDS = {
     "none": ["--gloo-timeout", "40"],
     "kill9": [], "segv": [], "abort": [], "exc_shape": [], "exc_key": ["--num-workers", "1"],

@@ -1,4 +1,4 @@
-"""What must hold of a job of ../shared/lab watched live, and what `l4 diagnose` says of it.
+"""Expectations of a job of ../shared/lab that is watched live, compared with `l4 diagnose`.
 
 judge() compares what the head of the job wrote (tests/live/head.py) with what the lab did:
 state, the faulty node first, told in time. compare() diagnoses the same files afterwards and
@@ -15,10 +15,10 @@ JACCARD = 0.98
 STATES = {"healthy": {"healthy", "finished", "unknown"}, "slow": {"slow"}, "hang": {"hung"},
           "crash": {"crashed"}, "launch": {"launch_failed"}}
 EXTRA = {"link_down": {"node_lost"}}
-# Nothing in logs or processes tells one node from the others.
+# Faults that logs and processes cannot locate on a node.
 NOT_LOCALISABLE = {"slow_link", "world_mismatch"}
 BY_SIGNAL = {"kill9", "segv", "abort", "oom_cgroup"}
-# Whose agent or process is gone or stopped is in no line.
+# Faults that only agents can see: no line says that an agent or process is gone or stopped.
 TOLD_BY_AGENTS = {"link_down", "sigstop"}
 TIMED = {"deepspeed", "hf", "plain"}      # most lines of megatron have no time
 
@@ -60,14 +60,14 @@ def rows(file):
 
 
 def progress(run):
-    """What each rank did: rows of (what, number, time)."""
+    """The actions of each rank: rows of (action, number, time)."""
     for file in sorted((run / "progress").glob("rank_*.csv")):
         parts = [row.split(",") for row in file.read_text().splitlines()]
         yield [(what, int(number), float(at)) for what, number, at in parts]
 
 
 def longest_pause(run, until):
-    """Between two iterations of any rank, before it was broken."""
+    """The longest time between two iterations of a rank, before the fault."""
     longest = 0.0
     for done in progress(run):
         times = [at for what, _, at in done if what == "iter" and at <= until]
@@ -83,7 +83,7 @@ def stopped_in_first(run, truth):
 
 
 def first_traceback(run, since):
-    """When a rank first wrote one; nothing where logs were rotated."""
+    """Time of the first traceback of any rank; not for rotated logs."""
     grown = {}
     for row in (run / "arrivals.csv").read_text().splitlines():
         at, name, size = row.split(",")
@@ -99,7 +99,7 @@ def first_traceback(run, since):
 
 
 def first_evidence(run, truth):
-    """When logs or processes first show it, as near as the lab's own records tell."""
+    """Time at which logs or processes first show the fault, as well as the lab's records tell."""
     begun = max(truth["t_inject"] or 0, truth["t_effect"] or 0)
     if truth["fault"] in BY_SIGNAL or truth["symptom"] in ("hang", "slow"):
         return begun
@@ -112,7 +112,7 @@ def first_evidence(run, truth):
 
 
 def limit_of(run, truth):
-    """Seconds from the first evidence until somebody must have been told."""
+    """Seconds from the first evidence until an alert must have been sent."""
     if truth["symptom"] == "crash":
         return CRASH_S
     if truth["fault"] == "link_down":

@@ -24,7 +24,7 @@ NODE = "node-00"
 
 
 class Link:
-    """Passes connections on. `cut`: what is sent goes nowhere; `refuse`: nobody listens."""
+    """Passes connections on. `cut`: sent bytes go nowhere; `refuse`: no connection is accepted."""
 
     def __init__(self, target):
         self.target, self.mode = target, "open"
@@ -129,7 +129,7 @@ class Site:
         return getattr(self, which).process.poll() is None
 
     def json(self, path):
-        """What the aggregator answers; {} where it does not."""
+        """The aggregator's answer; {} if there is none."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.http}{path}", timeout=10) as got:
                 return json.load(got)
@@ -163,7 +163,8 @@ class Site:
         return self.job().get("lines", 0)
 
     def settled(self, enough, patience_s, still_s=3.0):
-        """Waits until the lines are `enough`, or for long no more; then for a short while."""
+        """Waits until the lines are `enough`, or none arrive for long; then for a short while
+        more."""
         last, since = -1, time.monotonic()
         while time.monotonic() - since < patience_s:
             lines = self.covered()
@@ -176,7 +177,7 @@ class Site:
         return self.covered()
 
     def counts(self):
-        """Of the stopped aggregator: see l4_state_counts."""
+        """Counts of the stopped aggregator: see l4_state_counts."""
         done = subprocess.run([self.binaries / "l4_state_counts", self.folder / "aggregator"],
                               capture_output=True, text=True, check=False)
         if done.returncode != 0:

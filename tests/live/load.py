@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How an aggregator answers under load, and whether asking hurts what it is there for.
+"""Answer times of an aggregator under load, and whether questions disturb the diagnosis.
 
 usage: load.py --bin FOLDER [--seed N] [--seconds N] [--nodes N] [--jobs N] [--clients N]
 
@@ -101,7 +101,7 @@ def script_of(jobs, struck, options):
 
 
 def play(expect, options, folder, what, jobs, struck, path, limit_s):
-    """One run; what the clients ask is `path`."""
+    """One run, in which the clients ask for `path`."""
     print(f"{what}: {len(jobs)} jobs on {sum(nodes for _, nodes in jobs)} nodes", flush=True)
     l4 = options.bin / "l4"
     folder.mkdir()
@@ -137,7 +137,7 @@ def play(expect, options, folder, what, jobs, struck, path, limit_s):
 
 
 def halves(fleet, http, url, options):
-    """Batches a second without and with the clients, and the askers of both."""
+    """Batches a second without and with the clients, and the clients of both halves."""
     time.sleep(options.seconds * 0.2)
     alone, rates, many = [Asker(url)], [], []
     for askers in (alone, many):

@@ -125,7 +125,7 @@ class Log:
                 "deleted_lines": self.deleted, "renames": self.renames, "copies": self.copies}
 
     def problems(self):
-        """What stands in the files against what the account says."""
+        """Compares the files' lines with the account."""
         seen = collections.Counter()
         for path in [self.path, *self.path.parent.glob(self.path.name + ".*")]:
             seen.update(int(match) for match in NUMBER.findall(path.read_bytes()))

@@ -4,10 +4,10 @@
 usage: soak.py --bin FOLDER [--seconds 3600] [--seed N]
 
 One agent, one aggregator. Some jobs run at a time, each in a folder of its own; every job prints
-iterations, now and then lines that nobody printed before, and rotates; every fifth crashes; its
-folder is removed some time after its end. Asked are: every line counted once; memory, open files
-and threads of both programs in the last quarter as in the third; an incident for the jobs that
-crash and for no other. Everything runs on loopback and stops by itself.
+iterations, now and then new lines, and rotates; every fifth crashes; its folder is removed some
+time after its end. Checked are: every line counted once; memory, open files and threads of both
+programs in the last quarter as in the third; an incident for the jobs that crash and for no other.
+Everything runs on loopback and stops by itself.
 """
 import argparse
 import os
@@ -31,8 +31,8 @@ STEP_S = 0.1
 ROTATE_EVERY = 60           # steps
 STALE_STEPS = 120           # that a folder stays behind its job's end
 HELD_S = 60                 # that the agent holds files open that are gone
-# Of an agent: fewer than come in the shortest run. It has to begin anew without the idle ones while
-# it holds such files; what comes beyond the bound is told to its first job.
+# Jobs of an agent: fewer than the shortest run has, so the agent must begin anew without the idle
+# ones while it holds their files. Lines beyond the bound count for its first job.
 AGENT_JOBS = 24
 GROWTH, GROWTH_MB = 1.05, 3  # of the medians of two quarters
 CRASH_EVERY = 5
