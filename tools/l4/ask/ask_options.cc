@@ -1,26 +1,16 @@
 #include "tools/l4/ask/ask_options.h"
 
-#include <CLI/CLI.hpp>
-
 #include "common/http/url.h"
 
 namespace l4::ask {
 
-void add_asking(CLI::App* command, AskOptions& options) {
-  command
-      ->add_option("--address", options.address,
-                   "where l4-aggregator answers (default: $L4_ADDRESS,\n"
-                   "else that of client.toml, else http://127.0.0.1:7440)")
-      ->type_name("URL");
-  command
-      ->add_option("--token-file", options.token_file,
-                   "file with the token to ask with (default: $L4_TOKEN)")
-      ->type_name("FILE");
-  command
-      ->add_option("--ca", options.ca,
-                   "PEM file of the authorities to believe over https\n"
-                   "(default: $L4_CA, else those of the system)")
-      ->type_name("FILE");
+void add_asking(terminal::Options& to, AskOptions& options, const char* address) {
+  to.value("--address", options.address, "URL", address);
+  to.value("--token-file", options.token_file, "FILE",
+           "file with the token to ask with (default: $L4_TOKEN)");
+  to.value("--ca", options.ca, "FILE",
+           "PEM file of the authorities to believe over https\n"
+           "(default: $L4_CA, else those of the system)");
 }
 
 Result<void> check_asking(const AskOptions& options) {

@@ -1,4 +1,4 @@
-// The flags that commands have alike: which aggregator to ask, as whom, and in what form to say it.
+// The options by which commands say which aggregator to ask, and as whom.
 //
 // Flow: command line -> options -> find_aggregator (asking.h). No state.
 #pragma once
@@ -7,22 +7,23 @@
 #include <string>
 
 #include "common/base/error.h"
-
-namespace CLI {
-class App;
-}
+#include "tools/l4/terminal/options.h"
 
 namespace l4::ask {
 
-/// What flags say, or a client.toml; asking.h says what comes first.
+/// From flags or a client.toml; asking.h has their order.
 struct AskOptions {
-  std::string address;               ///< URL; empty: not said
-  std::filesystem::path token_file;  ///< empty: not said
-  std::filesystem::path ca;  ///< PEM of the authorities to believe over https; empty: not said
+  std::string address;               ///< URL; empty: not given
+  std::filesystem::path token_file;  ///< empty: not given
+  std::filesystem::path ca;  ///< PEM of the authorities to believe over https; empty: not given
 };
 
+inline constexpr auto kAddressHelp =
+    "where l4-aggregator answers (default: $L4_ADDRESS,\n"
+    "else that of client.toml, else http://127.0.0.1:7440)";
+
 /// --address, --token-file and --ca.
-void add_asking(CLI::App* command, AskOptions& options);
+void add_asking(terminal::Options& to, AskOptions& options, const char* address = kAddressHelp);
 /// Error: an address that is none.
 Result<void> check_asking(const AskOptions& options);
 

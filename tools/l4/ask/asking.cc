@@ -112,18 +112,20 @@ Answer<http::ClientResponse> send(const Aggregator& asked, Method method, const 
 }
 
 Failure failure_of(const Aggregator& asked, const http::ClientResponse& response) {
-  const std::string message = read_error(response.body);
-  return {{asked.address,
-           message.empty()
-               ? fmt::format("answered with status {} - is this l4-aggregator?", response.status)
-               : fmt::format("{} (status {})", message, response.status)}};
+  AnsweredError answered = read_error(response.body);
+  Failure failure{{asked.address, {}}};
+  failure.error.reason =
+      answered.message.empty()
+          ? fmt::format("answered with status {} - is this l4-aggregator?", response.status)
+          : fmt::format("{} (status {})", answered.message, response.status);
+  failure.status = response.status;
+  failure.code = std::move(answered.code);
+  return failure;
 }
 
-Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Millis timeout,
-                          unsigned* status) {
+Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Millis timeout) {
   auto response = send(asked, Method::get, path, {}, timeout);
   if (!response) return std::unexpected(response.error());
-  if (status != nullptr) *status = response->status;
   if (response->status == 200) return std::move(response->body);
   return std::unexpected(failure_of(asked, *response));
 }

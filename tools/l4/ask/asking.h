@@ -17,10 +17,15 @@
 
 namespace l4::ask {
 
-/// What to say and how to end.
+/// Why there is no answer, or not the one that was asked for.
 struct Failure {
   Error error;
-  int exit = terminal::kNothingRead;
+  int exit = terminal::kNothingRead;  ///< the status to end with
+  unsigned status = 0;                ///< of HTTP; 0: nothing was answered
+  std::string code = {};              ///< of the error that the aggregator answered; empty: none
+
+  /// An aggregator answered that it has no such thing.
+  bool is_not_found() const { return status == 404 && !code.empty(); }
 };
 template <class T>
 using Answer = std::expected<T, Failure>;
@@ -56,9 +61,8 @@ enum class Method { get, post, erase };
 Answer<http::ClientResponse> send(const Aggregator& asked, Method method, const std::string& path,
                                   const std::string& body, Millis timeout);
 
-/// Body of a 200; everything else is a failure that says why. `status` tells other answers apart.
-Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Millis timeout,
-                          unsigned* status = nullptr);
+/// Body of a 200; everything else is a failure that says why.
+Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Millis timeout);
 
 /// The list `key` with the pages that follow the first, as one answer; at most `most` rows.
 Answer<std::string> fetch_list(const Aggregator& asked, const std::string& path,

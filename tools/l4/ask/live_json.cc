@@ -366,12 +366,17 @@ Result<std::string> joined_pages(const std::vector<std::string>& pages, const st
   return whole.dump();
 }
 
-std::string read_error(std::string_view text) {
+AnsweredError read_error(std::string_view text) {
   const auto json = parsed<Json>(text);
-  if (!json || !json->is_object() || !json->contains("error")) return "";
+  if (!json || !json->is_object() || !json->contains("error")) return {};
   const Json& error = (*json)["error"];
-  if (!error.is_object() || !error.contains("message") || !error["message"].is_string()) return "";
-  return error["message"].get<std::string>();
+  const auto member = [&](const char* name) {
+    return error.is_object() && error.contains(name) && error[name].is_string()
+               ? error[name].get<std::string>()
+               : std::string();
+  };
+  if (member("message").empty()) return {};
+  return {member("code"), member("message")};
 }
 
 Result<std::string> tidied_json(std::string_view text, int indent) {

@@ -109,8 +109,13 @@ Result<std::string> next_page(std::string_view text);
 /// says, but for `next`, which is that of the last.
 Result<std::string> joined_pages(const std::vector<std::string>& pages, const std::string& key);
 
-/// The sentence of {"error": {"message"}}; empty if it is none.
-std::string read_error(std::string_view text);
+/// {"error": {"code", "message"}}. The code tells errors apart, the sentence is for people.
+struct AnsweredError {
+  std::string code, message;
+};
+
+/// Both are empty if `text` is none.
+AnsweredError read_error(std::string_view text);
 
 /// The same JSON, indented or on one line, with everything escaped that acts on a terminal.
 inline constexpr int kOneLine = -1;

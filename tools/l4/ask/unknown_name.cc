@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/http/url.h"
 #include "tools/l4/ask/live_json.h"
 #include "tools/l4/terminal/exit.h"
 #include "tools/l4/terminal/suggest.h"
@@ -25,6 +26,11 @@ Failure no_such(const Aggregator& asked, const Names& names, const std::string& 
 }
 
 }  // namespace
+
+bool is_watched_job(const Aggregator& asked, const std::string& name) {
+  const auto row = fetch(asked, "/api/v1/jobs/" + http::percent_encoded(name), Millis{10'000});
+  return row || row.error().status != 404;
+}
 
 Failure no_such_job(const Aggregator& asked, const std::string& name) {
   return no_such(asked,

@@ -1,8 +1,8 @@
-// What is said of a name that nobody has: the sentence, with what may have been meant.
+// The failure for a name that the aggregator does not know, with names that may have been meant.
 //
 // Flow: an aggregator answered that there is no such thing -> here -> it is asked for the names
-// that it does know -> a Failure that ends with kWrongUse. Where it does not answer this time, the
-// sentence goes without. No state.
+// that it does know -> a Failure that ends with kWrongUse. If it does not answer this time, the
+// sentence suggests nothing. No state.
 #pragma once
 
 #include <string>
@@ -10,6 +10,9 @@
 #include "tools/l4/ask/asking.h"
 
 namespace l4::ask {
+
+/// False only where the aggregator answers that it watches no such job.
+bool is_watched_job(const Aggregator& asked, const std::string& name);
 
 Failure no_such_job(const Aggregator& asked, const std::string& name);
 Failure no_such_incident(const Aggregator& asked, const std::string& name);

@@ -106,6 +106,25 @@ void put(serve::JsonWriter& to, const std::filesystem::path& file, const Checked
 
 }  // namespace
 
+const char* const kCheckConfigFooter =
+    R"(What a file names is looked at, too: keys, tokens, rule packs, faults. Nothing is started.
+
+Examples:
+  l4 check-config /etc/l4/agent.toml /etc/l4/aggregator.toml
+  l4 check-config --as agent half-written.toml
+
+Exit status:
+  0   all can be used
+  2   wrong use, or one cannot be used; it is said why, with file, line and key)";
+
+void add_check_config(terminal::Options& to, CheckConfigOptions& options) {
+  to.value("FILE", options.files, "", "configs of l4-agent, l4-aggregator or l4").required();
+  to.value("--as", options.as, "agent|aggregator|diagnose|client",
+           "whose they are (default: as their tables tell)")
+      .one_of({"agent", "aggregator", "diagnose", "client"});
+  to.format(options.format);
+}
+
 int run_check_config(const CheckConfigOptions& options) {
   constexpr auto kProgram = "l4 check-config";
   const bool json = options.format == "json";

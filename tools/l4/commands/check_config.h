@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/l4/terminal/options.h"
+
 namespace l4::commands {
 
 struct CheckConfigOptions {
@@ -17,6 +19,8 @@ struct CheckConfigOptions {
   std::string as;  ///< agent, aggregator, diagnose or client; empty: by the tables of each
 };
 
+extern const char* const kCheckConfigFooter;
+void add_check_config(terminal::Options& to, CheckConfigOptions& options);
 /// Says a line for each file on standard output, or all as JSON (schema l4.config_check/1); what is
 /// wrong on standard error, too. Exit status: 0 all can be used; 2 one cannot.
 int run_check_config(const CheckConfigOptions& options);

@@ -4,34 +4,25 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iostream>
 #include <vector>
 
-#include "tools/l4/terminal/suggest.h"
+#include "tools/l4/commands/command_line.h"
+#include "tools/l4/terminal/output.h"
 
 namespace l4::commands {
 namespace {
 
-constexpr auto kCompletionFooter =
-    R"(Examples:
-  source <(l4 completion bash)                  in ~/.bashrc
-  source <(l4 completion zsh)                   in ~/.zshrc
-  l4 completion fish | source                   in ~/.config/fish/config.fish
-An install (cmake --install) brings all three to where shells look for them.
-
-Exit status:
-  0   here is the script
-  2   wrong use, or output that cannot be written)";
-
 /// A command with the words that lead to it.
-struct Command {
+struct WordedCommand {
   std::string path;  ///< "faults list"; empty: the program itself
   std::string what;
   std::vector<std::string> inner;  ///< names of its own commands
   const CLI::App* app;
 };
 
-void collect(const CLI::App& app, const std::string& path, std::vector<Command>& to) {
-  Command command{path, app.get_description(), {}, &app};
+void collect(const CLI::App& app, const std::string& path, std::vector<WordedCommand>& to) {
+  WordedCommand command{path, app.get_description(), {}, &app};
   for (const CLI::App* inner : app.get_subcommands({})) command.inner.push_back(inner->get_name());
   to.push_back(command);
   for (const CLI::App* inner : app.get_subcommands({}))
@@ -58,9 +49,9 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return fmt::format("{}", fmt::join(words, between));
 }
 
-std::string bash_script(const std::vector<Command>& commands) {
+std::string bash_script(const std::vector<WordedCommand>& commands) {
   std::string paths, values, options, inner;
-  for (const Command& command : commands) {
+  for (const WordedCommand& command : commands) {
     if (!command.path.empty())
       paths += fmt::format("{}'{}'", paths.empty() ? "" : " | ", command.path);
     std::vector<std::string> all;
@@ -104,7 +95,7 @@ complete -o default -o bashdefault -F _l4_words l4
 
 /// The same with zsh's emulation of bash's completion. As `_l4` in a folder of $fpath it is the
 /// body of a function that is called for the first question, and answers that, too.
-std::string zsh_script(const std::vector<Command>& commands) {
+std::string zsh_script(const std::vector<WordedCommand>& commands) {
   return "#compdef l4\n"
          "autoload -Uz bashcompinit && bashcompinit\n" +
          bash_script(commands) +
@@ -123,13 +114,13 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
-std::string fish_script(const std::vector<Command>& commands) {
+std::string fish_script(const std::vector<WordedCommand>& commands) {
   std::string script =
       "function __l4_at\n"
       "  set -l words (commandline -opc)\n"
       "  string match -q -r -- \"^l4 $argv[1]( |\\$)\" \"$words\"\n"
       "end\n";
-  for (const Command& command : commands) {
+  for (const WordedCommand& command : commands) {
     const bool program = command.path.empty();
     const std::string when =
         program ? "__fish_use_subcommand" : fmt::format("__l4_at \"{}\"", command.path);
@@ -153,20 +144,33 @@ std::string fish_script(const std::vector<Command>& commands) {
 
 }  // namespace
 
-void add_completion(CLI::App& app, CompletionOptions& options) {
-  auto* command = app.add_subcommand("completion", "a script that lets a shell complete l4");
-  command->footer(kCompletionFooter);
-  command->add_option("SHELL", options.shell, "bash, zsh or fish")
-      ->type_name("")
-      ->required()
-      ->check(terminal::one_of({"bash", "zsh", "fish"}));
+const char* const kCompletionFooter =
+    R"(Examples:
+  source <(l4 completion bash)                  in ~/.bashrc
+  source <(l4 completion zsh)                   in ~/.zshrc
+  l4 completion fish | source                   in ~/.config/fish/config.fish
+An install (cmake --install) brings all three to where shells look for them.
+
+Exit status:
+  0   here is the script
+  2   wrong use, or output that cannot be written)";
+
+void add_completion(terminal::Options& to, CompletionOptions& options) {
+  to.value("SHELL", options.shell, "", "bash, zsh or fish")
+      .required()
+      .one_of({"bash", "zsh", "fish"});
 }
 
-std::string completion_script(const CLI::App& app, std::string_view shell) {
-  std::vector<Command> commands;
+int run_completion(const CompletionOptions& options) {
+  CLI::App app;
+  const std::vector<terminal::Command> table = commands();
+  fill(app, table);
+  std::vector<WordedCommand> commands;
   collect(app, "", commands);
-  if (shell == "fish") return fish_script(commands);
-  return shell == "zsh" ? zsh_script(commands) : bash_script(commands);
+  std::cout << (options.shell == "fish"  ? fish_script(commands)
+                : options.shell == "zsh" ? zsh_script(commands)
+                                         : bash_script(commands));
+  return terminal::finish_output("l4 completion");
 }
 
 }  // namespace l4::commands

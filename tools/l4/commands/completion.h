@@ -6,11 +6,8 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
-namespace CLI {
-class App;
-}
+#include "tools/l4/terminal/options.h"
 
 namespace l4::commands {
 
@@ -18,9 +15,9 @@ struct CompletionOptions {
   std::string shell;  ///< bash, zsh or fish
 };
 
-void add_completion(CLI::App& app, CompletionOptions& options);
-
-/// The script; `app` has all commands.
-std::string completion_script(const CLI::App& app, std::string_view shell);
+extern const char* const kCompletionFooter;
+void add_completion(terminal::Options& to, CompletionOptions& options);
+/// Exit status: 0 done; 2 output that cannot be written.
+int run_completion(const CompletionOptions& options);
 
 }  // namespace l4::commands

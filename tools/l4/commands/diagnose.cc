@@ -7,6 +7,7 @@
 #include <iostream>
 #include <thread>
 
+#include "agent/discover/layout_pattern.h"
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
@@ -16,6 +17,7 @@
 #include "offline/lines_writer.h"
 #include "offline/offline.h"
 #include "offline/settings.h"
+#include "tools/l4/commands/zone.h"
 #include "tools/l4/terminal/exit.h"
 #include "tools/l4/terminal/output.h"
 #include "tools/l4/terminal/progress_line.h"
@@ -42,18 +44,18 @@ std::string render(const diagnose::Report& report, const DiagnoseOptions& option
 }
 
 /// On standard error, unless the report that tells them goes to the same reader.
-void tell(const std::vector<wire::Warning>& warnings, const DiagnoseOptions& options) {
-  constexpr std::size_t kToldMax = 20;
+void write_warnings(const std::vector<wire::Warning>& warnings, const DiagnoseOptions& options) {
+  constexpr std::size_t kWrittenMax = 20;
   if (options.format == "text" && options.out.empty()) return;
-  const std::size_t told = std::min(kToldMax, warnings.size());
-  for (std::size_t i = 0; i < told; ++i)
+  const std::size_t written = std::min(kWrittenMax, warnings.size());
+  for (std::size_t i = 0; i < written; ++i)
     std::cerr << "l4: warning: "
               << serve::harmless(Error{warnings[i].file, warnings[i].reason}.text())
               << (warnings[i].bytes > 0 ? fmt::format(" ({} bytes)", warnings[i].bytes) : "")
               << '\n';
-  if (warnings.size() > told)
+  if (warnings.size() > written)
     std::cerr << fmt::format("l4: and {} more warnings, all in the report\n",
-                             warnings.size() - told);
+                             warnings.size() - written);
 }
 
 /// Reads each `--history`; one that cannot be read becomes a warning.
@@ -79,7 +81,103 @@ std::vector<offline::Job> read_history(const DiagnoseOptions& options,
   return runs;
 }
 
+constexpr auto kHistoryHelp =
+    "a healthy run of the same kind of job: what it printed\n"
+    "is normal; may be repeated";
+constexpr auto kAsOfHelp =
+    "when the logs were looked at, as RFC 3339 or seconds\n"
+    "since 1970 (default: the newest line or file time)";
+constexpr auto kZoneHelp =
+    "zone of times printed without one: +02:00, UTC,\n"
+    "Europe/Berlin (default: UTC)";
+constexpr auto kScoringHelp =
+    "paper is the published method to the letter, for\n"
+    "comparison (default: l4)";
+constexpr auto kThreadsHelp =
+    "worker threads (default: all cores); the report is\n"
+    "the same for any number";
+constexpr auto kLinesHelp =
+    "write every line that shows the failure here, as rows\n"
+    "of file, line number, template id and score";
+
 }  // namespace
+
+const char* const kDiagnoseFooter = R"(What a PATH may hold:
+  NODE/rankK.log, torchrun's log folders, Slurm's output, worker-K.log, NeMo's and
+  MPI's rank files, Ascend's plog, Kubernetes pod logs, NCCL debug files, dmesg, and
+  any other text, also packed (gzip, zstd). Where the node and rank are not
+  recognised, --layout says how paths name them; 'l4 inspect' shows how they are read.
+
+Examples:
+  l4 diagnose /logs/job-4711
+  l4 diagnose /logs/job-4711 --history /logs/job-4690 --history /logs/job-4688
+  l4 diagnose /logs/job-4711 --format json --out report.json --lines lines.tsv
+  l4 diagnose /logs/job-4711 --as-of 2026-11-20T16:30:00Z
+  l4 diagnose /logs/job-4711 --layout '{node}/out.{rank}.txt'
+
+Exit status:
+  0   diagnosed; warnings tell of input that could not be read
+  2   wrong use, or output that cannot be written
+  3   nothing could be read
+  10  with --exit-code: a failure was found
+
+Environment:
+  L4_CONFIG_DIR  folder that holds frameworks/ and faults/
+  TMPDIR         where archives and standard input are unpacked (default: /tmp)
+  NO_COLOR       if set, no colours)";
+
+void add_diagnose(terminal::Options& to, DiagnoseOptions& options) {
+  to.value("PATH", options.paths, "", "a folder, a file, a .tar.gz, or - for standard input")
+      .required();
+  constexpr auto kInput = "Input", kMethod = "Method", kOutput = "Output";
+  to.value("--history", options.history, "PATH", kHistoryHelp).in_group(kInput).one_each_time();
+  to.value("--layout", options.layout, "PATTERN", kLayoutHelp).in_group(kInput);
+  to.value("--as-of", options.as_of_given, "TIME", kAsOfHelp).in_group(kInput);
+  to.value("--tz", options.zone_given, "ZONE", kZoneHelp).in_group(kInput);
+  to.value("--config", options.config, "FILE", "settings; see config/diagnose.toml")
+      .in_group(kMethod);
+  to.value("--faults", options.faults, "DIR", "use this fault library").in_group(kMethod);
+  to.flag("--no-faults", options.no_faults, "use no fault library").in_group(kMethod);
+  to.value("--scoring", options.scoring, "l4|paper", kScoringHelp)
+      .in_group(kMethod)
+      .one_of({"l4", "paper"});
+  to.value("--threads", options.threads, "N", kThreadsHelp).in_group(kMethod).between(1, 4'096);
+  to.value("-o,--output,--format", options.format, "text|json",
+           "for people (default), or for programs")
+      .in_group(kOutput)
+      .one_of({"text", "json"});
+  to.value("--out", options.out, "FILE", "write the report here and not to standard output")
+      .in_group(kOutput);
+  to.value("--lines", options.lines, "FILE", kLinesHelp).in_group(kOutput);
+  to.value("--top", options.top, "N", "rows of each list in the text report (default: 8)")
+      .in_group(kOutput)
+      .between(1, 1'000'000);
+  to.flag("--exit-code", options.exit_code, "end with 10 if a failure was found").in_group(kOutput);
+}
+
+Result<void> check_layout(const std::string& layout) {
+  if (layout.empty()) return {};
+  if (const auto pattern = discover::LayoutPattern::compile(layout); !pattern)
+    return std::unexpected(pattern.error());
+  return {};
+}
+
+Result<void> check_diagnose(DiagnoseOptions& options) {
+  if (!options.as_of_given.empty()) {
+    options.as_of = parse_time(options.as_of_given);
+    if (!options.as_of)
+      return std::unexpected(Error{"--as-of: " + options.as_of_given,
+                                   "no time; write 2026-11-20T15:54:42Z or seconds since 1970"});
+  }
+  if (!options.zone_given.empty()) {
+    const auto zone = parse_zone(options.zone_given);
+    if (!zone) return std::unexpected(Error{"--tz: " + zone.error().where, zone.error().reason});
+    options.zone = *zone;
+  }
+  if (auto out = terminal::check_writable("--out", options.out); !out) return out;
+  if (auto lines = terminal::check_writable("--lines", options.lines); !lines) return lines;
+  return check_layout(options.layout);
+}
 
 bool is_failure(State state) {
   return state != State::healthy && state != State::finished && state != State::unknown;
@@ -130,7 +228,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   diagnose::Diagnosis diagnosis = diagnose::diagnose(*job->state, healthy, how);
   diagnosis.report.version = L4_VERSION;
   offline::add_examples(diagnosis, *job);
-  tell(diagnosis.report.warnings, options);
+  write_warnings(diagnosis.report.warnings, options);
   if (const int written =
           terminal::write_text(render(diagnosis.report, options), options.out, "l4");
       written != terminal::kDone)

@@ -1,4 +1,4 @@
-// `l4 diagnose`: a folder of rank logs in, one report out (design.md 6.2).
+// `l4 diagnose`: a folder of rank logs in, one report out.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "common/base/error.h"
 #include "common/base/time.h"
 #include "common/base/vocabulary.h"
 #include "tools/l4/terminal/exit.h"
+#include "tools/l4/terminal/options.h"
 
 namespace l4::commands {
 
@@ -19,6 +21,7 @@ struct DiagnoseOptions {
   std::filesystem::path out;    ///< empty: standard output
   std::filesystem::path lines;  ///< empty: no lines file
   std::string layout;
+  std::string as_of_given, zone_given;  ///< as they were written; check_diagnose reads them
   std::optional<TimeMs> as_of;
   Millis zone{0};
   std::filesystem::path config;  ///< TOML; empty: defaults
@@ -33,6 +36,14 @@ struct DiagnoseOptions {
 /// Not well, not ended well, and known.
 bool is_failure(State state);
 
+extern const char* const kDiagnoseFooter;
+inline constexpr auto kLayoutHelp =
+    "how paths name things: {node} {rank} {local_rank}\n"
+    "{attempt} {job}, {*} for anything";
+void add_diagnose(terminal::Options& to, DiagnoseOptions& options);
+/// Reads times and zones, and checks what a long run would only stumble over at its end.
+Result<void> check_diagnose(DiagnoseOptions& options);
+Result<void> check_layout(const std::string& layout);
 int run_diagnose(const DiagnoseOptions& options);
 
 }  // namespace l4::commands

@@ -32,9 +32,9 @@ std::string line_of(const ask::ChangeRow& change) {
   return serve::harmless(line) + "\n";
 }
 
-/// Says it; the exit status if that was the end.
-std::optional<int> tell(const LiveOptions& options, const ask::Aggregator& asked,
-                        const StreamedEvent& event) {
+/// Writes the event; returns the exit status if nothing more can be written or read.
+std::optional<int> write(const StreamedEvent& event, const ask::Aggregator& asked,
+                         const std::string& format) {
   if (event.type == "lost")
     terminal::fail(
         {asked.address, "events of the time before are no longer there; see 'l4 incidents'"},
@@ -44,9 +44,8 @@ std::optional<int> tell(const LiveOptions& options, const ask::Aggregator& asked
   if (!change)
     return terminal::fail(ask::misread(asked, change.error()).error().error, terminal::kNothingRead,
                           kFollowProgram);
-  std::cout << (options.format == "json"
-                    ? ask::tidied_json(event.data, ask::kOneLine).value_or("{}\n")
-                    : line_of(*change));
+  std::cout << (format == "json" ? ask::tidied_json(event.data, ask::kOneLine).value_or("{}\n")
+                                 : line_of(*change));
   const int written = terminal::finish_output(kFollowProgram);
   return written == terminal::kDone ? std::nullopt : std::optional(written);
 }
@@ -64,7 +63,7 @@ std::vector<StreamedEvent> EventReader::feed(std::string_view piece) {
   for (const char c : piece) {
     if (c == '\n') {
       if (line_.ends_with('\r')) line_.pop_back();
-      take_line(line_, events);
+      ingest_line(line_, events);
       line_.clear();
     } else if (line_.size() + event_.data.size() < kEventMax) {
       line_ += c;
@@ -75,7 +74,7 @@ std::vector<StreamedEvent> EventReader::feed(std::string_view piece) {
   return events;
 }
 
-void EventReader::take_line(std::string_view line, std::vector<StreamedEvent>& out) {
+void EventReader::ingest_line(std::string_view line, std::vector<StreamedEvent>& out) {
   if (line.empty()) {
     if (!event_.data.empty() && !is_too_long_) out.push_back(event_);
     if (!event_.id.empty()) last_id_ = event_.id;
@@ -94,31 +93,31 @@ void EventReader::take_line(std::string_view line, std::vector<StreamedEvent>& o
   event_.data += value;
 }
 
-int run_follow(const LiveOptions& options, const ask::Aggregator& asked) {
+int run_follow(const ask::Aggregator& asked, const std::string& job, const std::string& format) {
   EventReader reader;
   std::optional<int> exit;
   std::string url = asked.address + "/api/v1/events";
-  if (!options.job.empty()) url += "?job=" + http::percent_encoded(options.job);
+  if (!job.empty()) url += "?job=" + http::percent_encoded(job);
   bool answered = false, in_trouble = false;
-  const auto take = [&](std::string_view piece) {
+  const auto ingest = [&](std::string_view piece) {
     answered = true;
     if (std::exchange(in_trouble, false))
       terminal::fail({asked.address, "answers again"}, terminal::kDone, kFollowProgram);
     for (const StreamedEvent& event : reader.feed(piece))
-      if (!exit) exit = tell(options, asked, event);
+      if (!exit) exit = write(event, asked, format);
     return !exit;
   };
   for (;; std::this_thread::sleep_for(kPause)) {
     reader.begin();
     http::ClientOptions how = ask::how_to_ask(asked, kSilence);
     if (!reader.last_id().empty()) how.headers.emplace_back("Last-Event-ID", reader.last_id());
-    const auto ended = http::follow(url, how, take);
+    const auto ended = http::follow(url, how, ingest);
     if (exit) return *exit;
     const auto failure = !ended ? ask::Failure{ended.error()}
                          : ended->status != 200
                              ? ask::failure_of(asked, *ended)
                              : ask::Failure{{asked.address, "has ended the stream"}};
-    // Who may not ask will not be answered later either.
+    // A request that is refused now is refused later, too.
     const bool refused = ended && ended->status >= 400 && ended->status < 500;
     if (!answered || refused) return terminal::fail(failure.error, failure.exit, kFollowProgram);
     if (!std::exchange(in_trouble, true))

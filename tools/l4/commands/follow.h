@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "tools/l4/ask/asking.h"
-#include "tools/l4/commands/live.h"
 
 namespace l4::commands {
 
@@ -29,7 +28,7 @@ class EventReader {
   void begin();
 
  private:
-  void take_line(std::string_view line, std::vector<StreamedEvent>& out);
+  void ingest_line(std::string_view line, std::vector<StreamedEvent>& out);
 
   std::string line_;  ///< not ended yet
   StreamedEvent event_;
@@ -37,7 +36,8 @@ class EventReader {
   std::string last_id_;
 };
 
-/// Exit status: as of run_live; 3 if the aggregator did not answer the first time.
-int run_follow(const LiveOptions& options, const ask::Aggregator& asked);
+/// Follows the incidents of `job`, or of all if that is empty. Exit status: 2 output that cannot be
+/// written; 3 the aggregator did not answer the first time.
+int run_follow(const ask::Aggregator& asked, const std::string& job, const std::string& format);
 
 }  // namespace l4::commands

@@ -12,6 +12,7 @@
 #include "offline/inputs.h"
 #include "offline/offline.h"
 #include "offline/settings.h"
+#include "tools/l4/commands/diagnose.h"
 #include "tools/l4/commands/inspect_view.h"
 #include "tools/l4/terminal/exit.h"
 #include "tools/l4/terminal/output.h"
@@ -43,6 +44,28 @@ Survey survey_of(const offline::Job& job) {
 }
 
 }  // namespace
+
+const char* const kInspectFooter =
+    R"(For each file: its node, what kind of log it is, its ranks and lines, the format of its
+times and how many lines have one, and the line that marks an iteration. Use it where a
+report names wrong nodes or ranks, and see --layout.
+
+Exit status:
+  0   here it is; warnings tell of input that could not be read
+  2   wrong use
+  3   nothing could be read)";
+
+void add_inspect(terminal::Options& to, InspectOptions& options) {
+  to.value("PATH", options.paths, "", "a folder, a file, a .tar.gz, or - for standard input")
+      .required();
+  to.value("--layout", options.layout, "PATTERN", kLayoutHelp);
+  to.value("--config", options.config, "FILE", "settings; see config/diagnose.toml");
+  to.format(options.format);
+}
+
+Result<void> check_inspect(const InspectOptions& options) {
+  return check_layout(options.layout);
+}
 
 int run_inspect(const InspectOptions& options) {
   const auto settings = offline::load_settings(options.config);

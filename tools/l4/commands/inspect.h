@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "common/base/error.h"
+#include "tools/l4/terminal/options.h"
+
 namespace l4::commands {
 
 struct InspectOptions {
@@ -17,6 +20,9 @@ struct InspectOptions {
   std::string format = "text";
 };
 
+extern const char* const kInspectFooter;
+void add_inspect(terminal::Options& to, InspectOptions& options);
+Result<void> check_inspect(const InspectOptions& options);
 /// Exit status as of `l4 diagnose`.
 int run_inspect(const InspectOptions& options);
 

@@ -67,6 +67,23 @@ Templates templates_of(const drain::TemplateMiner& miner, const std::vector<Loca
 
 }  // namespace
 
+const char* const kParseFooter =
+    R"(Lines of all files are numbered on from 1. A row is the line's number, a tab, and the
+id of its template (16 hexadecimal digits); JSON has the templates, too. A line is the
+message itself: times and prefixes are not taken off.
+
+Exit status:
+  0   parsed; files that cannot be read are named
+  2   wrong use, or output that cannot be written
+  3   nothing could be read)";
+
+void add_parse(terminal::Options& to, ParseOptions& options) {
+  to.value("FILE", options.files, "", "files of messages, one a line").required();
+  to.value("--out", options.out, "FILE", "write the rows here and not to standard output");
+  to.value("--templates", options.templates, "FILE", "write id, count and text of each template");
+  to.format(options.format);
+}
+
 void parse_lines(std::istream& in, drain::TemplateMiner& miner, std::vector<LocalTemplateId>& ids) {
   std::string line;
   while (std::getline(in, line)) {
@@ -143,6 +160,10 @@ int run_parse(const ParseOptions& options, std::ostream& err) {
               written;
   }
   return written ? terminal::kDone : terminal::kWrongUse;
+}
+
+int run_parse(const ParseOptions& options) {
+  return run_parse(options, std::cerr);
 }
 
 }  // namespace l4::commands

@@ -13,6 +13,7 @@
 
 #include "common/base/ids.h"
 #include "common/drain/template_miner.h"
+#include "tools/l4/terminal/options.h"
 
 namespace l4::commands {
 
@@ -23,9 +24,12 @@ struct ParseOptions {
   std::string format = "text";                     ///< of the rows; json: schema l4.parse/1
 };
 
+extern const char* const kParseFooter;
+void add_parse(terminal::Options& to, ParseOptions& options);
 /// Exit status: 0 parsed (unreadable files are named on `err`), 2 wrong use or output not writable,
 /// 3 nothing could be read.
 int run_parse(const ParseOptions& options, std::ostream& err);
+int run_parse(const ParseOptions& options);
 
 /// Learns every line of `in` and appends its local template to `ids`. A line is the message itself.
 void parse_lines(std::istream& in, drain::TemplateMiner& miner, std::vector<LocalTemplateId>& ids);

@@ -1,25 +1,29 @@
-// `l4 watch JOB` and `l4 top`: one job, or all of them, on one screen that is kept up to date.
+// `l4 watch JOB`: one job on one screen that is kept up to date.
 //
-// Flow: the aggregator is asked every few seconds -> the report or the tables as `l4 snapshot` and
-// `l4 jobs` show them -> screen.h. Where standard output is no terminal, `watch` writes a line each
-// time the verdict changes (JSON: the report on one line), and `top` its tables once. An aggregator
-// that no longer answers is said on the screen and asked again. One thread.
+// Flow: the aggregator is asked every few seconds -> the report as `l4 snapshot` shows it ->
+// screen.h. Where standard output is no terminal, a line is written each time the verdict changes
+// (JSON: the report on one line). While the aggregator does not answer, the screen says so and it
+// is asked again. One thread.
 #pragma once
 
-#include <functional>
+#include <string>
 
-#include "aggregator/diagnose/report.h"
-#include "tools/l4/ask/asking.h"
-#include "tools/l4/commands/live.h"
+#include "tools/l4/ask/ask_options.h"
 
 namespace l4::commands {
 
+struct WatchOptions : ask::AskOptions {
+  std::string format = "text";
+  std::string job;
+  unsigned every_s = 2;     ///< between two questions
+  bool until_over = false;  ///< end when the job has failed, with 10, or finished
+};
+
+extern const char* const kWatchFooter;
+void add_watch(terminal::Options& to, WatchOptions& options);
+Result<void> check_watch(const WatchOptions& options);
 /// Exit status: 0 ended by the user, or the job finished; 2 no such job; 3 no answer to the first
 /// question; with `until_over` 10 once the job has failed.
-int run_watch(const LiveOptions& options,
-              const std::function<ask::Answer<diagnose::Report>()>& ask);
-
-/// Exit status: 0; 3 no answer to the first question.
-int run_top(const LiveOptions& options, const ask::Aggregator& asked);
+int run_watch(const WatchOptions& options);
 
 }  // namespace l4::commands

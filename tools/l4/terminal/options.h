@@ -1,15 +1,53 @@
-// Options that commands have alike.
+// The options of one command: what they are called, where their values go, what is allowed.
+//
+// Flow: a command adds its options -> the parser fills the values from the command line. CLI11
+// stays behind this header, since it costs seconds a file. Values must live until the command line
+// is parsed.
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace l4::terminal {
 
-/// -o text|json; the option already holds what is meant without it.
-void add_format(CLI::App* command, std::string& format);
+/// An option that was added, to say more about it.
+class OptionRow {
+ public:
+  explicit OptionRow(CLI::Option& option) : option_(&option) {}
+
+  OptionRow& required();
+  /// The heading under which the help shows it.
+  OptionRow& in_group(const char* group);
+  OptionRow& one_of(std::vector<std::string> words);
+  OptionRow& between(unsigned least, unsigned most);
+  /// Of a list: each time the option is given it has one value.
+  OptionRow& one_each_time();
+  /// Of a list: has one value in all.
+  OptionRow& only_one();
+
+ private:
+  CLI::Option* option_;
+};
+
+class Options {
+ public:
+  explicit Options(CLI::App& command) : command_(&command) {}
+
+  /// `name`: "--out", "-o,--output", or "PATH" for one that is told by its place; `type`: what the
+  /// help calls its value. T: a string, path, number, or a list or optional of such.
+  template <class T>
+  OptionRow value(const char* name, T& to, const char* type, const char* help);
+  OptionRow flag(const char* name, bool& to, const char* help);
+  /// -o text|json; `to` already holds what is meant without it.
+  OptionRow format(std::string& to);
+
+ private:
+  CLI::App* command_;
+};
 
 }  // namespace l4::terminal

@@ -1,5 +1,6 @@
 #include "tools/l4/terminal/output.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -53,6 +54,21 @@ int write_text(const std::string& text, const std::filesystem::path& file,
   if (out) return kDone;
   return fail({file.string(), std::string("cannot write the report: ") + std::strerror(errno)},
               kWrongUse, program);
+}
+
+Result<void> check_writable(const char* option, const std::filesystem::path& file) {
+  if (file.empty()) return {};
+  std::error_code ignored;
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  if (!std::filesystem::is_directory(folder, ignored))
+    return std::unexpected(Error{fmt::format("{}: {}", option, file.string()),
+                                 "there is no folder " + folder.string()});
+  const bool there = std::filesystem::exists(file, ignored);
+  if (std::filesystem::is_directory(file, ignored) ||
+      ::access(there ? file.c_str() : folder.c_str(), W_OK) != 0)
+    return std::unexpected(
+        Error{fmt::format("{}: {}", option, file.string()), "cannot be written"});
+  return {};
 }
 
 int fail(const Error& error, int exit, std::string_view program) {

@@ -25,6 +25,10 @@ bool is_color_wanted();
 int write_text(const std::string& text, const std::filesystem::path& file,
                std::string_view program);
 
+/// Error: the folder of a file that is to be written is not there, or it cannot be written to.
+/// `option` names it; an empty `file` is none.
+Result<void> check_writable(const char* option, const std::filesystem::path& file);
+
 /// Says on standard error what went wrong; returns `exit`. Names in it may be anybody's: what acts
 /// on a terminal is replaced.
 int fail(const Error& error, int exit, std::string_view program = "l4");

@@ -118,11 +118,13 @@ TEST_CASE("live json: pages are one list") {
   CHECK(incidents->more);
 }
 
-TEST_CASE("live json: the sentence of an error") {
-  CHECK(read_error(R"({"error": {"code": "x", "message": "no job"}})") == "no job");
+TEST_CASE("live json: the code and the sentence of an error") {
+  const AnsweredError error = read_error(R"({"error": {"code": "x", "message": "no job"}})");
+  CHECK(error.code == "x");
+  CHECK(error.message == "no job");
   for (const char* text :
        {"", "{}", "[]", "7", R"({"error": "x"})", R"({"error": {"message": 7}})"})
-    CHECK(read_error(text).empty());
+    CHECK(read_error(text).message.empty());
 }
 
 TEST_CASE("live json: tidied text acts on no terminal and means the same") {

@@ -2,11 +2,31 @@
 
 #include <doctest/doctest.h>
 
+#include <any>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "tools/l4/commands/agents.h"
+#include "tools/l4/commands/diagnose.h"
+#include "tools/l4/commands/faults/command.h"
+#include "tools/l4/commands/jobs.h"
+#include "tools/l4/commands/keys/command.h"
+#include "tools/l4/commands/pool/command.h"
+#include "tools/l4/commands/snapshot.h"
 
 namespace l4::commands {
 namespace {
+
+/// What the command of this line would be run with.
+template <class T>
+T options_of(const CommandLine& line) {
+  REQUIRE(line.run);
+  const auto* options = std::any_cast<std::shared_ptr<T>>(&line.options);
+  REQUIRE(options != nullptr);
+  return **options;
+}
 
 CommandLine read(std::vector<const char*> words) {
   words.insert(words.begin(), "l4");
@@ -14,72 +34,78 @@ CommandLine read(std::vector<const char*> words) {
 }
 
 TEST_CASE("command line: options reach their command") {
-  const auto line = read({"diagnose", "a", "-", "--history", "h1", "--history", "h2", "--top", "3",
-                          "--threads", "2", "--tz=-05:00", "--as-of", "2026-11-20T16:00:00Z"});
-  REQUIRE(line.command == CommandLine::Command::diagnose);
-  CHECK(line.diagnose.paths == std::vector<std::filesystem::path>{"a", "-"});
-  CHECK(line.diagnose.history.size() == 2);
-  CHECK(line.diagnose.top == 3);
-  CHECK(line.diagnose.zone == Millis{-5 * 3'600'000});
-  CHECK(line.diagnose.as_of.has_value());
+  const auto diagnose = options_of<DiagnoseOptions>(
+      read({"diagnose", "a", "-", "--history", "h1", "--history", "h2", "--top", "3", "--threads",
+            "2", "--tz=-05:00", "--as-of", "2026-11-20T16:00:00Z"}));
+  CHECK(diagnose.paths == std::vector<std::filesystem::path>{"a", "-"});
+  CHECK(diagnose.history.size() == 2);
+  CHECK(diagnose.top == 3);
+  CHECK(diagnose.zone == Millis{-5 * 3'600'000});
+  CHECK(diagnose.as_of.has_value());
 }
 
 TEST_CASE("command line: faults has commands of its own") {
-  const auto match = read({"faults", "match", "a", "-", "--line", "x y", "--line", "z", "--all"});
-  REQUIRE(match.command == CommandLine::Command::faults);
-  CHECK(match.faults.action == faults::FaultsOptions::Action::match);
-  CHECK(match.faults.files == std::vector<std::filesystem::path>{"a", "-"});
-  CHECK(match.faults.lines == std::vector<std::string>{"x y", "z"});
-  CHECK(match.faults.all);
-  const auto test = read({"faults", "test", "dir", "--format", "json"});
-  CHECK(test.faults.action == faults::FaultsOptions::Action::test);
-  CHECK(test.faults.faults == "dir");
-  CHECK(read({"faults", "show", "id"}).faults.id == "id");
-  CHECK(read({"faults", "list"}).faults.action == faults::FaultsOptions::Action::list);
+  using faults::FaultsOptions;
+  const auto faults_of = [](std::vector<const char*> words) {
+    return options_of<FaultsOptions>(read(std::move(words)));
+  };
+  const auto match =
+      faults_of({"faults", "match", "a", "-", "--line", "x y", "--line", "z", "--all"});
+  CHECK(match.action == FaultsOptions::Action::match);
+  CHECK(match.files == std::vector<std::filesystem::path>{"a", "-"});
+  CHECK(match.lines == std::vector<std::string>{"x y", "z"});
+  CHECK(match.all);
+  const auto test = faults_of({"faults", "test", "dir", "--format", "json"});
+  CHECK(test.action == FaultsOptions::Action::test);
+  CHECK(test.faults == "dir");
+  CHECK(faults_of({"faults", "show", "id"}).id == "id");
+  CHECK(faults_of({"faults", "list"}).action == FaultsOptions::Action::list);
 }
 
 TEST_CASE("command line: pool has commands of its own, outcome has two words") {
-  const auto add = read({"pool", "add", "dir", "--name", "job", "--anyway"});
-  REQUIRE(add.command == CommandLine::Command::pool);
-  CHECK(add.pool.action == pool::PoolOptions::Action::add);
-  CHECK(add.pool.path == "dir");
-  CHECK(add.pool.anyway);
-  CHECK(read({"pool", "list", "-o", "json"}).pool.format == "json");
-  CHECK(read({"pool", "drop", "a.0"}).pool.run == "a.0");
-  const auto told = read({"outcome", "job", "failure", "--note", "NaN"});
-  REQUIRE(told.command == CommandLine::Command::pool);
-  CHECK(told.pool.action == pool::PoolOptions::Action::outcome);
-  CHECK(told.pool.job == "job");
-  CHECK(told.pool.outcome == "failure");
-  CHECK(told.pool.note == "NaN");
+  using pool::PoolOptions;
+  const auto pool_of = [](std::vector<const char*> words) {
+    return options_of<PoolOptions>(read(std::move(words)));
+  };
+  const auto add = pool_of({"pool", "add", "dir", "--name", "job", "--anyway"});
+  CHECK(add.action == PoolOptions::Action::add);
+  CHECK(add.path == "dir");
+  CHECK(add.anyway);
+  CHECK(pool_of({"pool", "list", "-o", "json"}).format == "json");
+  CHECK(pool_of({"pool", "drop", "a.0"}).run == "a.0");
+  const auto outcome = pool_of({"outcome", "job", "failure", "--note", "NaN"});
+  CHECK(outcome.action == PoolOptions::Action::outcome);
+  CHECK(outcome.job == "job");
+  CHECK(outcome.outcome == "failure");
+  CHECK(outcome.note == "NaN");
   CHECK(read({"outcome", "job", "good"}).exit == terminal::kWrongUse);
   CHECK(read({"pool", "show", ".."}).exit == terminal::kWrongUse);
 }
 
 TEST_CASE("command line: keys has commands of its own") {
-  const auto add = read({"keys", "add", "a", "b", "--from", "f", "--dir", "d", "--fleet"});
-  REQUIRE(add.command == CommandLine::Command::keys);
-  CHECK(add.keys.action == keys::KeysOptions::Action::add);
-  CHECK(add.keys.names == std::vector<std::string>{"a", "b"});
-  CHECK(add.keys.from.size() == 1);
-  CHECK(add.keys.folder == "d");
-  CHECK(add.keys.fleet);
-  CHECK(read({"keys", "list"}).keys.action == keys::KeysOptions::Action::list);
+  using keys::KeysOptions;
+  const auto add = options_of<KeysOptions>(
+      read({"keys", "add", "a", "b", "--from", "f", "--dir", "d", "--fleet"}));
+  CHECK(add.action == KeysOptions::Action::add);
+  CHECK(add.names == std::vector<std::string>{"a", "b"});
+  CHECK(add.from.size() == 1);
+  CHECK(add.folder == "d");
+  CHECK(add.fleet);
+  CHECK(options_of<KeysOptions>(read({"keys", "list"})).action == KeysOptions::Action::list);
 }
 
 TEST_CASE("command line: jobs, snapshot and agents ask a running aggregator") {
-  const auto jobs = read({"jobs", "--address", "http://a:1", "-o", "json"});
-  REQUIRE(jobs.command == CommandLine::Command::live);
-  CHECK(jobs.live.action == LiveOptions::Action::jobs);
-  CHECK(jobs.live.address == "http://a:1");
-  CHECK(jobs.live.format == "json");
-  const auto snapshot = read({"snapshot", "a/b", "--format", "json", "--out", "r", "--exit-code"});
-  REQUIRE(snapshot.command == CommandLine::Command::live);
-  CHECK(snapshot.live.action == LiveOptions::Action::snapshot);
-  CHECK(snapshot.live.job == "a/b");
-  CHECK(snapshot.live.out == "r");
-  CHECK(snapshot.live.exit_code);
-  CHECK(read({"agents", "--output", "json"}).live.action == LiveOptions::Action::agents);
+  const auto jobs =
+      options_of<JobsOptions>(read({"jobs", "--address", "http://a:1", "-o", "json"}));
+  CHECK(jobs.address == "http://a:1");
+  CHECK(jobs.format == "json");
+  const auto snapshot = options_of<SnapshotOptions>(
+      read({"snapshot", "a/b", "--format", "json", "--out", "r", "--exit-code"}));
+  CHECK(snapshot.job == "a/b");
+  CHECK(snapshot.format == "json");
+  CHECK(snapshot.out == "r");
+  CHECK(snapshot.exit_code);
+  CHECK(options_of<AgentsOptions>(read({"agents", "--output", "json"})).format == "json");
 }
 
 TEST_CASE("command line: wrong use ends with 2") {
@@ -111,7 +137,7 @@ TEST_CASE("command line: wrong use ends with 2") {
       {"faults", "list", "--family"}};
   for (const auto& words : wrong) {
     const auto line = read(words);
-    CHECK(line.command == CommandLine::Command::done);
+    CHECK_FALSE(line.run);
     CHECK(line.exit == terminal::kWrongUse);
   }
 }

@@ -26,10 +26,9 @@ ask::Answer<l4::faults::Library> ask_library(const ask::Aggregator& asked, bool 
 }
 
 ask::Answer<l4::faults::Fault> ask_fault(const ask::Aggregator& asked, const std::string& id) {
-  unsigned status = 0;
   const auto body =
-      ask::fetch(asked, "/api/v1/faults/" + http::percent_encoded(id), kLookUpTimeout, &status);
-  if (!body && status == 404)
+      ask::fetch(asked, "/api/v1/faults/" + http::percent_encoded(id), kLookUpTimeout);
+  if (!body && body.error().status == 404)
     return std::unexpected(ask::Failure{body.error().error, terminal::kWrongUse});
   if (!body) return std::unexpected(body.error());
   auto fault = read_fault(*body);

@@ -14,6 +14,7 @@
 #include "aggregator/faults/library.h"
 #include "offline/settings.h"
 #include "tools/l4/ask/ask_options.h"
+#include "tools/l4/terminal/command.h"
 
 namespace l4::commands::faults {
 
@@ -38,6 +39,9 @@ struct FaultsOptions : ask::AskOptions {
   bool confirmed = false;     ///< export, list: only those
   std::filesystem::path out;  ///< export: empty: standard output
 };
+
+/// The row of `l4 faults`, with those of its commands.
+terminal::Command faults_command();
 
 /// Exit status: 0 done; 1 findings (test), or refused because it would say too much (confirm); 2
 /// wrong use, or a library that cannot be loaded; 3 nothing could be read (match), or the

@@ -80,7 +80,7 @@ int refuse(const FaultsOptions& options, const ask::Aggregator& asked,
            const http::ClientResponse& response, const char* program) {
   ask::Failure failure = ask::failure_of(asked, response);
   const unsigned status = response.status;
-  if (status == 404 && !ask::read_error(response.body).empty())
+  if (failure.is_not_found())
     failure = options.action == FaultsOptions::Action::drop
                   ? ask::no_such_confirmed_fault(asked, options.id)
                   : ask::no_such_incident(asked, options.incident);

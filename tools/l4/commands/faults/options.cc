@@ -1,10 +1,5 @@
-#include "tools/l4/commands/faults/options.h"
-
-#include <CLI/CLI.hpp>
-
-#include "tools/l4/ask/ask_options.h"
-#include "tools/l4/terminal/options.h"
-#include "tools/l4/terminal/suggest.h"
+#include "tools/l4/commands/faults/command.h"
+#include "tools/l4/terminal/command.h"
 
 namespace l4::commands::faults {
 namespace {
@@ -116,106 +111,110 @@ Environment: as for 'l4 jobs')";
 
 constexpr auto kFaultsFooter = R"('l4 faults COMMAND --help' says more about a command.)";
 
-void add_confirm(CLI::App* faults, FaultsOptions& options) {
-  auto* command = faults->add_subcommand("confirm", "what an incident was, for all to come");
-  command->footer(kFaultsConfirmFooter);
-  command->callback([&options] { options.action = FaultsOptions::Action::confirm; });
-  const auto add = [&](const char* name, auto& value, const char* type, const char* what) {
-    return command->add_option(name, value, what)->type_name(type);
-  };
-  add("INCIDENT", options.incident, "", "its id; see 'l4 incidents'")->required();
-  add("--cause", options.cause, "TEXT", "what happened")->required();
-  add("--fix", options.fix, "TEXT", "what repairs it")->required();
-  add("--action", options.action_now, "TEXT", "what to do at once (default: the fix)");
-  add("--category", options.category, "CATEGORY", "as hardware/network (default: guessed)");
-  add("--title", options.title, "TEXT", "one line (default: the message)");
-  add("--id", options.id, "ID", "of a-z, 0-9 and _ (default: from the title)");
-  add("--template", options.template_id, "ID", "the event that tells of it");
-  add("--pattern", options.patterns, "PATTERN", "instead of the distilled one; may be repeated")
-      ->allow_extra_args(false);
-  add("--example", options.example, "LINE", "a whole line, as it stands in a log");
-  command->add_flag("--dry-run", options.dry_run, "show what would be, and store nothing");
-  terminal::add_format(command, options.format);
-  ask::add_asking(command, options);
+constexpr auto kAddressHelp =
+    "use the faults of this l4-aggregator, with those\n"
+    "that were confirmed";
+
+using Action = FaultsOptions::Action;
+
+/// The library, its form, and for all but `test` whose it may be.
+void add_library(terminal::Options& to, FaultsOptions& options, Action action) {
+  options.action = action;
+  to.value("--faults", options.faults, "DIR", "use this fault library");
+  to.value("--config", options.config, "FILE", "settings; see config/diagnose.toml");
+  to.format(options.format);
+  if (action != Action::test) ask::add_asking(to, options, kAddressHelp);
 }
 
-void add_drop(CLI::App* faults, FaultsOptions& options) {
-  auto* command = faults->add_subcommand("drop", "withdraw a confirmed fault");
-  command->footer(kFaultsDropFooter);
-  command->callback([&options] { options.action = FaultsOptions::Action::drop; });
-  command->add_option("ID", options.id, "of the fault")->type_name("")->required();
-  terminal::add_format(command, options.format);
-  ask::add_asking(command, options);
+void add_list(terminal::Options& to, FaultsOptions& options) {
+  add_library(to, options, Action::list);
+  to.value("--family", options.family, "FAMILY", "only this family");
+  to.value("--category", options.category, "CATEGORY", "only CATEGORY or CATEGORY/SUBCATEGORY");
+  to.flag("--confirmed", options.confirmed,
+          "only those that were confirmed, as the aggregator knows them");
 }
 
-void add_export(CLI::App* faults, FaultsOptions& options) {
-  auto* command = faults->add_subcommand("export", "a running aggregator's faults, as a file");
-  command->footer(kFaultsExportFooter);
-  command->callback([&options] { options.action = FaultsOptions::Action::keep; });
-  command->add_flag("--confirmed", options.confirmed, "only those that were confirmed");
-  command->add_option("-o,--output,--format", options.format, "a library's form (default), or JSON")
-      ->type_name("toml|json")
-      ->check(terminal::one_of({"toml", "json"}));
-  command->add_option("--out", options.out, "write it here and not to standard output")
-      ->type_name("FILE");
-  command->add_option("--faults", options.faults, "of this fault library")->type_name("DIR");
-  ask::add_asking(command, options);
+void add_show(terminal::Options& to, FaultsOptions& options) {
+  add_library(to, options, Action::show);
+  to.value("ID", options.id, "", "of the fault").required();
+}
+
+void add_match(terminal::Options& to, FaultsOptions& options) {
+  add_library(to, options, Action::match);
+  to.value("FILE", options.files, "", "a log, or - for standard input");
+  to.value("--line", options.lines, "TEXT", "a line to ask for; may be repeated").one_each_time();
+  to.flag("--all", options.all, "every fault of a line, not only the first");
+  to.flag("--exit-code", options.exit_code, "end with 10 if a fault was found");
+}
+
+void add_test(terminal::Options& to, FaultsOptions& options) {
+  add_library(to, options, Action::test);
+  to.value("DIR", options.faults, "", "its folder (default: the one in use)");
+}
+
+void add_confirm(terminal::Options& to, FaultsOptions& options) {
+  options.action = Action::confirm;
+  to.value("INCIDENT", options.incident, "", "its id; see 'l4 incidents'").required();
+  to.value("--cause", options.cause, "TEXT", "what happened").required();
+  to.value("--fix", options.fix, "TEXT", "what repairs it").required();
+  to.value("--action", options.action_now, "TEXT", "what to do at once (default: the fix)");
+  to.value("--category", options.category, "CATEGORY", "as hardware/network (default: guessed)");
+  to.value("--title", options.title, "TEXT", "one line (default: the message)");
+  to.value("--id", options.id, "ID", "of a-z, 0-9 and _ (default: from the title)");
+  to.value("--template", options.template_id, "ID", "the event that tells of it");
+  to.value("--pattern", options.patterns, "PATTERN",
+           "instead of the distilled one; may be repeated")
+      .one_each_time();
+  to.value("--example", options.example, "LINE", "a whole line, as it stands in a log");
+  to.flag("--dry-run", options.dry_run, "show what would be, and store nothing");
+  to.format(options.format);
+  ask::add_asking(to, options);
+}
+
+void add_drop(terminal::Options& to, FaultsOptions& options) {
+  options.action = Action::drop;
+  to.value("ID", options.id, "", "of the fault").required();
+  to.format(options.format);
+  ask::add_asking(to, options);
+}
+
+void add_export(terminal::Options& to, FaultsOptions& options) {
+  options.action = Action::keep;
+  to.flag("--confirmed", options.confirmed, "only those that were confirmed");
+  to.value("-o,--output,--format", options.format, "toml|json",
+           "a library's form (default), or JSON")
+      .one_of({"toml", "json"});
+  to.value("--out", options.out, "FILE", "write it here and not to standard output");
+  to.value("--faults", options.faults, "DIR", "of this fault library");
+  ask::add_asking(to, options);
+}
+
+/// What the parser cannot check: what is missing or does not go together.
+Result<void> check(const FaultsOptions& options) {
+  if (options.action == Action::match && options.files.empty() && options.lines.empty())
+    return std::unexpected(Error{"", "say what to read: a FILE, - for standard input, or --line"});
+  if (options.action != Action::keep && !options.address.empty() && !options.faults.empty())
+    return std::unexpected(Error{"--faults", "not with --address, which has faults of its own"});
+  return ask::check_asking(options);
+}
+
+terminal::Command row(const char* name, const char* about, const char* footer,
+                      void (*add)(terminal::Options&, FaultsOptions&)) {
+  return terminal::command(name, about, footer, add, run_faults, check);
 }
 
 }  // namespace
 
-void add_faults(CLI::App& app, FaultsOptions& options) {
-  auto* faults =
-      app.add_subcommand("faults", "known faults: list, show, match, test, confirm, drop, export");
-  faults->footer(kFaultsFooter);
-  const auto add = [&](const char* name, const char* what, const char* footer,
-                       FaultsOptions::Action action) {
-    auto* command = faults->add_subcommand(name, what);
-    command->footer(footer);
-    command->callback([&options, action] { options.action = action; });
-    command->add_option("--faults", options.faults, "use this fault library")->type_name("DIR");
-    command->add_option("--config", options.config, "settings; see config/diagnose.toml")
-        ->type_name("FILE");
-    terminal::add_format(command, options.format);
-    if (action != FaultsOptions::Action::test) {
-      ask::add_asking(command, options);
-      command->get_option("--address")
-          ->description("use the faults of this l4-aggregator, with those\nthat were confirmed");
-    }
-    return command;
-  };
-  using enum FaultsOptions::Action;
-  auto* list_command = add("list", "what faults are known", kFaultsListFooter, list);
-  list_command->add_option("--family", options.family, "only this family")->type_name("FAMILY");
-  list_command->add_option("--category", options.category, "only CATEGORY or CATEGORY/SUBCATEGORY")
-      ->type_name("CATEGORY");
-  list_command->add_flag("--confirmed", options.confirmed,
-                         "only those that were confirmed, as the aggregator knows them");
-  auto* show_command = add("show", "all that is known of one fault", kFaultsShowFooter, show);
-  show_command->add_option("ID", options.id, "of the fault")->type_name("")->required();
-  auto* match_command = add("match", "which lines show a known fault", kFaultsMatchFooter, match);
-  match_command->add_option("FILE", options.files, "a log, or - for standard input")->type_name("");
-  match_command->add_option("--line", options.lines, "a line to ask for; may be repeated")
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
-  match_command->add_flag("--all", options.all, "every fault of a line, not only the first");
-  match_command->add_flag("--exit-code", options.exit_code, "end with 10 if a fault was found");
-  auto* test_command = add("test", "check a fault library", kFaultsTestFooter, test);
-  test_command->add_option("DIR", options.faults, "its folder (default: the one in use)")
-      ->type_name("");
-  add_confirm(faults, options);
-  add_drop(faults, options);
-  add_export(faults, options);
-}
-
-Result<void> check(const FaultsOptions& options) {
-  if (options.action == FaultsOptions::Action::match && options.files.empty() &&
-      options.lines.empty())
-    return std::unexpected(Error{"", "say what to read: a FILE, - for standard input, or --line"});
-  if (options.action != FaultsOptions::Action::keep && !options.address.empty() &&
-      !options.faults.empty())
-    return std::unexpected(Error{"--faults", "not with --address, which has faults of its own"});
-  return ask::check_asking(options);
+terminal::Command faults_command() {
+  return terminal::command_group(
+      "faults", "known faults: list, show, match, test, confirm, drop, export", kFaultsFooter,
+      {row("list", "what faults are known", kFaultsListFooter, add_list),
+       row("show", "all that is known of one fault", kFaultsShowFooter, add_show),
+       row("match", "which lines show a known fault", kFaultsMatchFooter, add_match),
+       row("test", "check a fault library", kFaultsTestFooter, add_test),
+       row("confirm", "what an incident was, for all to come", kFaultsConfirmFooter, add_confirm),
+       row("drop", "withdraw a confirmed fault", kFaultsDropFooter, add_drop),
+       row("export", "a running aggregator's faults, as a file", kFaultsExportFooter, add_export)});
 }
 
 }  // namespace l4::commands::faults

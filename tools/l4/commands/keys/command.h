@@ -9,11 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/error.h"
-
-namespace CLI {
-class App;
-}
+#include "tools/l4/terminal/command.h"
 
 namespace l4::commands::keys {
 
@@ -30,8 +26,8 @@ struct KeysOptions {
   std::string format = "text";
 };
 
-void add_keys(CLI::App& app, KeysOptions& options);
-Result<void> check(const KeysOptions& options);
+/// The row of `l4 keys`, with those of its commands.
+terminal::Command keys_command();
 
 /// Exit status: 0 done; 2 wrong use, or a file that cannot be read or written.
 int run_keys(const KeysOptions& options);

@@ -1,9 +1,5 @@
-#include <CLI/CLI.hpp>
-
-#include "tools/l4/ask/ask_options.h"
 #include "tools/l4/commands/keys/command.h"
-#include "tools/l4/terminal/options.h"
-#include "tools/l4/terminal/suggest.h"
+#include "tools/l4/terminal/command.h"
 
 namespace l4::commands::keys {
 namespace {
@@ -47,40 +43,36 @@ Examples:
   l4 keys token grafana
   l4 keys token ops --role operate > ops.token)";
 
-}  // namespace
+template <KeysOptions::Action action>
+void add_alike(terminal::Options& to, KeysOptions& options) {
+  options.action = action;
+  to.value("--dir", options.folder, "DIR", "folder of the keys (default: /etc/l4/keys)");
+  to.format(options.format);
+}
 
-void add_keys(CLI::App& app, KeysOptions& options) {
-  auto* keys = app.add_subcommand("keys", "who may connect to the aggregator");
-  keys->footer(kKeysFooter);
-  const auto command_of = [&](const char* name, const char* what, const char* footer,
-                              KeysOptions::Action action) {
-    auto* command = keys->add_subcommand(name, what);
-    command->footer(std::string(footer) + kKeysExit);
-    command->callback([&options, action] { options.action = action; });
-    command->add_option("--dir", options.folder, "folder of the keys (default: /etc/l4/keys)")
-        ->type_name("DIR");
-    terminal::add_format(command, options.format);
-    return command;
-  };
-  const auto add_names = [&](CLI::App* command) {
-    command->add_option("NODE", options.names, "names of nodes")->type_name("");
-    command->add_option("--from", options.from, "a file of names, one a line; may be repeated")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
-    command->add_flag("--fleet", options.fleet, "the key that a fleet shares");
-  };
-  using enum KeysOptions::Action;
-  command_of("init", "make the aggregator's key and an empty allow list", kKeysInitFooter, init);
-  auto* add_command = command_of("add", "make keys for nodes and allow them", kKeysAddFooter, add);
-  add_names(add_command);
-  add_command->add_flag("--replace", options.replace, "give nodes that have a key a new one");
-  command_of("list", "who is allowed", kKeysListFooter, list);
-  add_names(command_of("revoke", "allow nodes no longer", kKeysRevokeFooter, revoke));
-  auto* token_command = command_of("token", "make a token for HTTP", kKeysTokenFooter, token);
-  token_command->add_option("NAME", options.names, "who is to use it")->type_name("")->expected(1);
-  token_command->add_option("--role", options.role, "what it may do: read (default) or operate")
-      ->type_name("ROLE")
-      ->check(terminal::one_of({"read", "operate"}));
+void add_names(terminal::Options& to, KeysOptions& options) {
+  to.value("NODE", options.names, "", "names of nodes");
+  to.value("--from", options.from, "FILE", "a file of names, one a line; may be repeated")
+      .one_each_time();
+  to.flag("--fleet", options.fleet, "the key that a fleet shares");
+}
+
+void add_add(terminal::Options& to, KeysOptions& options) {
+  add_alike<KeysOptions::Action::add>(to, options);
+  add_names(to, options);
+  to.flag("--replace", options.replace, "give nodes that have a key a new one");
+}
+
+void add_revoke(terminal::Options& to, KeysOptions& options) {
+  add_alike<KeysOptions::Action::revoke>(to, options);
+  add_names(to, options);
+}
+
+void add_token(terminal::Options& to, KeysOptions& options) {
+  add_alike<KeysOptions::Action::token>(to, options);
+  to.value("NAME", options.names, "", "who is to use it").only_one();
+  to.value("--role", options.role, "ROLE", "what it may do: read (default) or operate")
+      .one_of({"read", "operate"});
 }
 
 Result<void> check(const KeysOptions& options) {
@@ -91,6 +83,25 @@ Result<void> check(const KeysOptions& options) {
   if (options.action == token && options.names.empty())
     return std::unexpected(Error{"", "say for whom: a NAME"});
   return {};
+}
+
+terminal::Command row(const char* name, const char* about, const char* footer,
+                      void (*add)(terminal::Options&, KeysOptions&)) {
+  return terminal::command(name, about, std::string(footer) + kKeysExit, add, run_keys, check);
+}
+
+}  // namespace
+
+terminal::Command keys_command() {
+  using enum KeysOptions::Action;
+  return terminal::command_group(
+      "keys", "who may connect to the aggregator", kKeysFooter,
+      {row("init", "make the aggregator's key and an empty allow list", kKeysInitFooter,
+           add_alike<init>),
+       row("add", "make keys for nodes and allow them", kKeysAddFooter, add_add),
+       row("list", "who is allowed", kKeysListFooter, add_alike<list>),
+       row("revoke", "allow nodes no longer", kKeysRevokeFooter, add_revoke),
+       row("token", "make a token for HTTP", kKeysTokenFooter, add_token)});
 }
 
 }  // namespace l4::commands::keys

@@ -45,11 +45,10 @@ const char* program_of(const PoolOptions& options) {
   return "l4 outcome";
 }
 
-/// There is no such run, or job, as far as that is what it answered.
-bool is_unknown(const PoolOptions& options, const http::ClientResponse& response) {
+/// The command names a run or a job; if that is not found, the answer suggests others.
+bool names_one(const PoolOptions& options) {
   using enum PoolOptions::Action;
-  return response.status == 404 && !ask::read_error(response.body).empty() &&
-         (options.action == show || options.action == drop || options.action == outcome);
+  return options.action == show || options.action == drop || options.action == outcome;
 }
 
 /// What was answered, or why nothing was.
@@ -60,11 +59,11 @@ ask::Answer<std::string> exchange(const PoolOptions& options, ask::Method method
   auto response = ask::send(*asked, method, path, body, kPoolTimeout);
   if (!response) return std::unexpected(response.error());
   if (response->status == 200) return std::move(response->body);
-  if (is_unknown(options, *response))
+  ask::Failure failure = ask::failure_of(*asked, *response);
+  if (names_one(options) && failure.is_not_found())
     return std::unexpected(options.action == PoolOptions::Action::outcome
                                ? ask::no_such_job(*asked, options.job)
                                : ask::no_such_run(*asked, options.run));
-  ask::Failure failure = ask::failure_of(*asked, *response);
   const unsigned status = response->status;
   if (status == 400 || status == 404 || status == 409) failure.exit = terminal::kWrongUse;
   return std::unexpected(failure);
@@ -237,7 +236,7 @@ int export_runs(const PoolOptions& options) {
   return out.end(program_of(options));
 }
 
-int tell(const PoolOptions& options) {
+int send_outcome(const PoolOptions& options) {
   serve::JsonWriter body;
   body.open('{').member("outcome", options.outcome);
   if (!options.note.empty()) body.member("note", options.note);
@@ -272,7 +271,7 @@ int run_pool(const PoolOptions& options) {
     case outcome:
       break;
   }
-  return tell(options);
+  return send_outcome(options);
 }
 
 }  // namespace l4::commands::pool

@@ -10,12 +10,8 @@
 #include <filesystem>
 #include <string>
 
-#include "common/base/error.h"
 #include "tools/l4/ask/ask_options.h"
-
-namespace CLI {
-class App;
-}
+#include "tools/l4/terminal/command.h"
 
 namespace l4::commands::pool {
 
@@ -35,8 +31,9 @@ struct PoolOptions : ask::AskOptions {
   std::string job, outcome, note;
 };
 
-void add_pool(CLI::App& app, PoolOptions& options);
-Result<void> check(const PoolOptions& options);
+/// The row of `l4 pool`, with those of its commands, and the row of `l4 outcome`.
+terminal::Command pool_command();
+terminal::Command outcome_command();
 
 /// Exit status: 0 done; 1 refused for what it says (add: the run did not end well); 2 wrong use, no
 /// such run or job, a file that is no pool; 3 logs that cannot be read, or the aggregator did not

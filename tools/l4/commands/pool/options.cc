@@ -1,9 +1,6 @@
-#include <CLI/CLI.hpp>
-
-#include "tools/l4/ask/ask_options.h"
 #include "tools/l4/commands/pool/command.h"
-#include "tools/l4/terminal/options.h"
-#include "tools/l4/terminal/suggest.h"
+#include "tools/l4/terminal/command.h"
+#include "tools/l4/terminal/output.h"
 
 namespace l4::commands::pool {
 namespace {
@@ -62,70 +59,94 @@ Exit status:
 
 Environment: as for 'l4 jobs')";
 
-}  // namespace
+using Action = PoolOptions::Action;
 
-void add_pool(CLI::App& app, PoolOptions& options) {
-  using Action = PoolOptions::Action;
-  auto* pool = app.add_subcommand("pool", "healthy runs: list, show, add, drop, export, import");
-  pool->footer("'l4 pool COMMAND --help' says more about a command.");
-  const auto add = [&](CLI::App* to, const char* name, const char* what, const std::string& footer,
-                       Action action) {
-    auto* command = to->add_subcommand(name, what);
-    command->footer(footer);
-    command->callback([&options, action] { options.action = action; });
-    ask::add_asking(command, options);
-    terminal::add_format(command, options.format);
-    return command;
-  };
-  const auto with_exit = [](const char* footer) {
-    return std::string(footer) + "\n\n" + kPoolExit;
-  };
-  auto* listed =
-      add(pool, "list", "runs, by kind of job", with_exit(kPoolListFooter), Action::list);
-  listed->add_option("--kind", options.kind, "only of this kind")->type_name("KIND");
-  auto* shown = add(pool, "show", "what is normal in a run", kPoolExit, Action::show);
-  shown->add_option("RUN", options.run, "see 'l4 pool list'")->type_name("")->required();
-  shown->add_option("--top", options.top, "so many events (default: 20)")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 1'000'000u).description(""));
-  auto* added = add(pool, "add", "logs of a run that ended well", kPoolAddFooter, Action::add);
-  added->add_option("DIR", options.path, "its logs")->type_name("")->required();
-  added->add_option("--name", options.name, "of the job (default: that of the folder)")
-      ->type_name("JOB");
-  added->add_flag("--anyway", options.anyway, "although the logs do not say that it ended well");
-  added->add_option("--config", options.config, "settings; see config/diagnose.toml")
-      ->type_name("FILE");
-  auto* dropped =
-      add(pool, "drop", "a run is not normal", with_exit(kPoolDropFooter), Action::drop);
-  dropped->add_option("RUN", options.run, "see 'l4 pool list'")->type_name("")->required();
-  auto* kept =
-      add(pool, "export", "the runs as a file", with_exit(kPoolExportFooter), Action::export_runs);
-  kept->add_option("--kind", options.kind, "only of this kind")->type_name("KIND");
-  kept->add_option("--out", options.out, "write it here and not to standard output")
-      ->type_name("FILE");
-  auto* imported =
-      add(pool, "import", "runs of such a file", with_exit(kPoolExportFooter), Action::import_runs);
-  imported->add_option("FILE", options.path, "or - for standard input")->type_name("")->required();
-  auto* told = add(&app, "outcome", "say how a job ended", kOutcomeFooter, Action::outcome);
-  told->add_option("JOB", options.job, "its name; see 'l4 jobs'")->type_name("")->required();
-  told->add_option("OUTCOME", options.outcome, "success or failure")
-      ->type_name("")
-      ->required()
-      ->check(terminal::one_of({"success", "failure"}));
-  told->add_option("--note", options.note, "why, for the log")->type_name("TEXT");
+void add_alike(terminal::Options& to, PoolOptions& options, Action action) {
+  options.action = action;
+  ask::add_asking(to, options);
+  to.format(options.format);
+}
+
+void add_list(terminal::Options& to, PoolOptions& options) {
+  add_alike(to, options, Action::list);
+  to.value("--kind", options.kind, "KIND", "only of this kind");
+}
+
+void add_show(terminal::Options& to, PoolOptions& options) {
+  add_alike(to, options, Action::show);
+  to.value("RUN", options.run, "", "see 'l4 pool list'").required();
+  to.value("--top", options.top, "N", "so many events (default: 20)").between(1, 1'000'000);
+}
+
+void add_add(terminal::Options& to, PoolOptions& options) {
+  add_alike(to, options, Action::add);
+  to.value("DIR", options.path, "", "its logs").required();
+  to.value("--name", options.name, "JOB", "of the job (default: that of the folder)");
+  to.flag("--anyway", options.anyway, "although the logs do not say that it ended well");
+  to.value("--config", options.config, "FILE", "settings; see config/diagnose.toml");
+}
+
+void add_drop(terminal::Options& to, PoolOptions& options) {
+  add_alike(to, options, Action::drop);
+  to.value("RUN", options.run, "", "see 'l4 pool list'").required();
+}
+
+void add_export(terminal::Options& to, PoolOptions& options) {
+  add_alike(to, options, Action::export_runs);
+  to.value("--kind", options.kind, "KIND", "only of this kind");
+  to.value("--out", options.out, "FILE", "write it here and not to standard output");
+}
+
+void add_import(terminal::Options& to, PoolOptions& options) {
+  add_alike(to, options, Action::import_runs);
+  to.value("FILE", options.path, "", "or - for standard input").required();
+}
+
+void add_outcome(terminal::Options& to, PoolOptions& options) {
+  add_alike(to, options, Action::outcome);
+  to.value("JOB", options.job, "", "its name; see 'l4 jobs'").required();
+  to.value("OUTCOME", options.outcome, "", "success or failure")
+      .required()
+      .one_of({"success", "failure"});
+  to.value("--note", options.note, "TEXT", "why, for the log");
 }
 
 Result<void> check(const PoolOptions& options) {
   if (auto wrong = ask::check_asking(options); !wrong) return wrong;
   const auto is_dots = [](const std::string& name) { return name == "." || name == ".."; };
-  if (options.action == PoolOptions::Action::outcome &&
-      (options.job.empty() || is_dots(options.job)))
+  if (options.action == Action::outcome && (options.job.empty() || is_dots(options.job)))
     return std::unexpected(Error{"", "say which JOB; 'l4 jobs' names them"});
-  const bool of_run =
-      options.action == PoolOptions::Action::show || options.action == PoolOptions::Action::drop;
+  const bool of_run = options.action == Action::show || options.action == Action::drop;
   if (of_run && (options.run.empty() || is_dots(options.run)))
     return std::unexpected(Error{"", "say which RUN; 'l4 pool list' names them"});
-  return {};
+  return terminal::check_writable("--out", options.out);
+}
+
+terminal::Command row(const char* name, const char* about, const std::string& footer,
+                      void (*add)(terminal::Options&, PoolOptions&)) {
+  return terminal::command(name, about, footer, add, run_pool, check);
+}
+
+std::string with_exit(const char* footer) {
+  return std::string(footer) + "\n\n" + kPoolExit;
+}
+
+}  // namespace
+
+terminal::Command pool_command() {
+  return terminal::command_group(
+      "pool", "healthy runs: list, show, add, drop, export, import",
+      "'l4 pool COMMAND --help' says more about a command.",
+      {row("list", "runs, by kind of job", with_exit(kPoolListFooter), add_list),
+       row("show", "what is normal in a run", kPoolExit, add_show),
+       row("add", "logs of a run that ended well", kPoolAddFooter, add_add),
+       row("drop", "a run is not normal", with_exit(kPoolDropFooter), add_drop),
+       row("export", "the runs as a file", with_exit(kPoolExportFooter), add_export),
+       row("import", "runs of such a file", with_exit(kPoolExportFooter), add_import)});
+}
+
+terminal::Command outcome_command() {
+  return row("outcome", "say how a job ended", kOutcomeFooter, add_outcome);
 }
 
 }  // namespace l4::commands::pool
