@@ -1,9 +1,9 @@
-// What the user points at, made into paths that can be read: archives unpacked, standard input
-// spooled to a file.
+// Paths to read for what the user points at: archives are unpacked, standard input is spooled to a
+// file.
 //
 // Place in the flow: command line -> Inputs -> discover. Owns the private folder and thereby every
-// unpacked file: it must live as long as anybody recalls lines. Make it before any thread (see
-// temp_folder.h). What cannot be unpacked becomes a warning, as long as something is left.
+// unpacked file, so it must live until the last line was recalled. Make it before any thread (see
+// temp_folder.h). An archive that cannot be unpacked becomes a warning if other input is left.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ const wire::SourceDefinition& source_of(const Job& job, const std::string& agent
   return job.state->agents().at(agent).streams.at(source.value()).source;
 }
 
-/// What the events want of one agent; `events`: whose each wanted template is.
+/// The templates that events need from one agent; `events`: the events of each template.
 struct AgentRequest {
   recall::Request request;
   std::vector<std::size_t> events;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kQueueBatches = 32;
 
-/// As many as asked for; fewer where address space is limited (`ulimit -v`), as each needs some.
+/// As many workers as asked for; fewer if address space is limited (`ulimit -v`): each needs some.
 std::size_t workers_for(std::size_t asked, std::size_t nodes) {
   constexpr rlim_t kSpace = 64 << 20;
   rlimit space{};
@@ -62,7 +62,7 @@ job::Limits limits_of(const Shares& shares, std::size_t agents) {
   return {.sequence_events = std::clamp(part, kEventsMin, job::Limits{}.sequence_events)};
 }
 
-/// What was unpacked to the private folder is called as it was given: `stdin`, `logs`.
+/// Files in the private folder keep the name that the user gave: `stdin`, `logs`.
 Error as_given(Error error, const std::filesystem::path& folder) {
   if (folder.empty()) return error;
   const std::string front = folder.string() + "/";

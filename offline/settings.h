@@ -1,4 +1,4 @@
-// Settings of `l4 diagnose` and `l4 inspect`: what `--config FILE` says, else the defaults.
+// Settings of `l4 diagnose` and `l4 inspect`: the defaults, and over them the values of `--config`.
 //
 // The file is TOML (config/diagnose.toml shows every key) and read strictly: an unknown key or a
 // value out of range is an error with file, line and key. Paths in it are relative to its folder.
@@ -26,7 +26,7 @@ struct Settings {
   std::unique_ptr<const drain::CodeList> codes;  ///< what `agent.drain.codes` points to, if given
 };
 
-/// Defaults, and over them what `file` says (empty: nothing). Error: file, line and key.
+/// Loads `file` over the defaults; an empty path gives the defaults. Error: file, line and key.
 Result<Settings> load_settings(const std::filesystem::path& file);
 
 }  // namespace l4::offline

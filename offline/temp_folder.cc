@@ -18,7 +18,7 @@
 namespace l4::offline {
 namespace {
 
-/// Signals that end a program and that nobody has switched off (as nohup does with SIGHUP).
+/// Signals that end a program, without those that are ignored (nohup ignores SIGHUP).
 sigset_t ending_signals() {
   sigset_t set;
   sigemptyset(&set);

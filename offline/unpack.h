@@ -19,7 +19,7 @@
 
 namespace l4::offline {
 
-/// What a limit comes from, for messages.
+/// The settings that make up the limit, for messages.
 inline constexpr std::string_view kLimits =
     "archive.bytes_max (--config) and the free space of $TMPDIR";
 

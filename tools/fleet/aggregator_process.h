@@ -22,7 +22,7 @@ struct Usage {
   std::uint64_t resident_bytes = 0;
 };
 
-/// Of a process that lives; none if there is no such.
+/// The usage of a living process; none if there is no such process.
 std::optional<Usage> usage_of(pid_t pid);
 
 class AggregatorProcess {
@@ -39,13 +39,13 @@ class AggregatorProcess {
 
   Result<void> start();
   bool is_ours() const { return options_.has_value(); }
-  /// Without a word, as power does.
+  /// Kills it at once, as a loss of power does.
   void kill() { end(How::kill_at_once); }
   void stop() { end(How::ask_first); }
   /// It ended by itself.
   bool has_died();
   pid_t pid() const { return pid_; }
-  /// Of all its lives: what those before used, and the one that runs.
+  /// Over all its lives, the running one included.
   Usage usage() const;
 
  private:

@@ -19,7 +19,7 @@ namespace l4::fleet {
 namespace {
 
 constexpr int kNap = 5;  ///< milliseconds
-constexpr Millis kSampleEvery{2'000}, kSettleMost{60'000}, kTellEvery{30'000};
+constexpr Millis kSampleEvery{2'000}, kDrainMost{60'000}, kLogEvery{30'000};
 constexpr rlim_t kFilesOfNode = 6, kFilesBeside = 64;
 constexpr int kSocketsOfNode = 12;  ///< with those that are still being closed
 
@@ -28,7 +28,7 @@ wire::Instant now() {
           std::chrono::floor<Millis>(std::chrono::system_clock::now())};
 }
 
-/// As many as there may be.
+/// Raises the limit to as many as there may be.
 Result<void> allow_files(std::size_t nodes) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -99,14 +99,14 @@ Result<void> Fleet::make_nodes() {
                                            cut_, seed);
       };
       Seat& seat = nodes_.emplace_back();
-      seat.node = std::make_unique<Node>(Place{&plan, i, name}, begin_, Millis{phase(random)},
+      seat.node = std::make_unique<Node>(PlannedNode{&plan, i, name}, begin_, Millis{phase(random)},
                                          std::move(make_port), random());
       listen_to(nodes_.size() - 1);
     }
   return {};
 }
 
-/// What the script does to all of them.
+/// Applies the faults of the whole fleet.
 Result<void> Fleet::strike() {
   const Millis passed = age();
   if (cut_ && passed >= cut_until_) {
@@ -160,11 +160,11 @@ void Fleet::step_nodes() {
   }
 }
 
-/// Who is back from the newest absence.
-void Fleet::count() {
+/// Notes when all agents are back from the newest absence.
+void Fleet::note_return() {
   Absence& newest = outcome_.absences.back();
   const Millis passed = age();
-  // Connections that broke are noticed within so long; until then nobody is back.
+  // A broken connection is noticed within this time; before, no agent counts as back.
   constexpr Millis kNoticed{1'000};
   if (newest.back || passed < newest.until + (newest.at > Millis{0} ? kNoticed : Millis{0})) return;
   if (std::ranges::all_of(nodes_, [](const Seat& seat) {
@@ -173,12 +173,12 @@ void Fleet::count() {
     newest.back = passed;
 }
 
-void Fleet::settle() {
-  const Millis end = age() + kSettleMost;
+void Fleet::drain() {
+  const Millis end = age() + kDrainMost;
   const auto level = [&] {
     return std::ranges::all_of(nodes_, [](const Seat& seat) { return seat.node->is_level(); });
   };
-  // A node that is stepped says what is due: one moment in which nothing is left will do.
+  // A step ships all that is due, so one moment in which nothing is left is enough.
   while (!(outcome_.level = level()) && age() < end) {
     const wire::Instant instant = now();
     for (Seat& seat : nodes_) seat.node->step(instant, 0);
@@ -186,7 +186,7 @@ void Fleet::settle() {
   }
 }
 
-void Fleet::tell(const Sample& sample) {
+void Fleet::log(const Sample& sample) {
   std::map<std::string_view, std::size_t> states;
   std::map<std::string, std::size_t> reasons;
   std::size_t held = 0;
@@ -214,22 +214,22 @@ Result<Outcome> Fleet::play() {
   Watcher watcher(
       options_.url, kSampleEvery, [this] { return aggregator_.usage(); }, [this] { return age(); });
   const Millis length{script_.seconds * 1000};
-  Millis told{0};
+  Millis logged{0};
   while (age() < length) {
-    if (age() - told >= kTellEvery) {
-      told += kTellEvery;
-      tell(watcher.last());
+    if (age() - logged >= kLogEvery) {
+      logged += kLogEvery;
+      log(watcher.last());
     }
     if (const auto struck = strike(); !struck) return std::unexpected(struck.error());
     step_nodes();
-    count();
+    note_return();
   }
   outcome_.length = age();
   outcome_.samples = watcher.samples();
-  settle();
+  drain();
   const auto found = ask_incidents(options_.url);
   if (!found) return std::unexpected(found.error());
-  outcome_.verdict = judge(script_, plans_, begin_.wall, script_.seconds, *found);
+  outcome_.judgement = judge(script_, plans_, begin_.wall, script_.seconds, *found);
   if (!outcome_.samples.empty()) outcome_.samples.back().figures = watcher.last().figures;
   for (Absence& absence : outcome_.absences)
     for (const Sample& sample : outcome_.samples)

@@ -2,8 +2,8 @@
 // done to them and to their aggregator.
 //
 // Flow: Script -> Fleet -> Outcome, which is judged and printed by outcome.h. A node is stepped
-// when something has come for it, or it has something to say. What is random follows from the
-// script's seed; what time it takes does not. Errors: keys, addresses, file descriptors, an
+// when something has come for it, or it has something to say. Random choices follow from the
+// script's seed; the time that things take does not. Errors: keys, addresses, file descriptors, an
 // aggregator that does not start or dies. Bounds: those of the script; six file descriptors a node.
 #pragma once
 
@@ -35,18 +35,18 @@ class Fleet {
   Fleet& operator=(const Fleet&) = delete;
   ~Fleet();
 
-  /// From the first connection to the last answer.
+  /// Plays the script, from the first connection to the last answer.
   Result<Outcome> play();
 
  private:
   Result<void> make_nodes();
   Result<void> strike();
-  /// Those that are due or have something to read; waits a moment if there are none.
+  /// Steps nodes that are due or have something to read; waits a moment if there are none.
   void step_nodes();
   void listen_to(std::size_t node);
-  void count();
-  void tell(const Sample& sample);
-  void settle();
+  void note_return();
+  void log(const Sample& sample);
+  void drain();
   Millis age() const;
 
   const Script& script_;
@@ -61,7 +61,7 @@ class Fleet {
   struct Seat {
     std::unique_ptr<Node> node;
     Millis due{0};
-    std::uint64_t life = 0;  ///< whose descriptor is listened to
+    std::uint64_t life = 0;  ///< the life that epoll listens to
     bool ready = false;
   };
   std::vector<Seat> nodes_;

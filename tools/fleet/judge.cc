@@ -27,7 +27,7 @@ bool fits(Kind kind, const std::string& state) {
   return false;
 }
 
-/// Processes or lines show where it began; of a hang that nobody sees, they do not.
+/// Processes or lines show where the fault began, except for a hang: it leaves no trace.
 bool shows_node(Kind kind) {
   return kind != Kind::hang;
 }
@@ -45,14 +45,14 @@ std::string wrong_with(const Fault& fault, const JobScript& job, const Limits& l
 
 }  // namespace
 
-std::size_t Verdict::missed() const {
+std::size_t Judgement::missed() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(rulings, [](const Ruling& ruling) { return !ruling.wrong.empty(); }));
 }
 
-Verdict judge(const Script& script, const std::vector<JobPlan>& plans, TimeMs begin,
-              std::int64_t until, const std::vector<Found>& found) {
-  Verdict verdict;
+Judgement judge(const Script& script, const std::vector<JobPlan>& plans, TimeMs begin,
+                std::int64_t until, const std::vector<Found>& found) {
+  Judgement judgement;
   std::vector<bool> used(found.size());
   for (const Fault& fault : script.faults) {
     if (fault.job.empty() || fault.at + script.limits.of(fault.kind) > until) continue;
@@ -73,15 +73,15 @@ Verdict judge(const Script& script, const std::vector<JobPlan>& plans, TimeMs be
       ruling.wrong = wrong_with(fault, plan->job(), script.limits, found[i], ruling.after);
       if (ruling.wrong.empty()) break;
     }
-    verdict.rulings.push_back(std::move(ruling));
+    judgement.rulings.push_back(std::move(ruling));
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
     const bool struck = std::ranges::any_of(script.faults, [&](const Fault& fault) {
       return fault.job == found[i].job && begin + Millis{fault.at * 1000} <= found[i].opened;
     });
-    if (!used[i] && !struck) verdict.false_ones.push_back(found[i]);
+    if (!used[i] && !struck) judgement.false_ones.push_back(found[i]);
   }
-  return verdict;
+  return judgement;
 }
 
 }  // namespace l4::fleet

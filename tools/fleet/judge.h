@@ -1,4 +1,4 @@
-// Holds what the aggregator found against what the script did.
+// Compares what the aggregator found with what the script did.
 //
 // Flow: Script, incidents and the aggregator's log -> here -> a table for people and the exit
 // status. An incident belongs to a fault if job and attempt are the fault's; it is right if its
@@ -29,14 +29,14 @@ struct Ruling {
   std::string wrong;  ///< what does not fit; empty if it was found
 };
 
-struct Verdict {
+struct Judgement {
   std::vector<Ruling> rulings;  ///< one a fault of a job
   std::vector<Found> false_ones;
   std::size_t missed() const;
 };
 
 /// `until`: how much of the script was played; later faults are left out.
-Verdict judge(const Script& script, const std::vector<JobPlan>& plans, TimeMs begin,
-              std::int64_t until, const std::vector<Found>& found);
+Judgement judge(const Script& script, const std::vector<JobPlan>& plans, TimeMs begin,
+                std::int64_t until, const std::vector<Found>& found);
 
 }  // namespace l4::fleet

@@ -1,8 +1,9 @@
 // A bad link: a ClientPort whose messages vanish, are held up, and whose connection breaks.
 //
-// Flow: ship::Session -> here -> the real port. What happens follows from the seed, from the times
-// it is told and from the messages. While it is cut nothing gets through in either direction and
-// nobody is told. One thread. Bounds: kHighWaterMark messages a direction that are held up.
+// Flow: ship::Session -> here -> the real port. All of it follows from the seed, the times given to
+// advance() and the messages. While the link is cut, no message gets through in either direction
+// and neither end is notified. One thread. Bounds: kHighWaterMark messages a direction that are
+// held up.
 #pragma once
 
 #include <deque>
@@ -24,7 +25,7 @@ class LossyPort final : public wire::ClientPort {
   LossyPort(std::unique_ptr<wire::ClientPort> port, const LinkTrouble& trouble, const bool& cut,
             std::uint64_t seed);
 
-  /// What is due at this time gets through.
+  /// Delivers what is due at this time.
   void advance(Millis steady);
   /// When something that is held up gets through, or the connection breaks.
   Millis next_due() const;

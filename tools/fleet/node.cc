@@ -28,8 +28,9 @@ void add(ship::SessionStats& sum, const ship::SessionStats& part) {
   sum.messages_malformed += part.messages_malformed;
 }
 
-Node::Node(Place place, wire::Instant begin, Millis phase, MakePort make_port, std::uint64_t seed)
-    : place_(std::move(place)),
+Node::Node(PlannedNode planned, wire::Instant begin, Millis phase, MakePort make_port,
+           std::uint64_t seed)
+    : planned_(std::move(planned)),
       begin_(begin),
       phase_(phase),
       make_port_(std::move(make_port)),
@@ -40,12 +41,12 @@ Node::Node(Place place, wire::Instant begin, Millis phase, MakePort make_port, s
 void Node::begin_life() {
   ++lives_;
   ship::SessionOptions options;
-  options.agent = place_.name;
-  options.boot_id = place_.name + "-boot";
+  options.agent = planned_.name;
+  options.boot_id = planned_.name + "-boot";
   options.software = "l4-fleet";
   options.incarnation = seed_ * 1'000 + lives_;
   options.seed = (seed_ + lives_) * 0x9e3779b97f4a7c15ULL;
-  told_ = {};
+  shipped_ = {};
   positions_known_ = false;
   port_ = make_port_(options.seed);
   session_ = std::make_unique<ship::Session>(options, *port_, *this);
@@ -62,15 +63,15 @@ Millis Node::step(wire::Instant now, std::size_t batches) {
   const Millis age = now.steady - begin_.steady - phase_;
   const std::int64_t second = age < Millis{0} ? -1 : age.count() / 1000;
   const Millis next_second = begin_.steady + phase_ + Millis{(second + 1) * 1000};
-  const bool away = place_.plan->is_away(place_.node, std::max<std::int64_t>(second, 0));
+  const bool away = planned_.plan->is_away(planned_.node, std::max<std::int64_t>(second, 0));
   if (away && session_) end_life();
   if (away) return next_second;
   if (!session_) begin_life();
   port_->advance(now.steady);
   Millis wait = session_->step(now);
   bool offered = false;
-  while (batches > 0 && positions_known_ && told_.next <= second && session_->has_room()) {
-    auto batch = say_next(place_, begin_.wall, told_);
+  while (batches > 0 && positions_known_ && shipped_.next <= second && session_->has_room()) {
+    auto batch = next_batch(planned_, begin_.wall, shipped_);
     if (!batch) continue;
     session_->offer(std::move(*batch));
     offered = true;
@@ -104,13 +105,13 @@ LossyPort::Counts Node::link() const {
 }
 
 void Node::read_from(const std::vector<wire::Position>& committed) {
-  fleet::read_from(place_, committed, told_);
+  fleet::read_from(planned_, committed, shipped_);
   positions_known_ = true;
 }
 
 /// All of it, with the next batch.
 void Node::define_again(const std::string&, const std::vector<LocalTemplateId>&) {
-  told_.templates.clear();
+  shipped_.templates.clear();
 }
 
 }  // namespace l4::fleet

@@ -1,4 +1,4 @@
-// One simulated node: an agent's session that ships what the script has the node say.
+// One simulated node: an agent's session that ships the lines of the script.
 //
 // Flow: JobPlan -> speech -> ship::Session -> LossyPort -> the port. The session is that of
 // l4-agent: batches, positions, spool and back-off behave as there (without a spool on disk). A
@@ -24,28 +24,29 @@ class Node final : public ship::Pipeline {
   using MakePort = std::function<std::unique_ptr<LossyPort>(std::uint64_t seed)>;
 
   /// Speaks `phase` after each second of the fleet, which begins at `begin`.
-  Node(Place place, wire::Instant begin, Millis phase, MakePort make_port, std::uint64_t seed);
+  Node(PlannedNode planned, wire::Instant begin, Millis phase, MakePort make_port,
+       std::uint64_t seed);
 
-  /// Says what is due, at most `batches`, and takes what has come. When it wants to be called
-  /// again, if nothing comes before.
+  /// Ships the batches that are due, at most `batches`, and reads what has come. Returns when to
+  /// call it again if nothing comes before.
   Millis step(wire::Instant now, std::size_t batches = 4);
-  /// Readable when something has come; -1 while it is away. Another one in each life.
+  /// Readable when something has come; -1 while the node is away. Changes with each life.
   int wait_fd() const { return port_ ? port_->wait_fd() : -1; }
-  /// That it has not said yet.
-  std::int64_t next_second() const { return told_.next; }
+  /// The first second that was not shipped yet.
+  std::int64_t next_second() const { return shipped_.next; }
   std::uint64_t lives() const { return lives_; }
   void stop(const std::string& reason);
 
-  const std::string& name() const { return place_.name; }
+  const std::string& name() const { return planned_.name; }
   bool is_away() const { return session_ == nullptr; }
   bool is_connected() const { return session_ && session_->state() == ship::Session::State::open; }
   /// "waiting", "connecting", "greeting", "fetching", "open", "stopped" or "away".
   std::string_view state() const;
-  /// What its agent would write to its log, newest.
+  /// The newest line that its agent would write to its log.
   const std::string& last_said() const { return last_said_; }
   /// All that was due up to the last step is counted by the aggregator.
   bool is_level() const { return is_away() || (is_connected() && session_->queue().size() == 0); }
-  /// Of all its lives.
+  /// Over all its lives.
   ship::SessionStats stats() const;
   LossyPort::Counts link() const;
   std::size_t held() const { return session_ ? session_->queue().size() : 0; }
@@ -63,14 +64,14 @@ class Node final : public ship::Pipeline {
   void begin_life();
   void end_life();
 
-  Place place_;
+  PlannedNode planned_;
   wire::Instant begin_;
   Millis phase_;
   MakePort make_port_;
   std::uint64_t seed_;
   std::uint64_t lives_ = 0;
   bool positions_known_ = false;
-  Told told_;
+  Shipped shipped_;
   std::string last_said_;
   std::unique_ptr<LossyPort> port_;
   std::unique_ptr<ship::Session> session_;

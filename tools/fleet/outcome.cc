@@ -112,9 +112,9 @@ Costs costs_of(const Outcome& outcome) {
 
 std::vector<std::string> complaints(const Script& script, const Outcome& outcome) {
   std::vector<std::string> wrong;
-  if (outcome.verdict.missed() > 0)
-    wrong.push_back(fmt::format("{} faults were missed", outcome.verdict.missed()));
-  for (const Found& found : outcome.verdict.false_ones)
+  if (outcome.judgement.missed() > 0)
+    wrong.push_back(fmt::format("{} faults were missed", outcome.judgement.missed()));
+  for (const Found& found : outcome.judgement.false_ones)
     wrong.push_back(fmt::format("false incident {}: {}", found.id, found.state));
   for (const Absence& absence : outcome.absences) {
     const Millis most{script.limits.back_s * 1000};
@@ -147,8 +147,8 @@ std::vector<std::string> complaints(const Script& script, const Outcome& outcome
 std::vector<std::string> rows_of(const Script& script, const Outcome& outcome) {
   std::vector<std::string> rows;
   for (const Absence& absence : outcome.absences) rows.push_back(row_of(absence));
-  for (const Ruling& ruling : outcome.verdict.rulings) rows.push_back(row_of(script, ruling));
-  for (const Found& found : outcome.verdict.false_ones)
+  for (const Ruling& ruling : outcome.judgement.rulings) rows.push_back(row_of(script, ruling));
+  for (const Found& found : outcome.judgement.false_ones)
     rows.push_back(
         fmt::format("FALSE   {}: {}, opened {}", found.id, found.state, to_rfc3339(found.opened)));
   const Costs costs = costs_of(outcome);

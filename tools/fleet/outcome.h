@@ -1,6 +1,6 @@
-// What one run of the fleet showed, and whether that is what was asked.
+// The result of one run of the fleet, and whether it meets the limits of the script.
 //
-// Flow: Fleet fills it, print() says it to people, is_good() makes the exit status. Plain values.
+// Flow: Fleet fills it -> rows_of for people, complaints for the exit status. Plain values.
 #pragma once
 
 #include <set>
@@ -24,9 +24,9 @@ struct Absence {
 struct Outcome {
   std::size_t nodes = 0;
   Millis length{0};
-  bool level = false;  ///< at the end everything that was said is counted
+  bool level = false;  ///< at the end all that was shipped is counted
   std::vector<Absence> absences;
-  Verdict verdict;
+  Judgement judgement;
   std::set<std::string> lost_said, lost_expected;  ///< nodes
   bool log_read = false;                           ///< else lost_said is not known
   std::vector<Sample> samples;
@@ -34,7 +34,7 @@ struct Outcome {
   LossyPort::Counts links;
 };
 
-/// Of the aggregator, over the run.
+/// The costs of the aggregator over the run.
 struct Costs {
   double cores = 0, user_s = 0, system_s = 0;
   double third_quarter_mb = 0, last_quarter_mb = 0, peak_mb = 0;  ///< medians, and the most
@@ -42,9 +42,9 @@ struct Costs {
 };
 Costs costs_of(const Outcome& outcome);
 
-/// Rows for people; the last one says whether all is as asked.
+/// Rows for people; the last one says whether all limits were met.
 std::vector<std::string> rows_of(const Script& script, const Outcome& outcome);
-/// What is not as asked, a sentence each.
+/// A sentence for each limit that was not met.
 std::vector<std::string> complaints(const Script& script, const Outcome& outcome);
 
 /// Nodes that a log of the aggregator calls lost.

@@ -1,7 +1,7 @@
-// What one simulated job does in every second: an iteration, a checkpoint, nothing, and why.
+// The plan of one simulated job, second by second: an iteration, a checkpoint, nothing, and why.
 //
-// Flow: Script -> here -> speech.h, which says for each node what its agent ships. Made once, a
-// pure function of script and seed; so an agent that must read again says the same again. Bounds:
+// Flow: Script -> here -> speech.h, which makes the batches of each node. Made once, a pure
+// function of script and seed; so an agent that must read again ships the same again. Bounds:
 // a moment a second, some 40 B.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a simulated fleet does: its jobs, the faults that strike them, how bad its links are.
+// The script of a simulated fleet: its jobs, the faults that strike them, how bad its links are.
 //
 // Flow: a TOML file -> here -> JobPlan, Fleet, Judge. Strict: what is unknown or out of range is an
 // Error with file, line and key. Times are seconds since the fleet's start. Plain values, no state.
@@ -19,8 +19,8 @@ namespace l4::fleet {
 enum class Kind : std::uint8_t {
   crash,    ///< a rank prints a traceback and exits with 1, the others are ended by SIGTERM
   stop,     ///< a rank is stopped by a signal, the others wait for it
-  hang,     ///< nobody prints anything any more, and no process shows why
-  slow,     ///< the ranks of a node take longer, and so does everybody
+  hang,     ///< no rank prints any more, and no process shows why
+  slow,     ///< the ranks of a node take longer, and all others wait for them
   lost,     ///< a node and its agent vanish without a word
   blind,    ///< no message of any agent gets through
   restart,  ///< the aggregator is killed and started again
@@ -42,14 +42,14 @@ struct JobScript {
   std::size_t nodes = 0, ranks = 0;
 };
 
-/// What happens to messages on each link, at random.
+/// Random trouble of the messages on each link.
 struct LinkTrouble {
   double loss = 0;         ///< share of messages that vanish
   Millis delay_most{0};    ///< each is held up between 0 and this
   Millis breaks_every{0};  ///< a link breaks after so long on average; 0: never
 };
 
-/// What counts as found, kept and lean.
+/// The limits for finding faults, reconnecting and costs.
 struct Limits {
   std::int64_t crash_s = 10, stop_s = 30, hang_s = 120, slow_s = 60, lost_s = 30;
   std::int64_t back_s = 60;          ///< all agents, after a restart of the aggregator

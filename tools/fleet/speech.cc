@@ -23,24 +23,24 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-std::uint64_t file_key(const Place& place, std::int32_t attempt, std::size_t rank) {
-  return mixed(std::hash<std::string>{}(fmt::format("{}/{}/{}", place.name, attempt, rank))) | 1U;
+std::uint64_t file_key(const PlannedNode& planned, std::int32_t attempt, std::size_t rank) {
+  return mixed(std::hash<std::string>{}(fmt::format("{}/{}/{}", planned.name, attempt, rank))) | 1U;
 }
 
-/// What one second makes known, put into a batch.
-class Saying {
+/// Makes the batch of one second.
+class SecondBatch {
  public:
-  Saying(const Place& place, TimeMs begin, Told& told)
-      : place_(place),
-        told_(told),
-        second_(told.next),
-        now_(place.plan->at(second_)),
+  SecondBatch(const PlannedNode& planned, TimeMs begin, Shipped& shipped)
+      : planned_(planned),
+        shipped_(shipped),
+        second_(shipped.next),
+        now_(planned.plan->at(second_)),
         at_(begin + Millis{second_ * 1000}) {}
 
   std::optional<wire::Batch> batch() {
-    batch_.agent = place_.name;
+    batch_.agent = planned_.name;
     batch_.job = job().name;
-    tell_processes();
+    add_processes();
     for (std::size_t rank = 0; rank < job().ranks; ++rank) speak(rank);
     if (batch_.segments.empty() && batch_.processes.empty()) return std::nullopt;
     define_sources();
@@ -49,23 +49,24 @@ class Saying {
   }
 
  private:
-  const JobScript& job() const { return place_.plan->job(); }
+  const JobScript& job() const { return planned_.plan->job(); }
   bool is_faulty(std::size_t rank) const {
-    return now_.fault->node == place_.node && now_.fault->rank == rank;
+    return now_.fault->node == planned_.node && now_.fault->rank == rank;
   }
   SourceId source(std::size_t rank) const {
     return SourceId{
         static_cast<std::uint32_t>(static_cast<std::size_t>(now_.attempt) * job().ranks + rank)};
   }
   Rank global(std::size_t rank) const {
-    return Rank{static_cast<std::int32_t>(place_.node * job().ranks + rank)};
+    return Rank{static_cast<std::int32_t>(planned_.node * job().ranks + rank)};
   }
   std::string path(std::size_t rank) const {
-    return fmt::format("{}/attempt_{}/rank{}.log", place_.name, now_.attempt, global(rank).value());
+    return fmt::format("{}/attempt_{}/rank{}.log", planned_.name, now_.attempt,
+                       global(rank).value());
   }
 
   void define(std::uint32_t id, std::string text, Level level, std::uint8_t marks = 0) {
-    if (!told_.templates.insert(id).second) return;
+    if (!shipped_.templates.insert(id).second) return;
     wire::TemplateDefinition made;
     made.id = LocalTemplateId{id};
     made.skeletons = {Skeleton{mixed(std::hash<std::string>{}(text))}};
@@ -76,15 +77,15 @@ class Saying {
   }
 
   void define_sources() {
-    if (!told_.attempts.insert(now_.attempt).second) return;
-    if (told_.attempts.size() == 1)
+    if (!shipped_.attempts.insert(now_.attempt).second) return;
+    if (shipped_.attempts.size() == 1)
       batch_.timers = {{kOwn, "forward-backward", wire::TimerKind::own},
                        {kWait, "all-reduce", wire::TimerKind::wait}};
     for (std::size_t rank = 0; rank < job().ranks; ++rank) {
       wire::SourceDefinition made;
       made.id = source(rank);
       made.path = path(rank);
-      made.node = place_.name;
+      made.node = planned_.name;
       made.kind = wire::SourceKind::rank;
       made.rank = global(rank);
       made.rank_source = RankSource::env;
@@ -134,7 +135,7 @@ class Saying {
   }
 
   void iterate(std::size_t rank) {
-    for (std::uint32_t i = 0; i < kParts && !told_.templates.contains(kParts - 1); ++i)
+    for (std::uint32_t i = 0; i < kParts && !shipped_.templates.contains(kParts - 1); ++i)
       define(i, fmt::format("iteration part {} took <*> ms", std::string(i + 1, 'x')), Level::info,
              i == 0 ? std::uint8_t{wire::kMarkIteration} : std::uint8_t{0});
     wire::Segment& made = segment(rank, Stage::training);
@@ -142,18 +143,18 @@ class Saying {
     made.boundary = wire::Boundary::completed;
     const double span = static_cast<double>(now_.took) * 1000;
     const auto noise = static_cast<std::int64_t>(
-        mixed(place_.plan->seed() + static_cast<std::uint64_t>(now_.iteration)) % 30);
+        mixed(planned_.plan->seed() + static_cast<std::uint64_t>(now_.iteration)) % 30);
     made.begin = at_ - Millis{now_.took * 1000 - 20};
     made.end = at_ + Millis{noise};
     for (std::uint32_t i = 0; i < kParts; ++i) line(made, i, 2);
-    const bool slow = now_.fault != nullptr && now_.fault->node == place_.node;
+    const bool slow = now_.fault != nullptr && now_.fault->node == planned_.node;
     const double own = slow ? span - (1000 - kOwnMs) : kOwnMs + static_cast<double>(rank);
     made.timers = {{kOwn, 1, own, own}, {kWait, 1, span - own, span - own}};
   }
 
   wire::ProcessFact process(std::size_t rank) const {
     wire::ProcessFact fact;
-    fact.boot_id = place_.name + "-boot";
+    fact.boot_id = planned_.name + "-boot";
     fact.pid = wire::Pid{
         static_cast<std::int32_t>(1'000 + 100 * now_.attempt + static_cast<std::int32_t>(rank))};
     fact.started_boot = std::chrono::seconds{1'000 + now_.attempt_begin};
@@ -187,38 +188,39 @@ class Saying {
     return wire::ProcessState::sleeping;
   }
 
-  void tell_processes() {
-    if (told_.processes_of != now_.attempt) told_.processes.clear();
-    told_.processes_of = now_.attempt;
-    told_.processes.resize(job().ranks, wire::ProcessState::unknown);
+  void add_processes() {
+    if (shipped_.processes_of != now_.attempt) shipped_.processes.clear();
+    shipped_.processes_of = now_.attempt;
+    shipped_.processes.resize(job().ranks, wire::ProcessState::unknown);
     for (std::size_t rank = 0; rank < job().ranks; ++rank)
-      if (const auto state = state_of(rank); std::exchange(told_.processes[rank], state) != state)
+      if (const auto state = state_of(rank);
+          std::exchange(shipped_.processes[rank], state) != state)
         batch_.processes.push_back(process(rank));
   }
 
   void cover() {
-    if (told_.attempt != now_.attempt) told_.covered = 0;
-    told_.attempt = now_.attempt;
+    if (shipped_.attempt != now_.attempt) shipped_.covered = 0;
+    shipped_.attempt = now_.attempt;
     const auto to = second_ - now_.attempt_begin + 1;
     for (std::size_t rank = 0; rank < job().ranks; ++rank) {
       wire::Coverage part;
       part.path = path(rank);
-      part.bytes = {static_cast<std::uint64_t>(told_.covered) * kBytes,
+      part.bytes = {static_cast<std::uint64_t>(shipped_.covered) * kBytes,
                     static_cast<std::uint64_t>(to) * kBytes};
       for (const wire::Segment& segment : batch_.segments)
         if (segment.source == source(rank))
           part.lines += segment.lines.last - segment.lines.first + 1;
       part.bytes_known = part.bytes.to;
-      part.file.key = file_key(place_, now_.attempt, rank);
+      part.file.key = file_key(planned_, now_.attempt, rank);
       batch_.coverage.push_back(std::move(part));
     }
-    told_.covered = to;
+    shipped_.covered = to;
   }
 
   static constexpr std::int64_t kTeardown = 2;  ///< seconds until the launcher ends the others
 
-  const Place& place_;
-  Told& told_;
+  const PlannedNode& planned_;
+  Shipped& shipped_;
   std::int64_t second_;
   const Moment& now_;
   TimeMs at_;
@@ -231,28 +233,29 @@ std::string node_name(const JobScript& job, std::size_t node) {
   return fmt::format("{}-node-{:04}", job.name, node);
 }
 
-void read_from(const Place& place, const std::vector<wire::Position>& positions, Told& told) {
-  told = {};
+void read_from(const PlannedNode& planned, const std::vector<wire::Position>& positions,
+               Shipped& shipped) {
+  shipped = {};
   std::map<std::uint64_t, std::uint64_t> offsets;
   for (const wire::Position& position : positions) offsets[position.file.key] = position.offset;
   // The newest attempt that is known; each second that was begun belongs to one.
   for (std::int32_t attempt = 0, begins = 0;; ++attempt) {
-    while (place.plan->at(begins).attempt < attempt) {
-      if (&place.plan->at(begins) == &place.plan->at(begins + 1)) return;
+    while (planned.plan->at(begins).attempt < attempt) {
+      if (&planned.plan->at(begins) == &planned.plan->at(begins + 1)) return;
       ++begins;
     }
-    const auto found = offsets.find(file_key(place, attempt, 0));
+    const auto found = offsets.find(file_key(planned, attempt, 0));
     if (found == offsets.end()) continue;
-    told.attempt = attempt;
-    told.covered = static_cast<std::int64_t>(found->second / kBytes);
-    told.next = begins + told.covered;
+    shipped.attempt = attempt;
+    shipped.covered = static_cast<std::int64_t>(found->second / kBytes);
+    shipped.next = begins + shipped.covered;
   }
 }
 
-std::optional<wire::Batch> say_next(const Place& place, TimeMs begin, Told& told) {
-  const bool away = place.plan->is_away(place.node, told.next);
-  auto batch = away ? std::nullopt : Saying(place, begin, told).batch();
-  ++told.next;
+std::optional<wire::Batch> next_batch(const PlannedNode& planned, TimeMs begin, Shipped& shipped) {
+  const bool away = planned.plan->is_away(planned.node, shipped.next);
+  auto batch = away ? std::nullopt : SecondBatch(planned, begin, shipped).batch();
+  ++shipped.next;
   return batch;
 }
 

@@ -1,9 +1,9 @@
-// What the agent of a simulated node ships of one second: the lines of its ranks, as batches.
+// Makes the batches of a simulated node: the lines of its ranks, a batch for each second.
 //
 // Flow: JobPlan -> here -> Node -> ship::Session. Each rank writes a file an attempt, 2,000 bytes a
-// second; a second in which nobody says anything has no batch, and the next batch covers its bytes.
-// So a position says which second comes next, and every second can be said again. What was defined
-// or told before stands in `Told`, which is forgotten with the agent's memory. Pure.
+// second; a second without a line has no batch, and the next batch covers its bytes. So a position
+// gives the next second, and every second can be made again. `Shipped` holds what was defined
+// before and is lost with the agent's memory. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@
 
 namespace l4::fleet {
 
-/// One node of a job.
-struct Place {
+/// One node of a job that is played.
+struct PlannedNode {
   const JobPlan* plan = nullptr;
   std::size_t node = 0;  ///< of the job, from 0
   std::string name;      ///< of the agent
 };
 
-/// What one life of an agent has said so far.
-struct Told {
+/// What one life of an agent has shipped so far.
+struct Shipped {
   std::set<std::uint32_t> templates;
-  std::set<std::int32_t> attempts;            ///< whose sources are defined
+  std::set<std::int32_t> attempts;            ///< the sources of these are defined
   std::vector<wire::ProcessState> processes;  ///< of the attempt, by local rank
   std::int32_t processes_of = -1;             ///< attempt
   std::int64_t next = 0;                      ///< second
@@ -39,10 +39,11 @@ struct Told {
 
 std::string node_name(const JobScript& job, std::size_t node);
 
-/// Moves `told` to where the aggregator stands.
-void read_from(const Place& place, const std::vector<wire::Position>& positions, Told& told);
+/// Moves `shipped` to where the aggregator stands.
+void read_from(const PlannedNode& planned, const std::vector<wire::Position>& positions,
+               Shipped& shipped);
 
-/// The batch of second `told.next`, if anything is said in it. `begin` is the fleet's start.
-std::optional<wire::Batch> say_next(const Place& place, TimeMs begin, Told& told);
+/// The batch of second `shipped.next`, if it has a line. `begin` is the fleet's start.
+std::optional<wire::Batch> next_batch(const PlannedNode& planned, TimeMs begin, Shipped& shipped);
 
 }  // namespace l4::fleet

@@ -59,33 +59,33 @@ void Watcher::run() {
   Millis next{0};
   while (!stopping_) {
     if (age_() >= next) {
-      look();
+      sample();
       next = age_() + every_;
     }
     std::this_thread::sleep_for(kLookAgain);
   }
 }
 
-void Watcher::look() {
-  Sample sample;
-  sample.at = age_();
-  sample.usage = usage_();
+void Watcher::sample() {
+  Sample taken;
+  taken.at = age_();
+  taken.usage = usage_();
   const auto text = body_of(url_ + "/metrics");
   if (text) {
-    sample.answered = true;
-    sample.figures = read_figures(*text);
+    taken.answered = true;
+    taken.figures = read_figures(*text);
     const auto figure = [&](const std::string& name) {
-      const auto at = sample.figures.find(kPrefix + name);
-      return at == sample.figures.end() ? 0 : static_cast<std::uint64_t>(at->second);
+      const auto at = taken.figures.find(kPrefix + name);
+      return at == taken.figures.end() ? 0 : static_cast<std::uint64_t>(at->second);
     };
-    sample.blind = figure("blind") != 0;
-    sample.connected = figure("agents_connected");
-    sample.lost = figure("agents_lost");
-    sample.waiting = figure("tasks_waiting");
+    taken.blind = figure("blind") != 0;
+    taken.connected = figure("agents_connected");
+    taken.lost = figure("agents_lost");
+    taken.waiting = figure("tasks_waiting");
   }
   const std::lock_guard lock(mutex_);
-  if (sample.answered) figures_ = std::exchange(sample.figures, {});
-  samples_.push_back(std::move(sample));
+  if (taken.answered) figures_ = std::exchange(taken.figures, {});
+  samples_.push_back(std::move(taken));
 }
 
 std::vector<Sample> Watcher::samples() const {

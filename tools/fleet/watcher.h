@@ -1,4 +1,4 @@
-// Looks at the aggregator while the fleet plays: its figures, its memory and CPU, its answers.
+// Samples the aggregator while the fleet plays: its figures, its memory and CPU, its answers.
 //
 // A thread of its own, so that a slow answer holds up no agent; results are fetched at any time.
 // Times are the fleet's. Bounds: a sample every `every`, some 100 B.
@@ -42,7 +42,7 @@ class Watcher {
 
  private:
   void run();
-  void look();
+  void sample();
 
   std::string url_;
   Millis every_;

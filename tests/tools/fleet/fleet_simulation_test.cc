@@ -85,14 +85,14 @@ TEST_CASE("fleet simulation: every fault is found and every line counted, whatev
     TempFolder folder;
     SimulatedFleet fleet(script(seed), folder.path());
     CHECK(fleet.play());
-    const fleet::Verdict verdict = fleet.verdict();
+    const fleet::Judgement judgement = fleet.judgement();
     INFO(fleet.account());
-    for (const fleet::Ruling& ruling : verdict.rulings) {
+    for (const fleet::Ruling& ruling : judgement.rulings) {
       INFO(fleet::name(ruling.fault->kind), " in ", ruling.fault->job);
       CHECK(ruling.wrong == "");
     }
-    CHECK(verdict.rulings.size() == 4);
-    CHECK(verdict.false_ones.empty());
+    CHECK(judgement.rulings.size() == 4);
+    CHECK(judgement.false_ones.empty());
     CHECK(fleet.heard("alert blind") == 1);
     CHECK(fleet.heard("agent lost-node-0003 is lost:") == 1);
     CHECK(fleet.heard(" is lost:") == 1);

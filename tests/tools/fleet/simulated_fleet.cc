@@ -121,7 +121,7 @@ std::vector<fleet::Found> SimulatedFleet::found() {
   return found;
 }
 
-fleet::Verdict SimulatedFleet::verdict() {
+fleet::Judgement SimulatedFleet::judgement() {
   return fleet::judge(script, plans, begin_.wall, script.seconds, found());
 }
 
@@ -155,10 +155,10 @@ std::uint64_t SimulatedFleet::counted(const std::string& node) const {
 }
 
 std::uint64_t SimulatedFleet::said(std::size_t node) const {
-  fleet::Told told;
+  fleet::Shipped shipped;
   std::uint64_t lines = 0;
-  while (told.next < nodes[node]->next_second())
-    if (const auto batch = fleet::say_next(places[node], begin_.wall, told))
+  while (shipped.next < nodes[node]->next_second())
+    if (const auto batch = fleet::next_batch(places[node], begin_.wall, shipped))
       for (const wire::Coverage& part : batch->coverage) lines += part.lines;
   return lines;
 }

@@ -25,7 +25,7 @@ class SimulatedFleet {
   /// To the end of the script, and until everything that was said is counted; false if that never
   /// comes.
   bool play();
-  fleet::Verdict verdict();
+  fleet::Judgement judgement();
   /// Everything that can be told of how it went, for comparison.
   std::string account();
   /// Lines that the aggregator counted, and those that the node said while it lived.
@@ -36,7 +36,7 @@ class SimulatedFleet {
   fleet::Script script;
   std::vector<fleet::JobPlan> plans;
   std::vector<std::unique_ptr<fleet::Node>> nodes;
-  std::vector<fleet::Place> places;
+  std::vector<fleet::PlannedNode> places;
 
  private:
   void start();

@@ -46,7 +46,7 @@ Answer<std::string> find_address(std::string address, const std::string& known) 
   return address;
 }
 
-/// `from`: who says it.
+/// `from`: the option, variable or key that names the file, for messages.
 Answer<std::filesystem::path> believed(const char* from, const std::filesystem::path& ca) {
   const auto read = http::client_tls(ca);
   if (read) return ca;

@@ -1,7 +1,7 @@
 // Asking a running aggregator: which one, as whom, and what it answered.
 //
 // Flow: commands that ask -> find_aggregator, fetch or ask -> common/http. Blocking, on the thread
-// of the caller. What was answered is as it was sent: not fit for a terminal yet. No state.
+// of the caller. Answers are as they were sent: not fit for a terminal yet. No state.
 #pragma once
 
 #include <cstddef>
@@ -41,14 +41,14 @@ struct Aggregator {
   std::filesystem::path ca = {};
 };
 
-/// Of --address, L4_ADDRESS or client.toml (client_file.h), with the first word of --token-file,
-/// L4_TOKEN or the file's token file, believing --ca, L4_CA or the file's `ca`; what the file says
-/// beside the address holds for its address alone.
+/// Address: --address, else L4_ADDRESS, else client.toml (client_file.h). Token: the first word of
+/// --token-file, else L4_TOKEN, else the token file of client.toml. Authorities: --ca, else L4_CA,
+/// else `ca` of client.toml. The token and `ca` of client.toml are used for its own address alone.
 Answer<Aggregator> find_aggregator(const AskOptions& flags);
 /// Whether the files that a client.toml names can be used.
 Answer<void> check_files(const AskOptions& file);
 
-/// How to ask it, with the token and whom to believe.
+/// The options of a request: its token, its authorities, its timeout.
 http::ClientOptions how_to_ask(const Aggregator& asked, Millis timeout);
 
 inline constexpr std::size_t kAllRows = 0;
@@ -68,7 +68,7 @@ Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Mill
 Answer<std::string> fetch_list(const Aggregator& asked, const std::string& path,
                                const std::string& key, Millis timeout, std::size_t most = kAllRows);
 
-/// Why it was not 200: the sentence that came, or what is odd about the answer.
+/// The failure for an answer that is not 200: its own sentence, or what is odd about it.
 Failure failure_of(const Aggregator& asked, const http::ClientResponse& response);
 
 std::unexpected<Failure> misread(const Aggregator& asked, const Error& error);

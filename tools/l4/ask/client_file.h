@@ -13,14 +13,14 @@
 
 namespace l4::ask {
 
-/// Empty where it is not set.
+/// The value of an environment variable; empty: not set.
 std::string of_environment(const char* name);
 
 /// L4_CLIENT, else l4/client.toml in XDG_CONFIG_HOME or ~/.config, else /etc/l4/client.toml: the
 /// first that is there (L4_CLIENT whether or not it is). Empty: none.
 std::filesystem::path find_client_file();
 
-/// `file` empty: nothing is said.
+/// An empty `file` gives empty options.
 Result<AskOptions> read_client_file(const std::filesystem::path& file);
 
 }  // namespace l4::ask

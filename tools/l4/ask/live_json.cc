@@ -144,7 +144,7 @@ JobRow read_job(const Json& json, const std::string& path, std::optional<Error>&
   row.iteration = from.number_or_null("iteration");
   row.nodes = from.count("nodes");
   row.ranks = from.count("ranks");
-  if (json.is_object() && json.contains("ranks_expected")) {  // older aggregators do not tell
+  if (json.is_object() && json.contains("ranks_expected")) {  // older aggregators leave it out
     row.ranks_mapped = from.count("ranks_mapped");
     row.ranks_expected = from.number_or_null("ranks_expected");
   }

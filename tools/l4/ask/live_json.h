@@ -1,4 +1,4 @@
-// What a running aggregator answers, read from its JSON (docs/OPERATIONS.md has the forms).
+// Reads the JSON that a running aggregator answers (docs/OPERATIONS.md has the forms).
 //
 // Flow: live_command.cc -> here -> live_view.h. Fields that this version does not know are passed
 // over, so that an older `l4` can ask a newer aggregator; one that is missing or of another type is
@@ -24,7 +24,7 @@ struct JobRow {
   std::optional<TimeMs> since, last_seen;
   std::optional<std::int64_t> iteration;
   std::uint64_t nodes = 0, ranks = 0, ranks_mapped = 0, lines = 0;
-  std::optional<std::int64_t> ranks_expected;  ///< none where nothing says how many there should be
+  std::optional<std::int64_t> ranks_expected;  ///< none: not known
   double completeness = 1;
 };
 
@@ -76,7 +76,7 @@ struct LineList {
   std::uint64_t agents_asked = 0, agents_answered = 0, redacted = 0;
 };
 
-/// What is told when an incident opens, changes or is resolved (schema l4.alert/1).
+/// A change of an incident: it opens, changes or is resolved (schema l4.alert/1).
 struct ChangeRow {
   std::string kind, incident, job, state, summary, first_node;  ///< empty for none
   std::int64_t attempt = 0;
@@ -100,10 +100,10 @@ Result<LineList> read_line_list(std::string_view text);
 /// opening. An Error where there is none.
 Result<std::string> report_of_incident(std::string_view text, bool opening);
 
-/// What the rows of the list `list` have under `id`.
+/// The values of `id` in the rows of the list `list`.
 Result<std::vector<std::string>> read_names(std::string_view text, const char* list,
                                             const char* id);
-/// Behind what a list goes on, for `after=`; empty where the answer holds its last row.
+/// The value for `after=` that asks for the next page; empty if the answer holds the last row.
 Result<std::string> next_page(std::string_view text);
 /// Pages of the list `key` as one answer: the rows of all of them, and what else the first one
 /// says, but for `next`, which is that of the last.

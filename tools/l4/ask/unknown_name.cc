@@ -10,7 +10,7 @@
 namespace l4::ask {
 namespace {
 
-/// Where names of a kind are listed, and what is said where none is near.
+/// Where names of one kind are listed, and the end of the sentence if no name is near.
 struct Names {
   const char *what, *path, *list, *id, *none, *shown;
 };

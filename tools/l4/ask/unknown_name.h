@@ -16,7 +16,7 @@ bool is_watched_job(const Aggregator& asked, const std::string& name);
 
 Failure no_such_job(const Aggregator& asked, const std::string& name);
 Failure no_such_incident(const Aggregator& asked, const std::string& name);
-/// Of the pool.
+/// A run of the pool.
 Failure no_such_run(const Aggregator& asked, const std::string& name);
 Failure no_such_confirmed_fault(const Aggregator& asked, const std::string& name);
 

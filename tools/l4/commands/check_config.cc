@@ -67,7 +67,7 @@ std::optional<Error> trouble_of(ConfigKind kind, const std::filesystem::path& fi
   return std::nullopt;
 }
 
-/// By the name of a table that only one program has; nothing where there is none, or of several.
+/// The kind whose own table the file has; none if it has no such table, or those of several kinds.
 std::optional<ConfigKind> kind_of(const ConfigTable& root) {
   std::optional<ConfigKind> found;
   for (const Kind& kind : kKinds) {
@@ -81,7 +81,7 @@ std::optional<ConfigKind> kind_of(const ConfigTable& root) {
 }
 
 struct Checked {
-  std::string_view program;  ///< empty: it is nobody's
+  std::string_view program;  ///< empty: of no program
   std::optional<Error> trouble;
 };
 
@@ -97,7 +97,7 @@ Checked check_file(const std::filesystem::path& file, const std::string& as) {
   return {kind->program, trouble_of(kind->kind, file)};
 }
 
-void put(serve::JsonWriter& to, const std::filesystem::path& file, const Checked& checked) {
+void write(serve::JsonWriter& to, const std::filesystem::path& file, const Checked& checked) {
   to.open('{').member("file", file.string()).member("usable", !checked.trouble);
   to.member("program", checked.program.empty() ? std::nullopt : std::optional(checked.program));
   to.member("error", checked.trouble ? std::optional(checked.trouble->text()) : std::nullopt);
@@ -133,7 +133,7 @@ int run_check_config(const CheckConfigOptions& options) {
   all.open('{').member("schema", "l4.config_check/1").key("files").open('[');
   for (const std::filesystem::path& file : options.files) {
     const Checked checked = check_file(file, options.as);
-    put(all, file, checked);
+    write(all, file, checked);
     if (checked.trouble)
       exit = terminal::fail(*checked.trouble, terminal::kWrongUse, kProgram);
     else if (!json)

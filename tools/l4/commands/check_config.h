@@ -1,8 +1,7 @@
 // `l4 check-config FILE...`: whether l4-agent, l4-aggregator and l4 could start with these.
 //
-// Flow: file -> which program's it is, by its tables -> that program's own reader, which also looks
-// at the keys, tokens, certificates, rule packs and faults that the file names. Nothing is
-// connected to.
+// Flow: file -> its program, found by its tables -> the program's own reader, which also reads the
+// keys, tokens, certificates, rule packs and faults that the file names. Opens no connection.
 #pragma once
 
 #include <filesystem>
@@ -21,8 +20,8 @@ struct CheckConfigOptions {
 
 extern const char* const kCheckConfigFooter;
 void add_check_config(terminal::Options& to, CheckConfigOptions& options);
-/// Says a line for each file on standard output, or all as JSON (schema l4.config_check/1); what is
-/// wrong on standard error, too. Exit status: 0 all can be used; 2 one cannot.
+/// Writes a line for each file to standard output, or all as JSON (schema l4.config_check/1), and
+/// each error to standard error, too. Exit status: 0 all can be used; 2 one cannot.
 int run_check_config(const CheckConfigOptions& options);
 
 }  // namespace l4::commands

@@ -61,14 +61,14 @@ CommandLine wrong_use(const std::string& what, const std::string& command = {}) 
   return line;
 }
 
-/// Of the commands that an application, or a command, has.
+/// The names of the commands of an application, or of a command.
 std::vector<std::string> names_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   return names;
 }
 
-/// CLI11's own words for what was not expected do not say what would have been.
+/// CLI11's message for an unexpected word does not name the words that are expected.
 std::string explain(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
   for (const std::string& word : app.remaining(true)) {
@@ -110,7 +110,7 @@ void add_rows(CLI::App& app, const std::vector<terminal::Command>& table, RowOf&
   }
 }
 
-/// What all commands show alike.
+/// The help and version options, and labels, of all commands.
 void shape_help(CLI::App& app) {
   app.description(kAbout);
   app.name("l4");
@@ -124,7 +124,7 @@ void shape_help(CLI::App& app) {
   app.get_formatter()->label("Positionals", "Arguments");
 }
 
-/// Adds everything, and returns which row is whose.
+/// Adds all commands; returns the row of each.
 RowOf fill_app(CLI::App& app, const std::vector<terminal::Command>& table) {
   shape_help(app);
   RowOf row_of;

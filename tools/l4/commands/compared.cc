@@ -13,7 +13,7 @@ bool is_number(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
 }
 
-/// Of a stored report, such as s1795363200000, or a time.
+/// True for the id of a stored report, such as s1795363200000, and for a time.
 bool is_moment(std::string_view text) {
   constexpr std::size_t kDigitsMin = 10;
   if (text.starts_with('s') && is_number(text.substr(1))) return text.size() > kDigitsMin;

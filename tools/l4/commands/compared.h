@@ -1,4 +1,4 @@
-// What `l4 snapshot JOB --diff WITH` compares with.
+// The report that `l4 snapshot JOB --diff WITH` compares with.
 //
 // Flow: command line -> compared_with -> live_command.cc, which reads or asks for it. It looks
 // whether there is a file of that name; else it follows from the text alone.
@@ -11,7 +11,7 @@ namespace l4::commands {
 
 struct Compared {
   std::filesystem::path file;  ///< a report in JSON, `-`: standard input; empty: ask
-  std::string job;             ///< whose report to ask for
+  std::string job;             ///< the job to ask for
   std::string at;              ///< an id or a time; empty: now
 };
 

@@ -29,7 +29,7 @@ void collect(const CLI::App& app, const std::string& path, std::vector<WordedCom
     collect(*inner, path.empty() ? inner->get_name() : path + " " + inner->get_name(), to);
 }
 
-/// As they are written; positional ones are none.
+/// The names of an option as they are written; a positional one has none.
 std::vector<std::string> words_of(const CLI::Option& option) {
   std::vector<std::string> words;
   for (const std::string& name : option.get_snames()) words.push_back("-" + name);

@@ -1,4 +1,4 @@
-// What `l4 inspect` shows, apart from how it was found out.
+// The output of `l4 inspect`.
 //
 // A Survey is one job as it was read; text and JSON are made from it alone. No state.
 #pragma once

@@ -34,7 +34,7 @@ std::string title_of(const ask::LineRow& line) {
   return title + " · " + line.file;
 }
 
-/// What is missing, and where.
+/// The list of what is missing, and where.
 std::string text_of(const ask::MissingRow& row) {
   std::string text = row.agent.empty() ? "" : row.agent + ": ";
   if (!row.file.empty()) text += row.file + ": ";

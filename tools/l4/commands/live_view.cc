@@ -91,7 +91,8 @@ std::string or_nothing(std::uint64_t count) {
   return count == 0 ? "" : serve::grouped(count);
 }
 
-/// Rank of a state in the list, and how it is shown. What is not known here comes as it is.
+/// Rank of a state in the list, and how it is shown. A state that is not known here is shown as it
+/// came.
 struct StateLook {
   int order;
   Tone tone;

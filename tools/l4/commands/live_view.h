@@ -1,8 +1,8 @@
 // The tables of `l4 jobs`, `l4 agents` and `l4 incidents`.
 //
-// Flow: live_json.h -> here -> standard output. What needs a look stands first; columns are as wide
-// as what is in them, those without anything are left out, on narrow pages also those that tell
-// least, and nothing that was sent can act on a terminal. Thread-safe, no state.
+// Flow: live_json.h -> here -> standard output. Rows that need attention stand first; columns are
+// as wide as their content, empty columns are left out (on narrow pages also the least useful
+// ones), and nothing that was sent can act on a terminal. Thread-safe, no state.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ class Option;
 
 namespace l4::terminal {
 
-/// An option that was added, to say more about it.
+/// An option that was added; its functions refine it.
 class OptionRow {
  public:
   explicit OptionRow(CLI::Option& option) : option_(&option) {}
@@ -25,9 +25,9 @@ class OptionRow {
   OptionRow& in_group(const char* group);
   OptionRow& one_of(std::vector<std::string> words);
   OptionRow& between(unsigned least, unsigned most);
-  /// Of a list: each time the option is given it has one value.
+  /// For a list: each use of the option has one value.
   OptionRow& one_each_time();
-  /// Of a list: has one value in all.
+  /// For a list: it has one value in all.
   OptionRow& only_one();
 
  private:
@@ -38,8 +38,8 @@ class Options {
  public:
   explicit Options(CLI::App& command) : command_(&command) {}
 
-  /// `name`: "--out", "-o,--output", or "PATH" for one that is told by its place; `type`: what the
-  /// help calls its value. T: a string, path, number, or a list or optional of such.
+  /// `name`: "--out", "-o,--output", or "PATH" for a positional one; `type`: what the help
+  /// calls its value. T: a string, path or number, or a list or optional of them.
   template <class T>
   OptionRow value(const char* name, T& to, const char* type, const char* help);
   OptionRow flag(const char* name, bool& to, const char* help);

@@ -21,7 +21,8 @@ void open_missing_streams() {
     }
 }
 
-/// Allocates nothing. The signal ends the program, or wakes whoever removes temporary files first.
+/// Allocates nothing. The signal ends the program, or wakes the thread that removes temporary files
+/// first.
 void out_of_memory() {
   static std::atomic<bool> told{false};
   if (told.exchange(true)) std::_Exit(128 + SIGTERM);  // no memory to clean up with either

@@ -1,4 +1,4 @@
-// What a process owes its surroundings before it does anything else.
+// Prepares the process before it does anything else.
 //
 // Called once by main, before any thread. Afterwards the three standard descriptors are open, so
 // that no file of ours takes their numbers; a reader of standard output that goes away makes writes

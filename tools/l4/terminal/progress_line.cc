@@ -15,7 +15,7 @@ ProgressLine::ProgressLine(const offline::Progress& progress, bool enabled) : pr
   try {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   } catch (const std::system_error&) {
-    // Where not even a thread can be had, the work itself will say so.
+    // If no thread can be started, the work itself fails and reports it.
   }
 }
 

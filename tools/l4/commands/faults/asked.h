@@ -1,8 +1,8 @@
 // The faults that a running aggregator knows, as a library of this program.
 //
 // Flow: `l4 faults list`, `show` and `match` with --address -> here -> GET /api/v1/faults, page by
-// page -> faults::Library. What was answered is checked as a file of a library is: a pattern that
-// is none refuses it. Blocking, no state.
+// page -> faults::Library. The answer is checked like a file of a library: a broken pattern
+// refuses all of it. Blocking, no state.
 #pragma once
 
 #include "aggregator/faults/library.h"

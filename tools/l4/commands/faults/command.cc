@@ -8,7 +8,7 @@
 namespace l4::commands::faults {
 namespace {
 
-/// Of files, or of the aggregator that `from` is then the address of.
+/// The library of files, or of an aggregator; then `from` is set to its address.
 ask::Answer<l4::faults::Library> library_of(const FaultsOptions& options,
                                             const offline::Settings& settings, std::string& from) {
   const bool of_aggregator = !options.address.empty() || options.confirmed;

@@ -74,8 +74,8 @@ void write(const ConfirmedView& view) {
   if (!view.stored) row("", "nothing was stored: --dry-run");
 }
 
-/// Why not, with the lines that speak against it. Exit status: 1 if it was refused for what it
-/// says, 2 for what cannot be meant, 3 otherwise.
+/// Reports why the aggregator refused, with the lines that speak against it. Exit status: 1 if the
+/// fault matches what it must not, 2 for wrong use, 3 otherwise.
 int refuse(const FaultsOptions& options, const ask::Aggregator& asked,
            const http::ClientResponse& response, const char* program) {
   ask::Failure failure = ask::failure_of(asked, response);
@@ -113,7 +113,7 @@ int exchange(const FaultsOptions& options, ask::Method method, const std::string
   return terminal::write_text(*tidy, options.out, program);
 }
 
-/// As it is into a file; harmless where it goes to a terminal.
+/// The text as it is for a file; made harmless for a terminal.
 std::string for_output(std::string text, const FaultsOptions& options) {
   if (!options.out.empty() || isatty(STDOUT_FILENO) == 0) return text;
   std::string shown;
@@ -139,7 +139,7 @@ int export_folder(const FaultsOptions& options, const char* program) {
   return terminal::write_text(for_output(std::move(text), options), options.out, program);
 }
 
-/// All pages; what says that there are more is left out.
+/// All pages as one text, without the lines that announce a next page.
 ask::Answer<std::string> fetch_toml(const ask::Aggregator& asked, const std::string& path) {
   std::string text, after;
   for (;;) {

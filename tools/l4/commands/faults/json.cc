@@ -49,7 +49,7 @@ FaultsJson object_of(const l4::faults::Fault& fault) {
           {"confirmed", confirmation_of(fault)}};
 }
 
-/// The value whose name it is.
+/// The value that has this name.
 template <class T>
 T named(const FaultsJson& object, const char* key,
         std::optional<T> (*from_name)(std::string_view)) {

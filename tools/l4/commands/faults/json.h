@@ -1,5 +1,5 @@
-// What `l4 faults` says, as JSON, and what an aggregator answers it. Keys keep their order and
-// meaning; new ones may be added. Texts that were read are not fit for a terminal yet.
+// The JSON that `l4 faults` writes, and the JSON that an aggregator answers. Keys keep their order
+// and meaning; new ones may be added. Texts that were read are not fit for a terminal yet.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +28,11 @@ std::string to_json(const FaultMatch& match);
 std::string to_json(const std::vector<std::pair<const l4::faults::Fault*, std::size_t>>& counts);
 std::string to_json(const std::vector<l4::faults::Finding>& findings, std::size_t entries);
 
-/// What an aggregator knows, whole and checked.
+/// The faults of an aggregator, complete and checked.
 Result<std::vector<l4::faults::Fault>> read_faults(std::string_view text);
 Result<l4::faults::Fault> read_fault(std::string_view text);
 
-/// What a confirmation has become, each list ready to be shown.
+/// The result of a confirmation; each list can be shown as it is.
 struct ConfirmedView {
   bool stored = false, known = false;
   std::string id, title, category, category_from, scope, severity, cause, fix, overlaps;

@@ -27,7 +27,7 @@ bool wanted(const l4::faults::Fault& fault, const FaultsOptions& options) {
   return category && confirmed && (options.family.empty() || options.family == fault.family);
 }
 
-/// What the library has of a kind, for who asked for something else.
+/// Refuses an unknown value and lists the values that the library has.
 int refuse(const char* option, const std::string& given, const std::set<std::string>& known) {
   std::cerr << fmt::format("l4 faults list: {}: there is no {}", option, given);
   const std::vector<std::string> words(known.begin(), known.end());

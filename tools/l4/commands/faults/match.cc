@@ -18,8 +18,8 @@
 namespace l4::commands::faults {
 namespace {
 
-/// Reads inputs as an agent does, asks the library for each record as a diagnosis does, and writes
-/// what it says at once.
+/// Reads inputs as an agent does, matches each record against the library as a diagnosis does, and
+/// writes each match at once.
 class Matcher {
  public:
   Matcher(const FaultsOptions& options, const offline::Settings& settings,
@@ -34,11 +34,11 @@ class Matcher {
     if (json()) std::cout << "{\"schema\": \"l4.fault_matches/1\",\n \"matches\": [";
   }
 
-  /// `read` fills a buffer and says how many bytes it gave; 0 at the end.
+  /// `read` fills a buffer and returns the number of bytes; 0 at the end.
   template <class Read>
   Result<void> input(const std::string& name, Read read) {
     decode::Decoder decoder(settings_.agent.decode,
-                            [&](const decode::Record& record) { take(name, record); });
+                            [&](const decode::Record& record) { ingest(name, record); });
     Result<std::size_t> bytes = 0;
     while ((bytes = read(std::span(buffer_))) && *bytes > 0) decoder.feed({buffer_.data(), *bytes});
     decoder.finish();
@@ -69,7 +69,7 @@ class Matcher {
  private:
   bool json() const { return options_.format == "json"; }
 
-  void take(const std::string& name, const decode::Record& record) {
+  void ingest(const std::string& name, const decode::Record& record) {
     wire::extract_parameters(record.text, parameters_);
     const auto faults =
         library_.match(drain::text(drain::masked_row(record.text, codes_)), parameters_);
@@ -96,7 +96,7 @@ class Matcher {
   const offline::Settings& settings_;
   const l4::faults::Library& library_;
   const drain::CodeList& codes_;
-  bool named_;  ///< rows say the file
+  bool named_;  ///< rows name the file
   bool first_ = true;
   std::array<char, std::size_t{64} * 1024> buffer_;
   std::vector<wire::Parameter> parameters_;

@@ -117,7 +117,7 @@ constexpr auto kAddressHelp =
 
 using Action = FaultsOptions::Action;
 
-/// The library, its form, and for all but `test` whose it may be.
+/// The library, the form of the output, and for all but `test` the aggregator to ask.
 void add_library(terminal::Options& to, FaultsOptions& options, Action action) {
   options.action = action;
   to.value("--faults", options.faults, "DIR", "use this fault library");

@@ -103,7 +103,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Entries that may have been meant: whose title or id holds the words, or whose id is near.
+/// Entries that may have been meant: the title or id holds the words, or the id is near.
 std::vector<std::string> near_to(const std::string& given, const l4::faults::Library& library) {
   constexpr std::size_t kMost = 6;
   std::vector<std::string> ids, near;

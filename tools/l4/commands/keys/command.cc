@@ -25,7 +25,7 @@ Result<std::vector<std::string>> all_names(const KeysOptions& options) {
   return names;
 }
 
-/// What was done: `text` for people, `json` for programs.
+/// The result: `text` for people, `json` for programs.
 struct Done {
   std::string text;
   serve::JsonWriter json;

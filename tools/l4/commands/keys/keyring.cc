@@ -146,7 +146,7 @@ Result<void> Keyring::add(const std::vector<std::string>& names, bool replace) c
   }
   std::error_code error;
   fs::create_directories(folder_ / "nodes", error);
-  // The files first: who is in the list has one.
+  // The files first, so that each node in the list has one.
   for (const std::string& name : names) {
     const auto keys = wire::make_key_pair();
     if (!keys) return std::unexpected(keys.error());

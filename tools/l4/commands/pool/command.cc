@@ -51,7 +51,7 @@ bool names_one(const PoolOptions& options) {
   return options.action == show || options.action == drop || options.action == outcome;
 }
 
-/// What was answered, or why nothing was.
+/// The body of the answer, or why there is none.
 ask::Answer<std::string> exchange(const PoolOptions& options, ask::Method method,
                                   const std::string& path, const std::string& body) {
   const auto asked = ask::find_aggregator(options);
@@ -164,7 +164,7 @@ Result<std::string> render_outcome(const std::string& body) {
   return shown;
 }
 
-/// One request each: a body has a bound.
+/// Sends each run as a request of its own, since the size of a body is bounded.
 class Sender {
  public:
   explicit Sender(const PoolOptions& options) : options_(options) {}
@@ -195,7 +195,7 @@ class Sender {
   std::optional<ask::Failure> failure_;
 };
 
-/// What is wrong with the file is told before anything is sent.
+/// The whole file is checked before anything is sent.
 int import_runs(const PoolOptions& options) {
   const auto file = PoolFile::open(options.path);
   if (!file) return terminal::fail(file.error(), terminal::kWrongUse, program_of(options));
@@ -230,7 +230,7 @@ int export_runs(const PoolOptions& options) {
       return terminal::fail(
           {"what the aggregator answered: " + behind.error().where, behind.error().reason},
           terminal::kNothingRead, program_of(options));
-    for (const l4::pool::Run& run : *runs) out.put(run);
+    for (const l4::pool::Run& run : *runs) out.append(run);
     next = runs->empty() ? std::string() : *behind;
   } while (!next.empty());
   return out.end(program_of(options));

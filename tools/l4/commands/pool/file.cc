@@ -41,9 +41,9 @@ Result<std::unique_ptr<PoolFile>> PoolFile::open(const fs::path& path) {
   return file;
 }
 
-Result<void> PoolFile::each(const std::function<Result<void>(const l4::pool::Run&)>& take) const {
+Result<void> PoolFile::each(const std::function<Result<void>(const l4::pool::Run&)>& visit) const {
   std::ifstream in(kept_, std::ios::binary);
-  auto done = l4::pool::each_run(in, take);
+  auto done = l4::pool::each_run(in, visit);
   if (done) return done;
   Error error = done.error();
   error.where = named_.string() + (error.where.empty() ? "" : ": " + error.where);
@@ -65,7 +65,7 @@ PoolWriter::~PoolWriter() {
   if (!part_.empty()) fs::remove(part_, ignored);
 }
 
-void PoolWriter::put(const l4::pool::Run& run) {
+void PoolWriter::append(const l4::pool::Run& run) {
   serve::JsonWriter text;
   l4::pool::put(text, run, true);
   std::ostream& to = file_.empty() ? std::cout : out_;

@@ -21,8 +21,9 @@ class PoolFile {
   /// `-`: standard input.
   static Result<std::unique_ptr<PoolFile>> open(const std::filesystem::path& path);
 
-  /// From the first on, until `take` has an Error. Errors name the file and the place in it.
-  Result<void> each(const std::function<Result<void>(const l4::pool::Run&)>& take) const;
+  /// Calls `visit` for each run until it returns an Error. Errors name the file and the place in
+  /// it.
+  Result<void> each(const std::function<Result<void>(const l4::pool::Run&)>& visit) const;
 
  private:
   std::filesystem::path named_, kept_;
@@ -37,7 +38,7 @@ class PoolWriter {
   PoolWriter(const PoolWriter&) = delete;
   PoolWriter& operator=(const PoolWriter&) = delete;
 
-  void put(const l4::pool::Run& run);
+  void append(const l4::pool::Run& run);
   /// Exit status of `program`, after a word to standard error if it is not 0.
   int end(std::string_view program);
 

@@ -1,7 +1,7 @@
 // Logs of a healthy run, read for the pool of an aggregator.
 //
-// Flow: `l4 pool add` -> the offline pipeline -> diagnosis -> pool::make_run. A run whose logs do
-// not say that it ended well is refused, unless that is meant. Blocking.
+// Flow: `l4 pool add` -> the offline pipeline -> diagnosis -> pool::make_run. A run is refused if
+// its logs do not show that it ended well, unless --anyway is given. Blocking.
 #pragma once
 
 #include "aggregator/pool/run.h"
