@@ -12,6 +12,8 @@
 
 #include "aggregator/job/doubts.h"
 #include "aggregator/receive/receiver.h"
+#include "common/base/check.h"
+#include "common/base/thread.h"
 #include "common/wire/memory_transport.h"
 
 namespace l4::offline {
@@ -133,11 +135,15 @@ Result<Job> read_job(const std::vector<std::filesystem::path>& paths,
     }
   };
   {
+    L4_CHECK(link.senders.size() == workers, "{} senders for {} workers", link.senders.size(),
+             workers);
     std::vector<std::jthread> threads;
     threads.reserve(workers);
     try {
       for (std::size_t i = 0; i < workers; ++i)
-        threads.emplace_back(work, std::move(link.senders[i]));
+        threads.push_back(start_thread(
+            "l4-read",
+            [&work, sender = std::move(link.senders[i])]() mutable { work(std::move(sender)); }));
     } catch (const std::system_error& error) {  // a limit of processes or of memory: do with fewer
       if (threads.empty())
         return std::unexpected(Error{"", std::string("cannot start a thread: ") + error.what()});

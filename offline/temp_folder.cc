@@ -15,6 +15,8 @@
 #include <string>
 #include <system_error>
 
+#include "common/base/thread.h"
+
 namespace l4::offline {
 namespace {
 
@@ -43,7 +45,8 @@ Result<std::unique_ptr<TempFolder>> TempFolder::make() {
         Error{base.string(), std::string("cannot make a temporary folder: ") + strerror(errno)});
   std::unique_ptr<TempFolder> folder(new TempFolder(pattern));
   try {
-    folder->watcher_ = std::jthread([watched = folder.get()] { watched->watch_signals(); });
+    folder->watcher_ =
+        start_thread("l4-signals", [watched = folder.get()] { watched->watch_signals(); });
   } catch (const std::system_error& error) {  // a limit of processes or of memory
     return std::unexpected(Error{"", std::string("cannot start a thread: ") + error.what()});
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
 #include "tools/fleet/speech.h"
 
 namespace l4::fleet {
@@ -58,6 +59,7 @@ Judgement judge(const Script& script, const std::vector<JobPlan>& plans, TimeMs 
     if (fault.job.empty() || fault.at + script.limits.of(fault.kind) > until) continue;
     const auto plan =
         std::ranges::find(plans, fault.job, [](const JobPlan& one) { return one.job().name; });
+    L4_CHECK(plan != plans.end(), "a fault of job {}, which has no plan", fault.job);
     const std::int32_t attempt = plan->at(fault.at).attempt;
     const TimeMs struck = begin + Millis{fault.at * 1000};
     Ruling ruling;

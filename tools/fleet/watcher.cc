@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "common/base/thread.h"
 #include "common/http/client.h"
 #include "common/http/url.h"
 #include "tools/l4/ask/live_json.h"
@@ -49,7 +50,7 @@ Watcher::Watcher(std::string url, Millis every, std::function<Usage()> usage,
       every_(every),
       usage_(std::move(usage)),
       age_(std::move(age)),
-      thread_([this] { run(); }) {}
+      thread_(start_thread("l4-fleet-watch", [this] { run(); })) {}
 
 Watcher::~Watcher() {
   stopping_ = true;
@@ -83,18 +84,18 @@ void Watcher::sample() {
     taken.lost = figure("agents_lost");
     taken.waiting = figure("tasks_waiting");
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (taken.answered) figures_ = std::exchange(taken.figures, {});
   samples_.push_back(std::move(taken));
 }
 
 std::vector<Sample> Watcher::samples() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return samples_;
 }
 
 Sample Watcher::last() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (samples_.empty()) return {};
   Sample last = samples_.back();
   last.figures = figures_;

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/mutex.h"
 #include "tools/fleet/aggregator_process.h"
 #include "tools/fleet/judge.h"
 
@@ -48,9 +48,9 @@ class Watcher {
   Millis every_;
   std::function<Usage()> usage_;
   std::function<Millis()> age_;
-  mutable std::mutex mutex_;
-  std::vector<Sample> samples_;
-  std::map<std::string, double> figures_;
+  mutable Mutex mutex_;
+  std::vector<Sample> samples_ L4_GUARDED_BY(mutex_);
+  std::map<std::string, double> figures_ L4_GUARDED_BY(mutex_);
   std::atomic<bool> stopping_{false};
   std::jthread thread_;
 };

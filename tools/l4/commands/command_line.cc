@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "aggregator/serve/utf8.h"
+#include "common/base/check.h"
 #include "tools/l4/ask/ask_options.h"
 #include "tools/l4/commands/agents.h"
 #include "tools/l4/commands/check_config.h"
@@ -197,7 +198,9 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   const auto [used, name] = innermost(app);
   if (const auto inner = names_of(*used); !inner.empty())
     return wrong_use(fmt::format("say what to do: {}", fmt::join(inner, ", ")), name);
-  const terminal::Command& row = *row_of.at(used);
+  const auto found = row_of.find(used);
+  L4_CHECK(found != row_of.end(), "command {} has no row", name);
+  const terminal::Command& row = *found->second;
   if (const auto checked = row.check(); !checked) return wrong_use(checked.error().text(), name);
   return {.run = row.run, .options = row.options};
 }

@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
-#include <mutex>
 #include <system_error>
+
+#include "common/base/mutex.h"
+#include "common/base/thread.h"
 
 namespace l4::terminal {
 
 ProgressLine::ProgressLine(const offline::Progress& progress, bool enabled) : progress_(progress) {
   if (!enabled) return;
   try {
-    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    thread_ = start_thread("l4-progress", [this](const std::stop_token& stop) { run(stop); });
   } catch (const std::system_error&) {
     // If no thread can be started, the work itself fails and reports it.
   }
@@ -23,9 +24,9 @@ void ProgressLine::run(const std::stop_token& stop) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kPeriod{500};
   const auto began = Clock::now();
-  std::mutex mutex;
-  std::condition_variable_any wake;
-  std::unique_lock lock(mutex);
+  Mutex mutex;
+  CondVar wake;
+  MutexLock lock(mutex);
   while (!wake.wait_for(lock, stop, kPeriod, [&] { return stop.stop_requested(); })) {
     const std::chrono::duration<double> spent = Clock::now() - began;
     if (spent.count() < 1) continue;

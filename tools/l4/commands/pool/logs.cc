@@ -8,6 +8,7 @@
 
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/job/attempts.h"
+#include "common/base/check.h"
 #include "offline/file_times.h"
 #include "offline/inputs.h"
 #include "offline/offline.h"
@@ -60,6 +61,7 @@ ask::Answer<l4::pool::Run> read_healthy(const PoolOptions& options) {
                                    l4::name(report.verdict.state), report.verdict.summary),
                        terminal::kFindings);
   const job::Attempts attempts(*job->state);
+  L4_CHECK(!attempts.numbers().empty(), "job {} has no attempt", job->state->id());
   const job::JobView view = job::make_view(attempts, attempts.numbers().back(), false);
   l4::pool::Run run = l4::pool::make_run(view);
   run.job = options.name.empty() ? name_of(options.path) : options.name;
