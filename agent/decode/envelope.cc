@@ -1,5 +1,7 @@
 #include "agent/decode/envelope.h"
 
+#include <array>
+
 #include "agent/decode/json_text.h"
 #include "agent/text/scan.h"
 
@@ -18,7 +20,8 @@ bool take_stream(text::Cursor& cursor, Stream& stream) {
   return false;
 }
 
-std::optional<Envelope> open_cri(std::string_view line) {
+/// `2024-01-01T10:00:00.123456789Z stdout F text`; P instead of F: the line goes on.
+std::optional<Envelope> open_cri(std::string_view line, std::string&) {
   if (line.size() < 30 || line[4] != '-' || line[10] != 'T') return std::nullopt;
   const std::size_t blank = line.substr(0, 48).find(' ');
   if (blank == std::string_view::npos) return std::nullopt;
@@ -67,11 +70,36 @@ std::optional<Envelope> open_docker(std::string_view line, std::string& scratch)
   return envelope;
 }
 
+struct EnvelopeKind {
+  std::string_view first;  ///< characters a wrapped line may begin with
+  std::optional<Envelope> (*open)(std::string_view line, std::string& scratch);
+};
+
+constexpr std::array kEnvelopes{
+    EnvelopeKind{"12", open_cri},
+    EnvelopeKind{"{", open_docker},
+};
+
+/// By the first character of a line: whether some row may open it.
+constexpr std::array<bool, 256> kOpens = [] {
+  std::array<bool, 256> opens{};
+  for (const EnvelopeKind& kind : kEnvelopes)
+    for (const char c : kind.first) opens[static_cast<unsigned char>(c)] = true;
+  return opens;
+}();
+
 }  // namespace
+
+bool may_be_wrapped(std::string_view line) {
+  return !line.empty() && kOpens[static_cast<unsigned char>(line[0])];
+}
 
 std::optional<Envelope> open_envelope(std::string_view line, std::string& scratch) {
   if (!may_be_wrapped(line)) return std::nullopt;
-  return line[0] == '{' ? open_docker(line, scratch) : open_cri(line);
+  for (const EnvelopeKind& kind : kEnvelopes)
+    if (kind.first.find(line[0]) != std::string_view::npos)
+      if (auto envelope = kind.open(line, scratch)) return envelope;
+  return std::nullopt;
 }
 
 }  // namespace l4::decode

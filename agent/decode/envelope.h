@@ -1,9 +1,10 @@
 // Container runtimes wrap each line: CRI (`2024-..Z stdout F text`) and docker's JSON.
 //
-// Opened before anything else is looked at. Runtimes split long lines; `partial` says that the
-// next line of the same stream goes on with this one (the decoder joins them). Recognised line by
-// line, so a file may mix wrapped and bare lines. Pure functions; docker's text is unescaped into
-// `scratch`.
+// The decoder opens envelopes before it reads anything else of a line. Runtimes split long lines;
+// `partial` says that the next line of the same stream continues this one (the decoder joins
+// them). Each line is recognised for itself, so a file may mix wrapped and bare lines. The kinds of
+// envelope are the rows of kEnvelopes in envelope.cc. Pure functions; docker's text is unescaped
+// into `scratch`.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +28,7 @@ struct Envelope {
 /// Empty if the line is not wrapped.
 std::optional<Envelope> open_envelope(std::string_view line, std::string& scratch);
 
-/// Spares most lines the attempt.
-inline bool may_be_wrapped(std::string_view line) {
-  return !line.empty() && (line[0] == '1' || line[0] == '2' || line[0] == '{');
-}
+/// Whether some envelope begins like the line: spares most lines the attempt.
+bool may_be_wrapped(std::string_view line);
 
 }  // namespace l4::decode

@@ -2,7 +2,11 @@
 
 #include <array>
 
-#include "agent/stamps/scanners.h"
+#include "agent/stamps/figures.h"
+#include "agent/stamps/loggers.h"
+#include "agent/stamps/systems.h"
+#include "agent/stamps/worded.h"
+#include "agent/text/scan.h"
 
 namespace l4::stamps {
 namespace {

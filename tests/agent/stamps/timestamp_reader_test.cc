@@ -2,7 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace l4::stamps {
 namespace {
@@ -126,10 +131,48 @@ TEST_CASE("timestamp: zone, year and what cannot be known") {
         "2025-12-31T00:00:19.600Z");
 }
 
+/// Lines of the golden files of stamps (tests/agent/decode/golden/stamp-*.log).
+std::vector<std::string> golden_lines() {
+  std::vector<std::string> lines;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(L4_SOURCE_DIR "/tests/agent/decode/golden")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("stamp-") || !name.ends_with(".log")) continue;
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);)
+      if (line.size() > 1) lines.push_back(line);
+  }
+  std::ranges::sort(lines);
+  return lines;
+}
+
+/// What the checks of the table's rows try: one line for each format and beginning.
+std::vector<std::string> sample_lines() {
+  std::vector<std::string> lines;
+  for (const StampRow& row : kStampRows) lines.emplace_back(row.line);
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const std::string& line : golden_lines()) {
+    TimestampReader reader{Millis{0}, parse_time("2026-12-01T00:00:00Z")};
+    if (!reader.read(line)) continue;
+    if (seen.emplace(reader.format(), line.substr(0, 1)).second) lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST_CASE("each row of the table reads a line of a golden file") {
+  std::set<std::string, std::less<>> found;
+  for (const std::string& line : golden_lines()) {
+    TimestampReader reader{Millis{0}, parse_time("2026-12-01T00:00:00Z")};
+    if (reader.read(line)) found.emplace(reader.format());
+  }
+  for (const StampFormat& format : stamp_formats())
+    CHECK_MESSAGE(found.contains(format.name), format.name,
+                  ": no line of tests/agent/decode/golden/stamp-*.log is read by it");
+}
+
 TEST_CASE("rows of the table name every second character that their lines go on with") {
   const auto formats = stamp_formats();
-  for (const StampRow& row : kStampRows) {
-    std::string line = row.line;
+  for (std::string line : sample_lines()) {
     for (std::size_t i = 0; i < formats.size(); ++i)
       for (const char first : formats[i].first)
         for (char second = '\t'; second < '\x7f'; ++second) {
@@ -152,8 +195,7 @@ TEST_CASE("rows of the table name every sign behind the digits that their lines 
         FAIL(formats[i].name << " takes " << line);
     }
   };
-  for (const StampRow& row : kStampRows) {
-    const std::string line = row.line;
+  for (const std::string& line : sample_lines()) {
     const std::size_t from = line[0] == '[' || line[0] == '(' ? 1 : 0;
     const std::size_t sign = std::min(line.find_first_not_of("0123456789", from), line.size());
     for (const std::size_t digits : {sign - from, std::size_t{1}, std::size_t{2}, std::size_t{4},

@@ -1,16 +1,20 @@
+// Scanners of what systems print: epochs, syslog, the kernel's log.
+//
+// Included by formats.cc alone, which has a row for each function: see scanners.h.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
 #include "agent/stamps/scanners.h"
-
-#include <algorithm>
-#include <array>
-
+#include "agent/stamps/worded.h"
 #include "agent/text/level.h"
 
 namespace l4::stamps {
-namespace {
 
 /// Seconds, milli-, micro- or nanoseconds since the epoch by the number of digits, as times of this
 /// century. Whole seconds are not told from other numbers and give none.
-bool take_epoch(text::Cursor& c, RawStamp& stamp) {
+inline bool take_epoch(text::Cursor& c, RawStamp& stamp) {
   const std::size_t from = c.at;
   std::int64_t value = 0;
   if (!c.take_number(10, 18, value)) return false;
@@ -41,7 +45,7 @@ bool take_epoch(text::Cursor& c, RawStamp& stamp) {
 }
 
 /// `host ` before the program, or nothing before `kernel:`, which some collectors leave alone.
-bool take_host(text::Cursor& c, std::string_view& host) {
+inline bool take_host(text::Cursor& c, std::string_view& host) {
   c.skip_blanks();
   if (c.rest().starts_with("kernel: ")) return true;
   const std::size_t from = c.at;
@@ -53,7 +57,7 @@ bool take_host(text::Cursor& c, std::string_view& host) {
 }
 
 /// Behind the priority of RFC 5424: `1 time host app procid msgid [data] text`.
-bool take_rfc5424(text::Cursor& c, RawStamp& stamp) {
+inline bool take_rfc5424(text::Cursor& c, RawStamp& stamp) {
   if (!c.take("1 ")) return false;
   if (c.take("- "))
     stamp.timeless = true;
@@ -79,10 +83,8 @@ bool take_rfc5424(text::Cursor& c, RawStamp& stamp) {
   return true;
 }
 
-}  // namespace
-
 /// `1795190061.123456 text`, `1795190061123 text`; journalctl's short-unix has a host behind it.
-bool epoch(std::string_view line, RawStamp& stamp) {
+inline bool epoch(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   if (!take_epoch(c, stamp) || !(c.done() || text::is_blank(c.peek()))) return false;
   text::Cursor behind = c;
@@ -92,13 +94,13 @@ bool epoch(std::string_view line, RawStamp& stamp) {
 }
 
 /// UCX's `[1759897476.656360]`.
-bool bracket_epoch(std::string_view line, RawStamp& stamp) {
+inline bool bracket_epoch(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
   return take_epoch(c, stamp) && c.take(']') && finish(line, 0, c.at, stamp);
 }
 
 /// `Mar  2 15:59:56 host program[pid]: text`.
-bool syslog(std::string_view line, RawStamp& stamp) {
+inline bool syslog(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   Civil& d = stamp.civil;
   if (!take_month(c, d.month) || !c.take(' ')) return false;
@@ -110,7 +112,7 @@ bool syslog(std::string_view line, RawStamp& stamp) {
 }
 
 /// `2024-03-02T15:59:56.123456+00:00 host kernel: text`.
-bool syslog_iso(std::string_view line, RawStamp& stamp) {
+inline bool syslog_iso(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   if (line.size() < 24 || line[10] != 'T' || !scan_iso(c, stamp.civil)) return false;
   if (!stamp.civil.zone_minutes || !take_program_host(c, stamp.host)) return false;
@@ -118,29 +120,9 @@ bool syslog_iso(std::string_view line, RawStamp& stamp) {
   return true;
 }
 
-/// `<34>Nov 20 ..` (RFC 3164), `<165>1 2026-11-20T..` (RFC 5424), `<3>[12345.678901] text`.
-bool syslog_priority(std::string_view line, RawStamp& stamp) {
-  text::Cursor c{line, 1};
-  std::int64_t priority = 0;
-  if (!c.take_number(1, 3, priority) || priority > 191 || !c.take('>')) return false;
-  RawStamp inner;
-  if (take_rfc5424(c, inner)) {
-    stamp = inner;
-  } else {
-    const std::string_view rest = c.rest();
-    inner = {};
-    if (rest.empty() || !(rest[0] == '[' ? uptime(rest, inner) : syslog(rest, inner))) return false;
-    stamp = inner;
-    stamp.cut_from = 0;
-    stamp.cut_to = inner.cut_to + c.at;
-  }
-  stamp.level = text::level_of_priority(static_cast<int>(priority & 7));
-  return true;
-}
-
 /// dmesg: `[12345.678901] text`, `[12345.678901][  T123] text`, and since the line before it
 /// `[  +0.000844] text`. When the machine was booted is not known, so there is no time.
-bool uptime(std::string_view line, RawStamp& stamp) {
+inline bool uptime(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
   c.skip_blanks();
   c.take('+');
@@ -168,8 +150,28 @@ bool uptime(std::string_view line, RawStamp& stamp) {
   return true;
 }
 
+/// `<34>Nov 20 ..` (RFC 3164), `<165>1 2026-11-20T..` (RFC 5424), `<3>[12345.678901] text`.
+inline bool syslog_priority(std::string_view line, RawStamp& stamp) {
+  text::Cursor c{line, 1};
+  std::int64_t priority = 0;
+  if (!c.take_number(1, 3, priority) || priority > 191 || !c.take('>')) return false;
+  RawStamp inner;
+  if (take_rfc5424(c, inner)) {
+    stamp = inner;
+  } else {
+    const std::string_view rest = c.rest();
+    inner = {};
+    if (rest.empty() || !(rest[0] == '[' ? uptime(rest, inner) : syslog(rest, inner))) return false;
+    stamp = inner;
+    stamp.cut_from = 0;
+    stamp.cut_to = inner.cut_to + c.at;
+  }
+  stamp.level = text::level_of_priority(static_cast<int>(priority & 7));
+  return true;
+}
+
 /// dmesg -H, once a minute: `[Nov20 15:53] text`, `[Nov 2 15:53] text`.
-bool dmesg_minute(std::string_view line, RawStamp& stamp) {
+inline bool dmesg_minute(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
   Civil& d = stamp.civil;
   if (!take_month(c, d.month)) return false;
@@ -179,7 +181,7 @@ bool dmesg_minute(std::string_view line, RawStamp& stamp) {
 }
 
 /// `kern  :warn  : 2025-01-21T04:41:44,283302+00:00 text`: dmesg -x, with any of its times.
-bool dmesg_decoded(std::string_view line, RawStamp& stamp) {
+inline bool dmesg_decoded(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   while (text::is_lower(c.peek())) ++c.at;
   c.skip_blanks();
@@ -205,7 +207,7 @@ bool dmesg_decoded(std::string_view line, RawStamp& stamp) {
 }
 
 /// /dev/kmsg: `6,1234,98765432,-;text`.
-bool kmsg(std::string_view line, RawStamp& stamp) {
+inline bool kmsg(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   int priority = 0;
   std::int64_t number = 0;

@@ -1,14 +1,19 @@
-#include "agent/stamps/scanners.h"
+// Scanners of dates with words, and of times inside a text.
+//
+// Included by formats.cc alone, which has a row for each function: see scanners.h.
+#pragma once
 
-#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <string_view>
 
+#include "agent/stamps/scanners.h"
 #include "agent/text/level.h"
 
 namespace l4::stamps {
 
 /// `Thu Mar  2 15:59:56 2023`, in brackets from dmesg -T, with AM or PM from date.
-bool ctime_like(std::string_view line, RawStamp& stamp) {
+inline bool ctime_like(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   const bool bracket = c.take('[');
   if (!take_day_name(c)) return false;
@@ -30,7 +35,7 @@ bool ctime_like(std::string_view line, RawStamp& stamp) {
 
 /// `Fri, 20 Nov 2026 15:54:21 +0000` (RFC 2822), `20 Nov 2026 15:54:21`, `20/Nov/2026:15:54:21`,
 /// `Nov 20, 2026 3:54:21 PM`, and journalctl's `Fri 2026-11-20 15:54:21 UTC host program:`.
-bool date_in_words(std::string_view line, RawStamp& stamp) {
+inline bool date_in_words(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   const bool bracket = c.take('[');
   if (take_day_name(c)) {
@@ -66,7 +71,7 @@ bool date_in_words(std::string_view line, RawStamp& stamp) {
 }
 
 /// A web server's `10.0.0.3 - - [20/Nov/2026:15:54:21 +0000] "GET ..`: the text keeps it.
-bool access_log(std::string_view line, RawStamp& stamp) {
+inline bool access_log(std::string_view line, RawStamp& stamp) {
   const std::size_t open = line.substr(0, 100).find(" [");
   if (open == std::string_view::npos || !text::contains(line.substr(0, open), " - ")) return false;
   RawStamp inner;
@@ -76,7 +81,7 @@ bool access_log(std::string_view line, RawStamp& stamp) {
 }
 
 /// `:::MLLOG {"namespace": "", "time_ms": 1743201441004, ...`. The number stays: Drain masks it.
-bool mllog(std::string_view line, RawStamp& stamp) {
+inline bool mllog(std::string_view line, RawStamp& stamp) {
   if (!line.starts_with(":::MLL") && !line.starts_with(":::MLP")) return false;
   constexpr std::string_view kKey = "\"time_ms\": ";
   const std::size_t at = line.substr(0, 200).find(kKey);
@@ -89,7 +94,7 @@ bool mllog(std::string_view line, RawStamp& stamp) {
 }
 
 /// JSON and logfmt records: the key of the time stands near the front and stays in the text.
-bool keyed(std::string_view line, RawStamp& stamp) {
+inline bool keyed(std::string_view line, RawStamp& stamp) {
   static constexpr std::array<std::string_view, 7> kKeys{
       "\"time\"", "\"timestamp\"", "\"@timestamp\"", "\"ts\"", "\"asctime\"", "time=\"", "ts="};
   const std::string_view head = line.substr(0, 200);
@@ -110,7 +115,7 @@ bool keyed(std::string_view line, RawStamp& stamp) {
 
 /// Whether a number of four digits or more stands before a `-` or `.`: of a year each fourth
 /// character hits one.
-bool may_hold_date(std::string_view text) {
+inline bool may_hold_date(std::string_view text) {
   for (std::size_t i = 3; i < text.size(); i += 4) {
     if (!text::is_digit(text[i])) continue;
     std::size_t from = i;
@@ -125,7 +130,7 @@ bool may_hold_date(std::string_view text) {
 
 /// Lines that say a time in words: Megatron's `datetime: `, Slurm's `CANCELLED AT `, MLPerf's
 /// `STARTING TIMING RUN AT `. The text keeps it.
-bool spoken(std::string_view line, RawStamp& stamp) {
+inline bool spoken(std::string_view line, RawStamp& stamp) {
   static constexpr std::array<std::string_view, 5> kWords{"datetime: ", " AT ",
                                                           " timestamp: ", "_AT=", ","};
   const std::string_view head = line.substr(0, 200);
