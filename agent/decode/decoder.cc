@@ -84,8 +84,8 @@ struct Decoder::State {
   void end_partial(Stream stream);
   void content(std::string_view text, const RawLine& raw, std::span<const std::uint64_t> lines,
                const Envelope* envelope);
-  std::string_view take_bar(std::string_view text, Record& record, Prefixes& prefixes);
-  bool take_stamp(std::string_view& text, Message& message, Prefixes& prefixes);
+  std::string_view cut_bar(std::string_view text, Record& record, Prefixes& prefixes);
+  bool parse_stamp(std::string_view& text, Message& message, Prefixes& prefixes);
   bool open_fields(std::string_view& text, Message& message, Prefixes& prefixes);
   std::string_view cut_stamp(std::string_view text, const stamps::Stamp& stamp);
 
@@ -199,20 +199,20 @@ std::string_view Decoder::State::cut_stamp(std::string_view text, const stamps::
 }
 
 /// A bar gives its count; text behind it is the line, with prefixes and a stamp of its own.
-std::string_view Decoder::State::take_bar(std::string_view text, Record& record,
-                                          Prefixes& prefixes) {
+std::string_view Decoder::State::cut_bar(std::string_view text, Record& record,
+                                         Prefixes& prefixes) {
   const auto bar = find_bar(text);
   if (!bar) return text;
   record.progress = bar->done;
   record.progress_total = bar->total;
   if (bar->behind.size() < 2) return text;
   text = bar->behind;
-  take_prefixes(text, trust, prefixes);
+  parse_prefixes(text, trust, prefixes);
   return text;
 }
 
 /// Cuts the stamp out of `text` and takes the prefixes behind it. True if there was one.
-bool Decoder::State::take_stamp(std::string_view& text, Message& message, Prefixes& prefixes) {
+bool Decoder::State::parse_stamp(std::string_view& text, Message& message, Prefixes& prefixes) {
   const auto stamp = stamps.read(text);
   if (!stamp) return false;
   if (stamp->time) message.record.time = stamp->time;
@@ -224,8 +224,8 @@ bool Decoder::State::take_stamp(std::string_view& text, Message& message, Prefix
   message.program = !stamp->host.empty();
   std::string_view rest = text::trim_left(text);
   const std::size_t size = rest.size();
-  take_prefixes(rest, trust, prefixes);
-  if (rest.size() < size || take_host_and_rank(rest, prefixes)) text = rest;
+  parse_prefixes(rest, trust, prefixes);
+  if (rest.size() < size || parse_host_and_rank(rest, prefixes)) text = rest;
   return true;
 }
 
@@ -246,7 +246,7 @@ bool Decoder::State::open_fields(std::string_view& text, Message& message, Prefi
   if (fields.text().empty()) return false;
   Dirt ignored;
   text = clean(fields.text(), fields_scratch, ignored);
-  take_prefixes(text, trust, prefixes);
+  parse_prefixes(text, trust, prefixes);
   return true;
 }
 
@@ -265,23 +265,23 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   }
 
   Prefixes prefixes;
-  take_prefixes(text, trust, prefixes);
+  parse_prefixes(text, trust, prefixes);
   Message message;
   Record& record = message.record;
   if (may_hold_fields(text)) open_fields(text, message, prefixes);
   const bool percent = raw.percent || envelope != nullptr || message.fields;
   if (percent && std::memchr(text.data(), '%', std::min(text.size(), kBarBytes)) != nullptr)
-    text = take_bar(text, record, prefixes);
+    text = cut_bar(text, record, prefixes);
   const std::string_view whole = text;
-  if (take_stamp(text, message, prefixes)) {
+  if (parse_stamp(text, message, prefixes)) {
     const bool opened =
         !message.fields && may_hold_fields(text) && open_fields(text, message, prefixes);
-    if (opened || may_be_stamp(text)) take_stamp(text, message, prefixes);
+    if (opened || may_be_stamp(text)) parse_stamp(text, message, prefixes);
   }
   if (!record.time && message.fields && fields.stamp)
     record.time =
-        stamps.take_field(*fields.stamp, message.logfmt ? stamps::TimestampReader::Fields::logfmt
-                                                        : stamps::TimestampReader::Fields::json);
+        stamps.resolve_field(*fields.stamp, message.logfmt ? stamps::TimestampReader::Fields::logfmt
+                                                           : stamps::TimestampReader::Fields::json);
   if (text::all_blank(text))
     text = whole;  // a date alone (nvidia-smi, `date`) is what the line says
   if (!record.time && envelope != nullptr) record.time = envelope->time;
@@ -309,7 +309,7 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
     stats.clock.note(*record.time, lines.front());
   }
   if (record.speaker.rank) stats.lines_with_rank += lines.size();
-  folder.take(message);
+  folder.add(message);
 }
 
 Decoder::Decoder(Options options, Sink sink, LooksReader* looks)

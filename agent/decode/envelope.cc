@@ -8,12 +8,12 @@
 namespace l4::decode {
 namespace {
 
-bool take_stream(text::Cursor& cursor, Stream& stream) {
-  if (cursor.take("stdout")) {
+bool parse_stream(text::Cursor& cursor, Stream& stream) {
+  if (cursor.accept("stdout")) {
     stream = Stream::out;
     return true;
   }
-  if (cursor.take("stderr")) {
+  if (cursor.accept("stderr")) {
     stream = Stream::err;
     return true;
   }
@@ -27,7 +27,7 @@ std::optional<Envelope> open_cri(std::string_view line, std::string&) {
   if (blank == std::string_view::npos) return std::nullopt;
   Envelope envelope;
   text::Cursor cursor{line, blank + 1};
-  if (!take_stream(cursor, envelope.stream) || !cursor.take(' ')) return std::nullopt;
+  if (!parse_stream(cursor, envelope.stream) || !cursor.accept(' ')) return std::nullopt;
   const char tag = cursor.peek();
   if (tag != 'F' && tag != 'P') return std::nullopt;
   envelope.partial = tag == 'P';
@@ -35,7 +35,7 @@ std::optional<Envelope> open_cri(std::string_view line, std::string&) {
   if (cursor.peek() == ':') {  // further tags
     while (!cursor.done() && cursor.peek() != ' ') ++cursor.at;
   }
-  if (!cursor.done() && !cursor.take(' ')) return std::nullopt;
+  if (!cursor.done() && !cursor.accept(' ')) return std::nullopt;
   envelope.time = parse_time(line.substr(0, blank));
   if (!envelope.time) return std::nullopt;
   envelope.content = cursor.rest();
@@ -51,9 +51,9 @@ std::string_view last_state(std::string_view text) {
 
 std::optional<Envelope> open_docker(std::string_view line, std::string& scratch) {
   text::Cursor cursor{line};
-  if (!cursor.take("{\"log\":\"")) return std::nullopt;
+  if (!cursor.accept("{\"log\":\"")) return std::nullopt;
   scratch.clear();
-  if (!take_json_string(cursor, scratch)) return std::nullopt;
+  if (!parse_json_string(cursor, scratch)) return std::nullopt;
   Envelope envelope;
   const std::string_view tail = cursor.rest();
   const auto value_of = [&](std::string_view key) {
@@ -63,7 +63,7 @@ std::optional<Envelope> open_docker(std::string_view line, std::string& scratch)
     return value.substr(0, value.find('"'));
   };
   text::Cursor stream{value_of("\"stream\":\"")};
-  if (!take_stream(stream, envelope.stream)) return std::nullopt;
+  if (!parse_stream(stream, envelope.stream)) return std::nullopt;
   envelope.time = parse_time(value_of("\"time\":\""));
   envelope.partial = !scratch.ends_with('\n');
   envelope.content = last_state(scratch);

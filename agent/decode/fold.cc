@@ -50,7 +50,7 @@ std::optional<std::size_t> Folder::find_last(std::uint64_t voice) const {
   return best;
 }
 
-void Folder::take(const Message& message) {
+void Folder::add(const Message& message) {
   const Shape shape = message.shape;
   if (!open_.empty()) {
     const std::uint64_t line = message.record.lines.front();
@@ -174,7 +174,7 @@ Folder::Verdict Folder::judge(Fold& fold, const Message& message, Shape shape) {
 }
 
 /// Exception groups: the text is the group's line and its first leaf.
-void Folder::take_group_line(Fold& fold, std::string_view body) {
+void Folder::add_group_line(Fold& fold, std::string_view body) {
   const std::size_t at = body.find_first_not_of(" |");
   if (at == std::string_view::npos) return;
   const std::string_view text = body.substr(at);
@@ -200,7 +200,7 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
       fold.after_file = indent <= fold.indent;  // indentation was lost: its source line follows
       return Verdict::join;
     case Shape::group:
-      take_group_line(fold, message.body);
+      add_group_line(fold, message.body);
       return Verdict::join;
     case Shape::chain:
     case Shape::frame:
@@ -237,7 +237,7 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
 Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape shape) {
   const std::string_view body = message.body;
   if (shape == Shape::group && fold.rules > 0) {
-    take_group_line(fold, body);
+    add_group_line(fold, body);
     return Verdict::join;
   }
   if (shape == Shape::chain) {  // what it led to is another record

@@ -44,7 +44,7 @@ class Folder {
 
   Folder(std::size_t fold_lines_max, Sink sink);
 
-  void take(const Message& message);
+  void add(const Message& message);
   /// Ends all open folds, in order of their first lines.
   void finish();
   /// The first record that waits for more, as it stands; null if none does.
@@ -83,7 +83,7 @@ class Folder {
   static std::optional<Kind> kind_begun_by(const Message& message, Shape shape);
   void begin(const Message& message, Shape shape, Kind kind);
   Verdict judge(Fold& fold, const Message& message, Shape shape);
-  void take_group_line(Fold& fold, std::string_view body);
+  void add_group_line(Fold& fold, std::string_view body);
   Verdict judge_frames(Fold& fold, const Message& message, Shape shape);
   Verdict judge_message(Fold& fold, const Message& message, Shape shape);
   Verdict judge_native(Fold& fold, const Message& message, Shape shape);

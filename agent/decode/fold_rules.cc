@@ -70,20 +70,20 @@ constexpr std::array kShapeOpenings{
 bool numbered_frame(std::string_view text) {
   text::Cursor c{text};
   std::int64_t number = 0;
-  if (c.take('#'))
-    return c.take_number(1, 4, number) && (text::is_blank(c.peek()) || c.peek() == ':');
-  if (c.take("@")) {
+  if (c.accept('#'))
+    return c.parse_number(1, 4, number) && (text::is_blank(c.peek()) || c.peek() == ':');
+  if (c.accept("@")) {
     c.skip_blanks();
-    return c.take("0x");
+    return c.accept("0x");
   }
-  if (c.take('[')) {  // Open MPI: [ 3] /lib64/libc.so.6(+0x4e5a0)
+  if (c.accept('[')) {  // Open MPI: [ 3] /lib64/libc.so.6(+0x4e5a0)
     c.skip_blanks();
-    return c.take_number(1, 3, number) && c.take("] ") &&
+    return c.parse_number(1, 3, number) && c.accept("] ") &&
            (c.peek() == '/' || text::contains(c.rest(), "0x"));
   }
-  if (!c.take_number(1, 3, number)) return false;  // UCX: ` 0 0x0000 f() ../x.c:3`
+  if (!c.parse_number(1, 3, number)) return false;  // UCX: ` 0 0x0000 f() ../x.c:3`
   c.skip_blanks();
-  return c.take("0x") || (c.peek() == '/' && text::contains(text, "(+0x"));
+  return c.accept("0x") || (c.peek() == '/' && text::contains(text, "(+0x"));
 }
 
 /// `thread 'main' panicked at src/main.rs:4:5:`.
@@ -223,7 +223,7 @@ bool table_line(std::string_view body) {
   if (text[0] == '[') {
     text::Cursor c{text, 1};
     std::int64_t number = 0;
-    return c.take_number(1, 6, number) && c.take("]:");
+    return c.parse_number(1, 6, number) && c.accept("]:");
   }
   return indent_of(body) >= 2 && text::contains(text.substr(0, 16), ":");
 }

@@ -19,15 +19,15 @@ bool is_source_file(std::string_view name) {
 }
 
 /// Behind a name and a blank: `3: `, `  | `, or the name of a container.
-bool take_separator(text::Cursor& c, FrontName& front) {
+bool parse_separator(text::Cursor& c, FrontName& front) {
   std::int64_t rank = 0;
-  if (c.take_number(1, 6, rank)) {
+  if (c.parse_number(1, 6, rank)) {
     front.front = Front::rank;
     front.rank = Rank{static_cast<std::int32_t>(rank)};
-    return c.take(':') && (c.done() || c.peek() == ' ');
+    return c.accept(':') && (c.done() || c.peek() == ' ');
   }
   c.skip_blanks();
-  if (c.take('|')) {
+  if (c.accept('|')) {
     front.front = Front::bar;
     return c.done() || c.peek() == ' ';
   }
@@ -51,7 +51,7 @@ std::optional<std::int32_t> label_of(std::string_view line, std::size_t& length)
   text::Cursor c{line};
   while (c.peek() == ' ' && c.at < 6) ++c.at;
   std::int64_t value = 0;
-  if (!c.take_number(1, 6, value) || !c.take(':') || !(c.done() || c.peek() == ' '))
+  if (!c.parse_number(1, 6, value) || !c.accept(':') || !(c.done() || c.peek() == ' '))
     return std::nullopt;
   length = c.at;
   return static_cast<std::int32_t>(value);
@@ -60,7 +60,8 @@ std::optional<std::int32_t> label_of(std::string_view line, std::size_t& length)
 std::optional<std::int32_t> bracket_label_of(std::string_view line, std::size_t& length) {
   text::Cursor c{line};
   std::int64_t value = 0;
-  if (!c.take('[') || !c.take_number(1, 5, value) || !c.take(']') || !(c.done() || c.peek() == ' '))
+  if (!c.accept('[') || !c.parse_number(1, 5, value) || !c.accept(']') ||
+      !(c.done() || c.peek() == ' '))
     return std::nullopt;
   length = c.at;
   return static_cast<std::int32_t>(value);
@@ -75,7 +76,7 @@ FrontName front_name_of(std::string_view line) {
     if (n + 1 < line.size() && line[n + 1] != ' ') return {};
   } else {
     text::Cursor c{line, n + 1};
-    if (!take_separator(c, front)) return {};
+    if (!parse_separator(c, front)) return {};
     front.length = c.at;
   }
   if (!host_like(front.name) || text::level_of_word(front.name) != Level::unknown ||

@@ -24,7 +24,7 @@ bool rank_word(std::string_view text, std::size_t at) {
 std::optional<Rank> rank_number(std::string_view text, std::size_t at) {
   text::Cursor c{text, at};
   std::int64_t value = 0;
-  if (!c.take_number(1, 6, value) || text::is_word(c.peek()) || c.peek() == '.' || c.peek() == '/')
+  if (!c.parse_number(1, 6, value) || text::is_word(c.peek()) || c.peek() == '.' || c.peek() == '/')
     return std::nullopt;
   return Rank{static_cast<std::int32_t>(value)};
 }
@@ -32,9 +32,9 @@ std::optional<Rank> rank_number(std::string_view text, std::size_t at) {
 /// Behind the word: `=4`, ` 4`, `4`, `: 4`.
 std::optional<Rank> rank_value(std::string_view text, std::size_t at) {
   text::Cursor c{text, at};
-  if (c.take('=') || c.take(':'))
+  if (c.accept('=') || c.accept(':'))
     c.skip_blanks();
-  else if (!text::is_digit(c.peek()) && !c.take(' '))
+  else if (!text::is_digit(c.peek()) && !c.accept(' '))
     return std::nullopt;
   return rank_number(text, c.at);
 }
@@ -76,14 +76,14 @@ Level letter_in_group(std::string_view group) {
 /// Behind a level that ends at `at`: `: `, ` - `, ` | `, `] ` with what else is in the bracket.
 std::size_t behind_level(std::string_view text, std::size_t at) {
   text::Cursor c{text, at};
-  if (c.take(':') || c.take(']')) {
-    c.take(' ');
+  if (c.accept(':') || c.accept(']')) {
+    c.accept(' ');
     return c.at;
   }
   c.skip_blanks();
-  if (c.take("- ") || c.take("| ")) return c.at;
+  if (c.accept("- ") || c.accept("| ")) return c.at;
   c.at = at;
-  c.take(' ');
+  c.accept(' ');
   return c.at;
 }
 
@@ -105,9 +105,9 @@ struct Walk {
   /// `rank9: text`, `Rank 10: text`.
   void rank_before_colon() {
     text::Cursor c{text, 4};
-    c.take(' ');
+    c.accept(' ');
     std::int64_t value = 0;
-    if (c.take_number(1, 6, value) && c.take(": "))
+    if (c.parse_number(1, 6, value) && c.accept(": "))
       header.rank = Rank{static_cast<std::int32_t>(value)};
   }
 

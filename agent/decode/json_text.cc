@@ -39,7 +39,7 @@ void append_utf8(std::string& out, unsigned code) {
 }
 
 /// `\uXXXX`, surrogate pairs joined; the cursor stands behind the `u`.
-bool take_unicode(text::Cursor& cursor, std::string& out) {
+bool parse_unicode(text::Cursor& cursor, std::string& out) {
   const int high = cursor.rest().size() < 4 ? -1 : hex_value(cursor.rest().substr(0, 4));
   if (high < 0) return false;
   cursor.at += 4;
@@ -62,7 +62,7 @@ bool take_unicode(text::Cursor& cursor, std::string& out) {
 }  // namespace
 
 /// A JSON string; the cursor stands behind the opening quote and ends behind the closing one.
-bool take_json_string(text::Cursor& cursor, std::string& out) {
+bool parse_json_string(text::Cursor& cursor, std::string& out) {
   while (!cursor.done()) {
     const std::size_t stop = cursor.text.find_first_of("\"\\", cursor.at);
     if (stop == std::string_view::npos) return false;
@@ -88,7 +88,7 @@ bool take_json_string(text::Cursor& cursor, std::string& out) {
         out.push_back('\f');
         break;
       case 'u':
-        if (!take_unicode(cursor, out)) return false;
+        if (!parse_unicode(cursor, out)) return false;
         break;
       default:
         out.push_back(c);

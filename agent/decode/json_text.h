@@ -12,7 +12,7 @@
 namespace l4::decode {
 
 /// Appends the text to `out`. Lone surrogates become U+FFFD.
-bool take_json_string(text::Cursor& cursor, std::string& out);
+bool parse_json_string(text::Cursor& cursor, std::string& out);
 
 /// `raw` keeps its escapes.
 bool skip_json_string(text::Cursor& cursor, std::string_view& raw);

@@ -28,13 +28,13 @@ void drop(std::string_view& line, std::size_t n) {
 }
 
 /// `[rank4]:` is global; `[default3]:` and any other role name is local.
-bool take_rank_tag(std::string_view& line, Prefixes& out) {
+bool parse_rank_tag(std::string_view& line, Prefixes& out) {
   text::Cursor c{line, 1};
   while (text::is_alpha(c.peek()) || c.peek() == '_') ++c.at;
   const std::string_view word = line.substr(1, c.at - 1);
   const std::size_t number_at = c.at;
   std::int64_t value = 0;
-  if (word.empty() || !c.take_number(1, 6, value) || !c.take("]:")) return false;
+  if (word.empty() || !c.parse_number(1, 6, value) || !c.accept("]:")) return false;
   const std::string_view digits = line.substr(number_at, c.at - 2 - number_at);
   if (word == "rank" || word == "Rank") {
     const Rank rank{static_cast<std::int32_t>(value)};
@@ -54,28 +54,28 @@ bool take_rank_tag(std::string_view& line, Prefixes& out) {
 }
 
 /// `<stdout>`, `<stderr>:`.
-bool take_stream_name(text::Cursor& c) {
-  if (!c.take("<stdout>") && !c.take("<stderr>") && !c.take("<stddiag>")) return false;
-  c.take(':');
+bool parse_stream_name(text::Cursor& c) {
+  if (!c.accept("<stdout>") && !c.accept("<stderr>") && !c.accept("<stddiag>")) return false;
+  c.accept(':');
   return true;
 }
 
 /// mpirun --tag-output: `[1,4]<stdout>:`, `[1,4][host:pid]<stderr>: `,
 /// `[prterun-host-7@1,4]<stdout>`.
-bool take_mpi_tag(std::string_view& line, Prefixes& out) {
+bool parse_mpi_tag(std::string_view& line, Prefixes& out) {
   text::Cursor c{line, 1};
   while (text::is_host(c.peek()) || c.peek() == '@') ++c.at;
   std::int64_t rank = 0;
-  if (c.at == 1 || !c.take(',') || !c.take_number(1, 7, rank) || !c.take(']')) return false;
+  if (c.at == 1 || !c.accept(',') || !c.parse_number(1, 7, rank) || !c.accept(']')) return false;
   std::string_view host;
-  if (c.take('[')) {
+  if (c.accept('[')) {
     const std::size_t from = c.at;
     while (text::is_host(c.peek())) ++c.at;
     host = line.substr(from, c.at - from);
     std::int64_t pid = 0;
-    if (!c.take(':') || !c.take_number(1, 10, pid) || !c.take(']')) return false;
+    if (!c.accept(':') || !c.parse_number(1, 10, pid) || !c.accept(']')) return false;
   }
-  if (!take_stream_name(c)) return false;
+  if (!parse_stream_name(c)) return false;
   if (!host.empty() && out.speaker.host.empty()) out.speaker.host = host;
   out.speaker.rank = Rank{static_cast<std::int32_t>(rank)};
   mix(out, line.substr(0, c.at), 3);
@@ -84,24 +84,24 @@ bool take_mpi_tag(std::string_view& line, Prefixes& out) {
 }
 
 /// `<stdout>:`, what --timestamp-output alone leaves.
-bool take_stream_tag(std::string_view& line, Prefixes& out) {
+bool parse_stream_tag(std::string_view& line, Prefixes& out) {
   text::Cursor c{line};
-  if (!take_stream_name(c) || line[c.at - 1] != ':') return false;
+  if (!parse_stream_name(c) || line[c.at - 1] != ':') return false;
   mix(out, line.substr(0, c.at), 8);
   drop(line, c.at);
   return true;
 }
 
 /// kubectl logs --prefix: `[pod/llama-worker-0/pytorch] `.
-bool take_pod_tag(std::string_view& line, Prefixes& out) {
+bool parse_pod_tag(std::string_view& line, Prefixes& out) {
   text::Cursor c{line};
-  if (!c.take("[pod/")) return false;
+  if (!c.accept("[pod/")) return false;
   const std::size_t from = c.at;
   while (text::is_host(c.peek())) ++c.at;
   const std::string_view pod = line.substr(from, c.at - from);
-  if (pod.empty() || !c.take('/')) return false;
+  if (pod.empty() || !c.accept('/')) return false;
   while (text::is_host(c.peek())) ++c.at;
-  if (!c.take(']')) return false;
+  if (!c.accept(']')) return false;
   if (out.speaker.host.empty()) out.speaker.host = pod;
   mix(out, line.substr(0, c.at), 9);
   drop(line, c.at);
@@ -121,7 +121,7 @@ std::size_t matching_bracket(std::string_view text) {
 
 /// Ray: `(main_task pid=12)`, `(WorkerDict pid=12, ip=10.0.0.3)`, `(pid=12)`, `(raylet)`,
 /// `(autoscaler +5s)`; names may hold brackets.
-bool take_ray_tag(std::string_view& line, Prefixes& out) {
+bool parse_ray_tag(std::string_view& line, Prefixes& out) {
   const std::size_t close = matching_bracket(line.substr(0, 200));
   if (close == std::string_view::npos) return false;
   const std::string_view tag = line.substr(1, close - 1);
@@ -144,7 +144,7 @@ bool take_ray_tag(std::string_view& line, Prefixes& out) {
   return true;
 }
 
-bool take_label(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
+bool parse_label(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
   if (!trust.labels || out.label) return false;
   std::size_t length = 0;
   const auto label = label_of(line, length);
@@ -164,7 +164,7 @@ bool take_label(std::string_view& line, const PrefixTrust& trust, Prefixes& out)
   return true;
 }
 
-bool take_bracket_label(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
+bool parse_bracket_label(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
   std::size_t length = 0;
   const auto label = trust.bracket_labels ? bracket_label_of(line, length) : std::nullopt;
   if (!label) return false;
@@ -174,7 +174,7 @@ bool take_bracket_label(std::string_view& line, const PrefixTrust& trust, Prefix
   return true;
 }
 
-bool take_front(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
+bool parse_front(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
   if (trust.host_known == nullptr) return false;
   const FrontName front = front_name_of(line);
   if (front.name.empty() || !trust.fronts[static_cast<std::size_t>(front.front)] ||
@@ -194,11 +194,11 @@ std::string_view nccl_tag(std::string_view line, std::size_t& length) {
   while (text::is_host(c.peek())) ++c.at;
   const std::string_view host = line.substr(0, c.at);
   std::int64_t number = 0;
-  if (!c.take(':') || !c.take_number(1, 10, number) || !c.take(':') ||
-      !c.take_number(1, 10, number) || !c.take(" ["))
+  if (!c.accept(':') || !c.parse_number(1, 10, number) || !c.accept(':') ||
+      !c.parse_number(1, 10, number) || !c.accept(" ["))
     return {};
-  c.take('-');
-  if (!c.take_number(1, 4, number) || !c.take(']') || !host_like(host)) return {};
+  c.accept('-');
+  if (!c.parse_number(1, 4, number) || !c.accept(']') || !host_like(host)) return {};
   length = c.at;
   return host;
 }
@@ -209,16 +209,16 @@ std::string_view bracket_tag(std::string_view line, std::size_t& length) {
   while (text::is_host(c.peek())) ++c.at;
   const std::string_view host = line.substr(1, c.at - 1);
   std::int64_t number = 0;
-  if (!host_like(host) || !c.take(':') || !c.take_number(2, 10, number)) return {};
-  while (c.take(':'))
-    if (!c.take_number(1, 10, number)) return {};
-  if (!c.take(']') || !(c.done() || text::is_blank(c.peek()))) return {};
+  if (!host_like(host) || !c.accept(':') || !c.parse_number(2, 10, number)) return {};
+  while (c.accept(':'))
+    if (!c.parse_number(1, 10, number)) return {};
+  if (!c.accept(']') || !(c.done() || text::is_blank(c.peek()))) return {};
   if (text::is_digit(host.front()) && host.find('.') == std::string_view::npos) return {};
   length = c.at;
   return host;
 }
 
-bool take_bracket_tag(std::string_view& line, Prefixes& out) {
+bool parse_bracket_tag(std::string_view& line, Prefixes& out) {
   std::size_t length = 0;
   const std::string_view host = bracket_tag(line, length);
   if (host.empty()) return false;
@@ -228,7 +228,7 @@ bool take_bracket_tag(std::string_view& line, Prefixes& out) {
   return true;
 }
 
-bool take_nccl_tag(std::string_view& line, Prefixes& out) {
+bool parse_nccl_tag(std::string_view& line, Prefixes& out) {
   std::size_t length = 0;
   const std::string_view host = nccl_tag(line, length);
   if (host.empty()) return false;
@@ -252,28 +252,28 @@ struct PrefixKind {
   First first;
   bool at_front;           ///< no blanks before it
   std::string_view marks;  ///< what may end the name or number at its front; empty: anything
-  bool (*take)(std::string_view& line, const PrefixTrust& trust, Prefixes& out);
+  bool (*parse)(std::string_view& line, const PrefixTrust& trust, Prefixes& out);
 };
 
-template <bool (*Take)(std::string_view&, Prefixes&)>
+template <bool (*Parse)(std::string_view&, Prefixes&)>
 bool always(std::string_view& line, const PrefixTrust&, Prefixes& out) {
-  return Take(line, out);
+  return Parse(line, out);
 }
 
 // Indentation before a tag is the source's own only in quoted logs; it goes with the tag.
 constexpr std::array kPrefixes{
-    PrefixKind{First::square, false, "]", always<take_rank_tag>},
-    PrefixKind{First::square, false, ",", always<take_mpi_tag>},
-    PrefixKind{First::square, false, "/", always<take_pod_tag>},
-    PrefixKind{First::square, false, ":", always<take_bracket_tag>},
-    PrefixKind{First::square, true, "]", take_bracket_label},
-    PrefixKind{First::round, false, "", always<take_ray_tag>},
-    PrefixKind{First::angle, true, "", always<take_stream_tag>},
-    PrefixKind{First::digit, false, ":", take_label},
-    PrefixKind{First::digit, true, ": ", take_front},
-    PrefixKind{First::digit, true, ":", always<take_nccl_tag>},
-    PrefixKind{First::letter, true, ": ", take_front},
-    PrefixKind{First::letter, true, ":", always<take_nccl_tag>},
+    PrefixKind{First::square, false, "]", always<parse_rank_tag>},
+    PrefixKind{First::square, false, ",", always<parse_mpi_tag>},
+    PrefixKind{First::square, false, "/", always<parse_pod_tag>},
+    PrefixKind{First::square, false, ":", always<parse_bracket_tag>},
+    PrefixKind{First::square, true, "]", parse_bracket_label},
+    PrefixKind{First::round, false, "", always<parse_ray_tag>},
+    PrefixKind{First::angle, true, "", always<parse_stream_tag>},
+    PrefixKind{First::digit, false, ":", parse_label},
+    PrefixKind{First::digit, true, ": ", parse_front},
+    PrefixKind{First::digit, true, ":", always<parse_nccl_tag>},
+    PrefixKind{First::letter, true, ": ", parse_front},
+    PrefixKind{First::letter, true, ":", always<parse_nccl_tag>},
 };
 
 /// The character behind the name or number at the front, which rules most rows out at once.
@@ -283,7 +283,7 @@ char mark_of(std::string_view text, First first) {
   return at < text.size() ? text[at] : '\0';
 }
 
-bool take_one(std::string_view& text, bool at_front, const PrefixTrust& trust, Prefixes& out) {
+bool parse_prefix(std::string_view& text, bool at_front, const PrefixTrust& trust, Prefixes& out) {
   const First first = first_of(text[0]);
   if (first == First::none || (first == First::letter && !at_front)) return false;
   const char mark = mark_of(text, first);
@@ -293,19 +293,19 @@ bool take_one(std::string_view& text, bool at_front, const PrefixTrust& trust, P
   for (const PrefixKind& kind : kPrefixes) {
     if (kind.first != first || (kind.at_front && !at_front)) continue;
     if (!kind.marks.empty() && kind.marks[0] != mark && kind.marks.back() != mark) continue;
-    if (kind.take(text, trust, out)) return true;
+    if (kind.parse(text, trust, out)) return true;
   }
   return false;
 }
 
 }  // namespace
 
-bool take_host_and_rank(std::string_view& line, Prefixes& out) {
+bool parse_host_and_rank(std::string_view& line, Prefixes& out) {
   text::Cursor c{line};
   while (text::is_host(c.peek())) ++c.at;
   const std::string_view host = line.substr(0, c.at);
   std::int64_t rank = 0;
-  if (!c.take(" rank=") || !c.take_number(1, 6, rank) || c.peek() != ' ' || !host_like(host))
+  if (!c.accept(" rank=") || !c.parse_number(1, 6, rank) || c.peek() != ' ' || !host_like(host))
     return false;
   if (out.speaker.host.empty()) out.speaker.host = host;
   if (!out.speaker.rank) out.speaker.rank = Rank{static_cast<std::int32_t>(rank)};
@@ -313,12 +313,12 @@ bool take_host_and_rank(std::string_view& line, Prefixes& out) {
   return true;
 }
 
-void take_prefixes(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
+void parse_prefixes(std::string_view& line, const PrefixTrust& trust, Prefixes& out) {
   for (int round = 0; round < 8 && !line.empty(); ++round) {
     const std::size_t indent = line[0] == ' ' ? line.find_first_not_of(' ') : 0;
     if (indent == std::string_view::npos) return;
     std::string_view text = line.substr(indent);
-    if (!take_one(text, indent == 0, trust, out)) return;
+    if (!parse_prefix(text, indent == 0, trust, out)) return;
     line = text;
   }
 }

@@ -41,10 +41,10 @@ struct Prefixes {
 
 /// Takes all prefixes off the front of `line`; keeps the blanks before the message. Also for what
 /// stands behind a time stamp.
-void take_prefixes(std::string_view& line, const PrefixTrust& trust, Prefixes& out);
+void parse_prefixes(std::string_view& line, const PrefixTrust& trust, Prefixes& out);
 
 /// `node-00 rank=4 ` behind a time stamp.
-bool take_host_and_rank(std::string_view& line, Prefixes& out);
+bool parse_host_and_rank(std::string_view& line, Prefixes& out);
 
 /// Ray's note behind a line that several said: ` [repeated 7x across cluster]`.
 std::string_view without_repeat_note(std::string_view text);

@@ -33,7 +33,7 @@ Level level_of_number(int value, bool python) {
 std::optional<std::int32_t> small_number(std::string_view text) {
   text::Cursor c{text};
   int value = 0;
-  if (!c.take_number(1, 6, value) || !c.done()) return std::nullopt;
+  if (!c.parse_number(1, 6, value) || !c.done()) return std::nullopt;
   return value;
 }
 
@@ -41,11 +41,11 @@ std::optional<std::int32_t> small_number(std::string_view text) {
 std::optional<std::int64_t> epoch_ms(std::string_view text) {
   text::Cursor c{text};
   std::int64_t value = 0;
-  const bool whole = c.take_number(9, 18, value);
+  const bool whole = c.parse_number(9, 18, value);
   const std::size_t digits = c.at + (whole && text::is_digit(c.peek()) ? 1 : 0);
   if (digits > c.at) ++c.at;
   int millis = 0;
-  if (c.take('.')) stamps::take_fraction(c, millis);
+  if (c.accept('.')) stamps::parse_fraction(c, millis);
   if (!whole || !c.done()) return std::nullopt;
   switch (digits) {
     case 9:
@@ -77,7 +77,7 @@ std::string_view exception_line(std::string_view trace) {
 bool skip_value(text::Cursor& c, Field& field) {
   const std::size_t from = c.at;
   field.text = field.escaped = false;
-  if (c.take('"')) {
+  if (c.accept('"')) {
     field.text = field.escaped = true;
     return skip_json_string(c, field.value);
   }
@@ -109,15 +109,15 @@ bool skip_value(text::Cursor& c, Field& field) {
 template <class Leaf>
 bool walk_object(text::Cursor& c, std::string_view parent, int depth, const Leaf& leaf) {
   constexpr int kDepthMax = 5;
-  if (!c.take('{')) return false;
+  if (!c.accept('{')) return false;
   c.skip_blanks();
-  if (c.take('}')) return true;
+  if (c.accept('}')) return true;
   for (;;) {
     Field field{parent, {}, {}, false, false};
     c.skip_blanks();
-    if (!c.take('"') || !skip_json_string(c, field.key)) return false;
+    if (!c.accept('"') || !skip_json_string(c, field.key)) return false;
     c.skip_blanks();
-    if (!c.take(':')) return false;
+    if (!c.accept(':')) return false;
     c.skip_blanks();
     if (c.peek() == '{' && depth < kDepthMax) {
       if (!walk_object(c, field.key, depth + 1, leaf)) return false;
@@ -126,8 +126,8 @@ bool walk_object(text::Cursor& c, std::string_view parent, int depth, const Leaf
       leaf(field);
     }
     c.skip_blanks();
-    if (c.take('}')) return true;
-    if (!c.take(',')) return false;
+    if (c.accept('}')) return true;
+    if (!c.accept(',')) return false;
   }
 }
 
@@ -152,32 +152,32 @@ void StructuredLine::keep(Part part, const Field& field, int priority) {
   kept.clear();
   if (field.escaped) {
     text::Cursor c{{field.value.data(), field.value.size() + 1}};  // with its closing quote
-    if (!take_json_string(c, kept)) return kept.clear();
+    if (!parse_json_string(c, kept)) return kept.clear();
   } else {
     kept.assign(field.value);
   }
   priorities_[part] = kept.empty() ? 0 : priority;
 }
 
-void StructuredLine::take_level(const Field& field) {
+void StructuredLine::apply_level(const Field& field) {
   const auto number = small_number(field.value);
   const Level found =
       number ? level_of_number(*number, is_python_level(field.key)) : level_of_text(field.value);
   if (found != Level::unknown) level = found;
 }
 
-void StructuredLine::take_time(const Field& field) {
+void StructuredLine::apply_time(const Field& field) {
   stamps::RawStamp raw;
   if (const auto epoch = epoch_ms(field.value)) {
     raw.epoch_ms = epoch;
   } else {
     text::Cursor c{field.value};
-    if (!field.text || !stamps::scan_iso(c, raw.civil) || !raw.civil.valid()) return;
+    if (!field.text || !stamps::parse_iso(c, raw.civil) || !raw.civil.valid()) return;
   }
   stamp = raw;
 }
 
-void StructuredLine::take(const Field& given) {
+void StructuredLine::apply(const Field& given) {
   Field field = given;
   if (const std::size_t dot = field.key.rfind('.'); dot != std::string_view::npos && dot > 0) {
     field.parent = field.key.substr(0, dot);  // `log.level`, `host.name`
@@ -189,11 +189,11 @@ void StructuredLine::take(const Field& given) {
     case Role::message:
       return keep(kMessage, field, key->priority);
     case Role::level:
-      if (key->priority > level_priority_) take_level(field);
+      if (key->priority > level_priority_) apply_level(field);
       if (level != Level::unknown) level_priority_ = key->priority;
       return;
     case Role::time:
-      if (key->priority > time_priority_) take_time(field);
+      if (key->priority > time_priority_) apply_time(field);
       if (stamp) time_priority_ = key->priority;
       return;
     case Role::rank:
@@ -265,7 +265,7 @@ void StructuredLine::finish() {
 bool StructuredLine::read_json(std::string_view line) {
   begin();
   text::Cursor c{line};
-  if (!walk_object(c, "", 0, [this](const Field& field) { take(field); })) return false;
+  if (!walk_object(c, "", 0, [this](const Field& field) { apply(field); })) return false;
   c.skip_blanks();
   if (!c.done()) return false;
   finish();
@@ -280,8 +280,8 @@ bool StructuredLine::read_logfmt(std::string_view line) {
     const std::size_t from = c.at;
     while (text::is_host(c.peek()) || c.peek() == '@') ++c.at;
     field.key = line.substr(from, c.at - from);
-    if (field.key.empty() || !c.take('=')) return false;
-    if (c.take('"')) {
+    if (field.key.empty() || !c.accept('=')) return false;
+    if (c.accept('"')) {
       field.text = field.escaped = true;
       if (!skip_json_string(c, field.value)) return false;
     } else {
@@ -292,7 +292,7 @@ bool StructuredLine::read_logfmt(std::string_view line) {
     }
     if (!c.done() && !text::is_blank(c.peek())) return false;
     c.skip_blanks();
-    take(field);
+    apply(field);
   }
   finish();
   return !text_.empty() && (stamp || level != Level::unknown);

@@ -45,9 +45,9 @@ class StructuredLine {
   enum Part : std::uint8_t { kMessage, kType, kReason, kTrace, kHost, kParts };
 
   void begin();
-  void take(const Field& field);
-  void take_level(const Field& field);
-  void take_time(const Field& field);
+  void apply(const Field& field);
+  void apply_level(const Field& field);
+  void apply_time(const Field& field);
   void keep(Part part, const Field& field, int priority);
   void add_extra(const Field& field);
   void finish();

@@ -49,11 +49,11 @@ bool certain_host(std::string_view name) {
 }
 
 /// Labels may stand behind a stamp that something put before each line.
-bool take_iso_stamp(std::string_view& line) {
+bool skip_iso_stamp(std::string_view& line) {
   stamps::Civil ignored;
   text::Cursor c{line};
-  if (line.size() < 22 || line[4] != '-' || !stamps::scan_iso(c, ignored)) return false;
-  c.take(' ');
+  if (line.size() < 22 || line[4] != '-' || !stamps::parse_iso(c, ignored)) return false;
+  c.accept(' ');
   line.remove_prefix(c.at);
   return true;
 }
@@ -91,7 +91,7 @@ void Survey::count(std::string_view line) {
   }
   if (text::is_alpha(line[0])) return count_front(line);
   if (!text::is_digit(line[0]) && line[0] != ' ') return;
-  const bool stamped = (labels_ || blocks_ <= kStampedBlocks) && take_iso_stamp(line);
+  const bool stamped = (labels_ || blocks_ <= kStampedBlocks) && skip_iso_stamp(line);
   const auto label = count_label(line);
   if (stamped) return;  // behind a stamp names are those of loggers
   if (!line.empty() && text::is_alnum(line[0])) count_front(line);
@@ -126,11 +126,11 @@ void Survey::count_front(std::string_view& line) {
 /// `[default1]:` behind a label: the label is a node; `[rank9]:`: is it the rank?
 void Survey::compare_tag(std::string_view line, std::int32_t label) {
   text::Cursor c{line};
-  if (!c.take('[')) return;
+  if (!c.accept('[')) return;
   while (text::is_alpha(c.peek())) ++c.at;
   const std::string_view name = line.substr(1, c.at - 1);
   std::int64_t rank = 0;
-  if (name.empty() || !c.take_number(1, 6, rank) || !c.take("]:")) return;
+  if (name.empty() || !c.parse_number(1, 6, rank) || !c.accept("]:")) return;
   if (name == "rank")
     block_.rank_mismatches += rank != label;
   else

@@ -15,20 +15,20 @@ constexpr std::array kMonths{
 
 }  // namespace
 
-void take_zone(text::Cursor& c, Civil& civil) {
+void parse_zone(text::Cursor& c, Civil& civil) {
   if (c.done()) return;
   const std::size_t before = c.at;
-  if (c.take('Z') || c.take(" UTC")) {
+  if (c.accept('Z') || c.accept(" UTC")) {
     civil.zone_minutes = 0;
     return;
   }
-  const bool spaced = c.take(' ');
+  const bool spaced = c.accept(' ');
   const bool west = c.peek() == '-';
   int hours = 0;
   int minutes = 0;
-  if ((c.take('+') || c.take('-')) && c.take_number(2, 2, hours)) {
-    const bool colon = c.take(':');
-    const bool has_minutes = c.take_number(2, 2, minutes);
+  if ((c.accept('+') || c.accept('-')) && c.parse_number(2, 2, hours)) {
+    const bool colon = c.accept(':');
+    const bool has_minutes = c.parse_number(2, 2, minutes);
     if (hours <= 15 && minutes < 60 && !text::is_digit(c.peek()) &&
         has_minutes >= (colon || spaced)) {
       civil.zone_minutes = (west ? -1 : 1) * (hours * 60 + minutes);
@@ -38,7 +38,7 @@ void take_zone(text::Cursor& c, Civil& civil) {
   c.at = before;
 }
 
-bool take_fraction(text::Cursor& cursor, int& millis) {
+bool parse_fraction(text::Cursor& cursor, int& millis) {
   if (!text::is_digit(cursor.peek())) return false;
   int scale = 100;
   millis = 0;
@@ -47,16 +47,16 @@ bool take_fraction(text::Cursor& cursor, int& millis) {
   return true;
 }
 
-bool take_clock(text::Cursor& c, Civil& civil) {
-  if (!c.take_number(1, 2, civil.hour) || !c.take(':') || !c.take_number(2, 2, civil.minute) ||
-      !c.take(':') || !c.take_number(2, 2, civil.second))
+bool parse_clock(text::Cursor& c, Civil& civil) {
+  if (!c.parse_number(1, 2, civil.hour) || !c.accept(':') || !c.parse_number(2, 2, civil.minute) ||
+      !c.accept(':') || !c.parse_number(2, 2, civil.second))
     return false;
   const std::size_t before = c.at;
-  if ((c.take('.') || c.take(',')) && !take_fraction(c, civil.millis)) c.at = before;
+  if ((c.accept('.') || c.accept(',')) && !parse_fraction(c, civil.millis)) c.at = before;
   return true;
 }
 
-bool take_month(text::Cursor& c, int& month) {
+bool parse_month(text::Cursor& c, int& month) {
   const auto found = std::find(kMonths.begin(), kMonths.end(), text::first_three(c.rest()));
   if (found == kMonths.end()) return false;
   month = static_cast<int>(found - kMonths.begin()) + 1;
@@ -78,19 +78,19 @@ bool Civil::valid() const {
   return year >= 1990 && year <= 2100 && date.ok();
 }
 
-bool scan_iso(text::Cursor& cursor, Civil& civil) {
+bool parse_iso(text::Cursor& cursor, Civil& civil) {
   text::Cursor c = cursor;
-  if (!c.take_number(4, 4, civil.year)) return false;
+  if (!c.parse_number(4, 4, civil.year)) return false;
   const char sign = c.peek() == '.' ? '.' : '-';
-  if (!c.take(sign) || !c.take_number(2, 2, civil.month) || !c.take(sign) ||
-      !c.take_number(2, 2, civil.day))
+  if (!c.accept(sign) || !c.parse_number(2, 2, civil.month) || !c.accept(sign) ||
+      !c.parse_number(2, 2, civil.day))
     return false;
   const char between = c.peek();
   if (between != 'T' && between != ' ' && between != '_' && between != '-') return false;
   ++c.at;
   if (between == ' ') c.skip_blanks();
-  if (!take_clock(c, civil)) return false;
-  take_zone(c, civil);
+  if (!parse_clock(c, civil)) return false;
+  parse_zone(c, civil);
   cursor.at = c.at;
   return true;
 }

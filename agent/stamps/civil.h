@@ -1,6 +1,6 @@
 // Date and time of day as they are printed, and the readers that time stamp formats share.
 //
-// Each take_* moves the cursor only as far as it understood; ranges are checked by valid(), not
+// Each parse_* moves the cursor only as far as it understood; ranges are checked by valid(), not
 // while reading. Pure functions, no allocation.
 #pragma once
 
@@ -20,15 +20,15 @@ struct Civil {
 };
 
 /// Digits after a decimal sign, to milliseconds.
-bool take_fraction(text::Cursor& cursor, int& millis);
+bool parse_fraction(text::Cursor& cursor, int& millis);
 /// hh:mm:ss with an optional fraction after `.` or `,`.
-bool take_clock(text::Cursor& cursor, Civil& civil);
+bool parse_clock(text::Cursor& cursor, Civil& civil);
 /// `Jan` .. `Dec` as 1 .. 12.
-bool take_month(text::Cursor& cursor, int& month);
+bool parse_month(text::Cursor& cursor, int& month);
 /// `Z`, ` UTC`, `+hh`, `+hh:mm`, `+hhmm`, the last two also after a blank; nothing if there is
 /// none.
-void take_zone(text::Cursor& cursor, Civil& civil);
+void parse_zone(text::Cursor& cursor, Civil& civil);
 /// YYYY-MM-DD or YYYY.MM.DD and time of day, with the usual separators and zones.
-bool scan_iso(text::Cursor& cursor, Civil& civil);
+bool parse_iso(text::Cursor& cursor, Civil& civil);
 
 }  // namespace l4::stamps

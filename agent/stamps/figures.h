@@ -19,25 +19,26 @@ inline bool is_tag(std::string_view word) {
 
 inline bool iso(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
-  return scan_iso(c, stamp.civil) && finish(line, 0, c.at, stamp);
+  return parse_iso(c, stamp.civil) && finish(line, 0, c.at, stamp);
 }
 
 /// `20261120T155421Z`, `20261120 15:54:21.5`, `20261120-155421`.
 inline bool iso_basic(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   Civil& d = stamp.civil;
-  if (!c.take_number(4, 4, d.year) || !c.take_number(2, 2, d.month) || !c.take_number(2, 2, d.day))
+  if (!c.parse_number(4, 4, d.year) || !c.parse_number(2, 2, d.month) ||
+      !c.parse_number(2, 2, d.day))
     return false;
-  if (!c.take('T') && !c.take(' ') && !c.take('-') && !c.take('_')) return false;
+  if (!c.accept('T') && !c.accept(' ') && !c.accept('-') && !c.accept('_')) return false;
   const std::size_t clock_at = c.at;
-  if (!take_clock(c, d)) {
+  if (!parse_clock(c, d)) {
     c.at = clock_at;
-    if (!c.take_number(2, 2, d.hour) || !c.take_number(2, 2, d.minute) ||
-        !c.take_number(2, 2, d.second) || text::is_digit(c.peek()))
+    if (!c.parse_number(2, 2, d.hour) || !c.parse_number(2, 2, d.minute) ||
+        !c.parse_number(2, 2, d.second) || text::is_digit(c.peek()))
       return false;
-    if ((c.take('.') || c.take(',')) && !take_fraction(c, d.millis)) return false;
+    if ((c.accept('.') || c.accept(',')) && !parse_fraction(c, d.millis)) return false;
   }
-  take_zone(c, d);
+  parse_zone(c, d);
   return (c.done() || !text::is_word(c.peek())) && finish(line, 0, c.at, stamp);
 }
 
@@ -49,8 +50,8 @@ inline bool python(std::string_view line, RawStamp& stamp) {
 inline bool bracket_iso(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
   if (line[0] == '(') return false;
-  if (!scan_iso(c, stamp.civil)) return false;
-  if (c.take(']')) return finish(line, 0, c.at, stamp);
+  if (!parse_iso(c, stamp.civil)) return false;
+  if (c.accept(']')) return finish(line, 0, c.at, stamp);
   c.skip_blanks();  // [2026-11-20 15:54:21 rank0 WARNING]
   stamp.cut_from = 1;
   stamp.cut_to = c.at;
@@ -70,11 +71,11 @@ inline bool tagged_iso(std::string_view line, RawStamp& stamp) {
     if (c.at == 0 || c.at > 32) return false;
     word = line.substr(0, c.at);
   }
-  c.take(':');
+  c.accept(':');
   c.skip_blanks();
   const std::size_t from = c.at;
-  if (!text::is_digit(c.peek()) || !is_tag(word) || !scan_iso(c, stamp.civil)) return false;
-  if (line[from - 1] == ':') c.take(':');  // Python's `INFO:time:text`
+  if (!text::is_digit(c.peek()) || !is_tag(word) || !parse_iso(c, stamp.civil)) return false;
+  if (line[from - 1] == ':') c.accept(':');  // Python's `INFO:time:text`
   return finish(line, from, c.at, stamp);
 }
 
@@ -82,15 +83,16 @@ inline bool tagged_iso(std::string_view line, RawStamp& stamp) {
 inline bool us_slash(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   Civil& d = stamp.civil;
-  if (!c.take_number(1, 2, d.month) || !c.take('/') || !c.take_number(1, 2, d.day) || !c.take('/'))
+  if (!c.parse_number(1, 2, d.month) || !c.accept('/') || !c.parse_number(1, 2, d.day) ||
+      !c.accept('/'))
     return false;
   const std::size_t year_at = c.at;
-  if (!c.take_number(2, 4, d.year) || c.at - year_at == 3) return false;
+  if (!c.parse_number(2, 4, d.year) || c.at - year_at == 3) return false;
   if (d.year < 100) d.year += 2000;
-  if (!c.take(' ') && !c.take(", ")) return false;
+  if (!c.accept(' ') && !c.accept(", ")) return false;
   c.skip_blanks();
-  if (!take_clock(c, d)) return false;
-  take_half_day(c, d);
+  if (!parse_clock(c, d)) return false;
+  parse_half_day(c, d);
   return finish(line, 0, c.at, stamp);
 }
 
@@ -98,8 +100,8 @@ inline bool us_slash(std::string_view line, RawStamp& stamp) {
 inline bool slash(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   Civil& d = stamp.civil;
-  if (!c.take_number(2, 4, d.year) || !c.take('/') || !c.take_number(2, 2, d.month) ||
-      !c.take('/') || !c.take_number(2, 2, d.day) || !c.take(' ') || !take_clock(c, d))
+  if (!c.parse_number(2, 4, d.year) || !c.accept('/') || !c.parse_number(2, 2, d.month) ||
+      !c.accept('/') || !c.parse_number(2, 2, d.day) || !c.accept(' ') || !parse_clock(c, d))
     return false;
   if (d.year < 100) d.year += 2000;
   return finish(line, 0, c.at, stamp);
@@ -109,8 +111,8 @@ inline bool slash(std::string_view line, RawStamp& stamp) {
 inline bool month_slash(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   Civil& d = stamp.civil;
-  return c.take_number(2, 2, d.month) && c.take('/') && c.take_number(2, 2, d.day) && c.take(' ') &&
-         take_clock(c, d) && finish(line, 0, c.at, stamp);
+  return c.parse_number(2, 2, d.month) && c.accept('/') && c.parse_number(2, 2, d.day) &&
+         c.accept(' ') && parse_clock(c, d) && finish(line, 0, c.at, stamp);
 }
 
 /// Rich's `[01/02/24 03:04:05]`, `[11/20 15:53:26 name]`, `[2026/11/20 15:53:26]`, TensorRT's
@@ -118,16 +120,17 @@ inline bool month_slash(std::string_view line, RawStamp& stamp) {
 inline bool bracket_slash(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
   Civil& d = stamp.civil;
-  const bool year_first = c.take_number(4, 4, d.year) && c.take('/');
+  const bool year_first = c.parse_number(4, 4, d.year) && c.accept('/');
   if (!year_first) c.at = 1;
-  if (!c.take_number(2, 2, d.month) || !c.take('/') || !c.take_number(2, 2, d.day)) return false;
+  if (!c.parse_number(2, 2, d.month) || !c.accept('/') || !c.parse_number(2, 2, d.day))
+    return false;
   if (!year_first) d.year = 0;
-  if (!year_first && c.take('/')) {
-    if (!c.take_number(2, 4, d.year)) return false;
+  if (!year_first && c.accept('/')) {
+    if (!c.parse_number(2, 4, d.year)) return false;
     if (d.year < 100) d.year += 2000;
   }
-  if (!(c.take(' ') || c.take('-')) || !take_clock(c, d)) return false;
-  if (c.take(']')) return finish(line, 0, c.at, stamp);
+  if (!(c.accept(' ') || c.accept('-')) || !parse_clock(c, d)) return false;
+  if (c.accept(']')) return finish(line, 0, c.at, stamp);
   c.skip_blanks();
   stamp.cut_from = 1;
   stamp.cut_to = c.at;
@@ -137,11 +140,11 @@ inline bool bracket_slash(std::string_view line, RawStamp& stamp) {
 /// `INFO 11-20 15:53:26 [file.py:3]` (vLLM), `[11-20 15:53:26]`, `11-20 15:53:26.123`: no year.
 inline bool month_day(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
-  const bool bracket = c.take('[');
+  const bool bracket = c.accept('[');
   if (!bracket && text::is_upper(c.peek())) {
     while (text::is_upper(c.peek())) ++c.at;
     const std::string_view word = line.substr(0, c.at);
-    if (!c.take(' ')) return false;
+    if (!c.accept(' ')) return false;
     c.skip_blanks();
     if (!text::is_digit(c.peek())) return false;
     stamp.level = text::level_of_word(word);
@@ -149,8 +152,8 @@ inline bool month_day(std::string_view line, RawStamp& stamp) {
   }
   const std::size_t from = bracket ? 0 : c.at;
   Civil& d = stamp.civil;
-  if (!c.take_number(2, 2, d.month) || !c.take('-') || !c.take_number(2, 2, d.day) ||
-      !c.take(' ') || !take_clock(c, d) || (bracket && !c.take(']')))
+  if (!c.parse_number(2, 2, d.month) || !c.accept('-') || !c.parse_number(2, 2, d.day) ||
+      !c.accept(' ') || !parse_clock(c, d) || (bracket && !c.accept(']')))
     return false;
   // Behind it vLLM says where: `[model.py:547] text`, of which the text is the message.
   stamp.origin = stamp.level != Level::unknown;
@@ -160,16 +163,16 @@ inline bool month_day(std::string_view line, RawStamp& stamp) {
 /// `[22:10:00.123]`, `22:10:00`, `[22:10:00 WARNING]`: a time of day. Durations end otherwise.
 inline bool clock_only(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
-  const bool bracket = c.take('[');
-  if (!text::is_digit(line[c.at + 1 < line.size() ? c.at + 1 : 0]) || !take_clock(c, stamp.civil))
+  const bool bracket = c.accept('[');
+  if (!text::is_digit(line[c.at + 1 < line.size() ? c.at + 1 : 0]) || !parse_clock(c, stamp.civil))
     return false;
   stamp.clock_only = true;
-  if (bracket && c.take(']')) return finish(line, 0, c.at, stamp);
+  if (bracket && c.accept(']')) return finish(line, 0, c.at, stamp);
   if (!bracket) {
-    take_half_day(c, stamp.civil);
+    parse_half_day(c, stamp.civil);
     return (c.done() || text::is_blank(c.peek())) && finish(line, 0, c.at, stamp);
   }
-  if (!c.take(' ') || !text::is_alpha(c.peek())) return false;
+  if (!c.accept(' ') || !text::is_alpha(c.peek())) return false;
   stamp.cut_from = 1;
   stamp.cut_to = c.at;
   return true;

@@ -15,13 +15,13 @@ namespace l4::stamps {
 /// unpadded day `[W613 02:25:19.600372791 file.cpp:4115]` (c10).
 inline bool glog(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
-  const bool bracket = c.take('[');
+  const bool bracket = c.accept('[');
   const Level level = text::level_of_letter(c.peek());
   if (level == Level::unknown) return false;
   ++c.at;
   const std::size_t digits_at = c.at;
   std::int64_t date = 0;
-  if (!c.take_number(3, 8, date)) return false;
+  if (!c.parse_number(3, 8, date)) return false;
   const std::size_t digits = c.at - digits_at;
   Civil& d = stamp.civil;
   if (digits == 8) {
@@ -33,17 +33,18 @@ inline bool glog(std::string_view line, RawStamp& stamp) {
   d.month = static_cast<int>(date / 100);
   d.day = static_cast<int>(date % 100);
   std::int64_t seconds = 0;
-  if (date == 0 && c.take(" 00:00:")) {  // absl before it has read a clock: seconds since the epoch
-    if (!c.take_number(10, 10, seconds) || !c.take('.') || !take_fraction(c, d.millis))
+  if (date == 0 &&
+      c.accept(" 00:00:")) {  // absl before it has read a clock: seconds since the epoch
+    if (!c.parse_number(10, 10, seconds) || !c.accept('.') || !parse_fraction(c, d.millis))
       return false;
     stamp.epoch_ms = seconds * 1000 + d.millis;
-  } else if (!c.take(' ') || !take_clock(c, d)) {
+  } else if (!c.accept(' ') || !parse_clock(c, d)) {
     return false;
   }
   c.skip_blanks();
   const std::size_t thread_at = c.at;
   std::int64_t thread = 0;
-  if (!c.take_number(1, 18, thread) || !c.take(' ')) c.at = thread_at;
+  if (!c.parse_number(1, 18, thread) || !c.accept(' ')) c.at = thread_at;
   c.skip_blanks();
   stamp.level = level;
   stamp.origin = true;
@@ -55,16 +56,16 @@ inline bool glog(std::string_view line, RawStamp& stamp) {
 /// `[NeMo W 2024-01-02 03:04:05 file:12]`, `[AUX I 2024-..`.
 inline bool nemo(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
-  c.take('[');
+  c.accept('[');
   while (text::is_alpha(c.peek())) ++c.at;
-  if (c.at < 3 || c.at > 12 || !c.take(' ')) return false;
+  if (c.at < 3 || c.at > 12 || !c.accept(' ')) return false;
   stamp.level = text::level_of_letter(c.peek());
   ++c.at;
-  if (stamp.level == Level::unknown || !c.take(' ')) return false;
+  if (stamp.level == Level::unknown || !c.accept(' ')) return false;
   c.skip_blanks();
   stamp.origin = true;
   const std::size_t from = c.at;
-  if (!scan_iso(c, stamp.civil)) return false;
+  if (!parse_iso(c, stamp.civil)) return false;
   c.skip_blanks();
   stamp.cut_from = from;
   stamp.cut_to = c.at;
@@ -76,21 +77,21 @@ inline bool tornado(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
   stamp.level = text::level_of_letter(c.peek());
   ++c.at;
-  if (stamp.level == Level::unknown || !c.take(' ')) return false;
+  if (stamp.level == Level::unknown || !c.accept(' ')) return false;
   const std::size_t from = c.at;
   Civil& d = stamp.civil;
-  if (!scan_iso(c, d)) {
+  if (!parse_iso(c, d)) {
     c.at = from;
     d = {};
-    if (c.take_number(2, 2, d.year) && c.take_number(2, 2, d.month) && c.take_number(2, 2, d.day) &&
-        c.take(' ')) {
+    if (c.parse_number(2, 2, d.year) && c.parse_number(2, 2, d.month) &&
+        c.parse_number(2, 2, d.day) && c.accept(' ')) {
       d.year += 2000;
     } else {
       c.at = from;
       d = {};
       stamp.clock_only = true;
     }
-    if (!take_clock(c, d)) return false;
+    if (!parse_clock(c, d)) return false;
   }
   c.skip_blanks();
   stamp.cut_from = from;
@@ -111,11 +112,11 @@ inline bool ascend(std::string_view line, RawStamp& stamp) {
     c.at = end + 2;
   }
   const std::size_t from = c.at;
-  if (line.size() < from + 19 || line[from + 10] != '-' || !scan_iso(c, stamp.civil)) return false;
+  if (line.size() < from + 19 || line[from + 10] != '-' || !parse_iso(c, stamp.civil)) return false;
   int micros = 0;
   if (c.peek() == '.') {
     ++c.at;
-    take_fraction(c, micros);
+    parse_fraction(c, micros);
   }
   return finish(line, from, c.at, stamp);
 }
@@ -124,11 +125,11 @@ inline bool ascend(std::string_view line, RawStamp& stamp) {
 inline bool one_ccl(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   Civil& d = stamp.civil;
-  if (!c.take_number(4, 4, d.year) || !c.take(':') || !c.take_number(2, 2, d.month) ||
-      !c.take(':') || !c.take_number(2, 2, d.day) || !c.take('-') || !take_clock(c, d))
+  if (!c.parse_number(4, 4, d.year) || !c.accept(':') || !c.parse_number(2, 2, d.month) ||
+      !c.accept(':') || !c.parse_number(2, 2, d.day) || !c.accept('-') || !parse_clock(c, d))
     return false;
   std::int64_t thread = 0;
-  if (c.take(":(") && c.take_number(1, 18, thread)) c.take(')');
+  if (c.accept(":(") && c.parse_number(1, 18, thread)) c.accept(')');
   return finish(line, 0, c.at, stamp);
 }
 

@@ -15,20 +15,20 @@ constexpr std::array kDays{text::first_three("Mon"), text::first_three("Tue"),
 
 }  // namespace
 
-bool take_program_host(text::Cursor& cursor, std::string_view& host) {
+bool parse_program_host(text::Cursor& cursor, std::string_view& host) {
   text::Cursor c = cursor;
   c.skip_blanks();
   const std::size_t from = c.at;
   while (text::is_host(c.peek())) ++c.at;
   const std::string_view name = c.text.substr(from, c.at - from);
-  if (name.empty() || !c.take(' ') || text::level_of_word(name) != Level::unknown) return false;
+  if (name.empty() || !c.accept(' ') || text::level_of_word(name) != Level::unknown) return false;
   c.skip_blanks();
   const std::size_t program = c.at;
   while (text::is_host(c.peek()) || c.peek() == '/' || c.peek() == '@') ++c.at;
   if (c.at == program) return false;
-  if (c.take('[')) {
+  if (c.accept('[')) {
     std::int64_t pid = 0;
-    if (!c.take_number(1, 10, pid) || !c.take(']')) return false;
+    if (!c.parse_number(1, 10, pid) || !c.accept(']')) return false;
   }
   if (c.peek() != ':') return false;
   host = name;
@@ -36,15 +36,15 @@ bool take_program_host(text::Cursor& cursor, std::string_view& host) {
   return true;
 }
 
-void take_half_day(text::Cursor& c, Civil& civil) {
-  if (c.take(" PM") || c.take(" pm")) {
+void parse_half_day(text::Cursor& c, Civil& civil) {
+  if (c.accept(" PM") || c.accept(" pm")) {
     if (civil.hour < 12) civil.hour += 12;
-  } else if (c.take(" AM") || c.take(" am")) {
+  } else if (c.accept(" AM") || c.accept(" am")) {
     if (civil.hour == 12) civil.hour = 0;
   }
 }
 
-bool take_day_name(text::Cursor& c) {
+bool parse_day_name(text::Cursor& c) {
   const bool found =
       std::find(kDays.begin(), kDays.end(), text::first_three(c.rest())) != kDays.end();
   c.at += found ? 3 : 0;

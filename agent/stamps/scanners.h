@@ -21,7 +21,7 @@ inline std::size_t skip_separator(std::string_view line, std::size_t at) {
   const char sign = c.peek();
   if (sign == '-' || sign == '|' || sign == ':' || sign == ',') {
     ++c.at;
-    if (c.take(' ') || c.take('\t')) return c.at;
+    if (c.accept(' ') || c.accept('\t')) return c.at;
   }
   return at < line.size() && text::is_blank(line[at]) ? at + 1 : at;
 }
@@ -33,9 +33,9 @@ inline bool finish(std::string_view line, std::size_t from, std::size_t to, RawS
   return true;
 }
 /// ` host program[pid]:` behind a stamp: the host; the cursor stands before the program.
-bool take_program_host(text::Cursor& cursor, std::string_view& host);
+bool parse_program_host(text::Cursor& cursor, std::string_view& host);
 /// `AM` or `PM` behind a time of day.
-void take_half_day(text::Cursor& cursor, Civil& civil);
-bool take_day_name(text::Cursor& cursor);
+void parse_half_day(text::Cursor& cursor, Civil& civil);
+bool parse_day_name(text::Cursor& cursor);
 
 }  // namespace l4::stamps

@@ -14,17 +14,17 @@ namespace l4::stamps {
 
 /// Seconds, milli-, micro- or nanoseconds since the epoch by the number of digits, as times of this
 /// century. Whole seconds are not told from other numbers and give none.
-inline bool take_epoch(text::Cursor& c, RawStamp& stamp) {
+inline bool parse_epoch(text::Cursor& c, RawStamp& stamp) {
   const std::size_t from = c.at;
   std::int64_t value = 0;
-  if (!c.take_number(10, 18, value)) return false;
+  if (!c.parse_number(10, 18, value)) return false;
   const bool nanos = c.at - from == 18 && text::is_digit(c.peek());
   if (nanos) ++c.at;
   std::int64_t scale = 1;
   switch (c.at - from) {
     case 10: {
       int millis = 0;
-      if (!c.take('.') || !take_fraction(c, millis)) return false;
+      if (!c.accept('.') || !parse_fraction(c, millis)) return false;
       value = value * 1000 + millis;
       break;
     }
@@ -45,7 +45,7 @@ inline bool take_epoch(text::Cursor& c, RawStamp& stamp) {
 }
 
 /// `host ` before the program, or nothing before `kernel:`, which some collectors leave alone.
-inline bool take_host(text::Cursor& c, std::string_view& host) {
+inline bool parse_host(text::Cursor& c, std::string_view& host) {
   c.skip_blanks();
   if (c.rest().starts_with("kernel: ")) return true;
   const std::size_t from = c.at;
@@ -57,27 +57,27 @@ inline bool take_host(text::Cursor& c, std::string_view& host) {
 }
 
 /// Behind the priority of RFC 5424: `1 time host app procid msgid [data] text`.
-inline bool take_rfc5424(text::Cursor& c, RawStamp& stamp) {
-  if (!c.take("1 ")) return false;
-  if (c.take("- "))
+inline bool parse_rfc5424(text::Cursor& c, RawStamp& stamp) {
+  if (!c.accept("1 ")) return false;
+  if (c.accept("- "))
     stamp.timeless = true;
-  else if (!scan_iso(c, stamp.civil) || !c.take(' '))
+  else if (!parse_iso(c, stamp.civil) || !c.accept(' '))
     return false;
   const auto word = [&] {
     const std::size_t from = c.at;
     while (!c.done() && c.peek() != ' ') ++c.at;
     const std::string_view text = c.text.substr(from, c.at - from);
-    c.take(' ');
+    c.accept(' ');
     return text;
   };
   if (const std::string_view host = word(); host != "-") stamp.host = host;
   for (int field = 0; field < 3; ++field) word();
   while (c.peek() == '[') {  // data: its values may hold blanks, and brackets with a backslash
     while (!c.done() && c.peek() != ']') c.at += c.peek() == '\\' ? 2 : 1;
-    if (!c.take(']')) return false;
+    if (!c.accept(']')) return false;
   }
-  c.take("- ");
-  c.take("\xEF\xBB\xBF");
+  c.accept("- ");
+  c.accept("\xEF\xBB\xBF");
   c.skip_blanks();
   stamp.cut_to = c.at;
   return true;
@@ -86,9 +86,9 @@ inline bool take_rfc5424(text::Cursor& c, RawStamp& stamp) {
 /// `1795190061.123456 text`, `1795190061123 text`; journalctl's short-unix has a host behind it.
 inline bool epoch(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
-  if (!take_epoch(c, stamp) || !(c.done() || text::is_blank(c.peek()))) return false;
+  if (!parse_epoch(c, stamp) || !(c.done() || text::is_blank(c.peek()))) return false;
   text::Cursor behind = c;
-  if (!take_program_host(behind, stamp.host)) return finish(line, 0, c.at, stamp);
+  if (!parse_program_host(behind, stamp.host)) return finish(line, 0, c.at, stamp);
   stamp.cut_to = behind.at;
   return true;
 }
@@ -96,17 +96,17 @@ inline bool epoch(std::string_view line, RawStamp& stamp) {
 /// UCX's `[1759897476.656360]`.
 inline bool bracket_epoch(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
-  return take_epoch(c, stamp) && c.take(']') && finish(line, 0, c.at, stamp);
+  return parse_epoch(c, stamp) && c.accept(']') && finish(line, 0, c.at, stamp);
 }
 
 /// `Mar  2 15:59:56 host program[pid]: text`.
 inline bool syslog(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   Civil& d = stamp.civil;
-  if (!take_month(c, d.month) || !c.take(' ')) return false;
+  if (!parse_month(c, d.month) || !c.accept(' ')) return false;
   c.skip_blanks();
-  if (!c.take_number(1, 2, d.day) || !c.take(' ') || !take_clock(c, d)) return false;
-  if (!take_host(c, stamp.host)) return false;
+  if (!c.parse_number(1, 2, d.day) || !c.accept(' ') || !parse_clock(c, d)) return false;
+  if (!parse_host(c, stamp.host)) return false;
   stamp.cut_to = c.at;
   return true;
 }
@@ -114,8 +114,8 @@ inline bool syslog(std::string_view line, RawStamp& stamp) {
 /// `2024-03-02T15:59:56.123456+00:00 host kernel: text`.
 inline bool syslog_iso(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
-  if (line.size() < 24 || line[10] != 'T' || !scan_iso(c, stamp.civil)) return false;
-  if (!stamp.civil.zone_minutes || !take_program_host(c, stamp.host)) return false;
+  if (line.size() < 24 || line[10] != 'T' || !parse_iso(c, stamp.civil)) return false;
+  if (!stamp.civil.zone_minutes || !parse_program_host(c, stamp.host)) return false;
   stamp.cut_to = c.at;
   return true;
 }
@@ -125,23 +125,25 @@ inline bool syslog_iso(std::string_view line, RawStamp& stamp) {
 inline bool uptime(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
   c.skip_blanks();
-  c.take('+');
+  c.accept('+');
   std::int64_t value = 0;
-  if (!c.take_number(1, 9, value) || !c.take('.') || !c.take_number(6, 6, value) || !c.take(']'))
+  if (!c.parse_number(1, 9, value) || !c.accept('.') || !c.parse_number(6, 6, value) ||
+      !c.accept(']'))
     return false;
   std::size_t end = c.at;
   c.skip_blanks();
-  if (c.take('[')) {
+  if (c.accept('[')) {
     c.skip_blanks();
-    if ((c.take('T') || c.take('C')) && c.take_number(1, 10, value) && c.take(']')) end = c.at;
+    if ((c.accept('T') || c.accept('C')) && c.parse_number(1, 10, value) && c.accept(']'))
+      end = c.at;
   }
   stamp.timeless = true;
   c.at = end;
   // journalctl's short-monotonic has a host there; drivers name devices in the same way.
   text::Cursor behind = c;
   std::string_view host;
-  if (take_program_host(behind, host) && (behind.rest().starts_with("kernel:") ||
-                                          behind.rest().find("]:") < behind.rest().find(": "))) {
+  if (parse_program_host(behind, host) && (behind.rest().starts_with("kernel:") ||
+                                           behind.rest().find("]:") < behind.rest().find(": "))) {
     stamp.host = host;
     end = behind.at;
   }
@@ -154,9 +156,9 @@ inline bool uptime(std::string_view line, RawStamp& stamp) {
 inline bool syslog_priority(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
   std::int64_t priority = 0;
-  if (!c.take_number(1, 3, priority) || priority > 191 || !c.take('>')) return false;
+  if (!c.parse_number(1, 3, priority) || priority > 191 || !c.accept('>')) return false;
   RawStamp inner;
-  if (take_rfc5424(c, inner)) {
+  if (parse_rfc5424(c, inner)) {
     stamp = inner;
   } else {
     const std::string_view rest = c.rest();
@@ -174,10 +176,11 @@ inline bool syslog_priority(std::string_view line, RawStamp& stamp) {
 inline bool dmesg_minute(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
   Civil& d = stamp.civil;
-  if (!take_month(c, d.month)) return false;
+  if (!parse_month(c, d.month)) return false;
   c.skip_blanks();
-  return c.take_number(1, 2, d.day) && c.take(' ') && c.take_number(2, 2, d.hour) && c.take(':') &&
-         c.take_number(2, 2, d.minute) && c.take(']') && finish(line, 0, c.at, stamp);
+  return c.parse_number(1, 2, d.day) && c.accept(' ') && c.parse_number(2, 2, d.hour) &&
+         c.accept(':') && c.parse_number(2, 2, d.minute) && c.accept(']') &&
+         finish(line, 0, c.at, stamp);
 }
 
 /// `kern  :warn  : 2025-01-21T04:41:44,283302+00:00 text`: dmesg -x, with any of its times.
@@ -185,18 +188,18 @@ inline bool dmesg_decoded(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   while (text::is_lower(c.peek())) ++c.at;
   c.skip_blanks();
-  if (c.at < 4 || c.at > 10 || !c.take(':')) return false;
+  if (c.at < 4 || c.at > 10 || !c.accept(':')) return false;
   const std::size_t from = c.at;
   while (text::is_lower(c.peek())) ++c.at;
   const Level level = text::level_of_syslog(line.substr(from, c.at - from));
   c.skip_blanks();
-  if (!c.take(": ")) return false;
+  if (!c.accept(": ")) return false;
   const std::size_t stamp_at = c.at;
   const std::string_view rest = c.rest();
   if (!rest.empty() && rest[0] == '[') {
     if (!uptime(rest, stamp) && !ctime_like(rest, stamp)) return false;
     stamp.cut_to += stamp_at;
-  } else if (!text::is_digit(c.peek()) || !scan_iso(c, stamp.civil)) {
+  } else if (!text::is_digit(c.peek()) || !parse_iso(c, stamp.civil)) {
     return false;
   } else {
     finish(line, 0, c.at, stamp);
@@ -211,8 +214,8 @@ inline bool kmsg(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   int priority = 0;
   std::int64_t number = 0;
-  if (!c.take_number(1, 3, priority) || !c.take(',') || !c.take_number(1, 18, number) ||
-      !c.take(',') || !c.take_number(1, 18, number) || !c.take(','))
+  if (!c.parse_number(1, 3, priority) || !c.accept(',') || !c.parse_number(1, 18, number) ||
+      !c.accept(',') || !c.parse_number(1, 18, number) || !c.accept(','))
     return false;
   const std::size_t end = line.substr(0, 64).find(';', c.at);
   if (end == std::string_view::npos) return false;

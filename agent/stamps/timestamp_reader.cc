@@ -98,7 +98,7 @@ std::optional<TimeMs> TimestampReader::time_of(const RawStamp& raw) {
   return in_year(year - 1);
 }
 
-std::optional<TimeMs> TimestampReader::take_field(const RawStamp& raw, Fields kind) {
+std::optional<TimeMs> TimestampReader::resolve_field(const RawStamp& raw, Fields kind) {
   ++hits_[kStampFormatsMax + static_cast<std::size_t>(kind)];
   return time_of(raw);
 }

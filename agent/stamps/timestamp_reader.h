@@ -33,7 +33,7 @@ class TimestampReader {
   std::optional<Stamp> read(std::string_view line);
   /// A stamp that a field of the line held; `kind` is how the line was written.
   enum class Fields : std::uint8_t { json, logfmt };
-  std::optional<TimeMs> take_field(const RawStamp& raw, Fields kind);
+  std::optional<TimeMs> resolve_field(const RawStamp& raw, Fields kind);
   /// Format of most stamps so far, "none" before the first.
   std::string_view format() const;
 

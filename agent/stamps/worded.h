@@ -15,21 +15,21 @@ namespace l4::stamps {
 /// `Thu Mar  2 15:59:56 2023`, in brackets from dmesg -T, with AM or PM from date.
 inline bool ctime_like(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
-  const bool bracket = c.take('[');
-  if (!take_day_name(c)) return false;
+  const bool bracket = c.accept('[');
+  if (!parse_day_name(c)) return false;
   c.skip_blanks();
   Civil& d = stamp.civil;
-  if (!take_month(c, d.month)) return false;
+  if (!parse_month(c, d.month)) return false;
   c.skip_blanks();
-  if (!c.take_number(1, 2, d.day) || !c.take(' ') || !take_clock(c, d)) return false;
-  take_half_day(c, d);
+  if (!c.parse_number(1, 2, d.day) || !c.accept(' ') || !parse_clock(c, d)) return false;
+  parse_half_day(c, d);
   c.skip_blanks();
   if (text::is_upper(c.peek())) {  // zone name: only UTC is certain
-    if (c.take("UTC") || c.take("GMT")) d.zone_minutes = 0;
+    if (c.accept("UTC") || c.accept("GMT")) d.zone_minutes = 0;
     while (text::is_upper(c.peek())) ++c.at;
     c.skip_blanks();
   }
-  if (!c.take_number(4, 4, d.year) || (bracket && !c.take(']'))) return false;
+  if (!c.parse_number(4, 4, d.year) || (bracket && !c.accept(']'))) return false;
   return finish(line, 0, c.at, stamp);
 }
 
@@ -37,36 +37,37 @@ inline bool ctime_like(std::string_view line, RawStamp& stamp) {
 /// `Nov 20, 2026 3:54:21 PM`, and journalctl's `Fri 2026-11-20 15:54:21 UTC host program:`.
 inline bool date_in_words(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
-  const bool bracket = c.take('[');
-  if (take_day_name(c)) {
-    c.take(',');
-    if (!c.take(' ')) return false;
+  const bool bracket = c.accept('[');
+  if (parse_day_name(c)) {
+    c.accept(',');
+    if (!c.accept(' ')) return false;
   }
   Civil& d = stamp.civil;
-  if (scan_iso(c, d)) {
-    if (text::Cursor behind = c; take_program_host(behind, stamp.host)) {
+  if (parse_iso(c, d)) {
+    if (text::Cursor behind = c; parse_program_host(behind, stamp.host)) {
       stamp.cut_to = behind.at;
       return true;
     }
     return finish(line, 0, c.at, stamp);
   }
   d = {};
-  if (take_month(c, d.month)) {
-    if (!c.take(' ') || !c.take_number(1, 2, d.day) || !c.take(", ") ||
-        !c.take_number(4, 4, d.year))
+  if (parse_month(c, d.month)) {
+    if (!c.accept(' ') || !c.parse_number(1, 2, d.day) || !c.accept(", ") ||
+        !c.parse_number(4, 4, d.year))
       return false;
   } else {
-    if (!c.take_number(1, 2, d.day)) return false;
+    if (!c.parse_number(1, 2, d.day)) return false;
     const char between = c.peek();
     if (between != ' ' && between != '/' && between != '-') return false;
     ++c.at;
-    if (!take_month(c, d.month) || !c.take(between) || !c.take_number(4, 4, d.year)) return false;
+    if (!parse_month(c, d.month) || !c.accept(between) || !c.parse_number(4, 4, d.year))
+      return false;
   }
-  if (!(c.take(' ') || c.take(':')) || !take_clock(c, d)) return false;
-  take_half_day(c, d);
-  if (c.take(" GMT")) d.zone_minutes = 0;
-  take_zone(c, d);
-  if (bracket && !c.take(']')) return false;
+  if (!(c.accept(' ') || c.accept(':')) || !parse_clock(c, d)) return false;
+  parse_half_day(c, d);
+  if (c.accept(" GMT")) d.zone_minutes = 0;
+  parse_zone(c, d);
+  if (bracket && !c.accept(']')) return false;
   return finish(line, 0, c.at, stamp);
 }
 
@@ -88,7 +89,7 @@ inline bool mllog(std::string_view line, RawStamp& stamp) {
   if (at == std::string_view::npos) return false;
   text::Cursor c{line, at + kKey.size()};
   std::int64_t value = 0;
-  if (!c.take_number(12, 14, value)) return false;
+  if (!c.parse_number(12, 14, value)) return false;
   stamp.epoch_ms = value;
   return true;
 }
@@ -103,10 +104,10 @@ inline bool keyed(std::string_view line, RawStamp& stamp) {
     const std::size_t at = line[0] == '{' ? head.find(key) : head.starts_with(key) ? 0 : head.npos;
     if (at == std::string_view::npos) continue;
     text::Cursor c{head, at + key.size()};
-    c.take(':');
+    c.accept(':');
     c.skip_blanks();
-    c.take('"');
-    if (!text::is_digit(c.peek()) || !scan_iso(c, stamp.civil)) continue;
+    c.accept('"');
+    if (!text::is_digit(c.peek()) || !parse_iso(c, stamp.civil)) continue;
     stamp.level = text::level_of_key(head);
     return true;
   }
@@ -144,8 +145,8 @@ inline bool spoken(std::string_view line, RawStamp& stamp) {
     if (at == std::string_view::npos) continue;
     text::Cursor c{line, at + word.size()};
     c.skip_blanks();
-    if (!text::is_digit(c.peek()) || !scan_iso(c, stamp.civil)) continue;
-    take_half_day(c, stamp.civil);
+    if (!text::is_digit(c.peek()) || !parse_iso(c, stamp.civil)) continue;
+    parse_half_day(c, stamp.civil);
     return true;
   }
   return false;

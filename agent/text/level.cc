@@ -159,7 +159,7 @@ Level level_of_key(std::string_view line) {
     if (at == std::string_view::npos) continue;
     Cursor c{line, at + key.size()};
     c.skip_blanks();
-    c.take('"');
+    c.accept('"');
     const std::size_t from = c.at;
     while (is_alpha(c.peek())) ++c.at;
     const std::string_view word = line.substr(from, c.at - from);

@@ -98,7 +98,7 @@ inline bool contains(std::string_view text, std::string_view word) {
          ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
 }
 
-/// Reads along a text; every take_* leaves the cursor alone if it fails.
+/// Reads along a text; accept() and parse_number() leave the cursor alone if they fail.
 struct Cursor {
   std::string_view text;
   std::size_t at = 0;
@@ -107,18 +107,18 @@ struct Cursor {
   char peek() const { return at < text.size() ? text[at] : '\0'; }
   std::string_view rest() const { return text.substr(at); }
 
-  bool take(char c) {
+  bool accept(char c) {
     if (peek() != c || done()) return false;
     ++at;
     return true;
   }
-  bool take(std::string_view word) {
+  bool accept(std::string_view word) {
     if (!rest().starts_with(word)) return false;
     at += word.size();
     return true;
   }
   /// Between `least` and `most` decimal digits, at most 18.
-  bool take_number(std::size_t least, std::size_t most, std::int64_t& out) {
+  bool parse_number(std::size_t least, std::size_t most, std::int64_t& out) {
     std::size_t i = at;
     std::int64_t value = 0;
     while (i < text.size() && i - at < most && is_digit(text[i]))
@@ -128,9 +128,9 @@ struct Cursor {
     at = i;
     return true;
   }
-  bool take_number(std::size_t least, std::size_t most, int& out) {
+  bool parse_number(std::size_t least, std::size_t most, int& out) {
     std::int64_t value = 0;
-    if (!take_number(least, most, value)) return false;
+    if (!parse_number(least, most, value)) return false;
     out = static_cast<int>(value);
     return true;
   }

@@ -51,7 +51,7 @@ TEST_CASE("speaker prefix: one row per kind") {
     CAPTURE(std::string{row.line});
     Prefixes prefixes;
     std::string_view line = row.line;
-    take_prefixes(line, trust, prefixes);
+    parse_prefixes(line, trust, prefixes);
     CHECK(std::string{line} == row.rest);
     CHECK((prefixes.speaker.rank ? prefixes.speaker.rank->value() : -1) == row.rank);
     CHECK(prefixes.speaker.local_rank.value_or(-1) == row.local);
