@@ -60,7 +60,7 @@ bool PartsReader::go_to(std::size_t part, std::uint64_t offset, decode::Decoder&
   while (at_ < offset) {
     const std::string_view text = read(offset - at_);
     if (text.empty()) return false;
-    decoder.get_used_to(text);
+    decoder.learn_prefixes(text);
   }
   return true;
 }

@@ -10,10 +10,10 @@
 #include "agent/decode/envelope.h"
 #include "agent/decode/fold.h"
 #include "agent/decode/line_framer.h"
-#include "agent/decode/looks.h"
 #include "agent/decode/progress_bar.h"
 #include "agent/decode/structured_line.h"
 #include "agent/decode/survey.h"
+#include "agent/decode/wording.h"
 #include "agent/stamps/timestamp_reader.h"
 #include "agent/text/scan.h"
 
@@ -66,12 +66,12 @@ bool may_be_stamp(std::string_view text) {
 }  // namespace
 
 struct Decoder::State {
-  State(Options given, Sink sink, LooksReader* shared)
+  State(Options given, Sink sink, WordingReader* shared)
       : options(given),
         framer(given.line_bytes_max),
         stamps(given.zone, given.year_hint),
-        own_looks(shared == nullptr ? std::make_unique<LooksReader>() : nullptr),
-        looks(shared == nullptr ? *own_looks : *shared),
+        own_wording(shared == nullptr ? std::make_unique<WordingReader>() : nullptr),
+        wording(shared == nullptr ? *own_wording : *shared),
         folder(given.fold_lines_max, [this, out = std::move(sink)](const Record& record) {
           ++stats.records;
           out(record);
@@ -94,8 +94,8 @@ struct Decoder::State {
   LineFramer framer;
   Survey survey;
   stamps::TimestampReader stamps;
-  std::unique_ptr<LooksReader> own_looks;  // null where they are shared
-  LooksReader& looks;
+  std::unique_ptr<WordingReader> own_wording;  // null where they are shared
+  WordingReader& wording;
   Folder folder;
   std::string pending;  // the block that is not full yet
   StructuredLine fields;
@@ -125,7 +125,7 @@ void Decoder::State::feed(std::string_view chunk) {
 }
 
 void Decoder::State::block(std::string_view bytes) {
-  survey.look_at(bytes);
+  survey.observe(bytes);
   trust = survey.trust();
   framer.give(bytes);
   RawLine raw;
@@ -290,7 +290,7 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
     return;
   }
   if (prefixes.ray) text = without_repeat_note(text);
-  const std::optional<Rank> named = looks.read(text, message);
+  const std::optional<Rank> named = wording.read(text, message);
   if (!prefixes.speaker.rank) prefixes.speaker.rank = named;
   record.speaker = prefixes.speaker;
   record.lines = lines;
@@ -312,8 +312,8 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
   folder.add(message);
 }
 
-Decoder::Decoder(Options options, Sink sink, LooksReader* looks)
-    : state_(std::make_unique<State>(options, std::move(sink), looks)) {}
+Decoder::Decoder(Options options, Sink sink, WordingReader* wording)
+    : state_(std::make_unique<State>(options, std::move(sink), wording)) {}
 Decoder::~Decoder() = default;
 Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
@@ -322,33 +322,33 @@ void Decoder::start_at(std::uint64_t line, std::uint64_t offset) {
   state_->framer.start_at(line, offset);
 }
 
-void Decoder::get_used_to(std::string_view text) {
-  state_->survey.look_at(text);
+void Decoder::learn_prefixes(std::string_view text) {
+  state_->survey.observe(text);
 }
 
 void Decoder::feed(std::string_view chunk) {
   state_->feed(chunk);
 }
 
-void Decoder::settle() {
+void Decoder::flush_block() {
   state_->block(state_->pending);
   state_->pending.clear();
 }
 
-void Decoder::let_go() {
+void Decoder::release_held() {
   for (const Stream stream : {Stream::none, Stream::out, Stream::err}) state_->end_partial(stream);
   state_->folder.finish();
 }
 
-void Decoder::offer() {
-  settle();
+void Decoder::emit_unfinished() {
+  flush_block();
   RawLine raw;
-  if (state_->framer.offer(raw)) state_->line(raw);
+  if (state_->framer.emit_unfinished(raw)) state_->line(raw);
 }
 
 Progress Decoder::progress() const {
-  const Place front{state_->framer.offset(), state_->framer.lines()};
-  Place given = front;
+  const TextPosition front{state_->framer.offset(), state_->framer.lines()};
+  TextPosition given = front;
   const auto hold = [&](wire::ByteRange bytes, std::uint64_t line) {
     if (bytes.from < given.bytes) given = {bytes.from, line - 1};
   };
@@ -359,14 +359,14 @@ Progress Decoder::progress() const {
 }
 
 void Decoder::end_part() {
-  settle();
+  flush_block();
   RawLine raw;
   if (state_->framer.finish(raw)) state_->line(raw);
 }
 
 void Decoder::finish() {
   end_part();
-  let_go();
+  release_held();
 }
 
 const Stats& Decoder::stats() const {

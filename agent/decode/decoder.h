@@ -23,7 +23,7 @@
 
 namespace l4::decode {
 
-class LooksReader;
+class WordingReader;
 
 struct Options {
   std::size_t line_bytes_max = 16 * 1024;
@@ -46,15 +46,15 @@ struct Stats {
 };
 
 /// A place in the text of a file.
-struct Place {
+struct TextPosition {
   std::uint64_t bytes = 0, lines = 0;  ///< that stand before it
-  bool operator==(const Place&) const = default;
+  bool operator==(const TextPosition&) const = default;
 };
 
 /// How far a decoder is. What waits for its block stands behind `front`.
 struct Progress {
-  Place given;              ///< all before it was given, as records or counts
-  Place front;              ///< where the next line begins; behind `given` while records wait
+  TextPosition given;       ///< all before it was given, as records or counts
+  TextPosition front;       ///< where the next line begins; behind `given` while records wait
   bool unfinished = false;  ///< bytes of that line are here
   bool bar = false;         ///< it is a progress bar: it may never end
 };
@@ -63,9 +63,9 @@ class Decoder {
  public:
   using Sink = std::function<void(const Record&)>;  // called per record, built once per file
 
-  /// `looks`: what decoders of one thread share, as what lines look like is learned once for all
+  /// `wording`: what decoders of one thread share, as what lines look like is learned once for all
   /// files; it must outlive them. Null: the decoder has its own.
-  Decoder(Options options, Sink sink, LooksReader* looks = nullptr);
+  Decoder(Options options, Sink sink, WordingReader* wording = nullptr);
   ~Decoder();
   Decoder(Decoder&&) noexcept;
   Decoder& operator=(Decoder&&) noexcept;
@@ -73,15 +73,15 @@ class Decoder {
   /// Begin in the middle of a file: line number and byte offset of the next byte fed.
   void start_at(std::uint64_t line, std::uint64_t offset);
   /// Learns from text that stands before what will be fed how lines begin there; gives no records.
-  void get_used_to(std::string_view text);
+  void learn_prefixes(std::string_view text);
   void feed(std::string_view chunk);
   /// Decodes what has been fed but waits for its block (64 KiB) to fill: for a live file that is
   /// quiet. An unfinished line stays open.
-  void settle();
+  void flush_block();
   /// Gives records that wait for more lines as they stand, but for an unfinished line.
-  void let_go();
+  void release_held();
   /// Gives the unfinished line, if there is one; what follows of it is another piece of that line.
-  void offer();
+  void emit_unfinished();
   /// What follows comes from the next file of a rotated log: ends the last line, not the folds.
   void end_part();
   /// Ends the last line and the last fold.

@@ -59,23 +59,23 @@ void Folder::add(const Message& message) {
       Fold* const fold = open_[*index].get();
       // What joins may itself be a message that a container cut into parts.
       const bool fits = fold->lines.size() + message.record.lines.size() <= fold_lines_max_;
-      const Verdict verdict = fits ? judge(*fold, message, shape) : Verdict::end;
-      if (verdict != Verdict::pass && verdict != Verdict::end) {
-        if (verdict == Verdict::split_and_join) {
+      const Decision decision = fits ? judge(*fold, message, shape) : Decision::end;
+      if (decision != Decision::pass && decision != Decision::end) {
+        if (decision == Decision::split_and_join) {
           split(*fold);
           fold->text.assign(text::trim(message.body));
         }
         join(*fold, message);
         if (shape == Shape::file_frame) append_frame(message.body, fold->stack);
         fold->after_colon = shape == Shape::note && text::trim_right(message.body).ends_with(':');
-        if (verdict == Verdict::join_and_end || fold->lines.size() == fold_lines_max_) {
+        if (decision == Decision::join_and_end || fold->lines.size() == fold_lines_max_) {
           end(*index);
-        } else if (verdict == Verdict::join_and_split) {
+        } else if (decision == Decision::join_and_split) {
           split(*fold);
         }
         return;
       }
-      if (verdict == Verdict::pass && ++fold->passed <= kPassedMax) {
+      if (decision == Decision::pass && ++fold->passed <= kPassedMax) {
         sink_(message.record);
         return;
       }
@@ -148,7 +148,7 @@ void Folder::begin(const Message& message, Shape shape, Kind kind) {
   if (swept_at_ == 0 || open_.size() == 1) swept_at_ = message.record.lines.front();
 }
 
-Folder::Verdict Folder::judge(Fold& fold, const Message& message, Shape shape) {
+Folder::Decision Folder::judge(Fold& fold, const Message& message, Shape shape) {
   const bool next = message.voice != 0 || adjacent(fold, message);
   switch (fold.kind) {
     case Kind::traceback:
@@ -157,20 +157,20 @@ Folder::Verdict Folder::judge(Fold& fold, const Message& message, Shape shape) {
     case Kind::native:
       return judge_native(fold, message, shape);
     case Kind::warning:
-      return next && shape == Shape::indented && !stamped(fold, message) ? Verdict::join_and_end
-                                                                         : Verdict::end;
+      return next && shape == Shape::indented && !stamped(fold, message) ? Decision::join_and_end
+                                                                         : Decision::end;
     case Kind::usage:
       if (shape == Shape::usage_error) {
         fold.text.assign(message.record.text);
         fold.record.level = Level::error;
-        return Verdict::join_and_end;
+        return Decision::join_and_end;
       }
-      return next && indent_of(message.body) >= 1 && !stamped(fold, message) ? Verdict::join
-                                                                             : Verdict::end;
+      return next && indent_of(message.body) >= 1 && !stamped(fold, message) ? Decision::join
+                                                                             : Decision::end;
     case Kind::held:
       return judge_held(fold, message, shape);
   }
-  return Verdict::end;
+  return Decision::end;
 }
 
 /// Exception groups: the text is the group's line and its first leaf.
@@ -187,7 +187,7 @@ void Folder::add_group_line(Fold& fold, std::string_view body) {
     fold.text.append(" | ").append(text::trim(text));
 }
 
-Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape shape) {
+Folder::Decision Folder::judge_frames(Fold& fold, const Message& message, Shape shape) {
   const std::size_t indent = indent_of(message.body);
   const bool follows_file = fold.after_file;
   fold.after_file = false;
@@ -195,16 +195,16 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
     case Shape::traceback:  // not `TVMError: Traceback ..`, which goes on
       if (indent <= fold.indent && text::trim_left(message.body).starts_with("Trace"))
         ++fold.open_tracebacks;
-      return Verdict::join;
+      return Decision::join;
     case Shape::file_frame:
       fold.after_file = indent <= fold.indent;  // indentation was lost: its source line follows
-      return Verdict::join;
+      return Decision::join;
     case Shape::group:
       add_group_line(fold, message.body);
-      return Verdict::join;
+      return Decision::join;
     case Shape::chain:
     case Shape::frame:
-      return Verdict::join;
+      return Decision::join;
     default:
       break;
   }
@@ -220,103 +220,105 @@ Folder::Verdict Folder::judge_frames(Fold& fold, const Message& message, Shape s
     if (text::contains(fold.text, "ChildFailedError")) fold.open_tracebacks = 1;
     if (fold.open_tracebacks > 1) {
       --fold.open_tracebacks;
-      return Verdict::join_and_split;
+      return Decision::join_and_split;
     }
     fold.phase = Phase::message;
-    return Verdict::join;
+    return Decision::join;
   }
   if (indent >= fold.indent + 2 || (follows_file && near && !stamped(fold, message))) {
     const std::string_view source = text::trim(message.body);
     if (!source.empty() && source[0] != '^' && source[0] != '~')
       fold.source.assign(source.substr(0, kSourceBytesMax));
-    return Verdict::join;
+    return Decision::join;
   }
-  return message.excepthook && !stamped(fold, message) ? Verdict::join : Verdict::pass;
+  return message.excepthook && !stamped(fold, message) ? Decision::join : Decision::pass;
 }
 
-Folder::Verdict Folder::judge_message(Fold& fold, const Message& message, Shape shape) {
+Folder::Decision Folder::judge_message(Fold& fold, const Message& message, Shape shape) {
   const std::string_view body = message.body;
   if (shape == Shape::group && fold.rules > 0) {
     add_group_line(fold, body);
-    return Verdict::join;
+    return Decision::join;
   }
   if (shape == Shape::chain) {  // what it led to is another record
     fold.phase = Phase::chained;
-    return Verdict::split_and_join;
+    return Decision::split_and_join;
   }
   if (shape == Shape::traceback) {
-    if (fold.phase != Phase::chained) return Verdict::end;
+    if (fold.phase != Phase::chained) return Decision::end;
     fold.phase = Phase::frames;
     fold.open_tracebacks = 1;
-    return Verdict::join;
+    return Decision::join;
   }
-  if (fold.phase == Phase::chained) return Verdict::pass;
+  if (fold.phase == Phase::chained) return Decision::pass;
   if (fold.phase == Phase::table) {
     if (shape == Shape::rule && text::trim_left(body)[0] == fold.table_rule)
-      return Verdict::join_and_end;
-    return table_line(body) ? Verdict::join : Verdict::pass;
+      return Decision::join_and_end;
+    return table_line(body) ? Decision::join : Decision::pass;
   }
   if (shape == Shape::rule && text::contains(fold.text, "ChildFailedError")) {
     fold.phase = Phase::table;
     fold.table_rule = text::trim_left(body)[0];
-    return Verdict::join;
+    return Decision::join;
   }
-  if (stamped(fold, message)) return Verdict::end;
-  if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
-  if (++fold.notes > kNotesMax) return Verdict::end;
-  if (message.excepthook && shape != Shape::warning) return Verdict::join;
+  if (stamped(fold, message)) return Decision::end;
+  if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame)
+    return Decision::join;
+  if (++fold.notes > kNotesMax) return Decision::end;
+  if (message.excepthook && shape != Shape::warning) return Decision::join;
   const bool next = adjacent(fold, message);
-  return next && (shape == Shape::indented || fold.after_colon) ? Verdict::join : Verdict::end;
+  return next && (shape == Shape::indented || fold.after_colon) ? Decision::join : Decision::end;
 }
 
-Folder::Verdict Folder::judge_native(Fold& fold, const Message& message, Shape shape) {
-  if (stamped(fold, message)) return Verdict::end;
+Folder::Decision Folder::judge_native(Fold& fold, const Message& message, Shape shape) {
+  if (stamped(fold, message)) return Decision::end;
   switch (shape) {
     case Shape::what:
-      if (fold.named || fold.lines.size() > 4) return Verdict::end;  // of another process
+      if (fold.named || fold.lines.size() > 4) return Decision::end;  // of another process
       fold.text.append(" ").append(text::trim(message.body));
       fold.named = true;
-      return Verdict::join;
+      return Decision::join;
     case Shape::note:
       if (text::trim(message.body).starts_with("Signal: "))
         fold.text.assign(text::trim(message.body));
-      return Verdict::join;
+      return Decision::join;
     case Shape::frame:
     case Shape::raised:
     case Shape::thread:
     case Shape::file_frame:
     case Shape::indented:
-      return Verdict::join;
+      return Decision::join;
     case Shape::terminate:
     case Shape::traceback:
     case Shape::fatal:
     case Shape::warning:
     case Shape::usage:
-      return Verdict::end;
+      return Decision::end;
     default:
       break;
   }
   const bool short_table = shape == Shape::rule && fold.text.starts_with("==== backtrace");
-  if (short_table) return Verdict::join_and_end;
+  if (short_table) return Decision::join_and_end;
   const bool next = message.voice != 0 || adjacent(fold, message);
   if (next && fold.after_colon) {
     if (!fold.named) fold.text.append(" ").append(text::trim(message.body));
     fold.named = true;
-    return Verdict::join;
+    return Decision::join;
   }
-  if (fold.go && go_function(message.body)) return Verdict::join;
-  if (message.excepthook && ++fold.notes < kNotesMax) return Verdict::join;
-  return fold.passed < kNativePassedMax ? Verdict::pass : Verdict::end;
+  if (fold.go && go_function(message.body)) return Decision::join;
+  if (message.excepthook && ++fold.notes < kNotesMax) return Decision::join;
+  return fold.passed < kNativePassedMax ? Decision::pass : Decision::end;
 }
 
-Folder::Verdict Folder::judge_held(Fold& fold, const Message& message, Shape shape) {
-  if (stamped(fold, message)) return Verdict::end;
-  if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame) return Verdict::join;
-  if (++fold.notes > kNotesMax) return Verdict::end;
+Folder::Decision Folder::judge_held(Fold& fold, const Message& message, Shape shape) {
+  if (stamped(fold, message)) return Decision::end;
+  if (shape == Shape::note || shape == Shape::raised || shape == Shape::frame)
+    return Decision::join;
+  if (++fold.notes > kNotesMax) return Decision::end;
   const bool next = message.voice != 0 || adjacent(fold, message);
   // Each line below Ascend's codes (`EZ9999: Inner Error!`) tells something of its own.
   const bool more = (fold.stamped && shape == Shape::indented) || fold.after_colon;
-  return next && more ? Verdict::join : Verdict::end;
+  return next && more ? Decision::join : Decision::end;
 }
 
 void Folder::join(Fold& fold, const Message& message) {

@@ -53,7 +53,7 @@ class Folder {
  private:
   enum class Kind : std::uint8_t { traceback, native, warning, usage, held };
   enum class Phase : std::uint8_t { frames, message, chained, table };
-  enum class Verdict : std::uint8_t {
+  enum class Decision : std::uint8_t {
     join,
     join_and_end,
     join_and_split,
@@ -82,12 +82,12 @@ class Folder {
 
   static std::optional<Kind> kind_begun_by(const Message& message, Shape shape);
   void begin(const Message& message, Shape shape, Kind kind);
-  Verdict judge(Fold& fold, const Message& message, Shape shape);
+  Decision judge(Fold& fold, const Message& message, Shape shape);
   void add_group_line(Fold& fold, std::string_view body);
-  Verdict judge_frames(Fold& fold, const Message& message, Shape shape);
-  Verdict judge_message(Fold& fold, const Message& message, Shape shape);
-  Verdict judge_native(Fold& fold, const Message& message, Shape shape);
-  Verdict judge_held(Fold& fold, const Message& message, Shape shape);
+  Decision judge_frames(Fold& fold, const Message& message, Shape shape);
+  Decision judge_message(Fold& fold, const Message& message, Shape shape);
+  Decision judge_native(Fold& fold, const Message& message, Shape shape);
+  Decision judge_held(Fold& fold, const Message& message, Shape shape);
   void join(Fold& fold, const Message& message);
   void emit(Fold& fold);
   void split(Fold& fold);

@@ -74,7 +74,7 @@ bool LineFramer::finish(RawLine& line) {
   return true;
 }
 
-bool LineFramer::offer(RawLine& line) {
+bool LineFramer::emit_unfinished(RawLine& line) {
   if (gathered_bytes_ == 0 || !finish(line)) return false;
   --number_;
   offered_ = true;

@@ -41,7 +41,7 @@ class LineFramer {
   /// The unfinished last line, if there is one.
   bool finish(RawLine& line);
   /// The same, for a line that may go on: what follows of it comes under the same number.
-  bool offer(RawLine& line);
+  bool emit_unfinished(RawLine& line);
 
   /// Where the line begins that comes next, and how many came before it, one that was offered too.
   std::uint64_t offset() const { return offset_; }

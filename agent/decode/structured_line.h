@@ -1,7 +1,7 @@
 // Lines of structured loggers: one JSON object, or logfmt's `key=value`.
 //
-// Place in the flow: opened by the decoder behind the prefixes, as an envelope of the message in
-// it. Which keys mean what is one table in structured_line.cc; it covers loguru,
+// Place in the flow: opened by the decoder behind the prefixes, as an envelope of the
+// message in it. Which keys mean what is one table in structured_line.cc; it covers loguru,
 // python-json-logger, structlog, zap, logrus, slog, tracing, pino, ECS, GELF, journald and the log
 // collectors. Fields that mean nothing special follow the message as ` key=value`. Buffers keep
 // their capacity, so no line allocates. Broken lines are left to be read as text. One reader per

@@ -155,7 +155,7 @@ void Survey::each_line(std::string_view block, Visit visit) {
   }
 }
 
-void Survey::look_at(std::string_view block) {
+void Survey::observe(std::string_view block) {
   ++blocks_;
   if (expects_none()) {  // who begins to use prefixes has them on the last lines as well
     bool any = false;

@@ -21,7 +21,7 @@ namespace l4::decode {
 
 class Survey {
  public:
-  void look_at(std::string_view block);
+  void observe(std::string_view block);
   PrefixTrust trust() const;
 
  private:

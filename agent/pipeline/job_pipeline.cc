@@ -80,7 +80,7 @@ void JobPipeline::part(LogNumber number, const Part& part) {
   Log& log = at(number);
   decode::Decoder& decoder = decoder_of(log);
   if (log.fresh) {
-    decode::Place begin;
+    decode::TextPosition begin;
     if (const auto known = log.begins.find(part.file.key); known != log.begins.end())
       begin = known->second;
     begin = {begin.bytes + part.offset, begin.lines + part.lines.value_or(0)};
@@ -90,7 +90,7 @@ void JobPipeline::part(LogNumber number, const Part& part) {
   } else {
     decoder.end_part();
   }
-  const decode::Place here = decoder.progress().front;
+  const decode::TextPosition here = decoder.progress().front;
   log.extents.begin(part.path, part.file, part.offset, part.known, here);
   if (part.file.key != 0) {
     constexpr std::size_t kPartsMax = 1024;
@@ -118,7 +118,7 @@ void JobPipeline::whole(LogNumber number, const Part& part, std::uint64_t to,
   decode::Decoder& decoder = decoder_of(log);
   log.fresh = false;
   decoder.end_part();
-  const decode::Place here = decoder.progress().front;
+  const decode::TextPosition here = decoder.progress().front;
   log.extents.whole(part.path, part.file, {part.offset, to}, part.known, here,
                     here.bytes + lines.size(), lost);
   log.dirty = true;
@@ -132,7 +132,7 @@ void JobPipeline::record(LogNumber number, const Part& part, std::uint64_t to,
   decode::Decoder& decoder = decoder_of(log);
   const auto give_all = [&decoder] {
     decoder.end_part();
-    decoder.let_go();
+    decoder.release_held();
   };
   give_all();  // what waits is somebody else's
   log.whose = whose;
@@ -156,7 +156,7 @@ std::optional<std::uint64_t> JobPipeline::lines_of(LogNumber number, std::uint64
 
 void JobPipeline::quiet(LogNumber number) {
   Log& log = at(number);
-  if (log.decoder) log.decoder->offer();
+  if (log.decoder) log.decoder->emit_unfinished();
   log.dirty = true;
 }
 

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/decode/looks.h"
+#include "agent/decode/wording.h"
 #include "agent/pipeline/forgotten_list.h"
 #include "agent/pipeline/log.h"
 #include "agent/pipeline/options.h"
@@ -125,7 +125,7 @@ class JobPipeline {
   const segment::RulePackSet* packs_;
   Options options_;
   Output& output_;
-  decode::LooksReader looks_;
+  decode::WordingReader looks_;
   drain::TemplateMiner miner_;
   std::map<LogNumber, std::unique_ptr<Log>> logs_;
   std::uint32_t logs_opened_ = 0;

@@ -41,7 +41,7 @@ void JobPipeline::flush(Millis steady, bool all) {
 bool JobPipeline::settled(Log& log, Millis steady, bool all) {
   if (log.ended) return true;
   decode::Decoder& decoder = *log.decoder;
-  decoder.settle();
+  decoder.flush_block();
   decode::Progress now = decoder.progress();
   if (!now.bar) {
     log.line_since.reset();
@@ -49,7 +49,7 @@ bool JobPipeline::settled(Log& log, Millis steady, bool all) {
     log.line_from = now.front.bytes;
     log.line_since = steady;
   } else if (steady - *log.line_since >= options_.hold) {
-    decoder.offer();
+    decoder.emit_unfinished();
     log.line_since.reset();
     now = decoder.progress();
   }
@@ -65,7 +65,7 @@ bool JobPipeline::settled(Log& log, Millis steady, bool all) {
   const bool over = (log.waits_since && steady - *log.waits_since >= options_.hold) ||
                     (log.mixed_since && steady - *log.mixed_since >= options_.hold);
   if (!all && !over) return !mixed;
-  decoder.let_go();
+  decoder.release_held();
   log.waits_since.reset();
   log.mixed_since.reset();
   return true;
@@ -101,7 +101,7 @@ void JobPipeline::ship_segments(Log& log) {
     const std::uint64_t own = staged[i].bytes.from;
     next[i - 1] = std::min(own, next[i]);
   }
-  decode::Place end;
+  decode::TextPosition end;
   for (std::size_t i = 0; i < staged.size(); ++i) {
     const std::size_t events = staged[i].events.size() + staged[i].order.size();
     --staged_;

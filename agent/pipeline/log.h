@@ -59,7 +59,8 @@ struct Log {
   std::uint64_t waits_from = 0;  ///< first record that waits for more
   std::optional<Millis> waits_since, mixed_since, line_since;
   std::uint64_t line_from = 0;
-  std::map<std::uint64_t, decode::Place> begins;  ///< of parts in the joined text, by file key
+  std::map<std::uint64_t, decode::TextPosition>
+      begins;  ///< of parts in the joined text, by file key
 };
 
 }  // namespace l4::pipeline

@@ -221,7 +221,7 @@ TEST_CASE("decoder: starting inside a file") {
                   }};
   decoder.start_at(41, 1000);
   decoder.feed("a\nb");
-  decoder.settle();
+  decoder.flush_block();
   CHECK(lines == std::vector<std::uint64_t>{41});
   CHECK(from == 1000);
   decoder.feed("c\n");

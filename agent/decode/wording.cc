@@ -1,4 +1,4 @@
-#include "agent/decode/looks.h"
+#include "agent/decode/wording.h"
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ std::string_view body_of(std::string_view text, const Message& message, std::str
 }
 
 /// Without the memo.
-std::optional<Rank> look_at(std::string_view indented, Message& message) {
+std::optional<Rank> analyse(std::string_view indented, Message& message) {
   Record& record = message.record;
   record.text = text::trim(indented);
   const Header header = scan_header(record.text, message.stamped);
@@ -59,17 +59,17 @@ Outline with_marks(Outline outline, const Message& message, std::size_t blanks) 
 
 }  // namespace
 
-std::optional<Rank> LooksReader::read(std::string_view indented, Message& message) {
+std::optional<Rank> WordingReader::read(std::string_view indented, Message& message) {
   const std::string_view text = text::trim(indented);
   const auto blanks = static_cast<std::size_t>(text.data() - indented.data());
   message.record.outline = outline_of(text);
   if (expect_) expect_(message.record.outline);
   const bool usual = blanks <= 1 && blanks + text.size() == indented.size();
-  if (!usual || message.record.outline.collapsed == 0) return look_at(indented, message);
+  if (!usual || message.record.outline.collapsed == 0) return analyse(indented, message);
 
   const Outline outline = with_marks(message.record.outline, message, blanks);
-  if (const Looks* known = memo_.find(outline); known != nullptr) {
-    if (known->is_error) return look_at(indented, message);
+  if (const Wording* known = memo_.find(outline); known != nullptr) {
+    if (known->is_error) return analyse(indented, message);
     message.record.text = text;
     message.record.level = known->level;
     message.body = body_of(indented, message, {});
@@ -77,17 +77,17 @@ std::optional<Rank> LooksReader::read(std::string_view indented, Message& messag
     return known->names_rank ? scan_header(text, message.stamped).rank : std::nullopt;
   }
   const Message given = message;
-  const auto looks_of = [&](const Message& seen, bool rank) {
-    return Looks{seen.record.level, seen.shape, rank, seen.record.level >= Level::error};
+  const auto wording_of = [&](const Message& seen, bool rank) {
+    return Wording{seen.record.level, seen.shape, rank, seen.record.level >= Level::error};
   };
-  const auto rank = look_at(indented, message);
+  const auto rank = analyse(indented, message);
   const auto find_out = [&](std::string_view other) {
     Message seen = given;
     scratch_.assign(blanks, ' ').append(other);
-    const bool named = look_at(scratch_, seen).has_value();
-    return looks_of(seen, named);
+    const bool named = analyse(scratch_, seen).has_value();
+    return wording_of(seen, named);
   };
-  memo_.note(outline, text, looks_of(message, rank.has_value()), find_out,
+  memo_.note(outline, text, wording_of(message, rank.has_value()), find_out,
              [](std::string_view) { return false; });
   return rank;
 }

@@ -19,11 +19,11 @@
 
 namespace l4::decode {
 
-class LooksReader {
+class WordingReader {
  public:
   /// `expect`: told the outline of a message as soon as it is known, so that who asks for it once
   /// the message is folded can fetch what is known of it meanwhile.
-  explicit LooksReader(std::function<void(const Outline&)> expect = {})
+  explicit WordingReader(std::function<void(const Outline&)> expect = {})
       : expect_(std::move(expect)) {}
 
   /// `indented`: the message with its indentation. Sets text, outline, body, shape and, if it is
@@ -34,16 +34,16 @@ class LooksReader {
  private:
   static constexpr std::size_t kOutlinesMax = 4096;
 
-  struct Looks {
+  struct Wording {
     Level level = Level::unknown;
     Shape shape = Shape::plain;
     bool names_rank = false;  ///< in its header, which is read for each line
     bool is_error = false;    ///< each line must be looked at
-    bool operator==(const Looks&) const = default;
+    bool operator==(const Wording&) const = default;
   };
 
   std::function<void(const Outline&)> expect_;
-  OutlineMemo<Looks> memo_{kOutlinesMax};
+  OutlineMemo<Wording> memo_{kOutlinesMax};
   std::string scratch_;
 };
 

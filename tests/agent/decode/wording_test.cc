@@ -1,4 +1,4 @@
-#include "agent/decode/looks.h"
+#include "agent/decode/wording.h"
 
 #include <doctest/doctest.h>
 
@@ -54,12 +54,12 @@ TEST_CASE("what is remembered of a line's looks is what would be found out") {
   const std::uint32_t seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937 random(seed);
-  LooksReader remembers;
+  WordingReader remembers;
   for (int i = 0; i < 60'000; ++i) {
     const std::string line = line_of(kForms[random() % std::size(kForms)], random);
     CAPTURE(line);
     const std::uint32_t marks = random() % 16;
-    const auto read = [&](LooksReader& reader, Message& message) {
+    const auto read = [&](WordingReader& reader, Message& message) {
       message.stamped = (marks & 1) != 0;
       message.origin = marks == 3;
       message.fields = marks == 5;
@@ -68,7 +68,7 @@ TEST_CASE("what is remembered of a line's looks is what would be found out") {
       return reader.read(line, message);
     };
     Message known, found;
-    LooksReader finds_out;
+    WordingReader finds_out;
     const auto rank = read(remembers, known);
     REQUIRE(rank == read(finds_out, found));
     REQUIRE(known.record.level == found.record.level);
