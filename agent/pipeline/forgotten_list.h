@@ -1,6 +1,6 @@
 // Templates that the miner forgot and the aggregator has not been told of yet.
 //
-// Place in the flow: TemplateMiner::take_forgotten() -> here -> wire::Batch::forgotten. An id is
+// Place in the flow: TemplateMiner::poll_forgotten() -> here -> wire::Batch::forgotten. An id is
 // held back while a segment that was not shipped mentions it, so that a told id never comes again.
 // One per agent, one thread. Bounded by what the miner forgets while segments are under way.
 #pragma once

@@ -261,7 +261,7 @@ void JobPipeline::take(Log& log, const decode::Record& record) {
   log.records_to = std::max(log.records_to, record.bytes.to);
   const std::size_t speaker =
       (log.whose ? log.speakers.find(*log.whose) : log.speakers.find(record.speaker)).speaker;
-  const drain::Match match =
+  const drain::TemplateMatch match =
       miner_.learn(record.text, record.level >= Level::warning, record.outline);
   created_ += match.created;
   segment::TemplateTraits& known = traits_of(match.id, record);

@@ -153,7 +153,7 @@ void JobPipeline::define(LocalTemplateId id) {
 
 void JobPipeline::define_changed() {
   created_ = 0;
-  for (const LocalTemplateId id : miner_.take_changed()) define(id);
+  for (const LocalTemplateId id : miner_.poll_changed()) define(id);
 }
 
 /// What the batch uses and was told before a restart only.
@@ -171,7 +171,7 @@ void JobPipeline::define_again(const std::vector<LocalTemplateId>& ids) {
 
 /// Puts into the batch what the miner forgot, and lets go of what is known of it here.
 void JobPipeline::take_forgotten() {
-  const std::vector<LocalTemplateId> ids = miner_.take_forgotten();
+  const std::vector<LocalTemplateId> ids = miner_.poll_forgotten();
   for (const LocalTemplateId id : ids) traits_.erase(id);
   forgotten_.add(ids);
   if (forgotten_.empty()) return;

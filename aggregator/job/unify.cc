@@ -219,14 +219,14 @@ TemplateTable::Element TemplateTable::element_of(Saying& saying) {
 TemplateTable::Element TemplateTable::group_element(const Saying& saying) {
   const bool general = saying.skeletons.size() > 1;
   const drain::GroupId group = grouping_.insert(drain::row_of_text(saying.text), general);
-  for (const drain::Grouping::Merge& merge : grouping_.take_merges()) {
+  for (const drain::Grouping::Merge& merge : grouping_.poll_merges()) {
     const auto from = group_elements_.find(merge.from);
     if (from == group_elements_.end()) continue;
     std::erase(classes_.at(root(from->second)).groups, merge.from);
     unite(from->second, group_elements_.at(merge.to));
     group_elements_.erase(merge.from);
   }
-  grouping_.take_changed();
+  grouping_.poll_changed();
   const auto [at, created] = group_elements_.try_emplace(group, kNone);
   if (created) {
     at->second = new_element();

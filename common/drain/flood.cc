@@ -11,9 +11,10 @@ namespace {
 constexpr std::size_t kHalves = 6;      // that a line has
 constexpr std::uint32_t kWordsMin = 2;  // that a half must have
 
-/// Each two quarters of a line that say enough, as a key.
-template <class Take>
-void each_half(const MaskedLine& line, Take take) {
+/// Passes the key of each two quarters of a line that have enough words, until `visit` returns
+/// true.
+template <class Visit>
+void each_half(const MaskedLine& line, Visit visit) {
   std::uint64_t half = 0;
   for (std::size_t a = 0; a < line.quarters.size(); ++a)
     for (std::size_t b = a + 1; b < line.quarters.size(); ++b) {
@@ -21,7 +22,7 @@ void each_half(const MaskedLine& line, Take take) {
       const std::uint32_t words = line.quarters[a].words + line.quarters[b].words;
       if (words < kWordsMin || words * 4 < line.tokens) continue;
       const std::uint64_t sum = line.quarters[a].sum + line.quarters[b].sum + line.values;
-      if (take(fold(sum + line.tokens * kHashA, kHashB + half * kHashC))) return;
+      if (visit(fold(sum + line.tokens * kHashA, kHashB + half * kHashC))) return;
     }
 }
 

@@ -42,12 +42,12 @@ ClassId FrameSet::insert(const Row& row, bool pattern) {
   if (nodes_.size() >= options_.rows_max) make_room();
   if (parents_.size() >= options_.rows_max / 4) compact();
   ClassId owner = add_row(row, pattern);
-  settle();
+  apply_rules();
   return root(owner);
 }
 
 /// Applies the rules until nothing changes.
-void FrameSet::settle() {
+void FrameSet::apply_rules() {
   while (!pending_.empty() || !grown_.empty()) {
     if (!pending_.empty()) {
       const Pending next = std::move(pending_.back());
@@ -122,7 +122,7 @@ void FrameSet::contribute(const Pending& next) {
     if (i == anchor || row[i].wild() || is_code(row[i])) continue;
     const Token up = parent(row[i]);
     const std::size_t left = words - (is_word(row[i]) && !is_word(up) ? 1 : 0);
-    if (!says_enough(left, row.size())) continue;
+    if (!has_enough_words(left, row.size())) continue;
     holes_.push_back({i, sum - placed(row[i].id, i) + placed(up.id, i)});
     nodes_.prefetch(holes_.back().key);
   }
@@ -349,7 +349,7 @@ bool FrameSet::one_class(const Row& a, const Row& b) {
   return words_of(a) > 0 && leaf_of(a) == leaf_of(b) && compatible(a, b);
 }
 
-std::vector<FrameSet::Merge> FrameSet::take_merges() {
+std::vector<FrameSet::Merge> FrameSet::poll_merges() {
   return std::exchange(merges_, {});
 }
 

@@ -65,7 +65,7 @@ class FrameSet {
   /// Join of all rows of a class (of its root).
   Row joined(ClassId root) const { return classes_.at(root).joined.row(); }
   /// Merges since the last call, in order.
-  std::vector<Merge> take_merges();
+  std::vector<Merge> poll_merges();
   /// Drops classes (roots) and everything known of them.
   void forget(const std::vector<ClassId>& sorted_roots);
   /// Hands out what find() needs; the set is empty afterwards.
@@ -125,7 +125,7 @@ class FrameSet {
   void fire(Node& node, Row row, ClassId owner);
   std::uint32_t chain(const Value& value);
   void make_pattern(ClassId root, const Row& row);
-  void settle();
+  void apply_rules();
   void spread(ClassId id);
   void make_room();
   void compact();

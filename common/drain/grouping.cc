@@ -79,7 +79,7 @@ bool Grouping::see(Variants& variants, const Row& row, bool general) const {
 /// Moves the groups of classes that were merged; true if there are any.
 bool Grouping::adopt_merged() {
   bool merged = false;
-  for (const FrameSet::Merge& merge : frames_.take_merges()) {
+  for (const FrameSet::Merge& merge : frames_.poll_merges()) {
     merged = adopt(merge.from, merge.to) || merged;
   }
   return merged;
@@ -137,11 +137,11 @@ Row Grouping::template_of(GroupId id) const {
   return row;
 }
 
-std::vector<Grouping::Merge> Grouping::take_merges() {
+std::vector<Grouping::Merge> Grouping::poll_merges() {
   return std::exchange(merges_, {});
 }
 
-std::vector<GroupId> Grouping::take_changed() {
+std::vector<GroupId> Grouping::poll_changed() {
   return std::exchange(changed_, {});
 }
 

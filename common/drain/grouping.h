@@ -40,8 +40,8 @@ class Grouping {
   Row template_of(GroupId id) const;
 
   /// Merges since the last call, in order, and groups whose template_of() changed.
-  std::vector<Merge> take_merges();
-  std::vector<GroupId> take_changed();
+  std::vector<Merge> poll_merges();
+  std::vector<GroupId> poll_changed();
   /// Drops groups, ascending.
   void forget(const std::vector<GroupId>& sorted);
 

@@ -22,13 +22,13 @@ class HashSink {
       line_.values += hash;
       return;
     }
-    MaskedLine::Part& quarter = line_.quarters[words_++ % line_.quarters.size()];
+    MaskedLine::Quarter& quarter = line_.quarters[words_++ % line_.quarters.size()];
     quarter.sum += hash;
     ++quarter.words;
   }
-  MaskedLine take() {
+  MaskedLine finish() {
     std::uint64_t sum = kRowSeed + line_.values;
-    for (const MaskedLine::Part& quarter : line_.quarters) sum += quarter.sum;
+    for (const MaskedLine::Quarter& quarter : line_.quarters) sum += quarter.sum;
     line_.skeleton = Skeleton(sum);
     return line_;
   }
@@ -43,7 +43,7 @@ class RowSink {
   void token(const char* bytes, std::size_t size) {
     row_.emplace_back(std::string_view(bytes, size));
   }
-  Row take() { return std::move(row_); }
+  Row finish() { return std::move(row_); }
 
  private:
   Row row_;
@@ -225,7 +225,7 @@ MaskedLine masked_line(std::string_view message, const CodeList& codes) {
   HashSink sink;
   LineMasker<HashSink> masker(message, codes, sink);
   masker.run();
-  return sink.take();
+  return sink.finish();
 }
 
 bool may_hold_code(std::string_view message, const CodeList& codes) {
@@ -249,7 +249,7 @@ Skeleton masked_skeleton(std::string_view message, const CodeList& codes) {
 Row masked_row(std::string_view message, const CodeList& codes) {
   RowSink sink;
   LineMasker<RowSink>(message, codes, sink).run();
-  return sink.take();
+  return sink.finish();
 }
 
 }  // namespace l4::drain

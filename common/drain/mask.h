@@ -25,14 +25,14 @@ inline constexpr std::size_t kTokenMax = 1024;  ///< bytes of one masked token; 
 /// The masked row of a message as hashes. Quarters are every fourth word of it: where words and
 /// values take turns, as in `rank <*> nranks <*>`, all of them hold words.
 struct MaskedLine {
-  struct Part {
+  struct Quarter {
     std::uint64_t sum = 0;
     std::uint32_t words = 0;
-    bool operator==(const Part&) const = default;
+    bool operator==(const Quarter&) const = default;
   };
 
   Skeleton skeleton{0};
-  std::array<Part, 4> quarters;
+  std::array<Quarter, 4> quarters;
   std::uint64_t values = 0;  ///< sum of all `<*>`
   std::uint32_t tokens = 0;
   bool operator==(const MaskedLine&) const = default;

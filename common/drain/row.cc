@@ -143,7 +143,7 @@ bool is_soft(const Token& token) {
   return false;
 }
 
-bool says_enough(std::size_t words, std::size_t tokens) {
+bool has_enough_words(std::size_t words, std::size_t tokens) {
   return words >= 1 && words * 5 >= tokens * 2;
 }
 
@@ -156,7 +156,7 @@ Row frame_of(const Row& row) {
   for (Token& token : frame) {
     if (is_soft(token)) token = parent(token);
   }
-  return says_enough(words_of(frame), frame.size()) ? frame : row;
+  return has_enough_words(words_of(frame), frame.size()) ? frame : row;
 }
 
 Row join(const Row& a, const Row& b) {

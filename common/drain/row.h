@@ -72,7 +72,7 @@ bool is_soft(const Token& token);
 Row frame_of(const Row& row);
 
 /// Words that must be left in a row that is generalised on the evidence of its values.
-bool says_enough(std::size_t words, std::size_t tokens);
+bool has_enough_words(std::size_t words, std::size_t tokens);
 std::size_t words_of(const Row& row);
 
 /// Most special row that covers both; the rows have equal length.

@@ -12,22 +12,22 @@ namespace l4::drain {
 void save(ByteWriter& out, const Row& row);
 Row load_row(ByteReader& in);
 
-/// `put(out, value)` writes one value.
-template <class Value, class Put>
-void save(ByteWriter& out, const FlatTable<Value>& table, Put put) {
+/// `write(out, value)` writes one value.
+template <class Value, class Write>
+void save(ByteWriter& out, const FlatTable<Value>& table, Write write) {
   out.number(table.size());
   table.for_each_entry([&](std::uint64_t key, const Value& value) {
     out.word(key);
-    put(out, value);
+    write(out, value);
   });
 }
 
-/// `get(in)` reads one value.
-template <class Value, class Get>
-void load(ByteReader& in, FlatTable<Value>& table, Get get) {
+/// `read(in)` reads one value.
+template <class Value, class Read>
+void load(ByteReader& in, FlatTable<Value>& table, Read read) {
   for (std::size_t left = in.count(sizeof(std::uint64_t)); left > 0 && in.ok(); --left) {
     const std::uint64_t key = in.word();
-    table[key] = get(in);
+    table[key] = read(in);
   }
 }
 

@@ -76,8 +76,8 @@ struct TemplateMiner::State {
 
   Skeleton mask(std::string_view message, const Outline& outline, std::optional<MaskedLine>& whole);
   const MaskedLine& whole(std::string_view message, std::optional<MaskedLine>& known) const;
-  Match learn_row(std::string_view message, const MaskedLine& line, bool alert);
-  std::optional<Match> by_half(const MaskedLine& line, bool alert);
+  TemplateMatch learn_row(std::string_view message, const MaskedLine& line, bool alert);
+  std::optional<TemplateMatch> by_half(const MaskedLine& line, bool alert);
   void apply_merges();
   void note_change(LogTemplate& log_template);
   void forget_entry(std::uint32_t id);
@@ -93,8 +93,8 @@ struct TemplateMiner::State {
   Flood flood;
   std::unordered_map<std::uint32_t, Entry> entries;  // with aliases
   std::size_t aliases = 0;
-  std::set<std::uint32_t> changed;       // since take_changed()
-  std::vector<std::uint32_t> forgotten;  // since take_forgotten()
+  std::set<std::uint32_t> changed;       // since poll_changed()
+  std::vector<std::uint32_t> forgotten;  // since poll_forgotten()
   std::vector<DroppedAlias> dropped;     // of entries that are still there
   std::uint64_t changes = 0;
   Stats stats;
@@ -129,7 +129,7 @@ const MaskedLine& TemplateMiner::State::whole(std::string_view message,
 }
 
 /// The template of a line that is new but half of which is known.
-std::optional<Match> TemplateMiner::State::by_half(const MaskedLine& line, bool alert) {
+std::optional<TemplateMatch> TemplateMiner::State::by_half(const MaskedLine& line, bool alert) {
   const auto id = flood.find(line, alert);
   const auto found = id ? entries.find(*id) : entries.end();
   if (found == entries.end()) return std::nullopt;
@@ -137,11 +137,11 @@ std::optional<Match> TemplateMiner::State::by_half(const MaskedLine& line, bool 
   ++entry.log_template.count;
   entry.last_line = stats.lines;
   ++stats.by_half;
-  return Match{entry.log_template.id, line.skeleton, false, false};
+  return TemplateMatch{entry.log_template.id, line.skeleton, false, false};
 }
 
-Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine& line,
-                                      bool alert) {
+TemplateMatch TemplateMiner::State::learn_row(std::string_view message, const MaskedLine& line,
+                                              bool alert) {
   const Skeleton skeleton = line.skeleton;
   const std::uint64_t changes_before = changes;
   const GroupId id = grouping.insert(masked_row(message, codes));
@@ -160,7 +160,7 @@ Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine
   ++known.count;
   entry.last_line = stats.lines;
   entry.alert = entry.alert || alert;
-  const Match match{known.id, skeleton, created, changes != changes_before};
+  const TemplateMatch match{known.id, skeleton, created, changes != changes_before};
   if (memo.size() >= options.memo_entries_max) evict_memo();
   Known& fresh = memo[skeleton.value()] = {&entry, stats.lines, 0};
   if (flood.on()) {
@@ -173,7 +173,7 @@ Match TemplateMiner::State::learn_row(std::string_view message, const MaskedLine
 }
 
 void TemplateMiner::State::apply_merges() {
-  for (const Grouping::Merge& merge : grouping.take_merges()) {
+  for (const Grouping::Merge& merge : grouping.poll_merges()) {
     const auto from = entries.find(merge.from);
     if (from == entries.end()) continue;  // a class that was born and merged by the same line
     Entry& target = entries.at(merge.to);
@@ -187,7 +187,7 @@ void TemplateMiner::State::apply_merges() {
     note_change(source);
     note_change(target.log_template);
   }
-  for (const GroupId id : grouping.take_changed()) {
+  for (const GroupId id : grouping.poll_changed()) {
     const auto at = entries.find(id);
     if (at == entries.end() || at->second.log_template.alias_of) continue;
     std::string now = text(grouping.template_of(id));
@@ -279,7 +279,7 @@ TemplateMiner::~TemplateMiner() = default;
 TemplateMiner::TemplateMiner(TemplateMiner&&) noexcept = default;
 TemplateMiner& TemplateMiner::operator=(TemplateMiner&&) noexcept = default;
 
-Match TemplateMiner::learn(std::string_view message, bool alert, const Outline& outline) {
+TemplateMatch TemplateMiner::learn(std::string_view message, bool alert, const Outline& outline) {
   State& state = *state_;
   ++state.stats.lines;
   std::optional<MaskedLine> whole;
@@ -365,14 +365,14 @@ const LogTemplate& TemplateMiner::at(LocalTemplateId id) const {
   return found != state_->entries.end() ? found->second.log_template : state_->evicted;
 }
 
-std::vector<LocalTemplateId> TemplateMiner::take_changed() {
+std::vector<LocalTemplateId> TemplateMiner::poll_changed() {
   std::vector<LocalTemplateId> ids;
   for (const std::uint32_t id : state_->changed) ids.emplace_back(id);
   state_->changed.clear();
   return ids;
 }
 
-std::vector<LocalTemplateId> TemplateMiner::take_forgotten() {
+std::vector<LocalTemplateId> TemplateMiner::poll_forgotten() {
   std::ranges::sort(state_->forgotten);
   std::vector<LocalTemplateId> ids(state_->forgotten.begin(), state_->forgotten.end());
   state_->forgotten.clear();

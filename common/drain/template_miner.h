@@ -39,7 +39,7 @@ struct LogTemplate {
   std::optional<LocalTemplateId> alias_of;
 };
 
-struct Match {
+struct TemplateMatch {
   LocalTemplateId id;
   Skeleton skeleton;
   bool created = false;  ///< first line of a new template
@@ -62,7 +62,7 @@ class TemplateMiner {
   /// Template of `message` (decoded text, no time and no prefix), learning from it. `alert`: the
   /// line is a warning or more, so that no flood may hide it among others. `outline` of it, if that
   /// is known: spares masking lines that differ in digits alone.
-  Match learn(std::string_view message, bool alert = false, const Outline& outline = {});
+  TemplateMatch learn(std::string_view message, bool alert = false, const Outline& outline = {});
   /// Brings what learn() looks at first for such a line nearer.
   void prefetch(const Outline& outline) const;
   /// Template that learn() would give if it created nothing; empty if it would create one.
@@ -77,10 +77,10 @@ class TemplateMiner {
   void freeze();
 
   /// Ids whose definition changed since the last call (aliases too), ascending.
-  std::vector<LocalTemplateId> take_changed();
+  std::vector<LocalTemplateId> poll_changed();
   /// Ids that stand for nothing any more since the last call, ascending: evicted templates with all
   /// their aliases. They are never given again.
-  std::vector<LocalTemplateId> take_forgotten();
+  std::vector<LocalTemplateId> poll_forgotten();
   /// Templates that stand, aliases not counted.
   std::size_t size() const;
   Stats stats() const;

@@ -92,11 +92,11 @@ const char* TokenMasker::step(const char* at) {
     return path(at);
   }
   if (*at == kWild) {
-    put_wild();
+    append_wild();
     return at + 1;
   }
   if (*at == '<' && end_ - at >= 3 && at[1] == '*' && at[2] == '>') {
-    put_wild();
+    append_wild();
     return at + 3;
   }
   const bool before_digit = at + 1 != end_ && has(at[1], kDigit);
@@ -105,7 +105,7 @@ const char* TokenMasker::step(const char* at) {
     if (*at == '-' || *at == '+') return number(at, end_of_run(at + 1, end_));
   }
   if (*at == '%' && size_ > 0 && out_[size_ - 1] == kWild) return at + 1;
-  put(*at);
+  append(*at);
   return at + 1;
 }
 
@@ -118,7 +118,7 @@ bool TokenMasker::starts_piece() const {
 const char* TokenMasker::run(const char* at) {
   const char* end = end_of_run(at, end_);
   if (const char* behind = groups(at, end); behind != nullptr) {
-    put_wild();
+    append_wild();
     return behind;
   }
   if (has(*at, kDigit)) return number(at, end);
@@ -127,11 +127,11 @@ const char* TokenMasker::run(const char* at) {
     return path(end + 1);
   }
   if (end - at >= 8 && all(at, end, kHexLetter)) {
-    put_wild();
+    append_wild();
     return end;
   }
   if (std::any_of(at, end, [](char c) { return has(c, kDigit); })) return mixed(at, end);
-  put_run(at, end);
+  append_run(at, end);
   return end;
 }
 
@@ -142,28 +142,28 @@ const char* TokenMasker::number(const char* at, const char* end) {
   const auto size = static_cast<std::size_t>(end - digits);
   if (letters == end ? is_code(at, digits, end)
                      : codes_.may_be_hex(size) && codes_.is_code(line_, {digits, size})) {
-    if (at != digits) put(*at);
-    put_run(digits, end);
+    if (at != digits) append(*at);
+    append_run(digits, end);
     return end;
   }
   if (letters == end) {
-    put_wild();
+    append_wild();
     return unit(end);
   }
   const bool exponent = letters + 1 == end && (*letters == 'e' || *letters == 'E') &&
                         end_ - end >= 2 && (*end == '-' || *end == '+') && has(end[1], kDigit);
   if (exponent) {
-    put_wild();
+    append_wild();
     return std::find_if(end + 1, end_, [](char c) { return !has(c, kDigit); });
   }
   const std::string_view suffix(letters, static_cast<std::size_t>(end - letters));
   if (kAttachedUnits.contain(suffix) || all(digits, end, kDigit | kHexLetter) ||
       stretches(digits, end) > 2 || suffix.front() == 'x') {
-    put_wild();
+    append_wild();
     return end;
   }
-  put_wild();
-  put_run(letters, end);
+  append_wild();
+  append_run(letters, end);
   return end;
 }
 
@@ -180,16 +180,16 @@ bool TokenMasker::is_code(const char* at, const char* digits, const char* end) c
 const char* TokenMasker::mixed(const char* at, const char* end) {
   const std::string_view run(at, static_cast<std::size_t>(end - at));
   if (codes_.is_prefixed(run)) {
-    put_run(at, end);
+    append_run(at, end);
   } else if ((run.size() >= kHexMin && all(at, end, kDigit | kHexLetter)) ||
              stretches(at, end) > 3) {
-    put_wild();
+    append_wild();
   } else {
     for (const char* next = at; next != end; ++next) {
       if (!has(*next, kDigit)) {
-        put(*next);
+        append(*next);
       } else if (out_[size_ - 1] != kWild) {
-        put_wild();
+        append_wild();
       }
     }
   }
@@ -209,7 +209,7 @@ const char* TokenMasker::path(const char* at) {
     if (!mark || !query) break;
   }
   while (end - at > 1 && (end[-1] == '.' || end[-1] == '-')) --end;
-  put_wild();
+  append_wild();
   return end;
 }
 
@@ -248,20 +248,20 @@ const char* TokenMasker::unit(const char* at) {
   return end;
 }
 
-void TokenMasker::put(char c) {
+void TokenMasker::append(char c) {
   if (size_ == out_.size()) return;
   out_[size_++] = c;
   if (is_alnum(c)) ++words_;
 }
 
-void TokenMasker::put_run(const char* from, const char* to) {
+void TokenMasker::append_run(const char* from, const char* to) {
   const std::size_t size = std::min(static_cast<std::size_t>(to - from), out_.size() - size_);
   std::memcpy(out_.data() + size_, from, size);
   size_ += size;
   words_ += size;
 }
 
-void TokenMasker::put_wild() {
+void TokenMasker::append_wild() {
   if (size_ > 0 && out_[size_ - 1] == kWild) return;
   if (size_ > 1 && out_[size_ - 2] == kWild && has(out_[size_ - 1], kJoin)) {
     --size_;

@@ -83,9 +83,9 @@ class TokenMasker {
   bool starts_piece() const;
   const char* unit(const char* at);
   bool is_code(const char* at, const char* digits, const char* end) const;
-  void put(char c);
-  void put_run(const char* from, const char* to);
-  void put_wild();
+  void append(char c);
+  void append_run(const char* from, const char* to);
+  void append_wild();
 
   const char* line_;
   const char* line_end_;

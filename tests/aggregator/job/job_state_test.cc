@@ -243,13 +243,13 @@ std::set<std::string> feed(JobState& state, const std::vector<std::string>& line
   std::uint64_t line = 0;
   const auto send = [&](wire::Batch& batch) {
     batch.agent = "node-0";
-    for (const LocalTemplateId id : miner.take_changed()) {
+    for (const LocalTemplateId id : miner.poll_changed()) {
       const drain::LogTemplate& known = miner.at(id);
       batch.templates.push_back(
           {id, known.generation, known.text, Level::info, 0, known.skeletons, known.alias_of});
       texts[id] = known.text;
     }
-    batch.forgotten = miner.take_forgotten();
+    batch.forgotten = miner.poll_forgotten();
     for (const LocalTemplateId id : batch.forgotten) forgotten_texts.insert(texts[id]);
     REQUIRE(state.apply(batch).has_value());
     batch = {};

@@ -113,11 +113,11 @@ Outcome unify(std::vector<std::string> lines, std::size_t nodes, std::uint32_t s
     for (std::size_t i = 0; i < lines.size(); ++i) {
       miner.learn(lines[i]);
       if (i % 1'000 != 999) continue;
-      for (const LocalTemplateId id : miner.take_changed()) {
+      for (const LocalTemplateId id : miner.poll_changed()) {
         table.define(static_cast<std::uint32_t>(node), definition_of(miner.at(id)));
       }
     }
-    for (const LocalTemplateId id : miner.take_changed()) {
+    for (const LocalTemplateId id : miner.poll_changed()) {
       table.define(static_cast<std::uint32_t>(node), definition_of(miner.at(id)));
     }
     if (node == 0) outcome.single = miner.size();
@@ -239,7 +239,7 @@ TEST_CASE("the order of definitions does not matter") {
     drain::TemplateMiner miner;
     for (std::size_t i = 0; i < 1'500; ++i) {
       miner.learn(lines[random() % lines.size()]);
-      for (const LocalTemplateId id : miner.take_changed()) {
+      for (const LocalTemplateId id : miner.poll_changed()) {
         definitions.emplace_back(node, definition_of(miner.at(id)));
       }
     }

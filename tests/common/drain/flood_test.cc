@@ -68,7 +68,7 @@ TEST_CASE("in a flood a line with one odd word joins the kind it was made from")
   constexpr int kTries = 500;
   for (int i = 0; i < kTries; ++i) {
     const int kind = speaker.kind();
-    const Match whole = miner.learn(speaker.line(kind, 0));
+    const TemplateMatch whole = miner.learn(speaker.line(kind, 0));
     joined += miner.learn(speaker.line(kind, 1)).id == whole.id ? 1 : 0;
   }
   CHECK(joined > kTries * 8 / 10);
@@ -135,7 +135,7 @@ TEST_CASE("a line of a new kind is learned in a flood, too") {
   Speaker speaker;
   TemplateMiner miner;
   say(miner, speaker, kLongEnough, 12);
-  const Match first = miner.learn("checkpoint shard could not be written to the store");
+  const TemplateMatch first = miner.learn("checkpoint shard could not be written to the store");
   CHECK(first.created);
   CHECK(miner.learn("checkpoint shard could not be written to the store").id == first.id);
 }

@@ -60,7 +60,7 @@ TEST_CASE("a word becomes a parameter after five distinct values") {
     last = miner.learn("session opened for user " + std::string(user)).id;
   }
   CHECK(miner.size() == 4);
-  const Match match = miner.learn("session opened for user erin");
+  const TemplateMatch match = miner.learn("session opened for user erin");
   CHECK(match.changed);
   CHECK_FALSE(match.created);
   CHECK(miner.size() == 1);
@@ -101,16 +101,16 @@ TEST_CASE("codes are never generalised") {
 
 TEST_CASE("definitions that change are told once") {
   TemplateMiner miner;
-  const Match first = miner.learn("alpha beta gamma");
+  const TemplateMatch first = miner.learn("alpha beta gamma");
   CHECK(first.created);
-  CHECK(miner.take_changed() == std::vector{first.id});
+  CHECK(miner.poll_changed() == std::vector{first.id});
   CHECK_FALSE(miner.learn("alpha beta gamma").changed);
-  CHECK(miner.take_changed().empty());
+  CHECK(miner.poll_changed().empty());
   const std::uint32_t generation = miner.at(first.id).generation;
   for (const char* word : {"one", "two", "three", "four"})
     miner.learn("alpha beta " + std::string(word));
   CHECK(miner.at(first.id).generation > generation);
-  CHECK(miner.take_changed().size() == 4);
+  CHECK(miner.poll_changed().size() == 4);
 }
 
 TEST_CASE("memo and tree never disagree") {
@@ -120,8 +120,8 @@ TEST_CASE("memo and tree never disagree") {
   TemplateMiner without({.memo_entries_max = 16});
   std::vector<std::string> lines = lines_of(seed, 6'000, 12);
   for (const std::string& line : lines) {
-    const Match a = with.learn(line);
-    const Match b = without.learn(line);
+    const TemplateMatch a = with.learn(line);
+    const TemplateMatch b = without.learn(line);
     REQUIRE(a.id == b.id);
     REQUIRE(a.skeleton == skeleton_of(line));
     REQUIRE(with.find(line) == a.id);
@@ -163,7 +163,7 @@ TEST_CASE("counts sum to the lines, whatever merges") {
 
 TEST_CASE("templates and memo are bounded, the least recently used go first") {
   TemplateMiner miner({.templates_max = 64, .memo_entries_max = 32});
-  const Match kept = miner.learn("this line comes again and again");
+  const TemplateMatch kept = miner.learn("this line comes again and again");
   std::mt19937 random(3);
   for (int i = 0; i < 5'000; ++i) {
     std::string line;
@@ -196,11 +196,11 @@ TEST_CASE("what is forgotten is told once, with its aliases, and never comes aga
     REQUIRE_FALSE(gone.contains(id));
     given.insert(id);
     if (i % 100 != 0) continue;
-    const auto forgotten = miner.take_forgotten();
+    const auto forgotten = miner.poll_forgotten();
     CHECK(std::ranges::is_sorted(forgotten));
     for (const LocalTemplateId lost : forgotten) REQUIRE(gone.insert(lost).second);
   }
-  for (const LocalTemplateId lost : miner.take_forgotten()) REQUIRE(gone.insert(lost).second);
+  for (const LocalTemplateId lost : miner.poll_forgotten()) REQUIRE(gone.insert(lost).second);
   CHECK(miner.stats().evicted_templates > 0);
   CHECK(gone.size() >= miner.stats().evicted_templates);
   for (const LocalTemplateId id : given) {
@@ -212,7 +212,7 @@ TEST_CASE("long lines work and texts stay short") {
   TemplateMiner miner;
   std::string line;
   while (line.size() < 16'384) line += "word" + std::string(line.size() % 5, 'x') + " 17 ";
-  const Match match = miner.learn(line);
+  const TemplateMatch match = miner.learn(line);
   CHECK(miner.at(match.id).text.size() <= 4096);
   CHECK(miner.learn(line).id == match.id);
   CHECK(miner.at(miner.learn(std::string(16'384, 'y')).id).text.size() <= 4096);
@@ -291,8 +291,8 @@ TEST_CASE("a miner that is given outlines learns the same as one that is not") {
   for (int i = 0; i < 60'000; ++i) {
     const std::string line = line_of(kForms[random() % std::size(kForms)], random);
     CAPTURE(line);
-    const Match by_outline = with.learn(line, false, outline_of(line));
-    const Match by_line = without.learn(line);
+    const TemplateMatch by_outline = with.learn(line, false, outline_of(line));
+    const TemplateMatch by_line = without.learn(line);
     REQUIRE(by_outline.skeleton == by_line.skeleton);
     REQUIRE(by_outline.id == by_line.id);
   }
