@@ -55,7 +55,7 @@ class NodeAgent {
   /// Rule packs that knew a line of these files.
   std::vector<std::string> frameworks() const;
 
-  struct State;  ///< agent/node_state.h, for this folder alone
+  struct State;  ///< for the source alone
 
  private:
   std::unique_ptr<State> state_;

@@ -2,7 +2,7 @@
 // once.
 //
 // Place in the flow: a recall reads stretches of files again and asks for each line's template
-// (agent/node_recall.cc). One thread; the miner must outlive it and learn nothing meanwhile.
+// (agent/node_agent.cc). One thread; the miner must outlive it and learn nothing meanwhile.
 #pragma once
 
 #include <optional>
