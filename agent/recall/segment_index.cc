@@ -23,21 +23,21 @@ std::uint64_t number_of(SlimTime time) {
 }
 
 /// `before` is the span that was packed before this one.
-void put(std::vector<std::uint8_t>& out, const Span& before, const Span& span) {
-  put_step(out, before.source.value(), span.source.value());
-  put_step(out, before.bytes.to, span.bytes.from);
-  put_step(out, span.bytes.from, span.bytes.to);
-  put_step(out, before.first_line, span.first_line);
-  put_step(out, number_of(before.end), number_of(span.end));
+void append_span(std::vector<std::uint8_t>& out, const Span& before, const Span& span) {
+  append_delta(out, before.source.value(), span.source.value());
+  append_delta(out, before.bytes.to, span.bytes.from);
+  append_delta(out, span.bytes.from, span.bytes.to);
+  append_delta(out, before.first_line, span.first_line);
+  append_delta(out, number_of(before.end), number_of(span.end));
 }
 
-Span take_span(const std::uint8_t*& at, const Span& before) {
+Span read_span(const std::uint8_t*& at, const Span& before) {
   Span span;
-  span.source = SourceId{static_cast<std::uint32_t>(take_step(at, before.source.value()))};
-  span.bytes.from = take_step(at, before.bytes.to);
-  span.bytes.to = take_step(at, span.bytes.from);
-  span.first_line = take_step(at, before.first_line);
-  const std::uint64_t end = take_step(at, number_of(before.end));
+  span.source = SourceId{static_cast<std::uint32_t>(read_delta(at, before.source.value()))};
+  span.bytes.from = read_delta(at, before.bytes.to);
+  span.bytes.to = read_delta(at, span.bytes.from);
+  span.first_line = read_delta(at, before.first_line);
+  const std::uint64_t end = read_delta(at, number_of(before.end));
   span.end = SlimTime(TimeMs{Millis{static_cast<std::int64_t>(end)}});
   return span;
 }
@@ -103,7 +103,7 @@ bool SegmentIndex::is_gone(std::uint32_t place) const {
 }
 
 /// In the order of sources and bytes, each once.
-void SegmentIndex::put_in_order(std::vector<std::uint32_t>& places) const {
+void SegmentIndex::sort(std::vector<std::uint32_t>& places) const {
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(spans_[a].source, spans_[a].bytes.from, a) <
            std::tuple(spans_[b].source, spans_[b].bytes.from, b);
@@ -118,7 +118,7 @@ void SegmentIndex::put_in_order(std::vector<std::uint32_t>& places) const {
 void SegmentIndex::halve(Places& places) {
   std::vector<std::uint32_t>& all = places.in_spans;
   std::erase_if(all, [this](std::uint32_t place) { return is_gone(place); });
-  put_in_order(all);
+  sort(all);
   if (all.size() <= kSpansMax / 2) return;
   std::vector<std::uint32_t> kept;
   kept.reserve(all.size());
@@ -162,11 +162,11 @@ void SegmentIndex::sweep() {
 }
 
 void SegmentIndex::freeze() {
-  for (auto& [id, places] : places_) put_in_order(places.in_spans);
+  for (auto& [id, places] : places_) sort(places.in_spans);
   if (joined_) sweep();
   Span before;
   for (const Span& span : spans_) {
-    put(packed_spans_, before, span);
+    append_span(packed_spans_, before, span);
     before = span;
   }
   for (const auto& [id, places] : places_) packed_ids_.push_back(id);
@@ -175,7 +175,7 @@ void SegmentIndex::freeze() {
   for (const std::uint32_t id : packed_ids_) {
     std::uint32_t last = 0;
     for (const std::uint32_t place : places_.at(id).in_spans) {
-      put_step(packed_places_, last, place);
+      append_delta(packed_places_, last, place);
       last = place;
     }
     place_ends_.push_back(static_cast<std::uint32_t>(packed_places_.size()));
@@ -192,7 +192,7 @@ std::vector<Span> SegmentIndex::unpack() const {
   std::vector<Span> spans;
   const std::uint8_t* at = packed_spans_.data();
   const std::uint8_t* const end = at + packed_spans_.size();
-  for (Span before; at != end; before = spans.back()) spans.push_back(take_span(at, before));
+  for (Span before; at != end; before = spans.back()) spans.push_back(read_span(at, before));
   return spans;
 }
 
@@ -202,7 +202,7 @@ std::vector<Span> SegmentIndex::Reader::spans(LocalTemplateId id) const {
   if (const auto known = index.places_.find(id.value()); known != index.places_.end()) {
     std::vector<std::uint32_t> places = known->second.in_spans;
     std::erase_if(places, [&](std::uint32_t place) { return index.is_gone(place); });
-    index.put_in_order(places);
+    index.sort(places);
     for (const std::uint32_t place : places) found.push_back(index.spans_[place]);
   }
   const auto packed = std::ranges::lower_bound(index.packed_ids_, id.value());
@@ -212,7 +212,7 @@ std::vector<Span> SegmentIndex::Reader::spans(LocalTemplateId id) const {
   const std::uint8_t* at = index.packed_places_.data() + from;
   const std::uint8_t* const end = index.packed_places_.data() + index.place_ends_[number];
   for (std::uint64_t place = 0; at != end;) {
-    place = take_step(at, place);
+    place = read_delta(at, place);
     found.push_back(unpacked_[place]);
   }
   return found;

@@ -69,7 +69,7 @@ class SegmentIndex {
 
   std::uint32_t place_of(const wire::Segment& segment);
   void add_place(LocalTemplateId id, std::uint32_t place);
-  void put_in_order(std::vector<std::uint32_t>& places) const;
+  void sort(std::vector<std::uint32_t>& places) const;
   bool is_gone(std::uint32_t place) const;
   void halve(Places& places);
   void sweep();

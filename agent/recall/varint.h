@@ -1,6 +1,6 @@
 // Small numbers in few bytes: seven bits a byte, lowest first; differences zigzag.
 //
-// For what freeze() packs in agent/recall/segment_index.h. Reads only what put() wrote.
+// For what freeze() packs in agent/recall/segment_index.h. Reads only what append_varint() wrote.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace l4::recall {
 
-inline void put(std::vector<std::uint8_t>& out, std::uint64_t value) {
+inline void append_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::uint8_t>(value | 0x80));
   out.push_back(static_cast<std::uint8_t>(value));
 }
 
-inline std::uint64_t take(const std::uint8_t*& at) {
+inline std::uint64_t read_varint(const std::uint8_t*& at) {
   std::uint64_t value = 0;
   for (unsigned shift = 0;; shift += 7) {
     const std::uint64_t byte = *at++;
@@ -23,13 +23,13 @@ inline std::uint64_t take(const std::uint8_t*& at) {
 }
 
 /// How to get from `before` to `value`, modulo 2^64: small both ways.
-inline void put_step(std::vector<std::uint8_t>& out, std::uint64_t before, std::uint64_t value) {
+inline void append_delta(std::vector<std::uint8_t>& out, std::uint64_t before, std::uint64_t value) {
   const std::uint64_t step = value - before;
-  put(out, (step << 1) ^ (step >> 63 != 0 ? ~std::uint64_t{0} : 0));
+  append_varint(out, (step << 1) ^ (step >> 63 != 0 ? ~std::uint64_t{0} : 0));
 }
 
-inline std::uint64_t take_step(const std::uint8_t*& at, std::uint64_t before) {
-  const std::uint64_t zigzag = take(at);
+inline std::uint64_t read_delta(const std::uint8_t*& at, std::uint64_t before) {
+  const std::uint64_t zigzag = read_varint(at);
   return before + ((zigzag >> 1) ^ ((zigzag & 1) != 0 ? ~std::uint64_t{0} : 0));
 }
 
