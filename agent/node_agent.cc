@@ -93,11 +93,11 @@ void NodeAgent::State::read_file(OpenFile& open, std::span<char> chunk,
   const auto feed = [&](std::string_view bytes) { pipeline.feed(open.log, bytes); };
   PartReading reading{chunk, bytes_done, stop, warnings};
   for (FilePart& part : open.parts) {
-    pipeline.part(open.log, {part.name, {}, 0, 0, {}});
+    pipeline.begin_part(open.log, {part.name, {}, 0, 0, {}});
     const decode::TextPosition begin = pipeline.log(open.log)->decoder->progress().front;
     part.bytes.from = begin.bytes;
     part.lines_before = begin.lines;
-    pipeline.known(open.log, {}, read_part(part, feed, reading));
+    pipeline.set_known(open.log, {}, read_part(part, feed, reading));
     pipeline.end_part(open.log);
     part.bytes.to = pipeline.log(open.log)->decoder->progress().front.bytes;
   }
@@ -121,7 +121,7 @@ std::vector<std::string> NodeAgent::frameworks() const {
 std::vector<FileFacts> NodeAgent::facts() const {
   std::vector<FileFacts> facts;
   for (const OpenFile& open : state_->files) {
-    const pipeline::Log& log = *state_->pipeline.log(open.log);
+    const pipeline::LogState& log = *state_->pipeline.log(open.log);
     FileFacts fact{log.file.name,
                    log.file.node,
                    std::string(log.time_format),
@@ -217,7 +217,7 @@ class Search {
     }
   }
 
-  void add(const OpenFile& open, const pipeline::Log& log, const decode::Record& record) {
+  void add(const OpenFile& open, const pipeline::LogState& log, const decode::Record& record) {
     if (record.bytes.to >= cut_) return;
     const auto id = finder_.find(record.text, record.outline);
     if (!id) return;
@@ -253,7 +253,7 @@ class Search {
   /// `spans` begin one after the other. What is read for one serves all that it touches; where
   /// none wants more, reading goes on at the next.
   void search(const OpenFile& file, const std::vector<WantedSpan>& spans) {
-    const pipeline::Log& log = *state_->pipeline.log(file.log);
+    const pipeline::LogState& log = *state_->pipeline.log(file.log);
     PartsReader reader(file.parts);
     for (auto next = spans.begin(); next != spans.end();) {
       if (has_all(next->wanted)) {

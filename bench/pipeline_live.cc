@@ -77,10 +77,10 @@ int main(int count, char** words) {
     facts.node = "node-a";
     facts.kind = wire::SourceKind::rank;
     file.log = pipeline.open(facts, std::nullopt);
-    pipeline::Part part;
+    pipeline::FilePosition part;
     part.path = facts.name;
     part.file.key = std::uint64_t(i);
-    pipeline.part(file.log, part);
+    pipeline.begin_part(file.log, part);
     all += file.text.size();
   }
   Millis now{0};

@@ -10,7 +10,7 @@ constexpr std::size_t kWarningsMax = 64;
 constexpr std::size_t kHeldOverhead = 64;
 constexpr int kDoublingsMax = 6;
 
-pipeline::Part part_of(const tail::TextPosition& place, std::optional<std::uint64_t> lines) {
+pipeline::FilePosition part_of(const tail::TextPosition& place, std::optional<std::uint64_t> lines) {
   return {place.path, place.file, place.offset, place.known, lines};
 }
 
@@ -56,7 +56,7 @@ void Intake::bytes(const tail::TextPosition& place, std::string_view bytes) {
 void Intake::feed(RoutedLog& log, const wire::FileId& file, std::uint64_t known,
                   std::string_view bytes) {
   pipeline::JobPipeline& pipeline = pipeline_of(log);
-  pipeline.known(*log.number, file, known);
+  pipeline.set_known(*log.number, file, known);
   pipeline.feed(*log.number, bytes);
   if (!log.here) return;
   log.here->file = file;
@@ -110,8 +110,8 @@ void Intake::hold(RoutedLog& log, Held what, std::size_t bytes) {
 void Intake::give(RoutedLog& log, Held what) {
   if (holds(log)) return hold(log, std::move(what), 0);
   pipeline::JobPipeline& pipeline = pipeline_of(log);
-  if (const auto* part = std::get_if<pipeline::Part>(&what)) {
-    pipeline.part(*log.number, *part);
+  if (const auto* part = std::get_if<pipeline::FilePosition>(&what)) {
+    pipeline.begin_part(*log.number, *part);
     log.here = *part;
   } else if (const auto* text = std::get_if<Text>(&what)) {
     feed(log, text->file, text->known, text->bytes);
@@ -132,7 +132,7 @@ void Intake::decide(RoutedLog& log, const Owner& owner) {
   if (log.by_process && !owners_.living_job(log.file))
     log.doubt_at = now_.steady + options_.last_words;
   log.number = pipeline.open(owner.facts, now_.wall);
-  pipeline.arrives(now_.wall);
+  pipeline.set_arrival(now_.wall);
   --undecided_;
   release(log);
 }
@@ -185,8 +185,8 @@ void Intake::hand_over(RoutedLog& log, const Owner& owner) {
   log.job = next.job();
   log.named = owner.named;
   log.number = next.open(owner.facts, now_.wall);
-  next.arrives(now_.wall);
-  if (log.here) next.part(*log.number, *log.here);
+  next.set_arrival(now_.wall);
+  if (log.here) next.begin_part(*log.number, *log.here);
 }
 
 /// Whose it is, where that is known and nobody names its job.

@@ -84,12 +84,12 @@ class Intake : public tail::Sink {
     std::uint64_t known = 0;  ///< size of it
   };
   struct Missed {
-    pipeline::Part part;
+    pipeline::FilePosition part;
     std::uint64_t to = 0;
     std::string_view lost;  ///< why, if it is
   };
   struct Quiet {};
-  using Held = std::variant<pipeline::Part, Text, Missed, Quiet>;
+  using Held = std::variant<pipeline::FilePosition, Text, Missed, Quiet>;
   struct RoutedLog {
     std::string path, root;
     std::optional<host::FileKey> file;
@@ -101,7 +101,7 @@ class Intake : public tail::Sink {
     bool doubted = false;            ///< decided, and somebody else may write it by now
     std::optional<Millis> doubt_at;  ///< its ranks have left: what comes later may be another's
     int doubts = 0;
-    std::optional<pipeline::Part> here;  ///< where what is given next stands
+    std::optional<pipeline::FilePosition> here;  ///< where what is given next stands
     bool at_end = true;                  ///< all that was known of the file was given
     std::optional<Millis> quiet_since;   ///< and may be no end of a line
   };

@@ -48,7 +48,7 @@ void Jobs::restart() {
 }
 
 void Jobs::arrives(TimeMs now) {
-  for (auto& [name, job] : jobs_) job.pipeline->arrives(now);
+  for (auto& [name, job] : jobs_) job.pipeline->set_arrival(now);
 }
 
 std::size_t Jobs::idle(Millis steady, const std::set<std::string>& living) const {

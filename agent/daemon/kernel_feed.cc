@@ -86,7 +86,7 @@ void KernelFeed::give(pipeline::JobPipeline& pipeline, Feed& feed, const Message
   if (record.sequence < feed.next) return;
   const bool tells = message.tells && record.since_boot >= feed.fence &&
                      (message.job.empty() || message.job == pipeline.job());
-  pipeline::Part part{options_.path, {}, feed.next, record.sequence + 1, {}};
+  pipeline::FilePosition part{options_.path, {}, feed.next, record.sequence + 1, {}};
   part.file.key = feed.key;
   if (record.sequence > feed.next) {  // from before all jobs, or overwritten unread
     pipeline.record(feed.log, part, record.sequence, {});

@@ -56,7 +56,7 @@ class KernelFeed {
     const host::KernelRecord& record;
     bool tells = false;
     std::string job;  ///< empty: all
-    std::optional<pipeline::Whose> whose;
+    std::optional<pipeline::Attribution> whose;
   };
   void open(const host::HostTime& now, const host::ProcessWatch* watch);
   Message read(const host::KernelRecord& record, const host::ProcessWatch* watch) const;

@@ -6,7 +6,7 @@
 namespace l4::pipeline {
 namespace {
 
-/// Adds a range, to the last one if it goes on there.
+/// Appends a range, or extends the last one if the range continues it.
 void add(std::vector<wire::Coverage>& all, wire::Coverage range) {
   if (!all.empty() && all.back().file.key != 0 && all.back().file.key == range.file.key &&
       all.back().bytes.to == range.bytes.from) {
@@ -27,10 +27,10 @@ void Extents::begin(const std::string& path, const wire::FileId& file, std::uint
   extents_.push_back({path, file, offset, std::max(known, offset), at, {}, 0, {}, false});
 }
 
-void Extents::whole(const std::string& path, const wire::FileId& file, wire::ByteRange range,
-                    std::uint64_t known, decode::TextPosition at, std::uint64_t end,
-                    std::string_view lost) {
-  if (!extents_.empty()) {  // records that gave no text, one after another
+void Extents::add_whole(const std::string& path, const wire::FileId& file, wire::ByteRange range,
+                        std::uint64_t known, decode::TextPosition at, std::uint64_t end,
+                        std::string_view lost) {
+  if (!extents_.empty()) {  // successive records without text are one range
     Extent& last = extents_.back();
     if (last.to && last.end == end && at.bytes == end && last.file.key == file.key &&
         *last.to == range.from && last.lost == lost) {
@@ -70,7 +70,7 @@ void Extents::cover(decode::TextPosition to, bool all, wire::Batch& batch) {
     const std::uint64_t size = first.to ? *first.to - first.offset : end.bytes - first.at.bytes;
     const std::uint64_t lines = end.lines - std::min(end.lines, first.at.lines);
     first.known = std::max(first.known, first.offset + size);
-    if (size > 0 || (all && !first.told))
+    if (size > 0 || (all && !first.covered))
       add(covered, {first.path,
                     {first.offset, first.offset + size},
                     lines,
@@ -79,7 +79,7 @@ void Extents::cover(decode::TextPosition to, bool all, wire::Batch& batch) {
                     first.lost.empty() ? 0 : size});
     if (size > 0 && !first.lost.empty())
       batch.warnings.push_back({"lost", first.path, std::string(first.lost), size});
-    first.told = true;
+    first.covered = true;
     first.offset += size;
     first.at = end;
     if (first.to || over)

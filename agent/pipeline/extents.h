@@ -1,9 +1,10 @@
-// Which physical files the joined text of a log is made of, and up to where they are accounted for.
+// Maps the joined text of a log to its physical files, and tells which byte ranges are covered.
 //
-// Place in the flow: JobPipeline notes here what each piece of text is of, and asks for coverage
-// when the records of it are shipped. Ranges of a file follow each other without gaps from where it
-// began to be read; the receiver counts by them (docs/WIRE.md, "Positions are the sequence"). One
-// per log, one thread. Bounded by the pieces that are not shipped; what is covered is forgotten.
+// Place in the flow: JobPipeline notes here which file each piece of text belongs to, and asks for
+// coverage when it ships the records of the text. The ranges of a file follow each other without
+// gaps from the first byte that was read; the receiver counts by them (docs/WIRE.md, "Positions are
+// the sequence"). One per log, one thread. Bounded by the pieces that are not shipped; covered
+// pieces are dropped.
 #pragma once
 
 #include <cstdint>
@@ -20,38 +21,38 @@ namespace l4::pipeline {
 
 class Extents {
  public:
-  /// The text that stands at `at` and behind it is that of the file from `offset` on.
+  /// The text from `at` on is the file's from `offset` on.
   void begin(const std::string& path, const wire::FileId& file, std::uint64_t offset,
              std::uint64_t known, decode::TextPosition at);
-  /// [offset, to) of the file is accounted for as a whole, as soon as the text before `end` is out.
-  /// For what is missing, and for records of a log whose positions are no bytes. `lost`: why the
-  /// bytes are (a literal), if they are.
-  void whole(const std::string& path, const wire::FileId& file, wire::ByteRange range,
-             std::uint64_t known, decode::TextPosition at, std::uint64_t end,
-             std::string_view lost);
-  /// What is known by now of the file that was begun last: how it begins, where it stands, its
-  /// size. Of another file nothing is taken but the size.
+  /// The range of the file is covered as a whole once the text before `end` is shipped: for missing
+  /// bytes, and for records of a log whose positions are no bytes. `lost`: a literal that says why
+  /// the bytes are lost; empty if they are not.
+  void add_whole(const std::string& path, const wire::FileId& file, wire::ByteRange range,
+                 std::uint64_t known, decode::TextPosition at, std::uint64_t end,
+                 std::string_view lost);
+  /// Updates the fingerprint, path and size of the file that was begun last; another file's
+  /// fingerprint and path are ignored.
   void set_known(const wire::FileId& file, std::uint64_t bytes);
 
-  /// Adds ranges of the text before `to` that were not covered before, and what is lost of them.
-  /// `all`: also those that are empty.
+  /// Appends to the batch the ranges of the text before `to` that were not covered before, and
+  /// warnings for lost bytes. `all`: empty ranges too.
   void cover(decode::TextPosition to, bool all, wire::Batch& batch);
-  /// Nothing was covered, and nothing is.
+  /// Drops all pieces without covering them.
   void clear() { extents_.clear(); }
-  /// There is something to cover before this byte.
+  /// True if a piece before this byte is not covered.
   bool waits(std::uint64_t byte) const;
 
  private:
   struct Extent {
     std::string path;
     wire::FileId file;
-    std::uint64_t offset = 0;  ///< in the file, of what is not covered
+    std::uint64_t offset = 0;  ///< first byte of the file that is not covered
     std::uint64_t known = 0;
-    decode::TextPosition at;          ///< in the text, of what is not covered
-    std::optional<std::uint64_t> to;  ///< whole: in the file
-    std::uint64_t end = 0;            ///< whole: in the text
-    std::string_view lost = {};       ///< whole: why it is, if it is
-    bool told = false;
+    decode::TextPosition at;          ///< position in the text that `offset` stands at
+    std::optional<std::uint64_t> to;  ///< covered as a whole: end of the range in the file
+    std::uint64_t end = 0;            ///< covered as a whole: end of its text
+    std::string_view lost = {};       ///< covered as a whole: why the bytes are lost
+    bool covered = false;             ///< some range of it was appended to a batch
   };
   std::deque<Extent> extents_;
 };

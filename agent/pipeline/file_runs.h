@@ -1,8 +1,8 @@
-// Which source each speaker of a file is, in each of the runs that the file holds.
+// Maps the speakers of a file to sources, for each run that the file holds.
 //
-// Place in the flow: JobPipeline asks for the current run while it reads, and for a byte's
-// run when it reads again (recall). One per file, one thread. Bounded by speakers x runs: of the
-// newest kRunsMax it is known who they are, twice as many as a job keeps (JobState).
+// Place in the flow: JobPipeline asks for the current run while it reads a file, a recall for the
+// run that holds a byte. One per file, one thread. Bounded by speakers x runs: the sources of the
+// newest kRunsMax runs are kept, twice as many as JobState keeps.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class FileRuns {
   std::uint32_t current() const {
     return forgotten_ + static_cast<std::uint32_t>(runs_.size() - 1);
   }
-  /// Begins a run; returns the sources of one that is forgotten for it.
+  /// Begins a run; returns the sources of the oldest run if it is forgotten for the new one.
   std::vector<SourceId> begin(std::uint64_t from_byte) {
     runs_.push_back({from_byte, {}});
     std::vector<SourceId> gone;
@@ -35,7 +35,7 @@ class FileRuns {
     return gone;
   }
 
-  /// What stands behind this byte is read again: runs that begin there are forgotten.
+  /// Forgets the runs that begin behind this byte, because the text from there on is read again.
   void go_back(std::uint64_t to_byte) {
     while (runs_.size() > 1 && runs_.back().from > to_byte) runs_.pop_back();
   }
@@ -54,7 +54,7 @@ class FileRuns {
       if (sources[speaker]) visit(speaker, *sources[speaker]);
   }
 
-  /// Who the speaker is in the run that holds the byte; nobody in a run that is forgotten.
+  /// The speaker's source in the run that holds the byte; empty if that run is forgotten.
   std::optional<SourceId> source_at(std::size_t speaker, std::uint64_t byte) const {
     const auto behind = std::ranges::upper_bound(runs_, byte, {}, &Run::from);
     return behind == runs_.begin() ? std::nullopt : std::prev(behind)->source(speaker);

@@ -1,8 +1,9 @@
-// Templates that the miner forgot and the aggregator has not been told of yet.
+// Templates that the miner forgot and no batch has reported yet.
 //
 // Place in the flow: TemplateMiner::poll_forgotten() -> here -> wire::Batch::forgotten. An id is
-// held back while a segment that was not shipped mentions it, so that a told id never comes again.
-// One per agent, one thread. Bounded by what the miner forgets while segments are under way.
+// held back while an unshipped segment mentions it, so that no batch mentions an id after it was
+// reported. One per agent, one thread. Bounded by the ids that the miner forgets while segments
+// wait to be shipped.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +19,9 @@ class ForgottenList {
  public:
   /// `ids` ascend.
   void add(const std::vector<LocalTemplateId>& ids);
-  /// Takes at most `size_max` ids that no segment under way mentions, ascending.
-  std::vector<LocalTemplateId> take(std::span<const std::span<const wire::EventCount>> under_way,
-                                    std::size_t size_max);
+  /// Removes and returns at most `size_max` ids that no unshipped segment mentions, ascending.
+  std::vector<LocalTemplateId> release(std::span<const std::span<const wire::EventCount>> unshipped,
+                                       std::size_t size_max);
 
   bool empty() const { return ids_.empty(); }
 

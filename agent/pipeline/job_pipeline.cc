@@ -11,9 +11,10 @@
 namespace l4::pipeline {
 namespace {
 
-/// A run of the order has 8 bytes, a parameter tuple some 100: a quarter and a tenth per cent of
-/// the text at most, beyond what an ordinary iteration has.
-constexpr std::size_t kUntoldShare = 8;  // of the templates that may be
+/// New templates are defined early once they are this fraction of Options::templates_max.
+constexpr std::size_t kUntoldShare = 8;
+/// A run of the order takes 8 bytes, a parameter tuple some 100: beyond an ordinary iteration's
+/// number, a quarter and a tenth of a per cent of the text at most.
 constexpr segment::Segmenter::Share kRuns{128, 3200}, kTuples{12, 256 * 1024};
 
 }  // namespace
@@ -24,7 +25,7 @@ JobPipeline::JobPipeline(std::string job, const segment::RulePackSet& packs, Opt
       packs_(&packs),
       options_(options),
       output_(output),
-      looks_([this](const Outline& outline) {
+      wording_([this](const Outline& outline) {
         miner_.prefetch(outline);
         silent_.prefetch(outline);
       }),
@@ -41,14 +42,15 @@ void JobPipeline::name_timers() {
                              static_cast<wire::TimerKind>(timers_[i]->role)});
 }
 
-const Log* JobPipeline::log(LogNumber number) const {
+const LogState* JobPipeline::log(LogNumber number) const {
   const auto found = logs_.find(number);
   return found == logs_.end() ? nullptr : found->second.get();
 }
 
 LogNumber JobPipeline::open(discover::LogFile facts, std::optional<TimeMs> year_hint) {
   const LogNumber number{logs_opened_++};
-  Log& log = *logs_.emplace(number, std::make_unique<Log>(std::move(facts))).first->second;
+  LogState& log =
+      *logs_.emplace(number, std::make_unique<LogState>(std::move(facts))).first->second;
   log.number = number;
   log.decode = options_.decode;
   if (!log.decode.year_hint) log.decode.year_hint = year_hint;
@@ -56,8 +58,8 @@ LogNumber JobPipeline::open(discover::LogFile facts, std::optional<TimeMs> year_
 }
 
 void JobPipeline::describe(LogNumber number, const discover::LogFile& facts) {
-  Log& log = at(number);
-  // Who is told apart by prefixes stays so.
+  LogState& log = at(number);
+  // Speakers that prefixes tell apart keep their own ranks.
   const bool one_voice = log.speakers.size() == 0 || log.file.kind == wire::SourceKind::rank;
   if (one_voice) {
     log.file.kind = facts.kind;
@@ -70,16 +72,16 @@ void JobPipeline::describe(LogNumber number, const discover::LogFile& facts) {
   log.described = log.dirty = true;
 }
 
-decode::Decoder& JobPipeline::decoder_of(Log& log) {
+decode::Decoder& JobPipeline::decoder_of(LogState& log) {
   if (!log.decoder)
     log.decoder = std::make_unique<decode::Decoder>(
         log.decode, [this, &log](const decode::Record& record) { on_record(log, record); },
-        &looks_);
+        &wording_);
   return *log.decoder;
 }
 
-void JobPipeline::part(LogNumber number, const Part& part) {
-  Log& log = at(number);
+void JobPipeline::begin_part(LogNumber number, const FilePosition& part) {
+  LogState& log = at(number);
   decode::Decoder& decoder = decoder_of(log);
   if (log.fresh) {
     decode::TextPosition begin;
@@ -104,52 +106,52 @@ void JobPipeline::part(LogNumber number, const Part& part) {
   log.dirty = true;
 }
 
-void JobPipeline::known(LogNumber number, const wire::FileId& file, std::uint64_t bytes) {
+void JobPipeline::set_known(LogNumber number, const wire::FileId& file, std::uint64_t bytes) {
   at(number).extents.set_known(file, bytes);
 }
 
 void JobPipeline::feed(LogNumber number, std::string_view bytes) {
-  Log& log = at(number);
+  LogState& log = at(number);
   log.dirty = true;
   log.decoder->feed(bytes);
 }
 
-void JobPipeline::whole(LogNumber number, const Part& part, std::uint64_t to,
-                        std::string_view lines, std::string_view lost) {
-  Log& log = at(number);
+void JobPipeline::add_whole(LogNumber number, const FilePosition& part, std::uint64_t to,
+                            std::string_view lines, std::string_view lost) {
+  LogState& log = at(number);
   decode::Decoder& decoder = decoder_of(log);
   log.fresh = false;
   decoder.end_part();
   const decode::TextPosition here = decoder.progress().front;
-  log.extents.whole(part.path, part.file, {part.offset, to}, part.known, here,
-                    here.bytes + lines.size(), lost);
+  log.extents.add_whole(part.path, part.file, {part.offset, to}, part.known, here,
+                        here.bytes + lines.size(), lost);
   log.dirty = true;
   if (!lines.empty()) decoder.feed(lines);
 }
 
-void JobPipeline::record(LogNumber number, const Part& part, std::uint64_t to,
-                         std::string_view lines, const std::optional<Whose>& whose) {
-  if (!whose) return whole(number, part, to, lines, {});
-  Log& log = at(number);
+void JobPipeline::record(LogNumber number, const FilePosition& part, std::uint64_t to,
+                         std::string_view lines, const std::optional<Attribution>& attribution) {
+  if (!attribution) return add_whole(number, part, to, lines, {});
+  LogState& log = at(number);
   decode::Decoder& decoder = decoder_of(log);
   const auto give_all = [&decoder] {
     decoder.end_part();
     decoder.release_held();
   };
-  give_all();  // what waits is somebody else's
-  log.whose = whose;
-  whole(number, part, to, lines, {});
+  give_all();  // records that wait have another attribution
+  log.attribution = attribution;
+  add_whole(number, part, to, lines, {});
   give_all();
-  log.whose.reset();
+  log.attribution.reset();
 }
 
-void JobPipeline::missing(LogNumber number, const Part& part, std::uint64_t to,
+void JobPipeline::missing(LogNumber number, const FilePosition& part, std::uint64_t to,
                           std::string_view lost) {
-  whole(number, part, to, {}, lost);
+  add_whole(number, part, to, {}, lost);
 }
 
 std::optional<std::uint64_t> JobPipeline::lines_of(LogNumber number, std::uint64_t file_key) const {
-  const Log* log = this->log(number);
+  const LogState* log = this->log(number);
   if (log == nullptr || !log->decoder) return std::nullopt;
   const auto begin = log->begins.find(file_key);
   if (begin == log->begins.end()) return std::nullopt;
@@ -157,13 +159,13 @@ std::optional<std::uint64_t> JobPipeline::lines_of(LogNumber number, std::uint64
 }
 
 void JobPipeline::quiet(LogNumber number) {
-  Log& log = at(number);
+  LogState& log = at(number);
   if (log.decoder) log.decoder->emit_unfinished();
   log.dirty = true;
 }
 
 void JobPipeline::end(LogNumber number) {
-  Log& log = at(number);
+  LogState& log = at(number);
   decode::Decoder& decoder = decoder_of(log);
   decoder.finish();
   if (!options_.live) {
@@ -177,7 +179,7 @@ void JobPipeline::end(LogNumber number) {
   if (!options_.live) log.decoder.reset();
 }
 
-segment::Segmenter& JobPipeline::segmenter_of(Log& log, std::size_t speaker) {
+segment::Segmenter& JobPipeline::segmenter_of(LogState& log, std::size_t speaker) {
   const auto source = log.runs.source(speaker);
   if (source && segmenters_[source->value()]) return *segmenters_[source->value()];
   const SourceId id = source ? *source : SourceId{static_cast<std::uint32_t>(segmenters_.size())};
@@ -194,34 +196,34 @@ segment::Segmenter& JobPipeline::segmenter_of(Log& log, std::size_t speaker) {
         on_segment(std::move(segment), where);
       },
       std::move(learner));
-  if (options_.live) segmenters_[id.value()]->spare(kRuns, kTuples);
+  if (options_.live) segmenters_[id.value()]->set_shares(kRuns, kTuples);
   define_source(log, speaker, id, true);
   return *segmenters_[id.value()];
 }
 
-/// Says who the source is, if that was not said or more is known now.
-void JobPipeline::define_source(Log& log, std::size_t speaker, SourceId id, bool last_run) {
+/// Defines the source in the batch, if it is not defined or its definition has changed.
+void JobPipeline::define_source(LogState& log, std::size_t speaker, SourceId id, bool last_run) {
   wire::SourceDefinition source = log.speakers.definition(speaker);
   source.id = id;
   source.run = log.runs.current();
-  if (!last_run) source.modified.reset();  // the file went on after it
+  if (!last_run) source.modified.reset();  // the file continued after the run
   const auto [told, first] = log.defined.try_emplace(id, source);
   if (!first && told->second == source) return;
   told->second = source;
   batch_.sources.push_back(std::move(source));
 }
 
-/// The lines from here on are a new run's, whoever says them.
-void JobPipeline::begin_run(Log& log, std::uint64_t from_byte) {
+/// Begins a run: all lines from here on belong to it.
+void JobPipeline::begin_run(LogState& log, std::uint64_t from_byte) {
   finish_run(log, false);
   output_.sources_forgotten(log.runs.begin(from_byte));
 }
 
-/// Closes what the run's segmenters hold, and defines its sources again if more is known now.
-void JobPipeline::finish_run(Log& log, bool last) {
+/// Closes the run's segmenters, and defines its sources again if their definitions have changed.
+void JobPipeline::finish_run(LogState& log, bool last) {
   log.runs.each([&](std::size_t speaker, SourceId id) {
     auto& segmenter = segmenters_[id.value()];
-    if (!segmenter) return;  // nothing was said since a restart
+    if (!segmenter) return;  // no line came since a restart
     segmenter->finish();
     if (const auto marker = segmenter->marker();
         marker && (!log.marker || segmenter->marks() > log.marks)) {
@@ -251,18 +253,19 @@ segment::TemplateTraits& JobPipeline::traits_of(LocalTemplateId id, const decode
   return found;
 }
 
-void JobPipeline::on_record(Log& log, const decode::Record& given) {
-  if (options_.redaction == nullptr) return take(log, given);
+void JobPipeline::on_record(LogState& log, const decode::Record& given) {
+  if (options_.redaction == nullptr) return ingest(log, given);
   decode::Record record = given;
   record.text = options_.redaction->apply(given.text, redacted_);
   record.outline = {};
-  take(log, record);
+  ingest(log, record);
 }
 
-void JobPipeline::take(Log& log, const decode::Record& record) {
+void JobPipeline::ingest(LogState& log, const decode::Record& record) {
   log.records_to = std::max(log.records_to, record.bytes.to);
   const std::size_t speaker =
-      (log.whose ? log.speakers.find(*log.whose) : log.speakers.find(record.speaker)).speaker;
+      (log.attribution ? log.speakers.find(*log.attribution) : log.speakers.find(record.speaker))
+          .speaker;
   const drain::TemplateMatch match =
       miner_.learn(record.text, record.level >= Level::warning, record.outline);
   created_ += match.created;
@@ -279,15 +282,15 @@ void JobPipeline::take(Log& log, const decode::Record& record) {
     mark.reset();
     own->lose_marker();
   }
-  if (arrival_) own->arrives(*arrival_);
+  if (arrival_) own->set_arrival(*arrival_);
   const bool silent = record.outline.collapsed != 0 && silent_.find(record.outline) != nullptr;
   own->add(record, match.id, known, mark, stage, silent);
-  // In a flood the miner soon lets the oldest templates go: they are told while it knows them.
+  // In a flood the miner evicts templates quickly: they are defined while it knows them.
   if (created_ > options_.drain.templates_max / kUntoldShare) define_changed();
   if (own->was_silent()) note_silent(record);
 }
 
-/// Lines of this wording have no parameters, whatever their numbers.
+/// Remembers that lines with this outline have no parameters.
 void JobPipeline::note_silent(const decode::Record& record) {
   if (record.outline.collapsed == 0) return;
   const auto is_silent = [this](std::string_view line) {
@@ -327,7 +330,7 @@ void JobPipeline::flush(Millis steady, bool all) {
     return;
   }
   for (auto at = logs_.begin(); at != logs_.end();) {
-    Log& log = *at->second;
+    LogState& log = *at->second;
     if (log.dirty) ship(log, steady, all);
     if (log.ended && !log.dirty)
       at = logs_.erase(at);
@@ -341,9 +344,9 @@ void JobPipeline::flush(Millis steady, bool all) {
   if (something) send();
 }
 
-/// Nothing was given that stands behind something that was not: what was given can be shipped. If
-/// that does not come about by itself, records that wait are given as they stand.
-bool JobPipeline::settled(Log& log, Millis steady, bool all) {
+/// True if every record that was given stands before every one that waits, so that the given ones
+/// can be shipped. Records that have waited for `hold` are given as they stand.
+bool JobPipeline::is_ready(LogState& log, Millis steady, bool all) {
   if (log.ended) return true;
   decode::Decoder& decoder = *log.decoder;
   decoder.flush_block();
@@ -376,13 +379,13 @@ bool JobPipeline::settled(Log& log, Millis steady, bool all) {
   return true;
 }
 
-/// Moves into the batch what the log has ready, with the bytes that it stands for.
-void JobPipeline::ship(Log& log, Millis steady, bool all) {
+/// Moves the log's finished segments into the batch, with their coverage.
+void JobPipeline::ship(LogState& log, Millis steady, bool all) {
   if (log.fresh && !log.ended) {
     log.dirty = false;
     return;
   }
-  if (!settled(log, steady, all)) return;
+  if (!is_ready(log, steady, all)) return;
   const bool again = log.described || log.file.kind == wire::SourceKind::rank;
   log.runs.each([&](std::size_t speaker, SourceId id) {
     auto& segmenter = segmenters_[id.value()];
@@ -397,11 +400,11 @@ void JobPipeline::ship(Log& log, Millis steady, bool all) {
   log.dirty = !log.ended && (now.given != now.front || now.unfinished);
 }
 
-/// A batch that is full is sent where it can be said which bytes it holds: where nothing behind it
-/// in the list stands before the end of what it has.
-void JobPipeline::ship_segments(Log& log) {
+/// Sends full batches. A batch can end only after a segment attribution followers all begin behind
+/// the batch's last byte, because its coverage is one range.
+void JobPipeline::ship_segments(LogState& log) {
   std::vector<wire::Segment> staged = std::exchange(log.staged, {});
-  std::vector<std::uint64_t> next(staged.size(), ~std::uint64_t{0});  // first byte behind it
+  std::vector<std::uint64_t> next(staged.size(), ~std::uint64_t{0});  // first byte of all followers
   for (std::size_t i = staged.size(); i-- > 1;) {
     const std::uint64_t own = staged[i].bytes.from;
     next[i - 1] = std::min(own, next[i]);
@@ -419,16 +422,16 @@ void JobPipeline::ship_segments(Log& log) {
                         batch_events_ >= options_.events_per_batch;
     if (!enough || i + 1 == staged.size() || next[i] < end.bytes) continue;
     log.extents.cover(end, false, batch_);
-    under_way_ = std::span(staged).subspan(i + 1);
+    unshipped_ = std::span(staged).subspan(i + 1);
     send();
-    under_way_ = {};
+    unshipped_ = {};
   }
 }
 
 void JobPipeline::send() {
   define_used();
   define_changed();
-  take_forgotten();
+  report_forgotten();
   const std::uint64_t by_half = miner_.stats().by_half;
   batch_.lines_by_half = by_half - std::exchange(by_half_, by_half);
   batch_.job = job_;
@@ -461,7 +464,7 @@ void JobPipeline::define_changed() {
   for (const LocalTemplateId id : miner_.poll_changed()) define(id);
 }
 
-/// What the batch uses and was told before a restart only.
+/// Defines the templates of the batch that were not defined since the restart.
 void JobPipeline::define_used() {
   if (undefined_.empty()) return;
   for (const wire::Segment& segment : batch_.segments)
@@ -474,22 +477,22 @@ void JobPipeline::define_again(const std::vector<LocalTemplateId>& ids) {
     if (id.value() < templates_used_ && !miner_.at(id).text.empty()) define(id);
 }
 
-/// Puts into the batch what the miner forgot, and lets go of what is known of it here.
-void JobPipeline::take_forgotten() {
+/// Moves forgotten templates into the batch, and erases their traits.
+void JobPipeline::report_forgotten() {
   const std::vector<LocalTemplateId> ids = miner_.poll_forgotten();
   for (const LocalTemplateId id : ids) traits_.erase(id);
   forgotten_.add(ids);
   if (forgotten_.empty()) return;
-  std::vector<std::span<const wire::EventCount>> under_way;
+  std::vector<std::span<const wire::EventCount>> unshipped;
   for (const auto& [number, log] : logs_) {
     log->runs.each([&](std::size_t, SourceId id) {
       if (const auto& segmenter = segmenters_[id.value()])
-        under_way.push_back(segmenter->open_events());
+        unshipped.push_back(segmenter->open_events());
     });
-    for (const wire::Segment& segment : log->staged) under_way.push_back(segment.events);
+    for (const wire::Segment& segment : log->staged) unshipped.push_back(segment.events);
   }
-  for (const wire::Segment& segment : under_way_) under_way.push_back(segment.events);
-  batch_.forgotten = forgotten_.take(under_way, wire::kForgottenMax);
+  for (const wire::Segment& segment : unshipped_) unshipped.push_back(segment.events);
+  batch_.forgotten = forgotten_.release(unshipped, wire::kForgottenMax);
   output_.forgotten(batch_.forgotten);
 }
 

@@ -1,4 +1,4 @@
-// What a pipeline is given and whom it gives to: its bounds, the parts of its logs, its output.
+// Options, input positions and output interface of a JobPipeline.
 //
 // Plain values and one interface; see agent/pipeline/job_pipeline.h.
 #pragma once
@@ -23,12 +23,12 @@ struct Options {
   decode::Options decode;
   drain::Options drain;
   bool live = false;
-  const Redaction* redaction = nullptr;  ///< null: nothing is blotted out
-  const Redaction* secrets = nullptr;    ///< blotted out of the texts of templates alone
+  const Redaction* redaction = nullptr;  ///< applied to every record; null: none
+  const Redaction* secrets = nullptr;    ///< applied to the texts of templates; null: none
   Millis hold{1000};  ///< live: how long a record waits for lines that may belong to it
 };
 
-/// Who takes what the pipeline makes.
+/// Receives what the pipeline makes.
 class Output {
  public:
   virtual ~Output() = default;
@@ -37,12 +37,12 @@ class Output {
   virtual void segment(const wire::Segment& /*segment*/,
                        std::span<const wire::ByteRange> /*where*/) {}
   virtual void forgotten(const std::vector<LocalTemplateId>& /*ids*/) {}
-  /// For recall: of runs that are too old to be known.
+  /// For recall: the sources of runs that are too old to be kept.
   virtual void sources_forgotten(const std::vector<SourceId>& /*sources*/) {}
 };
 
-/// A physical file of a log, and where in it what follows stands.
-struct Part {
+/// A position in a physical file of a log: where the text that follows begins.
+struct FilePosition {
   std::string path;
   wire::FileId file;
   std::uint64_t offset = 0;

@@ -11,20 +11,21 @@ constexpr auto kValue = R"(\\?["']?\s*[:=]\s*(?:"[^"]*"|'[^']*'|\\"[^"\\]*\\?"|[
 
 std::vector<std::string> forms() {
   return {
-      // Headers, and tokens of the kind that stands in them.
+      // Headers, and the kinds of tokens that they hold.
       R"((?i)\bauthorization\\?["']?\s*[:=]\s*\\?["']?(?:[a-z]+\s+)?[^\s,;"'\\]+)",
       R"((?i)\bbearer\s+[a-z0-9._~+/=-]{8,})",
       R"(\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)",
       // scheme://user:password@host
       R"(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"']*:[^\s/@"']+@)",
-      // By the names of keys. `token` alone counts what a model reads.
+      // Values behind telling keys. `token` alone does not count: models count tokens.
       std::string(R"((?i)\b[a-z0-9_.-]*(?:passw(?:or)?d|passphrase|secret|credentials?|)")
           .append(R"(api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|)")
           .append(R"((?:auth|access|refresh|session|security|api|hub|hf|hugging_?face\w*|wandb|)")
           .append(R"(github|gitlab|slack|bot)[_-]?token)[a-z0-9_-]*)")
           .append(kValue),
       R"((?i)\bwandb[a-z_. ]{0,24}(?:key|login)\S*?["'\s:=]+[0-9a-f]{40}\b)",
-      // By their own looks: Hugging Face, Weights & Biases, AWS, GitHub, GitLab, Slack, OpenAI and
+      // Recognised by their own form: Hugging Face, Weights & Biases, AWS, GitHub, GitLab, Slack,
+      // OpenAI and
       // Anthropic, Google, NVIDIA, this program's own.
       R"(\b(?:hf_|api_org_)[A-Za-z0-9]{20,})",
       R"(\bwandb_v1_[A-Za-z0-9_]{20,})",

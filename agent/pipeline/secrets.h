@@ -1,8 +1,8 @@
-// Forms of secrets that need nobody to name them: tokens, passwords in URLs, cloud keys.
+// The built-in forms of secrets: tokens, passwords in URLs, cloud keys.
 //
-// Place in the flow: raw lines on demand (agent/lines) and the texts of templates lose what matches
-// before they leave the node, unless [redact] secrets = false; what a user adds stands in
-// agent/pipeline/redaction.h beside it. One explicit list; a form is added there and to
+// Place in the flow: matches are replaced in raw lines on demand (agent/lines) and in the texts of
+// templates before they leave the node, unless [redact] secrets = false. A user's own expressions
+// are in agent/pipeline/redaction.h. One explicit list in secrets.cc; a form is added there and to
 // tests/agent/pipeline/secrets_test.cc. Immutable, thread-safe.
 #pragma once
 

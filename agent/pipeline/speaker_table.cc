@@ -16,7 +16,7 @@ bool same(const decode::Speaker& speaker, const Key& key) {
 
 SpeakerTable::Found SpeakerTable::find(const decode::Speaker& speaker) {
   if (one_speaker()) {
-    if (speaker.rank && !file_->rank) vote(*speaker.rank);  // else nobody asks for it
+    if (speaker.rank && !file_->rank) vote(*speaker.rank);  // otherwise no vote is needed
     if (!keys_.empty()) return {0, false};
     keys_.push_back({});
     return {0, true};
@@ -29,8 +29,8 @@ SpeakerTable::Found SpeakerTable::find(const decode::Speaker& speaker) {
                    speaker.local_rank.value_or(-1)});
 }
 
-SpeakerTable::Found SpeakerTable::find(const Whose& whose) {
-  Key key{whose.node, whose.rank.value(), -1, std::max(whose.attempt, 0)};
+SpeakerTable::Found SpeakerTable::find(const Attribution& attribution) {
+  Key key{attribution.node, attribution.rank.value(), -1, std::max(attribution.attempt, 0)};
   if (keys_.size() < kSpeakersMax) return place_of(std::move(key));
   const auto known = places_.find(key);
   return {known == places_.end() ? 0 : known->second, false};
@@ -62,7 +62,7 @@ void SpeakerTable::vote(Rank rank) {
     rank_votes_[key] = 1;
 }
 
-/// The rank that most lines name which name one.
+/// The rank named by most of the lines that name a rank.
 std::optional<Rank> SpeakerTable::voted_rank() const {
   std::uint64_t all = 0, most = 0, best = 0;
   rank_votes_.for_each_entry([&](std::uint64_t key, std::uint64_t votes) {

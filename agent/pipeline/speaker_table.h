@@ -1,11 +1,11 @@
-// The speakers of one file: who says a line, and which source that is.
+// The speakers of one file, each of which becomes a source.
 //
-// Place in the flow: JobPipeline asks it for every record. A file of one rank (by its path)
-// has one speaker, whose rank is the path's or the one most of its lines name; any other file gets
-// a source per (host, rank, local rank) that its prefixes tell apart. A kernel message may be a
-// rank's by the process that it names: such a source is the kernel's still, and that rank's.
-// One per file, one thread. Bounded: past kSpeakersMax further speakers share the file's first,
-// and further ranks have no votes.
+// Place in the flow: JobPipeline asks it for the speaker of every record. A file of one rank (by
+// its path) has one speaker, whose rank is given by the path or by most of its lines; any other
+// file has a speaker for each (host, rank, local rank) that its prefixes name. A kernel message
+// that names a process of a rank gets a source of the kernel that has this rank. One per file, one
+// thread. Bounded: beyond kSpeakersMax further speakers share the file's first, and further ranks
+// get no votes.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,12 @@
 
 namespace l4::pipeline {
 
-/// Whose a record is that its text does not say: of a kernel message that names a process.
-struct Whose {
+/// The rank that a record is about though its text does not name it: a kernel message names only
+/// the rank's process.
+struct Attribution {
   std::string node;
   Rank rank;
-  std::int32_t attempt = 0;  ///< messages about another start of the rank are another source
+  std::int32_t attempt = 0;  ///< each start of the rank gets a source of its own
 };
 
 class SpeakerTable {
@@ -41,10 +42,10 @@ class SpeakerTable {
     bool created = false;
   };
   Found find(const decode::Speaker& speaker);
-  Found find(const Whose& whose);
-  /// Place of a speaker that find() has given before; 0 for an unknown one.
+  Found find(const Attribution& attribution);
+  /// Index of a speaker that find() has returned before; 0 for an unknown one.
   std::size_t lookup(const decode::Speaker& speaker) const;
-  /// Definition of a speaker as known now, without its id.
+  /// The current definition of a speaker, without its id.
   wire::SourceDefinition definition(std::size_t speaker) const;
   std::size_t size() const { return keys_.size(); }
 
@@ -53,7 +54,7 @@ class SpeakerTable {
     std::string host;
     std::int32_t rank = -1;
     std::int32_t local_rank = -1;
-    std::int32_t attempt = -1;  // of Whose
+    std::int32_t attempt = -1;  // of an Attribution
     auto operator<=>(const Key&) const = default;
   };
   Found place_of(Key key);

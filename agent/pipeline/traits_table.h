@@ -1,9 +1,9 @@
-// What an agent knows of each of its templates, by local id.
+// The traits of an agent's templates, by local id.
 //
-// Place in the flow: JobPipeline asks for every line, mostly for a template it has asked for
-// a few lines before. Traits stay where they are: a table of places is searched, and the room of a
-// forgotten template is given to a new one. One per agent, one thread. Bounded by the templates
-// that the miner remembers.
+// Place in the flow: JobPipeline asks for every line, mostly for a template that it asked for a few
+// lines earlier. Traits never move: a table of pointers is searched, and a new template reuses the
+// memory of a forgotten one. One per agent, one thread. Bounded by the templates that the miner
+// keeps.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace l4::pipeline {
 
 class TraitsTable {
  public:
-  /// Those of a template; as yet unseen if they are new. Valid until it is erased.
+  /// The traits of a template, created empty if there are none. Valid until erase().
   segment::TemplateTraits& operator[](LocalTemplateId id) {
     const std::uint64_t key = segment::key_of(id);
     if (segment::TemplateTraits* const* place = places_.find(key); place != nullptr) return **place;

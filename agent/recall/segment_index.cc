@@ -22,7 +22,7 @@ std::uint64_t number_of(SlimTime time) {
   return static_cast<std::uint64_t>((*time).time_since_epoch().count());
 }
 
-/// `before` is the span that was packed before this one.
+/// Packs `span` as differences to `before`, the span that was packed last.
 void append_span(std::vector<std::uint8_t>& out, const Span& before, const Span& span) {
   append_delta(out, before.source.value(), span.source.value());
   append_delta(out, before.bytes.to, span.bytes.from);
@@ -44,7 +44,7 @@ Span read_span(const std::uint8_t*& at, const Span& before) {
 
 }  // namespace
 
-/// The place of the source's last span, if the segment fits into it, or of a new one.
+/// Index of the source's last span if the segment fits into it, else of a new span.
 std::uint32_t SegmentIndex::place_of(const wire::Segment& segment) {
   const std::size_t source = segment.source.value();
   if (source >= last_.size()) last_.resize(source + 1, kNone);
@@ -102,7 +102,7 @@ bool SegmentIndex::is_gone(std::uint32_t place) const {
   return source < gone_.size() && gone_[source];
 }
 
-/// In the order of sources and bytes, each once.
+/// Sorts by source and byte, and removes duplicates.
 void SegmentIndex::sort(std::vector<std::uint32_t>& places) const {
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(spans_[a].source, spans_[a].bytes.from, a) <
@@ -113,8 +113,8 @@ void SegmentIndex::sort(std::vector<std::uint32_t>& places) const {
   places.erase(repeated.begin(), repeated.end());
 }
 
-/// Joins every second span of the same source with the one before it. Where there are more sources
-/// than room for them, there is more room next time.
+/// Joins every second span with its predecessor of the same source. The room grows if the sources
+/// alone need more than kSpansMax spans.
 void SegmentIndex::halve(Places& places) {
   std::vector<std::uint32_t>& all = places.in_spans;
   std::erase_if(all, [this](std::uint32_t place) { return is_gone(place); });
@@ -140,7 +140,7 @@ void SegmentIndex::halve(Places& places) {
   joined_ = true;
 }
 
-/// Lets the spans go that no template refers to any more.
+/// Drops the spans that no template refers to.
 void SegmentIndex::sweep() {
   std::vector<std::uint32_t> moved(spans_.size(), kNone);
   for (auto& [id, places] : places_) {

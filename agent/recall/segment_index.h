@@ -1,14 +1,13 @@
-// Where each template stands in the files: per template the segments that hold it.
+// Finds the spans of the files in which a template occurs.
 //
-// Place in the flow: filled by the agent as segments close; read when somebody asks for the lines
-// of a template (agent/recall/recall.h). One per agent; no locks (written by the agent's thread,
-// read after it has stopped or from the same thread).
-// Segments of a source that follow each other share a span of up to kSpanBytes, which is kept once;
-// a template refers to it by number. freeze() packs both to some ten bytes a span and one or two a
-// reference.
-// Bound: a template remembers at most kSpansMax spans, or four for each source that says it; past
-// that neighbouring spans of a source are joined, so the index stays small and recall reads more
-// bytes than it needs, never fewer.
+// Place in the flow: the agent adds segments as they close; a recall (agent/recall/recall.h) reads
+// the spans of a template. One per agent; no locks (the agent's thread writes; reads come from the
+// same thread or after it has stopped).
+// Successive segments of a source share a span of up to kSpanBytes; templates refer to spans by
+// number. freeze() packs a span into some ten bytes and a reference into one or two.
+// Bound: a template keeps at most kSpansMax spans, or four for each source that prints it. Beyond
+// that, neighbouring spans of a source are joined: recall then reads more bytes than it needs, but
+// misses none.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@
 
 namespace l4::recall {
 
-/// A piece of one source that holds a template at least once.
+/// A piece of one source in which a template occurs at least once.
 struct Span {
   SourceId source;
   wire::ByteRange bytes;
@@ -34,19 +33,19 @@ struct Span {
 class SegmentIndex {
  public:
   static constexpr std::size_t kSpansMax = 2048;
-  static constexpr std::uint64_t kSpanBytes = 64 * 1024;  ///< a longer segment has one of its own
+  static constexpr std::uint64_t kSpanBytes = 64 * 1024;  ///< a longer segment has its own span
 
-  /// `where`: for each event of the segment the bytes from its first to its last record. What
-  /// stands once in a segment that is longer than a span is known to the record.
+  /// `where`: for each event of the segment the bytes from its first to its last record. An event
+  /// that occurs once in a segment longer than a span gets a span of that record alone.
   void add(const wire::Segment& segment, std::span<const wire::ByteRange> where);
-  /// Nobody will ask for these any more.
+  /// Drops templates or sources that will not be asked for any more.
   void forget(const std::vector<LocalTemplateId>& ids);
   void forget(const std::vector<SourceId>& sources);
   /// Spans that may hold `id`; empty if it was never seen.
   std::vector<Span> spans(LocalTemplateId id) const { return Reader(*this).spans(id); }
 
-  /// For many questions: what is packed is unpacked once. The index must outlive it and stay as it
-  /// is.
+  /// Answers many questions and unpacks the index only once. The index must outlive the reader and
+  /// must not change meanwhile.
   class Reader {
    public:
     explicit Reader(const SegmentIndex& index) : index_(&index), unpacked_(index.unpack()) {}
@@ -57,13 +56,13 @@ class SegmentIndex {
     std::vector<Span> unpacked_;
   };
 
-  /// Nothing more will be added: packs what is there.
+  /// Packs the index; nothing may be added afterwards.
   void freeze();
 
  private:
   struct Places {
     std::vector<std::uint32_t> in_spans;
-    std::size_t room = kSpansMax;  ///< when it is halved
+    std::size_t room = kSpansMax;  ///< at this size neighbouring spans are joined
   };
   using Bytes = std::vector<std::uint8_t>;
 
@@ -77,10 +76,10 @@ class SegmentIndex {
 
   std::vector<Span> spans_;
   std::unordered_map<std::uint32_t, Places> places_;  // by template
-  std::vector<std::uint32_t> last_;                   // place of its last span, by source
-  std::vector<bool> gone_;                            // by source: it is forgotten
-  std::size_t swept_size_ = 0;                        // of spans_, after the last sweep
-  bool joined_ = false;                               // some spans may be referred to no more
+  std::vector<std::uint32_t> last_;                   // index of a source's last span, by source
+  std::vector<bool> gone_;                            // by source: true if it was forgotten
+  std::size_t swept_size_ = 0;                        // size of spans_ after the last sweep
+  bool joined_ = false;                               // some spans may have no reference left
 
   Bytes packed_spans_;
   Bytes packed_places_;

@@ -1,6 +1,7 @@
-// Small numbers in few bytes: seven bits a byte, lowest first; differences zigzag.
+// Small numbers in few bytes: seven bits a byte, lowest first; differences are zigzag-encoded.
 //
-// For what freeze() packs in agent/recall/segment_index.h. Reads only what append_varint() wrote.
+// SegmentIndex::freeze() packs with it (agent/recall/segment_index.h). The readers accept only
+// bytes that the appending functions wrote.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,10 @@ inline std::uint64_t read_varint(const std::uint8_t*& at) {
   }
 }
 
-/// How to get from `before` to `value`, modulo 2^64: small both ways.
-inline void append_delta(std::vector<std::uint8_t>& out, std::uint64_t before, std::uint64_t value) {
+/// Appends the difference from `before` to `value`, modulo 2^64; small ones of either sign are
+/// short.
+inline void append_delta(std::vector<std::uint8_t>& out, std::uint64_t before,
+                         std::uint64_t value) {
   const std::uint64_t step = value - before;
   append_varint(out, (step << 1) ^ (step >> 63 != 0 ? ~std::uint64_t{0} : 0));
 }

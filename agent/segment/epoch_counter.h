@@ -1,10 +1,9 @@
-// Makes one growing number of iterations that are counted anew in each epoch.
+// Turns iteration numbers that begin anew in each epoch into one growing number.
 //
 // Place in the flow: the segmenter passes every record that names an epoch, and every iteration
-// number. A number that falls when the epoch has grown (by one, if it stands on a line of its own)
-// goes on from where the last epoch ended; one that falls otherwise is a restart, and none of this
-// class's business.
-// One per source, one thread, no allocation.
+// number. If the number falls after the epoch has grown, counting continues where the last epoch
+// ended; an epoch that is named on a line of its own must have grown by exactly one. Any other fall
+// is a restart, which RunWatch handles. One per source, one thread, no allocation.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +18,15 @@ std::optional<std::int64_t> epoch_in(std::string_view message);
 
 class EpochCounter {
  public:
-  /// A record that names its epoch; a marker line that does is passed here first, as such.
+  /// Notes the epoch that a record names. `with_number`: the record is a marker line, which is
+  /// passed here before its number is counted.
   void enter(std::int64_t epoch, bool with_number) {
     epoch_ = epoch;
     with_number_ = with_number;
   }
 
-  /// The iteration since the first epoch of the run; `total` of an epoch, where it is printed.
+  /// The iteration number since the first epoch of the run. `total`: iterations of an epoch, if
+  /// printed.
   std::int64_t count(std::int64_t number, std::optional<std::int64_t> total) {
     const std::int64_t grown = epoch_ && counted_in_ ? *epoch_ - *counted_in_ : 0;
     const bool next = grown == 1 || (grown > 1 && with_number_);

@@ -9,19 +9,19 @@
 namespace l4::segment {
 namespace {
 
-using Looks = IterationLearner::Looks;
+using Context = IterationLearner::Context;
 
-/// `b` is no upper case letter.
+/// Compares letters without case; `b` must not be upper case.
 bool is_same_letter(char a, char b) {
   return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
 }
-/// Stands between a name and its number.
+/// True for a character that may stand between a name and its number.
 bool is_between(char c) {
   constexpr std::string_view kBetween = " =:[(#'\"";
   return std::ranges::find(kBetween, c) != kBetween.end();
 }
 
-/// Last word before position `at`, skipping what stands between a name and its number.
+/// The word before position `at`, without the signs between a name and its number.
 std::string_view word_before(std::string_view text, std::size_t at) {
   while (at > 0 && is_between(text[at - 1])) --at;
   std::size_t begin = at;
@@ -47,7 +47,7 @@ constexpr std::array<Thing, 21> kThingList{
      {"seed"},    {"line"},       {"lineno"}, {"time"}, {"shard"}, {"attempt"},    {"channel"}}};
 constexpr ByFirstLetters kThings(kThingList);
 
-/// Numbers behind these words count or name other things, however they grow.
+/// True for words whose numbers count or name other things, even if the numbers grow.
 bool names_another_thing(std::string_view word) {
   return !word.empty() && std::ranges::any_of(kThings.of(word), [&](const Thing& thing) {
     return std::ranges::equal(word, thing.low, is_same_letter);
@@ -58,7 +58,7 @@ bool is_bar(std::string_view text) {
   return text.find("%|") != text.npos;
 }
 
-/// A bar that shows something else than training.
+/// True for a bar that shows loading, preparation or evaluation instead of training.
 bool is_preparation(std::string_view bar) {
   static constexpr std::array<std::string_view, 8> kWords{"oading", "Fetching", "Map", "okeniz",
                                                           "Filter", "shard",    "Val", "eval"};
@@ -72,7 +72,7 @@ std::int64_t number_in(std::string_view text, std::size_t from, std::size_t to) 
   return value;
 }
 
-/// First position from `at` on that is no digit.
+/// Position of the first character from `at` on that is no digit.
 std::size_t digits_end(std::string_view text, std::size_t at) {
   while (at < text.size() && is_digit(text[at])) ++at;
   return at;
@@ -82,7 +82,7 @@ char at_or_blank(std::string_view text, std::size_t at) {
   return at < text.size() ? text[at] : ' ';
 }
 
-/// The digits are part of a decimal, a word, an address, a date, a share.
+/// True if the digits are part of a decimal, a word, an address, a date or a percentage.
 bool is_glued(std::string_view text, std::size_t begin, std::size_t end, bool named) {
   const char before = begin == 0 ? ' ' : text[begin - 1];
   const char after = at_or_blank(text, end);
@@ -91,7 +91,7 @@ bool is_glued(std::string_view text, std::size_t begin, std::size_t end, bool na
   if (in_clock || clock_goes_on || is_name_letter(before) || is_name_letter(after)) return true;
   if (before == '.' || before == '-' || before == '/' || after == '-' || after == '%') return true;
   if (after != '.' || !is_digit(at_or_blank(text, end + 1))) return false;
-  // "step": 31.0 is an iteration that somebody kept in a float.
+  // "step": 31.0 is an iteration number that the program keeps in a float.
   std::size_t zeros = end + 1;
   while (at_or_blank(text, zeros) == '0') ++zeros;
   return !named || is_digit(at_or_blank(text, zeros)) || is_name_letter(at_or_blank(text, zeros));
@@ -108,7 +108,7 @@ std::int64_t total_behind(std::string_view text, std::size_t at) {
   return end - at <= kDigitsMax ? number_in(text, at, end) : 0;
 }
 
-/// The standalone integers of a line that may be iterations.
+/// Finds the standalone integers of a line that may be iteration numbers.
 std::size_t integers(std::string_view text, IterationLearner::Integers& out) {
   constexpr std::size_t kDigitsMax = 12;
   const bool bar = is_bar(text);
@@ -126,8 +126,10 @@ std::size_t integers(std::string_view text, IterationLearner::Integers& out) {
     const bool named = maybe && names_iteration(word);
     if (maybe && (whole || !is_glued(text, i, end, named)) && !names_another_thing(word)) {
       const std::int64_t total = total_behind(text, end);
-      const Looks looks = named ? Looks::named : total > 0 && bar ? Looks::of_total : Looks::bare;
-      out[found++] = {number_in(text, i, end), total, looks};
+      const Context context = named              ? Context::named
+                              : total > 0 && bar ? Context::of_total
+                                                 : Context::bare;
+      out[found++] = {number_in(text, i, end), total, context};
     }
     i = end;
   }
@@ -141,8 +143,9 @@ bool IterationLearner::Watched::hopeless() const {
   return seen >= kSeenEnough && best_streak < kStreakNamed;
 }
 
-/// Place of a template among the watched. Where there are more templates than places, one in
-/// kRefusals gets the place of another, so that each stays long enough to be seen again.
+/// Index of the template in watched_, which is added if there is room. If there is none, every
+/// kRefusals-th new template replaces another, so that each one is watched long enough to come
+/// again.
 std::optional<std::size_t> IterationLearner::watch(LocalTemplateId id) {
   constexpr int kCounting = 2;
   constexpr std::uint32_t kRefusals = 16;
@@ -165,18 +168,18 @@ std::optional<std::size_t> IterationLearner::watch(LocalTemplateId id) {
 
 void IterationLearner::count(Field& field, const Integer& number, bool seen,
                              std::optional<TimeMs> time) {
-  // A name may have other lines in between, of another shape; a bar is drawn when there is time.
+  // Other lines may print some of the named numbers; a bar skips numbers when time is short.
   constexpr std::int64_t kLeapMax = 8;
   const std::int64_t step = number.value - field.last;
-  if (seen && step == 0 && number.looks != Looks::bare) return;  // said by several ranks
+  if (seen && step == 0 && number.context != Context::bare) return;  // printed by several ranks
   const bool same_total = number.total == field.total;
   const auto leaps = [](std::int64_t far, std::int64_t near) {
     return near > 0 && far % near == 0 && far / near <= kLeapMax;
   };
   const bool steady =
-      step == field.step || number.looks == Looks::of_total ||
-      (number.looks == Looks::named && (leaps(step, field.step) || leaps(field.step, step)));
-  const bool can_convince = number.looks != Looks::bare || time;
+      step == field.step || number.context == Context::of_total ||
+      (number.context == Context::named && (leaps(step, field.step) || leaps(field.step, step)));
+  const bool can_convince = number.context != Context::bare || time;
   if (seen && can_convince && same_total && step > 0 && (field.streak == 0 || steady)) {
     field.step = field.streak == 0 ? step : std::min(field.step, step);
     ++field.streak;
@@ -186,27 +189,27 @@ void IterationLearner::count(Field& field, const Integer& number, bool seen,
   }
   field.last = number.value;
   field.total = number.total;
-  field.looks = number.looks;
+  field.context = number.context;
 }
 
 bool IterationLearner::convinces(const Field& field, std::optional<TimeMs> now) {
   constexpr int kStreakOfTotal = 6;
   constexpr int kStreakBare = 12;
   constexpr Millis kPaceMin{20};
-  if (field.looks == Looks::named) return field.streak >= kStreakNamed;
-  if (field.looks == Looks::of_total) return field.streak >= kStreakOfTotal;
+  if (field.context == Context::named) return field.streak >= kStreakNamed;
+  if (field.context == Context::of_total) return field.streak >= kStreakOfTotal;
   return field.streak >= kStreakBare && now && field.since &&
          *now - *field.since >= kPaceMin * field.streak;
 }
 
 void IterationLearner::choose(LocalTemplateId id, const Watched& watched, std::size_t field) {
   const Field& candidate = watched.fields[field];
-  const bool better = !marker_ || candidate.looks > marker_looks_ ||
-                      (candidate.looks == marker_looks_ && candidate.step < marker_step_);
+  const bool better = !marker_ || candidate.context > marker_context_ ||
+                      (candidate.context == marker_context_ && candidate.step < marker_step_);
   if (!better) return;
   marker_ = id;
   marker_field_ = field;
-  marker_looks_ = candidate.looks;
+  marker_context_ = candidate.context;
   marker_step_ = candidate.step;
 }
 
@@ -216,10 +219,10 @@ std::optional<Progress> IterationLearner::observe(LocalTemplateId id, std::strin
   if (!place || watched_[*place].hopeless()) return std::nullopt;
   Integers numbers{};
   const std::size_t found = integers(message, numbers);
-  // What a bar draws makes many templates of it; its total makes it one.
+  // A bar's drawing gives it many templates; an id made of its total unites them.
   constexpr std::uint32_t kBars = 1u << 31;
   for (std::size_t i = 0; i < found; ++i)
-    if (numbers[i].looks == Looks::of_total)
+    if (numbers[i].context == Context::of_total)
       id = LocalTemplateId{kBars | static_cast<std::uint32_t>(numbers[i].total)};
   if (id != watched_[*place].id) {
     ++watched_[*place].seen;

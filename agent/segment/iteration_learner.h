@@ -1,12 +1,12 @@
-// Finds the iteration marker of a framework nobody wrote a pack for.
+// Finds the iteration marker of a framework that has no rule pack.
 //
-// Place in the flow: agent/segment asks it for every record whose template has no role in a rule
-// pack. A template whose integer grows by a constant step at each occurrence is a marker. How many
-// occurrences that takes depends on what the number looks like: few behind a word such as "step" or
-// "iter", some more before the total of a bar ("6/120"), many if it is bare; and a bare one must
-// also come at a pace: lists (channels, stack frames) count in no time at all.
-// One per source, one thread. Bounded: watches at most kTemplatesMax templates (what never counted
-// makes way) and the first kFieldsMax integers of each.
+// Place in the flow: the segmenter asks it for every record whose template has no role in a rule
+// pack. A template whose integer grows by a constant step at each occurrence is a marker. The
+// number of occurrences that are needed depends on the place of the integer: few behind a word such
+// as "step" or "iter", more before the total of a bar ("6/120"), many for a bare integer. A bare
+// integer must also grow at a steady pace, because lists (channels, stack frames) are printed in no
+// time. One per source, one thread. Bounds: kTemplatesMax templates (one that never counted is
+// evicted first) and the first kFieldsMax integers of each.
 #pragma once
 
 #include <array>
@@ -24,40 +24,41 @@ namespace l4::segment {
 
 class IterationLearner {
  public:
-  /// Number of the iteration, and the total if one stands behind it, if `message` is (now known to
-  /// be) a marker line.
+  /// The iteration number, and the total if it is printed, if `message` is a marker line; empty
+  /// while the template is not known to be a marker.
   std::optional<Progress> observe(LocalTemplateId id, std::string_view message,
                                   std::optional<TimeMs> time);
 
-  /// How sure a number is to be an iteration, by its looks alone.
-  enum class Looks : std::uint8_t { bare, of_total, named };
+  /// How likely an integer is an iteration number by what surrounds it: nothing, a total behind
+  /// it, a word such as "step" before it.
+  enum class Context : std::uint8_t { bare, of_total, named };
 
   struct Integer {
     std::int64_t value = 0;
     std::int64_t total = 0;  ///< behind a slash; 0 if none
-    Looks looks = Looks::bare;
+    Context context = Context::bare;
   };
   static constexpr std::size_t kFieldsMax = 8;
   using Integers = std::array<Integer, kFieldsMax>;
 
  private:
-  static constexpr std::size_t kTemplatesMax = 128;  ///< a place is a byte
-  static constexpr int kStreakNamed = 4;             ///< the fewest that convince
+  static constexpr std::size_t kTemplatesMax = 128;  ///< an index into watched_ fits into a byte
+  static constexpr int kStreakNamed = 4;             ///< the shortest streak that may convince
 
   struct Field {
     std::int64_t last = 0;
     std::int64_t step = 0;
     std::int64_t total = 0;
     int streak = 0;
-    std::optional<TimeMs> since;  ///< time of the first of the streak
-    Looks looks = Looks::bare;
+    std::optional<TimeMs> since;  ///< time of the streak's first occurrence
+    Context context = Context::bare;
   };
   struct Watched {
     LocalTemplateId id;
     std::array<Field, kFieldsMax> fields{};
     int best_streak = 0;
     std::uint64_t seen = 0;
-    /// Enough was seen of it, and nothing grew: not looked at any more.
+    /// Many lines were seen and no integer grew: the template is not examined any more.
     bool hopeless() const;
   };
 
@@ -67,12 +68,12 @@ class IterationLearner {
   void choose(LocalTemplateId id, const Watched& watched, std::size_t field);
 
   std::vector<Watched> watched_;
-  FlatTable<std::uint8_t> places_;         // in watched_, by template: looked up for every line
-  std::size_t oldest_ = 0;                 ///< where the search for one to make way begins
-  std::uint32_t refused_ = 0;              ///< templates for which there was no place
-  std::optional<LocalTemplateId> marker_;  ///< of a bar: a number made of its total
+  FlatTable<std::uint8_t> places_;         // index in watched_, by template; read for every line
+  std::size_t oldest_ = 0;                 ///< where the search for a template to evict begins
+  std::uint32_t refused_ = 0;              ///< templates that found no room
+  std::optional<LocalTemplateId> marker_;  ///< for a bar, an id made of its total
   std::size_t marker_field_ = 0;
-  Looks marker_looks_ = Looks::bare;
+  Context marker_context_ = Context::bare;
   std::int64_t marker_step_ = 0;
 };
 

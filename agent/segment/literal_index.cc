@@ -20,7 +20,7 @@ std::size_t slot_of(std::uint32_t bytes) {
   return (bytes * 0x9e3779b1U) >> 20;
 }
 
-/// Calls `visit` with the four bytes at each place of a text.
+/// Calls `visit` with the four bytes at each position of a text.
 template <class Visit>
 void each_place(std::string_view text, Visit visit) {
   for (std::size_t at = 0; at + kBytes <= text.size(); ++at) visit(bytes_at(text, at));

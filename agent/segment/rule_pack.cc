@@ -17,7 +17,7 @@ namespace {
 struct StageRule {
   Stage stage = Stage::unknown;
   LiteralRule begin;
-  std::vector<LiteralRule> until;  ///< any of them ends the stage
+  std::vector<LiteralRule> until;  ///< each of them ends the stage
 };
 
 struct StackRule {
@@ -33,7 +33,7 @@ struct RulePack {
   std::vector<StackRule> stacks;
   std::vector<Timer> timers;
   std::vector<LiteralRule> banners, teardown, aftermath, finished, progress;
-  std::uint32_t literals_from = 0, literals_to = 0;  ///< LiteralRule::literal of its rules
+  std::uint32_t literals_from = 0, literals_to = 0;  ///< numbers of its rules' literals
 };
 
 LiteralRule read_rule(ConfigTable& table) {
@@ -150,10 +150,10 @@ bool begins_with_number(std::string_view message) {
   return first != std::string_view::npos && is_digit(message[first]);
 }
 
-/// A message that every rule of every pack is asked about.
+/// A message that the rules of the packs are matched with.
 struct Asked {
   std::string_view message;
-  std::vector<bool> literals;  ///< by LiteralRule::literal: whether the message may hold it
+  std::vector<bool> literals;  ///< by LiteralRule::literal: true if the message may hold it
 };
 
 bool accepts(const LiteralRule& rule, const Asked& asked) {
@@ -172,13 +172,13 @@ const LiteralRule* first_of(const std::vector<LiteralRule>& rules, const Asked& 
   return found == rules.end() ? nullptr : &*found;
 }
 
-/// What follows a phrase, without what leads to a number.
+/// The text behind a phrase, without the signs that lead to a number.
 std::string_view behind(std::string_view message, std::size_t at, std::string_view phrase) {
   const std::string_view rest = message.substr(at + phrase.size());
   return rest.substr(std::min(rest.find_first_not_of(" \t:=[(."), rest.size()));
 }
 
-/// Where `phrase` stands, if that is some bytes beside `hint`.
+/// Position of `phrase`, if it stands at most kShiftMax bytes from `hint`.
 std::optional<std::size_t> find_near(std::string_view message, std::string_view phrase,
                                      std::size_t hint) {
   constexpr std::size_t kShiftMax = 6;
@@ -193,28 +193,28 @@ std::optional<std::size_t> find_near(std::string_view message, std::string_view 
   return std::nullopt;
 }
 
-/// The text behind each occurrence of `after`, offered to `take` until it takes one.
-template <class Take>
-auto read_behind(std::string_view message, std::string_view after, Take take,
-                 const Outline& outline, ReadHint& hint) -> decltype(take(message)) {
+/// Passes the text behind each occurrence of `after` to `parse` until it returns a value.
+template <class Parse>
+auto read_behind(std::string_view message, std::string_view after, Parse parse,
+                 const Outline& outline, ReadHint& hint) -> decltype(parse(message)) {
   if (outline.collapsed != 0 && outline.collapsed == hint.outline)
     if (const auto at = find_near(message, after, hint.at))
-      if (auto taken = take(behind(message, *at, after))) {
+      if (auto value = parse(behind(message, *at, after))) {
         hint.note(outline, *at);
-        return taken;
+        return value;
       }
   for (auto at = find_phrase(message, after); at != std::string_view::npos;
        at = find_phrase(message, after, at + 1)) {
-    if (auto taken = take(behind(message, at, after))) {
+    if (auto value = parse(behind(message, at, after))) {
       hint.note(outline, at);
-      return taken;
+      return value;
     }
   }
   return std::nullopt;
 }
 
-/// Takes an unsigned integer off the front.
-std::optional<std::int64_t> take_integer(std::string_view& text) {
+/// Parses an unsigned integer at the front and removes it.
+std::optional<std::int64_t> parse_integer(std::string_view& text) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{} || !is_digit(text.front())) return std::nullopt;
@@ -222,7 +222,8 @@ std::optional<std::int64_t> take_integer(std::string_view& text) {
   return value;
 }
 
-/// Each adds what the pack knows to the role; some say whether it knew anything.
+// Each apply_* adds what the pack knows to the role; those with a result return whether the pack
+// knew something.
 
 bool apply_marker(const RulePack& pack, const Asked& asked, TemplateRole& role) {
   const auto found = std::ranges::find_if(pack.iterations, [&](const IterationMarker& marker) {
@@ -253,7 +254,7 @@ bool apply_timers(const RulePack& pack, const Asked& asked, TemplateRole& role) 
   return known;
 }
 
-/// False for most packs: no rule of theirs accepts the message.
+/// False if no rule of the pack can accept the message, which is so for most packs.
 bool may_know(const RulePack& pack, const Asked& asked) {
   const auto begin = asked.literals.begin();
   const auto end = begin + pack.literals_to;
@@ -344,7 +345,7 @@ std::vector<std::string> RulePackSet::names() const {
 std::optional<std::int64_t> read_number(std::string_view message, std::string_view after) {
   ReadHint none;
   return read_behind(
-      message, after, [](std::string_view rest) { return take_integer(rest); }, {}, none);
+      message, after, [](std::string_view rest) { return parse_integer(rest); }, {}, none);
 }
 
 std::optional<Progress> read_progress(std::string_view message, std::string_view after) {
@@ -354,18 +355,18 @@ std::optional<Progress> read_progress(std::string_view message, std::string_view
 
 std::optional<Progress> read_progress(std::string_view message, std::string_view after,
                                       const Outline& outline, ReadHint& hint) {
-  const auto take = [](std::string_view rest) -> std::optional<Progress> {
-    const auto number = take_integer(rest);
+  const auto parse = [](std::string_view rest) -> std::optional<Progress> {
+    const auto number = parse_integer(rest);
     if (!number) return std::nullopt;
     Progress progress{*number, std::nullopt};
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
     if (rest.empty() || rest.front() != '/') return progress;
     rest.remove_prefix(1);
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    progress.total = take_integer(rest);
+    progress.total = parse_integer(rest);
     return progress;
   };
-  return read_behind(message, after, take, outline, hint);
+  return read_behind(message, after, parse, outline, hint);
 }
 
 std::optional<double> read_value(std::string_view message, std::string_view after) {
@@ -375,13 +376,13 @@ std::optional<double> read_value(std::string_view message, std::string_view afte
 
 std::optional<double> read_value(std::string_view message, std::string_view after,
                                  const Outline& outline, ReadHint& hint) {
-  const auto take = [](std::string_view rest) -> std::optional<double> {
+  const auto parse = [](std::string_view rest) -> std::optional<double> {
     double value = 0;
     const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
     if (code != std::errc{} || end == rest.data() || !std::isfinite(value)) return std::nullopt;
     return value;
   };
-  return read_behind(message, after, take, outline, hint);
+  return read_behind(message, after, parse, outline, hint);
 }
 
 }  // namespace l4::segment

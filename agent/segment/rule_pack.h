@@ -1,14 +1,14 @@
-// What is known of a training framework's own lines: which mark an iteration, begin a run, begin or
-// end a stage, carry phase times, belong to teardown or to the aftermath of a failure, or say that
-// the job ended well.
+// Rule packs: the meaning of the lines that a training framework prints itself. A line may mark an
+// iteration, begin a run, begin or end a stage, carry phase times, belong to teardown or to the
+// aftermath of a failure, or say that the job ended well.
 //
-// Flow: config/frameworks/*.toml -> RulePackSet; agent/segment asks `classify` once per template,
-// with the first message seen of it, and keeps the answer. Per line only `read_number` and
-// `read_value` run: literal search, no regex, no allocation. Immutable after load, so any thread
-// may read; pointers in a TemplateRole live as long as the set and survive its moves.
-// Packs apply in order of name, those with `fallback = true` last; the first that matches names
-// the iteration marker and the stage. A line that only mentions an iteration is no marker.
-// How to write one: docs/FRAMEWORKS.md.
+// Flow: config/frameworks/*.toml -> RulePackSet; agent/pipeline calls `classify` once per template,
+// with the first message of it, and keeps the answer. Only `read_number` and `read_value` run for
+// each line: literal search, no regex, no allocation. Immutable after load, so any thread may read;
+// the pointers in a TemplateRole live as long as the set and survive its moves.
+// Packs apply in order of name, those with `fallback = true` last; the first pack that matches
+// names the iteration marker and the stage. A line that only mentions an iteration is no marker.
+// docs/FRAMEWORKS.md says how to write a pack.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@
 
 namespace l4::segment {
 
-/// Which messages are meant: all of `contains`, none of `excludes`.
+/// Matches messages that hold all of `contains` and none of `excludes`.
 struct LiteralRule {
   std::vector<std::string> contains;
   std::vector<std::string> excludes;
@@ -34,7 +34,7 @@ struct LiteralRule {
   std::uint32_t literal = 0;    ///< number of the longest of `contains` in the set's index
 };
 
-/// Who prints a marker: one rank for the whole job, or every rank for itself.
+/// Whether one rank prints the marker for the whole job, or every rank for itself.
 enum class IterationSpeaker : std::uint8_t { one, all };
 
 struct IterationMarker {
@@ -48,7 +48,7 @@ struct IterationMarker {
   bool bar = false;
 };
 
-/// Whose time it is: the rank's own work, waiting in a collective, or both in one figure (with
+/// A timer measures the rank's own work, its waiting in a collective, or both in one figure (with
 /// torch's DDP the backward pass contains the gradient reduction).
 enum class TimerRole : std::uint8_t { own, wait, mixed };
 
@@ -60,20 +60,21 @@ struct Timer {
   TimerRole role = TimerRole::own;
 };
 
-/// What a template means, empty where no pack knows it.
+/// The meaning of a template; everything is empty if no pack knows it.
 struct TemplateRole {
   const IterationMarker* iteration = nullptr;
   Stage stage = Stage::unknown;      ///< begins with this line
   Stage stage_end = Stage::unknown;  ///< ends with this line
   std::vector<const Timer*> timers;
-  /// Begins a run: said once in it, by one speaker. Equal for the lines of one rule.
+  /// The rule of a line that begins a run and is printed once in it, by one speaker; null for all
+  /// other lines.
   const LiteralRule* banner = nullptr;
   bool teardown = false;   ///< noise of an ordinary end
-  bool aftermath = false;  ///< said once another rank, or the job, has failed
+  bool aftermath = false;  ///< printed after another rank, or the job, has failed
   bool finished = false;   ///< the job, or this rank, ended well
   bool progress = false;   ///< proof of progress without an iteration number
-  /// Packs that know the line as their framework's own: by more than a stage, which many word
-  /// alike; a fallback only where it names the iteration.
+  /// Packs that know the line as their framework's own. A stage alone does not count, because many
+  /// frameworks word stages alike; a fallback pack counts only if it names the iteration.
   std::vector<std::string_view> packs;
 };
 
@@ -88,8 +89,8 @@ class RulePackSet {
 
   TemplateRole classify(std::string_view first_message_of_template) const;
 
-  /// Stage that a traceback shows (agent/decode/stack.h); unknown where no pack knows its
-  /// functions.
+  /// The stage that the functions of a traceback belong to (agent/decode/stack.h); unknown if no
+  /// pack knows them.
   Stage stage_of(std::string_view stack) const;
 
   /// Every timer of every pack, in the order of the packs; names may repeat between packs.
@@ -109,14 +110,15 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
-/// Where a number stood in a line that was read for it: lines of the same outline have it there,
-/// but for the lengths of the numbers before it.
+/// Where the number stood in the last line that was searched. Lines of the same outline have it at
+/// the same place, shifted by the lengths of the numbers before it.
 struct ReadHint {
   std::uint64_t outline = 0;  ///< Outline::collapsed of the line
-  std::size_t at = 0;         ///< of `after`
+  std::size_t at = 0;         ///< position of `after` in it
   int others = 0;             ///< lines of other outlines since
 
-  /// A line of another outline takes over when there were some of them.
+  /// Notes where the number was found. After kOthersMax lines of other outlines in a row, the hint
+  /// changes to the outline of this line.
   void note(const Outline& of_line, std::size_t found) {
     constexpr int kOthersMax = 8;
     const bool same = of_line.collapsed == outline;
@@ -125,8 +127,8 @@ struct ReadHint {
   }
 };
 
-/// Integer behind the first occurrence of `after` that an integer follows; blanks, `:`, `=`, `[`,
-/// `(` and dots that lead to it are skipped.
+/// The integer behind the first `after` that is followed by an integer; blanks, `:`, `=`, `[`, `(`
+/// and dots between them are skipped.
 std::optional<std::int64_t> read_number(std::string_view message, std::string_view after);
 /// As read_number, with the total behind a slash if there is one.
 std::optional<Progress> read_progress(std::string_view message, std::string_view after);

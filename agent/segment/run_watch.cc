@@ -5,16 +5,17 @@
 namespace l4::segment {
 namespace {
 
-/// Numbers of one run go back a little where several ranks write into one stream, or where a
-/// program prints late what it measured early: by so many printed iterations at most ...
+/// Numbers of one run fall a little if several ranks write into one stream, or if a program prints
+/// measurements late: by this many printed iterations at most.
 constexpr std::int64_t kLagStrides = 16;
-/// ... and by so many where they are back at those with which the run began.
+/// The same limit for numbers that fall back to those with which the run began.
 constexpr std::int64_t kLagStridesToBegin = 2;
-/// Speakers that cannot be told apart say the same banner within so many records.
+/// Speakers without distinct prefixes print the same banner within this many records.
 constexpr std::uint64_t kEchoRecords = 30;
-/// Of so many numbers ...
+/// Falls are counted in blocks of this many numbers.
 constexpr int kJumpBlock = 32;
-/// ... so many went back in numbers that count nothing, and so few in others.
+/// A block with kJumpsMany falls shows numbers that count nothing; normal blocks have kJumpsFew at
+/// most.
 constexpr int kJumpsMany = 8, kJumpsFew = 2;
 constexpr std::int64_t kJump = 16;
 

@@ -1,12 +1,11 @@
-// Tells where a new run begins in a file that holds several one after another.
+// Tells where a new run begins in a file that holds several runs one after another.
 //
-// Place in the flow: JobPipeline asks it for every record, before the segmenter takes it.
-// Two things begin a run: an iteration number that falls far behind the one before, and a banner (a
-// line that a rule pack calls so) said again after the run it began had gone on and had come to
-// something: an iteration, an end, an error. Numbers that fall because an epoch begins are no
-// concern here: EpochCounter has added them up. Numbers that jump to and fro do not count the
-// iterations of anything, and begin no runs (restless()).
-// One per file, one thread; a few numbers and one entry per banner and speaker.
+// Place in the flow: JobPipeline asks it for every record, before it adds the record to the
+// segmenter. A run begins when an iteration number falls far behind the previous one, or when a
+// banner (a line that a rule pack declares as such) is printed again after its run had an
+// iteration, an end or an error. Numbers that fall because an epoch begins do not get here, because
+// EpochCounter has added them up. Numbers that jump back and forth count no iterations and begin no
+// runs (restless()). One per file, one thread; a few numbers and one entry per banner and speaker.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +19,12 @@ namespace l4::segment {
 
 class RunWatch {
  public:
-  /// True if this record is the first of a new run. `mark` is what Segmenter::mark_of said of it;
-  /// ask that of the new run's segmenter again.
+  /// True if this record is the first of a new run. `mark` is the result of Segmenter::mark_of; the
+  /// caller then asks the new run's segmenter for the mark again.
   bool begins(std::size_t speaker, const TemplateTraits& traits, Level level,
               const std::optional<IterationMark>& mark);
-  /// One in four of the last numbers, or more, was far smaller than the one before it although
-  /// nothing had started in between: no mark says how far the run is.
+  /// True if at least one in four of the last numbers was far smaller than its predecessor although
+  /// nothing had started in between: the marks then say nothing about progress.
   bool restless() const { return jumps_.restless; }
 
  private:
@@ -34,7 +33,7 @@ class RunWatch {
   bool falls(std::size_t speaker, const TemplateTraits& traits, const IterationMark& mark);
   bool repeats(std::size_t speaker, const LiteralRule* banner);
 
-  /// Who counts the run's iterations: the first that marked one.
+  /// The speaker that counts the run's iterations: the first that marked one.
   struct Leader {
     std::size_t speaker = 0;
     const IterationMarker* marker = nullptr;  ///< null if it was learned
@@ -46,13 +45,14 @@ class RunWatch {
     std::size_t speaker = 0;
     const IterationMarker* marker = nullptr;
     std::optional<std::int64_t> last;
-    int numbers = 0, back = 0;  ///< of the block
-    bool started = false;       ///< something started since the last number: it may fall
+    int numbers = 0, back = 0;  ///< numbers of the current block, and those that fell far
+    bool started = false;       ///< something started since the last number, so the next may fall
     bool restless = false;
   };
   std::optional<Leader> leader_;
   Jumps jumps_;
-  std::map<std::pair<std::size_t, const LiteralRule*>, std::uint64_t> banners_;  // record said in
+  std::map<std::pair<std::size_t, const LiteralRule*>, std::uint64_t>
+      banners_;  // last record of each
   std::uint64_t records_ = 0;
   bool came_to_something_ = false;
 };

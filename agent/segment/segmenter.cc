@@ -19,11 +19,11 @@ std::optional<IterationMark> Segmenter::pack_mark(const decode::Record& record,
   return IterationMark{epochs_.count(progress->number, progress->total), false, marker.boundary};
 }
 
-/// Text landed on the line of a bar, and the decoder took the bar off. It is the training's if its
-/// total is, or if it is the first while training.
+/// The mark of a bar that the decoder removed because text was printed on the bar's line. The bar
+/// counts iterations if its total is that of the training, or if it is the first one in training.
 std::optional<IterationMark> Segmenter::bar_mark(const decode::Record& record) {
   if (!record.progress || !record.progress_total) return std::nullopt;
-  if (record.text.find("%|") != std::string_view::npos) return std::nullopt;  // is still a bar
+  if (record.text.find("%|") != std::string_view::npos) return std::nullopt;  // the text is a bar
   if (!bar_total_ && stage_ == Stage::training) bar_total_ = record.progress_total;
   if (!bar_total_ || record.progress_total != bar_total_) return std::nullopt;
   has_number_ = true;
@@ -53,9 +53,10 @@ std::optional<IterationMark> Segmenter::mark_of(const decode::Record& record, Lo
   return std::nullopt;
 }
 
-/// Frameworks print more than one line per iteration, and some count other things by the same name.
-/// The first template leads, with those that the same rule of a pack knows; another one must agree
-/// with it about where the job is, unless the leader is not heard of any more.
+/// Frameworks print several lines per iteration, and some count other things by the same name. The
+/// first template that marks an iteration leads, together with templates of the same rule. A mark
+/// of any other template counts only if it is near the leader's iteration; after kPatience
+/// contradictions without a mark of the leader, the other template becomes the leader.
 bool Segmenter::contradicts(const IterationMark& mark, LocalTemplateId id,
                             const IterationMarker* rule) {
   constexpr int kPatience = 6;
@@ -75,7 +76,7 @@ bool Segmenter::contradicts(const IterationMark& mark, LocalTemplateId id,
   return false;
 }
 
-/// Printed numbers take over from signs that were counted.
+/// Printed numbers replace the signs of progress that were counted so far.
 void Segmenter::forget_counted() {
   marker_template_.reset();
   completed_.reset();
@@ -93,7 +94,8 @@ bool Segmenter::slice_is_full(const decode::Record& record) const {
 }
 
 void Segmenter::note_time(TimeMs time) {
-  constexpr int kBlock = 64, kMany = 8, kFew = 2;  // times, and of them those that go back
+  constexpr int kBlock = 64;          // times
+  constexpr int kMany = 8, kFew = 2;  // of them, those that fall
   if (last_time_ && time + kSlice < *last_time_) ++times_back_;
   last_time_ = time;
   if (++times_ < kBlock) return;
@@ -105,11 +107,12 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
                     std::optional<IterationMark> mark, Stage stack_stage, bool silent) {
   if (mark && marks_counted_ && !mark->counted) forget_counted();
   if (mark && contradicts(*mark, id, traits.role.iteration)) mark.reset();
-  // Who trains does not start up again: libraries are set up and data is read on the way, too.
+  // A start-up line after the first iteration begins no stage: training also sets up libraries and
+  // reads data.
   const Stage stage = stack_stage != Stage::unknown ? stack_stage : traits.role.stage;
   const bool late = completed_ && has_number_ && is_startup(stage);
   if (stack_stage != Stage::unknown && stage_ == Stage::unknown && !late)
-    open_.stage = stage_ = stage;  // since it began
+    open_.stage = stage_ = stage;  // from the segment's begin on
   const bool begins_stage = stage != Stage::unknown && stage != stage_ && !late;
   const bool starts = mark && mark->boundary == wire::Boundary::started &&
                       open_.iteration != Iteration{mark->iteration};
@@ -159,7 +162,7 @@ bool Segmenter::order_is_full() const {
   return runs >= kRunsMax || is_full(runs_, runs);
 }
 
-/// `first`: no record of the template was looked at in this segment.
+/// `first`: this is the template's first record in the segment.
 bool Segmenter::parameters_are_full(bool first) const {
   return tuples_ && is_full(*tuples_, open_.parameters.size() / (first ? 2 : 1));
 }
@@ -184,7 +187,7 @@ void Segmenter::note_where(std::size_t event, const decode::Record& record) {
   if (event == where_.size()) where_.push_back(record.bytes);
   wire::ByteRange& where = where_[event];
   where = {std::min(where.from, record.bytes.from), std::max(where.to, record.bytes.to)};
-  // A traceback that other lines stand between ends after records that began behind it.
+  // A traceback with other lines in between ends after records that began later.
   if (open_.lines.first == 0 || record.bytes.from < open_.bytes.from) {
     open_.lines.first = record.lines.front();
     open_.bytes.from = record.bytes.from;
@@ -225,7 +228,7 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
     open_.order_cut = true;
   }
   was_silent_ = false;
-  if (!silent && is_speaking(traits) && event.count <= kTupleRecordsMax &&
+  if (!silent && ships_parameters(traits) && event.count <= kTupleRecordsMax &&
       !parameters_are_full(event.count == 1))
     add_parameters(record, id);
   if (!traits.role.timers.empty()) add_timers(record, traits);
@@ -267,7 +270,7 @@ void Segmenter::add_timers(const decode::Record& record, const TemplateTraits& t
 
 void Segmenter::close(wire::Boundary boundary) {
   if (!open_.events.empty()) {
-    // What stands behind the last completed iteration belongs to the one that is under way.
+    // Records after the last completed iteration belong to the next one.
     if (!open_.iteration && completed_ && stride_ > 0) {
       open_.iteration = Iteration{completed_->value() + stride_};
       open_.counted = !has_number_;

@@ -1,13 +1,14 @@
 // Cuts the events of one source into segments: iterations, stages, one-second slices.
 //
-// Place in the flow: Drain -> here -> batch (design.md 3 "segment"). A line that completes
-// iteration k ends the segment of k; a line that starts k begins one; a line that a rule pack ties
-// to a stage begins one too. Where only signs of progress are printed and no number, they are
-// counted instead. One per source, one thread; the open segment is all it owns. What begins a new
-// run of the same file gets a new segmenter that goes on with what the old one has learned.
-// Bounds of a segment: 4,096 runs of order and 8 parameter tuples per template, of its first 64
-// records; fewer where spare() says so. A source without markers closes its segment when its time
-// has moved on by kSlice; where times jump to and fro, when records have arrived for so long.
+// Place in the flow: Drain -> here -> batch. A line that completes iteration k ends the segment of
+// k; a line that starts k begins one; a line that a rule pack ties to a stage begins one too. If a
+// source prints only signs of progress and no number, the signs are counted instead. One per
+// source, one thread; the segmenter owns nothing but the open segment. A new run in the same file
+// gets a new segmenter, which continues with the learner of the old one.
+// Bounds of a segment: 4,096 runs of order and 8 parameter tuples per template, from the template's
+// first 64 records; set_shares() lowers them. A source without markers closes its segment when its
+// printed time has moved on by kSlice; if its times jump back and forth, the time of arrival is
+// used instead.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,12 @@
 
 namespace l4::segment {
 
-/// A record marks an iteration.
+/// The iteration that a record marks.
 struct IterationMark {
   std::int64_t iteration = 0;
-  bool counted = false;  ///< here, for want of a printed number
+  bool counted = false;  ///< by the segmenter, because no number is printed
   wire::Boundary boundary = wire::Boundary::completed;
-  bool beside = false;  ///< by a bar that the line's text landed on
+  bool beside = false;  ///< marked by a progress bar that stands on the line before the text
 };
 
 class Segmenter {
@@ -39,57 +40,59 @@ class Segmenter {
   using Sink = std::function<void(wire::Segment&&, std::span<const wire::ByteRange> where)>;
   static constexpr std::size_t kRunsMax = 4096;
   static constexpr std::size_t kTuplesMax = 8;
-  static constexpr std::uint32_t kTupleRecordsMax = 64;  ///< of a template that are looked at
+  static constexpr std::uint32_t kTupleRecordsMax = 64;  ///< records read for tuples, a template
   static constexpr std::uint64_t kSegmentBytesMax = 4u << 20;
   static constexpr Millis kSlice{1000};
 
   Segmenter(SourceId source, Sink sink, IterationLearner learner = {})
       : source_(source), sink_(std::move(sink)), learner_(std::move(learner)) {}
 
-  /// What the record marks. Learns: asked once for each record, and before add().
+  /// The iteration that the record marks, if it marks one. Learns from the record: called once for
+  /// each record, before add().
   std::optional<IterationMark> mark_of(const decode::Record& record, LocalTemplateId id,
                                        const TemplateTraits& traits);
-  /// `stack_stage`: where the record is a traceback, the stage that its functions belong to.
-  /// `silent`: the record is known to have no parameters.
+  /// Adds the record to the open segment. `stack_stage`: the stage that the functions of a
+  /// traceback belong to. `silent`: the record is known to have no parameters.
   void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits,
            std::optional<IterationMark> mark, Stage stack_stage = Stage::unknown,
            bool silent = false);
   void add(const decode::Record& record, LocalTemplateId id, const TemplateTraits& traits) {
     add(record, id, traits, mark_of(record, id, traits));
   }
-  /// The numbers that marked iterations so far count nothing: text is cut by time until others do.
+  /// Forgets the marker, because its numbers count no iterations. Until another marker appears,
+  /// segments are cut by time.
   void lose_marker() {
     forget_counted();
     has_marker_ = false;
   }
-  /// The last record was looked at and has no parameters.
+  /// True if the last record was searched for parameters and has none.
   bool was_silent() const { return was_silent_; }
   void finish();
-  /// What records say of time jumps to and fro.
-  bool clock_jumps() const { return clock_jumps_; }
-  /// Gives what there is, so that it can be shipped; the iteration and stage under way go on.
+  /// Closes the open segment so that it can be shipped; the current iteration and stage continue in
+  /// the next one.
   void cut();
-  /// How much of a segment is kept in any case, and how many bytes of text there must be for one
-  /// more: what is said by the thousand a second is worth less than its way over the wire.
+  /// A segment keeps `free` items in any case, and one more for each `bytes_for_one` bytes of its
+  /// text: lines that come by the thousand a second are worth less than their transport.
   struct Share {
     std::size_t free = 0;
     std::uint64_t bytes_for_one = 0;
   };
-  void spare(Share runs, Share tuples) {
+  void set_shares(Share runs, Share tuples) {
     runs_ = runs;
     tuples_ = tuples;
   }
-  /// When the records that follow arrived; not known offline.
-  void arrives(TimeMs now) { arrival_ = now; }
+  /// Sets the time of arrival of the records that follow; offline it is not known.
+  void set_arrival(TimeMs now) { arrival_ = now; }
 
-  /// What the segmenter of the file's next run begins with; this one is done for.
+  /// Hands out the learner for the segmenter of the file's next run; this segmenter must not be
+  /// used afterwards.
   IterationLearner release_learner() { return std::move(learner_); }
 
   /// Templates that the open segment mentions.
   const std::vector<wire::EventCount>& open_events() const { return open_.events; }
-  /// Template whose lines marked iterations, if any did.
+  /// The template whose lines mark iterations, if there is one.
   std::optional<LocalTemplateId> marker() const { return marker_template_; }
-  /// Iterations marked; none for the file's marker where they were only counted.
+  /// The number of marked iterations; 0 if they were counted by signs of progress.
   std::uint64_t marks() const { return marks_counted_ ? 0 : marks_; }
 
  private:
@@ -116,30 +119,30 @@ class Segmenter {
   IterationLearner learner_;
   EpochCounter epochs_;
   wire::Segment open_;
-  std::vector<wire::ByteRange> where_;  // of open_.events
-  FlatTable<std::uint32_t> places_;     // in open_.events, by template; if there are many
+  std::vector<wire::ByteRange> where_;  // by index of open_.events
+  FlatTable<std::uint32_t> places_;     // index in open_.events, by template; empty while few
   Stage stage_ = Stage::unknown;
   Stage stage_before_ = Stage::unknown;
   std::optional<Iteration> completed_;
   std::int64_t stride_ = 0;  ///< between the last two completed iterations
-  int contradictions_ = 0;   ///< in a row, since the leading marker was last seen
+  int contradictions_ = 0;   ///< marks in a row that contradict the leading marker
   std::optional<std::int64_t> bar_total_;
   std::optional<LocalTemplateId> marker_template_;
-  const IterationMarker* marker_rule_ = nullptr;  ///< of the leading template; null: learned
+  const IterationMarker* marker_rule_ = nullptr;  ///< the leading template's; null: learned
   bool has_pack_marker_ = false;                  ///< a rule pack knows the marker of this source
   bool has_number_ = false;                       ///< the source prints iteration numbers
   bool has_marker_ = false;
-  bool marks_counted_ = false;  ///< the last mark was
+  bool marks_counted_ = false;  ///< the last mark was counted, not printed
   std::uint64_t marks_ = 0;
-  std::vector<wire::Parameter> values_;  ///< of the record at hand
+  std::vector<wire::Parameter> values_;  ///< parameters of the current record
   bool was_silent_ = false;
   std::optional<TimeMs> arrival_;
   std::optional<TimeMs> last_time_;
-  int times_ = 0, times_back_ = 0;  ///< of a block; the latter by more than a slice
-  bool clock_jumps_ = false;        ///< to and fro: what a record says of time cuts nothing
+  int times_ = 0, times_back_ = 0;  ///< times of the current block; those that fell by a slice
+  bool clock_jumps_ = false;        ///< printed times jump back and forth, and cut nothing
   Share runs_{kRunsMax, 1};
-  std::optional<Share> tuples_;  ///< of parameters; else kTuplesMax for each template
-  std::int64_t ticks_ = 0;       ///< signs of progress counted where no number is printed
+  std::optional<Share> tuples_;  ///< parameter tuples; empty: kTuplesMax for each template
+  std::int64_t ticks_ = 0;       ///< signs of progress, counted if no number is printed
 };
 
 }  // namespace l4::segment

@@ -1,8 +1,8 @@
-// In which stage a program was, from the functions on its stack.
+// Tells in which stage a program was from the functions on its stack.
 //
-// Flow: rule packs list functions (`[[stack]]`), agent/segment asks once per folded traceback. The
-// innermost known function decides, but what happens inside training (data loading, a forward
-// pass that builds something) stays training. Immutable after load, any thread may read.
+// Flow: rule packs list functions (`[[stack]]`); agent/pipeline asks once per folded traceback. The
+// innermost known function decides, except that everything called from training (data loading, a
+// forward pass that builds something) stays training. Immutable after load, any thread may read.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@ namespace l4::segment {
 
 class StackStages {
  public:
-  /// `frame` is a function, or `file:function` where the function's name says too little; the file
-  /// is a part of its path (`optim/`, `engine.py`).
+  /// `frame` is a function, or `file:function` if the function's name alone is ambiguous; `file` is
+  /// a part of the path (`optim/`, `engine.py`).
   void add(std::string_view frame, Stage stage);
 
-  /// Stage::unknown where no function is known. `stack` as in agent/decode/stack.h.
+  /// Stage::unknown if no function is known. `stack` has the form of agent/decode/stack.h.
   Stage stage_of(std::string_view stack) const;
 
  private:

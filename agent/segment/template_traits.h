@@ -1,7 +1,7 @@
-// What an agent knows about one of its templates beyond its text.
+// The facts that an agent keeps about a template besides its text.
 //
-// Filled once when the template is created (agent/segment/rule_pack.h classifies its first line)
-// and read for every later record. Owned by the agent's pipeline.
+// Filled when the template is created (agent/segment/rule_pack.h classifies its first line) and
+// read for every later record. Owned by the agent's pipeline.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace l4::segment {
 
 struct TemplateTraits {
   TemplateRole role;
-  std::vector<std::uint16_t> timer_ids;  ///< of role.timers, as sent in batches
+  std::vector<std::uint16_t> timer_ids;  ///< ids of role.timers in batches
   Level level = Level::unknown;
-  bool names_epoch = false;  ///< its lines say which epoch it is
+  bool names_epoch = false;  ///< its lines name the current epoch
   std::uint64_t seen = 0;
-  mutable ReadHint number_hint;               ///< of the marker's number
-  mutable std::vector<ReadHint> timer_hints;  ///< of role.timers
+  mutable ReadHint number_hint;               ///< for the marker's number
+  mutable std::vector<ReadHint> timer_hints;  ///< for role.timers
 };
 
-/// Key of a template in a FlatTable: never 0, which would be the key of 1.
+/// Key of a template in a FlatTable; never 0, because FlatTable reads 0 as 1.
 inline std::uint64_t key_of(LocalTemplateId id) {
   return std::uint64_t{id.value()} + 1;
 }
@@ -37,8 +37,8 @@ inline std::uint8_t marks_of(const TemplateRole& role) {
       (role.finished ? wire::kMarkFinished : 0) | (role.progress ? wire::kMarkProgress : 0));
 }
 
-/// A template is speaking while its parameters are worth shipping (design.md 3).
-inline bool is_speaking(const TemplateTraits& traits) {
+/// True while the parameters of a template are worth shipping (docs/DESIGN.md 3).
+inline bool ships_parameters(const TemplateTraits& traits) {
   constexpr std::uint64_t kSeenMax = 64;
   return traits.level >= Level::warning || traits.seen < kSeenMax;
 }

@@ -42,8 +42,8 @@ discover::LogFile log_file(wire::SourceKind kind = wire::SourceKind::rank) {
   return file;
 }
 
-Part part_of(std::uint64_t key, std::uint64_t offset = 0, std::uint64_t lines = 0) {
-  Part part;
+FilePosition part_of(std::uint64_t key, std::uint64_t offset = 0, std::uint64_t lines = 0) {
+  FilePosition part;
   part.path = "/logs/node-1/rank0.log";
   part.file.key = key;
   part.offset = offset;
@@ -76,7 +76,7 @@ std::vector<wire::Bytes> shipped(const std::vector<std::size_t>& cuts) {
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);
   const LogNumber log = pipeline.open(log_file(), {});
-  pipeline.part(log, part_of(7));
+  pipeline.begin_part(log, part_of(7));
   std::string_view rest = kText;
   for (const std::size_t cut : cuts) {
     const std::size_t n = std::min(cut, rest.size());
@@ -106,7 +106,7 @@ TEST_CASE("job pipeline: an unfinished line and an open traceback are not covere
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);
   const LogNumber log = pipeline.open(log_file(), {});
-  pipeline.part(log, part_of(7));
+  pipeline.begin_part(log, part_of(7));
   const std::string first = "INFO one\n", open = "Traceback (most recent call last):\n  File \"a";
   pipeline.feed(log, first + open);
   pipeline.flush(Millis{0});
@@ -131,14 +131,14 @@ TEST_CASE("job pipeline: what is covered names the file as it is known by then")
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);
   const LogNumber log = pipeline.open(log_file(), {});
-  Part part = part_of(7);
+  FilePosition part = part_of(7);
   part.file.fingerprint_bytes = 40;
-  pipeline.part(log, part);
+  pipeline.begin_part(log, part);
   pipeline.feed(log, "2026-11-20 10:00:00 INFO setting up\n");
   wire::FileId grown = part.file;
   grown.fingerprint_bytes = 4096;
   grown.inode = 12;  // it stands in a copy by now
-  pipeline.known(log, grown, 5000);
+  pipeline.set_known(log, grown, 5000);
   pipeline.feed(log, "2026-11-20 10:00:01 INFO going on\n");
   pipeline.missing(log, part_of(7, 70), 90, "truncated");  // of the same text
   pipeline.flush(Millis{0}, true);
@@ -146,8 +146,8 @@ TEST_CASE("job pipeline: what is covered names the file as it is known by then")
   REQUIRE(out.batches[0].coverage.size() == 1);
   CHECK(out.batches[0].coverage[0].bytes.to == 90);
   CHECK(out.batches[0].coverage[0].file.fingerprint_bytes == 0);  // that of part_of(7, 70)
-  pipeline.part(log, part_of(8));
-  pipeline.known(log, grown, 6000);
+  pipeline.begin_part(log, part_of(8));
+  pipeline.set_known(log, grown, 6000);
   pipeline.feed(log, "2026-11-20 10:00:02 INFO another file\n");
   pipeline.flush(Millis{0}, true);
   REQUIRE(out.batches.size() == 2);
@@ -158,7 +158,7 @@ TEST_CASE("job pipeline: what waits for more is shipped when nothing comes") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(Millis{300}), out);
   const LogNumber log = pipeline.open(log_file(), {});
-  pipeline.part(log, part_of(7));
+  pipeline.begin_part(log, part_of(7));
   pipeline.feed(log, "ERROR the last words\nand half a li");
   pipeline.flush(Millis{0});
   CHECK(out.batches.size() <= 1);  // the source at most
@@ -194,7 +194,7 @@ TEST_CASE("job pipeline: a kernel's record is whose it is said to be, also among
   const std::string oom =
       "kern  :err   : 2026-11-20T10:00:00,000000+00:00 Out of memory: Killed process 4711\n";
   pipeline.record(log, part_of(9), 1, oom);
-  pipeline.record(log, part_of(9, 1), 2, oom, Whose{"node-1", Rank{3}, 0});
+  pipeline.record(log, part_of(9, 1), 2, oom, Attribution{"node-1", Rank{3}, 0});
   pipeline.record(log, part_of(9, 2), 3, oom);
   pipeline.flush(Millis{0}, true);
   REQUIRE(out.batches.size() == 1);
@@ -215,7 +215,7 @@ TEST_CASE("job pipeline: what is used is defined, also after a restart and when 
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);
   const LogNumber log = pipeline.open(log_file(), {});
-  pipeline.part(log, part_of(7));
+  pipeline.begin_part(log, part_of(7));
   pipeline.feed(log, "INFO apples are red\nINFO pears are green\n");
   pipeline.flush(Millis{0}, true);
   REQUIRE(out.batches.size() == 1);
@@ -236,7 +236,7 @@ TEST_CASE("job pipeline: what is used is defined, also after a restart and when 
 
   pipeline.restart();
   CHECK_FALSE(pipeline.dirty());
-  pipeline.part(log, part_of(7, 41, 2));
+  pipeline.begin_part(log, part_of(7, 41, 2));
   pipeline.feed(log, "INFO apples are red\n");
   pipeline.flush(Millis{0}, true);
   REQUIRE(out.batches.size() == 4);
@@ -254,7 +254,7 @@ TEST_CASE("job pipeline: what is used is defined though the miner forgot it befo
   options.drain.templates_max = 64;
   JobPipeline pipeline("job", packs(), options, out);
   const LogNumber log = pipeline.open(log_file(), {});
-  pipeline.part(log, part_of(7));
+  pipeline.begin_part(log, part_of(7));
   std::mt19937 random(3);
   std::string text;
   for (int line = 0; line < 1'000; ++line) {
@@ -290,7 +290,7 @@ TEST_CASE("job pipeline: who writes a log may be known later") {
   discover::LogFile file = log_file();
   file.rank.reset();
   const LogNumber log = pipeline.open(file, {});
-  pipeline.part(log, part_of(7));
+  pipeline.begin_part(log, part_of(7));
   pipeline.feed(log, "INFO one\n");
   pipeline.flush(Millis{0}, true);
   CHECK_FALSE(out.batches[0].sources.at(0).rank);
@@ -313,7 +313,7 @@ TEST_CASE("job pipeline: what the user blots out leaves neither in texts nor in 
   options.redaction = redaction->get();
   JobPipeline pipeline("job", packs(), options, out);
   const LogNumber log = pipeline.open(log_file(), {});
-  pipeline.part(log, part_of(7));
+  pipeline.begin_part(log, part_of(7));
   pipeline.feed(log, "ERROR cannot open /data/customer-acme/part-1 of customer-acme\n");
   pipeline.flush(Millis{0}, true);
   const wire::Bytes bytes = wire::encode(out.batches.at(0));
@@ -383,9 +383,9 @@ void play(std::uint32_t seed) {
     if (!placed) {
       const auto& [offset, lines] = ledger.files[files[file].key];
       const bool committed = offset == at;
-      Part part = part_of(files[file].key, at, lines);
+      FilePosition part = part_of(files[file].key, at, lines);
       if (!committed) part.lines.reset();
-      pipeline->part(log, part);
+      pipeline->begin_part(log, part);
       placed = true;
     }
     const std::size_t n = std::min(most, files[file].text.size() - at);

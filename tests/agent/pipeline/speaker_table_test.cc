@@ -70,13 +70,13 @@ TEST_CASE("a kernel message about a rank is the kernel's, and that rank's") {
   file.node_known = true;
   SpeakerTable table(file);
   const std::size_t host = table.find(speaker("")).speaker;
-  const Whose whose{"node-1", Rank{3}, 1};
+  const Attribution whose{"node-1", Rank{3}, 1};
   const std::size_t rank = table.find(whose).speaker;
   CHECK(rank != host);
   CHECK(table.find(speaker("")).speaker == host);
   CHECK(table.find(speaker("node-1", 3)).speaker != rank);  // a line that says so itself
   CHECK_FALSE(table.find(whose).created);
-  CHECK(table.find(Whose{"node-1", Rank{3}, 2}).created);
+  CHECK(table.find(Attribution{"node-1", Rank{3}, 2}).created);
   const auto source = table.definition(rank);
   CHECK(source.kind == wire::SourceKind::kernel);
   CHECK(source.node == "node-1");

@@ -1,8 +1,8 @@
-// One log as the pipeline of its job knows it: who speaks in it, its decoder, what waits to be
-// shipped.
+// The state of one log in the pipeline of its job: its speakers, its decoder, the segments that
+// wait to be shipped.
 //
-// Plain state, filled by JobPipeline; whoever recalls lines or says facts of a file reads it. One
-// thread. Bounded by the speakers of a file and by what is decoded between two flushes.
+// Plain state, filled by JobPipeline; NodeAgent reads it for recall and for facts about a file. One
+// thread. Bounded by the speakers of a file and by the records between two flushes.
 #pragma once
 
 #include <cstdint>
@@ -25,38 +25,38 @@ namespace l4::pipeline {
 
 using LogNumber = Named<struct LogNumberTag, std::uint32_t>;
 
-struct Log {
-  explicit Log(discover::LogFile given) : file(std::move(given)), speakers(file) {}
-  Log(const Log&) = delete;
-  Log& operator=(const Log&) = delete;
+struct LogState {
+  explicit LogState(discover::LogFile given) : file(std::move(given)), speakers(file) {}
+  LogState(const LogState&) = delete;
+  LogState& operator=(const LogState&) = delete;
 
   LogNumber number;
   discover::LogFile file;
   SpeakerTable speakers;
-  std::optional<Whose> whose;  ///< of the record that is being read
+  std::optional<Attribution> attribution;  ///< of the record that is being read
   FileRuns runs;
   segment::RunWatch watch;
-  std::vector<segment::IterationLearner> learners;  ///< by speaker, from the run before
+  std::vector<segment::IterationLearner> learners;  ///< by speaker, from the previous run
   decode::Options decode;
   std::unique_ptr<decode::Decoder> decoder;            ///< while it is read
   std::map<SourceId, wire::SourceDefinition> defined;  ///< sources of the current run, as told
 
-  /// Of a log that was read to its end.
+  /// Set once the log was read to its end.
   decode::Stats stats;
   std::string_view time_format;
-  std::optional<LocalTemplateId> marker;  ///< of iterations: the one that marked most
+  std::optional<LocalTemplateId> marker;  ///< the template that marked most iterations
   std::uint64_t marks = 0;
   std::string marker_text;
 
-  /// Live: what is not shipped yet.
+  /// Live: the state of records and segments that are not shipped yet.
   Extents extents;
   std::vector<wire::Segment> staged;
-  std::uint64_t records_to = 0;  ///< end of the furthest record that was given
-  bool dirty = false;            ///< the next flush must look at it
+  std::uint64_t records_to = 0;  ///< greatest end of a record that was given
+  bool dirty = false;            ///< the next flush must ship it
   bool ended = false;
-  bool described = false;        ///< its sources may have to be defined anew
+  bool described = false;        ///< its facts have changed since its sources were defined
   bool fresh = true;             ///< nothing was read since it was opened, or since restart()
-  std::uint64_t waits_from = 0;  ///< first record that waits for more
+  std::uint64_t waits_from = 0;  ///< first byte of the first record that waits for more lines
   std::optional<Millis> waits_since, mixed_since, line_since;
   std::uint64_t line_from = 0;
   std::map<std::uint64_t, decode::TextPosition>
