@@ -51,7 +51,7 @@ std::string_view PartsReader::read(std::uint64_t bytes_max) {
   return {chunk_.data(), *read};
 }
 
-/// Goes to a place in the part and lets the decoder see what stands right before it, as far as that
+/// Moves to an offset of the part, and lets the decoder learn prefixes from the text before it that
 /// was not read already.
 bool PartsReader::go_to(std::size_t part, std::uint64_t offset, decode::Decoder& decoder) {
   const std::uint64_t passed = reader_ && part == part_ && at_ <= offset ? at_ : 0;

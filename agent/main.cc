@@ -1,6 +1,6 @@
-// l4-agent: reads the logs of training jobs on this node and ships what they say.
+// l4-agent: reads the logs of the training jobs on this node and ships their events.
 //
-// Command line, keys, the event loop, signals and systemd; all else is agent/daemon.
+// Command line, keys, the event loop, signals and systemd; everything else is in agent/daemon.
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/signalfd.h>
@@ -62,8 +62,8 @@ Result<std::unique_ptr<daemon::Agent>> make_agent(daemon::Ready ready, daemon::O
   return daemon::Agent::make(std::move(ready.settings), std::move(world), moment());
 }
 
-/// The state folder is this process's as long as it holds it, also over agents that begin anew in
-/// it. Nothing, if it cannot be locked, as on a read-only disk: the agent goes on without.
+/// Locks the state folder for this process, also across agents that are replaced within it. Empty
+/// if the folder cannot be locked, for example on a read-only disk: the agent then runs without.
 Result<std::optional<FolderLock>> lock_state(const daemon::Ready& ready, daemon::OwnLog& log) {
   std::error_code failed;
   std::filesystem::create_directories(ready.settings.state, failed);
@@ -76,7 +76,7 @@ Result<std::optional<FolderLock>> lock_state(const daemon::Ready& ready, daemon:
   return std::nullopt;
 }
 
-/// Signals as a descriptor; blocked before any thread begins.
+/// A descriptor that receives the signals, which are blocked before any thread starts.
 int take_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -147,7 +147,7 @@ class Loop {
     agent_->stop(now);
   }
 
-  /// With the configuration as it is now; if that is wrong, all goes on as it was.
+  /// Restarts the agent with the current configuration; if that is wrong, the agent runs on.
   void replace_agent() {
     const Millis now = moment().steady;
     if (now < replace_at_) return;
@@ -158,7 +158,7 @@ class Loop {
     if (!packs)
       return log_.warn("cannot begin anew without idle jobs: " + packs.error().text(), now);
     auto tailer = agent_->make_room(moment());
-    agent_.reset();  // its connection goes before the next one comes
+    agent_.reset();  // closes its connection before the next one opens
     auto next = make_agent(std::move(*ready), log_, std::move(tailer));
     if (!next) throw std::runtime_error(next.error().text());
     agent_ = std::move(*next);
@@ -212,7 +212,7 @@ int run(const Options& options) {
     auto page = daemon::MetricsPage::listen(ready->settings.metrics);
     if (page)
       metrics.emplace(std::move(*page));
-    else  // the logs matter more than their counts
+    else  // logs are read even if metrics cannot be served
       log.say(daemon::OwnLog::Weight::error, page.error().text(), moment().steady);
   }
   auto agent = make_agent(std::move(*ready), log);

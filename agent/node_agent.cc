@@ -17,19 +17,19 @@
 namespace l4::agent {
 namespace {
 
-constexpr std::size_t kSpareSpans = 2;           // read where few lines are wanted
-constexpr std::uint64_t kStepBytes = 64 * 1024;  // then whether all was found is asked again
+constexpr std::size_t kSpareSpans = 2;           // spans read beyond the wanted number of lines
+constexpr std::uint64_t kStepBytes = 64 * 1024;  // read between two checks for completeness
 constexpr std::uint64_t kNoCut = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
 /// A file, the physical files it is made of, and its number in the pipeline.
 struct OpenFile {
-  std::vector<FilePart> parts;  ///< the newest last, which has the log's name
+  std::vector<FilePart> parts;  ///< oldest first; the last has the log's name
   pipeline::LogNumber log;
 };
 
-/// What a NodeAgent is made of: its files, the pipeline that reads them, the index for recall.
+/// The files of a NodeAgent, the pipeline that reads them, the index for recall.
 struct NodeAgent::State : pipeline::Output {
   State(std::string name_, const segment::RulePackSet& packs, const Options& options_)
       : name(std::move(name_)), options(options_), pipeline("", packs, options_, *this) {}
@@ -146,7 +146,8 @@ std::vector<FileFacts> NodeAgent::facts() const {
 
 namespace {
 
-/// A hit for each physical file that a record has lines in: one, but for folds over a rotation.
+/// Appends a hit for each physical file with lines of the record: one file, except for a fold that
+/// crosses a rotation.
 void append_hits(std::vector<recall::Hit>& hits, const recall::Hit& like,
                  const std::vector<FilePart>& parts, const decode::Record& record,
                  std::size_t text_bytes_max) {
@@ -162,16 +163,16 @@ void append_hits(std::vector<recall::Hit>& hits, const recall::Hit& like,
 
 struct WantedSpan {
   recall::Span span;
-  std::size_t wanted;  ///< place in the request
+  std::size_t wanted;  ///< index in Request::wanted
 };
 
-/// A span that is being read for what is wanted of it.
+/// A span that is being read.
 struct Open {
   const WantedSpan* what;
   std::uint64_t read_since_found = 0;
 };
 
-/// One request: each stretch of the files is read once, whoever wants it.
+/// Answers one request; a range of a file that several wanted templates share is read once.
 class Search {
  public:
   Search(const NodeAgent::State& state, const recall::Request& request)
@@ -212,7 +213,7 @@ class Search {
       if (!asks_source(wanted, span.source)) continue;
       if (wanted.from && span.end && *span.end < *wanted.from) continue;
       spans_of_file_[state_->pipeline.log_of(span.source).number.value()].push_back({span, i});
-      // A span holds its template at least once; its line may be older than what is wanted.
+      // A span holds its template at least once, but that line may be too old.
       if (lines_max > 0 && ++spans == lines_max + kSpareSpans) break;
     }
   }
@@ -235,7 +236,7 @@ class Search {
     }
   }
 
-  /// Nothing more is wanted of this span.
+  /// True if the span needs no further reading.
   bool is_done(const Open& open, std::uint64_t at) const {
     const auto& [what, read] = open;
     return what->span.bytes.to <= at || has_all(what->wanted) ||
@@ -243,15 +244,15 @@ class Search {
   }
 
   decode::Options options_at(const OpenFile& file, const recall::Span& span) const {
-    // Of a stamp without a date the day is that of the span, of one without a year the year.
+    // Stamps without a date or a year take them from the span.
     decode::Options options = state_->options.decode;
     if (!options.year_hint && span.end) options.year_hint = *span.end;
     if (!options.year_hint) options.year_hint = file.parts.back().found.modified;
     return options;
   }
 
-  /// `spans` begin one after the other. What is read for one serves all that it touches; where
-  /// none wants more, reading goes on at the next.
+  /// Reads `spans`, which are sorted by their begin. Bytes that are read for one span count for all
+  /// spans that hold them; if no open span needs more, reading jumps to the next span.
   void search(const OpenFile& file, const std::vector<WantedSpan>& spans) {
     const pipeline::LogState& log = *state_->pipeline.log(file.log);
     PartsReader reader(file.parts);
@@ -292,9 +293,9 @@ class Search {
   drain::Finder finder_;
   std::unordered_map<LocalTemplateId, std::vector<std::size_t>> wanted_of_;
   std::map<std::size_t, std::vector<WantedSpan>> spans_of_file_;
-  std::vector<std::size_t> found_;  // by place in the request
+  std::vector<std::size_t> found_;  // by index in Request::wanted
   std::vector<recall::Hit> hits_;
-  std::uint64_t cut_ = kNoCut;  // where reading ended, perhaps within a record
+  std::uint64_t cut_ = kNoCut;  // reading stopped here, perhaps within a record
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The agent of one node: reads its files, parses them with its own Drain tree, ships batches.
 //
-// Place in the flow: files -> agent/pipeline -> transport; afterwards it answers recall questions
-// from the same files. Offline one of these runs per node found; a live agent (agent/daemon) feeds
-// the same pipeline from the tailer. Used by one thread at a time; owns its pipeline and index.
-// What it cannot read becomes a warning in a batch, never an abort.
+// Place in the flow: files -> agent/pipeline -> transport; afterwards it answers recall requests
+// from the same files. Offline, one NodeAgent runs for each node that was found; a live agent
+// (agent/daemon) feeds the same pipeline from the tailer. Used by one thread at a time; owns its
+// pipeline and index. Input that it cannot read becomes a warning in a batch, never an abort.
 #pragma once
 
 #include <atomic>
@@ -44,10 +44,10 @@ class NodeAgent {
   void read_all(wire::Sender& sender, std::atomic<std::uint64_t>& bytes_done,
                 const std::stop_token& stop);
 
-  /// Nothing more will be read: lets go of all that recall() and facts() do not need.
+  /// Releases everything that recall() and facts() do not need; nothing may be read afterwards.
   void freeze();
 
-  /// Lines of templates, in the order of sources and lines. Learns nothing.
+  /// The lines of the requested templates, in the order of sources and lines. Learns nothing.
   std::vector<recall::Hit> recall(const recall::Request& request) const;
 
   const std::string& name() const;

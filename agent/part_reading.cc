@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kBinaryShare = 0.3;
 
-/// Another file under the same name. Some network file systems number a file anew each time: where
-/// size and time agree it is the same.
+/// True if the name leads to another file than at discovery. Some network file systems give a file
+/// a new number each time, so a file of the same size and time counts as the same.
 bool is_replaced(const discover::OnDisk& found, const discover::OnDisk& now) {
   if (found.inode == 0 || (found.device == now.device && found.inode == now.inode)) return false;
   return found.bytes != now.bytes || found.modified != now.modified;

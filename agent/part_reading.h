@@ -1,10 +1,9 @@
-// Reads one physical file into the pipeline, and says of it what could not be read.
+// Reads one physical file into the pipeline, and warns about bytes that could not be read.
 //
-// Place in the flow: discover -> here -> pipeline. Files of a running job change between being
-// found and being read: one that is gone, was replaced, is shorter or longer than it was, or breaks
-// off, gives a warning with the bytes that are lost, and everything before that place is used.
-// Bounded by the file's size and kGrowthMax: a writer that is faster than the reader does not hold
-// it up. One thread.
+// Place in the flow: discover -> here -> pipeline. Files of a running job change between discovery
+// and reading. A file that is gone, replaced, shorter, longer or damaged gives a warning with the
+// number of lost bytes, and everything before the damage is used. Bounded by the file's size and
+// kGrowthMax, so that a writer that is faster than the reader cannot keep it busy. One thread.
 #pragma once
 
 #include <atomic>
@@ -22,7 +21,7 @@
 
 namespace l4::agent {
 
-/// Bytes that a file may have grown by since it was opened.
+/// Bytes that are read at most beyond the file's size at its opening.
 inline constexpr std::uint64_t kGrowthMax = 256ULL << 20;
 
 struct PartReading {
@@ -32,12 +31,12 @@ struct PartReading {
   std::vector<wire::Warning>& warnings;
 };
 
-/// Gives the file's text to `feed`. Bytes of text that it should have given; 0 if that is not
-/// known, as of packed ones.
+/// Passes the file's text to `feed`. Returns the number of bytes that the text should have; 0 if it
+/// is not known, as for packed files.
 std::uint64_t read_part(const FilePart& part, const std::function<void(std::string_view)>& feed,
                         PartReading& reading);
 
-/// Says what the decoder left out of `file`.
+/// Adds warnings for the lines and bytes that the decoder left out of `file`.
 void note_left_out(const decode::Stats& stats, const decode::Options& options,
                    const std::string& file, std::vector<wire::Warning>& warnings);
 

@@ -1,7 +1,8 @@
-// Date and time of day as they are printed, and the readers that time stamp formats share.
+// Date and time of day as they are printed, and the parsers that time stamp formats share.
 //
-// Each parse_* moves the cursor only as far as it understood; ranges are checked by valid(), not
-// while reading. Pure functions, no allocation.
+// valid() checks ranges; the parsers do not. A parser that fails may leave the cursor and the
+// parsed fields anywhere, except parse_iso(), parse_month() and parse_zone(), which leave the
+// cursor as it was. Pure functions, no allocation.
 #pragma once
 
 #include <optional>
@@ -19,14 +20,14 @@ struct Civil {
   bool valid_clock() const;
 };
 
-/// Digits after a decimal sign, to milliseconds.
+/// Digits behind a decimal sign, as milliseconds.
 bool parse_fraction(text::Cursor& cursor, int& millis);
 /// hh:mm:ss with an optional fraction after `.` or `,`.
 bool parse_clock(text::Cursor& cursor, Civil& civil);
 /// `Jan` .. `Dec` as 1 .. 12.
 bool parse_month(text::Cursor& cursor, int& month);
-/// `Z`, ` UTC`, `+hh`, `+hh:mm`, `+hhmm`, the last two also after a blank; nothing if there is
-/// none.
+/// `Z`, ` UTC`, `+hh`, `+hh:mm`, `+hhmm`, the last two also behind a blank; does nothing without a
+/// zone.
 void parse_zone(text::Cursor& cursor, Civil& civil);
 /// YYYY-MM-DD or YYYY.MM.DD and time of day, with the usual separators and zones.
 bool parse_iso(text::Cursor& cursor, Civil& civil);

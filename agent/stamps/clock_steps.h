@@ -1,7 +1,8 @@
-// Steps of the clock within one file: times that fall back, or leap ahead further than a job lives.
+// Counts steps of the clock within one file: times that fall back, or leap ahead by more than a job
+// can last.
 //
 // The decoder notes every time in the order of the lines. Lines of several writers mix within
-// seconds; a step back of a minute or more is a clock that was set, daylight saving time, or
+// seconds; a step back of a minute or more means a clock that was set, daylight saving time, or
 // writers whose clocks or zones differ. Plain value, one thread.
 #pragma once
 
@@ -18,7 +19,7 @@ struct ClockSteps {
   static constexpr Millis kAheadMin = std::chrono::days(365);
 
   std::uint64_t steps = 0;
-  std::uint64_t line = 0;  ///< of the widest step
+  std::uint64_t line = 0;  ///< line of the widest step
   Millis widest{0};        ///< negative: back
   std::optional<TimeMs> last;
 

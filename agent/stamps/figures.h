@@ -11,7 +11,7 @@
 
 namespace l4::stamps {
 
-/// `INFO`, `TITAN`, `warning`; also none.
+/// True for a word like `INFO`, `TITAN` or `warning`, and for no word.
 inline bool is_tag(std::string_view word) {
   return (word.size() <= 8 && std::all_of(word.begin(), word.end(), text::is_upper)) ||
          text::level_of_spelled_word(word) != Level::unknown;
@@ -155,12 +155,12 @@ inline bool month_day(std::string_view line, RawStamp& stamp) {
   if (!c.parse_number(2, 2, d.month) || !c.accept('-') || !c.parse_number(2, 2, d.day) ||
       !c.accept(' ') || !parse_clock(c, d) || (bracket && !c.accept(']')))
     return false;
-  // Behind it vLLM says where: `[model.py:547] text`, of which the text is the message.
+  // vLLM prints the source line behind the stamp: `[model.py:547] text`.
   stamp.origin = stamp.level != Level::unknown;
   return finish(line, from, c.at, stamp);
 }
 
-/// `[22:10:00.123]`, `22:10:00`, `[22:10:00 WARNING]`: a time of day. Durations end otherwise.
+/// `[22:10:00.123]`, `22:10:00`, `[22:10:00 WARNING]`: a time of day. Durations end differently.
 inline bool clock_only(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line};
   const bool bracket = c.accept('[');

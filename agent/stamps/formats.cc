@@ -14,13 +14,15 @@ namespace {
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kDigitsUppers = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-constexpr std::string_view kInNames = "acehopru";  // second letters of months and days, and ...
-constexpr std::string_view kInDates = "0123456789 /-MTWFSJAONDacehopru";  // ... of their numbers
+constexpr std::string_view kInNames = "acehopru";  // second letters of months and days
+constexpr std::string_view kInDates =
+    "0123456789 /-MTWFSJAONDacehopru";  // and second characters of dates
 constexpr std::string_view kInIso = "-.";
-constexpr std::string_view kNever = "\n";  // no line of the row begins with digits
+constexpr std::string_view kNever = "\n";  // the row's lines begin with no digits
 constexpr std::string_view kAny = {};
 
-// In this order: a row that is more special stands before one that would take its lines too.
+// Rows are tried in this order: a special format stands before a general one that would accept its
+// lines too.
 constexpr std::array kFormats{
     StampFormat{"mllog", ":", ":", kAny, mllog},
     StampFormat{"python", "12", kDigits, kInIso, python},
@@ -56,7 +58,7 @@ constexpr std::array kFormats{
 };
 static_assert(kFormats.size() <= kStampFormatsMax);
 
-/// For each character the rows that may have it at one place.
+/// For each character the rows that allow it at one position.
 using RowsByCharacter = std::array<std::uint64_t, 256>;
 
 constexpr RowsByCharacter rows_by(std::string_view StampFormat::* place) {

@@ -1,9 +1,9 @@
-// The table of time stamp formats: one row each.
+// The table of time stamp formats, one row each (formats.cc).
 //
-// A row says which two characters its lines begin with, and what stands behind digits at their
-// front, so that lines cost few tries, and has a scanner that fills a RawStamp or gives up.
-// Scanners look at the first 200 bytes at most and neither allocate nor throw. To add a format: a
-// scanner (scanners.h), a row, a golden file in tests/agent/decode/golden.
+// A row has a scanner, and names the first two characters of its lines and the characters that may
+// follow digits at their front, so that few scanners are tried for a line. Scanners (scanners.h)
+// read the first 200 bytes at most and neither allocate nor throw. docs/ARCHITECTURE.md, "Recipes",
+// says how to add a format.
 #pragma once
 
 #include <cstddef>
@@ -26,23 +26,23 @@ struct RawStamp {
   Level level = Level::unknown;
   std::string_view host;
   bool clock_only = false;  ///< a time of day; the date is not printed
-  bool timeless = false;    ///< cut out as a stamp, but names no point in time
+  bool timeless = false;    ///< removed like a stamp, but names no point in time
   bool origin = false;      ///< `file.cpp:49]` stands before the message (glog, NeMo)
 };
 
 struct StampFormat {
   std::string_view name;
   std::string_view first;   ///< characters a line may begin with
-  std::string_view second;  ///< ... and go on with; empty: any
-  std::string_view behind;  ///< what may end the digits they begin with, if so; empty: any
+  std::string_view second;  ///< characters that may follow; empty: any
+  std::string_view behind;  ///< characters that may follow digits at the front; empty: any
   bool (*scan)(std::string_view line, RawStamp& stamp);
 };
 
 inline constexpr std::size_t kStampFormatsMax = 64;
 
 std::span<const StampFormat> stamp_formats();
-/// The rows that fit the first two characters of `line`, and the one behind digits at its front, a
-/// bit for each.
+/// The rows that fit the first two characters of `line` and the character behind digits at its
+/// front, one bit for each row.
 std::uint64_t stamp_rows(std::string_view line);
 
 }  // namespace l4::stamps

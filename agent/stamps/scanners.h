@@ -13,8 +13,8 @@
 
 namespace l4::stamps {
 
-/// Behind a stamp: one separator (`-`, `|`, `:`) that stands apart, and one blank. Further blanks
-/// may be the indentation of the text.
+/// Skips one separator behind a stamp (`-`, `|`, `:`, `,`) and one blank. Further blanks may be the
+/// indentation of the text.
 inline std::size_t skip_separator(std::string_view line, std::size_t at) {
   text::Cursor c{line, at};
   c.skip_blanks();
@@ -26,15 +26,15 @@ inline std::size_t skip_separator(std::string_view line, std::size_t at) {
   return at < line.size() && text::is_blank(line[at]) ? at + 1 : at;
 }
 
-/// Marks [from, to) and the separator behind it as the stamp.
+/// Marks [from, to) and the separator behind it as the stamp; returns true.
 inline bool finish(std::string_view line, std::size_t from, std::size_t to, RawStamp& stamp) {
   stamp.cut_from = from;
   stamp.cut_to = skip_separator(line, to);
   return true;
 }
-/// ` host program[pid]:` behind a stamp: the host; the cursor stands before the program.
+/// Parses ` host program[pid]:` behind a stamp; leaves the cursor before the program.
 bool parse_program_host(text::Cursor& cursor, std::string_view& host);
-/// `AM` or `PM` behind a time of day.
+/// Applies `AM` or `PM` behind a time of day.
 void parse_half_day(text::Cursor& cursor, Civil& civil);
 bool parse_day_name(text::Cursor& cursor);
 

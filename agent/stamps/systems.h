@@ -12,8 +12,8 @@
 
 namespace l4::stamps {
 
-/// Seconds, milli-, micro- or nanoseconds since the epoch by the number of digits, as times of this
-/// century. Whole seconds are not told from other numbers and give none.
+/// Parses seconds, milli-, micro- or nanoseconds since the epoch; the number of digits gives the
+/// unit. Whole seconds are rejected, because they look like other numbers.
 inline bool parse_epoch(text::Cursor& c, RawStamp& stamp) {
   const std::size_t from = c.at;
   std::int64_t value = 0;
@@ -34,7 +34,7 @@ inline bool parse_epoch(text::Cursor& c, RawStamp& stamp) {
       scale = 1000;
       break;
     case 19:
-      scale = 100'000;  // its last digit was left out
+      scale = 100'000;  // the last of its digits was not parsed
       break;
     default:
       return false;
@@ -44,7 +44,7 @@ inline bool parse_epoch(text::Cursor& c, RawStamp& stamp) {
   return *stamp.epoch_ms >= kFrom && *stamp.epoch_ms < kTo && !text::is_word(c.peek());
 }
 
-/// `host ` before the program, or nothing before `kernel:`, which some collectors leave alone.
+/// Parses `host ` before the program; `kernel:` may stand without a host.
 inline bool parse_host(text::Cursor& c, std::string_view& host) {
   c.skip_blanks();
   if (c.rest().starts_with("kernel: ")) return true;
@@ -56,7 +56,7 @@ inline bool parse_host(text::Cursor& c, std::string_view& host) {
   return true;
 }
 
-/// Behind the priority of RFC 5424: `1 time host app procid msgid [data] text`.
+/// Parses the part behind the priority of RFC 5424: `1 time host app procid msgid [data] text`.
 inline bool parse_rfc5424(text::Cursor& c, RawStamp& stamp) {
   if (!c.accept("1 ")) return false;
   if (c.accept("- "))
@@ -121,7 +121,7 @@ inline bool syslog_iso(std::string_view line, RawStamp& stamp) {
 }
 
 /// dmesg: `[12345.678901] text`, `[12345.678901][  T123] text`, and since the line before it
-/// `[  +0.000844] text`. When the machine was booted is not known, so there is no time.
+/// `[  +0.000844] text`. There is no time, because the time of boot is not known.
 inline bool uptime(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
   c.skip_blanks();
@@ -139,7 +139,7 @@ inline bool uptime(std::string_view line, RawStamp& stamp) {
   }
   stamp.timeless = true;
   c.at = end;
-  // journalctl's short-monotonic has a host there; drivers name devices in the same way.
+  // journalctl's short-monotonic prints a host here; drivers print device names in the same way.
   text::Cursor behind = c;
   std::string_view host;
   if (parse_program_host(behind, host) && (behind.rest().starts_with("kernel:") ||

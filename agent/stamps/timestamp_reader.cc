@@ -54,7 +54,8 @@ std::optional<Stamp> TimestampReader::resolve(const RawStamp& raw, std::size_t r
   return stamp;
 }
 
-/// The day is that of the time before; of the first, the last one that ends with the hint.
+/// The day is the one nearest to the previous time; for the first stamp, the latest day that agrees
+/// with the hint.
 std::optional<TimeMs> TimestampReader::time_of_day(const Civil& c) {
   if (!near_) return std::nullopt;
   constexpr Millis kDay = std::chrono::days{1};

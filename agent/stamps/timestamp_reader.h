@@ -1,10 +1,10 @@
-// Reads the time stamp of a line by a format that is learned per source.
+// Reads the time stamp of a line, with a format that it learns for each source.
 //
-// Of the rows of kStampFormats (formats.h) that may fit by their first characters, that
-// one is tried first which hit last where the same ones came into question, then each in turn.
-// Years that are not printed come from the last full stamp of the source, else from the hint, else
-// the line has no time; so do dates, of which the first is the last that agrees with the hint.
-// Local times are shifted by the zone. One reader per file, one thread, no allocation.
+// The first characters of a line leave a few rows of the table (formats.h). The row that matched
+// last among the same candidates is tried first, then each in turn. A stamp without a year takes it
+// from the last full stamp of the source, else from the hint, else the line has no time. The same
+// holds for a stamp without a date; the first such stamp gets the latest date that agrees with the
+// hint. Local times are shifted by the zone. One reader per file, one thread, no allocation.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@ namespace l4::stamps {
 
 struct Stamp {
   std::optional<TimeMs> time;            ///< empty if the year cannot be known
-  std::size_t cut_from = 0, cut_to = 0;  ///< part of the line that is stamp, not message
+  std::size_t cut_from = 0, cut_to = 0;  ///< the stamp's range in the line
   Level level = Level::unknown;          ///< if the stamp carries it (glog's letter)
   std::string_view host;                 ///< syslog names it beside the time
-  bool origin = false;                   ///< where it was said stands before the message
+  bool origin = false;                   ///< source file and line stand before the message
 };
 
 class TimestampReader {
@@ -31,10 +31,10 @@ class TimestampReader {
   TimestampReader(Millis zone, std::optional<TimeMs> year_hint);
 
   std::optional<Stamp> read(std::string_view line);
-  /// A stamp that a field of the line held; `kind` is how the line was written.
+  /// The time of a stamp in a field of the line; `kind` is the notation of the line.
   enum class Fields : std::uint8_t { json, logfmt };
   std::optional<TimeMs> resolve_field(const RawStamp& raw, Fields kind);
-  /// Format of most stamps so far, "none" before the first.
+  /// The format of most stamps so far; "none" before the first.
   std::string_view format() const;
 
  private:
@@ -43,9 +43,9 @@ class TimestampReader {
   std::optional<TimeMs> time_of_day(const Civil& civil);
 
   Millis zone_;
-  std::optional<TimeMs> near_;              // for stamps without a year or a date
-  bool near_is_hint_ = true;                // not a time that was printed
-  std::array<std::uint8_t, 64> learned_{};  // row, by hash of those that came into question
+  std::optional<TimeMs> near_;              // completes stamps without a year or a date
+  bool near_is_hint_ = true;                // near_ was not printed
+  std::array<std::uint8_t, 64> learned_{};  // row that matched last, by hash of the candidates
   std::array<std::uint64_t, kStampFormatsMax + 2> hits_{};  // by row, then json, logfmt
 };
 

@@ -71,7 +71,7 @@ inline bool date_in_words(std::string_view line, RawStamp& stamp) {
   return finish(line, 0, c.at, stamp);
 }
 
-/// A web server's `10.0.0.3 - - [20/Nov/2026:15:54:21 +0000] "GET ..`: the text keeps it.
+/// A web server's `10.0.0.3 - - [20/Nov/2026:15:54:21 +0000] "GET ..`; the stamp stays in the text.
 inline bool access_log(std::string_view line, RawStamp& stamp) {
   const std::size_t open = line.substr(0, 100).find(" [");
   if (open == std::string_view::npos || !text::contains(line.substr(0, open), " - ")) return false;
@@ -94,7 +94,7 @@ inline bool mllog(std::string_view line, RawStamp& stamp) {
   return true;
 }
 
-/// JSON and logfmt records: the key of the time stands near the front and stays in the text.
+/// JSON and logfmt records with the time near the front; the stamp stays in the text.
 inline bool keyed(std::string_view line, RawStamp& stamp) {
   static constexpr std::array<std::string_view, 7> kKeys{
       "\"time\"", "\"timestamp\"", "\"@timestamp\"", "\"ts\"", "\"asctime\"", "time=\"", "ts="};
@@ -114,8 +114,8 @@ inline bool keyed(std::string_view line, RawStamp& stamp) {
   return false;
 }
 
-/// Whether a number of four digits or more stands before a `-` or `.`: of a year each fourth
-/// character hits one.
+/// True if a number of four digits or more stands before a `-` or `.`. Every fourth character is
+/// tested, which finds a digit of any year.
 inline bool may_hold_date(std::string_view text) {
   for (std::size_t i = 3; i < text.size(); i += 4) {
     if (!text::is_digit(text[i])) continue;
@@ -129,8 +129,8 @@ inline bool may_hold_date(std::string_view text) {
   return false;
 }
 
-/// Lines that say a time in words: Megatron's `datetime: `, Slurm's `CANCELLED AT `, MLPerf's
-/// `STARTING TIMING RUN AT `. The text keeps it.
+/// Lines that announce a time: Megatron's `datetime: `, Slurm's `CANCELLED AT `, MLPerf's
+/// `STARTING TIMING RUN AT `. The stamp stays in the text.
 inline bool spoken(std::string_view line, RawStamp& stamp) {
   static constexpr std::array<std::string_view, 5> kWords{"datetime: ", " AT ",
                                                           " timestamp: ", "_AT=", ","};

@@ -42,7 +42,7 @@ constexpr std::array kSyslogWords{
     Word{"info", Level::info},   Word{"debug", Level::debug},
 };
 
-/// Beginnings of lines that say how bad they are.
+/// Beginnings of lines that show their level.
 constexpr std::array kLevelOpenings{
     Word{"Traceback (most recent", Level::error},
     Word{"terminate called", Level::fatal},
@@ -71,7 +71,7 @@ constexpr std::array kLevelOpenings{
     Word{"Unhandled error", Level::error},
 };
 
-/// Words that count anywhere in the first part of a line.
+/// Ends of the names of exception classes.
 constexpr std::array kClassEnds{
     Word{"Error", Level::error},          Word{"Exception", Level::error},
     Word{"Warning", Level::warning},      Word{"KeyboardInterrupt", Level::error},
@@ -175,7 +175,7 @@ bool is_exception_name(std::string_view word) {
     if (!is_word(c) && c != '.') return false;
   const Word* end = class_end(word);
   if (end == nullptr) return false;
-  // Beside the last word of the name stands a capital: OutOfMemoryError, not runtimeTimeout.
+  // A class name begins with a capital: OutOfMemoryError, not runtimeTimeout.
   const std::size_t dot = word.rfind('.');
   const std::string_view name = dot == std::string_view::npos ? word : word.substr(dot + 1);
   return !name.empty() && (is_upper(name[0]) || name.ends_with("Error") || name[0] == '_');
@@ -215,7 +215,8 @@ bool holds_error(std::string_view head) {
   return false;
 }
 
-/// Words that count wherever they stand. find() is quick where the first byte is rare.
+/// The level of words that count anywhere in a line. find() is fast because their first bytes are
+/// rare.
 Level level_anywhere(std::string_view head) {
   constexpr auto kNone = std::string_view::npos;
   if (holds_error(head)) return Level::error;

@@ -1,8 +1,7 @@
-// Tables of words that most lines do not begin with: only the rows with the line's first character
-// are compared, and they stand side by side.
+// A table of words, grouped by their first character: only the rows with a line's first character
+// are compared.
 //
-// Made of the array that lists the rows, at compile time; their texts are not empty. Constant, no
-// state.
+// Built at compile time from an array of rows, whose texts must not be empty. Constant, no state.
 #pragma once
 
 #include <array>

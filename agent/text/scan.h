@@ -1,7 +1,7 @@
-// Character classes and small readers shared by the scanners of this room.
+// Character classes, and a cursor to parse along a text.
 //
 // Hand-written instead of <regex> or <cctype>: no locale, no allocation, inlined on the hot path.
-// Header only, no state.
+// agent/stamps and agent/decode parse with it. Header only, no state.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ inline bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-/// One look-up a character: nearly every line is asked for words and hosts at its front.
+/// One look-up for each character, because nearly every line is tested for words and hosts.
 using CharacterSet = std::array<bool, 256>;
 consteval CharacterSet letters_digits_and(std::string_view others) {
   CharacterSet set{};
@@ -39,7 +39,7 @@ consteval CharacterSet letters_digits_and(std::string_view others) {
 }
 inline constexpr CharacterSet kAlnumCharacters = letters_digits_and("");
 inline constexpr CharacterSet kWordCharacters = letters_digits_and("_");
-/// Of host names, also of addresses and of Kubernetes names.
+/// Characters of host names, addresses and Kubernetes names.
 inline constexpr CharacterSet kHostCharacters = letters_digits_and("-._");
 
 inline bool is_alnum(char c) {
@@ -51,7 +51,7 @@ inline bool is_word(char c) {
 inline bool is_host(char c) {
   return kHostCharacters[static_cast<unsigned char>(c)];
 }
-/// The same for find_kind(), which asks about sixteen bytes at a time.
+/// is_host() for find_kind(), which tests sixteen bytes at a time.
 inline constexpr auto kIsHostByte = [](auto byte) {
   const auto lower = byte | 0x20;
   return ((lower >= 'a') & (lower <= 'z')) | ((byte >= '0') & (byte <= '9')) |
@@ -83,8 +83,8 @@ inline std::string_view trim(std::string_view text) {
   return trim_right(trim_left(text));
 }
 
-/// The first three characters as one number, to look a short name up without calls to memcmp; 0 if
-/// there are fewer.
+/// The first three characters as one number, so that short names are compared without memcmp; 0 for
+/// shorter texts.
 constexpr std::uint32_t first_three(std::string_view text) {
   if (text.size() < 3) return 0;
   const auto byte = [&](std::size_t i) {
