@@ -15,7 +15,7 @@
 namespace l4::decode {
 namespace {
 
-/// Of 64 bytes, a bit for each.
+/// The marks of 64 bytes, one bit for each.
 struct Marks {
   std::uint64_t ends = 0, returns = 0;
   std::uint64_t odd = 0;       ///< control characters and bytes from 0x7f on, without tabs and LF
@@ -80,7 +80,7 @@ template <auto MarksOf>
   odd_.resize(words);
   percents_.resize(words);
   std::uint64_t returns = 0;
-  std::uint64_t bracket = 0, in_run = 0;  // what the next 64 bytes begin behind
+  std::uint64_t bracket = 0, in_run = 0;  // carried from one 64 bytes to the next
   for (std::size_t i = 0; i < words; ++i) {
     const std::size_t at = i * kByteBlock;
     std::array<char, kByteBlock> last;
@@ -91,7 +91,7 @@ template <auto MarksOf>
       bytes = last.data();
     }
     const Marks marks = MarksOf(bytes);
-    // One is added to each run of digits behind a bracket: it carries to the sign behind the run.
+    // Adding one to each run of digits behind a bracket carries a bit to the sign behind the run.
     const std::uint64_t begins = (marks.numbers & (marks.brackets << 1 | bracket)) | in_run;
     const std::uint64_t carried = marks.numbers + begins;
     in_run = carried < begins ? 1 : 0;

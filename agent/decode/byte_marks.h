@@ -1,10 +1,10 @@
-// Where the lines of a block end, and where something stands that is no plain text.
+// Marks the line ends of a block, the bytes that are not plain text, and each `%`.
 //
-// Used by the framer for every block. One pass over the bytes marks both, and each `%`, a bit for
-// each byte, so that lines are found and need not be cleaned, or searched for a progress bar,
-// without being looked at again. Where the processor can (AVX-512), 64 bytes at a time. Not plain:
-// control characters but tabs, bytes from 0x7f on, and `[1;31m`, a colour whose ESC was lost
-// (clean.h says what becomes of them). One thread; keeps its room.
+// The framer uses it for every block. One pass over the bytes sets the marks, one bit for each
+// byte, so that lines are found, and most need no cleaning and no search for a progress bar,
+// without being read again. With AVX-512 the pass handles 64 bytes at a time. Not plain are control
+// characters except tabs, bytes from 0x7f on, and `[1;31m`, a colour whose ESC was lost (clean.h
+// handles them). One thread; keeps its memory.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ class ByteMarks {
 
   /// The first LF from `at` on, else the block's size.
   std::size_t line_end(std::size_t at) const;
-  /// Of [from, to), all of it in one line.
+  /// The marks of [from, to), which lies within one line.
   struct Signs {
     bool plain = true;     ///< clean() would leave it as it is
     bool percent = false;  ///< a `%` stands in it
   };
   Signs signs(std::size_t from, std::size_t to) const;
-  /// Some line has a CR, maybe the one before its LF.
+  /// True if some line has a CR, including one before its LF.
   bool holds_cr() const { return holds_cr_; }
 
  private:

@@ -10,14 +10,13 @@ namespace {
 
 constexpr char kEscape = '\x1b';
 
-/// Length of a colour sequence that lost its ESC, `[93m`, `[1;31m` or `[38;5;208m`; 0 if it is
-/// none.
+/// Length of a colour sequence without its ESC, `[93m`, `[1;31m` or `[38;5;208m`; 0 for other text.
 std::size_t lost_colour(std::string_view text) {
   std::size_t i = 1;
   std::size_t digits = 0;
   int value = 0;
   bool any = false;
-  bool palette = false;  // behind 38 or 48 stand numbers of colours
+  bool palette = false;  // numbers of colours follow 38 or 48
   for (; i < text.size() && i < 24; ++i) {
     if (text::is_digit(text[i])) {
       value = value * 10 + (text[i] - '0');
@@ -37,7 +36,7 @@ std::size_t lost_colour(std::string_view text) {
   return i + 1;
 }
 
-/// What some writers print instead of ESC.
+/// Forms that some writers print instead of ESC.
 void drop_spelled_escape(std::string& out) {
   for (const std::string_view spelled :
        {"\\x1b", "\\x1B", "\\u001b", "\\u001B", "\\033", "\\e", "^["})
@@ -47,8 +46,8 @@ void drop_spelled_escape(std::string& out) {
     }
 }
 
-/// First byte that cannot stay as it is: below 0x20 but for tabs, from 0x7f on, or the bracket of a
-/// lost colour.
+/// Position of the first byte to be handled: below 0x20 except tabs, from 0x7f on, or the bracket
+/// of a colour without ESC.
 std::size_t find_dirt(std::string_view text, std::size_t at) {
   const auto suspect = [](auto byte) { return (byte < 0x20) | (byte == 0x7f) | (byte == '['); };
   for (;; ++at) {
@@ -63,7 +62,7 @@ std::size_t find_dirt(std::string_view text, std::size_t at) {
   }
 }
 
-/// Length of the sequence that begins with ESC.
+/// Length of the sequence at the start of `text`, which begins with ESC.
 std::size_t escape_length(std::string_view text) {
   if (text.size() < 2) return text.size();
   if (text[1] == ']') {  // OSC: up to BEL or ESC backslash
@@ -105,7 +104,7 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
-/// Handles the byte that cannot stay at the start of `text`; returns how many bytes it used.
+/// Handles the dirty byte at the start of `text`; returns the number of bytes that were handled.
 std::size_t rewrite(std::string_view text, std::string& out, Dirt& dirt) {
   const auto byte = static_cast<unsigned char>(text[0]);
   if (byte == '[') {
@@ -149,7 +148,7 @@ std::string_view clean(std::string_view line, std::string& scratch, Dirt& dirt) 
 }
 
 bool is_no_text(std::size_t bytes, const Dirt& dirt) {
-  constexpr std::uint64_t kControlsMin = 4;  // of a short line a few prove nothing
+  constexpr std::uint64_t kControlsMin = 4;  // fewer prove nothing in a short line
   if (dirt.control_bytes == 0) return false;
   const std::uint64_t left = bytes - std::min<std::uint64_t>(bytes, dirt.nul_bytes);
   if (dirt.control_bytes >= kControlsMin) return dirt.control_bytes * 20 > left;

@@ -24,7 +24,7 @@ constexpr std::size_t kBlockBytes = 64 * 1024;
 constexpr std::size_t kTagBytes = 100;
 constexpr std::size_t kBarBytes = 130;
 
-/// A line that a container runtime split: gathered until its last part comes.
+/// A line that a container runtime split, gathered until its last part comes.
 struct Partial {
   std::string content;
   std::vector<std::uint64_t> lines;
@@ -33,7 +33,8 @@ struct Partial {
   bool open = false;
 };
 
-/// The JSON object that `text` is, or that a log collector put behind stamp and tag; else empty.
+/// The JSON object that the text consists of, or that follows a log collector's stamp and tag; else
+/// empty.
 std::string_view json_of(std::string_view text, bool stamped) {
   text = text::trim(text);
   if (text.size() < 2 || text.back() != '}') return {};
@@ -44,7 +45,7 @@ std::string_view json_of(std::string_view text, bool stamped) {
   return tag.find_first_of(" \t") == tag.npos ? text.substr(at) : std::string_view{};
 }
 
-/// Spares nearly all lines a closer look.
+/// False for nearly all lines, which then need no closer test.
 bool may_hold_fields(std::string_view text) {
   return !text.empty() && (text.back() == '}' || text[0] == 't' || text[0] == 'l');
 }
@@ -57,7 +58,7 @@ bool may_be_logfmt(std::string_view text) {
                      [&](std::string_view front) { return text.starts_with(front); });
 }
 
-/// A second stamp: that of the program behind that of kubectl or mpirun.
+/// True if the text may begin with a program's own stamp, behind that of kubectl or mpirun.
 bool may_be_stamp(std::string_view text) {
   const std::size_t at = !text.empty() && text[0] == '[' ? 1 : 0;
   return text.size() > at + 8 && text::is_digit(text[at]) && text::is_digit(text[at + 1]);
@@ -94,7 +95,7 @@ struct Decoder::State {
   LineFramer framer;
   Survey survey;
   stamps::TimestampReader stamps;
-  std::unique_ptr<WordingReader> own_wording;  // null where they are shared
+  std::unique_ptr<WordingReader> own_wording;  // null if the wording is shared
   WordingReader& wording;
   Folder folder;
   std::string pending;  // the block that is not full yet
@@ -139,7 +140,7 @@ void Decoder::State::line(RawLine& raw) {
   stats.cut_bytes += raw.cut_bytes;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (!raw.head.empty() && raw.head[0] == kByteOrderMark[0] &&
-      raw.head.starts_with(kByteOrderMark)) {  // of a file, also of each rotated one
+      raw.head.starts_with(kByteOrderMark)) {  // at the begin of a file, also of each rotated one
     if (raw.last.data() == raw.head.data()) raw.last.remove_prefix(kByteOrderMark.size());
     raw.head.remove_prefix(kByteOrderMark.size());
   }
@@ -192,13 +193,14 @@ void Decoder::State::end_partial(Stream stream) {
 std::string_view Decoder::State::cut_stamp(std::string_view text, const stamps::Stamp& stamp) {
   if (stamp.cut_to == stamp.cut_from) return text;
   if (text::all_blank(text.substr(0, stamp.cut_from))) return text.substr(stamp.cut_to);
-  cut_turn ^= 1;  // the text may stand in what the stamp before this one was cut out of
+  cut_turn ^= 1;  // `text` may stand in the buffer that the previous stamp was cut into
   std::string& rest = cut_scratch[cut_turn];
   rest.assign(text.substr(0, stamp.cut_from)).append(text.substr(stamp.cut_to));
   return rest;
 }
 
-/// A bar gives its count; text behind it is the line, with prefixes and a stamp of its own.
+/// Reads the counts of a progress bar, and returns the text behind it, which has its own prefixes
+/// and stamp.
 std::string_view Decoder::State::cut_bar(std::string_view text, Record& record,
                                          Prefixes& prefixes) {
   const auto bar = find_bar(text);
@@ -211,7 +213,7 @@ std::string_view Decoder::State::cut_bar(std::string_view text, Record& record,
   return text;
 }
 
-/// Cuts the stamp out of `text` and takes the prefixes behind it. True if there was one.
+/// Removes the stamp from `text` and the prefixes behind it. True if there was a stamp.
 bool Decoder::State::parse_stamp(std::string_view& text, Message& message, Prefixes& prefixes) {
   const auto stamp = stamps.read(text);
   if (!stamp) return false;
@@ -229,8 +231,8 @@ bool Decoder::State::parse_stamp(std::string_view& text, Message& message, Prefi
   return true;
 }
 
-/// Opens JSON and logfmt: the message in it becomes the text, with prefixes of its own. Of fields
-/// without a message what they say of time and speaker counts, and the text stays.
+/// Opens JSON and logfmt: the message becomes the text, with its own prefixes. Without a message
+/// the text stays, and only the fields for time and speaker are used.
 bool Decoder::State::open_fields(std::string_view& text, Message& message, Prefixes& prefixes) {
   const std::string_view object = json_of(text, message.stamped);
   message.logfmt = object.empty() && may_be_logfmt(text);
@@ -283,7 +285,7 @@ void Decoder::State::content(std::string_view text, const RawLine& raw,
         stamps.resolve_field(*fields.stamp, message.logfmt ? stamps::TimestampReader::Fields::logfmt
                                                            : stamps::TimestampReader::Fields::json);
   if (text::all_blank(text))
-    text = whole;  // a date alone (nvidia-smi, `date`) is what the line says
+    text = whole;  // a line with nothing but a date (nvidia-smi, `date`) keeps it
   if (!record.time && envelope != nullptr) record.time = envelope->time;
   if (text::all_blank(text)) {
     stats.blank_lines += lines.size();

@@ -1,13 +1,13 @@
 // Bytes of one file in, records out: framing, envelopes, ANSI, prefixes, time stamps, levels, and
-// tracebacks folded into one record (design.md 3 "frame and decode", algorithms.md 5).
+// tracebacks folded into one record.
 //
 // Flow: agent/pipeline feeds chunks of a (decompressed) file. One decoder per file, one thread.
-// Every byte given is accounted for in exactly one record or in `Stats` (blank lines are counted
-// as lines but give no record). Bounds: a line longer than `line_bytes_max` is cut and counted, a
-// folded record holds at most `fold_lines_max` lines. Input never breaks it: NUL bytes and invalid
-// UTF-8 are replaced, lines of binary garbage left out, all counted. Hot path: no allocation per
-// line, no regex. Records of one voice come in file order; one that waits for further lines
-// (warnings, errors, tracebacks) may come after later lines of other voices.
+// Every byte belongs to exactly one record or is counted in `Stats` (blank lines are counted as
+// lines but give no record). Bounds: a line longer than `line_bytes_max` is cut and counted; a
+// folded record holds at most `fold_lines_max` lines. No input can break it: NUL bytes and invalid
+// UTF-8 are replaced, lines of binary data are left out, and all are counted. No allocation per
+// line, no regex. Records of one voice come in file order; a record that waits for further lines
+// (warning, error, traceback) may come after later lines of other voices.
 #pragma once
 
 #include <cstddef>
@@ -30,59 +30,60 @@ struct Options {
   std::size_t fold_lines_max = 2'000;
   /// Offset of local times to UTC for lines without a zone.
   Millis zone{0};
-  /// For stamps without a year (glog, syslog): a time near the file's, usually its mtime.
+  /// Completes stamps without a year (glog, syslog): a time near the file's, usually its mtime.
   std::optional<TimeMs> year_hint = {};
 };
 
 struct Stats {
   std::uint64_t bytes = 0, lines = 0, blank_lines = 0, records = 0, lines_with_time = 0;
   std::uint64_t lines_with_rank = 0, cut_lines = 0, invalid_utf8 = 0, nul_bytes = 0, updates = 0;
-  /// Share of bytes that are neither text nor white space decides "binary".
+  /// Bytes that are neither text nor white space: their share decides whether a file is binary.
   std::uint64_t binary_bytes = 0;
-  /// Lines that are no text (see clean.h) give no record.
+  /// Binary lines (see clean.h), which give no record.
   std::uint64_t lines_not_text = 0, bytes_not_text = 0;
-  std::uint64_t cut_bytes = 0;  ///< of the cut lines
+  std::uint64_t cut_bytes = 0;  ///< bytes left out of the cut lines
   stamps::ClockSteps clock;
 };
 
-/// A place in the text of a file.
+/// A position in the text of a file.
 struct TextPosition {
-  std::uint64_t bytes = 0, lines = 0;  ///< that stand before it
+  std::uint64_t bytes = 0, lines = 0;  ///< before the position
   bool operator==(const TextPosition&) const = default;
 };
 
-/// How far a decoder is. What waits for its block stands behind `front`.
+/// How far a decoder has come. Bytes that wait for their block to fill stand behind `front`.
 struct Progress {
-  TextPosition given;       ///< all before it was given, as records or counts
-  TextPosition front;       ///< where the next line begins; behind `given` while records wait
-  bool unfinished = false;  ///< bytes of that line are here
-  bool bar = false;         ///< it is a progress bar: it may never end
+  TextPosition given;       ///< everything before it was given, as records or counts
+  TextPosition front;       ///< begin of the next line; behind `given` while records wait
+  bool unfinished = false;  ///< the next line has begun
+  bool bar = false;         ///< the next line is a progress bar, which may never end
 };
 
 class Decoder {
  public:
   using Sink = std::function<void(const Record&)>;  // called per record, built once per file
 
-  /// `wording`: what decoders of one thread share, as what lines look like is learned once for all
+  /// `wording`: shared by the decoders of one thread, so that wordings are learned once for all
   /// files; it must outlive them. Null: the decoder has its own.
   Decoder(Options options, Sink sink, WordingReader* wording = nullptr);
   ~Decoder();
   Decoder(Decoder&&) noexcept;
   Decoder& operator=(Decoder&&) noexcept;
 
-  /// Begin in the middle of a file: line number and byte offset of the next byte fed.
+  /// Sets the line number and the offset of the next byte, to begin in the middle of a file.
   void start_at(std::uint64_t line, std::uint64_t offset);
-  /// Learns from text that stands before what will be fed how lines begin there; gives no records.
+  /// Learns the prefixes of lines from the text before the first byte that will be fed; gives no
+  /// records.
   void learn_prefixes(std::string_view text);
   void feed(std::string_view chunk);
-  /// Decodes what has been fed but waits for its block (64 KiB) to fill: for a live file that is
-  /// quiet. An unfinished line stays open.
+  /// Decodes the bytes that wait for their block (64 KiB) to fill, for a live file that is quiet.
+  /// An unfinished line stays open.
   void flush_block();
-  /// Gives records that wait for more lines as they stand, but for an unfinished line.
+  /// Gives the records that wait for more lines; an unfinished line stays open.
   void release_held();
-  /// Gives the unfinished line, if there is one; what follows of it is another piece of that line.
+  /// Gives the unfinished line, if there is one; its further bytes become another piece of it.
   void emit_unfinished();
-  /// What follows comes from the next file of a rotated log: ends the last line, not the folds.
+  /// Ends the last line but not the folds, because the next file of a rotated log follows.
   void end_part();
   /// Ends the last line and the last fold.
   void finish();

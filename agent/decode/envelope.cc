@@ -20,7 +20,7 @@ bool parse_stream(text::Cursor& cursor, Stream& stream) {
   return false;
 }
 
-/// `2024-01-01T10:00:00.123456789Z stdout F text`; P instead of F: the line goes on.
+/// `2024-01-01T10:00:00.123456789Z stdout F text`; P instead of F: the line continues in the next.
 std::optional<Envelope> open_cri(std::string_view line, std::string&) {
   if (line.size() < 30 || line[4] != '-' || line[10] != 'T') return std::nullopt;
   const std::size_t blank = line.substr(0, 48).find(' ');
@@ -80,7 +80,7 @@ constexpr std::array kEnvelopes{
     EnvelopeKind{"{", open_docker},
 };
 
-/// By the first character of a line: whether some row may open it.
+/// By the first character of a line: true if some row may open it.
 constexpr std::array<bool, 256> kOpens = [] {
   std::array<bool, 256> opens{};
   for (const EnvelopeKind& kind : kEnvelopes)

@@ -9,7 +9,7 @@ namespace l4::decode {
 namespace {
 
 constexpr std::size_t kOpenMax = 512;
-constexpr std::uint64_t kSilentLines = 2048;  // 64 ranks with tracebacks of 30 lines, interleaved
+constexpr std::uint64_t kSilentLines = 2048;  // 64 interleaved ranks with tracebacks of 30 lines
 constexpr std::uint64_t kSilentHeldLines = 256;
 constexpr std::uint32_t kPassedMax = 64;
 constexpr std::uint32_t kNativePassedMax = 8;
@@ -25,13 +25,13 @@ bool Folder::adjacent(const Fold& fold, const Message& message) {
   return message.record.lines.front() == fold.last_line + 1;
 }
 
-/// A line of a logger, which begins something new.
+/// True for a logger's own line, which never continues a fold.
 bool Folder::stamped(const Fold& fold, const Message& message) {
   return message.stamped && !fold.carried;
 }
 
-/// The open fold of the message's voice. Pieces of a native stack also go to the fold that grew
-/// last among those whose head had torch's prefix while its stack has none.
+/// The open fold of the message's voice. torch's prefix stands before the head of a native stack
+/// but not before its frames: frames without it go to the fold that grew last.
 std::optional<std::size_t> Folder::find(const Message& message, Shape shape) const {
   if (shape == Shape::frame || shape == Shape::raised || shape == Shape::note)
     return find_last(message.voice);
@@ -57,7 +57,7 @@ void Folder::add(const Message& message) {
     if (line >= swept_at_ + 64) end_silent(line);
     if (const auto index = find(message, shape)) {
       Fold* const fold = open_[*index].get();
-      // What joins may itself be a message that a container cut into parts.
+      // The message may have several lines itself, if a container runtime split it.
       const bool fits = fold->lines.size() + message.record.lines.size() <= fold_lines_max_;
       const Decision decision = fits ? judge(*fold, message, shape) : Decision::end;
       if (decision != Decision::pass && decision != Decision::end) {
@@ -138,7 +138,7 @@ void Folder::begin(const Message& message, Shape shape, Kind kind) {
   fold.excepthook = message.excepthook;
   fold.go = shape == Shape::fatal &&
             (message.body.starts_with("panic: ") || message.body.starts_with("fatal error: "));
-  // Rust's message stands on the next line.
+  // Rust prints the message on the next line.
   fold.after_colon =
       shape == Shape::fatal && fold.text.starts_with("thread '") && fold.text.back() == ':';
   fold.stamped = message.stamped;
@@ -173,7 +173,7 @@ Folder::Decision Folder::judge(Fold& fold, const Message& message, Shape shape) 
   return Decision::end;
 }
 
-/// Exception groups: the text is the group's line and its first leaf.
+/// Exception groups: the text is made of the group's line and its first leaf.
 void Folder::add_group_line(Fold& fold, std::string_view body) {
   const std::size_t at = body.find_first_not_of(" |");
   if (at == std::string_view::npos) return;
@@ -192,12 +192,12 @@ Folder::Decision Folder::judge_frames(Fold& fold, const Message& message, Shape 
   const bool follows_file = fold.after_file;
   fold.after_file = false;
   switch (shape) {
-    case Shape::traceback:  // not `TVMError: Traceback ..`, which goes on
+    case Shape::traceback:  // `TVMError: Traceback ..` continues the open one
       if (indent <= fold.indent && text::trim_left(message.body).starts_with("Trace"))
         ++fold.open_tracebacks;
       return Decision::join;
     case Shape::file_frame:
-      fold.after_file = indent <= fold.indent;  // indentation was lost: its source line follows
+      fold.after_file = indent <= fold.indent;  // without indentation the source line follows
       return Decision::join;
     case Shape::group:
       add_group_line(fold, message.body);
@@ -215,8 +215,8 @@ Folder::Decision Folder::judge_frames(Fold& fold, const Message& message, Shape 
     if (fold.text == "AssertionError" && fold.source.starts_with("assert "))
       fold.text.append(": ").append(fold.source);
     fold.named = true;
-    // Tracebacks of several processes in one voice cannot be told apart by line, but each of their
-    // exceptions becomes a record.
+    // Interleaved tracebacks of one voice cannot be separated by line, but each of their exceptions
+    // becomes a record.
     if (text::contains(fold.text, "ChildFailedError")) fold.open_tracebacks = 1;
     if (fold.open_tracebacks > 1) {
       --fold.open_tracebacks;
@@ -240,7 +240,7 @@ Folder::Decision Folder::judge_message(Fold& fold, const Message& message, Shape
     add_group_line(fold, body);
     return Decision::join;
   }
-  if (shape == Shape::chain) {  // what it led to is another record
+  if (shape == Shape::chain) {  // the exception that it led to becomes another record
     fold.phase = Phase::chained;
     return Decision::split_and_join;
   }
@@ -274,7 +274,7 @@ Folder::Decision Folder::judge_native(Fold& fold, const Message& message, Shape 
   if (stamped(fold, message)) return Decision::end;
   switch (shape) {
     case Shape::what:
-      if (fold.named || fold.lines.size() > 4) return Decision::end;  // of another process
+      if (fold.named || fold.lines.size() > 4) return Decision::end;  // another process's
       fold.text.append(" ").append(text::trim(message.body));
       fold.named = true;
       return Decision::join;
@@ -316,7 +316,7 @@ Folder::Decision Folder::judge_held(Fold& fold, const Message& message, Shape sh
     return Decision::join;
   if (++fold.notes > kNotesMax) return Decision::end;
   const bool next = message.voice != 0 || adjacent(fold, message);
-  // Each line below Ascend's codes (`EZ9999: Inner Error!`) tells something of its own.
+  // The lines below Ascend's codes (`EZ9999: Inner Error!`) are events of their own.
   const bool more = (fold.stamped && shape == Shape::indented) || fold.after_colon;
   return next && more ? Decision::join : Decision::end;
 }
@@ -324,7 +324,7 @@ Folder::Decision Folder::judge_held(Fold& fold, const Message& message, Shape sh
 void Folder::join(Fold& fold, const Message& message) {
   const Record& record = message.record;
   if (fold.lines.empty()) fold.record.bytes.from = record.bytes.from;
-  fold.record.outline = {};  // the text is another now, or stands for more lines
+  fold.record.outline = {};  // the text changes, or stands for more lines
   fold.lines.insert(fold.lines.end(), record.lines.begin(), record.lines.end());
   fold.last_line = fold.lines.back();
   fold.record.bytes.to = record.bytes.to;
@@ -343,7 +343,7 @@ void Folder::emit(Fold& fold) {
   sink_(fold.record);
 }
 
-/// What is gathered is a record, and what follows another one.
+/// Emits the gathered lines as a record; further lines become another record.
 void Folder::split(Fold& fold) {
   emit(fold);
   fold.lines.clear();

@@ -1,11 +1,11 @@
 // Joins the lines of a traceback, native stack, warning or usage message into one record.
 //
-// Last stage of the decoder. Every voice (a combination of prefixes) has its own open fold, so
-// interleaved tracebacks of many ranks come apart; lines of a voice without prefix join only if
-// they look like a continuation, so healthy lines in between stay records of their own. A line
-// that begins nothing goes straight through as a view. Bounds: kOpenMax open folds,
-// `fold_lines_max` lines each; a fold ends when nothing has joined it for kSilentLines lines.
-// Records of one voice keep their order except that healthy lines overtake an open traceback.
+// Last stage of the decoder. Every voice (a combination of prefixes) has its own open fold, so that
+// interleaved tracebacks of many ranks are told apart. Lines of a voice without prefix join only if
+// they look like a continuation, so that healthy lines in between stay records of their own. A line
+// that begins no fold passes through as a view. Bounds: kOpenMax open folds, `fold_lines_max` lines
+// each; a fold ends when no line has joined it for kSilentLines lines. Records of one voice keep
+// their order, except that healthy lines overtake an open traceback.
 #pragma once
 
 #include <array>
@@ -25,14 +25,14 @@ namespace l4::decode {
 struct Message {
   Message() {}  // not `= default`, see Record
 
-  Record record;                  ///< complete but for `folded`
+  Record record;                  ///< complete except for `folded`
   std::string_view body;          ///< the message with its indentation, without glog's origin
-  Shape shape = Shape::plain;     ///< of `body`
-  std::uint64_t voice = 0;        ///< 0: no prefix
-  std::uint64_t outer_voice = 0;  ///< without torch's `[rank4]:`
+  Shape shape = Shape::plain;     ///< the shape of `body`
+  std::uint64_t voice = 0;        ///< hash of the prefixes; 0: none
+  std::uint64_t outer_voice = 0;  ///< the same without torch's `[rank4]:`
   bool stamped = false;           ///< has a time stamp of its own (not the envelope's)
   bool origin = false;            ///< `file.cpp:49]` stands before the body
-  bool fields = false;            ///< of JSON or logfmt
+  bool fields = false;            ///< the line was JSON or logfmt
   bool logfmt = false;
   bool program = false;     ///< syslog's `name[pid]:` stands before the body
   bool excepthook = false;  ///< torch's `[rank4]:`, set before tracebacks
@@ -47,7 +47,7 @@ class Folder {
   void add(const Message& message);
   /// Ends all open folds, in order of their first lines.
   void finish();
-  /// The first record that waits for more, as it stands; null if none does.
+  /// The first record that waits for more lines; null if there is none.
   const Record* first_open() const;
 
  private:
@@ -68,16 +68,16 @@ class Folder {
     Phase phase = Phase::frames;
     Record record;
     std::string text, host, stack;
-    std::string source;  ///< newest line of source that a traceback shows
+    std::string source;  ///< last source line of a traceback
     std::vector<std::uint64_t> lines;
     std::uint64_t last_line = 0;
     std::size_t indent = 0;
     std::uint32_t open_tracebacks = 0, passed = 0, notes = 0, rules = 0;
     bool after_file = false, after_colon = false, named = false, excepthook = false;
     bool stamped = false;
-    bool go = false;       ///< a panic of Go, whose stacks are not all indented
-    char table_rule = 0;   ///< of torchrun's table: the sign it begins and ends with
-    bool carried = false;  ///< stamped by what carries the lines, so each of them is
+    bool go = false;       ///< a panic of Go, whose stacks are partly not indented
+    char table_rule = 0;   ///< the sign that begins and ends torchrun's table
+    bool carried = false;  ///< every line is stamped, by a tool that carries the lines
   };
 
   static std::optional<Kind> kind_begun_by(const Message& message, Shape shape);
@@ -101,8 +101,8 @@ class Folder {
   std::size_t fold_lines_max_;
   Sink sink_;
   std::vector<std::unique_ptr<Fold>> open_, spare_;
-  std::vector<std::uint64_t> voices_;  // of open_, close together for every line to be looked up
-  std::array<std::uint16_t, 256> voices_by_byte_{};  // how many of them; spares most look-ups
+  std::vector<std::uint64_t> voices_;  // of open_; contiguous, as every line is looked up here
+  std::array<std::uint16_t, 256> voices_by_byte_{};  // their number by low byte; spares look-ups
   std::uint64_t swept_at_ = 0;
 };
 

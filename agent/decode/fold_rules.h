@@ -1,7 +1,8 @@
-// What part a line plays in a traceback, native stack, warning or usage message.
+// The shape of a line: the part that it plays in a traceback, native stack, warning or usage
+// message.
 //
-// Knows the looks of single lines only; which of them belong together is decided by
-// agent/decode/fold.h. Pure functions on the message with its indentation.
+// These rules see single lines; agent/decode/fold.h decides which lines belong together. Pure
+// functions on the message with its indentation.
 #pragma once
 
 #include <cstddef>
@@ -23,29 +24,29 @@ enum class Shape : std::uint8_t {
   what,         ///< `  what():  text`
   frame,        ///< `frame #3: ...`, `#3 0x..`, `    @ 0x..`, `[ 3] /lib/..`
   raised,       ///< `Exception raised from ...`
-  note,         ///< standing text that follows CUDA and NCCL errors
+  note,         ///< fixed text that follows CUDA and NCCL errors
   fatal,        ///< `Fatal Python error: ..`, `*** SIGSEGV ..`, panics, signal blocks
   thread,       ///< `Thread 0x.. (most recent call first):`, `goroutine 1 [running]:`
   warning,      ///< `x.py:3: FutureWarning: text`
   usage,        ///< `usage: prog ...`
   usage_error,  ///< `prog: error: text`
   rule,         ///< a line of `=`, `-` or `*`
-  indented,     ///< begins with a tab or two blanks, nothing else known
+  indented,     ///< begins with a tab or two blanks, and has no other shape
 };
 
-/// `level` spares the search for what only lines of that level can be.
+/// `level` of the line; shapes that need another level are not tried.
 Shape shape_of(std::string_view body, Level level);
 
-/// Blanks at the front, a tab counts as four.
+/// Number of blanks at the front; a tab counts as four.
 std::size_t indent_of(std::string_view body);
 
-/// `Name: text` where Name is written like a class: an exception if a traceback is open.
+/// True for `Name: text` if Name is spelt like a class: an exception, if a traceback is open.
 bool class_like(std::string_view body);
 
-/// `main.run(0x7)`: a line of a goroutine's stack, if one is open.
+/// True for `main.run(0x7)`: a line of a goroutine's stack, if one is open.
 bool go_function(std::string_view body);
 
-/// Lines of torchrun's failure table (`ChildFailedError`) and of MindSpore's sections.
+/// True for lines of torchrun's failure table (`ChildFailedError`) and of MindSpore's sections.
 bool table_line(std::string_view body);
 
 }  // namespace l4::decode

@@ -18,7 +18,7 @@ bool is_source_file(std::string_view name) {
                      [&](std::string_view end) { return name.ends_with(end); });
 }
 
-/// Behind a name and a blank: `3: `, `  | `, or the name of a container.
+/// Parses the separator behind a name and a blank: `3: `, `  | `, or the name of a container.
 bool parse_separator(text::Cursor& c, FrontName& front) {
   std::int64_t rank = 0;
   if (c.parse_number(1, 6, rank)) {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kHeaderBytes = 160;
 constexpr int kBareWordsMax = 4;
 
-/// `rank`, `Rank` or `RANK` at `at`, not as part of a longer word (`local_rank`, `nranks`).
+/// True if `rank`, `Rank` or `RANK` stands at `at`, as a whole word (not `local_rank`, `nranks`).
 bool rank_word(std::string_view text, std::size_t at) {
   if (at + 4 > text.size() || (at > 0 && (text::is_word(text[at - 1]) || text[at - 1] == '-')))
     return false;
@@ -29,7 +29,7 @@ std::optional<Rank> rank_number(std::string_view text, std::size_t at) {
   return Rank{static_cast<std::int32_t>(value)};
 }
 
-/// Behind the word: `=4`, ` 4`, `4`, `: 4`.
+/// The number behind the word: `=4`, ` 4`, `4`, `: 4`.
 std::optional<Rank> rank_value(std::string_view text, std::size_t at) {
   text::Cursor c{text, at};
   if (c.accept('=') || c.accept(':'))
@@ -39,7 +39,8 @@ std::optional<Rank> rank_value(std::string_view text, std::size_t at) {
   return rank_number(text, c.at);
 }
 
-/// Inside a bracket group. `[PG ID 3 .. Rank 2]` is a group's rank unless it is the default one.
+/// The rank inside a bracket group. The rank of `[PG ID 3 .. Rank 2]` counts within that process
+/// group, unless the group is the default one.
 std::optional<Rank> rank_in_group(std::string_view group) {
   if (group.starts_with("PG ") && !text::contains(group, "default_pg")) return std::nullopt;
   if (group.starts_with("global_rank=")) return rank_number(group, 12);
@@ -73,7 +74,8 @@ Level letter_in_group(std::string_view group) {
   return text::level_of_letter(group[0]);
 }
 
-/// Behind a level that ends at `at`: `: `, ` - `, ` | `, `] ` with what else is in the bracket.
+/// End of the separator behind a level that ends at `at`: `: `, ` - `, ` | `, or the rest of a
+/// bracket group and `] `.
 std::size_t behind_level(std::string_view text, std::size_t at) {
   text::Cursor c{text, at};
   if (c.accept(':') || c.accept(']')) {
@@ -111,7 +113,7 @@ struct Walk {
       header.rank = Rank{static_cast<std::int32_t>(value)};
   }
 
-  /// `(WARN)`, `<Error>`: the word alone.
+  /// `(WARN)`, `<Error>`: a word alone in brackets.
   bool level_in(std::size_t at, char close) {
     const std::size_t end = text.substr(0, at + 12).find(close, at);
     if (end == std::string_view::npos || header.level != Level::unknown) return false;
@@ -120,7 +122,7 @@ struct Walk {
     return after_mark;
   }
 
-  /// Of a token that begins at `at`.
+  /// The level of a token that begins at `at`.
   Level level_of_token(std::string_view token, std::size_t at) const {
     const std::string_view front = token.substr(0, token.find(':'));
     if (bare == 0 || after_mark || stamped || behind_library())
@@ -136,7 +138,7 @@ struct Walk {
     return text::level_of_word(front.substr(5, front.find('|', 5) - 5));
   }
 
-  /// Libraries name themselves before the level.
+  /// True for the name of a library, which may stand before the level.
   bool behind_library() const {
     return previous == "NCCL" || previous == "UCX" || previous == "RCCL" || previous == "PMIX";
   }
@@ -154,13 +156,13 @@ struct Walk {
     return std::nullopt;
   }
 
-  /// Whether a token may be or begin with a level at all: most are not looked at closer.
+  /// True if a token may be a level or begin with one; most tokens are ruled out here.
   bool may_be_level(std::string_view token) const {
     if (token.size() > 1 && text::is_upper(token[0]) && text::is_upper(token[1])) return true;
     return bare == 0 || token[0] == '|';
   }
 
-  /// Returns where the word that begins at `at` ends.
+  /// Returns the end of the word that begins at `at`.
   std::size_t word(std::size_t at) {
     const auto blank = [](auto byte) { return (byte == ' ') | (byte == '\t'); };
     const std::size_t end = find_kind(text, at, blank);
@@ -177,7 +179,7 @@ struct Walk {
     return end;
   }
 
-  /// Returns where the text goes on behind the group that `close` ends.
+  /// Returns the position behind the group that `close` ends.
   std::size_t group(std::size_t at, std::size_t close) {
     const bool known = header.level != Level::unknown;
     group(text.substr(at + 1, close - at - 1));

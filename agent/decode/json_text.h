@@ -1,7 +1,7 @@
-// Strings of JSON: unescaped, or stepped over.
+// Parses or skips a JSON string.
 //
-// The cursor stands behind the opening quote and ends behind the closing one; false if the string
-// is broken or never ends. Pure functions.
+// The cursor begins behind the opening quote and ends behind the closing one; false if the string
+// is invalid or has no end. Pure functions.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace l4::decode {
 
-/// Appends the text to `out`. Lone surrogates become U+FFFD.
+/// Appends the unescaped text to `out`. Lone surrogates become U+FFFD.
 bool parse_json_string(text::Cursor& cursor, std::string& out);
 
-/// `raw` keeps its escapes.
+/// Skips the string; `raw` is its text with the escapes.
 bool skip_json_string(text::Cursor& cursor, std::string_view& raw);
 
 }  // namespace l4::decode

@@ -9,7 +9,7 @@
 namespace l4::decode {
 namespace {
 
-/// Cuts at `limit` without splitting a UTF-8 sequence.
+/// Cuts the text at `limit` without splitting a UTF-8 sequence.
 std::string_view cut_text(std::string_view text, std::size_t limit) {
   if (text.size() <= limit) return text;
   std::size_t n = limit;
@@ -149,7 +149,7 @@ void LineFramer::append(std::string_view piece) {
   }
   const bool was_blank = current_.blank;
   if (current_.text.empty()) piece = behind_hole(piece);
-  // One byte beyond the limit tells cut_text where a UTF-8 sequence goes on.
+  // One byte beyond the limit shows cut_text whether a UTF-8 sequence continues there.
   const std::size_t room =
       line_bytes_max_ + 1 - std::min(current_.text.size(), line_bytes_max_ + 1);
   current_.text.append(piece.substr(0, room));

@@ -1,9 +1,9 @@
 // Bytes in, physical lines out: ends at LF, CRLF accepted, CR progress bars reduced.
 //
-// First stage of the decoder; one per file, one thread. A line that lies within the chunk and has
-// no CR is handed out as a view into it; others are gathered in three buffers of at most
-// `line_bytes_max`, so a line of any length runs in constant memory. What comes out depends on the
-// bytes alone, not on how they were cut into chunks.
+// First stage of the decoder; one per file, one thread. A line that lies within a chunk and has no
+// CR is returned as a view into the chunk; other lines are gathered in three buffers of at most
+// `line_bytes_max`, so that a line of any length needs constant memory. The lines depend on the
+// bytes alone, not on the sizes of the chunks.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@ namespace l4::decode {
 
 /// Views are valid until the next call of the framer.
 struct RawLine {
-  std::string_view head;  ///< up to the first CR: where an envelope stands
-  std::string_view last;  ///< last CR state that is not blank; `head` if the line has no CR
-  std::string_view bar;   ///< the state before `last`, empty if there is none
+  std::string_view head;  ///< text up to the first CR, where an envelope begins
+  std::string_view last;  ///< text after the last CR that is not blank; `head` without a CR
+  std::string_view bar;   ///< the text between the CRs before `last`; empty if there is none
   std::uint64_t number = 0;
   wire::ByteRange bytes;
   std::uint32_t updates = 0;  ///< CR states that followed the first
   bool cut = false;
   bool plain = false;           ///< clean() would leave it as it is
   bool percent = true;          ///< `last` may hold a `%`
-  std::uint64_t cut_bytes = 0;  ///< that were left out where it was cut
+  std::uint64_t cut_bytes = 0;  ///< bytes that were left out of a cut line
 };
 
 class LineFramer {
@@ -40,10 +40,11 @@ class LineFramer {
   bool next(RawLine& line);
   /// The unfinished last line, if there is one.
   bool finish(RawLine& line);
-  /// The same, for a line that may go on: what follows of it comes under the same number.
+  /// The same for a line that may grow: its further bytes come as a line of the same number.
   bool emit_unfinished(RawLine& line);
 
-  /// Where the line begins that comes next, and how many came before it, one that was offered too.
+  /// The offset of the next line, and the number of lines before it, including one that was emitted
+  /// unfinished.
   std::uint64_t offset() const { return offset_; }
   std::uint64_t lines() const { return number_ - 1 + (offered_ ? 1 : 0); }
   bool unfinished() const { return gathered_bytes_ > 0; }
@@ -63,12 +64,12 @@ class LineFramer {
 
   std::size_t line_bytes_max_;
   std::string_view given_;
-  std::size_t at_ = 0;  // in it
-  ByteMarks marks_;     // of it
+  std::size_t at_ = 0;  // position in given_
+  ByteMarks marks_;     // marks of given_
   std::uint64_t number_ = 1;
   std::uint64_t offset_ = 0;
   bool emitted_gathered_ = false;
-  bool offered_ = false;  // the line with this number
+  bool offered_ = false;  // the line `number_` was emitted unfinished
 
   State current_, previous_;
   std::string head_;

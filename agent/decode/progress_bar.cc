@@ -5,7 +5,7 @@
 namespace l4::decode {
 namespace {
 
-/// ` 977/1013 [` somewhere behind the second `|` of the bar.
+/// Parses ` 977/1013 [`, which stands behind the second `|` of the bar.
 bool parse_counts(std::string_view line, std::size_t from, Bar& bar, std::size_t& bracket) {
   const std::size_t slash = line.find('/', from);
   if (slash == std::string_view::npos || slash + 1 >= line.size()) return false;

@@ -1,7 +1,7 @@
 // tqdm bars: ` 10%|###  | 10/100 [00:05<00:45,  2.00it/s]`, and the text that follows one.
 //
-// A print behind an unfinished bar lands on the bar's line; the two are told apart where the bar
-// ends with its bracket. Pure functions.
+// Text that is printed behind an unfinished bar stands on the bar's line; the bar ends at its
+// closing bracket. Pure functions.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// A decoded line: what a rank said, without the wrapping it came in.
+// A record: a decoded line without envelope, prefixes and time stamp.
 //
-// Flow: agent/decode/decoder.h produces records, agent/pipeline parses them with Drain. Views
+// Flow: agent/decode/decoder.h produces records, agent/pipeline matches them with templates. Views
 // point into the decoder's buffers and are valid until the sink returns.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace l4::decode {
 
-/// Who says a line, as far as the line's own prefixes tell.
+/// The speaker of a line, as far as the line's own prefixes name it.
 struct Speaker {
   std::string_view host;                   ///< from `host: ` prefixes; empty if none
   std::optional<Rank> rank;                ///< global: `[rank4]:`, `rank=4`, ` 13: ` (srun -l)
@@ -25,11 +25,11 @@ struct Speaker {
 };
 
 struct Record {
-  /// Not `= default`: one of them is made for each line, and where all members are constants GCC
-  /// clears the whole with `rep stos`, which takes several times as long as storing them.
+  /// Not `= default`: a Record is made for each line, and GCC would clear it with `rep stos`, which
+  /// takes several times as long as storing the members.
   Record() {}
 
-  /// Message without envelope, prefixes, time stamp and ANSI. For a folded traceback the line that
+  /// Message without envelope, prefixes, time stamp and ANSI; for a folded traceback, the line that
   /// names the exception.
   std::string_view text;
   std::optional<TimeMs> time;  ///< as printed; never guessed
@@ -38,10 +38,10 @@ struct Record {
   std::span<const std::uint64_t> lines;  ///< physical lines from 1, ascending, at least one
   wire::ByteRange bytes;                 ///< of the decompressed file, from first to last line
   std::uint32_t updates = 0;             ///< CR updates folded into this line
-  /// Count and total of the progress bar on this line, also where text behind the bar is `text`.
+  /// Count and total of the progress bar on this line, even if `text` is the text behind the bar.
   std::optional<std::int64_t> progress, progress_total;
-  std::string_view stack;  ///< of a Python traceback, see agent/decode/stack.h; else empty
-  Outline outline;         ///< of `text`, where that is a part of a line; else none
+  std::string_view stack;  ///< functions of a Python traceback (agent/decode/stack.h); else empty
+  Outline outline;         ///< outline of `text`, if it is part of one line; else none
   bool folded = false;     ///< several lines: traceback, stack, banner table
 };
 

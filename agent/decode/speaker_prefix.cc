@@ -83,7 +83,7 @@ bool parse_mpi_tag(std::string_view& line, Prefixes& out) {
   return true;
 }
 
-/// `<stdout>:`, what --timestamp-output alone leaves.
+/// mpirun --timestamp-output without tags: `<stdout>:`.
 bool parse_stream_tag(std::string_view& line, Prefixes& out) {
   text::Cursor c{line};
   if (!parse_stream_name(c) || line[c.at - 1] != ':') return false;
@@ -108,7 +108,7 @@ bool parse_pod_tag(std::string_view& line, Prefixes& out) {
   return true;
 }
 
-/// Where the bracket that opens `text` closes again; npos if it does not.
+/// Position of the bracket that closes the one at the front of `text`; npos if there is none.
 std::size_t matching_bracket(std::string_view text) {
   int open = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -188,7 +188,7 @@ bool parse_front(std::string_view& line, const PrefixTrust& trust, Prefixes& out
   return true;
 }
 
-/// `host:pid:tid [dev] `: the host, and where the message begins.
+/// Parses `host:pid:tid [dev] `; `length` is its length.
 std::string_view nccl_tag(std::string_view line, std::size_t& length) {
   text::Cursor c{line};
   while (text::is_host(c.peek())) ++c.at;
@@ -237,7 +237,7 @@ bool parse_nccl_tag(std::string_view& line, Prefixes& out) {
   return true;
 }
 
-/// Characters by which a row is chosen.
+/// Kinds of first characters, by which rows are chosen.
 enum class First : std::uint8_t { square, round, angle, digit, letter, none };
 
 First first_of(char c) {
@@ -251,7 +251,7 @@ First first_of(char c) {
 struct PrefixKind {
   First first;
   bool at_front;           ///< no blanks before it
-  std::string_view marks;  ///< what may end the name or number at its front; empty: anything
+  std::string_view marks;  ///< characters behind the name or number at the front; empty: any
   bool (*parse)(std::string_view& line, const PrefixTrust& trust, Prefixes& out);
 };
 
@@ -260,7 +260,7 @@ bool always(std::string_view& line, const PrefixTrust&, Prefixes& out) {
   return Parse(line, out);
 }
 
-// Indentation before a tag is the source's own only in quoted logs; it goes with the tag.
+// Indentation before a tag is removed with the tag; only quoted logs have it.
 constexpr std::array kPrefixes{
     PrefixKind{First::square, false, "]", always<parse_rank_tag>},
     PrefixKind{First::square, false, ",", always<parse_mpi_tag>},
@@ -276,7 +276,7 @@ constexpr std::array kPrefixes{
     PrefixKind{First::letter, true, ":", always<parse_nccl_tag>},
 };
 
-/// The character behind the name or number at the front, which rules most rows out at once.
+/// The character behind the name or number at the front, which rules out most rows.
 char mark_of(std::string_view text, First first) {
   const auto ends_name = [](auto byte) { return (text::kIsHostByte(byte) | (byte == '@')) == 0; };
   const std::size_t at = find_kind(text, first == First::square ? 1 : 0, ends_name);

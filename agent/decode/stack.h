@@ -1,8 +1,8 @@
-// The frames of a Python traceback in short: which functions the program was in.
+// The functions on the stack of a Python traceback.
 //
-// agent/decode/fold.h collects them while it joins the lines, agent/segment reads from them in
-// which stage the program was. A stack is text, outermost frame first, a line
-// `parent/file.py:function` for each frame; at most kStackBytesMax, what is beyond is left out.
+// agent/decode/fold.h collects the frames while it joins the lines; agent/segment derives the stage
+// of the program from them. A stack is text with a line `parent/file.py:function` for each frame,
+// outermost first; frames beyond kStackBytesMax are left out.
 #pragma once
 
 #include <cstddef>

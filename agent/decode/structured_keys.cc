@@ -80,7 +80,7 @@ constexpr std::array kKeys{
     StructuredKey{"", "err", Role::reason, 8},
 };
 
-/// Who logged where: nothing that tells one event from another.
+/// Keys of logger, process and source line.
 constexpr std::array<std::string_view, 44> kQuietKeys{
     "name",       "logger",     "logger_name", "logname",   "module",          "function",
     "func",       "funcname",   "filename",    "file",      "pathname",        "lineno",
@@ -94,7 +94,7 @@ constexpr std::array<std::string_view, 19> kQuietParents{
     "labels", "kubernetes", "process",   "thread", "file",     "source", "elapsed",
     "span",   "spans",      "log",       "ecs",    "agent",    "attrs",  "level",
     "time",   "docker",     "container", "host",   "exception"};
-/// Parents that say nothing by themselves.
+/// Parents that carry no information.
 constexpr std::array<std::string_view, 5> kPlainParents{"", "record", "extra", "fields", "context"};
 
 char to_lower(char c) {

@@ -1,7 +1,6 @@
-// What the keys of structured loggers mean: one table, in structured_keys.cc.
+// The meaning of the keys of structured loggers: one table, in structured_keys.cc.
 //
-// Keys are compared without regard to case. A parent is the object that holds the key. Pure
-// functions.
+// Keys are compared without case. A parent is the object that holds the key. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +21,20 @@ enum class Role : std::uint8_t {
 };
 
 struct StructuredKey {
-  std::string_view parent;  ///< "*": any; empty: the line itself, or what loggers nest it in
+  std::string_view parent;  ///< "*": any; empty: the line itself, or a logger's outer object
   std::string_view key;     ///< in lower case
   Role role;
-  int priority;  ///< the highest of a line wins
+  int priority;  ///< the key with the highest priority wins
 };
 
 /// Null for a key that means nothing special.
 const StructuredKey* find_key(std::string_view parent, std::string_view key);
 
-/// Keys of who logged where, which tell no event from another.
+/// True for keys of logger, process and source line, which do not distinguish events.
 bool says_nothing(std::string_view parent, std::string_view key);
-/// Parents that are not shown before their keys.
+/// True for parents that are not printed before their keys.
 bool is_plain_parent(std::string_view parent);
-/// Python's numbers of levels differ from others.
+/// True for keys that hold Python's numeric levels, which differ from others.
 bool is_python_level(std::string_view key);
 
 }  // namespace l4::decode

@@ -10,7 +10,7 @@
 namespace l4::decode {
 namespace {
 
-/// Words of loggers that are not those of common/base.
+/// Level words of loggers that common/base does not know.
 Level level_of_text(std::string_view word) {
   if (const Level level = text::level_of_word(word); level != Level::unknown) return level;
   if (const Level level = text::level_of_spelled_word(word); level != Level::unknown) return level;
@@ -18,7 +18,7 @@ Level level_of_text(std::string_view word) {
   return word == "eror" ? Level::error : word == "dbug" ? Level::debug : Level::unknown;
 }
 
-/// Numbers: below 8 syslog's, `levelno` Python's (30 warns), else those of pino (40 warns).
+/// Numeric levels: below 8 syslog's, in `levelno` Python's (30 warns), else pino's (40 warns).
 Level level_of_number(int value, bool python) {
   if (value < 8) return text::level_of_priority(value);
   constexpr std::array kPython{Level::trace,   Level::debug, Level::info,
@@ -37,7 +37,7 @@ std::optional<std::int32_t> small_number(std::string_view text) {
   return value;
 }
 
-/// Seconds, or milli-, micro- or nanoseconds by the number of digits.
+/// Parses seconds, milli-, micro- or nanoseconds; the number of digits gives the unit.
 std::optional<std::int64_t> epoch_ms(std::string_view text) {
   text::Cursor c{text};
   std::int64_t value = 0;
@@ -56,7 +56,7 @@ std::optional<std::int64_t> epoch_ms(std::string_view text) {
     case 16:
       return value / 1000;
     case 19:
-      return value / 100'000;  // its last digit was left out
+      return value / 100'000;  // the last of its digits was not parsed
     default:
       return std::nullopt;
   }
@@ -67,13 +67,13 @@ std::string_view last_line(std::string_view text) {
   return text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
 }
 
-/// The line of a trace that names the exception: a Python traceback's last, else the first.
+/// The line of a trace that names the exception: the last of a Python traceback, else the first.
 std::string_view exception_line(std::string_view trace) {
   return text::contains(trace, "Traceback (most recent") ? last_line(trace)
                                                          : trace.substr(0, trace.find('\n'));
 }
 
-/// Steps over a value; `raw` is its text.
+/// Skips a value; `raw` is its text.
 bool skip_value(text::Cursor& c, Field& field) {
   const std::size_t from = c.at;
   field.text = field.escaped = false;
@@ -105,7 +105,7 @@ bool skip_value(text::Cursor& c, Field& field) {
                        first == '[' || first == '{' || first == 'N');
 }
 
-/// Calls `leaf` for each value of the object at the cursor that is no object itself.
+/// Calls `leaf` for each value of the object at the cursor, except nested objects.
 template <class Leaf>
 bool walk_object(text::Cursor& c, std::string_view parent, int depth, const Leaf& leaf) {
   constexpr int kDepthMax = 5;
@@ -228,7 +228,7 @@ void StructuredLine::add_extra(const Field& field) {
   if (quoted) extras_.push_back('"');
 }
 
-/// ` | ValueError: bad value`, from a trace, else from a type and a reason.
+/// Appends ` | ValueError: bad value`, from a trace, else from a type and a reason.
 void StructuredLine::append_exception() {
   std::string& trace = parts_[kTrace];
   scratch_.assign(trace.empty() ? parts_[kReason] : exception_line(trace));
@@ -250,7 +250,7 @@ void StructuredLine::finish() {
     parts_[kTrace].assign(message, traceback);
     message.resize(traceback);
   }
-  bool line_begins = true;  // lines become one, without their indentation
+  bool line_begins = true;  // lines are joined without their indentation
   for (const char c : message) {
     const bool ends = c == '\n' || c == '\r';
     if (ends && !line_begins) text_.push_back(' ');

@@ -1,11 +1,11 @@
 // Lines of structured loggers: one JSON object, or logfmt's `key=value`.
 //
-// Place in the flow: opened by the decoder behind the prefixes, as an envelope of the
-// message in it. Which keys mean what is one table in structured_line.cc; it covers loguru,
+// Place in the flow: the decoder opens a structured line behind the prefixes, like an envelope of
+// the message in it. The table in structured_keys.cc gives the meaning of keys; it covers loguru,
 // python-json-logger, structlog, zap, logrus, slog, tracing, pino, ECS, GELF, journald and the log
-// collectors. Fields that mean nothing special follow the message as ` key=value`. Buffers keep
-// their capacity, so no line allocates. Broken lines are left to be read as text. One reader per
-// file, one thread.
+// collectors. Fields without a special meaning follow the message as ` key=value`. Buffers keep
+// their capacity, so no line allocates. Broken lines are read as text. One reader per file, one
+// thread.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class StructuredLine {
 
   std::string_view text() const { return text_; }
   std::string_view host() const { return host_; }
-  std::optional<stamps::RawStamp> stamp;  ///< time only, nothing to cut
+  std::optional<stamps::RawStamp> stamp;  ///< has a time only, nothing to cut
   Level level = Level::unknown;
   std::optional<Rank> rank;
   std::optional<std::int32_t> local_rank;

@@ -15,11 +15,11 @@ namespace l4::decode {
 namespace {
 
 constexpr std::size_t kNamesMax = 4096;
-constexpr std::uint64_t kStampedBlocks = 16;  // who labels behind stamps does so from the start
-constexpr std::uint64_t kWholeBlocks = 16;    // read whole whatever they hold
-constexpr std::size_t kGlanceBytes = 4096;    // of other blocks: some dozen lines
+constexpr std::uint64_t kStampedBlocks = 16;  // labels behind stamps begin within them
+constexpr std::uint64_t kWholeBlocks = 16;    // always searched whole
+constexpr std::size_t kGlanceBytes = 4096;    // searched of other blocks first: some dozen lines
 
-/// `epoch3`, `layer12`, `gpu0`: counted things, not machines.
+/// True for `epoch3`, `layer12`, `gpu0`: counted things, not machines.
 bool counted_thing(std::string_view name) {
   static constexpr std::array<std::string_view, 26> kThings{
       "epoch", "step",  "iter",   "iteration", "layer", "gpu",    "cuda",  "rank",  "block",
@@ -33,7 +33,7 @@ bool counted_thing(std::string_view name) {
   });
 }
 
-/// A name that is a host by its looks: an address, or with a digit or a dash in it.
+/// True for a name that can only be a host: an address, or a name with a digit or a dash.
 bool certain_host(std::string_view name) {
   if (name == "localhost") return true;
   if (counted_thing(name)) return false;
@@ -48,7 +48,7 @@ bool certain_host(std::string_view name) {
   return digits_only ? dots == 3 : mark;
 }
 
-/// Labels may stand behind a stamp that something put before each line.
+/// Removes a stamp that a tool has put before each line; labels may follow it.
 bool skip_iso_stamp(std::string_view& line) {
   stamps::Civil ignored;
   text::Cursor c{line};
@@ -65,14 +65,14 @@ bool shows_prefix(std::string_view line) {
   return !front.name.empty() && certain_host(front.name);
 }
 
-/// The first of them may be cut.
+/// The last bytes of a block; their first line may be cut.
 std::string_view last_lines(std::string_view block) {
   return block.substr(block.size() - std::min(block.size(), kGlanceBytes));
 }
 
 }  // namespace
 
-/// True if nothing has recurred so far.
+/// True if no prefix has recurred so far.
 bool Survey::expects_none() const {
   return blocks_ > kWholeBlocks && !labels_ && !bracket_labels_ &&
          std::none_of(fronts_.begin(), fronts_.end(), [](bool front) { return front; });
@@ -93,7 +93,7 @@ void Survey::count(std::string_view line) {
   if (!text::is_digit(line[0]) && line[0] != ' ') return;
   const bool stamped = (labels_ || blocks_ <= kStampedBlocks) && skip_iso_stamp(line);
   const auto label = count_label(line);
-  if (stamped) return;  // behind a stamp names are those of loggers
+  if (stamped) return;  // names behind a stamp are those of loggers
   if (!line.empty() && text::is_alnum(line[0])) count_front(line);
   if (label) compare_tag(line, *label);
 }
@@ -123,7 +123,8 @@ void Survey::count_front(std::string_view& line) {
   line = text::trim_left(line.substr(front.length));
 }
 
-/// `[default1]:` behind a label: the label is a node; `[rank9]:`: is it the rank?
+/// Compares a label with the tag behind it: before `[default1]:` it is a node, before `[rank9]:` it
+/// should be the rank.
 void Survey::compare_tag(std::string_view line, std::int32_t label) {
   text::Cursor c{line};
   if (!c.accept('[')) return;
@@ -157,7 +158,7 @@ void Survey::each_line(std::string_view block, Visit visit) {
 
 void Survey::observe(std::string_view block) {
   ++blocks_;
-  if (expects_none()) {  // who begins to use prefixes has them on the last lines as well
+  if (expects_none()) {  // if prefixes have begun in this block, its last lines have them
     bool any = false;
     each_line(last_lines(block), [&](std::string_view line) { any = any || shows_prefix(line); });
     if (!any) return;

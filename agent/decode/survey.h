@@ -1,10 +1,10 @@
-// Looks ahead over a block of lines for prefixes that only recurrence can tell from text:
-// srun's labels (`13: `), MPICH's (`[13] `) and names of hosts and pods (`node-1: `, `pod-0  | `).
+// Searches a block of lines for prefixes that only recurrence distinguishes from text: labels of
+// srun
+// (`13: `) and MPICH (`[13] `), names of hosts and pods (`node-1: `, `pod-0  | `).
 //
-// The decoder shows each block (64 KiB, cut by position, so the outcome does not depend on how the
-// bytes came in) before it decodes it. Where none recurred in the first megabyte, a block is read
-// whole only if one of its last lines begins so. Bounds: 4,096 host names. One per file, one
-// thread.
+// The decoder passes each block before it decodes it (64 KiB, cut by position, so that the result
+// does not depend on the chunks). If no prefix recurred in the first megabyte, a block is searched
+// whole only if one of its last lines has one. Bound: 4,096 host names. One per file, one thread.
 #pragma once
 
 #include <array>
@@ -28,9 +28,9 @@ class Survey {
   struct Count {
     std::uint64_t lines = 0, labels = 0, local_tags = 0, rank_mismatches = 0;
     std::uint64_t lines_before_label = 0;
-    std::uint64_t repeated_labels = 0;  ///< or padded ones: no enumeration
+    std::uint64_t repeated_labels = 0;  ///< repeated or padded labels, which are no enumeration
     std::bitset<4096> seen_labels;
-    std::uint64_t bracket_labels = 0, descents = 0;  ///< steps only go up, ranks up and down
+    std::uint64_t bracket_labels = 0, descents = 0;  ///< numbers of steps never fall, ranks do
     std::int32_t last_bracket_label = 0;
     std::array<std::uint64_t, kFronts> fronts{}, lines_before_front{};
   };
@@ -50,7 +50,8 @@ class Survey {
   bool labels_are_nodes_ = false;
   bool bracket_labels_ = false;
   std::array<bool, kFronts> fronts_{};
-  std::map<std::string, std::uint64_t, std::less<>> names_;  // candidates and their lines
+  std::map<std::string, std::uint64_t, std::less<>>
+      names_;  // candidates and their numbers of lines
   std::string scratch_, clean_scratch_;
 };
 

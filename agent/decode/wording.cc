@@ -12,19 +12,19 @@ namespace {
 
 constexpr std::size_t kOriginBytes = 100;
 
-/// Behind glog's and NeMo's `file.cpp:49] `, so that the looks of the message count.
+/// The text behind `file.cpp:49] ` of glog and NeMo, which is not part of the message.
 std::string_view behind_origin(std::string_view text) {
   const std::size_t close = text.substr(0, kOriginBytes).find("] ");
   return close == std::string_view::npos ? text : text.substr(close + 2);
 }
 
-/// Behind syslog's `python3[4711]: `.
+/// The text behind syslog's `python3[4711]: `.
 std::string_view behind_program(std::string_view text) {
   const std::size_t colon = text.substr(0, kOriginBytes).find(": ");
   return colon == std::string_view::npos ? text : text.substr(colon + 2);
 }
 
-/// The message proper. `logged`: what stands behind the level in a logger's header.
+/// The message proper. `logged`: the text behind the level in a logger's header.
 std::string_view body_of(std::string_view text, const Message& message, std::string_view logged) {
   if (message.fields) return text;
   if (message.origin) return behind_origin(text);
@@ -33,7 +33,7 @@ std::string_view body_of(std::string_view text, const Message& message, std::str
   return message.stamped && message.record.level >= Level::error && !whole ? logged : text;
 }
 
-/// Without the memo.
+/// Reads the wording of a message without the memo.
 std::optional<Rank> analyse(std::string_view indented, Message& message) {
   Record& record = message.record;
   record.text = text::trim(indented);
@@ -47,7 +47,8 @@ std::optional<Rank> analyse(std::string_view indented, Message& message) {
   return header.rank;
 }
 
-/// What beside its wording counts for the looks of a message. `blanks`: before it.
+/// Mixes into the outline everything besides the text that the result depends on. `blanks`: number
+/// of blanks before the text.
 Outline with_marks(Outline outline, const Message& message, std::size_t blanks) {
   const auto marks = static_cast<std::uint64_t>(message.record.level) << 8 | blanks << 4 |
                      std::uint64_t{message.stamped} << 3 | std::uint64_t{message.origin} << 2 |

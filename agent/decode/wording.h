@@ -1,9 +1,8 @@
-// What the wording of a message tells: its level, the rank in its header, the part it may play in
-// a fold.
+// Reads the wording of a message: its level, the rank in its header, its shape for folding.
 //
-// Flow: Decoder asks for each line whose wrapping is off. Lines that differ from many before in
-// digits alone are answered from a memo, but for errors and the number of the rank. For any
-// decoders of one thread; bounded by kOutlinesMax.
+// Flow: the decoder asks for each line after it has removed the wrapping. A memo answers for lines
+// that differ from earlier ones in digits alone, except for errors and the number of the rank. For
+// the decoders of one thread; bounded by kOutlinesMax.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +20,14 @@ namespace l4::decode {
 
 class WordingReader {
  public:
-  /// `expect`: told the outline of a message as soon as it is known, so that who asks for it once
-  /// the message is folded can fetch what is known of it meanwhile.
+  /// `expect` gets the outline of a message as soon as it is known, so that later stages can
+  /// prefetch their entries for it.
   explicit WordingReader(std::function<void(const Outline&)> expect = {})
       : expect_(std::move(expect)) {}
 
-  /// `indented`: the message with its indentation. Sets text, outline, body, shape and, if it is
-  /// unknown, the level of the message, whose marks (stamped, origin, ..) must be set. Returns the
-  /// rank that the header names.
+  /// Sets text, outline, body, shape and, if it is unknown, the level of the message; its flags
+  /// (stamped, origin, ..) must be set before. `indented`: the message with its indentation.
+  /// Returns the rank that the header names.
   std::optional<Rank> read(std::string_view indented, Message& message);
 
  private:
@@ -37,8 +36,8 @@ class WordingReader {
   struct Wording {
     Level level = Level::unknown;
     Shape shape = Shape::plain;
-    bool names_rank = false;  ///< in its header, which is read for each line
-    bool is_error = false;    ///< each line must be looked at
+    bool names_rank = false;  ///< the header names a rank, which is read for each line
+    bool is_error = false;    ///< every line is analysed
     bool operator==(const Wording&) const = default;
   };
 
