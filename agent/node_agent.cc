@@ -94,7 +94,7 @@ void NodeAgent::State::read_file(OpenFile& open, std::span<char> chunk,
   PartReading reading{chunk, bytes_done, stop, warnings};
   for (FilePart& part : open.parts) {
     pipeline.begin_part(open.log, {part.name, {}, 0, 0, {}});
-    const decode::TextPosition begin = pipeline.log(open.log)->decoder->progress().front;
+    const decode::LinePosition begin = pipeline.log(open.log)->decoder->progress().front;
     part.bytes.from = begin.bytes;
     part.lines_before = begin.lines;
     pipeline.set_known(open.log, {}, read_part(part, feed, reading));

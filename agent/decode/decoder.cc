@@ -349,8 +349,8 @@ void Decoder::emit_unfinished() {
 }
 
 Progress Decoder::progress() const {
-  const TextPosition front{state_->framer.offset(), state_->framer.lines()};
-  TextPosition given = front;
+  const LinePosition front{state_->framer.offset(), state_->framer.lines()};
+  LinePosition given = front;
   const auto hold = [&](wire::ByteRange bytes, std::uint64_t line) {
     if (bytes.from < given.bytes) given = {bytes.from, line - 1};
   };

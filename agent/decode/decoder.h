@@ -46,15 +46,15 @@ struct Stats {
 };
 
 /// A position in the text of a file.
-struct TextPosition {
+struct LinePosition {
   std::uint64_t bytes = 0, lines = 0;  ///< before the position
-  bool operator==(const TextPosition&) const = default;
+  bool operator==(const LinePosition&) const = default;
 };
 
 /// How far a decoder has come. Bytes that wait for their block to fill stand behind `front`.
 struct Progress {
-  TextPosition given;       ///< everything before it was given, as records or counts
-  TextPosition front;       ///< begin of the next line; behind `given` while records wait
+  LinePosition given;       ///< everything before it was given, as records or counts
+  LinePosition front;       ///< begin of the next line; behind `given` while records wait
   bool unfinished = false;  ///< the next line has begun
   bool bar = false;         ///< the next line is a progress bar, which may never end
 };

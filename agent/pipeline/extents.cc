@@ -23,12 +23,12 @@ void add(std::vector<wire::Coverage>& all, wire::Coverage range) {
 }  // namespace
 
 void Extents::begin(const std::string& path, const wire::FileId& file, std::uint64_t offset,
-                    std::uint64_t known, decode::TextPosition at) {
+                    std::uint64_t known, decode::LinePosition at) {
   extents_.push_back({path, file, offset, std::max(known, offset), at, {}, 0, {}, false});
 }
 
 void Extents::add_whole(const std::string& path, const wire::FileId& file, wire::ByteRange range,
-                        std::uint64_t known, decode::TextPosition at, std::uint64_t end,
+                        std::uint64_t known, decode::LinePosition at, std::uint64_t end,
                         std::string_view lost) {
   if (!extents_.empty()) {  // successive records without text are one range
     Extent& last = extents_.back();
@@ -57,15 +57,15 @@ bool Extents::waits(std::uint64_t byte) const {
   return extents_.size() > 1 || first.to || first.at.bytes < byte;
 }
 
-void Extents::cover(decode::TextPosition to, bool all, wire::Batch& batch) {
+void Extents::cover(decode::LinePosition to, bool all, wire::Batch& batch) {
   std::vector<wire::Coverage> covered;
   while (!extents_.empty()) {
     Extent& first = extents_.front();
     const bool last = extents_.size() == 1;
-    const decode::TextPosition next = last ? to : extents_[1].at;
+    const decode::LinePosition next = last ? to : extents_[1].at;
     if (first.to && first.end > to.bytes) break;
     const bool over = !last && next.bytes <= to.bytes;
-    const decode::TextPosition end = over ? next : to;
+    const decode::LinePosition end = over ? next : to;
     if (end.bytes < first.at.bytes) break;
     const std::uint64_t size = first.to ? *first.to - first.offset : end.bytes - first.at.bytes;
     const std::uint64_t lines = end.lines - std::min(end.lines, first.at.lines);

@@ -23,12 +23,12 @@ class Extents {
  public:
   /// The text from `at` on is the file's from `offset` on.
   void begin(const std::string& path, const wire::FileId& file, std::uint64_t offset,
-             std::uint64_t known, decode::TextPosition at);
+             std::uint64_t known, decode::LinePosition at);
   /// The range of the file is covered as a whole once the text before `end` is shipped: for missing
   /// bytes, and for records of a log whose positions are no bytes. `lost`: a literal that says why
   /// the bytes are lost; empty if they are not.
   void add_whole(const std::string& path, const wire::FileId& file, wire::ByteRange range,
-                 std::uint64_t known, decode::TextPosition at, std::uint64_t end,
+                 std::uint64_t known, decode::LinePosition at, std::uint64_t end,
                  std::string_view lost);
   /// Updates the fingerprint, path and size of the file that was begun last; another file's
   /// fingerprint and path are ignored.
@@ -36,7 +36,7 @@ class Extents {
 
   /// Appends to the batch the ranges of the text before `to` that were not covered before, and
   /// warnings for lost bytes. `all`: empty ranges too.
-  void cover(decode::TextPosition to, bool all, wire::Batch& batch);
+  void cover(decode::LinePosition to, bool all, wire::Batch& batch);
   /// Drops all pieces without covering them.
   void clear() { extents_.clear(); }
   /// True if a piece before this byte is not covered.
@@ -48,7 +48,7 @@ class Extents {
     wire::FileId file;
     std::uint64_t offset = 0;  ///< first byte of the file that is not covered
     std::uint64_t known = 0;
-    decode::TextPosition at;          ///< position in the text that `offset` stands at
+    decode::LinePosition at;          ///< position in the text that `offset` stands at
     std::optional<std::uint64_t> to;  ///< covered as a whole: end of the range in the file
     std::uint64_t end = 0;            ///< covered as a whole: end of its text
     std::string_view lost = {};       ///< covered as a whole: why the bytes are lost

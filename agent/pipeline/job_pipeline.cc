@@ -84,7 +84,7 @@ void JobPipeline::begin_part(LogNumber number, const FilePosition& part) {
   LogState& log = at(number);
   decode::Decoder& decoder = decoder_of(log);
   if (log.fresh) {
-    decode::TextPosition begin;
+    decode::LinePosition begin;
     if (const auto known = log.begins.find(part.file.key); known != log.begins.end())
       begin = known->second;
     begin = {begin.bytes + part.offset, begin.lines + part.lines.value_or(0)};
@@ -94,7 +94,7 @@ void JobPipeline::begin_part(LogNumber number, const FilePosition& part) {
   } else {
     decoder.end_part();
   }
-  const decode::TextPosition here = decoder.progress().front;
+  const decode::LinePosition here = decoder.progress().front;
   log.extents.begin(part.path, part.file, part.offset, part.known, here);
   if (part.file.key != 0) {
     constexpr std::size_t kPartsMax = 1024;
@@ -122,7 +122,7 @@ void JobPipeline::add_whole(LogNumber number, const FilePosition& part, std::uin
   decode::Decoder& decoder = decoder_of(log);
   log.fresh = false;
   decoder.end_part();
-  const decode::TextPosition here = decoder.progress().front;
+  const decode::LinePosition here = decoder.progress().front;
   log.extents.add_whole(part.path, part.file, {part.offset, to}, part.known, here,
                         here.bytes + lines.size(), lost);
   log.dirty = true;
@@ -409,7 +409,7 @@ void JobPipeline::ship_segments(LogState& log) {
     const std::uint64_t own = staged[i].bytes.from;
     next[i - 1] = std::min(own, next[i]);
   }
-  decode::TextPosition end;
+  decode::LinePosition end;
   for (std::size_t i = 0; i < staged.size(); ++i) {
     const std::size_t events = staged[i].events.size() + staged[i].order.size();
     --staged_;

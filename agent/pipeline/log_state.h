@@ -59,7 +59,7 @@ struct LogState {
   std::uint64_t waits_from = 0;  ///< first byte of the first record that waits for more lines
   std::optional<Millis> waits_since, mixed_since, line_since;
   std::uint64_t line_from = 0;
-  std::map<std::uint64_t, decode::TextPosition>
+  std::map<std::uint64_t, decode::LinePosition>
       begins;  ///< of parts in the joined text, by file key
 };
 

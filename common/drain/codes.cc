@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kGapMax = 16;    // blanks and punctuation between phrase and number
 constexpr std::size_t kGroupMax = 64;  // bytes of a skipped group in parentheses
-constexpr std::size_t kDigitsMax = 6;  // longer numbers are codes only where a rule says so
+constexpr std::size_t kDigitsMax = 6;  // longer numbers are codes only by a rule with `digits`
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
@@ -58,7 +58,7 @@ std::string_view without_group(std::string_view before) {
   return before.substr(0, before.size() - window.size() + open);
 }
 
-/// Index by the last three bytes; upper and lower case give the same.
+/// Index made of the last three bytes, the same for upper and lower case.
 std::size_t ending_of(std::string_view before) {
   const auto bits = [&](std::size_t back) {
     return before.size() < back ? 0
@@ -75,7 +75,7 @@ bool ends_with_word(std::string_view before, std::string_view phrase) {
          !is_word_part(before[before.size() - phrase.size() - 1]);
 }
 
-/// True if `before` ends with `phrase`, or would with other digits in place of its own.
+/// True if `before` ends with `phrase`, where any digit equals any other.
 bool ends_like(std::string_view before, std::string_view phrase) {
   while (!phrase.empty()) {
     if (before.empty()) return false;
@@ -97,7 +97,7 @@ bool begins_with(std::string_view digits, std::string_view begin) {
          std::ranges::equal(digits.substr(0, begin.size()), begin, {}, upper);
 }
 
-/// True if a number, with its sign or 0x, has the shape that the rule asks for.
+/// True if a number, including its sign or 0x, has the shape that the rule requires.
 bool has_shape(std::string_view number, const CodeRule& rule) {
   if (number.front() == '-' || number.front() == '+') number.remove_prefix(1);
   if (rule.hex && number.size() > rule.digits &&
@@ -127,7 +127,7 @@ CodeList::CodeList(std::vector<CodeRule> rules, std::vector<PrefixedCode> prefix
     for (const std::string& prefix : code.prefixes) first_letters_ |= letter_bit(prefix.front());
 }
 
-/// What stands before a phrase of less than three bytes may be anything.
+/// Marks the phrase's last three bytes; a shorter phrase may follow any bytes.
 void CodeList::note_ending(const std::string& phrase) {
   if (phrase.size() >= 3) {
     endings_.set(ending_of(phrase));

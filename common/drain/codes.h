@@ -1,10 +1,10 @@
 // The closed list of codes that are never masked: Xid, exit codes, signals, errno, HTTP status,
-// EEnnnn, NPU events and the like (algorithms.md 1, config/masks.toml).
+// EEnnnn, NPU events and the like (config/masks.toml).
 //
-// Flow: the masker asks is_code() for every whole number it would mask and that has the size of a
-// code; the list is looked at backwards from the number, so lines without such words pay one table
-// look-up a number.
-// Immutable once built; shared by reference; default_codes() is the list of config/masks.toml.
+// Flow: the masker calls is_code() for every whole number that has the size of a code, before it
+// masks the number. The phrases are compared backwards from the number, so that a number without
+// such a phrase costs one table look-up. Immutable once built; shared by reference; default_codes()
+// is the list of config/masks.toml.
 #pragma once
 
 #include <bitset>
@@ -19,10 +19,11 @@
 
 namespace l4::drain {
 
-/// A number after one of these phrases is a code. Phrases are lower-case; between phrase and number
-/// blanks and `:=([#"'` may stand, and a group in parentheses if `across_group`. With `digits` only
-/// numbers of exactly so many digits count (else: up to six decimal ones), with `begins` only those
-/// that begin so (upper-case). `hex` digits may stand behind `0x`.
+/// A number after one of these phrases is a code. Phrases are in lower case; blanks and `:=([#"'`
+/// may stand between phrase and number, and a group in parentheses if `across_group`. `digits`: the
+/// number must have exactly this many digits; 0: up to six decimal ones. `begins`: beginnings that
+/// the number may have, in upper case; empty: any. `hex`: hexadecimal digits, which may follow
+/// `0x`.
 struct CodeRule {
   std::string kind;
   std::vector<std::string> after;
@@ -33,7 +34,7 @@ struct CodeRule {
   bool operator==(const CodeRule&) const = default;
 };
 
-/// Words made of a prefix and exactly `digits` digits are codes.
+/// Words that consist of a prefix and exactly `digits` digits are codes.
 struct PrefixedCode {
   std::string kind;
   std::vector<std::string> prefixes;
@@ -45,12 +46,13 @@ class CodeList {
  public:
   CodeList(std::vector<CodeRule> rules, std::vector<PrefixedCode> prefixed);
 
-  /// True if a run of so many decimal (hexadecimal) digits, or with 0x, may be a code at all.
+  /// True if a run of `size` decimal (hexadecimal) digits may be a code.
   bool may_be_decimal(std::size_t size) const { return size < 32 && (decimal_sizes_ >> size & 1U); }
   bool may_be_hex(std::size_t size) const { return size < 32 && (hex_sizes_ >> size & 1U); }
-  /// True if `number`, a part of a line that begins at `line`, is a code. It has its sign or 0x.
+  /// True if `number`, including its sign or 0x, is a code. It is part of the line that begins at
+  /// `line`.
   bool is_code(const char* line, std::string_view number) const;
-  /// True if some number may be a code behind this part of a line, or behind one with other digits.
+  /// True if a number behind this part of a line may be a code; digits in `before` may differ.
   bool may_precede(std::string_view before) const;
   /// True if the letters and digits [run, end) are a code such as EI0006.
   bool is_prefixed(std::string_view run) const;
@@ -69,12 +71,12 @@ class CodeList {
   std::uint32_t decimal_sizes_ = 0, hex_sizes_ = 0, first_letters_ = 0;
 };
 
-/// The list that is compiled in.
+/// The built-in list.
 const CodeList& default_codes();
 
-/// Reads a list in the form of config/masks.toml; an Error names file, line and key.
+/// Reads a list in the form of config/masks.toml. An Error names file, line and key.
 Result<CodeList> read_codes(const std::filesystem::path& file);
-/// The same for text that is at hand; `name` stands for the file in errors.
+/// Parses the text of such a file; `name` stands for the file in errors.
 Result<CodeList> parse_codes(std::string_view text, const std::string& name);
 
 }  // namespace l4::drain

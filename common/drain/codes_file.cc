@@ -13,7 +13,7 @@ std::vector<std::string> read_words(ConfigTable& table, std::string_view key) {
   return words;
 }
 
-/// A count of digits; 0 if the key may be missing and is.
+/// Reads a number of digits; 0 if the key is optional and missing.
 std::size_t read_digits(ConfigTable& table, bool needed) {
   constexpr std::int64_t kMost = 16;
   const std::int64_t digits = table.integer_or("digits", 0);

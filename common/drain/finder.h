@@ -1,8 +1,9 @@
-// Templates of many lines that were learned before: lines that differ in digits alone are masked
+// Finds the templates of many lines without learning; lines that differ in digits alone are masked
 // once.
 //
-// Place in the flow: a recall reads stretches of files again and asks for each line's template
-// (agent/node_agent.cc). One thread; the miner must outlive it and learn nothing meanwhile.
+// Place in the flow: a recall reads ranges of files again and asks for each line's template
+// (agent/node_agent.cc). One thread; the miner must outlive the finder and must not learn
+// meanwhile.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@ class Finder {
  public:
   explicit Finder(const TemplateMiner& miner) : miner_(&miner) {}
 
-  /// What miner.find(message) gives. `outline` of the message, empty if it is not known.
+  /// Returns the result of miner.find(message). `outline` of the message; empty if not known.
   std::optional<LocalTemplateId> find(std::string_view message, const Outline& outline);
 
  private:

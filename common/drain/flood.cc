@@ -8,8 +8,8 @@
 namespace l4::drain {
 namespace {
 
-constexpr std::size_t kHalves = 6;      // that a line has
-constexpr std::uint32_t kWordsMin = 2;  // that a half must have
+constexpr std::size_t kHalves = 6;      // of a line
+constexpr std::uint32_t kWordsMin = 2;  // of a half
 
 /// Passes the key of each two quarters of a line that have enough words, until `visit` returns
 /// true.
@@ -46,7 +46,7 @@ void Flood::remember(const MaskedLine& line, std::uint32_t id, bool alert, bool 
   }
   each_half(line, [&](std::uint64_t key) {
     Half& half = halves_[key];
-    if (!half.taken || replace) half = {id, true, alert};
+    if (!half.claimed || replace) half = {id, true, alert};
     return false;
   });
 }

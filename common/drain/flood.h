@@ -1,11 +1,11 @@
-// What a miner falls back on while its input is a flood of lines that never repeat.
+// Matches lines by half while the input is a flood of lines that never repeat.
 //
-// Learning a row is for lines that come again. Where for some time one line in 32 had a skeleton
-// that nobody has seen (where it is one in 8, for a shorter time), a new line that agrees with a
-// known one in all values and in two quarters of its words is taken for the same event: Drain's
-// similarity of one half, at the price of six look-ups. Such lines teach nothing and are counted. A
-// line of warning or above only ever joins another such. It ends when for long fewer than one in
-// 128 are new. Bounded by `entries_max`; one thread.
+// Learning a row pays only for lines that come again. A flood begins when one line in 32 has had an
+// unknown skeleton for some time, or one in 8 for a shorter time. During a flood a new line joins a
+// known template if the two agree in all values and in two quarters of their words: this is Drain's
+// similarity of one half, at the cost of six look-ups. The miner does not learn from such lines,
+// and counts them. A line of warning or above joins only lines of that level. The flood ends when
+// fewer than one line in 128 have been new for long. Bounded by `entries_max`; one thread.
 #pragma once
 
 #include <array>
@@ -23,39 +23,39 @@ class Flood {
  public:
   explicit Flood(std::size_t entries_max) : entries_max_(entries_max) {}
 
-  /// Every line is noted, `repeated` if its skeleton was known.
+  /// Counts a line; `repeated`: its skeleton was known.
   void note(bool repeated) {
     fresh_ += repeated ? 0 : 1;
     if (++lines_ == kWindow) judge();
   }
   bool on() const { return on_; }
 
-  /// Lines that agree with this one by half belong to `id` from now on. A half that is taken stays
-  /// so unless `replace`: who took it is gone.
+  /// Lets lines that agree with this one by half belong to `id`. A half that another id has claimed
+  /// is kept, unless `replace`: that id is gone.
   void remember(const MaskedLine& line, std::uint32_t id, bool alert, bool replace = false);
-  /// The id whose lines agree with this one by half.
+  /// The id whose lines agree with this one by half, if there is one.
   std::optional<std::uint32_t> find(const MaskedLine& line, bool alert) const;
 
-  /// Another number, but 0, whenever all halves were let go for lack of room.
+  /// Changes whenever all halves are dropped for lack of room; never 0.
   std::uint8_t age() const { return age_; }
-  /// Halves remembered; 0 if there never was a flood.
+  /// Number of halves; 0 if there never was a flood.
   std::size_t size() const { return halves_.size() + frozen_size_; }
-  /// Nothing more will be remembered: takes no more room than it must.
+  /// Packs the halves; nothing may be remembered afterwards.
   void freeze();
 
  private:
   static constexpr std::uint32_t kWindow = 1024;  ///< lines
 
-  /// So many windows in a row in which one line in `one_in` was new begin a flood.
+  /// A flood begins after `windows` windows in a row with one new line in `one_in` or more.
   struct Begin {
     std::uint32_t one_in, windows;
   };
   static constexpr std::array<Begin, 2> kBegins{{{32, 32}, {8, 10}}};
-  static constexpr std::uint32_t kCalmShare = 128, kCalmWindows = 32;  ///< fewer end it
+  static constexpr std::uint32_t kCalmShare = 128, kCalmWindows = 32;  ///< end a flood
 
   struct Half {
     std::uint32_t id = 0;
-    bool taken = false;
+    bool claimed = false;
     bool alert = false;
   };
 
@@ -66,8 +66,8 @@ class Flood {
   SortedTable<std::uint64_t, Half> frozen_;
   std::size_t frozen_size_ = 0;
   std::uint32_t lines_ = 0, fresh_ = 0;                  // of the window
-  std::array<std::uint32_t, kBegins.size()> windows_{};  // in a row that speak for a beginning
-  std::uint32_t calm_ = 0;                               // in a row that speak for an end
+  std::array<std::uint32_t, kBegins.size()> windows_{};  // windows in a row, by kBegins
+  std::uint32_t calm_ = 0;                               // calm windows in a row
   bool on_ = false;
   std::uint8_t age_ = 1;
 };

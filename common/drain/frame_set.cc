@@ -18,7 +18,7 @@ std::size_t anchor_of(const Row& row) {
   return static_cast<std::size_t>(std::ranges::find_if(row, is_word) - row.begin());
 }
 
-/// Leaf of the tree: length, place of the anchor and the anchor itself.
+/// Key of a leaf of the tree: length, position of the first word, the word itself.
 std::uint64_t leaf_of(const Row& row) {
   const std::size_t anchor = anchor_of(row);
   const std::uint64_t word = anchor < row.size() ? placed(row[anchor].id, anchor) : 0;
@@ -107,10 +107,10 @@ const FramePattern* FrameSet::covering(const Row& row) const {
   return leaf == leaves_.end() ? nullptr : first_covering(leaf->second.patterns, row);
 }
 
-/// Offers the row to every pattern that would generalise one of its positions. Where the pattern
-/// that covers it is wider already, a new one would lie within it and change nothing. Each stands
-/// elsewhere in a table that may be larger than the caches: all are asked for before the first is
-/// looked at.
+/// Offers the row to every pattern that would generalise one of its positions, except where a
+/// covering pattern is wider already, because a new pattern would change nothing there. The entries
+/// are far apart in a table that may exceed the caches, so all are prefetched before the first is
+/// read.
 void FrameSet::contribute(const Pending& next) {
   const auto& [row, owner, wide] = next;
   const std::uint64_t sum = hash(row);
@@ -155,7 +155,7 @@ void FrameSet::offer(const Row& row, std::size_t position, std::uint64_t key, Cl
   fire(node, std::move(general), owner);
 }
 
-/// Where the value now stands in values_.
+/// Adds the value to values_; returns its index.
 std::uint32_t FrameSet::chain(const Value& value) {
   if (free_value_ == kNone) {
     values_.push_back(value);
@@ -188,7 +188,7 @@ void FrameSet::make_pattern(ClassId root, const Row& row) {
   grown_.push_back(root);
 }
 
-/// Lets a pattern take in what it covers and unite with what it is compatible with.
+/// Unites a pattern with the frames that it covers and with compatible patterns.
 void FrameSet::spread(ClassId id) {
   const Row row = classes_.at(id).joined.row();
   if (!classes_.at(id).pattern || words_of(row) == 0) return;
@@ -204,7 +204,7 @@ void FrameSet::spread(ClassId id) {
   leaf.patterns.push_back({row, root(id), signature});
   std::erase_if(leaf.literals, [&](const Literal& literal) {
     if (!signature.may_cover(literal.signature)) return false;
-    const auto known = classes_.find(literal.id);  // it is there, unless it was merged
+    const auto known = classes_.find(literal.id);  // missing if it was merged
     if (known == classes_.end() || known->second.pattern) return true;
     if (!known->second.joined.covered_by(row)) return false;
     absorb(id, literal.id);
@@ -239,7 +239,7 @@ ClassId FrameSet::unite(ClassId a, ClassId b) {
   return a;
 }
 
-/// unite(), where the pattern covers the literal: nothing grows.
+/// unite() for a literal that the pattern covers, so that the pattern does not grow.
 void FrameSet::absorb(ClassId pattern, ClassId literal) {
   pattern = root(pattern);
   const auto [to, from] = std::minmax(pattern, literal);
@@ -275,7 +275,8 @@ void FrameSet::drop_values(Node& node, Drop drop) {
   values_[last].next = std::exchange(free_value_, last);
 }
 
-/// Forgets what is cheap to see again: covered rows and holes with a single value, then all holes.
+/// Drops the rows that are cheapest to learn again: covered rows and holes with a single value,
+/// then all holes.
 void FrameSet::make_room() {
   const auto drop_all = [](const Value&) { return true; };
   for (const unsigned weight_min : {2U, options_.values_min}) {
@@ -289,7 +290,7 @@ void FrameSet::make_room() {
   }
 }
 
-/// Points everything at roots, so that merged ids need not be remembered.
+/// Replaces merged ids by their roots everywhere, so that parents_ can be cleared.
 void FrameSet::compact() {
   nodes_.for_each([&](Node& node) {
     if (node.row_class != kNone) node.row_class = root(node.row_class);

@@ -1,12 +1,12 @@
-// Which frames are one class: Drain's fixed-depth tree with lazy generalisation, as a set function.
+// Classes of frames: Drain's fixed-depth tree with lazy generalisation, independent of input order.
 //
-// A frame is a masked line whose soft tokens are raised (row.h). Leaves of the tree: length, place
-// of the first word, that word. Rules within a leaf, applied until nothing changes: (1) frames that
-// differ at one word alone become one class once enough distinct words stood there, and the class
-// becomes a *pattern*, the join of its frames; (2) a pattern owns the frames it covers; (3)
-// patterns that could cover a common frame are one class. Every rule only adds, so classes depend
-// on the set of frames and not on their order, unlike those of Drain's greedy best match. Bounded
-// by rows_max (what is dropped is counted); one thread.
+// A frame is a masked line whose soft tokens are raised (row.h). A leaf of the tree holds frames of
+// the same length with the same first word at the same position. Rules within a leaf, applied until
+// nothing changes: (1) frames that differ at one word alone become one class once enough distinct
+// words stood there, and the class becomes a *pattern*, the join of its frames; (2) a pattern owns
+// the frames it covers; (3) patterns that could cover a common frame are one class. Every rule only
+// adds, so classes depend on the set of frames and not on their order, unlike those of Drain's
+// greedy best match. Bounded by rows_max (dropped rows are counted); one thread.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct FramePattern {
   Signature signature = Signature(row);
 };
 
-/// What FrameSet::find() needs, and no more.
+/// The part of a FrameSet that find() needs.
 struct FrozenFrames {
   std::optional<ClassId> find(const Row& row) const;
 
@@ -52,39 +52,39 @@ class FrameSet {
   };
 
   explicit FrameSet(FrameSetOptions options) : options_(options) {}
-  /// Class of a row, a new one if no rule gives one. `pattern`: the row is known to be generalised.
+  /// The class of a row; a new class if no rule gives one. `pattern`: the row is a pattern already.
   ClassId insert(const Row& row, bool pattern = false);
-  /// Class that insert() would give without a new one.
+  /// The class that insert() would return; empty if it would make a new one.
   std::optional<ClassId> find(const Row& row) const;
 
-  /// Makes a class a pattern that shows values of its own; returns the class it then belongs to.
+  /// Makes a class a pattern because its values vary; returns the class that it then belongs to.
   ClassId generalise(ClassId root);
-  /// True if two rows, seen as patterns, are one class: a third could be covered by both.
+  /// True if two rows, as patterns, are one class: both could cover a third row.
   static bool one_class(const Row& a, const Row& b);
 
-  /// Join of all rows of a class (of its root).
+  /// The join of all rows of a class, which is given by its root.
   Row joined(ClassId root) const { return classes_.at(root).joined.row(); }
   /// Merges since the last call, in order.
   std::vector<Merge> poll_merges();
-  /// Drops classes (roots) and everything known of them.
+  /// Drops classes (roots) with all their rows.
   void forget(const std::vector<ClassId>& sorted_roots);
-  /// Hands out what find() needs; the set is empty afterwards.
+  /// Returns the part that find() needs; the set is empty afterwards.
   FrozenFrames freeze();
   void save(ByteWriter& out) const;
-  void load(ByteReader& in);  ///< what save() wrote; nothing stays of what was
+  void load(ByteReader& in);  ///< replaces the set by a saved one
   std::uint64_t dropped_rows() const { return dropped_rows_; }
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  /// A row, or all rows that differ at one position: known by the hash of the generalised row.
+  /// A row, or all rows that differ at one position, under the hash of the generalised row.
   struct Node {
-    ClassId row_class = kNone;    ///< if the row itself is known
-    std::uint32_t first = kNone;  ///< a single value: its owner; several: their chain
-    std::uint32_t value = 0;      ///< the single one
-    std::uint16_t weight = 0;     ///< values, while the pattern has not fired
+    ClassId row_class = kNone;    ///< class of the row itself, if it was inserted
+    std::uint32_t first = kNone;  ///< owner of a single value; else the chain of values
+    std::uint32_t value = 0;      ///< the single value
+    std::uint16_t weight = 0;     ///< weight of the values, until the pattern has fired
     bool fired = false;
-    bool absorbed = false;  ///< the row was covered when it came
+    bool absorbed = false;  ///< a pattern covered the row when it was inserted
   };
   struct Value {
     std::uint32_t value;
@@ -98,18 +98,18 @@ class FrameSet {
   struct Pending {
     Row row;
     ClassId owner;
-    std::uint64_t general = 0;  ///< places (below 64) where a pattern that covers the row is wider
+    std::uint64_t general = 0;  ///< positions (below 64) at which a covering pattern is wider
   };
   struct Hole {
-    std::size_t position;  ///< of a row, generalised there
+    std::size_t position;  ///< position at which a row is generalised
     std::uint64_t key;
   };
-  /// A class without a pattern: it has a single frame.
+  /// A class without a pattern, which has a single frame.
   struct Literal {
     Signature signature;
     ClassId id;
   };
-  /// Classes whose frames agree in length, in the place of their first word, and in that word.
+  /// Classes whose frames agree in length, and in position and text of their first word.
   struct Leaf {
     std::vector<FramePattern> patterns;
     std::vector<Literal> literals;
@@ -137,10 +137,10 @@ class FrameSet {
   std::vector<Value> values_;
   std::uint32_t free_value_ = kNone;
   std::unordered_map<ClassId, Class> classes_;    // roots
-  std::unordered_map<ClassId, ClassId> parents_;  // merged ids, until swept
+  std::unordered_map<ClassId, ClassId> parents_;  // of merged ids, until compact()
   std::unordered_map<std::uint64_t, Leaf> leaves_;
-  std::vector<Pending> pending_;  // rows to offer
-  std::vector<Hole> holes_;       // of contribute()
+  std::vector<Pending> pending_;  // rows to contribute
+  std::vector<Hole> holes_;       // scratch of contribute()
   std::vector<ClassId> grown_;    // patterns that became more general
   std::vector<Merge> merges_;
   ClassId next_ = 0;

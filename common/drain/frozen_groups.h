@@ -1,8 +1,8 @@
-// What answers find() once nothing more is learned: a Grouping without its evidence.
+// A Grouping without its evidence, which still answers find().
 //
-// Made by Grouping::freeze() for agents that have read their files and keep answering recall
-// questions (`l4 diagnose` holds thousands of them). Sorted arrays: some 5 KB for a hundred
-// templates, where the Grouping takes 200 KB. Answers exactly as the Grouping did. Immutable.
+// Made by Grouping::freeze() for agents that have read their files and only answer recall requests
+// (`l4 diagnose` holds thousands of them). Sorted arrays: some 5 KB for a hundred templates instead
+// of 200 KB. Gives exactly the answers of the Grouping. Immutable.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace l4::drain {
 using GroupId = std::uint32_t;
 
 struct FrozenGroups {
-  /// Groups of one class of frames: [first, first + size) of `groups`; `open` counts from `opened`.
+  /// Groups of one class of frames: [first, first + size) of `groups`, and the open positions
+  /// [opened, opened + opened_size) of FrozenGroups::opened.
   struct Variants {
     std::uint32_t first = 0, size = 0;
     std::uint32_t opened = 0, opened_size = 0;

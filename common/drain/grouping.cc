@@ -31,7 +31,8 @@ GroupId Grouping::insert(const Row& row, bool general) {
   opened = adopt_merged() || opened;
   Variants& variants = variants_.at(owner);
   if (opened) {
-    see(variants, row, general);  // no group holds the row yet: a merge does not move its values
+    see(variants, row,
+        general);  // before a group holds the row, so that a merge does not move its values
     regroup(variants);
   }
   const auto [at, created] = variants.groups.try_emplace(project(row, variants.positions), next_);
@@ -49,7 +50,7 @@ std::optional<GroupId> Grouping::find(const Row& row) const {
   return group->second;
 }
 
-/// Notes the values of a row; true if a position opened.
+/// Notes the values of a row; true if a position became open.
 bool Grouping::see(Variants& variants, const Row& row, bool general) const {
   bool opened = false;
   const auto size = static_cast<std::uint32_t>(row.size());
@@ -76,7 +77,7 @@ bool Grouping::see(Variants& variants, const Row& row, bool general) const {
   return opened;
 }
 
-/// Moves the groups of classes that were merged; true if there are any.
+/// Moves the groups of merged classes to their new class; true if there are any.
 bool Grouping::adopt_merged() {
   bool merged = false;
   for (const FrameSet::Merge& merge : frames_.poll_merges()) {
@@ -100,14 +101,15 @@ bool Grouping::adopt(ClassId from, ClassId to) {
   for (const auto& [projection, id] : old.groups) {
     Group& group = groups_.at(id);
     group.owner = to;
-    see(variants, group.row.row(), false);  // its groups hold every value of a closed position
+    see(variants, group.row.row(),
+        false);  // the rows of its groups show every value of a closed position
     const auto [place, created] = variants.groups.try_emplace(projection, id);
     if (!created) place->second = unite(place->second, id);
   }
   return true;
 }
 
-/// Forms the groups anew after a position opened.
+/// Forms the groups again after a position became open.
 void Grouping::regroup(Variants& variants) {
   std::unordered_map<std::uint64_t, GroupId> groups;
   for (const auto& [projection, id] : variants.groups) {

@@ -1,11 +1,11 @@
-// Which rows are one template: frames first, then the values within a frame.
+// Groups rows into templates: by their frames first, then by the values within a frame.
 //
-// Flow: TemplateMiner (and aggregator/job over texts) inserts a masked row on a memo miss. The
-// row's frame gives its class (frame_set.h). Within a class a position is *open* once it has shown
-// enough distinct values; rows that agree at all other positions are one group. Open positions only
-// ever grow and classes only merge, so the groups depend on the set of rows and not on their order:
-// nodes that see the same lines in different orders agree exactly.
-// Bounded through FrameSetOptions and forget(); one thread.
+// Flow: TemplateMiner (and aggregator/job for texts) inserts a masked row on a memo miss. The row's
+// frame gives its class (frame_set.h). Within a class a position is *open* once it has shown enough
+// distinct values; rows that agree at all other positions are one group. Positions never close and
+// classes only merge, so the groups depend on the set of rows and not on their order: nodes that
+// read the same lines in different orders agree exactly. Bounded by FrameSetOptions and forget();
+// one thread.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,13 @@ class Grouping {
 
   explicit Grouping(FrameSetOptions options) : options_(options), frames_(options) {}
 
-  /// Group of a row, a new one if no rule gives one. `general`: the `<*>` of the row are known to
-  /// stand for other values too.
+  /// The group of a row; a new group if no rule gives one. `general`: the row is a template, whose
+  /// `<*>` stand for other values too.
   GroupId insert(const Row& row, bool general = false);
-  /// Group that insert() would give if the row showed no new value.
+  /// The group that insert() would return if the row had no new value.
   std::optional<GroupId> find(const Row& row) const;
 
-  /// Constant words and `<*>` of a standing group.
+  /// The template of a group that exists: constant words and `<*>`.
   Row template_of(GroupId id) const;
 
   /// Merges since the last call, in order, and groups whose template_of() changed.
@@ -45,11 +45,11 @@ class Grouping {
   /// Drops groups, ascending.
   void forget(const std::vector<GroupId>& sorted);
 
-  /// Hands out what find() needs; the grouping is empty afterwards.
+  /// Returns the part that find() needs; the grouping is empty afterwards.
   FrozenGroups freeze();
 
-  /// All of it, but for merges and changes that nobody has taken: a Grouping that loads it goes on
-  /// as this one would.
+  /// Saves everything except merges and changes that were not polled. A Grouping that loads it
+  /// continues exactly as this one.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
@@ -57,8 +57,8 @@ class Grouping {
 
  private:
   struct Position {
-    std::uint64_t first = 0;   // most positions show a single value
-    std::uint32_t weight = 0;  // 0: no value yet
+    std::uint64_t first = 0;   // the first value; most positions have no other
+    std::uint32_t weight = 0;  // weight of all values; 0: none yet
     bool open = false;
   };
   struct OtherValue {
@@ -69,7 +69,7 @@ class Grouping {
   /// Groups of one class of frames.
   struct Variants {
     std::vector<Position> positions;
-    std::vector<OtherValue> others;  // than the first one, of positions that are closed
+    std::vector<OtherValue> others;                     // further values of closed positions
     std::unordered_map<std::uint64_t, GroupId> groups;  // by projection
   };
   struct Group {

@@ -13,7 +13,7 @@
 namespace l4::drain {
 namespace {
 
-/// Adds up the skeleton and its quarters.
+/// Sums up the hashes of the skeleton and its quarters.
 class HashSink {
  public:
   void token(const char* bytes, std::size_t size) {
@@ -49,7 +49,7 @@ class RowSink {
   Row row_;
 };
 
-/// True if a masked token is `(<*>)` or `()`: a remark that may be missing.
+/// True if a masked token is `(<*>)` or `()`: an optional remark.
 bool is_remark(const char* bytes, std::size_t size) {
   if (bytes[0] != '(') return false;
   while (size > 2 && (bytes[size - 1] == ',' || bytes[size - 1] == ':' || bytes[size - 1] == '.' ||
@@ -74,7 +74,7 @@ bool is_date_word(std::string_view word, std::string_view rest, bool after_value
   return kWeekdays.contain(word) && rest.size() > 3 && kMonths.contain(rest.substr(0, 3));
 }
 
-/// kBlank and kSuspect, for many bytes at once.
+/// Tests for kBlank and kSuspect on many bytes at once.
 constexpr auto is_blank = [](auto byte) {
   return (byte == ' ') | ((byte >= '\t') & (byte <= '\r'));
 };
@@ -92,12 +92,12 @@ static_assert([] {
   return true;
 }());
 
-/// Where blanks and suspect bytes stand in a line, looked at by blocks of 64 bytes.
+/// Positions of blanks and suspect bytes in a line, found in blocks of 64 bytes.
 class ByteMap {
  public:
   explicit ByteMap(std::string_view line) : line_(line) {}
 
-  std::size_t word(std::size_t at) {  ///< first byte from `at` on that is no blank
+  std::size_t word(std::size_t at) {  ///< position of the first non-blank from `at` on
     return find(at, [](const Block& block) { return ~block.blanks; });
   }
   std::size_t blank(std::size_t at) {
@@ -161,7 +161,7 @@ class LineMasker {
       if (at_ == end_) return;
       const char* const begin = at_;
       at_ = begin_ + map_.blank_or_suspect(offset());
-      if (at_token_end()) {  // as most tokens: a word
+      if (at_token_end()) {  // a plain word, as most tokens are
         literal(begin, static_cast<std::size_t>(at_ - begin));
         continue;
       }

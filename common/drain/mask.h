@@ -1,11 +1,11 @@
 // Masking: a message becomes a row of tokens in which numbers, hex, addresses, paths, uuids,
-// durations, sizes and times are `<*>`, and codes stay.
+// durations, sizes and times are `<*>`; codes stay.
 //
-// Flow: TemplateMiner asks masked_line() for every line (no allocation) and masked_row() only
-// when the memo does not know the skeleton; both are one scanner with two sinks, so they agree.
-// Runs of bare values are one `<*>`, values in parentheses are left out: lists of varying length
-// and optional remarks do not split an event. At most kTextMax bytes of masked text count.
-// Pure functions; hand-written scanners over byte classes, no regex.
+// Flow: TemplateMiner calls masked_line() for every line (no allocation), and masked_row() only if
+// the memo does not know the skeleton; both run the same scanner with different sinks. A run of
+// values is one `<*>`, and values in parentheses are left out, so that lists of varying length and
+// optional remarks do not split an event. At most kTextMax bytes of masked text count. Pure
+// functions; hand-written scanners over byte classes, no regex.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ namespace l4::drain {
 inline constexpr std::size_t kTextMax = 4096;   ///< masked text, blanks included
 inline constexpr std::size_t kTokenMax = 1024;  ///< bytes of one masked token; the rest is dropped
 
-/// The masked row of a message as hashes. Quarters are every fourth word of it: where words and
-/// values take turns, as in `rank <*> nranks <*>`, all of them hold words.
+/// The hashes of a message's masked row. Each quarter holds every fourth word, so that all quarters
+/// hold words even if words and values alternate, as in `rank <*> nranks <*>`.
 struct MaskedLine {
   struct Quarter {
     std::uint64_t sum = 0;
@@ -39,7 +39,8 @@ struct MaskedLine {
 };
 MaskedLine masked_line(std::string_view message, const CodeList& codes);
 
-/// True if a number stands where a code would: whether it is masked depends on the number.
+/// True if a number stands at the position of a code, so that its value decides whether it is
+/// masked.
 bool may_hold_code(std::string_view message, const CodeList& codes);
 
 /// Hash of the masked row of a message.

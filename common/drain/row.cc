@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kShown = "<*>";
 const std::string_view kWildBytes(&kWild, 1);
 
-/// Before a letter it makes a value: `a.b`, `"name"`.
+/// True for signs that, before a letter, make a token a value: `a.b`, `"name"`.
 bool is_value_mark(char c) {
   return c == '/' || c == '_' || c == '.' || c == '@' || c == '"' || c == '\'' || c == '\\' ||
          c == '{';
@@ -21,10 +21,10 @@ bool is_word_letter(char c) {
   return static_cast<unsigned char>((c | 0x20) - 'a') < 26 || static_cast<unsigned char>(c) >= 128;
 }
 
-/// Length of the key of `key=value`, `key:value`, with the separator; 0 if there is none.
+/// Length of the key of `key=value` or `key:value`, with the separator; 0 if there is none.
 std::size_t key_size(std::string_view bytes) {
   for (std::size_t i = 1; i + 1 < bytes.size(); ++i) {
-    if (is_word_letter(bytes[i])) continue;  // as most bytes
+    if (is_word_letter(bytes[i])) continue;  // most bytes are
     if (bytes[i] == '.' || bytes[i] == '/') return 0;
     if (bytes[i] == '=') return i + 1;
     if (bytes[i] == ':' && bytes[i + 1] != ':' && bytes[i - 1] != ':') return i + 1;
@@ -36,7 +36,7 @@ bool has_digit(std::string_view bytes) {
   return std::ranges::any_of(bytes, is_digit);
 }
 
-/// covers(Token, Token), of the bytes of both.
+/// covers(Token, Token) for the bytes of the tokens.
 bool covers(std::string_view general, std::string_view token) {
   if (general == token) return true;
   if (general.back() != kWild || has_digit(token)) return false;

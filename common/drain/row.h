@@ -1,8 +1,8 @@
 // A row: the tokens of a masked line or of a template, and the lattice a token generalises in.
 //
-// A token is literal (`user=root`), generalised behind its key (`user=<*>`) or wild (`<*>`); each
-// has one parent, so the join of two rows of equal length is unique and independent of order.
-// Rows hold kWild bytes; text() shows them as `<*>`. Values, no ownership elsewhere.
+// A token is literal (`user=root`), generalised behind its key (`user=<*>`) or wild (`<*>`). Each
+// token has one parent, so the join of two rows of equal length is unique and independent of order.
+// Rows hold kWild bytes, which text() writes as `<*>`. Plain values.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Token {
 
 using Row = std::vector<Token>;
 
-/// A row at rest: its tokens in one piece of memory, a fifth of a Row's.
+/// A row whose tokens lie in one piece of memory, a fifth of a Row's.
 class PackedRow {
  public:
   explicit PackedRow(const Row& row);
@@ -35,11 +35,11 @@ class PackedRow {
   bool covered_by(const Row& general) const;
 
  private:
-  /// The token at `at`, which moves on to the next.
+  /// Returns the token at `at`, and moves `at` to the next one.
   std::string_view next(std::size_t& at) const;
 
   std::uint32_t size_ = 0;
-  std::string tokens_;  // each behind its length, in seven bits a byte
+  std::string tokens_;  // each after its length, which has seven bits a byte
 };
 
 std::uint64_t hash(const Row& row);
@@ -54,31 +54,31 @@ bool covers(const Row& general, const Row& row);
 /// True for `<*>` and `key=<*>`.
 bool is_general(const Token& token);
 
-/// What a distinct value counts for when a position shows several: a word 1, a word behind a key 2,
-/// a masked value 4 (names such as `eth<*>` count as words). Five make a parameter.
+/// The weight of a distinct value at a position: a word 1, a word behind a key 2, a masked value 4
+/// (names such as `eth<*>` count as words). A total of five makes the position a parameter.
 unsigned evidence(const Token& token);
 
 /// True for a token that holds a code (everything else that has digits was masked).
 bool is_code(const Token& token);
 
-/// True for a token that says something: it has a letter, and is not just a value.
+/// True for a token with a letter that is not just a value.
 bool is_word(const Token& token);
 
 /// True for a token that looks like a value rather than like a word.
 bool is_soft(const Token& token);
 
-/// The row with its soft tokens raised: those that look like values (`key=value`, `rdd_<*>`,
-/// `a.b.c`). The row itself if too few words were left.
+/// The row with its soft tokens raised, which look like values (`key=value`, `rdd_<*>`, `a.b.c`).
+/// The row itself if too few words would be left.
 Row frame_of(const Row& row);
 
-/// Words that must be left in a row that is generalised on the evidence of its values.
+/// True if a row with so many words is specific enough to be generalised by its values.
 bool has_enough_words(std::size_t words, std::size_t tokens);
 std::size_t words_of(const Row& row);
 
-/// Most special row that covers both; the rows have equal length.
+/// The most specific row that covers both; the rows must have equal length.
 Row join(const Row& a, const Row& b);
 
-/// At most kTextMax bytes, cut at a token.
+/// The row as text of at most kTextMax bytes, cut at a token.
 std::string text(const Row& row);
 /// Inverse of text() for text that was not cut.
 Row row_of_text(std::string_view text);

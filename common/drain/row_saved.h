@@ -1,6 +1,6 @@
-// Rows and tables of hashes as bytes and back, for whoever keeps a Grouping (drain/grouping.h).
+// Saves and loads rows and tables of hashes, for saved Groupings (drain/grouping.h).
 //
-// No state. A reader that fails gives an empty row; the caller asks it once at the end.
+// No state. After a failed read rows are empty; the caller tests ByteReader::ok() once at the end.
 #pragma once
 
 #include "common/base/byte_stream.h"

@@ -1,7 +1,7 @@
-// What tells most rows apart without looking at their tokens.
+// Signatures: a quick test that tells most rows apart without reading their tokens.
 //
-// FrameSet compares a new pattern with everything in its leaf of the tree; a signature says no to
-// nearly all of it. Values.
+// FrameSet compares a new pattern with everything in its leaf of the tree; signatures rule out
+// nearly all of it. Plain values.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@
 
 namespace l4::drain {
 
-/// Some bits for each of a row's tokens, 8 where there is room for as many: a row that a pattern
-/// does not cover differs from it in one of them, unless by accident. Rows of one leaf have one
-/// length.
+/// Some bits for each token of a row, 8 if there is room. A row that a pattern does not cover
+/// differs from it in one of these bits, except by accident. Only rows of the same length are
+/// compared.
 class Signature {
  public:
   explicit Signature(const Row& row);
@@ -36,7 +36,7 @@ class Signature {
   }
 
   std::array<std::uint64_t, kWords> bits_{};
-  std::array<std::uint64_t, kWords> literal_{};  ///< where no token is general
+  std::array<std::uint64_t, kWords> literal_{};  ///< bits of tokens that are not general
 };
 
 }  // namespace l4::drain

@@ -1,6 +1,7 @@
 // An immutable table from keys to values: two sorted arrays, no gaps, binary search.
 //
-// For what is kept long and asked rarely, where flat_table.h would waste room. Plain value.
+// For data that is kept long and read rarely, for which flat_table.h would waste memory. Plain
+// value.
 #pragma once
 
 #include <algorithm>

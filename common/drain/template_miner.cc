@@ -15,15 +15,15 @@ namespace l4::drain {
 namespace {
 
 constexpr std::size_t kSkeletonsMax = 8;
-constexpr std::size_t kRowsPerTemplate = 20;  // about the tokens of a line
+constexpr std::size_t kRowsPerTemplate = 20;  // about the number of tokens of a line
 constexpr std::size_t kFrozenMemoMin = 1'000;
 constexpr std::size_t kFrozenMemoPerTemplate = 16;
 constexpr std::size_t kHalvesPerTemplate = 16;
 constexpr std::size_t kOutlinesMax = 4'096;
-constexpr std::size_t kTemplatesMin = 64;  // for the bound on rows
+constexpr std::size_t kTemplatesMin = 64;  // least factor of the bound on rows
 constexpr std::size_t kTemplatesMax = 1'000'000;
 
-/// Keeps the smallest; true if the list changed.
+/// Inserts into the list of the smallest; true if the list changed.
 bool absorb(std::vector<Skeleton>& skeletons, Skeleton skeleton) {
   const auto at = std::ranges::lower_bound(skeletons, skeleton);
   if (at != skeletons.end() && *at == skeleton) return false;
@@ -39,7 +39,7 @@ struct TemplateMiner::State {
   struct Entry {
     LogTemplate log_template;
     std::uint64_t last_line = 0;
-    bool alert = false;  ///< one of its lines was
+    bool alert = false;  ///< one of its lines was a warning or worse
   };
   struct Known {
     Entry* entry = nullptr;
@@ -47,7 +47,7 @@ struct TemplateMiner::State {
     std::uint64_t in_flood : 8 = 0;  ///< Flood::age() when its halves were remembered
   };
 
-  /// An alias that is known no more; whoever counts by it still needs its template.
+  /// An alias that was dropped here; the aggregator may still refer to its template by it.
   struct DroppedAlias {
     std::uint32_t id;
     std::uint32_t alias_of;
@@ -91,26 +91,27 @@ struct TemplateMiner::State {
   OutlineMemo<Skeleton> outlines{kOutlinesMax};
   FlatTable<Known> memo;
   Flood flood;
-  std::unordered_map<std::uint32_t, Entry> entries;  // with aliases
+  std::unordered_map<std::uint32_t, Entry> entries;  // templates and aliases
   std::size_t aliases = 0;
   std::set<std::uint32_t> changed;       // since poll_changed()
   std::vector<std::uint32_t> forgotten;  // since poll_forgotten()
-  std::vector<DroppedAlias> dropped;     // of entries that are still there
+  std::vector<DroppedAlias> dropped;     // aliases of entries that still exist
   std::uint64_t changes = 0;
   Stats stats;
   LogTemplate evicted;
 
-  /// What is left after freeze().
+  /// The state after freeze().
   struct Frozen {
-    SortedTable<std::uint64_t, std::uint32_t> memo;         // standing template, by skeleton
-    SortedTable<std::uint32_t, std::uint32_t> standing_of;  // aliases alone
+    SortedTable<std::uint64_t, std::uint32_t> memo;         // template by skeleton
+    SortedTable<std::uint32_t, std::uint32_t> standing_of;  // template by alias
     FrozenGroups groups;
     std::size_t templates = 0;
   };
   std::optional<Frozen> frozen;
 };
 
-/// The skeleton alone is remembered, so that many fit into the cache; `whole`: if it is found out.
+/// The memo of outlines keeps skeletons alone, so that many fit into the cache. `whole`: receives
+/// the masked line if it was computed.
 Skeleton TemplateMiner::State::mask(std::string_view message, const Outline& outline,
                                     std::optional<MaskedLine>& whole) {
   const auto find_out = [&](std::string_view line) { return masked_skeleton(line, codes); };
@@ -128,7 +129,7 @@ const MaskedLine& TemplateMiner::State::whole(std::string_view message,
   return known ? *known : known.emplace(masked_line(message, codes));
 }
 
-/// The template of a line that is new but half of which is known.
+/// The template of a new line of which a half is known.
 std::optional<TemplateMatch> TemplateMiner::State::by_half(const MaskedLine& line, bool alert) {
   const auto id = flood.find(line, alert);
   const auto found = id ? entries.find(*id) : entries.end();
@@ -175,7 +176,7 @@ TemplateMatch TemplateMiner::State::learn_row(std::string_view message, const Ma
 void TemplateMiner::State::apply_merges() {
   for (const Grouping::Merge& merge : grouping.poll_merges()) {
     const auto from = entries.find(merge.from);
-    if (from == entries.end()) continue;  // a class that was born and merged by the same line
+    if (from == entries.end()) continue;  // the line both created and merged this class
     Entry& target = entries.at(merge.to);
     LogTemplate& source = from->second.log_template;
     target.log_template.count += std::exchange(source.count, 0);
@@ -203,7 +204,7 @@ void TemplateMiner::State::note_change(LogTemplate& log_template) {
   changed.insert(log_template.id.value());
 }
 
-/// Lets the older half of the memo go.
+/// Evicts the older half of the memo.
 void TemplateMiner::State::evict_memo() {
   std::vector<std::uint64_t> ages;
   ages.reserve(memo.size());
@@ -213,9 +214,9 @@ void TemplateMiner::State::evict_memo() {
   stats.evicted_memo += memo.keep_if([&](const Known& known) { return known.last_line > *middle; });
 }
 
-/// Lets the least recently used sixteenth of the templates go, but at least one; a quarter in a
-/// flood, which fills the room again soon. What tells of a failure is rare: templates of alerts go
-/// only where they fill more than half of the room, and then only they.
+/// Evicts the least recently used sixteenth of the templates, but at least one; in a flood, which
+/// fills the room again soon, a quarter. Templates of alerts are evicted only if they fill more
+/// than half of the room, and then no others are.
 void TemplateMiner::State::evict_templates() {
   using Ages = std::vector<std::pair<std::uint64_t, GroupId>>;
   Ages alerts, others;
@@ -248,7 +249,7 @@ void TemplateMiner::State::evict_templates() {
   stats.evicted_templates += dead.size();
 }
 
-/// Lets the older half of the aliases go; what still points at one is pointed at its template.
+/// Evicts the older half of the aliases; references to them become references to their templates.
 void TemplateMiner::State::drop_aliases() {
   memo.for_each([&](Known& known) { known.entry = &canonical(*known.entry); });
   std::vector<std::uint32_t> ids;
@@ -327,7 +328,7 @@ std::optional<LocalTemplateId> TemplateMiner::find(std::string_view message) con
 
 void TemplateMiner::freeze() {
   State& state = *state_;
-  // What find() misses in the memo costs it a look into the tree.
+  // A miss in the memo costs find() a search in the tree.
   while (state.memo.size() > kFrozenMemoMin + kFrozenMemoPerTemplate * size()) state.evict_memo();
   std::vector<std::pair<std::uint64_t, std::uint32_t>> memo;
   state.memo.for_each_entry([&](std::uint64_t key, const State::Known& known) {

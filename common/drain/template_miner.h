@@ -1,11 +1,10 @@
-// Per-node Drain: masked line -> memo -> fixed-depth tree -> template (design.md 3, algorithms.md
-// 1).
+// Per-node Drain: masked line -> memo -> fixed-depth tree -> template.
 //
-// Flow: agent/segment calls learn() for every record; agent/recall calls find(), which never
-// learns. One instance per agent, used by one thread. Bounded by Options; what is evicted is
-// counted. A repeated line costs one memo look-up, no allocation and no regex. The memo answers
-// exactly as the tree would. Source of the tree: He et al., "Drain", ICWS 2017; lazy
-// generalisation and codes that are never masked: algorithms.md 1.
+// Flow: agent/pipeline calls learn() for every record; a recall calls find(), which never learns.
+// One instance per agent, used by one thread. Bounded by Options; evictions are counted. A repeated
+// line costs one memo look-up, no allocation and no regex. The memo gives exactly the answers of
+// the tree. The tree follows He et al., "Drain", ICWS 2017; frame_set.h describes lazy
+// generalisation, codes.h the codes that are never masked.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +25,7 @@ class CodeList;
 struct Options {
   std::size_t templates_max = 20'000;
   std::size_t memo_entries_max = 200'000;
-  const CodeList* codes = nullptr;  ///< what is never masked; null: the list that is compiled in
+  const CodeList* codes = nullptr;  ///< codes that are never masked; null: the built-in list
 };
 
 /// The constant text of a kind of line.
@@ -35,20 +34,20 @@ struct LogTemplate {
   std::uint32_t generation = 0;  ///< grows whenever `text` or `skeletons` changes
   std::string text;              ///< words and `<*>`
   std::uint64_t count = 0;
-  std::vector<Skeleton> skeletons;  ///< the 8 smallest absorbed, ascending
+  std::vector<Skeleton> skeletons;  ///< the 8 smallest of its lines, ascending
   std::optional<LocalTemplateId> alias_of;
 };
 
 struct TemplateMatch {
   LocalTemplateId id;
   Skeleton skeleton;
-  bool created = false;  ///< first line of a new template
+  bool created = false;  ///< the line is the first of a new template
   bool changed = false;  ///< the template's definition changed (created, generalised or merged)
 };
 
 struct Stats {
   std::uint64_t lines = 0, memo_hits = 0, evicted_templates = 0, evicted_memo = 0;
-  std::uint64_t dropped_rows = 0;  ///< evidence for generalisation forgotten for lack of room
+  std::uint64_t dropped_rows = 0;  ///< rows dropped from the tree for lack of room
   std::uint64_t by_half = 0;       ///< lines of a flood, see common/drain/flood.h
 };
 
@@ -59,29 +58,29 @@ class TemplateMiner {
   TemplateMiner(TemplateMiner&&) noexcept;
   TemplateMiner& operator=(TemplateMiner&&) noexcept;
 
-  /// Template of `message` (decoded text, no time and no prefix), learning from it. `alert`: the
-  /// line is a warning or more, so that no flood may hide it among others. `outline` of it, if that
-  /// is known: spares masking lines that differ in digits alone.
+  /// Learns `message` (decoded text, no time and no prefix) and returns its template. `alert`: the
+  /// line is a warning or worse, which a flood must not mix with other lines. `outline` of the
+  /// message, if it is known: spares masking lines that differ in digits alone.
   TemplateMatch learn(std::string_view message, bool alert = false, const Outline& outline = {});
-  /// Brings what learn() looks at first for such a line nearer.
+  /// Prefetches the entry that learn() reads first for a line with this outline.
   void prefetch(const Outline& outline) const;
-  /// Template that learn() would give if it created nothing; empty if it would create one.
+  /// The template that learn() would return; empty if it would create one.
   std::optional<LocalTemplateId> find(std::string_view message) const;
 
-  /// The template behind an id after all merges (follows alias_of).
+  /// The id of the template that an id stands for after all merges (follows alias_of).
   LocalTemplateId canonical(LocalTemplateId id) const;
-  /// The template or alias behind an id; one without text if it was evicted.
+  /// The template or alias of an id; without text if it was evicted.
   const LogTemplate& at(LocalTemplateId id) const;
-  /// Nothing more will be learned: lets go of all that find() and canonical() do not need, and of
-  /// the templates' texts. Both answer as before; learn() must not be called again.
+  /// Releases everything that find() and canonical() do not need, and the templates' texts. Both
+  /// answer as before; learn() must not be called again.
   void freeze();
 
-  /// Ids whose definition changed since the last call (aliases too), ascending.
+  /// Ids whose definition has changed since the last call (aliases too), ascending.
   std::vector<LocalTemplateId> poll_changed();
-  /// Ids that stand for nothing any more since the last call, ascending: evicted templates with all
-  /// their aliases. They are never given again.
+  /// Ids of templates that were evicted since the last call, with all their aliases, ascending. The
+  /// ids are never reused.
   std::vector<LocalTemplateId> poll_forgotten();
-  /// Templates that stand, aliases not counted.
+  /// Number of templates without aliases.
   std::size_t size() const;
   Stats stats() const;
   const CodeList& codes() const;

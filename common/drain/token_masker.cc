@@ -34,7 +34,7 @@ const char* end_of_run(const char* at, const char* end) {
   return at;
 }
 
-/// kPathEnd without blanks, of which a token has none.
+/// kPathEnd without blanks, because a token has none.
 constexpr auto ends_path = [](auto byte) {
   return (byte == '"') | (byte == '\'') | (byte == '(') | (byte == ')') | (byte == ',') |
          ((byte >= ':') & (byte <= '>')) | (byte == '[') | (byte == ']') |
@@ -52,7 +52,7 @@ bool all(const char* from, const char* to, std::uint8_t bits) {
   return std::all_of(from, to, [bits](char c) { return has(c, bits); });
 }
 
-/// How often letters and digits take turns in a run, plus one.
+/// Number of pieces of letters or of digits in a run.
 std::size_t stretches(const char* at, const char* end) {
   std::size_t count = 1;
   for (const char* next = at + 1; next < end; ++next) {
@@ -135,7 +135,7 @@ const char* TokenMasker::run(const char* at) {
   return end;
 }
 
-/// A run that begins with a digit, or a sign before one.
+/// Masks a run that begins with a digit, or with a sign before a digit.
 const char* TokenMasker::number(const char* at, const char* end) {
   const char* digits = has(*at, kDigit) ? at : at + 1;
   const char* letters = std::find_if(digits, end, [](char c) { return !has(c, kDigit); });
@@ -171,12 +171,12 @@ const char* TokenMasker::number(const char* at, const char* end) {
 bool TokenMasker::is_code(const char* at, const char* digits, const char* end) const {
   if (!codes_.may_be_decimal(static_cast<std::size_t>(end - digits))) return false;
   if (end_ - end > 1 && (*end == '.' || *end == '_') && is_alnum(end[1])) return false;
-  // Digits that were kept are a code, and `0:9` is one code (Slurm's exit code and signal).
+  // Digits that were kept before are a code; `0:9` is one code (Slurm's exit code and signal).
   if (size_ > 1 && out_[size_ - 1] == ':' && has(out_[size_ - 2], kDigit)) return true;
   return codes_.is_code(line_, {at, static_cast<std::size_t>(end - at)});
 }
 
-/// A run of letters and digits that begins with a letter.
+/// Masks a run of letters and digits that begins with a letter.
 const char* TokenMasker::mixed(const char* at, const char* end) {
   const std::string_view run(at, static_cast<std::size_t>(end - at));
   if (codes_.is_prefixed(run)) {
@@ -197,7 +197,7 @@ const char* TokenMasker::mixed(const char* at, const char* end) {
 }
 
 const char* TokenMasker::path(const char* at) {
-  bool query = false;  // behind a `?` the marks of a query belong to the path
+  bool query = false;  // the signs of a query behind `?` belong to the path
   const char* end = at;
   for (;; ++end) {
     end += find_kind({end, end_}, 0, ends_path);
@@ -213,7 +213,8 @@ const char* TokenMasker::path(const char* at) {
   return end;
 }
 
-/// End of hex groups (uuid, MAC, IPv6) of which the run [at, end) is the first, or null.
+/// End of the hex groups (uuid, MAC, IPv6) that begin with the run [at, end); null if there are
+/// none.
 const char* TokenMasker::groups(const char* at, const char* end) const {
   if (end == end_ || end - at > 8 || (*end != ':' && *end != '-')) return nullptr;
   if (!all(at, end, kDigit | kHexLetter)) return nullptr;
@@ -236,7 +237,7 @@ const char* TokenMasker::groups(const char* at, const char* end) const {
   return digit && (separator == '-' ? count == 5 : count >= 3) ? end : nullptr;
 }
 
-/// Takes in a unit that stands behind a blank at the end of this token; returns where to go on.
+/// Skips a unit behind a blank at the end of this token; returns the position behind it.
 const char* TokenMasker::unit(const char* at) {
   if (at != end_ || line_end_ - at < 2 || *at != ' ' || !may_be_unit(at[1])) return at;
   const char* end = end_of_run(at + 1, line_end_);

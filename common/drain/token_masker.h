@@ -1,9 +1,9 @@
 // Masks the values inside one token of a line, by byte classes.
 //
-// Used by mask.cc alone, once per token that holds a digit or another suspect byte. Works into its
-// own fixed buffer: no allocation. Sub-token values are joined (`10.0.0.1:80` is one `<*>`), a unit
-// that follows a number (`1.5 GiB`) belongs to the value. Looks back in the line for codes and one
-// token ahead for units; never beyond the line.
+// Used by mask.cc alone, once per token that holds a digit or another suspect byte. Writes into its
+// own fixed buffer: no allocation. Values within a token are joined (`10.0.0.1:80` is one `<*>`); a
+// unit that follows a number (`1.5 GiB`) belongs to the value. Reads the line backwards for codes
+// and one token ahead for units; never beyond the line.
 #pragma once
 
 #include <array>
@@ -22,9 +22,9 @@ enum ByteClass : std::uint8_t {
   kHexLetter = 4,
   kLetter = 8,    ///< letters and all bytes above 127
   kSuspect = 16,  ///< a token with such a byte must be masked: digits / \ < = kWild
-  kJoin = 32,     ///< between two values it belongs to them
-  kPathEnd = 64,  ///< cannot be inside a path
-  kOther = 128,   ///< in a token without such bytes that begins with a digit all is value
+  kJoin = 32,     ///< joins the values before and after it
+  kPathEnd = 64,  ///< ends a path
+  kOther = 128,   ///< a token that begins with a digit and has no such byte is a value
 };
 
 constexpr std::array<std::uint8_t, 256> make_byte_classes() {
@@ -60,17 +60,17 @@ class TokenMasker {
   TokenMasker(std::string_view line, const CodeList& codes)
       : line_(line.data()), line_end_(line.data() + line.size()), codes_(codes) {}
 
-  /// Masks [begin, end); returns where the token ends, which is behind `end` if a unit was taken
-  /// in.
+  /// Masks [begin, end); returns the end of the token, which is behind `end` if a unit belongs to
+  /// it.
   const char* mask(const char* begin, const char* end);
 
-  /// True if [begin, end), without kOther, is just a value; `end` moves behind a unit.
+  /// True if [begin, end), which has no kOther, is just a value; `end` moves behind its unit.
   bool plain(const char* begin, const char*& end);
 
   const char* bytes() const { return out_.data(); }
   std::size_t size() const { return size_; }
   std::size_t wilds() const { return wilds_; }
-  /// True if nothing but values and punctuation is left.
+  /// True if the masked token has nothing but values and punctuation.
   bool bare() const { return wilds_ > 0 && words_ == 0; }
 
  private:
