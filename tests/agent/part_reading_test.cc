@@ -1,4 +1,4 @@
-// Files that are not what they were when they were found: what is said, and what is still read.
+// Files that have changed since discovery: the warnings, and the bytes that are still read.
 #include "agent/part_reading.h"
 
 #include <doctest/doctest.h>

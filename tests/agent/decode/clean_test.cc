@@ -39,7 +39,7 @@ TEST_CASE("clean: ANSI, also without ESC, control bytes, UTF-8") {
   }
 }
 
-TEST_CASE("clean: what was wrong is counted") {
+TEST_CASE("clean: bytes that were replaced or dropped are counted") {
   using namespace std::string_literals;
   std::string scratch;
   Dirt dirt;

@@ -53,7 +53,7 @@ Decoded decode_chunks(std::string_view text, NextSize next_size, Options options
   while (!text.empty()) {
     std::size_t size = next_size();
     if (size == 0 || size > text.size()) size = text.size();
-    // A copy of exact size, so that reading past a chunk is seen by the address sanitizer.
+    // A copy of exact size, so that the address sanitizer sees a read beyond the chunk.
     const std::vector<char> chunk(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(size));
     decoder.feed({chunk.data(), chunk.size()});
     text.remove_prefix(size);

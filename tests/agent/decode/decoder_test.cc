@@ -16,7 +16,7 @@ namespace {
 
 using test::Decoded;
 
-/// Pieces that exercise every stage; joined at random they make hostile files.
+/// Pieces that exercise every stage; joined at random they give hostile files.
 const std::vector<std::string>& pieces() {
   using namespace std::string_literals;
   static const std::vector<std::string> kPieces{

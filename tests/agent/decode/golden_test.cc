@@ -1,7 +1,6 @@
-// Each format has a small file golden/NAME and the records it gives, golden/NAME.records: the
-// lines, time, level, speaker and text of each. Files are read as the agent reads them, compressed
-// or not. With L4_UPDATE_GOLDEN=1 the records are written anew: read the difference before
-// committing it.
+// Each format has a small file golden/NAME and its records in golden/NAME.records: lines, time,
+// level, speaker and text of each. Files are read as the agent reads them, packed or not.
+// L4_UPDATE_GOLDEN=1 writes the records again: read the difference before committing it.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -42,7 +41,7 @@ std::string read_as_agent(const fs::path& path) {
   }
 }
 
-/// `1-3,7 +2`: physical lines, and the CR updates behind them.
+/// `1-3,7 +2`: physical lines and the number of CR updates.
 std::string spell_lines(const test::Kept& record) {
   std::string text;
   for (std::size_t i = 0; i < record.lines.size();) {
@@ -75,7 +74,7 @@ std::string row_of(const test::Kept& record) {
                      spell_speaker(record), text);
 }
 
-/// Records in the order of their first lines, so that what overtook a traceback is easy to find.
+/// Records in the order of their first lines, also those that overtook a traceback.
 std::string records_of(const fs::path& file) {
   Options options;
   options.year_hint = parse_time("2026-12-01T00:00:00Z");
@@ -99,7 +98,7 @@ std::vector<std::string> rows(const std::string& text) {
   return lines;
 }
 
-/// Rows of one text that the other has not, each with its sign, in order.
+/// Rows that only one of the texts has, each with its sign, in order.
 std::string difference(const std::string& expected, const std::string& got) {
   const auto old_rows = rows(expected);
   const auto new_rows = rows(got);

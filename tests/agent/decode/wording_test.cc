@@ -50,7 +50,7 @@ constexpr std::string_view kForms[] = {
     "#/#",
     "[E#] failed, error: #"};
 
-TEST_CASE("what is remembered of a line's looks is what would be found out") {
+TEST_CASE("wording: the memo gives the same answers as the analysis") {
   const std::uint32_t seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937 random(seed);

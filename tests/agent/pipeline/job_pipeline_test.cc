@@ -1,5 +1,5 @@
-// Live, the bytes that a batch covers are those of the lines in it, whatever way they came and
-// whatever was lost on the way; and what comes out does not depend on how they were cut.
+// Live, a batch covers exactly the bytes of its lines, in whatever pieces the bytes came and
+// whatever was lost; and the output does not depend on the pieces.
 #include "agent/pipeline/job_pipeline.h"
 
 #include <doctest/doctest.h>
@@ -123,11 +123,11 @@ TEST_CASE("job pipeline: an unfinished line and an open traceback are not covere
   CHECK(out.batches[1].coverage[0].bytes ==
         wire::ByteRange{first.size(), first.size() + open.size() + rest.size()});
   CHECK(out.batches[1].coverage[0].lines == 5);
-  CHECK(events_in(out.batches[1]) == 2);  // the traceback is one
+  CHECK(events_in(out.batches[1]) == 2);  // the traceback is one event
   CHECK_FALSE(pipeline.dirty());
 }
 
-TEST_CASE("job pipeline: what is covered names the file as it is known by then") {
+TEST_CASE("job pipeline: coverage has the file's latest identity") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);
   const LogNumber log = pipeline.open(log_file(), {});
@@ -137,7 +137,7 @@ TEST_CASE("job pipeline: what is covered names the file as it is known by then")
   pipeline.feed(log, "2026-11-20 10:00:00 INFO setting up\n");
   wire::FileId grown = part.file;
   grown.fingerprint_bytes = 4096;
-  grown.inode = 12;  // it stands in a copy by now
+  grown.inode = 12;  // it was copied since
   pipeline.set_known(log, grown, 5000);
   pipeline.feed(log, "2026-11-20 10:00:01 INFO going on\n");
   pipeline.missing(log, part_of(7, 70), 90, "truncated");  // of the same text
@@ -145,7 +145,7 @@ TEST_CASE("job pipeline: what is covered names the file as it is known by then")
   REQUIRE(out.batches.size() == 1);
   REQUIRE(out.batches[0].coverage.size() == 1);
   CHECK(out.batches[0].coverage[0].bytes.to == 90);
-  CHECK(out.batches[0].coverage[0].file.fingerprint_bytes == 0);  // that of part_of(7, 70)
+  CHECK(out.batches[0].coverage[0].file.fingerprint_bytes == 0);  // the coverage of part_of(7, 70)
   pipeline.begin_part(log, part_of(8));
   pipeline.set_known(log, grown, 6000);
   pipeline.feed(log, "2026-11-20 10:00:02 INFO another file\n");
@@ -154,14 +154,14 @@ TEST_CASE("job pipeline: what is covered names the file as it is known by then")
   CHECK(out.batches[1].coverage.back().file == part_of(8).file);
 }
 
-TEST_CASE("job pipeline: what waits for more is shipped when nothing comes") {
+TEST_CASE("job pipeline: a record that waits is shipped after a while") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(Millis{300}), out);
   const LogNumber log = pipeline.open(log_file(), {});
   pipeline.begin_part(log, part_of(7));
   pipeline.feed(log, "ERROR the last words\nand half a li");
   pipeline.flush(Millis{0});
-  CHECK(out.batches.size() <= 1);  // the source at most
+  CHECK(out.batches.size() <= 1);  // at most the source's definition
   pipeline.flush(Millis{300});
   REQUIRE_FALSE(out.batches.empty());
   CHECK(events_in(out.batches.back()) >= 1);
@@ -176,7 +176,7 @@ TEST_CASE("job pipeline: a kernel's records are covered by their numbers") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);
   const LogNumber log = pipeline.open(log_file(wire::SourceKind::kernel), {});
-  pipeline.record(log, part_of(9), 100, "");  // from before
+  pipeline.record(log, part_of(9), 100, "");  // older records, without text
   for (std::uint64_t i = 100; i < 105; ++i)
     pipeline.record(log, part_of(9, i), i + 1,
                     i == 102 ? "kern  :err   : NVRM: Xid (PCI:0000:65:00): 79, gone\n" : "");
@@ -187,7 +187,7 @@ TEST_CASE("job pipeline: a kernel's records are covered by their numbers") {
   CHECK(events_in(out.batches[0]) == 1);
 }
 
-TEST_CASE("job pipeline: a kernel's record is whose it is said to be, also among others") {
+TEST_CASE("job pipeline: a kernel record gets its attribution, also between others") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);
   const LogNumber log = pipeline.open(log_file(wire::SourceKind::kernel), {});
@@ -211,7 +211,7 @@ TEST_CASE("job pipeline: a kernel's record is whose it is said to be, also among
   CHECK(out.batches[0].coverage[0].bytes == wire::ByteRange{0, 3});
 }
 
-TEST_CASE("job pipeline: what is used is defined, also after a restart and when it is asked for") {
+TEST_CASE("job pipeline: used templates are defined, also after a restart and on request") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);
   const LogNumber log = pipeline.open(log_file(), {});
@@ -248,7 +248,7 @@ TEST_CASE("job pipeline: what is used is defined, also after a restart and when 
   CHECK(out.batches[3].segments[0].lines == wire::LineRange{3, 3});
 }
 
-TEST_CASE("job pipeline: what is used is defined though the miner forgot it before it was told") {
+TEST_CASE("job pipeline: a template is defined even if the miner forgets it first") {
   Collected out;
   Options options = live();
   options.drain.templates_max = 64;
@@ -284,7 +284,7 @@ TEST_CASE("job pipeline: what is used is defined though the miner forgot it befo
   CHECK(undefined == 0);
 }
 
-TEST_CASE("job pipeline: who writes a log may be known later") {
+TEST_CASE("job pipeline: the writer of a log may become known later") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);
   discover::LogFile file = log_file();
@@ -302,7 +302,7 @@ TEST_CASE("job pipeline: who writes a log may be known later") {
   CHECK(out.batches[1].sources.at(0).id == out.batches[0].sources.at(0).id);
 }
 
-TEST_CASE("job pipeline: what the user blots out leaves neither in texts nor in parameters") {
+TEST_CASE("job pipeline: redacted text is neither in templates nor in parameters") {
   std::size_t where = 0;
   const auto redaction = Redaction::make({"customer-[a-z]+"}, where);
   REQUIRE(redaction);
@@ -322,7 +322,7 @@ TEST_CASE("job pipeline: what the user blots out leaves neither in texts nor in 
   CHECK(text.find("[redacted]") != text.npos);
 }
 
-/// The receiver's rule of docs/WIRE.md.
+/// Checks coverage by the receiver's rule (docs/WIRE.md).
 struct Ledger {
   std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> files;  // offset, lines
   std::uint64_t events = 0;

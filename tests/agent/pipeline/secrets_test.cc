@@ -48,7 +48,7 @@ TEST_CASE("secrets: known forms are blotted out") {
   }
 }
 
-TEST_CASE("secrets: what training prints stays as it is") {
+TEST_CASE("secrets: ordinary lines of training stay unchanged") {
   constexpr std::string_view kLines[] = {
       "step 5 | tokens: 4096 | tokens/s: 12345.6 | loss: 2.31",
       "consumed tokens = 1048576, token budget: 3e12",

@@ -1,4 +1,4 @@
-// Which source of a file a line belongs to.
+// The speakers of a file, and their sources.
 #include "agent/pipeline/speaker_table.h"
 
 #include <doctest/doctest.h>
@@ -33,9 +33,9 @@ TEST_CASE("a merged file has a source per speaker") {
   CHECK(table.find(speaker("", 4)).created);
   CHECK(table.find(speaker("", 5)).created);
   CHECK_FALSE(table.find(speaker("", 4)).created);
-  CHECK(table.find(speaker("")).created);           // nobody's line: the launcher
-  CHECK(table.find(speaker("", {}, 4)).created);    // a local rank is another one
-  CHECK(table.find(speaker("node-1", 4)).created);  // and so is another host's
+  CHECK(table.find(speaker("")).created);           // a line without a speaker: the launcher's
+  CHECK(table.find(speaker("", {}, 4)).created);    // a local rank is another speaker
+  CHECK(table.find(speaker("node-1", 4)).created);  // so is a rank of another host
   CHECK(table.size() == 5);
   for (const auto& known :
        {speaker("", 4), speaker("", 5), speaker(""), speaker("", {}, 4), speaker("node-1", 4)}) {
@@ -46,7 +46,7 @@ TEST_CASE("a merged file has a source per speaker") {
   CHECK(table.size() == 5);
 }
 
-TEST_CASE("speakers of a merged file are defined by what their lines say") {
+TEST_CASE("speakers of a merged file are defined by their lines") {
   const discover::LogFile file = file_of(wire::SourceKind::merged);
   SpeakerTable table(file);
   const auto ranked = table.definition(table.find(speaker("node-1", 4)).speaker);
@@ -74,7 +74,7 @@ TEST_CASE("a kernel message about a rank is the kernel's, and that rank's") {
   const std::size_t rank = table.find(whose).speaker;
   CHECK(rank != host);
   CHECK(table.find(speaker("")).speaker == host);
-  CHECK(table.find(speaker("node-1", 3)).speaker != rank);  // a line that says so itself
+  CHECK(table.find(speaker("node-1", 3)).speaker != rank);  // a line that names the rank itself
   CHECK_FALSE(table.find(whose).created);
   CHECK(table.find(Attribution{"node-1", Rank{3}, 2}).created);
   const auto source = table.definition(rank);

@@ -1,5 +1,5 @@
-// Lines on demand: what a recall finds is what a reader of the whole file would have found, and it
-// reads no more than the spans that were asked for.
+// Lines on demand: a recall finds the same lines as a reader of the whole file, and reads only the
+// requested spans.
 #include "agent/recall/recall.h"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ namespace {
 using segment::test::packs;
 using Lines = std::set<std::pair<std::string, std::uint64_t>>;  // file name, physical line
 
-/// Keeps what an agent ships.
+/// Keeps the batches that an agent ships.
 class Kept : public wire::Sender {
  public:
   bool send(wire::Batch batch) override {
@@ -135,7 +135,7 @@ MadeLog made_log(std::mt19937_64& random, bool merged) {
   return log;
 }
 
-/// What `all` has and `part` has not.
+/// The lines of `all` that `part` does not have.
 std::string less(const Lines& all, const Lines& part) {
   std::string text;
   for (const auto& [file, line] : all)
@@ -166,7 +166,7 @@ TEST_CASE("a recall finds each line that a full scan finds") {
   }
 }
 
-TEST_CASE("several templates at once give what each gives alone") {
+TEST_CASE("a request for several templates gives the lines of each") {
   std::mt19937_64 random(5);
   const l4::test::TempFolder folder;
   folder.file("a/rank0.log", made_log(random, false).text);
@@ -206,7 +206,7 @@ TEST_CASE("a recall reads the asked spans and nothing else") {
   }
   const auto path = folder.file("a/rank0.log", text);
   const ReadFolder read(folder.path());
-  // Whoever looks outside the span of line 4001 now would find more of them.
+  // A search outside the span of line 4001 would find more lines.
   for (const std::size_t line : {100U, 1000U, 2000U, 7000U, 8900U})
     text.replace(
         starts[line], 58,
@@ -215,7 +215,7 @@ TEST_CASE("a recall reads the asked spans and nothing else") {
     std::ofstream(path, std::ios::binary) << text;
   }
   CHECK(read.lines_of(read.recall("birch")) == Lines{{"a/rank0.log", 4001}});
-  // Asked for what stands there, it does look.
+  // A request for those lines reads that span, too.
   CHECK(read.recall("alder").size() == 8999 - 5);
 }
 
@@ -271,7 +271,7 @@ TEST_CASE("each that wants a template gets its own lines, though all are read on
   }
 }
 
-/// With one seed, in a file of half a megabyte.
+/// Asks for few lines in a random file of half a megabyte.
 void ask_sparingly(std::uint64_t seed) {
   CAPTURE(seed);
   std::mt19937_64 random(seed);
@@ -279,7 +279,7 @@ void ask_sparingly(std::uint64_t seed) {
   std::string text;
   for (int part = 0; part < 40; ++part) {
     text += made_log(random, false).text;
-    if (part % 8 == 3)  // words that stand far apart, in one long segment
+    if (part % 8 == 3)  // words far apart in one long segment
       for (int i = 0; i < 3000; ++i)
         text += i % 1000 == 7 ? message(kWords[static_cast<std::size_t>(part / 8)], random) + '\n'
                               : fmt::format("elm {} grew by the river\n", i);
@@ -313,8 +313,8 @@ void ask_sparingly(std::uint64_t seed) {
   }
 }
 
-TEST_CASE("what is asked for sparingly is the first of what there is") {
-  ask_sparingly(2'756'450'137);  // what stands before a place comes in two pieces
+TEST_CASE("a request for few lines gives the first ones") {
+  ask_sparingly(2'756'450'137);  // the text before a span comes in two pieces
   ask_sparingly(std::random_device{}());
 }
 
@@ -341,7 +341,7 @@ TEST_CASE("lines of a rotated log are those of its physical files") {
   std::string offset;
   for (const std::string& file : files) {
     MadeLog log = made_log(random, false);
-    if (file != files.back()) log.text.pop_back();  // its last line was never ended
+    if (file != files.back()) log.text.pop_back();  // its last line has no end
     offset += "x";
     // Later files have later times.
     for (std::size_t at = log.text.find("10:0"); at != std::string::npos;

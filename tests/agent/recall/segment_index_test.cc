@@ -11,7 +11,7 @@ namespace {
 wire::Segment segment(std::uint32_t number, std::vector<std::uint32_t> templates) {
   wire::Segment made;
   made.source = SourceId{number / 7000};
-  made.bytes = {number * 10'000, number * 10'000 + 9'000};  // no two in a span
+  made.bytes = {number * 10'000, number * 10'000 + 9'000};  // each in a span of its own
   made.lines = {number * 10 + 1, number * 10 + 9};
   if (number % 4 != 0) made.end = TimeMs{Millis{1'700'000'000'000 - number}};
   for (const std::uint32_t id : templates)
@@ -82,7 +82,7 @@ TEST_CASE("short segments of a source share a span") {
   CHECK(one[0].first_line == one[0].bytes.from / 100 + 1);
 }
 
-TEST_CASE("what stands once in a long segment is known to the record") {
+TEST_CASE("a template that occurs once in a long segment gets a span of its record") {
   SegmentIndex index;
   wire::Segment one = segment(0, {1, 2});
   one.bytes = {0, 4'000'000};

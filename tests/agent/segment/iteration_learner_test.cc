@@ -1,5 +1,5 @@
-// The marker of a framework that no pack knows, found from its lines alone. The learner is asked
-// through the segmenter, as in production, with templates that have no role.
+// The learner finds the marker of a framework without a rule pack. It is called by the segmenter,
+// as in production, with templates that have no role.
 #include "agent/segment/iteration_learner.h"
 
 #include <doctest/doctest.h>
@@ -18,12 +18,12 @@
 namespace l4::segment {
 namespace {
 
-/// Iteration i's line.
+/// The line of iteration i.
 using LineOf = std::function<std::string(int)>;
 
 struct Learned {
   std::vector<std::int64_t> completed;
-  std::string marker;  ///< text of its template; empty if none was found
+  std::string marker;  ///< text of the marker's template; empty if none was found
 };
 
 /// Reads lines one second apart as one source without any rule pack.
@@ -58,7 +58,7 @@ std::vector<std::string> repeat(const LineOf& line_of, int times) {
   return lines;
 }
 
-/// Each completed number stands in the list once, one step after the one before.
+/// True if each completed number occurs once, one step after the previous one.
 bool is_steady(const std::vector<std::int64_t>& numbers, std::int64_t step) {
   for (std::size_t i = 1; i < numbers.size(); ++i)
     if (numbers[i] - numbers[i - 1] != step) return false;
@@ -136,7 +136,7 @@ TEST_CASE("frameworks with a pack are found without it") {
   }
 }
 
-TEST_CASE("what counts, but not iterations, is no marker") {
+TEST_CASE("numbers that count other things are no marker") {
   const std::vector<std::pair<const char*, LineOf>> rows{
       {"date",
        [](int i) { return fmt::format("2026-11-{:02} backup of the day is ready", i % 28 + 1); }},
@@ -230,7 +230,7 @@ TEST_CASE("a step kept in a float, one that leaps, one that every rank prints") 
   CHECK(last([](int i) { return fmt::format("step {} done in 2.{} s", i / 4, i); }) == 10);
 }
 
-TEST_CASE("a bar is one thing, whatever it draws; a loading bar is no marker") {
+TEST_CASE("all drawings of a bar are one marker; a loading bar is no marker") {
   const auto bar = [](const char* what, int i) {
     return fmt::format("{}{:3}%|{:<10}| {}/80 [00:0{}<00:09, 1.{}1it/s]", what, i * 100 / 80,
                        std::string(static_cast<std::size_t>(i) / 8, '#'), i, i % 9, i % 9);

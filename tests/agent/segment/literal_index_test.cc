@@ -18,7 +18,7 @@ LiteralIndex index_of(const std::vector<std::string>& literals) {
 
 }  // namespace
 
-TEST_CASE("literal index: what stands in a message is found at any place") {
+TEST_CASE("literal index: a literal is found at any position of a message") {
   const std::vector<std::string> literals{"iteration ", "iter", "ration 5", "samples/s",
                                           "iteration "};
   const LiteralIndex index = index_of(literals);
@@ -33,7 +33,7 @@ TEST_CASE("literal index: what stands in a message is found at any place") {
   }
 }
 
-TEST_CASE("literal index: what shares no four bytes with a message is told apart") {
+TEST_CASE("literal index: a literal that shares no four bytes with a message is ruled out") {
   const LiteralIndex index = index_of({"elapsed time", "loss: "});
   CHECK(index.may_hold("step 7, loss: 2.5") == std::vector<bool>{false, true});
   CHECK(index.may_hold("abc") == std::vector<bool>{false, false});

@@ -18,11 +18,11 @@
 namespace l4::segment::test {
 namespace {
 
-/// Keeps what an agent ships.
+/// Keeps the batches that an agent ships.
 class Collector final : public wire::Sender {
  public:
   bool send(wire::Batch batch) override {
-    // Over the wire, as from a node far away.
+    // Encoded and decoded, as over a network.
     auto decoded = wire::decode(wire::encode(batch));
     if (!decoded) throw std::runtime_error(decoded.error().text());
     batches.push_back(std::move(*decoded));
@@ -36,7 +36,7 @@ struct Sums {
   std::uint32_t count = 0;
 };
 
-/// Everything of the batches, by source where it matters.
+/// Sums up the batches, by source if that matters.
 struct Gathered {
   std::map<SourceId, wire::SourceDefinition> sources;
   std::map<std::uint16_t, std::string> timer_names;
@@ -87,7 +87,7 @@ void summarise(const Gathered& all, Reading& reading) {
   for (const auto& [name, sums] : all.timers) reading.timers[name] = sums.ms / sums.count;
 }
 
-/// A folder that is gone at the end.
+/// A folder that is removed at the end.
 struct TemporaryFolder {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / fmt::format("l4_packs_{}", ::getpid());

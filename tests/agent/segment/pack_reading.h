@@ -1,6 +1,6 @@
-// What an agent makes of one file, as text to compare: marker, iterations, stages, timers.
+// Reads one file like an agent, and gives marker, iterations, stages and timers for comparison.
 //
-// The file goes the whole way: decoder, Drain, rule packs, segmenter, batches.
+// The file passes decoder, Drain, rule packs, segmenter and batches.
 #pragma once
 
 #include <filesystem>
@@ -13,24 +13,23 @@
 namespace l4::segment::test {
 
 struct Reading {
-  std::string marker;  ///< text of its template; empty if none was found
+  std::string marker;  ///< text of the marker's template; empty if none was found
   std::vector<std::string> frameworks;
-  /// Completed iterations of each run, of the speaker that completed most; counted ones are left
-  /// out.
+  /// Completed iterations of each run, from the speaker that completed most; without counted ones.
   std::vector<std::vector<std::int64_t>> iterations;
   std::uint64_t counted = 0;             ///< signs of progress that were counted
-  std::vector<std::string> stages;       ///< of all speakers, in the order of the lines
+  std::vector<std::string> stages;       ///< stages of all speakers, in the order of the lines
   std::map<std::string, double> timers;  ///< name to mean, in ms
-  std::uint64_t finished = 0, teardown = 0, aftermath = 0;  ///< templates marked so
+  std::uint64_t finished = 0, teardown = 0, aftermath = 0;  ///< numbers of such templates
 
   std::string text() const;
 };
 
 Reading read_file(const std::filesystem::path& file, const RulePackSet& packs);
 
-/// The packs that ship, loaded once.
+/// The shipped packs, loaded once.
 const RulePackSet& packs();
-/// The same without some.
+/// The shipped packs without some.
 RulePackSet packs_without(const std::vector<std::string>& names);
 
 }  // namespace l4::segment::test

@@ -1,5 +1,6 @@
-// Every rule pack on a small log of its framework (packs/NAME.log, made for this), and the learner
-// in its place. L4_UPDATE_GOLDEN=1 writes packs/NAME.expected anew: read the difference.
+// Reads a small log of each framework (packs/NAME.log, made for this test) with its rule pack, and
+// with the learner instead. L4_UPDATE_GOLDEN=1 writes packs/NAME.expected again: read the
+// difference.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ std::string content(const std::filesystem::path& file) {
 /// Packs that name the iteration in a line of the log.
 std::vector<std::string> marking_packs(const std::filesystem::path& log) {
   std::vector<std::string> removed;
-  while (true) {  // one pack may stand behind another
+  while (true) {  // without the first pack, another may name it
     const RulePackSet left = test::packs_without(removed);
     const std::size_t before = removed.size();
     std::ifstream file(log);
@@ -78,7 +79,7 @@ TEST_CASE("the learner finds each framework's marker where its pack is missing")
     CHECK(std::ranges::includes(known, learned));
     CHECK(learned.size() * 2 >= known.size());
     REQUIRE_FALSE(learned.empty());
-    CHECK(*known.rbegin() - *learned.rbegin() <= 1);  // the last may have words of its own behind
+    CHECK(*known.rbegin() - *learned.rbegin() <= 1);  // the last line may be worded differently
   }
 }
 

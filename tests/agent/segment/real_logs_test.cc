@@ -1,5 +1,5 @@
-// Recorded logs of real jobs, where they stand beside the checkout: the marker is found in every
-// file that has one, and the framework is known.
+// Recorded logs of real jobs, if they are beside the checkout: the marker is found in every file
+// that has one, and the framework is recognised.
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The packs that ship: each framework's own line, the iteration it marks, and the lines that only
-// look like one.
+// The shipped packs: each framework's marker line, the iteration that it marks, and lines that only
+// resemble a marker.
 #include "agent/segment/rule_pack.h"
 
 #include <doctest/doctest.h>
@@ -218,7 +218,7 @@ TEST_CASE("ends, teardown noise and progress") {
   CHECK_FALSE(packs().classify("RuntimeError: CUDA error: unknown error").teardown);
 }
 
-TEST_CASE("what is said once something has failed, and a signal, which may be all that is said") {
+TEST_CASE("lines printed after a failure, and a signal, which may be the only line") {
   const auto is_aftermath = [](std::string_view line) { return packs().classify(line).aftermath; };
   CHECK(is_aftermath("api.py:984] failed (exitcode: 1) local_rank: 0 (pid: 4121) of binary: /py"));
   CHECK_FALSE(is_aftermath("api.py:984] failed (exitcode: -9) local_rank: 0 (pid: 4121) of: /py"));

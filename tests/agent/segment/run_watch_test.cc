@@ -1,4 +1,4 @@
-// Where a new run begins in a file that holds several, and where it only looks like one.
+// New runs in a file that holds several, and lines that only resemble the begin of a run.
 #include "agent/segment/run_watch.h"
 
 #include <doctest/doctest.h>
@@ -45,7 +45,7 @@ class WatchFeed {
   int line_ = 0;
 };
 
-TEST_CASE("a number that is back where the run began is a new run") {
+TEST_CASE("a number that falls back to the run's first is a new run") {
   WatchFeed feed;
   for (const int i : {1, 10, 20, 30, 1, 10, 20}) feed.mark(i);
   CHECK(feed.begun == std::vector<int>{5});
@@ -62,9 +62,9 @@ TEST_CASE("numbers that go back a little are the same run") {
   WatchFeed feed;
   for (int i = 1; i <= 60; ++i) {
     feed.mark(i);
-    if (i > 20) feed.mark(i - 4);  // said late
+    if (i > 20) feed.mark(i - 4);  // printed late
   }
-  feed.mark(1, 7);  // another speaker counts for itself
+  feed.mark(1, 7);  // another speaker has its own numbers
   CHECK(feed.begun.empty());
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("a banner said again after the run came to something is a new run") {
 TEST_CASE("a banner of several speakers is one") {
   WatchFeed feed;
   for (int rank = 0; rank < 40; ++rank) {
-    feed.banner();  // who cannot be told apart
+    feed.banner();  // speakers without distinct prefixes
     feed.words(5, Level::error);
   }
   for (std::size_t rank = 1; rank < 40; ++rank) feed.banner(rank);
@@ -108,7 +108,7 @@ TEST_CASE("numbers that jump to and fro count nothing, and begin no runs") {
   for (int i = 0; i < 3000; ++i) feed.mark(random() % 250'000);
   CHECK(feed.restless());
   CHECK(feed.begun.size() == begun);
-  for (int i = 1; i < 200; ++i) feed.mark(i);  // a program that counts comes after it
+  for (int i = 1; i < 200; ++i) feed.mark(i);  // then a program that counts iterations begins
   CHECK_FALSE(feed.restless());
   feed.mark(1);
   CHECK(feed.begun.size() == begun + 1);
@@ -172,11 +172,11 @@ TEST_CASE("a number that falls within an epoch, or when epochs begin anew, is le
   counter.enter(1, false);
   CHECK(counter.count(50, std::nullopt) == 50);
   CHECK(counter.count(30, std::nullopt) == 30);
-  counter.enter(7, false);  // on a line of its own, which may speak of anything
+  counter.enter(7, false);  // on a line of its own, which may have another meaning
   CHECK(counter.count(1, std::nullopt) == 1);
   counter.enter(9, true);
   CHECK(counter.count(2, std::nullopt) == 2);
-  counter.enter(12, true);  // a hole in the log
+  counter.enter(12, true);  // epochs are missing in the log
   CHECK(counter.count(1, std::nullopt) == 3);
 }
 

@@ -1,4 +1,4 @@
-// Where the events of a source are cut, and that nothing is lost at the cuts.
+// The segmenter cuts at the right records, and loses none.
 #include "agent/segment/segmenter.h"
 
 #include <doctest/doctest.h>
@@ -131,7 +131,7 @@ TEST_CASE("stages cut segments and end where their last line says") {
   CHECK(stages == " init model_build training checkpoint_save training");
 }
 
-TEST_CASE("a stage that is over is not told as the last one, though no line follows") {
+TEST_CASE("a stage that has ended is not the last stage, even if no line follows") {
   Feed feed;
   feed.line(step(1), 1000);
   feed.line("> saving checkpoint at iteration 1 to /mnt/ckpt ...", 1100);
@@ -315,7 +315,7 @@ TEST_CASE("a clock that jumps to and fro cuts nothing, until it goes on") {
   CHECK(feed.segments.size() > before + 50);
 }
 
-TEST_CASE("of many parameters some are kept, and of each template the first") {
+TEST_CASE("some of many parameters are kept, and the first of each template") {
   const auto fed = [](Feed& feed) {
     for (int i = 0; i < 400; ++i)
       feed.line(fmt::format("worker {} died: exit code {}", std::string(1 + i % 5, 'w'), i), 5,

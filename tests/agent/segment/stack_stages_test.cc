@@ -1,4 +1,4 @@
-// Which stage a stack belongs to: the innermost known function, and training stays training.
+// The innermost known function gives the stage of a stack, and training stays training.
 #include "agent/segment/stack_stages.h"
 
 #include <doctest/doctest.h>

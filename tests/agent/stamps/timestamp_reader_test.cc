@@ -112,7 +112,7 @@ TEST_CASE("timestamp: lines without one") {
   }
 }
 
-TEST_CASE("timestamp: zone, year and what cannot be known") {
+TEST_CASE("timestamp: zone, year, and times that cannot be known") {
   TimestampReader east{std::chrono::hours{8}, std::nullopt};
   CHECK(to_rfc3339(*east.read("2024-01-01 10:00:00 x")->time) == "2024-01-01T02:00:00.000Z");
   CHECK(to_rfc3339(*east.read("2024-01-01T10:00:00Z x")->time) == "2024-01-01T10:00:00.000Z");
@@ -122,7 +122,7 @@ TEST_CASE("timestamp: zone, year and what cannot be known") {
   REQUIRE(unknown);
   CHECK_FALSE(unknown->time);
   CHECK(unknown->level == Level::warning);
-  // A full stamp of the same source settles the year, across its end, too.
+  // A full stamp of the same source gives the year, also across its end.
   blind.read("2023-12-31T23:59:00Z x");
   CHECK(to_rfc3339(*blind.read("W0101 00:00:19.600 f.cpp:1] x")->time) ==
         "2024-01-01T00:00:19.600Z");
@@ -146,7 +146,7 @@ std::vector<std::string> golden_lines() {
   return lines;
 }
 
-/// What the checks of the table's rows try: one line for each format and beginning.
+/// Lines for the checks of the table's rows: one for each format and first character.
 std::vector<std::string> sample_lines() {
   std::vector<std::string> lines;
   for (const StampRow& row : kStampRows) lines.emplace_back(row.line);

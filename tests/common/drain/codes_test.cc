@@ -11,7 +11,7 @@ Result<CodeList> read(const std::string& text) {
   return parse_codes(text, "masks.toml");
 }
 
-TEST_CASE("config/masks.toml is the list that is compiled in") {
+TEST_CASE("config/masks.toml equals the built-in list") {
   const auto list = read_codes(std::string(L4_SOURCE_DIR) + "/config/masks.toml");
   REQUIRE(list);
   CHECK(list->rules() == default_codes().rules());

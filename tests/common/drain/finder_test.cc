@@ -1,4 +1,4 @@
-// A finder gives what the miner gives, with and without outlines, frozen or not.
+// A finder gives the same templates as the miner, with and without outlines, frozen or not.
 #include "common/drain/finder.h"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ std::string line(std::mt19937_64& random) {
   }
 }
 
-TEST_CASE("a finder finds what the miner finds") {
+TEST_CASE("a finder finds the same templates as the miner") {
   const std::uint64_t seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937_64 random(seed);

@@ -10,7 +10,7 @@
 namespace l4::drain {
 namespace {
 
-/// A log of a few kinds of lines, some of whose words may be replaced by words of no meaning.
+/// A log of a few kinds of lines, in which random words may replace some words.
 class Speaker {
  public:
   static constexpr int kKinds = 40;
@@ -22,7 +22,7 @@ class Speaker {
   }
   bool chance(unsigned one_in) { return random_() % one_in == 0; }
 
-  /// A line of a kind, which both halves name; `odd` of its words (0 or 1) is another one.
+  /// A line of a kind, which both halves name; `odd` of its words (0 or 1) are replaced.
   std::string line(int kind, int odd) {
     std::vector<std::string> words{"NCCL", "INFO",     "comm", number(), "rank",    number(),
                                    "uses", name(kind), "ring", "of",     name(kind)};
@@ -50,7 +50,7 @@ class Speaker {
 
 constexpr int kLongEnough = 12 * 4096;
 
-/// Lines of which one in `one_in` has an odd word.
+/// Lines, of which one in `one_in` has a replaced word.
 void say(TemplateMiner& miner, Speaker& speaker, int lines, unsigned one_in) {
   for (int i = 0; i < lines; ++i)
     miner.learn(speaker.line(speaker.kind(), speaker.chance(one_in) ? 1 : 0));

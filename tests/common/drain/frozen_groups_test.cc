@@ -26,7 +26,7 @@ std::vector<std::string> lines(int from, int to) {
 
 }  // namespace
 
-TEST_CASE("a frozen miner finds what it found before") {
+TEST_CASE("a frozen miner finds the same templates as before") {
   TemplateMiner miner;
   for (const std::string& line : lines(0, 60)) miner.learn(line);
   const std::vector<std::string> asked = lines(30, 140);

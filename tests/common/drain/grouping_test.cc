@@ -10,7 +10,7 @@
 namespace l4::drain {
 namespace {
 
-/// Groups of `open file WORD now`, asked again after all of them are known.
+/// Groups of `open file WORD now`, found after all rows were inserted.
 std::size_t groups_of(Grouping& grouping, const std::vector<std::string>& words) {
   std::set<GroupId> groups;
   for (const int round : {0, 1}) {
@@ -27,7 +27,7 @@ TEST_CASE("grouping: the fifth value of a place makes one group, whichever came 
   CHECK(groups_of(grouping, {"alpha", "beta", "gamma", "delta", "eta"}) == 1);
 }
 
-TEST_CASE("grouping: values of what was forgotten no longer count") {
+TEST_CASE("grouping: values of forgotten groups no longer count") {
   for (const std::size_t kept : {0U, 1U, 2U, 3U}) {
     CAPTURE(kept);
     Grouping grouping({.values_min = 5});
@@ -46,7 +46,7 @@ TEST_CASE("grouping: values of what was forgotten no longer count") {
   }
 }
 
-TEST_CASE("grouping: what was saved goes on as if it had not been") {
+TEST_CASE("grouping: a saved grouping continues as if it had not been saved") {
   const std::vector<std::string> words{"alpha", "beta", "gamma", "delta"};
   for (std::size_t known = 0; known <= words.size(); ++known) {
     Grouping live({.values_min = 5});
@@ -63,7 +63,7 @@ TEST_CASE("grouping: what was saved goes on as if it had not been") {
   }
 }
 
-TEST_CASE("grouping: memory is bounded, and what has become one group stays one") {
+TEST_CASE("grouping: memory is bounded, and merged groups stay merged") {
   Grouping grouping({.rows_max = 400, .values_min = 5});
   CHECK(groups_of(grouping, {"alpha", "beta", "gamma", "delta", "eta"}) == 1);
   for (int i = 0; i < 2'000; ++i) {

@@ -44,7 +44,7 @@ TEST_CASE("wild tokens cover words, not codes") {
   CHECK_FALSE(covers(row("a <*>"), row("a b c")));
 }
 
-TEST_CASE("a frame raises what looks like a value, unless too few words are left") {
+TEST_CASE("a frame raises soft tokens, unless too few words are left") {
   CHECK(text(frame_of(row("load rdd_<*> from a.b.c now"))) == "load <*> from <*> now");
   CHECK(text(frame_of(row("load user=root uid=<*> now"))) == "load user=<*> uid=<*> now");
   CHECK(text(frame_of(row("a.b c.d e"))) == "a.b c.d e");

@@ -13,7 +13,7 @@
 namespace l4::drain {
 namespace {
 
-/// Lines over few words, so that holes, patterns and merges happen often.
+/// Lines of few words, so that holes, patterns and merges are frequent.
 std::vector<std::string> lines_of(std::uint32_t seed, std::size_t count, std::size_t words) {
   std::mt19937 random(seed);
   std::vector<std::string> lines(count);
@@ -40,7 +40,7 @@ std::vector<std::string> lines_of(std::uint32_t seed, std::size_t count, std::si
   return lines;
 }
 
-/// Which lines are together, by the first line of each group.
+/// For each line the first line of its group.
 std::vector<std::size_t> partition(const TemplateMiner& miner,
                                    const std::vector<std::string>& lines) {
   std::map<LocalTemplateId, std::size_t> first;
@@ -181,7 +181,7 @@ TEST_CASE("templates and memo are bounded, the least recently used go first") {
   CHECK(miner.at(LocalTemplateId(1)).text.empty());
 }
 
-TEST_CASE("what is forgotten is told once, with its aliases, and never comes again") {
+TEST_CASE("forgotten templates are reported once, with their aliases, and never return") {
   const std::uint32_t seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937 random(seed);
@@ -245,7 +245,7 @@ std::string line_of(std::string_view form, std::mt19937& random) {
   return line;
 }
 
-TEST_CASE("a miner that is given outlines learns the same as one that is not") {
+TEST_CASE("a miner learns the same with outlines as without") {
   constexpr std::string_view kForms[] = {
       "iteration #/ # | loss #.#E-# | time (ms): #.# | lr -#.#e-#",
       "Xid (PCI:#:#:#): #, pid=#",
