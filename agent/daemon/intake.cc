@@ -10,7 +10,8 @@ constexpr std::size_t kWarningsMax = 64;
 constexpr std::size_t kHeldOverhead = 64;
 constexpr int kDoublingsMax = 6;
 
-pipeline::FilePosition part_of(const tail::TextPosition& place, std::optional<std::uint64_t> lines) {
+pipeline::FilePosition part_of(const tail::TextPosition& place,
+                               std::optional<std::uint64_t> lines) {
   return {place.path, place.file, place.offset, place.known, lines};
 }
 

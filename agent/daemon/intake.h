@@ -102,8 +102,8 @@ class Intake : public tail::Sink {
     std::optional<Millis> doubt_at;  ///< its ranks have left: what comes later may be another's
     int doubts = 0;
     std::optional<pipeline::FilePosition> here;  ///< where what is given next stands
-    bool at_end = true;                  ///< all that was known of the file was given
-    std::optional<Millis> quiet_since;   ///< and may be no end of a line
+    bool at_end = true;                          ///< all that was known of the file was given
+    std::optional<Millis> quiet_since;           ///< and may be no end of a line
   };
 
   struct Neighbour {
