@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
+
 namespace l4::agent {
 namespace {
 
@@ -24,6 +26,7 @@ std::vector<FilePart> parts_of(const discover::LogFile& file) {
 }
 
 const FilePart& part_of_line(const std::vector<FilePart>& parts, std::uint64_t line) {
+  L4_CHECK(!parts.empty(), "line {} is asked of a log without parts", line);
   std::size_t at = parts.size() - 1;
   while (at > 0 && parts[at].lines_before >= line) --at;
   return parts[at];

@@ -12,6 +12,7 @@
 #include "agent/file_parts.h"
 #include "agent/part_reading.h"
 #include "agent/recall/segment_index.h"
+#include "common/base/check.h"
 #include "common/drain/finder.h"
 
 namespace l4::agent {
@@ -109,6 +110,7 @@ void NodeAgent::State::read_file(OpenFile& open, std::span<char> chunk,
 }
 
 void NodeAgent::State::batch(wire::Batch&& batch) {
+  L4_CHECK(sender != nullptr, "agent {} ships batch {} outside read_all()", name, sequence);
   batch.agent = name;
   batch.sequence = sequence++;
   sender->send(std::move(batch));

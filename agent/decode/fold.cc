@@ -4,6 +4,7 @@
 
 #include "agent/decode/stack.h"
 #include "agent/text/scan.h"
+#include "common/base/check.h"
 
 namespace l4::decode {
 namespace {
@@ -352,6 +353,8 @@ void Folder::split(Fold& fold) {
 }
 
 void Folder::end(std::size_t index) {
+  L4_CHECK(index < open_.size() && voices_.size() == open_.size(), "fold {} of {} with {} voices",
+           index, open_.size(), voices_.size());
   const auto at = static_cast<std::ptrdiff_t>(index);
   emit(*open_[index]);
   spare_.push_back(std::move(open_[index]));

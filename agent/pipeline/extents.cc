@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/base/check.h"
+
 namespace l4::pipeline {
 namespace {
 
@@ -67,6 +69,8 @@ void Extents::cover(decode::LinePosition to, bool all, wire::Batch& batch) {
     const bool over = !last && next.bytes <= to.bytes;
     const decode::LinePosition end = over ? next : to;
     if (end.bytes < first.at.bytes) break;
+    L4_CHECK(!first.to || *first.to >= first.offset, "a range ends at {} before it begins at {}",
+             *first.to, first.offset);
     const std::uint64_t size = first.to ? *first.to - first.offset : end.bytes - first.at.bytes;
     const std::uint64_t lines = end.lines - std::min(end.lines, first.at.lines);
     first.known = std::max(first.known, first.offset + size);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/pipeline/redaction.h"
+#include "common/base/check.h"
 #include "common/wire/codec.h"
 #include "common/wire/parameters.h"
 
@@ -112,6 +113,8 @@ void JobPipeline::set_known(LogNumber number, const wire::FileId& file, std::uin
 
 void JobPipeline::feed(LogNumber number, std::string_view bytes) {
   LogState& log = at(number);
+  L4_CHECK(log.decoder != nullptr, "log {} is fed {} bytes before a part begins", number,
+           bytes.size());
   log.dirty = true;
   log.decoder->feed(bytes);
 }
@@ -245,9 +248,12 @@ segment::TemplateTraits& JobPipeline::traits_of(LocalTemplateId id, const decode
     found.role = packs_->classify(record.text);
     known_packs_.insert(found.role.packs.begin(), found.role.packs.end());
     found.names_epoch = segment::epoch_in(record.text).has_value();
-    for (const segment::Timer* timer : found.role.timers)
-      found.timer_ids.push_back(
-          static_cast<std::uint16_t>(std::ranges::find(timers_, timer) - timers_.begin()));
+    for (const segment::Timer* timer : found.role.timers) {
+      const auto at = static_cast<std::size_t>(std::ranges::find(timers_, timer) - timers_.begin());
+      L4_CHECK(at < timers_.size(), "timer {} is not among the {} of the rule packs", timer->name,
+               timers_.size());
+      found.timer_ids.push_back(static_cast<std::uint16_t>(at));
+    }
   }
   found.level = std::max(found.level, record.level);
   return found;
@@ -412,6 +418,8 @@ void JobPipeline::ship_segments(LogState& log) {
   decode::LinePosition end;
   for (std::size_t i = 0; i < staged.size(); ++i) {
     const std::size_t events = staged[i].events.size() + staged[i].order.size();
+    L4_CHECK(staged_ > 0 && staged_events_ >= events,
+             "{} segments and {} events are staged, not {}", staged_, staged_events_, events);
     --staged_;
     staged_events_ -= events;
     batch_events_ += events;

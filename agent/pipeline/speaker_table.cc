@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
+
 namespace l4::pipeline {
 namespace {
 
@@ -75,6 +77,7 @@ std::optional<Rank> SpeakerTable::voted_rank() const {
 }
 
 wire::SourceDefinition SpeakerTable::definition(std::size_t speaker) const {
+  L4_CHECK(speaker < keys_.size(), "speaker {} of {} in {}", speaker, keys_.size(), file_->name);
   const Key& key = keys_[speaker];
   wire::SourceDefinition source;
   source.path = file_->name;

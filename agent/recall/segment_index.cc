@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "agent/recall/varint.h"
+#include "common/base/check.h"
 
 namespace l4::recall {
 namespace {
@@ -77,6 +78,8 @@ void SegmentIndex::add(const wire::Segment& segment, std::span<const wire::ByteR
       add_place(event.id, place);
       continue;
     }
+    L4_CHECK(i < where.size(), "a segment of {} events has ranges for {}", segment.events.size(),
+             where.size());
     const auto own = static_cast<std::uint32_t>(spans_.size());
     spans_.push_back({segment.source, where[i], event.first_line,
                       event.first_time ? event.first_time : segment.end});

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "common/base/check.h"
+
 namespace l4::segment {
 namespace {
 
@@ -29,6 +31,7 @@ void each_place(std::string_view text, Visit visit) {
 }  // namespace
 
 std::uint32_t LiteralIndex::add(std::string_view literal) {
+  L4_CHECK(starts_.empty(), "literal {} is added after build()", literal);
   literals_.emplace_back(literal);
   return size_++;
 }
@@ -57,6 +60,7 @@ void LiteralIndex::build() {
 }
 
 std::vector<bool> LiteralIndex::may_hold(std::string_view message) const {
+  L4_CHECK(short_.size() == size_, "{} of {} literals are built", short_.size(), size_);
   std::vector<bool> found = short_;
   if (entries_.empty()) return found;
   each_place(message, [&](std::uint32_t bytes) {

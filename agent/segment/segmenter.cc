@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
 #include "common/wire/parameters.h"
 
 namespace l4::segment {
@@ -185,6 +186,7 @@ wire::EventCount& Segmenter::event_of(LocalTemplateId id) {
 
 void Segmenter::note_where(std::size_t event, const decode::Record& record) {
   if (event == where_.size()) where_.push_back(record.bytes);
+  L4_CHECK(event < where_.size(), "event {} of a segment with {} ranges", event, where_.size());
   wire::ByteRange& where = where_[event];
   where = {std::min(where.from, record.bytes.from), std::max(where.to, record.bytes.to)};
   // A traceback with other lines in between ends after records that began later.
@@ -251,6 +253,8 @@ void Segmenter::add_parameters(const decode::Record& record, LocalTemplateId id)
 }
 
 void Segmenter::add_timers(const decode::Record& record, const TemplateTraits& traits) {
+  L4_CHECK(traits.timer_ids.size() == traits.role.timers.size(), "{} ids for {} timers",
+           traits.timer_ids.size(), traits.role.timers.size());
   traits.timer_hints.resize(traits.role.timers.size());
   for (std::size_t i = 0; i < traits.role.timers.size(); ++i) {
     const Timer& timer = *traits.role.timers[i];

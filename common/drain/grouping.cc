@@ -31,8 +31,8 @@ GroupId Grouping::insert(const Row& row, bool general) {
   opened = adopt_merged() || opened;
   Variants& variants = variants_.at(owner);
   if (opened) {
-    see(variants, row,
-        general);  // before a group holds the row, so that a merge does not move its values
+    // Before a group holds the row, so that a merge does not move its values.
+    see(variants, row, general);
     regroup(variants);
   }
   const auto [at, created] = variants.groups.try_emplace(project(row, variants.positions), next_);
@@ -101,8 +101,8 @@ bool Grouping::adopt(ClassId from, ClassId to) {
   for (const auto& [projection, id] : old.groups) {
     Group& group = groups_.at(id);
     group.owner = to;
-    see(variants, group.row.row(),
-        false);  // the rows of its groups show every value of a closed position
+    // The rows of its groups show every value of a closed position.
+    see(variants, group.row.row(), false);
     const auto [place, created] = variants.groups.try_emplace(projection, id);
     if (!created) place->second = unite(place->second, id);
   }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/check.h"
+
 namespace l4::drain {
 
 template <class Key, class Value>
@@ -21,6 +23,7 @@ class SortedTable {
     keys_.reserve(entries.size());
     values_.reserve(entries.size());
     for (auto& [key, value] : entries) {
+      L4_CHECK(keys_.empty() || keys_.back() < key, "key {} is there twice", key);
       keys_.push_back(key);
       values_.push_back(value);
     }

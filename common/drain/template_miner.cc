@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/base/flat_table.h"
 #include "common/base/outline_memo.h"
 #include "common/drain/flood.h"
@@ -143,6 +144,7 @@ std::optional<TemplateMatch> TemplateMiner::State::by_half(const MaskedLine& lin
 
 TemplateMatch TemplateMiner::State::learn_row(std::string_view message, const MaskedLine& line,
                                               bool alert) {
+  L4_CHECK(!frozen, "line {} is learned after freeze()", stats.lines);
   const Skeleton skeleton = line.skeleton;
   const std::uint64_t changes_before = changes;
   const GroupId id = grouping.insert(masked_row(message, codes));
@@ -270,6 +272,7 @@ void TemplateMiner::State::drop_aliases() {
 
 void TemplateMiner::State::forget_entry(std::uint32_t id) {
   const auto at = entries.find(id);
+  L4_CHECK(at != entries.end(), "template {} is forgotten but not among {}", id, entries.size());
   if (at->second.log_template.alias_of) --aliases;
   entries.erase(at);
   changed.erase(id);
