@@ -28,7 +28,7 @@ struct Envelope {
 /// Empty if the line is not wrapped.
 std::optional<Envelope> open_envelope(std::string_view line, std::string& scratch);
 
-/// Whether some envelope begins like the line: spares most lines the attempt.
+/// True if some envelope begins with the line's first character; false for most lines.
 bool may_be_wrapped(std::string_view line);
 
 }  // namespace l4::decode

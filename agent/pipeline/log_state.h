@@ -60,7 +60,7 @@ struct LogState {
   std::optional<Millis> waits_since, mixed_since, line_since;
   std::uint64_t line_from = 0;
   std::map<std::uint64_t, decode::LinePosition>
-      begins;  ///< of parts in the joined text, by file key
+      begins;  ///< begins of parts in the text, by file key
 };
 
 }  // namespace l4::pipeline

@@ -34,7 +34,7 @@ struct LiteralRule {
   std::uint32_t literal = 0;    ///< number of the longest of `contains` in the set's index
 };
 
-/// Whether one rank prints the marker for the whole job, or every rank for itself.
+/// The speakers of a marker: one rank for the whole job, or every rank for itself.
 enum class IterationSpeaker : std::uint8_t { one, all };
 
 struct IterationMarker {
@@ -110,8 +110,8 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
-/// Where the number stood in the last line that was searched. Lines of the same outline have it at
-/// the same place, shifted by the lengths of the numbers before it.
+/// Position of the number in the last line that was searched. In lines of the same outline it is
+/// shifted only by the lengths of the numbers before it.
 struct ReadHint {
   std::uint64_t outline = 0;  ///< Outline::collapsed of the line
   std::size_t at = 0;         ///< position of `after` in it

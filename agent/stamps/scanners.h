@@ -1,4 +1,4 @@
-// What the scanners of time stamps share.
+// Functions that the scanners of time stamps share.
 //
 // A scanner is one function for one way to print a time: it reads the front of a line into a
 // RawStamp, or returns false. `line` is never empty and begins with a character that the format's
