@@ -144,32 +144,6 @@ std::size_t dtw_symbols(SequenceView a, SequenceView b) {
       [&](std::size_t i, std::size_t j) { return a[i] == b[j] ? 0U : 1U; }, whole);
 }
 
-double dtw_absolute(std::span<const double> a, std::span<const double> b) {
-  const auto magnitude = [](std::span<const double> values) {
-    return std::accumulate(values.begin(), values.end(), 0.0,
-                           [](double sum, double value) { return sum + std::abs(value); });
-  };
-  if (a.empty() || b.empty()) return magnitude(a) + magnitude(b);
-  const auto whole = [&](std::size_t) { return Span{0, b.size()}; };
-  return warp<double>(
-      a.size(), b.size(), kInfinity,
-      [&](std::size_t i, std::size_t j) { return std::abs(a[i] - b[j]); }, whole);
-}
-
-double dtw_euclidean(std::span<const double> a, std::span<const double> b, std::size_t window) {
-  if (a.empty() || b.empty()) return a.size() == b.size() ? 0 : kInfinity;
-  const std::size_t longer_a = a.size() > b.size() ? a.size() - b.size() : 0;
-  const std::size_t longer_b = b.size() > a.size() ? b.size() - a.size() : 0;
-  const auto range = [&](std::size_t i) {
-    if (window == 0) return Span{0, b.size()};
-    const std::size_t back = longer_a + window - 1;
-    return Span{std::min(b.size(), i > back ? i - back : 0),
-                std::min(b.size(), i + longer_b + window)};
-  };
-  const auto square = [&](std::size_t i, std::size_t j) { return (a[i] - b[j]) * (a[i] - b[j]); };
-  return std::sqrt(warp<double>(a.size(), b.size(), kInfinity, square, range));
-}
-
 double directional_distance(const Priced& x, const Priced& y, const DistanceOptions& options) {
   if (x.symbols.empty() || y.symbols.empty()) {
     return align_with_nothing(x, y, options.open_end).distance;

@@ -26,11 +26,6 @@ Sequence collapse_runs(SequenceView symbols);
 std::uint64_t hash_sequence(SequenceView symbols);
 
 std::size_t dtw_symbols(SequenceView a, SequenceView b);
-/// Least sum of absolute differences.
-double dtw_absolute(std::span<const double> a, std::span<const double> b);
-/// Square root of the least sum of squared differences. `window` > 0 limits |i - j| to window - 1
-/// beyond the difference in length; 0: no limit. Infinite if the window leaves no path.
-double dtw_euclidean(std::span<const double> a, std::span<const double> b, std::size_t window = 0);
 
 /// A sequence with the cost of each of its positions, in nats, >= 0.
 struct Priced {

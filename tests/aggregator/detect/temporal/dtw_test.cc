@@ -82,19 +82,6 @@ TEST_CASE("DTW with 0/1 cost") {
   }
 }
 
-TEST_CASE("DTW of numbers") {
-  const std::vector<double> a{1, 8, 2}, b{0, 4, 7, 6, 5};
-  CHECK(dtw_absolute(a, b) == 10);
-  CHECK(dtw_euclidean(a, b) == doctest::Approx(4.898979485566356));
-  for (const Fields& row : read_fields("dtw_numeric_pairs.tsv")) {
-    const auto x = numbers<double>(row[0]);
-    const auto y = numbers<double>(row[1]);
-    CHECK(dtw_euclidean(x, y) == doctest::Approx(std::stod(row[2])).epsilon(1e-12));
-    CHECK(dtw_absolute(x, y) == doctest::Approx(std::stod(row[3])).epsilon(1e-12));
-    CHECK(dtw_euclidean(x, y, 4) == doctest::Approx(std::stod(row[4])).epsilon(1e-12));
-  }
-}
-
 TEST_CASE("paper scores: mean of the previous ten, three sigma of all earlier") {
   std::vector<Sequence> plain(14, Sequence{1, 2, 3});
   plain[13] = {1, 2};
