@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "aggregator/detect/spatial/evidence.h"
 #include "aggregator/detect/spatial/isolation_forest.h"
 #include "aggregator/detect/spatial/spatial.h"
 #include "aggregator/detect/temporal/dtw.h"

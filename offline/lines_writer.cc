@@ -11,6 +11,8 @@
 #include <ranges>
 #include <tuple>
 
+#include "aggregator/job/job_state.h"
+
 namespace l4::offline {
 namespace {
 

@@ -7,6 +7,9 @@
 #include <set>
 #include <string_view>
 
+#include "aggregator/job/share.h"
+#include "aggregator/job/view.h"
+
 namespace l4::diagnose {
 namespace {
 
@@ -46,7 +49,7 @@ std::vector<std::string> missing_names(const std::vector<std::string>& names) {
   if (numbers.size() < 2) return {};
   const std::uint64_t range = *numbers.rbegin() - *numbers.begin() + 1;
   const std::uint64_t gaps = range - numbers.size();
-  if (gaps == 0 || gaps * 4 > range) return {};
+  if (gaps == 0 || !job::is_few(gaps, range)) return {};
   std::vector<std::string> missing;
   for (std::uint64_t number = *numbers.begin(); number < *numbers.rbegin(); ++number)
     if (!numbers.contains(number))

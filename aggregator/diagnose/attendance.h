@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "aggregator/diagnose/report.h"
-#include "aggregator/job/view.h"
+
+namespace l4::job {
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::diagnose {
 

@@ -4,26 +4,22 @@
 
 #include <algorithm>
 
-#include "aggregator/detect/slow/symptoms.h"
 #include "aggregator/diagnose/attendance.h"
-#include "aggregator/diagnose/iteration_sequences.h"
-#include "aggregator/diagnose/node_evidence.h"
+#include "aggregator/diagnose/detectors.h"
 #include "aggregator/diagnose/paper.h"
 #include "aggregator/diagnose/place_fault.h"
+#include "aggregator/diagnose/pool.h"
 #include "aggregator/diagnose/report_builder.h"
 #include "aggregator/diagnose/summary.h"
+#include "aggregator/diagnose/suspects.h"
 #include "aggregator/diagnose/verdict.h"
 #include "aggregator/job/attempts.h"
+#include "aggregator/job/clock.h"
 #include "aggregator/job/rank_coverage.h"
+#include "aggregator/job/view.h"
 
 namespace l4::diagnose {
 namespace {
-
-/// When somebody looks, and whether that is known by anything but the lines themselves.
-struct AsOf {
-  TimeMs time{};
-  bool known = false;
-};
 
 AsOf as_of(const job::JobView& view, const Options& options) {
   std::optional<TimeMs> newest = view.end;
@@ -57,10 +53,6 @@ bool trust_mtimes(const job::Attempts& attempts, std::int32_t attempt, const Opt
   return false;
 }
 
-bool has_suspects(State state) {
-  return state != State::healthy && state != State::finished;
-}
-
 /// A job that a restart saved still has a node that made the restart necessary.
 void adopt_suspects(Diagnosis& into, Diagnosis&& failed) {
   into.report.nodes = std::move(failed.report.nodes);
@@ -72,7 +64,7 @@ void adopt_suspects(Diagnosis& into, Diagnosis&& failed) {
 
 /// What is known of the input, and what was not kept of it.
 std::vector<wire::Warning> warnings_of(const job::Attempts& attempts,
-                                       const detect::temporal::TemporalFindings& temporal) {
+                                       std::size_t iterations_left_out) {
   const job::JobState& state = attempts.state();
   std::vector<wire::Warning> warnings = state.warnings();
   if (attempts.let_go() > 0)
@@ -96,23 +88,14 @@ std::vector<wire::Warning> warnings_of(const job::Attempts& attempts,
                                     "of their words",
                                     state.lines_by_half()),
                         0});
-  if (temporal.left_out > 0)
+  if (iterations_left_out > 0)
     warnings.push_back({"forgotten", "",
                         fmt::format("the {} oldest iterations were not compared with each other: "
                                     "it would take too long",
-                                    temporal.left_out),
+                                    iterations_left_out),
                         0});
   std::ranges::stable_sort(warnings, {}, &wire::Warning::file);
   return warnings;
-}
-
-/// Where no healthy run says that it ended, a short silence may be the end of this one.
-detect::hang::Options hang_options(const Options& options, const Pool& pool, TimeMs now) {
-  detect::hang::Options hang = options.hang;
-  if (pool.runs > 0 && pool.wordless == pool.runs) hang.floor_min = hang.floor;
-  if (const auto& live = options.live; live && live->progress)
-    hang.watched = {std::max(Millis{0}, now - *live->progress), live->deadline, live->overdue};
-  return hang;
 }
 
 /// `lost`: nodes whose agents are. Others may be as suspicious when they have waited in vain.
@@ -139,15 +122,9 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   const faults::Library* const library = as_published ? nullptr : options.library;
   using detect::cross_job::Rule;
   const Hints hints = make_hints(view, pool, library, as_published ? Rule::paper : Rule::l4);
-  const AsOf now = as_of(view, options);
-  auto failures = detect::crash::find_failure_events(view, clock, hints.events);
-  const auto silence =
-      detect::hang::find_silence(view, clock, now.time, hang_options(options, pool, now.time));
-  auto slowdown = detect::slow::find_slowdown(view, clock);
-  if (!slowdown.found) slowdown = detect::slow::find_short_slowdown(view, clock, hints.events);
-  const auto stages = detect::stage::find_stages(view, clock);
-  const ProcessEvidence processes = weigh_processes(view, stages);
-  Findings findings{view, clock, hints, failures, silence, slowdown, processes, live};
+  Attempt asked{options, pool, as_of(view, options)};
+  Findings findings{view, clock, hints, live};
+  run_detectors(Step::seen, asked, findings);
 
   Diagnosis diagnosis;
   Report& report = diagnosis.report;
@@ -155,26 +132,19 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   const bool lost_known = !lost_nodes.empty();
   if (live == nullptr)
     lost_nodes = find_lost_nodes(findings);  // else one whose agent is heard lives
-  report.verdict = decide({findings, stages, lost_nodes, now.known, lost_known});
+  report.verdict = decide({findings, lost_nodes, asked.now.known, lost_known});
   if (depth == Depth::verdict) return diagnosis;
-  if (report.verdict.state == State::slow)
-    failures = detect::slow::find_symptoms(view, clock, slowdown, hints.events);
-  const bool failed = has_suspects(report.verdict.state);
-  const auto spatial = compare_nodes_by_failure(view, hints, failures, options.seed);
-  IterationSequences sequences = collect_sequences(view, clock);
-  const bool ended = failed && report.verdict.state != State::slow;
-  auto temporal = compare_iterations(sequences, hints, ended, options.seed);
-  findings.spatial = &spatial;
-  findings.temporal = &temporal;
-  findings.temporal_streams = &sequences.streams;
-  Suspects suspects = find_suspects(findings, report.verdict.state, lost_nodes);
+  asked.state = report.verdict.state;
+  const bool failed = has_suspects(asked.state);
+  run_detectors(Step::compared, asked, findings);
+  Suspects suspects = find_suspects(findings, asked.state, lost_nodes);
   if (as_published && failed) {
-    PaperFindings paper = diagnose_as_published(findings, sequences, options.seed);
-    failures = std::move(paper.failures);
+    PaperFindings paper = diagnose_as_published(findings, options.seed);
+    findings.failures = std::move(paper.failures);
     suspects = std::move(paper.suspects);
-    temporal = std::move(paper.temporal);
+    findings.temporal = std::move(paper.temporal);
   }
-  const Built built{findings, stages, suspects};
+  const Built built{findings, suspects};
   report.job.id = state.id();
   build_job(view, report.job);
   build_nodes(built, report);
@@ -192,7 +162,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   if (report.verdict.stage == Stage::unknown && report.verdict.state == State::launch_failed)
     report.verdict.stage = Stage::init;
   report.pool = {pool.runs > 0, pool.runs, hints.events_dropped};
-  report.warnings = warnings_of(attempts, temporal);
+  report.warnings = warnings_of(attempts, findings.temporal->left_out);
   report.verdict.summary = summarise(report);
   if (waited_for_nodes(report)) report_attendance(view, report);
   return diagnosis;

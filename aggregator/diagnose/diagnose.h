@@ -9,12 +9,20 @@
 
 #include "aggregator/detect/hang/silence.h"
 #include "aggregator/diagnose/live.h"
-#include "aggregator/diagnose/pool.h"
 #include "aggregator/diagnose/report.h"
-#include "aggregator/faults/library.h"
-#include "aggregator/job/job_state.h"
+#include "common/base/ids.h"
+#include "common/base/time.h"
+
+namespace l4::faults {
+class Library;
+}  // namespace l4::faults
+namespace l4::job {
+class JobState;
+}  // namespace l4::job
 
 namespace l4::diagnose {
+
+struct Pool;
 
 enum class Scoring : std::uint8_t { l4, paper };
 

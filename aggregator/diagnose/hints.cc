@@ -4,6 +4,12 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "aggregator/diagnose/pool.h"
+#include "aggregator/faults/library.h"
+#include "aggregator/job/share.h"
+#include "aggregator/job/view.h"
+#include "common/wire/segment.h"
+
 namespace l4::diagnose {
 namespace {
 
@@ -80,7 +86,7 @@ std::vector<std::uint32_t> nodes_named(const job::JobView& view, const job::Even
       const auto node = names.find(value.value);
       if (!node || std::ranges::find(named, *node) != named.end()) continue;
       named.push_back(*node);
-      if (named.size() * 4 > view.nodes.size()) return {};
+      if (!job::is_few(named.size(), view.nodes.size())) return {};
     }
   const bool itself = std::ranges::any_of(event.at, [&](const job::Occurrence& occurrence) {
     return std::ranges::find(named, view.streams[occurrence.stream].node) != named.end();

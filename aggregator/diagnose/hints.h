@@ -6,12 +6,20 @@
 
 #include <vector>
 
-#include "aggregator/detect/crash/failure_events.h"
 #include "aggregator/detect/cross_job/cross_job.h"
-#include "aggregator/diagnose/pool.h"
-#include "aggregator/faults/library.h"
+#include "aggregator/detect/evidence/failure_event.h"
+
+namespace l4::faults {
+struct Fault;
+class Library;
+}  // namespace l4::faults
+namespace l4::job {
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::diagnose {
+
+struct Pool;
 
 struct Hints {
   std::vector<detect::EventHint> events;                  ///< by JobView::events

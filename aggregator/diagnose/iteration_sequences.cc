@@ -4,6 +4,11 @@
 #include <optional>
 #include <unordered_map>
 
+#include "aggregator/diagnose/hints.h"
+#include "aggregator/job/clock.h"
+#include "aggregator/job/job_state.h"
+#include "aggregator/job/view.h"
+
 namespace l4::diagnose {
 namespace {
 
@@ -12,7 +17,8 @@ using detect::temporal::StreamIteration;
 /// Local template ids of one agent to events of the view.
 class EventNumbers {
  public:
-  EventNumbers(const job::JobView& view, const job::Agent& agent) : view_(view), agent_(agent) {}
+  EventNumbers(const job::JobView& view, const job::AgentSlice& agent)
+      : view_(view), agent_(agent) {}
 
   /// None for a template that the agent let go.
   std::optional<std::uint32_t> of(std::uint32_t local) {
@@ -29,7 +35,7 @@ class EventNumbers {
 
  private:
   const job::JobView& view_;
-  const job::Agent& agent_;
+  const job::AgentSlice& agent_;
   std::unordered_map<std::uint32_t, std::optional<std::uint32_t>> known_;
 };
 
@@ -45,7 +51,7 @@ std::size_t iterations_per_stream(const job::JobView& view) {
 IterationSequences collect_sequences(const job::JobView& view, const job::JobClock& clock) {
   IterationSequences collected;
   const std::size_t newest = iterations_per_stream(view);
-  std::unordered_map<const job::Agent*, EventNumbers> numbers;
+  std::unordered_map<const job::AgentSlice*, EventNumbers> numbers;
   for (std::uint32_t index = 0; index < view.streams.size(); ++index) {
     const job::StreamView& stream = view.streams[index];
     const auto& iterations = stream.state->iterations;

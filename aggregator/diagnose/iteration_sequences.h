@@ -8,10 +8,16 @@
 #include <vector>
 
 #include "aggregator/detect/temporal/recorded_job.h"
-#include "aggregator/diagnose/hints.h"
-#include "aggregator/job/clock.h"
+#include "aggregator/detect/temporal/temporal.h"
+
+namespace l4::job {
+struct JobClock;
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::diagnose {
+
+struct Hints;
 
 struct IterationSequences {
   static constexpr std::size_t kSequencesMax = 400'000;

@@ -3,6 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "aggregator/detect/spatial/evidence.h"
+#include "aggregator/diagnose/hints.h"
+#include "aggregator/job/view.h"
+
 namespace l4::diagnose {
 namespace {
 

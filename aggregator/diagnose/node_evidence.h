@@ -6,11 +6,16 @@
 // new to the job, so the cells say "new here", "how often" and "silent".
 #pragma once
 
-#include "aggregator/detect/crash/failure_events.h"
+#include "aggregator/detect/evidence/failure_event.h"
 #include "aggregator/detect/spatial/spatial.h"
-#include "aggregator/diagnose/hints.h"
+
+namespace l4::job {
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::diagnose {
+
+struct Hints;
 
 detect::spatial::SpatialResult compare_nodes_by_failure(const job::JobView& view,
                                                         const Hints& hints,

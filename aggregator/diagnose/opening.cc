@@ -4,6 +4,11 @@
 #include <map>
 #include <string_view>
 
+#include "aggregator/faults/fault.h"
+#include "aggregator/faults/library.h"
+#include "aggregator/job/stream.h"
+#include "aggregator/job/view.h"
+
 namespace l4::diagnose {
 namespace {
 
@@ -59,8 +64,8 @@ const faults::Fault* leading_fault(const Findings& findings) {
 
 }  // namespace
 
-Opening opening_of(const Findings& findings, const detect::stage::Stages& stages) {
-  const auto& spans = stages.spans;
+Opening opening_of(const Findings& findings) {
+  const auto& spans = findings.stages.spans;
   const auto is_start = [](const detect::stage::Span& span) { return is_startup(span.stage); };
   if (std::ranges::any_of(spans, is_start) || begins_before_failure(findings)) return Opening::seen;
   if (!spans.empty()) return Opening::running;

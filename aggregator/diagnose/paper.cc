@@ -7,6 +7,7 @@
 
 #include "aggregator/detect/spatial/paper.h"
 #include "aggregator/detect/temporal/paper.h"
+#include "aggregator/job/view.h"
 
 namespace l4::diagnose {
 namespace {
@@ -81,8 +82,7 @@ FailureEvent whole_event(const Findings& findings, std::uint32_t index) {
 
 }  // namespace
 
-PaperFindings diagnose_as_published(const Findings& findings, const IterationSequences& sequences,
-                                    std::uint64_t seed) {
+PaperFindings diagnose_as_published(const Findings& findings, std::uint64_t seed) {
   PaperFindings paper;
   const auto kept = kept_events(findings);
   const auto nodes = detect::spatial::compare_nodes_paper(raw_counts(findings.view, kept), seed);
@@ -106,7 +106,7 @@ PaperFindings diagnose_as_published(const Findings& findings, const IterationSeq
       paper.suspects.rank_order.push_back(rank);
     }
   }
-  for (const std::uint32_t event : temporal_events(sequences, paper.temporal))
+  for (const std::uint32_t event : temporal_events(findings.sequences, paper.temporal))
     if (std::ranges::binary_search(kept, event)) events.insert(event);
   for (const std::uint32_t event : events)
     paper.failures.events.push_back(whole_event(findings, event));

@@ -7,8 +7,10 @@
 // silence. Only the state of the job is found as elsewhere, since the paper takes it as given.
 #pragma once
 
-#include "aggregator/diagnose/iteration_sequences.h"
-#include "aggregator/diagnose/suspects.h"
+#include <cstdint>
+
+#include "aggregator/diagnose/findings.h"
+#include "aggregator/diagnose/suspicion.h"
 
 namespace l4::diagnose {
 
@@ -18,7 +20,6 @@ struct PaperFindings {
   detect::temporal::TemporalFindings temporal;
 };
 
-PaperFindings diagnose_as_published(const Findings& findings, const IterationSequences& sequences,
-                                    std::uint64_t seed);
+PaperFindings diagnose_as_published(const Findings& findings, std::uint64_t seed);
 
 }  // namespace l4::diagnose

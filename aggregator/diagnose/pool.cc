@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "aggregator/job/stream.h"
+#include "aggregator/job/view.h"
+
 namespace l4::diagnose {
 
 std::vector<std::uint64_t> counts_by_node(const job::JobView& view, const job::EventView& event) {

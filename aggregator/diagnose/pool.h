@@ -9,7 +9,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "aggregator/job/view.h"
+#include "common/base/ids.h"
+
+namespace l4::job {
+struct EventView;
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::diagnose {
 

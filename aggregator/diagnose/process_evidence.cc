@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <csignal>
 
+#include "aggregator/detect/stage/stages.h"
 #include "aggregator/diagnose/exit_evidence.h"
+#include "aggregator/job/job_state.h"
+#include "aggregator/job/view.h"
 
 namespace l4::diagnose {
 namespace {

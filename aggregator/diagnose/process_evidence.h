@@ -10,9 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "aggregator/detect/stage/stages.h"
 #include "aggregator/diagnose/live.h"
-#include "aggregator/job/view.h"
+#include "common/base/time.h"
+
+namespace l4::detect::stage {
+struct Stages;
+}  // namespace l4::detect::stage
+namespace l4::job {
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::diagnose {
 

@@ -6,6 +6,11 @@
 #include <set>
 
 #include "aggregator/diagnose/exit_evidence.h"
+#include "aggregator/faults/library.h"
+#include "aggregator/job/clock.h"
+#include "aggregator/job/job_state.h"
+#include "aggregator/job/share.h"
+#include "aggregator/job/view.h"
 
 namespace l4::diagnose {
 namespace {
@@ -76,7 +81,7 @@ void add_why(const Built& built, const FailureEvent& failure, std::size_t on_nod
              IndicatingEvent& out) {
   const EventHint& hint = built.findings.hints.events[failure.event];
   if (!hint.in_pool) out.why.push_back(Why::fresh);
-  if (on_nodes * 4 <= built.findings.view.nodes.size()) out.why.push_back(Why::spatial);
+  if (job::is_few(on_nodes, built.findings.view.nodes.size())) out.why.push_back(Why::spatial);
   if (failure.first_time && failure.first_time == built.findings.failures.first_failure)
     out.why.push_back(Why::first);
   if (failure.severity == Severity::fatal) out.why.push_back(Why::fatal);
@@ -245,14 +250,14 @@ void build_events(const Built& built, Diagnosis& diagnosis) {
 
 void build_iterations(const Built& built, Report& report) {
   const job::JobView& view = built.findings.view;
-  if (built.findings.temporal == nullptr || built.findings.clock.counted) return;
+  if (!built.findings.temporal || built.findings.clock.counted) return;
   std::map<std::int64_t, ScoredIteration> scored;
   for (const detect::temporal::Anomaly& alarm : built.findings.temporal->alarms) {
     if (alarm.stream == detect::temporal::kAllStreams) continue;
     ScoredIteration& one = scored[alarm.iteration];
     one.iteration = Iteration{alarm.iteration};
     one.score = std::max(one.score, alarm.score);
-    const job::StreamView& stream = view.streams[(*built.findings.temporal_streams)[alarm.stream]];
+    const job::StreamView& stream = view.streams[built.findings.sequences.streams[alarm.stream]];
     const std::string& node = view.nodes[stream.node].name;
     if (std::ranges::find(one.nodes, node) == one.nodes.end()) one.nodes.push_back(node);
     for (const auto* events : {&alarm.missing, &alarm.extra})
@@ -275,7 +280,7 @@ void build_iterations(const Built& built, Report& report) {
 }
 
 void build_stages(const Built& built, Report& report) {
-  for (const detect::stage::Span& span : built.stages.spans)
+  for (const detect::stage::Span& span : built.findings.stages.spans)
     report.stages.push_back({span.stage, span.begin, span.end, span.ranks});
 }
 
@@ -328,7 +333,8 @@ Scope scope_of(const Built& built) {
 Stage vote(const Built& built, const std::vector<std::uint32_t>& ranks) {
   std::map<Stage, std::size_t> votes;
   for (const std::uint32_t rank : ranks)
-    if (built.stages.last_of_rank[rank] != Stage::unknown) ++votes[built.stages.last_of_rank[rank]];
+    if (built.findings.stages.last_of_rank[rank] != Stage::unknown)
+      ++votes[built.findings.stages.last_of_rank[rank]];
   Stage best = Stage::unknown;
   std::size_t most = 0;
   for (const auto& [stage, count] : votes)
@@ -343,7 +349,7 @@ Stage stage_of(const Built& built) {
   const bool trained = built.findings.clock.has_iterations();
   // The stage in which the first suspect stopped, if its own lines say more than how it started.
   for (const std::uint32_t rank : built.suspects.rank_order) {
-    const Stage stage = built.stages.last_of_rank[rank];
+    const Stage stage = built.findings.stages.last_of_rank[rank];
     if (built.findings.view.ranks[rank].launcher || stage == Stage::unknown) continue;
     if (!trained || !is_startup(stage)) return stage;
     break;

@@ -4,15 +4,14 @@
 // found. Private to this room.
 #pragma once
 
-#include "aggregator/detect/stage/stages.h"
 #include "aggregator/diagnose/diagnose.h"
-#include "aggregator/diagnose/suspects.h"
+#include "aggregator/diagnose/findings.h"
+#include "aggregator/diagnose/suspicion.h"
 
 namespace l4::diagnose {
 
 struct Built {
   const Findings& findings;
-  const detect::stage::Stages& stages;
   const Suspects& suspects;
 };
 

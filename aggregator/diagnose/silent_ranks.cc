@@ -3,6 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include "aggregator/job/view.h"
+
 namespace l4::diagnose {
 namespace {
 

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "aggregator/job/view.h"
+namespace l4::job {
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::diagnose {
 

@@ -8,6 +8,8 @@
 #include <set>
 
 #include "aggregator/diagnose/silent_ranks.h"
+#include "aggregator/job/clock.h"
+#include "aggregator/job/view.h"
 
 namespace l4::diagnose {
 namespace {
@@ -300,7 +302,7 @@ void Collector::add_drags() {
 
 /// Isolation Forest over the evidence cells: what sets a node apart from all others at once.
 void Collector::add_spatial() {
-  if (findings_.spatial == nullptr || nodes() < 3) return;
+  if (!findings_.spatial || nodes() < 3) return;
   for (const detect::spatial::NodeScore& node : findings_.spatial->nodes) {
     if (node.isolation <= 0) continue;
     const double weight = kSpatialWeight * node.isolation;
@@ -319,7 +321,7 @@ void Collector::add_spatial() {
 /// many differ, and differing says little; after a crash the one that nobody completed was cut off,
 /// and holds what was said of the failure, which is weighed as such.
 void Collector::add_temporal(State state) {
-  if (findings_.temporal == nullptr) return;
+  if (!findings_.temporal) return;
   const bool cut_off = state != State::hung && !findings_.failures.events.empty();
   const auto newest = findings_.clock.completed_by_any;
   std::map<std::uint32_t, const detect::temporal::Anomaly*> flagged;  // by rank
@@ -329,7 +331,7 @@ void Collector::add_temporal(State state) {
       continue;
     if (newest && alarm.iteration + 2 * findings_.clock.stride < newest->value()) continue;
     if (newest && cut_off && alarm.iteration > newest->value()) continue;
-    flagged[view().streams[(*findings_.temporal_streams)[alarm.stream]].rank] = &alarm;
+    flagged[view().streams[findings_.sequences.streams[alarm.stream]].rank] = &alarm;
   }
   const double weight = kTemporalWeight * rarity(flagged.size(), view().training_ranks());
   for (const auto& [rank, alarm] : flagged) {

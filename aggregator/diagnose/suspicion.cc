@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "aggregator/job/view.h"
+
 namespace l4::diagnose {
 namespace {
 

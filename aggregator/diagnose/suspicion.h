@@ -9,7 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "aggregator/job/view.h"
+#include "common/base/time.h"
+
+namespace l4::job {
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::diagnose {
 

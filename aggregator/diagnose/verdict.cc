@@ -5,6 +5,10 @@
 #include <set>
 
 #include "aggregator/diagnose/opening.h"
+#include "aggregator/faults/fault.h"
+#include "aggregator/job/clock.h"
+#include "aggregator/job/share.h"
+#include "aggregator/job/view.h"
 
 namespace l4::diagnose {
 namespace {
@@ -100,11 +104,11 @@ bool has_finished(const VerdictInput& input) {
   for (std::size_t i = 0; i < input.findings.view.ranks.size(); ++i) {
     const job::RankView& rank = input.findings.view.ranks[i];
     if (rank.launcher) {
-      launcher = launcher || input.stages.finished[i];
+      launcher = launcher || input.findings.stages.finished[i];
       continue;
     }
     if (rank.lines > 0) ++training;
-    if (input.stages.finished[i]) ++said;
+    if (input.findings.stages.finished[i]) ++said;
   }
   if (said * 2 > training) return true;
   return (launcher || said > 0) && !input.findings.failures.fatal;
@@ -196,7 +200,8 @@ bool has_trained(const VerdictInput& input) {
   const job::JobClock& clock = input.findings.clock;
   if (clock.has_iterations() && (!clock.counted || clock.ticks.size() >= kSignsMin)) return true;
   const auto& failed = input.findings.failures.first_failure;
-  return failed && std::ranges::any_of(input.stages.spans, [&](const detect::stage::Span& span) {
+  return failed &&
+         std::ranges::any_of(input.findings.stages.spans, [&](const detect::stage::Span& span) {
            return span.stage == Stage::training && span.begin && *failed - *span.begin > kLasting;
          });
 }
@@ -206,7 +211,7 @@ Verdict decide_failed(const VerdictInput& input) {
   const double sure = findings.failures.fatal || findings.processes.exit_seen ? 0.95 : 0.75;
   if (!has_trained(input)) {
     constexpr double kGuess = 0.6;  // the logs do not show how the job began
-    const Opening opening = opening_of(findings, input.stages);
+    const Opening opening = opening_of(findings);
     if (ended_in_wait(findings)) return make(State::hung, sure * kGuess);
     if (opening == Opening::seen) return make(State::launch_failed, sure * 0.95);
     if (began_as_hang(findings)) return make(State::hung, sure * kGuess);
@@ -271,7 +276,12 @@ std::vector<std::uint32_t> find_lost_nodes(const Findings& findings) {
   for (std::uint32_t node = 0; node < nodes; ++node)
     if (!complained[node] && findings.view.nodes[node].end) lost.push_back(node);
   constexpr std::size_t kLostMax = 3;
-  return lost.size() <= kLostMax && lost.size() * 4 <= nodes ? lost : std::vector<std::uint32_t>{};
+  if (lost.size() > kLostMax || !job::is_few(lost.size(), nodes)) lost.clear();
+  return lost;
+}
+
+bool has_suspects(State state) {
+  return state != State::healthy && state != State::finished;
 }
 
 Verdict decide(const VerdictInput& input) {

@@ -5,18 +5,23 @@
 // kills later is `hung`, any failure before the first completed iteration is `launch_failed`.
 #pragma once
 
-#include "aggregator/detect/stage/stages.h"
-#include "aggregator/diagnose/suspects.h"
+#include <cstdint>
+#include <vector>
+
+#include "aggregator/diagnose/findings.h"
+#include "aggregator/diagnose/report.h"
 
 namespace l4::diagnose {
 
 struct VerdictInput {
   const Findings& findings;
-  const detect::stage::Stages& stages;
   std::vector<std::uint32_t> lost_nodes;  ///< JobView::nodes that stopped without a word
   bool silence_known = false;             ///< as_of is later than the newest line by its own right
   bool lost_known = false;                ///< those nodes' agents are lost, too
 };
+
+/// The state is one of a failure, or of a job that has become slow.
+bool has_suspects(State state);
 
 Verdict decide(const VerdictInput& input);
 

@@ -23,7 +23,7 @@ void each_stream(const JobState& state, Visit visit) {
 }  // namespace
 
 Attempts::Attempts(const JobState& state) : state_(&state), starts_(state) {
-  each_stream(state, [&](const Agent& agent, const Stream& stream) {
+  each_stream(state, [&](const AgentSlice& agent, const Stream& stream) {
     File& file = files_[{agent.name, stream.source.path}];
     file.runs = std::max(file.runs, stream.source.run + 1);
     file.has_ranks |= is_rank(stream);
@@ -33,14 +33,14 @@ Attempts::Attempts(const JobState& state) : state_(&state), starts_(state) {
       told_.insert(source.attempt);
     if (source.run > 0) with_runs_.insert(source.attempt);
   });
-  each_stream(state, [&](const Agent&, const Stream& stream) {
+  each_stream(state, [&](const AgentSlice&, const Stream& stream) {
     if (is_rank(stream)) attempts_[start_of(stream)];
   });
   const bool ranks_known = !attempts_.empty();
   if (!ranks_known) attempts_[0];
   for (auto& [key, file] : files_) file.counts = file.has_ranks || !ranks_known;
 
-  each_stream(state, [&](const Agent& agent, const Stream& stream) {
+  each_stream(state, [&](const AgentSlice& agent, const Stream& stream) {
     const auto attempt = attempts_.find(start_of(stream));
     const File& file = file_of(agent, stream);
     if (attempt == attempts_.end() || !file.counts || is_about_rank(stream)) return;
@@ -56,7 +56,7 @@ Attempts::Attempts(const JobState& state) : state_(&state), starts_(state) {
     more += static_cast<std::int32_t>(attempt.begins.size()) - 1;
   }
   std::size_t order = 0;
-  each_stream(state, [&](const Agent& agent, const Stream& stream) {
+  each_stream(state, [&](const AgentSlice& agent, const Stream& stream) {
     const auto number = of(agent, stream);
     (number ? speakers_[*number] : in_all_).push_back({order++, {&agent, &stream}});
   });
@@ -74,7 +74,7 @@ std::vector<Attempts::Speaker> Attempts::speakers(std::int32_t number) const {
   return speakers;
 }
 
-const Attempts::File& Attempts::file_of(const Agent& agent, const Stream& stream) const {
+const Attempts::File& Attempts::file_of(const AgentSlice& agent, const Stream& stream) const {
   return files_.at({agent.name, stream.source.path});
 }
 
@@ -121,7 +121,7 @@ std::optional<std::int32_t> Attempts::begun_by(TimeMs time) const {
   return number;
 }
 
-std::optional<std::int32_t> Attempts::of(const Agent& agent, const Stream& stream) const {
+std::optional<std::int32_t> Attempts::of(const AgentSlice& agent, const Stream& stream) const {
   if (is_about_rank(stream)) return stream.end ? begun_by(*stream.end) : std::nullopt;
   const auto found = attempts_.find(start_of(stream));
   const File& file = file_of(agent, stream);

@@ -27,7 +27,7 @@ class Attempts {
  public:
   /// A stream, and whose it is.
   struct Speaker {
-    const Agent* agent;
+    const AgentSlice* agent;
     const Stream* stream;
   };
 
@@ -41,7 +41,7 @@ class Attempts {
   std::size_t let_go() const;
 
   /// The attempt of a stream; none for a launcher's that speaks in all of them.
-  std::optional<std::int32_t> of(const Agent& agent, const Stream& stream) const;
+  std::optional<std::int32_t> of(const AgentSlice& agent, const Stream& stream) const;
   /// The attempt of a rank's process, by its start; not by the runs of files.
   std::int32_t of(const std::string& node, const wire::ProcessFact& fact) const;
   /// Who speaks in an attempt, by agent and source; those that speak in all of them, too.
@@ -66,7 +66,7 @@ class Attempts {
   };
   static std::size_t first_kept(const PathAttempt& attempt);
   std::int32_t start_of(const Stream& stream) const;
-  const File& file_of(const Agent& agent, const Stream& stream) const;
+  const File& file_of(const AgentSlice& agent, const Stream& stream) const;
   std::optional<std::int32_t> begun_by(TimeMs time) const;
 
   const JobState* state_;

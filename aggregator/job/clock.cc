@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "aggregator/job/job_state.h"
+#include "aggregator/job/view.h"
+#include "common/wire/segment.h"
+
 namespace l4::job {
 namespace {
 

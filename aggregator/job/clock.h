@@ -8,9 +8,12 @@
 #include <optional>
 #include <vector>
 
-#include "aggregator/job/view.h"
+#include "common/base/ids.h"
+#include "common/base/time.h"
 
 namespace l4::job {
+
+struct JobView;
 
 struct ClockTick {
   Iteration iteration;

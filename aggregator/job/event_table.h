@@ -49,12 +49,16 @@ class EventTable {
   auto end() const { return entries_.end(); }
 
  private:
-  struct Place {
+  struct IndexEntry {
     std::uint32_t local;
     std::uint32_t index;
   };
+  void rebuild_index();
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
+
   std::vector<Entry> entries_;
-  std::vector<Place> places_;  // by template
+  std::vector<IndexEntry> index_;  // by template
 };
 
 }  // namespace l4::job

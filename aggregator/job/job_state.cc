@@ -5,9 +5,45 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/saved/archive.h"
+
 namespace l4::job {
 
-Agent& JobState::agent_of(const std::string& name) {
+namespace {
+
+template <class Archive, class Coverage>
+void persist_coverage(Archive& archive, Coverage& coverage) {
+  archive(coverage.path, coverage.bytes.from, coverage.bytes.to, coverage.lines,
+          coverage.bytes_known, coverage.bytes_lost);
+  archive.word(coverage.file.key);
+  archive(coverage.file.device, coverage.file.inode);
+  archive.word(coverage.file.fingerprint);
+  archive(coverage.file.fingerprint_bytes);
+}
+
+/// The name is the key that it is stored under.
+template <class Archive, class State>
+void persist_agent(Archive& archive, State& agent, const TuplePool& tuples) {
+  const auto number = [&](auto& key) { archive(key); };
+  archive(agent.node_index);
+  archive.part(agent.sequences);
+  archive.map(agent.streams, 2, number, [&](auto& stream, std::uint32_t id) {
+    archive.part(stream, agent.sequences, tuples);
+    if constexpr (Archive::kLoads) agent.runs[stream.source.path][stream.source.run].push_back(id);
+  });
+  archive(agent.sources_end);
+  archive.map(agent.marks, 2, number, number);
+  archive.list(agent.timers, 3, [&](auto& timer) {
+    archive(timer.timer, timer.name);
+    archive.enumerator(timer.kind, wire::TimerKind::mixed);
+  });
+  archive.map(agent.files, 9, [&](auto& key) { archive.word(key); }, number);
+  archive.part(agent.processes);
+}
+
+}  // namespace
+
+AgentSlice& JobState::agent_of(const std::string& name) {
   const auto [found, created] = agents_.try_emplace(name);
   if (created) {
     constexpr std::uint32_t kAgentsPerJobMax = 1u << 20;
@@ -32,7 +68,7 @@ void JobState::note(std::vector<wire::Warning> warnings) {
 }
 
 /// A live agent covers the same file a thousand times over: one entry a file, whatever it reads.
-void JobState::cover(Agent& agent, const wire::Coverage& coverage) {
+void JobState::cover(AgentSlice& agent, const wire::Coverage& coverage) {
   if (coverage.file.key == 0) return coverage_.push_back(coverage);
   const auto [at, created] = agent.files.try_emplace(coverage.file.key, coverage_.size());
   if (created) return coverage_.push_back(coverage);
@@ -46,7 +82,7 @@ void JobState::cover(Agent& agent, const wire::Coverage& coverage) {
 }
 
 /// Runs of a file follow each other: when one begins, the oldest that is kept may have to go.
-void JobState::define(Agent& agent, const wire::SourceDefinition& source) {
+void JobState::define(AgentSlice& agent, const wire::SourceDefinition& source) {
   const std::uint32_t id = source.id.value();
   agent.sources_end = std::max(agent.sources_end, id + 1);
   if (const auto known = agent.streams.find(id); known != agent.streams.end()) {
@@ -70,7 +106,7 @@ void JobState::define(Agent& agent, const wire::SourceDefinition& source) {
   }
 }
 
-void JobState::let_go(Agent& agent, const std::vector<std::uint32_t>& sources) {
+void JobState::let_go(AgentSlice& agent, const std::vector<std::uint32_t>& sources) {
   for (const std::uint32_t id : sources) {
     const auto at = agent.streams.find(id);
     if (at == agent.streams.end()) continue;
@@ -82,7 +118,7 @@ void JobState::let_go(Agent& agent, const std::vector<std::uint32_t>& sources) {
 }
 
 Result<void> JobState::apply(const wire::Batch& batch) {
-  Agent& agent = agent_of(batch.agent);
+  AgentSlice& agent = agent_of(batch.agent);
   for (const wire::TimerName& timer : batch.timers) {
     if (timer.timer >= agent.timers.size()) agent.timers.resize(timer.timer + 1u);
     agent.timers[timer.timer] = timer;
@@ -116,7 +152,7 @@ Result<void> JobState::apply(const wire::Batch& batch) {
   return {};
 }
 
-void JobState::forget(Agent& agent, const std::vector<LocalTemplateId>& ids) {
+void JobState::forget(AgentSlice& agent, const std::vector<LocalTemplateId>& ids) {
   if (ids.empty()) return;
   forgotten_ += ids.size();
   std::vector<std::uint32_t> locals;
@@ -126,6 +162,40 @@ void JobState::forget(Agent& agent, const std::vector<LocalTemplateId>& ids) {
   for (auto& [id, stream] : agent.streams) stream.forget(locals, tuples_);
   for (const std::uint32_t local : locals) agent.marks.erase(local);
   templates_.forget(agent.node_index, ids);
+}
+
+template <class Archive, class Self>
+void JobState::persist(Archive& archive, Self& self) {
+  std::string id = self.id_;
+  archive(id);
+  archive.require(id == self.id_);
+  archive(self.job_index_);
+  archive.part(self.tuples_);
+  archive.list(self.coverage_, 21, [&](auto& one) { persist_coverage(archive, one); });
+  archive.list(self.warnings_, 4, [&](auto& warning) {
+    archive(warning.kind, warning.file, warning.reason, warning.bytes);
+  });
+  archive(self.forgotten_, self.lines_by_half_);
+  const auto text = [&](auto& name) { archive(name); };
+  archive.map(self.agents_, 8, text, [&](auto& agent, const std::string& name) {
+    persist_agent(archive, agent, self.tuples_);
+    if constexpr (Archive::kLoads) {
+      agent.name = name;
+      for (const auto& [key, index] : agent.files) archive.require(index < self.coverage_.size());
+      self.sources_ += agent.streams.size();
+    }
+  });
+}
+
+void JobState::save(ByteWriter& out) const {
+  saved::Writer archive(out);
+  persist(archive, *this);
+}
+
+void JobState::load(ByteReader& in) {
+  saved::Reader archive(in);
+  sources_ = 0;
+  persist(archive, *this);
 }
 
 }  // namespace l4::job

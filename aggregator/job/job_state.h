@@ -21,7 +21,7 @@
 namespace l4::job {
 
 /// One agent's half of the state: its streams by SourceId and what only it can resolve.
-struct Agent {
+struct AgentSlice {
   std::string name;
   std::uint32_t node_index = 0;  ///< key in the TemplateTable
   std::map<std::uint32_t, Stream> streams;
@@ -64,7 +64,7 @@ class JobState {
   void note(std::vector<wire::Warning> warnings);
 
   const std::string& id() const { return id_; }
-  const std::map<std::string, Agent>& agents() const { return agents_; }
+  const std::map<std::string, AgentSlice>& agents() const { return agents_; }
   /// What was read. Of a file with a key all of it is one, as long as what was read; its offset is
   /// where its end is.
   const std::vector<wire::Coverage>& coverage() const { return coverage_; }
@@ -81,18 +81,20 @@ class JobState {
   void load(ByteReader& in);
 
  private:
-  Agent& agent_of(const std::string& name);
-  void define(Agent& agent, const wire::SourceDefinition& source);
-  void let_go(Agent& agent, const std::vector<std::uint32_t>& sources);
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
+  AgentSlice& agent_of(const std::string& name);
+  void define(AgentSlice& agent, const wire::SourceDefinition& source);
+  void let_go(AgentSlice& agent, const std::vector<std::uint32_t>& sources);
   std::size_t iterations_kept() const;
-  void cover(Agent& agent, const wire::Coverage& coverage);
-  void forget(Agent& agent, const std::vector<LocalTemplateId>& ids);
+  void cover(AgentSlice& agent, const wire::Coverage& coverage);
+  void forget(AgentSlice& agent, const std::vector<LocalTemplateId>& ids);
 
   std::string id_;
   std::uint32_t job_index_;
   TemplateTable& templates_;
   Limits limits_;
-  std::map<std::string, Agent> agents_;
+  std::map<std::string, AgentSlice> agents_;
   TuplePool tuples_;
   std::vector<wire::Coverage> coverage_;
   std::vector<wire::Warning> warnings_;

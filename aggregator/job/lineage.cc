@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "common/saved/archive.h"
 #include "common/wire/codec.h"
 
 namespace l4::job {
@@ -22,7 +23,7 @@ std::string key_of(const wire::SourceDefinition& source) {
 
 }  // namespace
 
-void Lineage::begin(Agent& agent, std::uint64_t incarnation) {
+void Lineage::begin(AgentNames& agent, std::uint64_t incarnation) {
   agent.first = agent.incarnation == 0;
   agent.incarnation = incarnation;
   agent.templates.clear();
@@ -32,7 +33,7 @@ void Lineage::begin(Agent& agent, std::uint64_t incarnation) {
   for (auto& [file, runs] : agent.runs) runs.named = false;
 }
 
-LocalTemplateId Lineage::resolve(Agent& agent, LocalTemplateId id) {
+LocalTemplateId Lineage::resolve(AgentNames& agent, LocalTemplateId id) {
   if (agent.first) return id;
   const auto [at, fresh] = agent.templates.try_emplace(id.value(), 0);
   if (fresh) at->second = agent.templates_next++;
@@ -40,7 +41,7 @@ LocalTemplateId Lineage::resolve(Agent& agent, LocalTemplateId id) {
 }
 
 /// A template that shares a skeleton is the same one, as job::TemplateTable sees it.
-std::optional<std::uint32_t> Lineage::find(const Agent& agent,
+std::optional<std::uint32_t> Lineage::find(const AgentNames& agent,
                                            const wire::TemplateDefinition& definition) {
   for (const Skeleton skeleton : definition.skeletons) {
     const auto same = agent.by_skeleton.find(skeleton);
@@ -49,7 +50,7 @@ std::optional<std::uint32_t> Lineage::find(const Agent& agent,
   return std::nullopt;
 }
 
-bool Lineage::define(Agent& agent, wire::TemplateDefinition& definition) {
+bool Lineage::define(AgentNames& agent, wire::TemplateDefinition& definition) {
   const std::uint32_t local = definition.id.value();
   bool taken_over = false;
   if (agent.first) {
@@ -83,7 +84,7 @@ bool Lineage::define(Agent& agent, wire::TemplateDefinition& definition) {
   return true;
 }
 
-void Lineage::define(Agent& agent, wire::SourceDefinition& source) {
+void Lineage::define(AgentNames& agent, wire::SourceDefinition& source) {
   Runs& runs = agent.runs[fmt::format("{}\n{}", source.path, source.attempt)];
   if (!std::exchange(runs.named, true)) runs.base = runs.newest;
   source.run += runs.base;
@@ -102,7 +103,7 @@ void Lineage::define(Agent& agent, wire::SourceDefinition& source) {
   agent.by_source[key_of(source)] = source.id.value();
 }
 
-void Lineage::define(Agent& agent, wire::TimerName& timer) {
+void Lineage::define(AgentNames& agent, wire::TimerName& timer) {
   const std::string key = fmt::format("{} {}", static_cast<int>(timer.kind), timer.name);
   if (agent.first) {
     agent.timers_next = std::max<std::uint32_t>(agent.timers_next, timer.timer + 1u);
@@ -119,7 +120,7 @@ void Lineage::define(Agent& agent, wire::TimerName& timer) {
   agent.by_timer[key] = timer.timer;
 }
 
-void Lineage::rename(Agent& agent, wire::Segment& segment) {
+void Lineage::rename(AgentNames& agent, wire::Segment& segment) {
   const auto source = agent.sources.find(segment.source.value());
   segment.source = SourceId{source == agent.sources.end() ? kNobody : source->second};
   for (wire::EventCount& event : segment.events) event.id = resolve(agent, event.id);
@@ -133,7 +134,7 @@ void Lineage::rename(Agent& agent, wire::Segment& segment) {
   });
 }
 
-void Lineage::forget(Agent& agent, std::vector<LocalTemplateId>& ids) {
+void Lineage::forget(AgentNames& agent, std::vector<LocalTemplateId>& ids) {
   for (LocalTemplateId& id : ids) {
     const std::uint32_t local = id.value();
     if (!agent.first) {
@@ -151,7 +152,7 @@ void Lineage::forget(Agent& agent, std::vector<LocalTemplateId>& ids) {
 }
 
 void Lineage::translate(wire::Batch& batch) {
-  Agent& agent = agents_[batch.agent];
+  AgentNames& agent = agents_[batch.agent];
   if (agent.incarnation != batch.incarnation) begin(agent, batch.incarnation);
   for (wire::TimerName& timer : batch.timers) define(agent, timer);
   for (wire::SourceDefinition& source : batch.sources) define(agent, source);
@@ -171,116 +172,44 @@ std::optional<LocalTemplateId> Lineage::called(const std::string& name, LocalTem
   return std::nullopt;
 }
 
-namespace {
-
-/// Unordered maps are written in the order of their keys, so that equal states are equal bytes.
-template <class Map>
-std::map<typename Map::key_type, typename Map::mapped_type> sorted(const Map& map) {
-  return {map.begin(), map.end()};
+// Maps without an order are stored in the order of their keys, so that equal states are equal
+// bytes.
+template <class Archive, class State>
+void Lineage::persist_agent(Archive& archive, State& agent) {
+  const auto value = [&](auto& one) { archive(one); };
+  archive.word(agent.incarnation);
+  archive(agent.first, agent.templates_next, agent.sources_next, agent.timers_next);
+  archive.sorted_map(agent.known, 5, value, [&](auto& known, std::uint32_t id) {
+    archive.list(known.skeletons, 8, [&](auto& skeleton) { archive.word(skeleton); });
+    archive(known.generation, known.base, known.used);
+    if constexpr (Archive::kLoads) {
+      for (const Skeleton skeleton : known.skeletons) agent.by_skeleton[skeleton] = id;
+    }
+  });
+  archive.sorted_map(agent.templates, 2, value, value);
+  archive.sorted_map(agent.sources, 2, value, value);
+  archive.sorted_map(agent.timers, 2, value, value);
+  archive.map(agent.runs, 4, value,
+              [&](auto& runs) { archive(runs.newest, runs.base, runs.named); });
+  archive.map(agent.by_source, 2, value, value);
+  archive.map(agent.by_timer, 2, value, value);
 }
 
-template <class Map>
-void save_numbers(ByteWriter& out, const Map& map) {
-  out.number(map.size());
-  for (const auto& [key, value] : sorted(map)) {
-    out.number(key);
-    out.number(value);
-  }
+template <class Archive, class Self>
+void Lineage::persist(Archive& archive, Self& self) {
+  archive.map(
+      self.agents_, 16, [&](auto& name) { archive(name); },
+      [&](auto& agent) { persist_agent(archive, agent); });
 }
-
-template <class Map>
-void load_numbers(ByteReader& in, Map& map) {
-  for (std::size_t left = in.count(2); left > 0 && in.ok(); --left) {
-    const auto key = static_cast<typename Map::key_type>(in.number32());
-    map[key] = static_cast<typename Map::mapped_type>(in.number32());
-  }
-}
-
-template <class Map>
-void save_names(ByteWriter& out, const Map& map) {
-  out.number(map.size());
-  for (const auto& [key, value] : map) {
-    out.text(key);
-    out.number(value);
-  }
-}
-
-template <class Map>
-void load_names(ByteReader& in, Map& map) {
-  for (std::size_t left = in.count(2); left > 0 && in.ok(); --left) {
-    std::string key = in.text();
-    map[std::move(key)] = static_cast<typename Map::mapped_type>(in.number32());
-  }
-}
-
-}  // namespace
 
 void Lineage::save(ByteWriter& out) const {
-  out.number(agents_.size());
-  for (const auto& [name, agent] : agents_) {
-    out.text(name);
-    out.word(agent.incarnation);
-    out.byte(agent.first ? 1 : 0);
-    out.number(agent.templates_next);
-    out.number(agent.sources_next);
-    out.number(agent.timers_next);
-    out.number(agent.known.size());
-    for (const auto& [id, known] : sorted(agent.known)) {
-      out.number(id);
-      out.number(known.skeletons.size());
-      for (const Skeleton skeleton : known.skeletons) out.word(skeleton.value());
-      out.number(known.generation);
-      out.number(known.base);
-      out.byte(known.used ? 1 : 0);
-    }
-    save_numbers(out, agent.templates);
-    save_numbers(out, agent.sources);
-    save_numbers(out, agent.timers);
-    out.number(agent.runs.size());
-    for (const auto& [file, runs] : agent.runs) {
-      out.text(file);
-      out.number(runs.newest);
-      out.number(runs.base);
-      out.byte(runs.named ? 1 : 0);
-    }
-    save_names(out, agent.by_source);
-    save_names(out, agent.by_timer);
-  }
+  saved::Writer archive(out);
+  persist(archive, *this);
 }
 
 void Lineage::load(ByteReader& in) {
-  agents_.clear();
-  for (std::size_t all = in.count(16); all > 0 && in.ok(); --all) {
-    Agent& agent = agents_[in.text()];
-    agent.incarnation = in.word();
-    agent.first = in.byte() != 0;
-    agent.templates_next = in.number32();
-    agent.sources_next = in.number32();
-    agent.timers_next = in.number32();
-    for (std::size_t left = in.count(5); left > 0 && in.ok(); --left) {
-      const std::uint32_t id = in.number32();
-      Known& known = agent.known[id];
-      known.skeletons.resize(in.count(8));
-      for (Skeleton& skeleton : known.skeletons) {
-        skeleton = Skeleton{in.word()};
-        agent.by_skeleton[skeleton] = id;
-      }
-      known.generation = in.number32();
-      known.base = in.number32();
-      known.used = in.byte() != 0;
-    }
-    load_numbers(in, agent.templates);
-    load_numbers(in, agent.sources);
-    load_numbers(in, agent.timers);
-    for (std::size_t left = in.count(4); left > 0 && in.ok(); --left) {
-      Runs& runs = agent.runs[in.text()];
-      runs.newest = in.number32();
-      runs.base = in.number32();
-      runs.named = in.byte() != 0;
-    }
-    load_names(in, agent.by_source);
-    load_names(in, agent.by_timer);
-  }
+  saved::Reader archive(in);
+  persist(archive, *this);
 }
 
 }  // namespace l4::job

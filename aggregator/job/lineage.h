@@ -48,7 +48,7 @@ class Lineage {
     std::uint32_t base = 0;  ///< what this incarnation calls run 0
     bool named = false;      ///< by this incarnation
   };
-  struct Agent {
+  struct AgentNames {
     std::uint64_t incarnation = 0;
     bool first = true;  ///< ids are the agent's own
     std::uint32_t templates_next = 0, sources_next = 0, timers_next = 0;
@@ -61,18 +61,22 @@ class Lineage {
     std::map<std::string, std::uint16_t> by_timer;
     std::unordered_map<std::uint16_t, std::uint16_t> timers;
   };
-  static void begin(Agent& agent, std::uint64_t incarnation);
-  static std::optional<std::uint32_t> find(const Agent& agent,
+  static void begin(AgentNames& agent, std::uint64_t incarnation);
+  static std::optional<std::uint32_t> find(const AgentNames& agent,
                                            const wire::TemplateDefinition& definition);
   /// False: it says nothing that is not known.
-  static bool define(Agent& agent, wire::TemplateDefinition& definition);
-  static void define(Agent& agent, wire::SourceDefinition& source);
-  static void define(Agent& agent, wire::TimerName& timer);
-  static LocalTemplateId resolve(Agent& agent, LocalTemplateId id);
-  static void rename(Agent& agent, wire::Segment& segment);
-  static void forget(Agent& agent, std::vector<LocalTemplateId>& ids);
+  static bool define(AgentNames& agent, wire::TemplateDefinition& definition);
+  static void define(AgentNames& agent, wire::SourceDefinition& source);
+  static void define(AgentNames& agent, wire::TimerName& timer);
+  static LocalTemplateId resolve(AgentNames& agent, LocalTemplateId id);
+  static void rename(AgentNames& agent, wire::Segment& segment);
+  static void forget(AgentNames& agent, std::vector<LocalTemplateId>& ids);
+  template <class Archive, class State>
+  static void persist_agent(Archive& archive, State& agent);
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
 
-  std::map<std::string, Agent> agents_;
+  std::map<std::string, AgentNames> agents_;
 };
 
 }  // namespace l4::job

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
+
+#include "common/saved/archive.h"
 
 namespace l4::job {
 namespace {
@@ -18,84 +21,41 @@ auto worth(const ProcessFact& fact) {
   return std::pair(part, fact.since);
 }
 
-void save_time(ByteWriter& out, TimeMs time) {
-  out.signed_number(time.time_since_epoch().count());
+/// Never negative: stored with 1 added, none as 0.
+template <class Archive, class Optional>
+void persist_number(Archive& archive, Optional& number) {
+  std::uint64_t stored = 0;
+  if constexpr (!Archive::kLoads) {
+    if (number) stored = static_cast<std::uint64_t>(*number) + 1U;
+  }
+  archive(stored);
+  if constexpr (Archive::kLoads) {
+    archive.require(stored <= 0x8000'0000U);
+    number.reset();
+    if (stored > 0) number = static_cast<std::int32_t>(stored - 1);
+  }
 }
 
-TimeMs load_time(ByteReader& in) {
-  return TimeMs{Millis{in.signed_number()}};
-}
-
-template <class T>
-void save_number(ByteWriter& out, const std::optional<T>& value) {
-  out.number(value ? static_cast<std::uint64_t>(*value) + 1 : 0);
-}
-
-std::optional<std::int32_t> load_number(ByteReader& in) {
-  const std::uint32_t value = in.number32();
-  if (value > 0x8000'0000U) in.fail();
-  return value > 0 ? std::optional(static_cast<std::int32_t>(value - 1)) : std::nullopt;
-}
-
-template <class Word>
-Word load_word(ByteReader& in, Word last) {
-  const auto word = static_cast<Word>(in.byte());
-  if (word > last) in.fail();
-  return std::min(word, last);
-}
-
-void save_fact(ByteWriter& out, const ProcessFact& fact) {
-  out.text(fact.boot_id);
-  out.signed_number(fact.pid.value());
-  out.signed_number(fact.started_boot.count());
-  save_time(out, fact.started);
-  out.text(fact.command);
-  out.byte(static_cast<std::uint8_t>(fact.part));
-  out.text(fact.node);
-  out.text(fact.job);
-  out.signed_number(fact.attempt);
-  out.number(fact.attempt_key.requeue);
-  out.number(fact.attempt_key.step);
-  out.number(fact.attempt_key.restart);
-  save_number(out, fact.rank ? std::optional(fact.rank->value()) : std::nullopt);
-  out.byte(static_cast<std::uint8_t>(fact.rank_source));
-  save_number(out, fact.local_rank);
-  save_number(out, fact.world_size);
-  out.byte(static_cast<std::uint8_t>(fact.state));
-  save_time(out, fact.since);
-  out.signed_number(fact.cpu.count());
-  save_time(out, fact.cpu_since);
-  out.byte(static_cast<std::uint8_t>(fact.exit.kind));
-  out.signed_number(fact.exit.value);
-  out.byte(static_cast<std::uint8_t>(fact.exit.by));
-}
-
-ProcessFact load_fact(ByteReader& in) {
-  ProcessFact fact;
-  fact.boot_id = in.text();
-  fact.pid = wire::Pid{static_cast<std::int32_t>(in.signed_number())};
-  fact.started_boot = std::chrono::microseconds{in.signed_number()};
-  fact.started = load_time(in);
-  fact.command = in.text();
-  fact.part = load_word(in, wire::Part::helper);
-  fact.node = in.text();
-  fact.job = in.text();
-  fact.attempt = static_cast<std::int32_t>(in.signed_number());
-  fact.attempt_key.requeue = in.number32();
-  fact.attempt_key.step = in.number32();
-  fact.attempt_key.restart = in.number32();
-  if (const auto rank = load_number(in)) fact.rank = Rank{*rank};
-  fact.rank_source = load_word(in, RankSource::derived);
-  fact.local_rank = load_number(in);
-  fact.world_size = load_number(in);
-  fact.state = load_word(in, wire::ProcessState::gone);
-  fact.since = load_time(in);
-  fact.cpu = Millis{in.signed_number()};
-  fact.cpu_since = load_time(in);
-  fact.exit.kind = load_word(in, wire::Exit::Kind::signal);
-  fact.exit.value = static_cast<std::int32_t>(in.signed_number());
-  fact.exit.by = load_word(in, wire::Exit::Seen::pidfd);
-  return fact;
+template <class Archive, class Fact>
+void persist_fact(Archive& archive, Fact& fact) {
+  archive(fact.boot_id, fact.pid, fact.started_boot, fact.started, fact.command);
+  archive.enumerator(fact.part, wire::Part::helper);
+  archive(fact.node, fact.job, fact.attempt);
+  archive(fact.attempt_key.requeue, fact.attempt_key.step, fact.attempt_key.restart);
+  std::optional<std::int32_t> rank;
+  if (fact.rank) rank = fact.rank->value();
+  persist_number(archive, rank);
+  if constexpr (Archive::kLoads) {
+    if (rank) fact.rank = Rank{*rank};
+  }
+  archive.enumerator(fact.rank_source, RankSource::derived);
+  persist_number(archive, fact.local_rank);
+  persist_number(archive, fact.world_size);
+  archive.enumerator(fact.state, wire::ProcessState::gone);
+  archive(fact.since, fact.cpu, fact.cpu_since);
+  archive.enumerator(fact.exit.kind, wire::Exit::Kind::signal);
+  archive(fact.exit.value);
+  archive.enumerator(fact.exit.by, wire::Exit::Seen::pidfd);
 }
 
 }  // namespace
@@ -112,21 +72,32 @@ void ProcessTable::put(const ProcessFact& fact, std::size_t processes_max) {
   }
 }
 
+template <class Archive, class Self>
+void ProcessTable::persist(Archive& archive, Self& self) {
+  constexpr std::size_t kBytesEach = 23;
+  archive(self.forgotten_);
+  if constexpr (Archive::kLoads) {
+    std::vector<ProcessFact> facts;
+    archive.list(facts, kBytesEach, [&](ProcessFact& fact) { persist_fact(archive, fact); });
+    for (ProcessFact& fact : facts) {
+      auto key = std::tuple(fact.boot_id, fact.pid, fact.started_boot);
+      self.facts_.insert_or_assign(std::move(key), std::move(fact));
+    }
+  } else {
+    archive.list(self.facts_, kBytesEach,
+                 [&](const auto& entry) { persist_fact(archive, entry.second); });
+  }
+}
+
 void ProcessTable::save(ByteWriter& out) const {
-  out.number(forgotten_);
-  out.number(facts_.size());
-  for (const auto& [key, fact] : facts_) save_fact(out, fact);
+  saved::Writer archive(out);
+  persist(archive, *this);
 }
 
 void ProcessTable::load(ByteReader& in) {
-  forgotten_ = in.number();
+  saved::Reader archive(in);
   facts_.clear();
-  constexpr std::size_t kBytesEach = 23;
-  for (std::size_t left = in.count(kBytesEach); left > 0 && in.ok(); --left) {
-    ProcessFact fact = load_fact(in);
-    auto key = std::tuple(fact.boot_id, fact.pid, fact.started_boot);
-    facts_.insert_or_assign(std::move(key), std::move(fact));
-  }
+  persist(archive, *this);
 }
 
 }  // namespace l4::job

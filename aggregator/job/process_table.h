@@ -32,6 +32,9 @@ class ProcessTable {
   void load(ByteReader& in);
 
  private:
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
+
   using Key = std::tuple<std::string, wire::Pid, std::chrono::microseconds>;
   std::map<Key, wire::ProcessFact> facts_;
   std::uint64_t forgotten_ = 0;

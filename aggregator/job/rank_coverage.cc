@@ -20,14 +20,14 @@ void each_rank(const JobState& state, Visit visit) {
 /// The numbers of the newest attempt of each agent, and of all; and when that one's first rank
 /// began.
 struct Newest {
-  std::map<const Agent*, std::int32_t> here;
+  std::map<const AgentSlice*, std::int32_t> here;
   std::int32_t attempt = -1;
   TimeMs began{};
 };
 
 Newest newest_of(const JobState& state) {
   Newest newest;
-  each_rank(state, [&](const Agent& agent, const ProcessFact& fact) {
+  each_rank(state, [&](const AgentSlice& agent, const ProcessFact& fact) {
     std::int32_t& here = newest.here.try_emplace(&agent, fact.attempt).first->second;
     here = std::max(here, fact.attempt);
     if (fact.attempt > newest.attempt) {
@@ -56,7 +56,7 @@ void add_logs(const JobState& state, RankCoverage& coverage) {
 RankCoverage rank_coverage(const JobState& state) {
   RankCoverage coverage;
   const Newest newest = newest_of(state);
-  each_rank(state, [&](const Agent& agent, const ProcessFact& fact) {
+  each_rank(state, [&](const AgentSlice& agent, const ProcessFact& fact) {
     if (fact.attempt != newest.here.at(&agent)) return;
     const bool before = fact.attempt != newest.attempt && fact.state == wire::ProcessState::gone &&
                         fact.since <= newest.began;

@@ -5,6 +5,10 @@
 #include <string_view>
 #include <tuple>
 
+#include "aggregator/job/attempts.h"
+#include "aggregator/job/view.h"
+#include "common/wire/process_fact.h"
+
 namespace l4::job {
 namespace {
 

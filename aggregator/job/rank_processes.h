@@ -7,10 +7,10 @@
 // spoke; an older attempt has none. Pure.
 #pragma once
 
-#include "aggregator/job/attempts.h"
-#include "aggregator/job/view.h"
-
 namespace l4::job {
+
+class Attempts;
+struct JobView;
 
 void add_processes(JobView& view, const Attempts& attempts);
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/saved/archive.h"
+
 namespace l4::job {
 namespace {
 
@@ -62,24 +64,26 @@ SequenceId SequencePool::append(SequenceId head, std::span<const wire::Run> tail
   return SequenceId{id};
 }
 
+template <class Archive, class Self>
+void SequencePool::persist(Archive& archive, Self& self) {
+  const auto sequence = [&](auto& ids) { archive.list(ids, 1, [&](auto& id) { archive(id); }); };
+  SharedPool<Sequence>::persist(archive, self.sequences_, sequence, hash_of_sequence);
+}
+
 void SequencePool::save(ByteWriter& out) const {
-  sequences_.save(out, [](ByteWriter& to, const Sequence& sequence) {
-    to.number(sequence.size());
-    for (const std::uint32_t id : sequence) to.number(id);
-  });
+  saved::Writer archive(out);
+  persist(archive, *this);
 }
 
 void SequencePool::load(ByteReader& in) {
+  saved::Reader archive(in);
+  sequences_ = {};
+  persist(archive, *this);
+  archive.require(sequences_.ids() > 0 && at(SequenceId{0}).empty());
   elements_ = 0;
-  const auto get = [&](ByteReader& from) {
-    Sequence sequence(from.count());
-    for (std::uint32_t& id : sequence) id = from.number32();
-    elements_ += sequence.size();
-    return sequence;
-  };
-  sequences_.load(in, get, hash_of_sequence);
-  if (sequences_.ids() == 0 || !at(SequenceId{0}).empty()) in.fail();
-  if (!in.ok()) *this = SequencePool();
+  for (std::uint32_t id = 0; id < sequences_.ids(); ++id)
+    elements_ += at(SequenceId{id}).size();  // released ones are empty
+  if (!archive.ok()) *this = SequencePool();
 }
 
 }  // namespace l4::job

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "aggregator/job/shared_pool.h"
+#include "common/base/byte_stream.h"
 #include "common/base/ids.h"
 #include "common/wire/segment.h"
 
@@ -37,10 +38,14 @@ class SequencePool {
   std::size_t elements() const { return elements_; }
   bool has(SequenceId id) const { return id.value() < sequences_.ids(); }
 
+  // Ids stay.
   void save(ByteWriter& out) const;
-  void load(ByteReader& in);  ///< ids stay
+  void load(ByteReader& in);
 
  private:
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
+
   SharedPool<Sequence> sequences_;
   std::size_t elements_ = 0;
   Sequence joined_;  // of the last append()

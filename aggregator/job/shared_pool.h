@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/byte_stream.h"
-
 namespace l4::job {
 
 template <class Value>
@@ -73,34 +71,25 @@ class SharedPool {
   /// Ids are below this.
   std::size_t ids() const { return entries_.size(); }
 
-  /// Ids stay. `put(out, value)` writes one value, `get(in)` reads it, `hash(value)` is the hash
-  /// that intern() was given.
-  template <class Put>
-  void save(ByteWriter& out, Put put) const {
-    out.number(entries_.size());
-    for (const Entry& entry : entries_) {
-      out.number(entry.references);
-      if (entry.references > 0) put(out, entry.value);
-    }
-    out.number(free_.size());
-    for (const std::uint32_t id : free_) out.number(id);
-  }
-  template <class Get, class Hash>
-  void load(ByteReader& in, Get get, Hash hash) {
-    *this = SharedPool();
-    entries_.resize(in.count());
-    for (std::uint32_t id = 0; id < entries_.size() && in.ok(); ++id) {
-      Entry& entry = entries_[id];
-      entry.references = in.number32();
-      if (entry.references == 0) continue;
-      entry.value = get(in);
-      entry.hash = hash(entry.value);
-      by_hash_.emplace(entry.hash, id);
-    }
-    free_.resize(in.count());
-    for (std::uint32_t& id : free_) {
-      id = in.number32();
-      if (id >= entries_.size() || entries_[id].references > 0) return in.fail();
+  /// Ids stay. `each(value)` saves or loads one value, `hash(value)` is the hash that intern() was
+  /// given.
+  template <class Archive, class Self, class Each, class Hash>
+  static void persist(Archive& archive, Self& self, Each each, Hash hash) {
+    archive.list(self.entries_, 1, [&](auto& entry) {
+      archive(entry.references);
+      if (entry.references > 0) each(entry.value);
+    });
+    archive.list(self.free_, 1, [&](auto& id) {
+      archive(id);
+      archive.require(id < self.entries_.size() && self.entries_[id].references == 0);
+    });
+    if constexpr (Archive::kLoads) {
+      for (std::uint32_t id = 0; id < self.entries_.size(); ++id) {
+        Entry& entry = self.entries_[id];
+        if (entry.references == 0) continue;
+        entry.hash = hash(entry.value);
+        self.by_hash_.emplace(entry.hash, id);
+      }
     }
   }
 

@@ -1,7 +1,10 @@
 #include "aggregator/job/stream.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
+
+#include "common/saved/archive.h"
 
 namespace l4::job {
 namespace {
@@ -20,6 +23,92 @@ void add_timers(PackedTimers& timers, const std::vector<wire::TimerTotal>& more)
     if (std::ranges::find(all, timer.timer, &wire::TimerTotal::timer) == all.end())
       all.push_back(timer);
   timers.assign(all);
+}
+
+enum IterationFlag : std::uint8_t {
+  kCompleted = 1,
+  kBegin = 2,
+  kEnd = 4,
+  kSequence = 8,  ///< another one than that of the iteration before
+  kTimers = 16,
+  kJump = 32  ///< not the number after the one before
+};
+
+/// What is stored of an iteration only where it differs from what the one before leads to expect.
+struct Expected {
+  std::int64_t number = 0;
+  SequenceId sequence{0};
+};
+
+std::uint8_t flags_of(Iteration iteration, const IterationRecord& record, const Expected& by) {
+  return static_cast<std::uint8_t>(
+      (record.completed ? kCompleted : 0) | (record.begin ? kBegin : 0) | (record.end ? kEnd : 0) |
+      (record.sequence != by.sequence ? kSequence : 0) | (record.timers.empty() ? 0 : kTimers) |
+      (iteration.value() != by.number ? kJump : 0));
+}
+
+template <class Archive, class Timers>
+void persist_timers(Archive& archive, Timers& timers) {
+  if constexpr (Archive::kLoads) {
+    const auto packed = archive.bytes().raw(archive.bytes().count());
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(packed.data());  // NOLINT
+    archive.require(timers.assign_packed({bytes, packed.size()}));
+  } else {
+    const auto packed = timers.packed();
+    archive(packed.size());
+    archive.bytes().raw(std::as_bytes(packed));
+  }
+}
+
+template <class Archive, class Record>
+void persist_iteration(Archive& archive, saved::TimeDistances<Archive>& times, Expected& expected,
+                       Iteration& iteration, Record& record) {
+  std::uint8_t flags = Archive::kLoads ? 0 : flags_of(iteration, record, expected);
+  std::int64_t number = Archive::kLoads ? 0 : iteration.value();
+  SequenceId sequence = Archive::kLoads ? expected.sequence : record.sequence;
+  archive(flags);
+  if ((flags & kJump) != 0)
+    archive(number);
+  else
+    number = expected.number;
+  if ((flags & kBegin) != 0) times(record.begin);
+  if ((flags & kEnd) != 0) times(record.end);
+  if ((flags & kSequence) != 0) archive(sequence);
+  if ((flags & kTimers) != 0) persist_timers(archive, record.timers);
+  if constexpr (Archive::kLoads) {
+    iteration = Iteration{number};
+    record.completed = (flags & kCompleted) != 0;
+    record.sequence = sequence;
+  }
+  expected = {number == std::numeric_limits<std::int64_t>::max() ? 0 : number + 1, sequence};
+}
+
+template <class Archive, class List>
+void persist_iterations(Archive& archive, List& iterations, const SequencePool* sequences) {
+  saved::TimeDistances times(archive);
+  Expected expected;
+  Iteration before{0};
+  bool first = true;
+  archive.list(iterations, 1, [&](auto& entry) {
+    Iteration iteration = entry.first;
+    persist_iteration(archive, times, expected, iteration, entry.second);
+    if constexpr (Archive::kLoads) {
+      archive.require((first || iteration > before) && sequences->has(entry.second.sequence));
+      entry.first = iteration;
+      before = iteration;
+      first = false;
+    }
+  });
+}
+
+template <class Archive, class Source>
+void persist_source(Archive& archive, Source& source) {
+  archive(source.id, source.path, source.node);
+  archive.enumerator(source.kind, wire::SourceKind::other);
+  archive.natural(source.rank);
+  archive.enumerator(source.rank_source, RankSource::derived);
+  archive.natural(source.local_rank);
+  archive(source.attempt, source.run, source.modified);
 }
 
 }  // namespace
@@ -183,6 +272,44 @@ void Stream::keep_iterations(std::size_t most, SequencePool& sequences) {
     sequences.release(iterations.front().second.sequence);
     iterations.pop_front();
   }
+}
+
+template <class Archive, class Self>
+void Stream::persist(Archive& archive, Self& self, const SequencePool* sequences,
+                     const TuplePool* tuples) {
+  persist_source(archive, self.source);
+  archive(self.agent);
+  archive.part(self.events);
+  archive.list(self.parameters, 3, [&](auto& seen) {
+    archive(seen.local, seen.tuple, seen.count);
+    if constexpr (Archive::kLoads) archive.require(tuples->has(seen.tuple));
+  });
+  persist_iterations(archive, self.iterations, sequences);
+  saved::TimeDistances times(archive);
+  archive.list(self.stages, 4, [&](auto& change) {
+    archive.enumerator(change.stage, Stage::exit);
+    archive(change.line);
+    times.optional(change.time);
+    times.optional(change.end);
+  });
+  archive(self.last_completed, self.last_started);
+  times.optional(self.last_completed_time);
+  times.optional(self.begin);
+  times.optional(self.end);
+  times.optional(self.arrival);
+  archive(self.last_line, self.timed_last_line, self.tail_line, self.last_completed_line,
+          self.lines, self.dropped_iterations, self.counted);
+}
+
+void Stream::save(ByteWriter& out) const {
+  saved::Writer archive(out);
+  persist(archive, *this, nullptr, nullptr);
+}
+
+void Stream::load(ByteReader& in, const SequencePool& sequences, const TuplePool& tuples) {
+  saved::Reader archive(in);
+  *this = Stream();
+  persist(archive, *this, &sequences, &tuples);
 }
 
 }  // namespace l4::job

@@ -88,6 +88,9 @@ struct Stream {
   void load(ByteReader& in, const SequencePool& sequences, const TuplePool& tuples);
 
  private:
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self, const SequencePool* sequences,
+                      const TuplePool* tuples);
   void apply_events(const wire::Segment& segment);
   void apply_parameters(const wire::Segment& segment, TuplePool& tuples);
   IterationRecord& iteration(Iteration iteration);

@@ -3,6 +3,8 @@
 #include <functional>
 #include <string_view>
 
+#include "common/saved/archive.h"
+
 namespace l4::job {
 namespace {
 
@@ -22,27 +24,26 @@ TupleId TuplePool::intern(const Tuple& tuple) {
   return TupleId{tuples_.intern(tuple, hash_of_tuple(tuple)).id};
 }
 
+template <class Archive, class Self>
+void TuplePool::persist(Archive& archive, Self& self) {
+  const auto tuple = [&](auto& parameters) {
+    archive.list(parameters, 2, [&](auto& parameter) {
+      archive.enumerator(parameter.kind, wire::ParameterKind::duration_ms);
+      archive(parameter.value);
+    });
+  };
+  SharedPool<Tuple>::persist(archive, self.tuples_, tuple, hash_of_tuple);
+}
+
 void TuplePool::save(ByteWriter& out) const {
-  tuples_.save(out, [](ByteWriter& to, const Tuple& tuple) {
-    to.number(tuple.size());
-    for (const wire::Parameter& parameter : tuple) {
-      to.byte(static_cast<std::uint8_t>(parameter.kind));
-      to.text(parameter.value);
-    }
-  });
+  saved::Writer archive(out);
+  persist(archive, *this);
 }
 
 void TuplePool::load(ByteReader& in) {
-  const auto get = [](ByteReader& from) {
-    Tuple tuple(from.count(2));
-    for (wire::Parameter& parameter : tuple) {
-      parameter.kind = static_cast<wire::ParameterKind>(from.byte());
-      if (parameter.kind > wire::ParameterKind::duration_ms) from.fail();
-      parameter.value = from.text();
-    }
-    return tuple;
-  };
-  tuples_.load(in, get, hash_of_tuple);
+  saved::Reader archive(in);
+  tuples_ = {};
+  persist(archive, *this);
 }
 
 }  // namespace l4::job

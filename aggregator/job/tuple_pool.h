@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "aggregator/job/shared_pool.h"
+#include "common/base/byte_stream.h"
 #include "common/base/ids.h"
 #include "common/wire/batch.h"
 
@@ -27,10 +28,14 @@ class TuplePool {
   std::size_t size() const { return tuples_.size(); }
   bool has(TupleId id) const { return id.value() < tuples_.ids(); }
 
+  // Ids stay.
   void save(ByteWriter& out) const;
-  void load(ByteReader& in);  ///< ids stay
+  void load(ByteReader& in);
 
  private:
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
+
   SharedPool<Tuple> tuples_;
 };
 

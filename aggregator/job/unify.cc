@@ -6,6 +6,7 @@
 
 #include "common/drain/hash.h"
 #include "common/drain/row.h"
+#include "common/saved/archive.h"
 
 namespace l4::job {
 namespace {
@@ -264,6 +265,93 @@ TemplateTable::Element TemplateTable::unite(Element a, Element b) {
     give_id(kept, merged.id);
   }
   return a;
+}
+
+// Every container as it stands, definitions that wait, too.
+template <class Archive, class Self>
+void TemplateTable::persist(Archive& archive, Self& self) {
+  archive.list(self.locals_, 1, [&](auto& locals) {
+    archive.table(locals, [&](auto& local) {
+      archive.index(local.saying);
+      archive.index(local.element);
+      archive.index(local.alias_of);
+      std::uint32_t rest = local.generation << 1U | (local.fresh ? 1U : 0U);
+      archive(rest);
+      if constexpr (Archive::kLoads) {
+        local.generation = rest >> 1U;
+        local.fresh = (rest & 1U) != 0;
+      }
+    });
+  });
+  archive.list(self.sayings_, 1, [&](auto& saying) {
+    archive(saying.users);
+    if (saying.users == 0) return;
+    archive.word(saying.key);
+    archive.index(saying.element);
+    archive.enumerator(saying.level, Level::fatal);
+    archive(saying.text);
+    archive.list(saying.skeletons, 8, [&](auto& skeleton) { archive.word(skeleton); });
+  });
+  archive.list(self.free_, 1, [&](auto& id) { archive(id); });
+  archive(self.fresh_, self.dead_);
+  archive.part(self.grouping_);
+  persist_classes(archive, self);
+  if constexpr (Archive::kLoads) {
+    for (SayingId id = 0; id < self.sayings_.size(); ++id)
+      if (self.sayings_[id].users > 0) self.known_[self.sayings_[id].key] = id;
+  }
+}
+
+template <class Archive, class Self>
+void TemplateTable::persist_classes(Archive& archive, Self& self) {
+  const auto number = [&](auto& value) { archive(value); };
+  archive.list(self.parents_, 1, number);
+  archive.map(self.classes_, 11, number, [&](auto& known) {
+    archive.word(known.id);
+    archive.enumerator(known.level, Level::fatal);
+    archive.list(known.groups, 1, number);
+  });
+  archive.map(self.group_elements_, 2, number, number);
+  archive.table(self.skeleton_elements_, number);
+  archive.list(self.renames_, 2 * sizeof(std::uint64_t), [&](auto& rename) {
+    archive.word(rename.from);
+    archive.word(rename.to);
+  });
+}
+
+void TemplateTable::save(ByteWriter& out) const {
+  saved::Writer archive(out);
+  persist(archive, *this);
+}
+
+void TemplateTable::load(ByteReader& in) {
+  saved::Reader archive(in);
+  *this = TemplateTable();
+  persist(archive, *this);
+  archive.require(is_whole());
+  if (!archive.ok()) *this = TemplateTable();
+}
+
+/// Every reference leads somewhere: what was loaded cannot send anybody astray.
+bool TemplateTable::is_whole() {
+  for (Element element = 0; element < parents_.size(); ++element)
+    if (parents_[element] > element) return false;
+  const auto stands = [&](Element element) {
+    return element < parents_.size() && classes_.contains(root(element));
+  };
+  const auto may_stand = [&](Element element) { return element == kNone || stands(element); };
+  bool whole = true;
+  for (FlatTable<Local>& locals : locals_)
+    locals.for_each([&](const Local& local) {
+      whole = whole && may_stand(local.element) &&
+              (local.saying == kNone ||
+               (local.saying < sayings_.size() && sayings_[local.saying].users > 0));
+    });
+  for (const Saying& saying : sayings_) whole = whole && may_stand(saying.element);
+  for (const SayingId id : free_) whole = whole && id < sayings_.size() && sayings_[id].users == 0;
+  for (const auto& [group, element] : group_elements_) whole = whole && stands(element);
+  skeleton_elements_.for_each([&](Element element) { whole = whole && stands(element); });
+  return whole;
 }
 
 }  // namespace l4::job

@@ -64,7 +64,7 @@ class TemplateTable {
   /// Distinct definitions that nodes stand by.
   std::size_t sayings() const { return sayings_.size() - free_.size(); }
 
-  /// All of it: a table that loads it goes on as this one would (saved_templates.cc).
+  /// All of it: a table that loads it goes on as this one would.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
@@ -108,8 +108,10 @@ class TemplateTable {
   Element element_of(Saying& saying);
   Element group_element(const Saying& saying);
   const Class* find(TemplateId id);
-  void save_classes(ByteWriter& out) const;
-  void load_classes(ByteReader& in);
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
+  template <class Archive, class Self>
+  static void persist_classes(Archive& archive, Self& self);
   bool is_whole();
 
   std::vector<FlatTable<Local>> locals_;  // by node

@@ -48,7 +48,7 @@ void widen(std::optional<TimeMs>& low, std::optional<TimeMs>& high, std::optiona
   if (end && (!high || *end > *high)) high = end;
 }
 
-void add_stream(JobView& view, const Agent& agent, const Stream& stream, std::uint32_t rank,
+void add_stream(JobView& view, const AgentSlice& agent, const Stream& stream, std::uint32_t rank,
                 bool trust_mtimes) {
   StreamView added{&stream, &agent, view.ranks[rank].node, rank, stream.end, {}};
   // Live, a line's arrival says when the file last grew. File times come from the kernel's last
@@ -99,7 +99,7 @@ void add_streams(JobView& view, const Attempts& attempts, bool trust_mtimes) {
   const auto base = first_ranks(speakers);
   const auto speaking = speaking_ranks(speakers, base);
   struct Entry {
-    const Agent* agent;
+    const AgentSlice* agent;
     const Stream* stream;
     Identity identity;
   };
@@ -185,10 +185,10 @@ class EventIndex {
 
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};  // counted, and never defined
 
-  std::uint32_t at(const Agent* agent, std::uint32_t local) const {
+  std::uint32_t at(const AgentSlice* agent, std::uint32_t local) const {
     return locals_.at(agent).at(local);
   }
-  const std::vector<std::uint32_t>& of(const Agent* agent) const { return locals_.at(agent); }
+  const std::vector<std::uint32_t>& of(const AgentSlice* agent) const { return locals_.at(agent); }
 
  private:
   using Locals = std::vector<std::uint32_t>;  // number of the event, by local template
@@ -216,7 +216,7 @@ class EventIndex {
         if (event != kNone) event = ascending[event];
   }
 
-  std::unordered_map<const Agent*, Locals> locals_;
+  std::unordered_map<const AgentSlice*, Locals> locals_;
   std::unordered_map<TemplateId, std::uint32_t> numbers_;
 };
 
@@ -285,10 +285,6 @@ void add_events(JobView& view, const JobState& state) {
 std::size_t JobView::training_ranks() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(ranks, [](const RankView& rank) { return !rank.launcher; }));
-}
-
-std::vector<std::int32_t> attempts_of(const JobState& state) {
-  return Attempts(state).numbers();
 }
 
 JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes) {

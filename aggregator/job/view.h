@@ -13,11 +13,23 @@
 #include <string>
 #include <vector>
 
-#include "aggregator/job/job_state.h"
+#include "aggregator/job/event_table.h"
+#include "common/base/ids.h"
+#include "common/base/slim_optional.h"
+#include "common/base/time.h"
+#include "common/base/vocabulary.h"
+#include "common/wire/segment.h"
+
+namespace l4::wire {
+struct ProcessFact;
+}  // namespace l4::wire
 
 namespace l4::job {
 
+struct AgentSlice;
 class Attempts;
+class JobState;
+struct Stream;
 
 /// An event on one stream.
 struct Occurrence {
@@ -44,7 +56,7 @@ struct EventView {
 
 struct StreamView {
   const Stream* state = nullptr;
-  const Agent* agent = nullptr;
+  const AgentSlice* agent = nullptr;
   std::uint32_t node = 0;
   std::uint32_t rank = 0;               ///< index into JobView::ranks
   std::optional<TimeMs> last_activity;  ///< printed time, arrival or trusted mtime
@@ -86,9 +98,6 @@ struct JobView {
 
   std::size_t training_ranks() const;
 };
-
-/// Attempts seen, ascending; at least {0} (aggregator/job/attempts.h).
-std::vector<std::int32_t> attempts_of(const JobState& state);
 
 /// `trust_mtimes`: file times are real (design.md 6.2), so they say when a file last grew.
 JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes);

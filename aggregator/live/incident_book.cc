@@ -116,8 +116,7 @@ void IncidentBook::triggered(const std::vector<watch::Trigger>& triggers, TimeMs
   for (const watch::Trigger& trigger : triggers) {
     if (triggers_.size() < kTriggersMax) triggers_.push_back(trigger);
     using watch::Cause;
-    const bool good = trigger.cause == Cause::ended || trigger.cause == Cause::went_on ||
-                      trigger.cause == Cause::asked;
+    const bool good = trigger.cause == Cause::ended || trigger.cause == Cause::went_on;
     if (!good) checked_until_ = now + options_.checks_for;
     if (trigger.cause == Cause::went_on) checked_until_.reset();
   }

@@ -83,7 +83,7 @@ class Logs {
 };
 
 /// What an agent's templates are called that are of this class.
-std::set<std::uint32_t> locals_of(const job::Agent& agent, job::TemplateTable& templates,
+std::set<std::uint32_t> locals_of(const job::AgentSlice& agent, job::TemplateTable& templates,
                                   TemplateId wanted) {
   std::unordered_map<std::uint32_t, bool> known;
   std::set<std::uint32_t> locals;

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "aggregator/faults/library.h"
 #include "aggregator/job/attempts.h"
 #include "aggregator/job/rank_coverage.h"
 #include "aggregator/job/saved_job.h"

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "aggregator/diagnose/pool.h"
+#include "aggregator/job/job_state.h"
+#include "common/wire/process_fact.h"
 
 namespace l4::pool {
 

@@ -7,6 +7,8 @@
 
 #include "aggregator/job/attempts.h"
 #include "aggregator/job/clock.h"
+#include "aggregator/job/view.h"
+#include "common/saved/archive.h"
 
 namespace l4::watch {
 namespace {
@@ -46,8 +48,8 @@ bool is_end(State state) {
 }
 
 constexpr std::array<std::string_view, kCauses> kNames{
-    "error_line", "process_left", "process_stopped", "silent", "node_lost",
-    "slower",     "ended",        "went_on",         "asked"};
+    "error_line", "process_left", "process_stopped", "silent",
+    "node_lost",  "slower",       "ended",           "went_on"};
 
 }  // namespace
 
@@ -149,8 +151,8 @@ void JobWatch::moved(const Progress::Step& step, TimeMs now) {
           false});
 }
 
-void JobWatch::note_agent(Agent& agent, const wire::Batch& batch, const Progress::Step& step,
-                          TimeMs now) {
+void JobWatch::note_agent(AgentPresence& agent, const wire::Batch& batch,
+                          const Progress::Step& step, TimeMs now) {
   if (agent.lost || progress_.by_activity() || (!speaks(batch) && !step.moved)) return;
   if (agent.heard && now > *agent.heard) {
     agent.largest = std::max(agent.largest, now - *agent.heard);
@@ -161,7 +163,7 @@ void JobWatch::note_agent(Agent& agent, const wire::Batch& batch, const Progress
 }
 
 void JobWatch::agent_lost(const std::string& agent, TimeMs heard) {
-  Agent& own = agents_[agent];
+  AgentPresence& own = agents_[agent];
   if (own.number == 0) own.number = static_cast<std::uint32_t>(agents_.size());
   if (!own.lost) {  // else the job has not gone on since it was lost before
     own.lost = heard;
@@ -180,7 +182,7 @@ void JobWatch::agent_lost(const std::string& agent, TimeMs heard) {
 void JobWatch::agent_back(const std::string& agent, TimeMs now) {
   const auto found = agents_.find(agent);
   if (found == agents_.end() || !found->second.lost) return;
-  Agent& own = found->second;
+  AgentPresence& own = found->second;
   own.back = now;
   back_.insert(agent);
   own.heard.reset();
@@ -190,7 +192,7 @@ void JobWatch::agent_back(const std::string& agent, TimeMs now) {
 
 void JobWatch::find_those_back(const Progress::Step& step, TimeMs now) {
   for (const std::string& name : std::vector(back_.begin(), back_.end())) {
-    Agent& agent = agents_[name];
+    AgentPresence& agent = agents_[name];
     const bool again = progress_.by_activity() ||
                        (step.ticked && progress_.ticks() >= agent.ticks_at_loss + kGoesOnTicks);
     if (now > *agent.back + kLastWords && again) find(name, agent, now);
@@ -198,7 +200,7 @@ void JobWatch::find_those_back(const Progress::Step& step, TimeMs now) {
 }
 
 /// It is lost no more.
-void JobWatch::find(const std::string& name, Agent& agent, TimeMs now) {
+void JobWatch::find(const std::string& name, AgentPresence& agent, TimeMs now) {
   const bool late = std::exchange(agent.late, false);
   agent.lost.reset();
   agent.back.reset();
@@ -210,10 +212,6 @@ void JobWatch::find(const std::string& name, Agent& agent, TimeMs now) {
 void JobWatch::unheard() {
   progress_.interrupt();
   for (auto& [name, agent] : agents_) agent.heard.reset();
-}
-
-void JobWatch::ask(TimeMs now) {
-  fire({Cause::asked, now, {}, {}, "somebody asked", false});
 }
 
 void JobWatch::resumed(const job::JobState& state, TimeMs now) {
@@ -261,7 +259,7 @@ std::string JobWatch::waits_text() const {
 /// Where a process is stopped, no progress is the less likely to be a pause: half the floor does.
 Millis JobWatch::suspect_after() const {
   const Millis floor = options_.suspect_floor / (processes_.any_stopped() ? 2 : 1);
-  return progress_.pauses().deadline(progress_.kind(), floor, options_.collective_timeout);
+  return progress_.pauses().deadline(progress_.kind(), floor);
 }
 
 Standing JobWatch::standing(TimeMs now) const {
@@ -276,8 +274,7 @@ Standing JobWatch::standing(TimeMs now) const {
   standing.suspect = silent > standing.deadline;
   if (!standing.suspect) return standing;
   standing.confirmed = other_evidence() || (pauses.may_confirm(kind) &&
-                                            silent > pauses.deadline(kind, options_.confirm_floor,
-                                                                     options_.collective_timeout));
+                                            silent > pauses.deadline(kind, options_.confirm_floor));
   return standing;
 }
 
@@ -361,8 +358,7 @@ std::optional<TimeMs> JobWatch::next_look() const {
     if (suspected_ != last)
       sooner(*last + suspect_after() + Millis{1});
     else if (confirmed_ != last && pauses.may_confirm(kind))
-      sooner(*last + pauses.deadline(kind, options_.confirm_floor, options_.collective_timeout) +
-             Millis{1});
+      sooner(*last + pauses.deadline(kind, options_.confirm_floor) + Millis{1});
     if (agents_looked_) sooner(*agents_looked_ + options_.suspect_floor / 8);
   }
   return next;
@@ -392,6 +388,34 @@ diagnose::Live JobWatch::live(TimeMs now) const {
   for (const auto& [name, agent] : agents_)
     if (agent.lost) live.lost.push_back({name, *agent.lost, agent.back.has_value(), agent.late});
   return live;
+}
+
+template <class Archive, class Self>
+void JobWatch::persist(Archive& archive, Self& self) {
+  archive.part(self.progress_);
+  archive.part(self.lines_);
+  archive.part(self.processes_);
+  const auto text = [&](auto& name) { archive(name); };
+  archive.map(self.agents_, 10, text, [&](auto& agent, const std::string& name) {
+    archive(agent.number, agent.heard, agent.lost, agent.largest, agent.gaps, agent.told,
+            agent.back, agent.ticks_at_loss, agent.late);
+    if constexpr (Archive::kLoads) {
+      if (agent.back) self.back_.insert(name);
+    }
+  });
+  archive(self.evidence_, self.look_again_, self.left_, self.ticks_at_evidence_,
+          self.ticks_at_left_);
+}
+
+void JobWatch::save(ByteWriter& out) const {
+  saved::Writer archive(out);
+  persist(archive, *this);
+}
+
+void JobWatch::load(ByteReader& in) {
+  saved::Reader archive(in);
+  back_.clear();
+  persist(archive, *this);
 }
 
 }  // namespace l4::watch

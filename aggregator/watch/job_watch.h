@@ -28,11 +28,10 @@
 namespace l4::watch {
 
 struct Options {
-  Millis suspect_floor{60'000};              ///< no silence shorter than this is suspected
-  Millis confirm_floor{300'000};             ///< nor confirmed, unless by other evidence
-  Millis device_wait{30'000};                ///< a process that waits longer (state D) is looked at
-  Millis rearm{60'000};                      ///< a cause whose diagnosis never came
-  std::optional<Millis> collective_timeout;  ///< of the job, if known
+  Millis suspect_floor{60'000};   ///< no silence shorter than this is suspected
+  Millis confirm_floor{300'000};  ///< nor confirmed, unless by other evidence
+  Millis device_wait{30'000};     ///< a process that waits longer (state D) is looked at
+  Millis rearm{60'000};           ///< a cause whose diagnosis never came
 };
 
 /// How the silence of a job stands.
@@ -56,8 +55,6 @@ class JobWatch {
   void unheard();
   /// Other floors, from now on.
   void set(const Options& options) { options_ = options; }
-  /// Somebody wants to know: asked is due at once.
-  void ask(TimeMs now);
   /// After a restart of the aggregator: learns from what was loaded; deadlines start now.
   void resumed(const job::JobState& state, TimeMs now);
 
@@ -87,7 +84,7 @@ class JobWatch {
   void set_normal(TellingLines::Normal normal) { lines_.set_normal(std::move(normal)); }
 
  private:
-  struct Agent {
+  struct AgentPresence {
     std::uint32_t number = 0;
     std::optional<TimeMs> heard;  ///< lines, since the attempt iterates
     std::optional<TimeMs> lost;   ///< since then; of one that is back, until the job goes on, too
@@ -103,12 +100,15 @@ class JobWatch {
     std::optional<TimeMs> fired;  ///< not re-armed yet
   };
 
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
   void fire(Trigger trigger);
-  void note_agent(Agent& agent, const wire::Batch& batch, const Progress::Step& step, TimeMs now);
+  void note_agent(AgentPresence& agent, const wire::Batch& batch, const Progress::Step& step,
+                  TimeMs now);
   void moved(const Progress::Step& step, TimeMs now);
   void note_left(const std::vector<wire::ProcessFact>& facts, TimeMs arrival);
   void find_those_back(const Progress::Step& step, TimeMs now);
-  void find(const std::string& name, Agent& agent, TimeMs now);
+  void find(const std::string& name, AgentPresence& agent, TimeMs now);
   void look_at_silence(TimeMs now);
   void look_at_agents(TimeMs now);
   void look_again(TimeMs now);
@@ -120,7 +120,7 @@ class JobWatch {
   Progress progress_;
   TellingLines lines_;
   ProcessBoard processes_;
-  std::map<std::string, Agent> agents_;
+  std::map<std::string, AgentPresence> agents_;
   std::set<std::string> back_;  ///< agents that are, so that progress looks at these alone
   std::array<Slot, kCauses> slots_;
   std::optional<TimeMs> suspected_, confirmed_;  ///< progress that was the last then

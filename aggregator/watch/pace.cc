@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/saved/archive.h"
+
 namespace l4::watch {
 namespace {
 
@@ -42,6 +44,24 @@ bool Pace::ask() {
   wait_ = std::max(kRecent, 2 * wait_);
   asked_at_ = added_;
   return true;
+}
+
+template <class Archive, class Self>
+void Pace::persist(Archive& archive, Self& self) {
+  archive.list(self.kept_, sizeof(double), [&](auto& ms) { archive(ms); });
+  archive.require(self.kept_.size() <= kKept);
+  archive(self.added_, self.asked_at_, self.wait_, self.ratio_, self.before_ms_, self.slow_ms_,
+          self.slower_);
+}
+
+void Pace::save(ByteWriter& out) const {
+  saved::Writer archive(out);
+  persist(archive, *this);
+}
+
+void Pace::load(ByteReader& in) {
+  saved::Reader archive(in);
+  persist(archive, *this);
 }
 
 }  // namespace l4::watch

@@ -32,6 +32,8 @@ class Pace {
   void load(ByteReader& in);
 
  private:
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
   std::vector<double> kept_;  // oldest first
   std::size_t added_ = 0, asked_at_ = 0, wait_ = 0;
   double ratio_ = 1, before_ms_ = 0;

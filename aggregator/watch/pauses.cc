@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/saved/archive.h"
+
 namespace l4::watch {
 namespace {
 
@@ -32,19 +34,12 @@ void Pauses::add(PauseKind kind, Millis pause) {
   largest = std::max(largest, pause);
 }
 
-Millis Pauses::deadline(PauseKind kind, Millis floor,
-                        std::optional<Millis> collective_timeout) const {
+Millis Pauses::deadline(PauseKind kind, Millis floor) const {
   const History& history = of(kind);
-  if (const Millis warm = warm_[place(kind)]; warm > Millis{0} && history.count < kKnown) {
-    const Millis ordinary =
-        std::max(2 * std::max(warm, history.largest), (kind.startup ? 2 : 1) * floor);
-    return collective_timeout && kind.startup ? std::min(ordinary, *collective_timeout) : ordinary;
-  }
+  if (const Millis warm = warm_[place(kind)]; warm > Millis{0} && history.count < kKnown)
+    return std::max(2 * std::max(warm, history.largest), (kind.startup ? 2 : 1) * floor);
   const Millis job = largest_[kind.startup ? 0 : 1];
-  if (kind.startup || history.count == 0) {
-    const Millis unseen = std::max(3 * job, 4 * floor);
-    return collective_timeout ? std::min(unseen, *collective_timeout) : unseen;
-  }
+  if (kind.startup || history.count == 0) return std::max(3 * job, 4 * floor);
   if (history.count < kKnown) return std::max(3 * job, floor);
   const double scatter =
       std::min(scatter_of(history), 3.0 * static_cast<double>(history.largest.count()));
@@ -71,6 +66,27 @@ Millis Pauses::typical(PauseKind kind) const {
   std::vector<float> values = of(kind).logs;
   if (values.empty()) return Millis{0};
   return Millis{static_cast<std::int64_t>(std::exp(static_cast<double>(median_of(values))))};
+}
+
+template <class Archive, class Self>
+void Pauses::persist(Archive& archive, Self& self) {
+  for (auto& history : self.kinds_) {
+    archive(history.count, history.largest);
+    archive.list(history.logs, sizeof(double), [&](auto& log) { archive(log); });
+    archive.require(history.logs.size() == std::min(history.count, kKept));
+  }
+  for (auto& largest : self.largest_) archive(largest);
+}
+
+void Pauses::save(ByteWriter& out) const {
+  saved::Writer archive(out);
+  persist(archive, *this);
+}
+
+void Pauses::load(ByteReader& in) {
+  saved::Reader archive(in);
+  kinds_ = {};
+  persist(archive, *this);
 }
 
 }  // namespace l4::watch

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "common/base/byte_stream.h"
@@ -39,10 +38,10 @@ class Pauses {
   /// m and sigma the median and the median deviation of ln(pause), sigma at least .1, and the
   /// first term at most 3 times the largest. Seen one to four times: max(3 * the job's largest,
   /// floor). Never seen, and always before the first iteration: max(3 * the job's largest,
-  /// 4 * floor), at most the collective timeout. Where a longest pause of earlier jobs is known,
+  /// 4 * floor). Where a longest pause of earlier jobs is known,
   /// and fewer than kKnown of this one: max(2 * the longer of both, floor), before the first
   /// iteration of 2 * floor.
-  Millis deadline(PauseKind kind, Millis floor, std::optional<Millis> collective_timeout) const;
+  Millis deadline(PauseKind kind, Millis floor) const;
 
   /// Kinds never seen, and the start, are only suspected.
   bool may_confirm(PauseKind kind) const;
@@ -55,6 +54,8 @@ class Pauses {
   void load(ByteReader& in);
 
  private:
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
   struct History {
     std::vector<float> logs;  // ring of ln(ms)
     std::size_t count = 0;    // of all that were ever added

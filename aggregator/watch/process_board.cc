@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/time.h"
+#include "common/saved/archive.h"
 
 namespace l4::watch {
 namespace {
@@ -144,6 +145,38 @@ std::optional<TimeMs> ProcessBoard::next() const {
   if (!waiting_.empty()) next = waiting_.begin()->first;
   if (all_left_) next = std::min(next.value_or(TimeMs::max()), *all_left_ + kAllLeft);
   return next;
+}
+
+template <class Archive, class Self>
+void ProcessBoard::persist(Archive& archive, Self& self) {
+  const auto on_key = [&](auto& key) {
+    auto& [agent, boot, pid, started] = key;
+    archive(agent, boot, pid, started);
+  };
+  archive.map(self.processes_, sizeof(std::uint64_t), on_key, [&](auto& process) {
+    archive.enumerator(process.state, ProcessState::gone);
+    archive.enumerator(process.exit.kind, Exit::Kind::signal);
+    archive(process.exit.value);
+    archive.enumerator(process.exit.by, Exit::Seen::pidfd);
+    archive(process.rank, process.node, process.since, process.due, process.counted_stopped);
+    if constexpr (Archive::kLoads) {
+      if (process.due) self.waiting_.emplace(*process.due, &process);
+    }
+  });
+  const auto value = [&](auto& one) { archive(one); };
+  archive.map(self.attempts_, 2, value, value);
+  archive(self.alive_, self.stopped_, self.left_well_, self.world_, self.all_left_, self.left_out_);
+}
+
+void ProcessBoard::save(ByteWriter& out) const {
+  saved::Writer archive(out);
+  persist(archive, *this);
+}
+
+void ProcessBoard::load(ByteReader& in) {
+  saved::Reader archive(in);
+  waiting_.clear();
+  persist(archive, *this);
 }
 
 }  // namespace l4::watch

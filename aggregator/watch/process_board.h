@@ -54,6 +54,8 @@ class ProcessBoard {
   /// Agent, boot, number, start.
   using Key = std::tuple<std::string, std::string, wire::Pid, std::chrono::microseconds>;
 
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
   void drop(const std::string& agent);
   void put(Process& process, const wire::ProcessFact& fact, TimeMs arrival);
   std::optional<TimeMs> due_of(const Process& process) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/saved/archive.h"
+
 namespace l4::watch {
 namespace {
 
@@ -45,7 +47,7 @@ bool begins_stage(const job::Stream& stream, const wire::Segment& segment) {
 
 }  // namespace
 
-Progress::Step Progress::applied(const job::Agent& agent, std::uint32_t agent_number,
+Progress::Step Progress::applied(const job::AgentSlice& agent, std::uint32_t agent_number,
                                  const wire::Batch& batch, TimeMs arrival) {
   Step step;
   for (const wire::SourceDefinition& source : batch.sources) note_attempt(source, arrival, step);
@@ -187,6 +189,34 @@ void Progress::reach(TimeMs at, PauseKind next) {
   marked_ = std::max(marked_.value_or(at), at);
   last_ = std::max(last_.value_or(at), at);
   kind_ = next;
+}
+
+template <class Archive, class Self>
+void Progress::persist(Archive& archive, Self& self) {
+  archive.part(self.pauses_);
+  archive.part(self.pace_);
+  archive(self.last_, self.marked_);
+  archive.enumerator(self.kind_.stage, Stage::exit);
+  archive(self.kind_.startup, self.iterated_, self.printed_, self.interrupted_, self.newest_);
+  bool paced = self.paced_.has_value();
+  archive(paced);
+  if constexpr (Archive::kLoads) self.paced_ = paced ? std::optional(Moment{}) : std::nullopt;
+  if (paced) archive(self.paced_->iteration, self.paced_->at);
+  archive(self.stages_begun_, self.stage_at_, self.stage_agent_);
+  archive.map(
+      self.streams_, sizeof(std::uint64_t) + 1, [&](auto& key) { archive.word(key); },
+      [&](auto& iteration) { archive(iteration); });
+  archive(self.stray_, self.order_, self.ticks_, self.attempts_);
+}
+
+void Progress::save(ByteWriter& out) const {
+  saved::Writer archive(out);
+  persist(archive, *this);
+}
+
+void Progress::load(ByteReader& in) {
+  saved::Reader archive(in);
+  persist(archive, *this);
 }
 
 }  // namespace l4::watch

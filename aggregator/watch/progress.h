@@ -30,7 +30,7 @@ class Progress {
   };
 
   /// `agent_number` tells agents of the job apart.
-  Step applied(const job::Agent& agent, std::uint32_t agent_number, const wire::Batch& batch,
+  Step applied(const job::AgentSlice& agent, std::uint32_t agent_number, const wire::Batch& batch,
                TimeMs arrival);
   /// Another attempt began: pauses that were learned stay, the clock starts anew.
   void restart(TimeMs now);
@@ -56,6 +56,8 @@ class Progress {
   void load(ByteReader& in);
 
  private:
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
   void note_attempt(const wire::SourceDefinition& source, TimeMs now, Step& step);
   void segment(const job::Stream& stream, std::uint64_t key, const wire::Segment& segment,
                TimeMs at, Step& step);

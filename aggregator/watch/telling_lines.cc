@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/saved/archive.h"
+
 namespace l4::watch {
 namespace {
 
@@ -24,7 +26,7 @@ std::pair<std::uint32_t, std::int64_t> speaker(std::uint32_t agent,
 
 }  // namespace
 
-void TellingLines::define(Agent& agent, const wire::TemplateDefinition& definition) {
+void TellingLines::define(AgentTemplates& agent, const wire::TemplateDefinition& definition) {
   const std::uint32_t local = definition.id.value();
   if ((definition.marks & wire::kMarkFinished) != 0 && agent.finishing.size() < kTellingMax)
     agent.finishing.insert(local);
@@ -59,11 +61,11 @@ bool TellingLines::is_new(TemplateId id, Severity severity, std::uint64_t ticks,
   return noise && quiet && severity == Severity::fatal;
 }
 
-TellingLines::Found TellingLines::applied(const job::JobState& state, const job::Agent& agent,
+TellingLines::Found TellingLines::applied(const job::JobState& state, const job::AgentSlice& agent,
                                           std::uint32_t agent_number, const wire::Batch& batch,
                                           std::uint64_t ticks, TimeMs arrival) {
   Found found;
-  Agent& own = agents_[agent_number];
+  AgentTemplates& own = agents_[agent_number];
   for (const wire::TemplateDefinition& definition : batch.templates) define(own, definition);
   for (const wire::SourceDefinition& source : batch.sources)
     if (source.kind == wire::SourceKind::rank && ranks_.size() < kRanksMax)
@@ -100,6 +102,33 @@ void TellingLines::restart() {
   known_.clear();
   ranks_.clear();
   finished_.clear();
+}
+
+template <class Archive, class Self>
+void TellingLines::persist(Archive& archive, Self& self) {
+  const auto value = [&](auto& one) { archive(one); };
+  archive.map(self.agents_, 3, value, [&](auto& agent) {
+    archive.map(agent.telling, 2, value,
+                [&](auto& severity) { archive.enumerator(severity, Severity::fatal); });
+    archive.set(agent.finishing, 1, value);
+  });
+  archive.map(
+      self.known_, sizeof(std::uint64_t) + 2, [&](auto& id) { archive.word(id); },
+      [&](auto& known) { archive(known.ticks, known.last); });
+  const auto speaker = [&](auto& one) { archive(one.first, one.second); };
+  archive.set(self.ranks_, 2, speaker);
+  archive.set(self.finished_, 2, speaker);
+  archive(self.left_out_);
+}
+
+void TellingLines::save(ByteWriter& out) const {
+  saved::Writer archive(out);
+  persist(archive, *this);
+}
+
+void TellingLines::load(ByteReader& in) {
+  saved::Reader archive(in);
+  persist(archive, *this);
 }
 
 }  // namespace l4::watch

@@ -37,8 +37,9 @@ class TellingLines {
   };
 
   /// `ticks`: iterations of the job so far.
-  Found applied(const job::JobState& state, const job::Agent& agent, std::uint32_t agent_number,
-                const wire::Batch& batch, std::uint64_t ticks, TimeMs arrival);
+  Found applied(const job::JobState& state, const job::AgentSlice& agent,
+                std::uint32_t agent_number, const wire::Batch& batch, std::uint64_t ticks,
+                TimeMs arrival);
   using Normal = std::function<bool(const wire::TemplateDefinition&)>;
   /// Templates that are defined from now on and that it knows are not telling, unless fatal.
   void set_normal(Normal normal) { normal_ = std::move(normal); }
@@ -50,7 +51,7 @@ class TellingLines {
   void load(ByteReader& in);
 
  private:
-  struct Agent {
+  struct AgentTemplates {
     std::unordered_map<std::uint32_t, detect::Severity> telling;  // by local template
     std::unordered_set<std::uint32_t> finishing;
   };
@@ -58,11 +59,13 @@ class TellingLines {
     std::uint64_t ticks = 0;
     TimeMs last;
   };
-  void define(Agent& agent, const wire::TemplateDefinition& definition);
+  template <class Archive, class Self>
+  static void persist(Archive& archive, Self& self);
+  void define(AgentTemplates& agent, const wire::TemplateDefinition& definition);
   bool is_new(TemplateId id, detect::Severity severity, std::uint64_t ticks, TimeMs now);
 
   Normal normal_;
-  std::unordered_map<std::uint32_t, Agent> agents_;
+  std::unordered_map<std::uint32_t, AgentTemplates> agents_;
   std::unordered_map<TemplateId, Known> known_;
   using Speaker = std::pair<std::uint32_t, std::int64_t>;  // agent and local rank, or a rank
   std::set<Speaker> ranks_, finished_;                     // of this attempt

@@ -21,12 +21,11 @@ enum class Cause : std::uint8_t {
   slower,
   ended,    ///< it may have ended well
   went_on,  ///< progress after one of the above
-  asked,    ///< by somebody
 };
-inline constexpr std::size_t kCauses = 9;
+inline constexpr std::size_t kCauses = 8;
 
 struct Trigger {
-  Cause cause = Cause::asked;
+  Cause cause = Cause::error_line;
   TimeMs evidence;  ///< aggregator's clock: when what it tells of happened or was heard of
   std::string node;
   std::optional<Rank> rank;

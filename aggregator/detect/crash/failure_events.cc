@@ -5,6 +5,11 @@
 #include <string_view>
 #include <tuple>
 
+#include "aggregator/job/clock.h"
+#include "aggregator/job/share.h"
+#include "aggregator/job/stream.h"
+#include "aggregator/job/view.h"
+
 namespace l4::detect::crash {
 namespace {
 
@@ -121,7 +126,7 @@ std::optional<FailureEvent> judge_excess(const job::JobView& view, std::uint32_t
   found.severity = Severity::notice;
   for (std::uint32_t i = 0; i < event.at.size(); ++i)
     if (event.at[i].stats.count > kTimes * usual) found.occurrences.push_back(i);
-  if (found.occurrences.empty() || found.occurrences.size() * 4 > view.ranks.size())
+  if (found.occurrences.empty() || !job::is_few(found.occurrences.size(), view.ranks.size()))
     return std::nullopt;
   set_first(event, found);
   return found;

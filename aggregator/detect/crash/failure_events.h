@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "aggregator/detect/evidence/failure_event.h"
-#include "aggregator/job/clock.h"
-#include "aggregator/job/view.h"
+
+namespace l4::job {
+struct JobClock;
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::detect::crash {
 

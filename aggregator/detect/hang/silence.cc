@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "aggregator/job/clock.h"
+#include "aggregator/job/stream.h"
+#include "aggregator/job/view.h"
+
 namespace l4::detect::hang {
 namespace {
 
@@ -50,7 +54,6 @@ Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeM
     return a.since && *a.since < *b.since;
   });
   if (found.last_activity) {
-    found.silent_for = std::max(Millis{0}, as_of - *found.last_activity);
     const auto progress = clock.last_progress ? std::max(clock.last_progress, newest_pause(view))
                                               : found.last_activity;
     found.stalled_for = std::max(Millis{0}, as_of - *progress);

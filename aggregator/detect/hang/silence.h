@@ -9,8 +9,12 @@
 #include <optional>
 #include <vector>
 
-#include "aggregator/job/clock.h"
-#include "aggregator/job/view.h"
+#include "common/base/time.h"
+
+namespace l4::job {
+struct JobClock;
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::detect::hang {
 
@@ -36,7 +40,6 @@ struct SilentRank {
 struct Silence {
   std::optional<TimeMs> last_activity;  ///< any line of any rank
   Millis deadline{0};
-  Millis silent_for{0};           ///< as_of minus last activity
   Millis stalled_for{0};          ///< as_of minus last progress, or the pause that it made after
   bool overdue = false;           ///< no progress for longer than the deadline, whatever is printed
   std::vector<SilentRank> order;  ///< training ranks, first to stop first

@@ -6,6 +6,11 @@
 #include <numbers>
 #include <utility>
 
+#include "aggregator/job/clock.h"
+#include "aggregator/job/job_state.h"
+#include "aggregator/job/view.h"
+#include "common/wire/segment.h"
+
 namespace l4::detect::slow {
 namespace {
 

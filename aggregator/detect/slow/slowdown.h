@@ -12,8 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "aggregator/job/clock.h"
-#include "aggregator/job/view.h"
+#include "common/base/ids.h"
+#include "common/base/time.h"
+
+namespace l4::job {
+struct JobClock;
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::detect::slow {
 

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "aggregator/job/clock.h"
+#include "aggregator/job/share.h"
+#include "aggregator/job/stream.h"
+#include "aggregator/job/view.h"
+
 namespace l4::detect::slow {
 namespace {
 
@@ -57,7 +62,7 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
     std::set<std::uint32_t> nodes;
     for (const job::Occurrence& occurrence : event.at)
       nodes.insert(view.streams[occurrence.stream].node);
-    if (nodes.size() > 1 && nodes.size() * 4 > view.nodes.size()) continue;
+    if (nodes.size() > 1 && !job::is_few(nodes.size(), view.nodes.size())) continue;
     if (!std::ranges::all_of(event.at, [&](const job::Occurrence& occurrence) {
           return began_with(occurrence, clock, slowdown);
         }))

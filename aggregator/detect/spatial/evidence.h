@@ -10,8 +10,9 @@
 
 #include <Eigen/Core>
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "aggregator/detect/spatial/evidence_kind.h"
 
 namespace l4::detect::spatial {
 
@@ -34,17 +35,6 @@ struct SpatialInput {
   Eigen::Index events() const { return counts.cols(); }
 };
 
-enum class EvidenceKind : std::uint8_t {
-  none,
-  count,   ///< far more or fewer than expected
-  excess,  ///< a rare event, more often than in any window of history
-  fresh,   ///< never seen in this job nor in the pool
-  known,   ///< first time in this job, normal elsewhere
-  absent,  ///< first time in this job, on most nodes, but not on this one
-  stale,   ///< the node's last line is old
-};
-std::string_view name(EvidenceKind kind);
-
 struct Evidence {
   Eigen::MatrixXd z;         ///< N x (d + 1)
   KindMatrix kind;           ///< N x (d + 1) of EvidenceKind
@@ -55,13 +45,6 @@ struct Evidence {
   EvidenceKind kind_at(Eigen::Index node, Eigen::Index column) const {
     return static_cast<EvidenceKind>(kind(node, column));
   }
-};
-
-struct EvidenceOptions {
-  double count_limit = 5;        ///< least |z| of a count cell; grows as sqrt(2 ln(100 N d))
-  double shrink_max = 20;        ///< kappa: windows' worth of weight given to the peers, at most
-  double dispersion_min = 0.25;  ///< phi of steadily printed events: window edges still jitter
-  double stale_ms = 5'000;
 };
 
 /// Z and what explains it. Undefined if the optional parts have other shapes than stated.

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "aggregator/detect/spatial/evidence.h"
 #include "aggregator/detect/spatial/isolation_forest.h"
 
 namespace l4::detect::spatial {

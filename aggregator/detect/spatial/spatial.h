@@ -9,15 +9,18 @@
 // N = 1 compares with nobody: A, E, ob are 0, the contributions are still listed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "aggregator/detect/spatial/evidence.h"
+#include "aggregator/detect/spatial/evidence_kind.h"
 
 namespace l4::detect::spatial {
 
+struct SpatialInput;  // evidence.h
+
 struct Contribution {
-  Eigen::Index event = -1;  ///< column of the input; -1 for staleness
+  std::ptrdiff_t event = -1;  ///< column of the input; -1 for staleness
   EvidenceKind kind = EvidenceKind::none;
   double z = 0;         ///< signed evidence cell
   double term = 0;      ///< |z| (-ln share), its part of E
@@ -26,7 +29,7 @@ struct Contribution {
 };
 
 struct NodeScore {
-  Eigen::Index node = 0;    ///< row of the input
+  std::ptrdiff_t node = 0;  ///< row of the input
   double score = 0;         ///< R
   double isolation = 0;     ///< A
   double explanation = 0;   ///< E, in nats

@@ -4,6 +4,10 @@
 #include <map>
 #include <set>
 
+#include "aggregator/job/clock.h"
+#include "aggregator/job/stream.h"
+#include "aggregator/job/view.h"
+
 namespace l4::detect::stage {
 namespace {
 
@@ -90,7 +94,6 @@ Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
       if (in_order && in_time) found.finished[stream.rank] = true;
     }
   }
-  found.finished_ranks = static_cast<std::size_t>(std::ranges::count(found.finished, true));
   return found;
 }
 

@@ -7,8 +7,13 @@
 #include <optional>
 #include <vector>
 
-#include "aggregator/job/clock.h"
-#include "aggregator/job/view.h"
+#include "common/base/time.h"
+#include "common/base/vocabulary.h"
+
+namespace l4::job {
+struct JobClock;
+struct JobView;
+}  // namespace l4::job
 
 namespace l4::detect::stage {
 
@@ -22,7 +27,6 @@ struct Stages {
   std::vector<Span> spans;          ///< by begin; stages of the same name are one span
   std::vector<Stage> last_of_rank;  ///< by JobView::ranks
   std::vector<bool> finished;       ///< rank printed that it ended well, as its last word
-  std::size_t finished_ranks = 0;
 };
 
 Stages find_stages(const job::JobView& view, const job::JobClock& clock);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "aggregator/diagnose/diagnose.h"
+#include "aggregator/faults/library.h"
 #include "tests/aggregator/watch/watched_job.h"
 
 namespace l4::diagnose {

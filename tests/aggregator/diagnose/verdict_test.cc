@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "aggregator/diagnose/diagnose.h"
+#include "aggregator/faults/library.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::diagnose {

@@ -30,7 +30,7 @@ TEST_CASE("runs of a file are attempts, one after another") {
   MadeJob job(2);
   job.iterate_all(1, 3);
   for (const int rank : {0, 1}) job.say_on(rank, next_run(job, rank, 1), {"here again"}, 60'000);
-  CHECK(attempts_of(job.state()) == std::vector<std::int32_t>{0, 1});
+  CHECK(Attempts(job.state()).numbers() == std::vector<std::int32_t>{0, 1});
   CHECK(job.view(0).end == after(3000));
   CHECK(job.view(1).begin == after(60'000));
   CHECK(job.view(1).training_ranks() == 2);
@@ -65,7 +65,7 @@ TEST_CASE("further runs count on from the attempt of the path") {
   job.source_of(1).attempt = 1;
   job.iterate_all(1, 3);
   job.say_on(0, next_run(job, 0, 1), {"here again"}, 60'000);
-  CHECK(attempts_of(job.state()) == std::vector<std::int32_t>{0, 1, 2});
+  CHECK(Attempts(job.state()).numbers() == std::vector<std::int32_t>{0, 1, 2});
   CHECK_FALSE(Attempts(job.state()).is_rerun(2));
   CHECK(job.view(2).ranks[0].rank == Rank{1});
 }
@@ -124,7 +124,7 @@ TEST_CASE("what an agent says again of a run that was let go is left out") {
   REQUIRE(state.apply(batch).has_value());
   REQUIRE(state.apply(batch).has_value());
   CHECK(state.agents().at("node-0").streams.size() == kRunsKept);
-  CHECK(attempts_of(state).front() == 1);
+  CHECK(Attempts(state).numbers().front() == 1);
 }
 
 TEST_CASE("run numbers at the end of their range, and sources that become others") {

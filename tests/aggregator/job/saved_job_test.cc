@@ -1,4 +1,5 @@
 #include "aggregator/job/saved_job.h"
+#include "aggregator/faults/library.h"
 
 #include <doctest/doctest.h>
 

@@ -81,7 +81,7 @@ TEST_CASE("starts: a requeued job is another attempt on nodes that knew it and o
   told.start("b", 1, 0, 1, 101);
   told.start("a", 0, 1, 200, -1);
   told.start("c", 1, 1, 201, -1);
-  CHECK(attempts_of(told.state) == Numbers{0, 1});
+  CHECK(Attempts(told.state).numbers() == Numbers{0, 1});
   CHECK(told.ranks(0) == Ranks{"a:0 1", "b:1 2"});
   CHECK(told.ranks(1) == Ranks{"a:0 3", "c:1 4"});
 }
@@ -94,7 +94,7 @@ TEST_CASE("starts: restarts before a requeue were not seen by the nodes that are
   told.start("b", 1, 1, 200, 300);
   told.start("a", 0, 2, 400, -1);
   told.start("c", 1, 1, 405, -1);
-  CHECK(attempts_of(told.state) == Numbers{0, 1, 2});
+  CHECK(Attempts(told.state).numbers() == Numbers{0, 1, 2});
   CHECK(told.ranks(1) == Ranks{"a:0 3", "b:1 4"});
   CHECK(told.ranks(2) == Ranks{"a:0 5", "c:1 6"});
 }
@@ -105,7 +105,7 @@ TEST_CASE("starts: a pod that is made anew elsewhere is in the attempt of the ot
   told.start("b", 1, 0, 0, 90);
   told.start("c", 1, 0, 120, -1);  // it waits for the others
   told.start("a", 0, 1, 400, -1);  // its container was restarted
-  CHECK(attempts_of(told.state) == Numbers{0, 1});
+  CHECK(Attempts(told.state).numbers() == Numbers{0, 1});
   CHECK(told.ranks(0) == Ranks{"a:0 1", "b:1 2"});
   CHECK(told.ranks(1) == Ranks{"a:0 4", "c:1 3"});
 }
@@ -116,7 +116,7 @@ TEST_CASE("starts: all pods are made anew, each elsewhere") {
   told.start("b", 1, 0, 0, 100);
   told.start("c", 0, 0, 150, -1);
   told.start("d", 1, 0, 160, -1);
-  CHECK(attempts_of(told.state) == Numbers{0, 1});
+  CHECK(Attempts(told.state).numbers() == Numbers{0, 1});
   CHECK(told.ranks(0) == Ranks{"a:0 1", "b:1 2"});
   CHECK(told.ranks(1) == Ranks{"c:0 3", "d:1 4"});
 }
@@ -137,13 +137,13 @@ TEST_CASE("starts: what agrees is left as it is") {
     for (const int rank : {0, 1})
       told.start(rank == 0 ? "a" : "b", rank, attempt, attempt * 100,
                  attempt < 2 ? attempt * 100 + 90 : -1);
-  CHECK(attempts_of(told.state) == Numbers{0, 1, 2});
+  CHECK(Attempts(told.state).numbers() == Numbers{0, 1, 2});
   CHECK(told.ranks(1) == Ranks{"a:0 3", "b:1 4"});
   // A rank's number on two nodes at once: whose names are wrong, not a move.
   Told twice;
   twice.start("a", 0, 0, 0, -1);
   twice.start("b", 0, 0, 40, -1);
-  CHECK(attempts_of(twice.state) == Numbers{0});
+  CHECK(Attempts(twice.state).numbers() == Numbers{0});
   CHECK(twice.ranks(0) == Ranks{"a:0 1", "b:0 2"});
 }
 

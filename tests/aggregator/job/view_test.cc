@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/job/attempts.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::job {
@@ -135,10 +136,10 @@ TEST_CASE("a local rank gets its number from its neighbour") {
 
 TEST_CASE("attempts are looked at one by one") {
   MadeJob job(2);
-  CHECK(attempts_of(job.state()) == std::vector<std::int32_t>{0});
+  CHECK(Attempts(job.state()).numbers() == std::vector<std::int32_t>{0});
   job.source_of(1).attempt = 3;
   job.iterate_all(1, 2);
-  CHECK(attempts_of(job.state()) == std::vector<std::int32_t>{0, 3});
+  CHECK(Attempts(job.state()).numbers() == std::vector<std::int32_t>{0, 3});
   CHECK(job.view(0).training_ranks() == 1);
   CHECK(job.view(3).training_ranks() == 1);
   CHECK(job.view(3).ranks[0].rank == Rank{1});

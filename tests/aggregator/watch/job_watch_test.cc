@@ -404,13 +404,6 @@ TEST_CASE("job watch: a restart is another attempt, whose start may take its tim
   CHECK(job.causes() == Causes{Cause::silent});
 }
 
-TEST_CASE("job watch: one who asks is answered") {
-  WatchedJob job(1);
-  job.watch.ask(after(5));
-  job.run_to(5);
-  CHECK(job.causes() == Causes{Cause::asked});
-}
-
 TEST_CASE("job watch: after a restart of the aggregator pauses are known from the state") {
   WatchedJob job(3);
   const std::int64_t last = trained(job);

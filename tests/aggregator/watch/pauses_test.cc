@@ -11,7 +11,7 @@ constexpr PauseKind kCheckpoint{Stage::checkpoint_save, false};
 constexpr PauseKind kStart{Stage::init, true};
 
 Millis deadline(const Pauses& pauses, PauseKind kind, std::int64_t floor) {
-  return pauses.deadline(kind, Millis{floor}, std::nullopt);
+  return pauses.deadline(kind, Millis{floor});
 }
 
 }  // namespace
@@ -21,7 +21,6 @@ TEST_CASE("pauses: a kind never seen has three times the job's largest, or four 
   CHECK(deadline(pauses, kCheckpoint, 10'000) == Millis{40'000});
   pauses.add(kIteration, Millis{20'000});
   CHECK(deadline(pauses, kCheckpoint, 10'000) == Millis{60'000});
-  CHECK(pauses.deadline(kCheckpoint, Millis{10'000}, Millis{30'000}) == Millis{30'000});
   CHECK_FALSE(pauses.may_confirm(kCheckpoint));
 }
 

@@ -16,6 +16,7 @@
 #include "agent/discover/discover.h"
 #include "agent/node_agent.h"
 #include "aggregator/diagnose/diagnose.h"
+#include "aggregator/faults/library.h"
 #include "aggregator/watch/job_watch.h"
 
 namespace l4::watch {

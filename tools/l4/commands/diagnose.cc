@@ -9,6 +9,7 @@
 
 #include "agent/discover/layout_pattern.h"
 #include "aggregator/diagnose/diagnose.h"
+#include "aggregator/faults/library.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
 #include "aggregator/serve/utf8.h"

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "aggregator/job/clock.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::detect::hang {
@@ -52,7 +53,6 @@ TEST_CASE("overdue just past the deadline and not before") {
   const Silence now = find(job, 60'500);
   CHECK_FALSE(now.overdue);
   CHECK(now.last_activity == after(60'000));
-  CHECK(now.silent_for == Millis{500});
   const auto limit = 60'000 + now.deadline.count();
   CHECK_FALSE(find(job, limit).overdue);
   CHECK(find(job, limit + 1).overdue);
@@ -64,7 +64,6 @@ TEST_CASE("lines that keep coming without a pace of their own are not progress")
   job.iterate_all(1, 60);
   job.say(0, {"still waiting for bucket 3", Level::warning}, 600'000);
   const Silence silence = find(job, 601'000);
-  CHECK(silence.silent_for == Millis{1000});
   CHECK(silence.stalled_for == Millis{541'000});
   CHECK(silence.overdue);
 }
@@ -122,7 +121,6 @@ TEST_CASE("a look before the last line is no silence") {
   MadeJob job(2);
   job.iterate_all(1, 60);
   const Silence silence = find(job, 10'000);
-  CHECK(silence.silent_for == Millis{0});
   CHECK(silence.stalled_for == Millis{0});
   CHECK_FALSE(silence.overdue);
 }

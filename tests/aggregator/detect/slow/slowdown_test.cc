@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 
+#include "aggregator/job/clock.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::detect::slow {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/job/clock.h"
 #include "tests/aggregator/job/made_job.h"
 
 namespace l4::detect::slow {

@@ -1,4 +1,5 @@
 #include "aggregator/detect/spatial/spatial.h"
+#include "aggregator/detect/spatial/evidence.h"
 
 #include <doctest/doctest.h>
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "aggregator/diagnose/diagnose.h"
+#include "aggregator/faults/library.h"
 #include "aggregator/job/attempts.h"
 #include "common/base/check.h"
 #include "offline/file_times.h"

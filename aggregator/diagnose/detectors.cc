@@ -1,0 +1,92 @@
+#include "aggregator/diagnose/detectors.h"
+
+#include <algorithm>
+#include <array>
+
+#include "aggregator/detect/crash/failure_events.h"
+#include "aggregator/detect/slow/symptoms.h"
+#include "aggregator/diagnose/node_evidence.h"
+#include "aggregator/diagnose/pool.h"
+#include "aggregator/diagnose/verdict.h"
+
+namespace l4::diagnose {
+namespace {
+
+void detect_crash(const Attempt& /*attempt*/, Findings& findings) {
+  findings.failures =
+      detect::crash::find_failure_events(findings.view, findings.clock, findings.hints.events);
+}
+
+/// Where no healthy run says that it ended, a short silence may be the end of this one.
+detect::hang::Options hang_options(const Attempt& attempt) {
+  detect::hang::Options hang = attempt.options.hang;
+  if (attempt.pool.runs > 0 && attempt.pool.wordless == attempt.pool.runs)
+    hang.floor_min = hang.floor;
+  if (const auto& live = attempt.options.live; live && live->progress)
+    hang.watched = {std::max(Millis{0}, attempt.now.time - *live->progress), live->deadline,
+                    live->overdue};
+  return hang;
+}
+
+void detect_hang(const Attempt& attempt, Findings& findings) {
+  findings.silence = detect::hang::find_silence(findings.view, findings.clock, attempt.now.time,
+                                                hang_options(attempt));
+}
+
+void detect_slow(const Attempt& /*attempt*/, Findings& findings) {
+  findings.slowdown = detect::slow::find_slowdown(findings.view, findings.clock);
+  if (!findings.slowdown.found)
+    findings.slowdown =
+        detect::slow::find_short_slowdown(findings.view, findings.clock, findings.hints.events);
+}
+
+void detect_stages(const Attempt& /*attempt*/, Findings& findings) {
+  findings.stages = detect::stage::find_stages(findings.view, findings.clock);
+}
+
+void weigh_exits(const Attempt& /*attempt*/, Findings& findings) {
+  findings.processes = weigh_processes(findings.view, findings.stages);
+}
+
+void detect_symptoms(const Attempt& attempt, Findings& findings) {
+  if (attempt.state == State::slow)
+    findings.failures = detect::slow::find_symptoms(findings.view, findings.clock,
+                                                    findings.slowdown, findings.hints.events);
+}
+
+void compare_nodes(const Attempt& attempt, Findings& findings) {
+  findings.spatial = compare_nodes_by_failure(findings.view, findings.hints, findings.failures,
+                                              attempt.options.seed);
+}
+
+void compare_sequences(const Attempt& attempt, Findings& findings) {
+  findings.sequences = collect_sequences(findings.view, findings.clock);
+  const bool ended = has_suspects(attempt.state) && attempt.state != State::slow;
+  findings.temporal =
+      compare_iterations(findings.sequences, findings.hints, ended, attempt.options.seed);
+}
+
+/// In the order in which they run: `processes` needs the stages, `spatial` the symptoms.
+constexpr std::array kDetectors{
+    Detector{"crash", Step::seen, detect_crash},
+    Detector{"hang", Step::seen, detect_hang},
+    Detector{"slow", Step::seen, detect_slow},
+    Detector{"stage", Step::seen, detect_stages},
+    Detector{"processes", Step::seen, weigh_exits},
+    Detector{"symptoms", Step::compared, detect_symptoms},
+    Detector{"spatial", Step::compared, compare_nodes},
+    Detector{"temporal", Step::compared, compare_sequences},
+};
+
+}  // namespace
+
+std::span<const Detector> detectors() {
+  return kDetectors;
+}
+
+void run_detectors(Step step, const Attempt& attempt, Findings& findings) {
+  for (const Detector& detector : detectors())
+    if (detector.step == step) detector.run(attempt, findings);
+}
+
+}  // namespace l4::diagnose

@@ -1,0 +1,47 @@
+// What the detectors have found in one attempt of a job.
+//
+// Place in the flow: the table of detectors (detectors.h) fills it; verdict, suspects and report
+// read it. It is filled in two steps: what was seen decides the state, and what is compared depends
+// on the state. The view, its clock and the hints are somebody else's and outlive it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "aggregator/detect/evidence/failure_event.h"
+#include "aggregator/detect/hang/silence.h"
+#include "aggregator/detect/slow/slowdown.h"
+#include "aggregator/detect/spatial/spatial.h"
+#include "aggregator/detect/stage/stages.h"
+#include "aggregator/detect/temporal/temporal.h"
+#include "aggregator/diagnose/hints.h"
+#include "aggregator/diagnose/iteration_sequences.h"
+#include "aggregator/diagnose/process_evidence.h"
+
+namespace l4::job {
+struct JobClock;
+struct JobView;
+}  // namespace l4::job
+
+namespace l4::diagnose {
+
+struct Findings {
+  const job::JobView& view;
+  const job::JobClock& clock;
+  const Hints& hints;
+  const Live* live = nullptr;  ///< of a job that is watched
+
+  // Seen, before the state is decided.
+  detect::FailureEvents failures = {};  ///< of a slow job replaced by its symptoms when compared
+  detect::hang::Silence silence = {};
+  detect::slow::Slowdown slowdown = {};
+  detect::stage::Stages stages = {};
+  ProcessEvidence processes = {};
+
+  // Compared, once the state is decided; none before.
+  std::optional<detect::spatial::SpatialResult> spatial = {};
+  std::optional<detect::temporal::TemporalFindings> temporal = {};
+  IterationSequences sequences = {};  ///< what `temporal` compared
+};
+
+}  // namespace l4::diagnose
