@@ -11,10 +11,10 @@
 #include <random>
 #include <utility>
 
+#include "aggregator/api/api.h"
 #include "aggregator/faults/library.h"
 #include "aggregator/http/shared_answers.h"
 #include "aggregator/http/tokens.h"
-#include "aggregator/live/api.h"
 #include "aggregator/live/even_clock.h"
 #include "aggregator/log.h"
 #include "common/base/config_values.h"
@@ -94,7 +94,7 @@ live::Surroundings surroundings(wire::ServerPort& port,
 Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& aggregator) {
   const auto& counters = settings.http.counters;
   http::Handler handler =
-      http::tagged(http::share_answers(live::make_handler(aggregator, counters)));
+      http::tagged(http::share_answers(api::make_handler(aggregator, counters)));
   if (settings.tokens.empty()) return http::unguarded(std::move(handler), settings.names, counters);
   return http::guarded(settings.tokens, std::move(handler), log_warning, counters);
 }

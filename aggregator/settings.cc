@@ -60,7 +60,7 @@ void read_http(ConfigTable& http, const std::filesystem::path& file, Settings& s
 }
 
 void read_jobs(ConfigTable& jobs, live::Options& live) {
-  live::ShardOptions& shards = live.shards;
+  scoring::ShardOptions& shards = live.shards;
   read(jobs, "threads", shards.shards, 0, 256);
   read(jobs, "jobs_max", shards.jobs_max, 1, 100'000);
   read(jobs, "job_mib_max", shards.job_bytes_max, 1, 1'024, kMebi);
@@ -73,7 +73,7 @@ void read_jobs(ConfigTable& jobs, live::Options& live) {
 }
 
 void read_detect(ConfigTable& detect, const std::filesystem::path& file, Settings& settings) {
-  live::JobOptions& job = settings.live.shards.job;
+  scoring::JobOptions& job = settings.live.shards.job;
   detect::hang::Options& hang = job.thresholds.hang;
   read_seconds(detect, "hang_floor_s", hang.floor, 1, kDaySeconds);
   hang.floor_min = std::min(hang.floor_min, hang.floor);
@@ -121,14 +121,14 @@ void read_faults(ConfigTable& faults, const std::filesystem::path& file, live::O
   read_path(faults, "confirmed", file, live.confirmed_faults);
 }
 
-void read_lines(ConfigTable& lines, live::LinesOptions& options) {
+void read_lines(ConfigTable& lines, fetch::LinesOptions& options) {
   read(lines, "questions_max", options.questions_max, 1, 64);
   read(lines, "agents_max", options.agents_max, 1, 4'096);
   read(lines, "answer_mib_max", options.answer_bytes_max, 1, 64, kMebi);
   read_seconds(lines, "timeout_s", options.timeout, 1, 50);
 }
 
-void read_pool(ConfigTable& pool, live::PoolOptions& options) {
+void read_pool(ConfigTable& pool, pool::PoolOptions& options) {
   read(pool, "runs_max", options.runs_max, 1, 1'000);
   read(pool, "kinds_max", options.kinds_max, 1, 10'000);
   read(pool, "age_days", options.age, 1, 3'650, kDaySeconds * 1'000);

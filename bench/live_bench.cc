@@ -2,14 +2,14 @@
 // diagnosis.
 //
 // A batch must cost what it holds, however many ranks its job has; a diagnosis costs what the job
-// has, and is made seldom (aggregator/live/live_job.cc, docs/adr/0011).
+// has, and is made seldom (aggregator/scoring/live_job.cc, docs/adr/0011).
 #include <benchmark/benchmark.h>
 
 #include <map>
 #include <memory>
 #include <string>
 
-#include "aggregator/live/live_job.h"
+#include "aggregator/scoring/live_job.h"
 
 namespace {
 
@@ -73,7 +73,7 @@ struct Job {
   }
   TimeMs now() const { return kBegin + Millis{iteration * 1000}; }
 
-  live::LiveJob job;
+  scoring::LiveJob job;
   std::uint64_t seq = 0;
   std::int64_t iteration = kIterations;
 };

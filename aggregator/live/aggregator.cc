@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "aggregator/faults/library.h"
-#include "aggregator/live/answers.h"
 #include "aggregator/live/gather.h"
-#include "aggregator/live/note.h"
+#include "aggregator/past/note.h"
+#include "aggregator/rows/answers.h"
 #include "common/wire/codec.h"
 
 namespace l4::live {
@@ -23,7 +23,7 @@ class Aggregator::Recovery final : public store::Recoverer {
   explicit Recovery(Impl& impl) : impl_(impl) {}
 
   void offsets(std::span<const std::byte> saved) override {
-    if (const auto position = StoreLedger::load_offsets(saved, table_))
+    if (const auto position = intake::StoreLedger::load_offsets(saved, table_))
       last_ = *position;
     else
       impl_.outside.warn(
@@ -70,13 +70,13 @@ std::vector<alert::Alert> standing_alerts(store::Database& database,
   if (!rows) warn("which incidents are open is not known: " + rows.error().text());
   std::vector<alert::Alert> alerts;
   for (const store::Incident& row : rows.value_or(std::vector<store::Incident>{}))
-    if (auto alert = standing_alert(row)) alerts.push_back(std::move(*alert));
+    if (auto alert = scoring::standing_alert(row)) alerts.push_back(std::move(*alert));
   return alerts;
 }
 
 }  // namespace
 
-Services Aggregator::Impl::services() {
+scoring::Services Aggregator::Impl::services() {
   return {*store,
           *pool,
           [this] { return faults->library(); },
@@ -87,9 +87,9 @@ Services Aggregator::Impl::services() {
           outside.warn,
           outside.now,
           totals,
-          [this](const JobRow& row, bool gone) {
+          [this](const scoring::JobRow& row, bool gone) {
             serve::JsonWriter text;
-            put(text, row);
+            rows::put(text, row);
             board.publish(gone ? "job_gone" : "job", row.id, text.take());
           }};
 }
@@ -125,41 +125,43 @@ void Aggregator::Impl::watch(const std::stop_token& stop) {
 store::StoreEvents Aggregator::Impl::events() {
   store::StoreEvents events;
   events.durable = [this](store::Seq) {
-    if (Intake* intake_now = hears) intake_now->wake();
+    if (intake::Intake* intake_now = hears) intake_now->wake();
   };
   events.accepting = [this](bool does) {
     accepting = does;
-    if (Intake* intake_now = hears) intake_now->wake();
+    if (intake::Intake* intake_now = hears) intake_now->wake();
   };
   events.say = outside.say;
   events.warn = outside.warn;
   return events;
 }
 
-std::unique_ptr<FaultBook> Aggregator::Impl::make_fault_book() {
-  FaultBook::Hooks hooks{outside.say, outside.warn, [now = outside.now] { return now().wall; }};
-  hooks.ask_normal = [this](NormalQuestion question, std::function<void(NormalLines)> then) {
-    auto gather = std::make_shared<Gather<NormalLines>>(
-        shards.size(), [then = std::move(then),
-                        of_pool = look(pool->rows(), question)](std::vector<NormalLines> parts) {
-          NormalLines all;
-          for (NormalLines& part : parts) all.add(std::move(part));
+std::unique_ptr<confirm::FaultBook> Aggregator::Impl::make_fault_book() {
+  confirm::FaultBook::Hooks hooks{outside.say, outside.warn,
+                                  [now = outside.now] { return now().wall; }};
+  hooks.ask_normal = [this](scoring::NormalQuestion question,
+                            std::function<void(scoring::NormalLines)> then) {
+    auto gather = std::make_shared<Gather<scoring::NormalLines>>(
+        shards.size(), [then = std::move(then), of_pool = scoring::look(pool->rows(), question)](
+                           std::vector<scoring::NormalLines> parts) {
+          scoring::NormalLines all;
+          for (scoring::NormalLines& part : parts) all.add(std::move(part));
           all.add(of_pool);
           then(std::move(all));
         });
-    const auto shared = std::make_shared<const NormalQuestion>(std::move(question));
+    const auto shared = std::make_shared<const scoring::NormalQuestion>(std::move(question));
     return std::ranges::all_of(shards, [&](const auto& shard) {
       return shard->call(
-          [gather, shared](Shard& asked) { gather->answer(asked.normal_lines(*shared)); });
+          [gather, shared](scoring::Shard& asked) { gather->answer(asked.normal_lines(*shared)); });
     });
   };
   hooks.published = [this] {
-    for (const auto& shard : shards) shard->call([](Shard& told) { told.look_again(); });
+    for (const auto& shard : shards) shard->call([](scoring::Shard& told) { told.look_again(); });
   };
   const store::Path folder =
       options.confirmed_faults.empty() ? options.store.folder / "faults" : options.confirmed_faults;
-  return std::make_unique<FaultBook>(outside.library, folder, outside.files, store->database(),
-                                     std::move(hooks));
+  return std::make_unique<confirm::FaultBook>(outside.library, folder, outside.files,
+                                              store->database(), std::move(hooks));
 }
 
 /// What was is there again; how many jobs. A look at the past knows it from a note.
@@ -168,7 +170,7 @@ std::size_t Aggregator::Impl::restored() {
   std::size_t jobs = 0;
   for (const auto& shard : shards) jobs += shard->stats().jobs;
   store::Seq seq;
-  if (jobs > 0) seq = store->note(encode({{}, now}).bytes(), now).value_or(store::Seq{});
+  if (jobs > 0) seq = store->note(past::encode({{}, now}).bytes(), now).value_or(store::Seq{});
   for (const auto& shard : shards) shard->restored(now, seq);
   return jobs;
 }
@@ -186,15 +188,17 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
       alert::Alerter::Hooks{impl->outside.post, impl->outside.warn, [now] { return now().wall; }},
       standing_alerts(impl->store->database(), impl->outside.warn));
   impl->faults = impl->make_fault_book();
-  impl->pool = std::make_unique<PoolBook>(
+  impl->pool = std::make_unique<pool::PoolBook>(
       impl->options.pool, impl->store->database(),
-      PoolBook::Hooks{impl->outside.say, impl->outside.warn, [now] { return now().wall; }});
+      pool::PoolBook::Hooks{impl->outside.say, impl->outside.warn, [now] { return now().wall; }});
   const std::size_t count = std::max<std::size_t>(impl->options.shards.shards, 1);
   impl->options.shards.shards = count;
-  impl->past = std::make_unique<PastDesk>(impl->options.past, impl->options.shards.job,
-                                          impl->options.shards.closes_after, impl->services());
+  impl->past =
+      std::make_unique<past::PastDesk>(impl->options.past, impl->options.shards.job,
+                                       impl->options.shards.closes_after, impl->services());
   for (std::size_t i = 0; i < count; ++i)
-    impl->shards.push_back(std::make_unique<Shard>(impl->options.shards, impl->services()));
+    impl->shards.push_back(
+        std::make_unique<scoring::Shard>(impl->options.shards, impl->services()));
   Recovery recovery(*impl);
   impl->store->recover(recovery);
   const std::size_t jobs = impl->restored();
@@ -205,16 +209,16 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
     impl->outside.warn(
         fmt::format("{} batches of the journal cannot be read", recovery.unreadable_));
   Impl* const raw = impl.get();
-  impl->ledger = std::make_unique<StoreLedger>(
+  impl->ledger = std::make_unique<intake::StoreLedger>(
       *impl->store, std::move(recovery.table_), recovery.last_,
       [raw](store::Seq seq, wire::Batch batch, TimeMs arrival, std::size_t bytes) {
-        Shard& shard = raw->shard_of(batch.job);
+        scoring::Shard& shard = raw->shard_of(batch.job);
         shard.deliver(seq, std::move(batch), arrival, bytes);
       },
       [now] { return now().wall; }, impl->accepting);
-  std::vector<Shard*> shards;
+  std::vector<scoring::Shard*> shards;
   for (const auto& shard : impl->shards) shards.push_back(shard.get());
-  impl->intake = std::make_unique<Intake>(
+  impl->intake = std::make_unique<intake::Intake>(
       impl->options.server, impl->outside.port, *impl->ledger, std::move(shards), impl->services(),
       impl->options.shards.checkpoint_every, impl->outside.port_notice, impl->options.lines);
   impl->hears = impl->intake.get();

@@ -15,34 +15,36 @@
 #include <vector>
 
 #include "aggregator/alert/alerter.h"
+#include "aggregator/confirm/fault_book.h"
+#include "aggregator/confirm/outcome.h"
+#include "aggregator/fetch/lines.h"
+#include "aggregator/intake/store_ledger.h"
 #include "aggregator/live/counts.h"
 #include "aggregator/live/event_board.h"
-#include "aggregator/live/fault_book.h"
 #include "aggregator/live/health_watch.h"
-#include "aggregator/live/lines.h"
-#include "aggregator/live/options.h"
-#include "aggregator/live/outcome.h"
-#include "aggregator/live/past.h"
-#include "aggregator/live/shard.h"
-#include "aggregator/live/store_ledger.h"
+#include "aggregator/past/past.h"
 #include "aggregator/receive/agent_server.h"
+#include "aggregator/scoring/options.h"
+#include "aggregator/scoring/shard.h"
 #include "aggregator/store/store.h"
 #include "common/base/error.h"
 #include "common/wire/port.h"
 
+namespace l4::intake {
+class Intake;
+}
+
 namespace l4::live {
 
-class Intake;
-
 struct Options {
-  ShardOptions shards;
+  scoring::ShardOptions shards;
   receive::ServerOptions server;
   store::StoreOptions store;
   alert::AlerterOptions alerts;
-  LinesOptions lines;
+  fetch::LinesOptions lines;
   EventOptions events;
-  PoolOptions pool;
-  PastOptions past;
+  pool::PoolOptions pool;
+  past::PastOptions past;
   store::Path confirmed_faults;  ///< folder of theirs; empty: `faults` in the store's
   Millis stalls_after{60'000};   ///< a thread that does not come round for so long is not well
 };
@@ -75,41 +77,41 @@ class Aggregator {
 
   // From any thread. Each `then` is called once, on a thread of this; false: too busy, never
   // called.
-  bool jobs(std::function<void(std::vector<JobRow>)> then);
+  bool jobs(std::function<void(std::vector<scoring::JobRow>)> then);
   /// On the thread that owns the job; null if there is none. `anew`: with a report as of now, as
   /// far as Shard::refresh makes one, else maybe without any.
   bool job(const std::string& id, bool anew,
-           std::function<void(const LiveJob*, const JobRow&)> then);
+           std::function<void(const scoring::LiveJob*, const scoring::JobRow&)> then);
   bool agents(std::function<void(bool blind, std::vector<receive::AgentView>)> then);
   /// Raw lines, read by the agents that have them; each question is told in the log.
-  bool lines(const LinesQuery& query, LinesThen then);
+  bool lines(const fetch::LinesQuery& query, fetch::LinesThen then);
   /// The report of a job as of a time of the past; see PastDesk. `then` comes on its thread, or on
   /// the job's. `left`: nobody waits for it any more.
-  bool past(const std::string& job, TimeMs at, const std::stop_token& left, PastThen then);
+  bool past(const std::string& job, TimeMs at, const std::stop_token& left, past::PastThen then);
   bool counts(std::function<void(const Counts&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
   Result<std::optional<store::Incident>> incident(const std::string& id);
   store::Database& database();  ///< thread-safe by itself
   /// On the thread that owns the job, or would.
-  bool on_shard(const std::string& job, Shard::Call call);
+  bool on_shard(const std::string& job, scoring::Shard::Call call);
   Health health() const;
   /// What changes from now on.
   EventBoard& events();
   /// Of now, with what was confirmed; it never changes.
   std::shared_ptr<const faults::Library> library() const;
   /// See FaultBook; `then` comes on its thread.
-  bool confirm(ConfirmRequest request, FaultBook::Then<Confirmed> then);
-  bool drop_fault(std::string id, std::string who, FaultBook::Then<faults::Fault> then);
+  bool confirm(confirm::ConfirmRequest request, confirm::FaultBook::Then<confirm::Confirmed> then);
+  bool drop_fault(std::string id, std::string who, confirm::FaultBook::Then<faults::Fault> then);
   /// Stores how a job ended, as somebody has told; the pool follows. Any thread.
-  bool tell_outcome(OutcomeRequest request, OutcomeThen then);
-  PoolBook& pool();
+  bool tell_outcome(confirm::OutcomeRequest request, confirm::OutcomeThen then);
+  pool::PoolBook& pool();
   TimeMs now() const;
-  void set(const Thresholds& thresholds);
+  void set(const scoring::Thresholds& thresholds);
   /// See Alerter::set: waits for some seconds where a sink is gone. Of one thread.
   void set(alert::AlerterOptions alerts);
 
   /// For tests, while nothing runs.
-  const LiveJob* find(const std::string& job) const;
+  const scoring::LiveJob* find(const std::string& job) const;
 
  private:
   class Recovery;

@@ -5,7 +5,7 @@
 
 namespace l4::live {
 
-void add(ShardStats& sum, const ShardStats& part) {
+void add(scoring::ShardStats& sum, const scoring::ShardStats& part) {
   sum.jobs += part.jobs;
   sum.jobs_ended += part.jobs_ended;
   sum.jobs_frozen += part.jobs_frozen;
@@ -16,7 +16,8 @@ void add(ShardStats& sum, const ShardStats& part) {
   sum.diagnoses += part.diagnoses;
   sum.incidents_opened += part.incidents_opened;
   sum.incidents_open += part.incidents_open;
-  for (std::size_t i = 0; i < kStates; ++i) sum.open_by_state.at(i) += part.open_by_state.at(i);
+  for (std::size_t i = 0; i < scoring::kStates; ++i)
+    sum.open_by_state.at(i) += part.open_by_state.at(i);
   sum.suspects += part.suspects;
   sum.checkpoints += part.checkpoints;
   sum.saved_bytes += part.saved_bytes;

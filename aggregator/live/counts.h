@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "aggregator/alert/alerter.h"
+#include "aggregator/fetch/lines.h"
+#include "aggregator/intake/store_ledger.h"
 #include "aggregator/live/event_board.h"
-#include "aggregator/live/lines.h"
-#include "aggregator/live/shard.h"
-#include "aggregator/live/store_ledger.h"
 #include "aggregator/receive/agent_server.h"
+#include "aggregator/scoring/shard.h"
 #include "aggregator/store/store.h"
 
 namespace l4::live {
@@ -30,24 +30,24 @@ Fleet sum_of(const std::vector<receive::AgentView>& agents, TimeMs now);
 /// Everything that is counted, at one time; parts may be some milliseconds apart.
 struct Counts {
   receive::ServerStats server;
-  ShardStats shards;
+  scoring::ShardStats shards;
   store::StoreStats store;
   alert::AlerterStats alerts;
   Fleet fleet;
-  LedgerCounts ledger;
-  LinesCounts lines;
+  intake::LedgerCounts ledger;
+  fetch::LinesCounts lines;
   EventCounts events;
-  PoolStats pool;
+  pool::PoolStats pool;
   std::uint64_t files = 0, under_way = 0, not_taken = 0;
   std::uint64_t faults = 0, faults_confirmed = 0;  ///< known ones
   std::uint64_t agents_max = 0, journal_bytes_max = 0, checkpoint_bytes_max = 0;
   bool blind = false, accepting = true;
-  std::vector<JobRow> jobs;  ///< in memory
-  TimeMs now{};              ///< of the clock that their times are of
-  bool whole = false;        ///< inside: a part that has all but the shards' figures
+  std::vector<scoring::JobRow> jobs;  ///< in memory
+  TimeMs now{};                       ///< of the clock that their times are of
+  bool whole = false;                 ///< inside: a part that has all but the shards' figures
 };
 
 /// Adds the figures of a shard to those of others.
-void add(ShardStats& sum, const ShardStats& part);
+void add(scoring::ShardStats& sum, const scoring::ShardStats& part);
 
 }  // namespace l4::live

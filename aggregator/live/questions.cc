@@ -9,9 +9,10 @@
 
 namespace l4::live {
 
-void Aggregator::Impl::tell_lines(const LinesQuery& query,
-                                  const std::expected<LinesResult, LinesProblem>& result) {
-  outside.say(audit_text(query, result));
+void Aggregator::Impl::tell_lines(
+    const fetch::LinesQuery& query,
+    const std::expected<fetch::LinesResult, fetch::LinesProblem>& result) {
+  outside.say(fetch::audit_text(query, result));
   const std::lock_guard lock(lines_mutex);
   ++lines.questions;
   if (!result) {
@@ -23,66 +24,68 @@ void Aggregator::Impl::tell_lines(const LinesQuery& query,
   lines.incomplete += result->missing.empty() ? 0 : 1;
 }
 
-bool Aggregator::jobs(std::function<void(std::vector<JobRow>)> then) {
-  using Rows = std::vector<JobRow>;
+bool Aggregator::jobs(std::function<void(std::vector<scoring::JobRow>)> then) {
+  using Rows = std::vector<scoring::JobRow>;
   auto gather = std::make_shared<Gather<Rows>>(impl_->shards.size(),
                                                [then = std::move(then)](std::vector<Rows> parts) {
                                                  Rows all;
                                                  for (Rows& part : parts)
                                                    std::ranges::move(part, std::back_inserter(all));
-                                                 std::ranges::sort(all, {}, &JobRow::id);
+                                                 std::ranges::sort(all, {}, &scoring::JobRow::id);
                                                  then(std::move(all));
                                                });
   return std::ranges::all_of(impl_->shards, [&](const auto& shard) {
-    return shard->call([gather](Shard& asked) { gather->answer(asked.rows()); });
+    return shard->call([gather](scoring::Shard& asked) { gather->answer(asked.rows()); });
   });
 }
 
 bool Aggregator::job(const std::string& id, bool anew,
-                     std::function<void(const LiveJob*, const JobRow&)> then) {
-  return impl_->shard_of(id).call([id, anew, then = std::move(then)](Shard& shard) {
-    const LiveJob* job = anew ? shard.refresh(id) : shard.find(id);
-    then(job, job != nullptr ? shard.row(*job) : JobRow{});
+                     std::function<void(const scoring::LiveJob*, const scoring::JobRow&)> then) {
+  return impl_->shard_of(id).call([id, anew, then = std::move(then)](scoring::Shard& shard) {
+    const scoring::LiveJob* job = anew ? shard.refresh(id) : shard.find(id);
+    then(job, job != nullptr ? shard.row(*job) : scoring::JobRow{});
   });
 }
 
 bool Aggregator::agents(std::function<void(bool, std::vector<receive::AgentView>)> then) {
-  return impl_->intake->call([then = std::move(then)](Intake& intake) {
+  return impl_->intake->call([then = std::move(then)](intake::Intake& intake) {
     then(intake.is_blind(), intake.server().agents());
   });
 }
 
-bool Aggregator::lines(const LinesQuery& query, LinesThen then) {
+bool Aggregator::lines(const fetch::LinesQuery& query, fetch::LinesThen then) {
   Impl* const impl = impl_.get();
-  const LinesThen told = [impl, query, then = std::move(then)](auto result) {
+  const fetch::LinesThen told = [impl, query, then = std::move(then)](auto result) {
     impl->tell_lines(query, result);
     then(std::move(result));
   };
-  const auto plan = [impl, query, told](Shard& shard) {
-    using Kind = LinesProblem::Kind;
-    const LiveJob* job = shard.find(query.job);
-    if (job == nullptr) return told(std::unexpected(LinesProblem{Kind::no_job}));
-    LinesPlan whom = plan_lines(*job, query, impl->options.lines);
-    if (whom.agents.empty()) return told(std::unexpected(LinesProblem{Kind::nothing}));
-    const bool asked = impl->intake->call([told, whom = std::move(whom)](Intake& intake) mutable {
-      if (!intake.ask(std::move(whom), told)) told(std::unexpected(LinesProblem{Kind::busy}));
-    });
-    if (!asked) told(std::unexpected(LinesProblem{Kind::busy}));
+  const auto plan = [impl, query, told](scoring::Shard& shard) {
+    using Kind = fetch::LinesProblem::Kind;
+    const scoring::LiveJob* job = shard.find(query.job);
+    if (job == nullptr) return told(std::unexpected(fetch::LinesProblem{Kind::no_job}));
+    fetch::LinesPlan whom = fetch::plan_lines(*job, query, impl->options.lines);
+    if (whom.agents.empty()) return told(std::unexpected(fetch::LinesProblem{Kind::nothing}));
+    const bool asked =
+        impl->intake->call([told, whom = std::move(whom)](intake::Intake& intake) mutable {
+          if (!intake.ask(std::move(whom), told))
+            told(std::unexpected(fetch::LinesProblem{Kind::busy}));
+        });
+    if (!asked) told(std::unexpected(fetch::LinesProblem{Kind::busy}));
   };
   return impl->shard_of(query.job).call(plan);
 }
 
 bool Aggregator::past(const std::string& job, TimeMs at, const std::stop_token& left,
-                      PastThen then) {
+                      past::PastThen then) {
   return impl_->shard_of(job).call(
-      [impl = impl_.get(), job, at, left, then = std::move(then)](const Shard& shard) {
-        PastQuestion question{job, at, {}, {}, left};
-        if (const LiveJob* known = shard.find(job)) {
+      [impl = impl_.get(), job, at, left, then = std::move(then)](const scoring::Shard& shard) {
+        past::PastQuestion question{job, at, {}, {}, left};
+        if (const scoring::LiveJob* known = shard.find(job)) {
           question.first = known->first();
           question.opened = known->opened();
         }
         if (!impl->past->ask(std::move(question), then))
-          then(std::unexpected(PastProblem{
+          then(std::unexpected(past::PastProblem{
               503, "busy", "another question about the past is being answered; try again"}));
       });
 }
@@ -101,7 +104,7 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
         then(all);
       });
   Impl* const impl = impl_.get();
-  const bool asked = impl->intake->call([gather, impl](Intake& intake) {
+  const bool asked = impl->intake->call([gather, impl](intake::Intake& intake) {
     Counts counts;
     counts.whole = true;
     counts.server = intake.server().stats();
@@ -133,7 +136,7 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
     gather->answer(counts);
   });
   return asked && std::ranges::all_of(impl->shards, [&](const auto& shard) {
-           return shard->call([gather](Shard& part) {
+           return shard->call([gather](scoring::Shard& part) {
              Counts counts;
              counts.shards = part.stats();
              counts.jobs = part.rows();
@@ -154,7 +157,7 @@ store::Database& Aggregator::database() {
   return impl_->store->database();
 }
 
-bool Aggregator::on_shard(const std::string& job, Shard::Call call) {
+bool Aggregator::on_shard(const std::string& job, scoring::Shard::Call call) {
   return impl_->shard_of(job).call(std::move(call));
 }
 
@@ -188,15 +191,17 @@ std::shared_ptr<const faults::Library> Aggregator::library() const {
   return impl_->faults->library();
 }
 
-bool Aggregator::confirm(ConfirmRequest request, FaultBook::Then<Confirmed> then) {
+bool Aggregator::confirm(confirm::ConfirmRequest request,
+                         confirm::FaultBook::Then<confirm::Confirmed> then) {
   return impl_->faults->confirm(std::move(request), std::move(then));
 }
 
-bool Aggregator::drop_fault(std::string id, std::string who, FaultBook::Then<faults::Fault> then) {
+bool Aggregator::drop_fault(std::string id, std::string who,
+                            confirm::FaultBook::Then<faults::Fault> then) {
   return impl_->faults->drop(std::move(id), std::move(who), std::move(then));
 }
 
-PoolBook& Aggregator::pool() {
+pool::PoolBook& Aggregator::pool() {
   return *impl_->pool;
 }
 
@@ -204,17 +209,18 @@ TimeMs Aggregator::now() const {
   return impl_->outside.now().wall;
 }
 
-bool Aggregator::tell_outcome(OutcomeRequest request, OutcomeThen then) {
-  Shard& shard = impl_->shard_of(request.outcome.job);
-  return shard.call([this, request = std::move(request), then = std::move(then)](Shard& asked) {
-    then(live::tell_outcome(request, *impl_->pool, impl_->store->database(), asked));
-  });
+bool Aggregator::tell_outcome(confirm::OutcomeRequest request, confirm::OutcomeThen then) {
+  scoring::Shard& shard = impl_->shard_of(request.outcome.job);
+  return shard.call(
+      [this, request = std::move(request), then = std::move(then)](scoring::Shard& asked) {
+        then(confirm::tell_outcome(request, *impl_->pool, impl_->store->database(), asked));
+      });
 }
 
-void Aggregator::set(const Thresholds& thresholds) {
+void Aggregator::set(const scoring::Thresholds& thresholds) {
   impl_->past->set(thresholds);
   for (const auto& shard : impl_->shards)
-    shard->call([thresholds](Shard& asked) { asked.set(thresholds); });
+    shard->call([thresholds](scoring::Shard& asked) { asked.set(thresholds); });
 }
 
 void Aggregator::set(alert::AlerterOptions alerts) {
@@ -222,7 +228,7 @@ void Aggregator::set(alert::AlerterOptions alerts) {
   impl_->alerter->set(std::move(alerts));
 }
 
-const LiveJob* Aggregator::find(const std::string& job) const {
+const scoring::LiveJob* Aggregator::find(const std::string& job) const {
   return impl_->shard_of(job).find(job);
 }
 

@@ -27,7 +27,7 @@ struct LivenessOptions {
   Millis overdue_after{5'000};  ///< more than a heartbeat
   Millis grace{60'000};
   Millis steady{10'000};
-  Millis away_after{300'000};     ///< less than live::PresenceOptions::most
+  Millis away_after{300'000};     ///< less than scoring::PresenceOptions::most
   Millis names_most{600'000};     ///< of a blindness
   Millis blind_most{86'400'000};  ///< likewise
   Millis looked_away{2'000};      ///< a longer pause between two steps was ours

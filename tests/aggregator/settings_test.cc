@@ -300,7 +300,7 @@ TEST_CASE("settings: paths are relative to the file, remote reading must be mean
   CHECK(settings->key == folder.path() / "a.key");
   CHECK(settings->http.address == "0.0.0.0");
   CHECK(settings->names == std::vector<std::string>{"head-node", "l4"});
-  const live::Thresholds& thresholds = settings->live.shards.job.thresholds;
+  const scoring::Thresholds& thresholds = settings->live.shards.job.thresholds;
   CHECK(thresholds.hang.floor == Millis{10'000});
   CHECK(thresholds.watch.suspect_floor == Millis{10'000});
   CHECK(thresholds.watch.confirm_floor == Millis{40'000});

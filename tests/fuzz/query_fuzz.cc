@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "aggregator/api/api.h"
 #include "aggregator/http/target.h"
-#include "aggregator/live/api.h"
 #include "tests/aggregator/live/live_world.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/temp_folder.h"
@@ -34,7 +34,7 @@ struct World {
     for (const auto& batches : *recorded) live.add(batches.at(0).agent, batches);
     require(live.settle(), "the aggregator takes the sample");
     for (int i = 0; i < 400; ++i) live.step();
-    handler = l4::live::make_handler(*live.aggregator);
+    handler = l4::api::make_handler(*live.aggregator);
     const auto incidents = live.aggregator->incidents({});
     require(incidents && !incidents->empty(), "there is an incident");
     incident = incidents->front().id;

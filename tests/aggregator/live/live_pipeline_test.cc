@@ -53,7 +53,7 @@ TEST_CASE("live pipeline: the same report as offline, and one incident") {
   add_nodes(world, nodes);
   REQUIRE(world.settle());
   for (int i = 0; i < 400; ++i) world.step();
-  const live::LiveJob* job = world.aggregator->find(kSampleJob);
+  const scoring::LiveJob* job = world.aggregator->find(kSampleJob);
   REQUIRE(job != nullptr);
   CHECK(report_of(job->state()) == offline_report(nodes));
   CHECK(job->refused() == 0);
@@ -92,7 +92,7 @@ TEST_CASE("live pipeline: killed again and again it comes back the same, and ale
   REQUIRE(world.settle());
   CHECK(kills >= 3);
   for (int i = 0; i < 1'600; ++i) world.step();
-  const live::LiveJob* job = world.aggregator->find(kSampleJob);
+  const scoring::LiveJob* job = world.aggregator->find(kSampleJob);
   REQUIRE(job != nullptr);
   CHECK(report_of(job->state()) == offline_report(nodes));
   world.start();
@@ -179,7 +179,7 @@ struct ManyJobs {
     return healthy_second(name(job), job, 1, number, world.now().wall);
   }
   bool is_diagnosed(std::size_t job) const {
-    const live::LiveJob* found = world.aggregator->find(name(job));
+    const scoring::LiveJob* found = world.aggregator->find(name(job));
     return found != nullptr && found->report().has_value();
   }
   std::size_t diagnosed() const {
@@ -323,7 +323,7 @@ TEST_CASE("live pipeline: with its threads running, and stopped") {
     world.network.advance(world.now().steady);
     for (const auto& node : world.nodes) node->step(world.now());
     if (steps % 20 == 0) {
-      world.aggregator->jobs([&](const std::vector<live::JobRow>&) { ++answers; });
+      world.aggregator->jobs([&](const std::vector<scoring::JobRow>&) { ++answers; });
       world.aggregator->agents([&](bool, const auto&) { ++answers; });
       world.aggregator->counts([&](const live::Counts&) { ++answers; });
       world.aggregator->job(kSampleJob, true, [&](const auto*, const auto&) { ++answers; });

@@ -146,7 +146,7 @@ std::string SimulatedFleet::account() {
 std::uint64_t SimulatedFleet::counted(const std::string& node) const {
   std::uint64_t lines = 0;
   for (const fleet::JobPlan& plan : plans) {
-    const live::LiveJob* job = aggregator_->find(plan.job().name);
+    const scoring::LiveJob* job = aggregator_->find(plan.job().name);
     if (job == nullptr) continue;
     for (const wire::Coverage& part : job->state().coverage())
       if (part.path.starts_with(node + '/')) lines += part.lines;

@@ -12,7 +12,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "aggregator/live/live_job.h"
+#include "aggregator/scoring/live_job.h"
 #include "common/wire/codec.h"
 
 namespace {
@@ -28,7 +28,7 @@ class Jobs : public store::Recoverer {
  public:
   void offsets(std::span<const std::byte>) override {}
   bool job(const std::string& id, std::span<const std::byte> saved) override {
-    auto job = std::make_unique<live::LiveJob>(id, live::JobOptions{}, now());
+    auto job = std::make_unique<scoring::LiveJob>(id, scoring::JobOptions{}, now());
     if (!job->load(saved)) return false;
     jobs_[id] = std::move(job);
     return true;
@@ -38,7 +38,7 @@ class Jobs : public store::Recoverer {
     if (!batch) ++unreadable_;
     if (!batch || !new_to_job) return;
     auto& job = jobs_[batch->job];
-    if (!job) job = std::make_unique<live::LiveJob>(batch->job, live::JobOptions{}, now());
+    if (!job) job = std::make_unique<scoring::LiveJob>(batch->job, scoring::JobOptions{}, now());
     job->apply(std::move(*batch), record.seq, record.time);
   }
 
@@ -49,7 +49,7 @@ class Jobs : public store::Recoverer {
   }
 
  private:
-  static Json told(const live::LiveJob& job) {
+  static Json told(const scoring::LiveJob& job) {
     const job::JobState& state = job.state();
     Json json{{"refused", job.refused()}, {"left_out", job.left_out()}};
     for (const auto& [name, agent] : state.agents())
@@ -85,7 +85,7 @@ class Jobs : public store::Recoverer {
     return json;
   }
 
-  std::map<std::string, std::unique_ptr<live::LiveJob>> jobs_;
+  std::map<std::string, std::unique_ptr<scoring::LiveJob>> jobs_;
   std::uint64_t unreadable_ = 0;
 };
 

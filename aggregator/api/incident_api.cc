@@ -1,0 +1,64 @@
+#include "aggregator/api/incident_api.h"
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "aggregator/api/pages.h"
+#include "aggregator/api/replies.h"
+#include "aggregator/rows/answers.h"
+
+namespace l4::api {
+namespace {
+
+using http::Request;
+using http::Response;
+using serve::JsonWriter;
+
+/// MILLISECONDS.ID
+std::string name_of(const store::Incident& row) {
+  return std::to_string(row.opened.time_since_epoch().count()) + "." + row.id;
+}
+
+std::optional<store::IncidentPlace> place_of(std::string_view name) {
+  std::int64_t opened = 0;
+  const char* const end = name.data() + name.size();
+  const auto [at, failed] = std::from_chars(name.data(), end, opened);
+  if (failed != std::errc{} || at == end || *at != '.' || at + 1 == end) return std::nullopt;
+  return store::IncidentPlace{TimeMs{Millis{opened}}, std::string(at + 1, end)};
+}
+
+}  // namespace
+
+Response incident_list(live::Aggregator& aggregator, const Request& request) {
+  store::IncidentQuery asked;
+  asked.job = http::parameter(request, "job");
+  asked.open_only = http::parameter(request, "open") == "true";
+  asked.with_reports = false;
+  const PageQuery page = page_query(request);
+  const std::size_t count = page.count > http::kCountMax ? asked.count : page.count;
+  if (!page.after.empty()) {
+    asked.before = place_of(page.after);
+    if (!asked.before) return wrong("after must be `next` of the answer before");
+  }
+  asked.count = count + 1;
+  auto rows = aggregator.incidents(asked);
+  if (!rows) return refused_by_database(rows.error().text());
+  const bool more = rows->size() > count;
+  if (more) rows->pop_back();
+  JsonWriter text;
+  text.open('{').key("incidents").open('[');
+  for (const store::Incident& row : *rows) rows::put(text, row, false);
+  return finish(text.close(']'), more ? name_of(rows->back()) : std::string());
+}
+
+Response incident_of(live::Aggregator& aggregator, const std::string& id) {
+  const auto row = aggregator.incident(id);
+  if (!row) return refused_by_database(row.error().text());
+  if (!*row) return nothing("incident", id);
+  JsonWriter text;
+  rows::put(text, **row, true);
+  return json(text);
+}
+
+}  // namespace l4::api

@@ -1,0 +1,61 @@
+// Long lists are answered a page at a time: `?count=N` rows behind `?after=NAME`, and `next`, which
+// is the name to go on behind, or null.
+//
+// Flow: a route's handler -> put_page -> JSON. Without a count a page is whole, but that it
+// ends beyond kPageBytes: no list is larger than what clients take. Thread-safe, no state.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <expected>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "aggregator/api/replies.h"
+#include "aggregator/http/parameters.h"
+#include "aggregator/serve/json_text.h"
+
+namespace l4::api {
+
+inline constexpr std::size_t kPageBytes = 16 << 20;
+
+struct PageQuery {
+  std::size_t count = std::numeric_limits<std::size_t>::max();
+  std::string after;    ///< empty: from the first on
+  bool sorted = false;  ///< rows stand in the order of their names: `after` may have gone
+};
+
+PageQuery page_query(const http::Request& request);
+
+/// `next`, and the end of the document.
+http::Response finish(serve::JsonWriter& text, std::string_view next);
+
+/// 400: there is nothing (any more) behind which to go on.
+http::Response no_such_row(std::string_view after);
+
+/// Puts the rows of the page and says where the next one begins: empty if this was the last.
+/// `name` gives a row's name, no two alike; `put` writes one and returns the bytes written so far.
+/// An Error if no row has the name `after`, where rows are not sorted by it.
+template <class Rows, class Name, class Put>
+std::expected<std::string, http::Response> put_page(const Rows& rows, const PageQuery& query,
+                                                    Name name, Put put) {
+  auto row = rows.begin();
+  if (!query.after.empty()) {
+    row = std::find_if(row, rows.end(), [&](const auto& one) {
+      return query.sorted ? name(one) > query.after : name(one) == query.after;
+    });
+    if (!query.sorted && row == rows.end()) return std::unexpected(no_such_row(query.after));
+    if (!query.sorted) ++row;
+  }
+  std::string last;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; row != rows.end(); ++row, ++i) {
+    if (i == query.count || bytes > kPageBytes) return last;
+    bytes = put(*row);
+    last = name(*row);
+  }
+  return std::string();
+}
+
+}  // namespace l4::api

@@ -1,0 +1,114 @@
+#include "aggregator/api/pool_api.h"
+
+#include <utility>
+
+#include "aggregator/api/pages.h"
+#include "aggregator/api/replies.h"
+#include "aggregator/pool/run_json.h"
+#include "aggregator/serve/json_object.h"
+#include "aggregator/serve/json_text.h"
+
+namespace l4::api {
+namespace {
+
+using http::Request;
+using http::Response;
+using serve::JsonWriter;
+
+constexpr std::size_t kNoteBytesMax = 500;
+
+Response no_run(const std::string& run) {
+  return http::error_response(404, "not_found", "there is no run " + run + " in the pool");
+}
+
+Response answer(const confirm::OutcomeDone& done) {
+  JsonWriter text;
+  text.open('{').member("job", done.outcome.job).member("outcome", done.outcome.outcome);
+  text.member("note", done.outcome.note).member("who", done.outcome.who);
+  text.member("told", done.outcome.told).member("before", done.before);
+  text.member("run", done.run).member("kind", done.kind).member("removed", done.removed);
+  text.member("why_not", done.why_not).close('}');
+  return json(text);
+}
+
+}  // namespace
+
+Response pool_list(live::Aggregator& aggregator, const Request& request) {
+  const bool whole = http::parameter(request, "whole") == "true";
+  const auto kind = http::parameter(request, "kind");
+  auto rows = aggregator.pool().rows();
+  if (!kind.empty())
+    std::erase_if(rows, [&](const pool::PoolBook::Row& row) { return row.run->kind != kind; });
+  JsonWriter text;
+  text.open('{').member("schema", pool::kSchema).key("runs").open('[');
+  const auto next = put_page(
+      rows, page_query(request), [](const pool::PoolBook::Row& row) { return row.run->id; },
+      [&](const pool::PoolBook::Row& row) {
+        put(text, *row.run, whole);
+        return text.size();
+      });
+  return next ? finish(text.close(']'), *next) : next.error();
+}
+
+Response pool_run(live::Aggregator& aggregator, const std::string& run) {
+  for (const pool::PoolBook::Row& row : aggregator.pool().rows())
+    if (row.run->id == run) return {200, "application/json", pool::to_json(*row.run)};
+  return no_run(run);
+}
+
+Response import_pool(live::Aggregator& aggregator, const Request& request) {
+  if (!is_json(request)) return not_json();
+  auto runs = pool::read_runs(request.body, true);
+  if (!runs) return wrong("the body: " + runs.error().text());
+  std::vector<std::pair<std::string, std::string>> added;
+  for (pool::Run& run : *runs) {
+    std::string id = run.id;
+    auto kind = aggregator.pool().add(std::move(run), request.who);
+    if (!kind)
+      return http::error_response(
+          409, "refused",
+          kind.error().text() + (added.empty() ? "" : "; the runs before it were added"));
+    added.emplace_back(std::move(id), std::move(*kind));
+  }
+  JsonWriter text;
+  text.open('{').key("added").open('[');
+  for (const auto& [run, kind] : added)
+    text.open('{').member("run", run).member("kind", kind).close('}');
+  text.close(']').close('}');
+  return json(text);
+}
+
+Response drop_pool_run(live::Aggregator& aggregator, const Request& request,
+                       const std::string& run) {
+  if (!request.body.empty()) return wrong("the body: nothing is asked for");
+  const auto done = aggregator.pool().drop(run, request.who);
+  if (!done)
+    return http::error_response(503, "not_stored", "it is still there: " + done.error().text());
+  if (!*done) return no_run(run);
+  JsonWriter text;
+  text.open('{').member("dropped", run).close('}');
+  return json(text);
+}
+
+void tell_outcome(live::Aggregator& aggregator, const Request& request, const std::string& job,
+                  const http::Reply& reply) {
+  if (!is_json(request)) return reply(not_json());
+  auto body = serve::JsonObject::read(request.body);
+  if (!body) return reply(wrong("the body: " + body.error().text()));
+  confirm::OutcomeRequest asked;
+  asked.outcome.job = job;
+  asked.outcome.outcome = body->text("outcome", kNoteBytesMax);
+  asked.outcome.note = body->text_or_none("note", kNoteBytesMax);
+  if (const std::string& word = asked.outcome.outcome; word != "success" && word != "failure")
+    body->refuse("outcome", "must be success or failure, not '" + word + "'");
+  if (const auto error = body->finish()) return reply(wrong(error->text()));
+  asked.outcome.who = request.who;
+  asked.outcome.told = aggregator.now();
+  const bool taken = aggregator.tell_outcome(std::move(asked), [reply](const auto& done) {
+    if (done) return reply(answer(*done));
+    reply(http::error_response(done.error().status, done.error().code, done.error().message));
+  });
+  if (!taken) reply(busy());
+}
+
+}  // namespace l4::api

@@ -1,0 +1,25 @@
+// What several questions over HTTP are answered alike.
+//
+// Flow: api.cc and its kin -> here -> http::Reply. Thread-safe, no state.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "aggregator/http/server.h"
+#include "aggregator/serve/json_text.h"
+
+namespace l4::api {
+
+/// Takes the text and ends it with a line feed.
+http::Response json(serve::JsonWriter& text, unsigned status = 200);
+http::Response busy();
+http::Response wrong(std::string_view message);                      ///< 400
+http::Response nothing(std::string_view what, std::string_view id);  ///< 404
+http::Response refused_by_database(std::string_view reason);         ///< 503
+
+/// What a request with a body must be; else not_json().
+bool is_json(const http::Request& request);
+http::Response not_json();  ///< 415
+
+}  // namespace l4::api

@@ -1,0 +1,123 @@
+#include "aggregator/api/snapshot_api.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "aggregator/api/pages.h"
+#include "aggregator/api/replies.h"
+#include "aggregator/rows/answers.h"
+#include "aggregator/serve/json_object.h"
+#include "common/base/time.h"
+
+namespace l4::api {
+namespace {
+
+using http::Request;
+using http::Response;
+using serve::JsonWriter;
+
+constexpr std::size_t kCount = 100;
+constexpr TimeMs kEndOfTime{Millis{8'000'000'000'000'000}};
+
+template <class T>
+std::optional<T> number_of(std::string_view text) {
+  T number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failed != std::errc{} || end != text.data() + text.size() || number < 0) return {};
+  return number;
+}
+
+/// Of s1795363200000.
+std::optional<TimeMs> time_of_id(std::string_view id) {
+  if (!id.starts_with('s')) return {};
+  const auto number = number_of<std::int64_t>(id.substr(1));
+  return number ? std::optional(TimeMs{Millis{*number}}) : std::nullopt;
+}
+
+/// Those that are stored, behind a sentence that says what is not there.
+Response nothing(live::Aggregator& aggregator, const std::string& job, std::string_view code,
+                 std::string sentence) {
+  const auto rows = aggregator.database().snapshots(job, kEndOfTime, http::kCountMax);
+  if (!rows) return refused_by_database(rows.error().text());
+  sentence += rows->empty()
+                  ? "; no snapshot of it was stored"
+                  : fmt::format("; those that are stored ({}) are of {} to {}", rows->size(),
+                                to_rfc3339(rows->back().at), to_rfc3339(rows->front().at));
+  return http::error_response(404, code, sentence);
+}
+
+/// Nothing is asked for in it; that it is JSON keeps pages of others from posting it unasked.
+std::optional<Response> refused_body(const Request& request) {
+  if (!is_json(request)) return not_json();
+  auto body = serve::JsonObject::read(request.body);
+  if (!body) return wrong("the body: " + body.error().text());
+  if (const auto error = body->finish()) return wrong(error->text());
+  return std::nullopt;
+}
+
+Response stored(live::Aggregator& aggregator, const std::string& job, TimeMs time,
+                std::string_view id) {
+  auto found = aggregator.database().snapshot(job, time);
+  if (!found) return refused_by_database(found.error().text());
+  if (*found && (*found)->at == time) return {200, "application/json", std::move((*found)->report)};
+  return nothing(aggregator, job, "not_found",
+                 fmt::format("there is no snapshot {} of job {}", id, job));
+}
+
+}  // namespace
+
+Response snapshot_list(live::Aggregator& aggregator, const std::string& job,
+                       const Request& request) {
+  const std::size_t count = http::count_in(http::parameter(request, "count")).value_or(kCount);
+  TimeMs before = kEndOfTime;
+  if (const auto text = http::parameter(request, "before"); !text.empty()) {
+    const auto given = time_of_id(text);
+    if (!given) return wrong("before must be the id of a snapshot");
+    before = *given;
+  }
+  auto rows = aggregator.database().snapshots(job, before, count + 1);
+  if (!rows) return refused_by_database(rows.error().text());
+  const bool more = rows->size() > count;
+  if (more) rows->pop_back();
+  JsonWriter text;
+  text.open('{').key("snapshots").open('[');
+  for (const store::Snapshot& row : *rows) rows::put(text, row);
+  return finish(text.close(']'), more ? rows::snapshot_id(rows->back().at) : std::string());
+}
+
+void snapshot_at(live::Aggregator& aggregator, const std::string& job, std::string_view at,
+                 const std::stop_token& left, const http::Reply& reply) {
+  if (const auto exact = time_of_id(at)) return reply(stored(aggregator, job, *exact, at));
+  const auto time = parse_time(at);
+  if (!time)
+    return reply(wrong("at must be the id of a snapshot, or a time such as 2026-11-20T15:54:42Z"));
+  const bool asked =
+      aggregator.past(job, *time, left, [&aggregator, job, reply](past::PastAnswer found) {
+        if (found) return reply({200, "application/json", *std::move(found)});
+        past::PastProblem& problem = found.error();
+        if (problem.status == 404)
+          return reply(nothing(aggregator, job, problem.code, std::move(problem.message)));
+        reply(http::error_response(problem.status, problem.code, problem.message));
+      });
+  if (!asked) reply(busy());
+}
+
+void store_snapshot(live::Aggregator& aggregator, const std::string& job, const Request& request,
+                    const http::Reply& reply) {
+  if (auto refused = refused_body(request)) return reply(std::move(*refused));
+  const bool asked =
+      aggregator.on_shard(job, [reply, job, who = request.who](scoring::Shard& shard) {
+        const scoring::LiveJob* found = shard.refresh(job);
+        if (found == nullptr) return reply(nothing("job", job));
+        const auto stored = shard.snapshot(*found, "asked", who);
+        if (!stored) return reply(refused_by_database(stored.error().text()));
+        JsonWriter text;
+        rows::put(text, *stored);
+        reply(json(text));
+      });
+  if (!asked) reply(busy());
+}
+
+}  // namespace l4::api

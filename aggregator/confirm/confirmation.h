@@ -1,0 +1,77 @@
+// From an engineer's word on an incident to a fault of the library: what is proposed and refused.
+//
+// Flow: api -> FaultBook -> propose(): the incident's report gives the line that told of it, or how
+// a process was ended (diagnose/exit_evidence.h), and faults/distil the pattern; then FaultBook
+// asks the shards what healthy jobs print and judge() decides. A pattern that a healthy line shows
+// is refused, with the line. Pure.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aggregator/diagnose/report.h"
+#include "aggregator/faults/library.h"
+#include "aggregator/scoring/normal_lines.h"
+
+namespace l4::confirm {
+
+/// What was asked for; texts are checked already. Empty: not given.
+struct ConfirmRequest {
+  std::string incident, cause, fix;
+  std::string category;  ///< CATEGORY/SUBCATEGORY
+  std::string title, id, action;
+  std::string template_id;            ///< of the event that tells of it
+  std::string example;                ///< a whole line
+  std::vector<std::string> patterns;  ///< instead of the distilled one
+  bool dry_run = false;               ///< say what would be, and store nothing
+  std::string who;
+};
+
+struct Refused {
+  unsigned status = 422;  ///< of HTTP
+  std::string code = "refused";
+  std::string message;
+  std::vector<scoring::SeenLine> lines;  ///< that speak against it
+};
+
+inline std::unexpected<Refused> refuse(unsigned status, std::string code, std::string message) {
+  return std::unexpected(Refused{status, std::move(code), std::move(message), {}});
+}
+
+struct PastIncident {
+  std::string incident, job, state, text;
+};
+
+/// What becomes, or would become, of a confirmation.
+struct Confirmed {
+  faults::Fault fault;
+  bool stored = false;
+  bool known = false;         ///< the same was confirmed before; nothing was done
+  std::string category_from;  ///< given, known_fault, likeness, assumed
+  std::vector<diagnose::IndicatingEvent> evidence;
+  std::vector<PastIncident> also_matches;
+  std::vector<std::string> overlaps;  ///< ids of known faults some of whose lines it matches
+  std::uint64_t incidents = 0;        ///< looked at, as are those that follow
+  scoring::NormalLines normal;
+};
+
+struct Bounds {
+  static constexpr std::size_t kSentence = 2'000, kTitle = 90, kId = 64, kPattern = 1'000,
+                               kPatterns = 8, kExample = 4'096, kName = 512;
+};
+
+/// The fault as it would be stored; `library` is the one in use. Its `rejects` are not there yet.
+std::expected<Confirmed, Refused> propose(const ConfirmRequest& request,
+                                          const diagnose::Report& report,
+                                          const faults::Library& library);
+
+/// The proposed fault alone.
+faults::Library alone(const Confirmed& proposed);
+
+/// With what healthy jobs print: near misses are added to its `rejects`, or it is refused.
+std::expected<Confirmed, Refused> judge(Confirmed proposed, scoring::NormalLines normal,
+                                        const faults::Library& library);
+
+}  // namespace l4::confirm

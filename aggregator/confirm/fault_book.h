@@ -1,0 +1,89 @@
+// The faults that are known to a running aggregator: those that ship, and those confirmed while it
+// runs.
+//
+// Flow: api -> confirm() or drop() -> this thread: the incident's report out of the database, a
+// proposal (confirmation.h), the shards asked for what healthy jobs print, the verdict, the file
+// (confirmed_faults.h), then a new Library in place of the old one and `published`. Whoever scores
+// takes library() anew for each diagnosis and keeps it for as long as that lasts: a library never
+// changes. What is answered as stored is durable. One thread of its own; the public calls are for
+// any thread. Bounds: kWaitingMax requests at a time; kIncidentsMax past incidents looked at.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "aggregator/confirm/confirmation.h"
+#include "aggregator/confirm/confirmed_faults.h"
+#include "aggregator/scoring/inbox.h"
+#include "aggregator/store/database.h"
+
+namespace l4::confirm {
+
+class FaultBook {
+ public:
+  static constexpr std::size_t kWaitingMax = 8, kIncidentsMax = 200;
+
+  using LibraryPointer = std::shared_ptr<const faults::Library>;
+  template <class T>
+  using Then = std::function<void(std::expected<T, Refused>)>;
+
+  /// What it takes from outside; all of it is called on its thread.
+  struct Hooks {
+    std::function<void(const std::string&)> say, warn;
+    std::function<TimeMs()> now;
+    /// Asks all shards; `then` comes once, on any thread, and is let go of before this book ends.
+    /// False: too much waits.
+    std::function<bool(scoring::NormalQuestion, std::function<void(scoring::NormalLines)> then)>
+        ask_normal = {};
+    std::function<void()> published = {};  ///< there is a new library
+  };
+
+  /// `shipped` may be null: none. Reads what was confirmed; what cannot be read is warned of.
+  FaultBook(LibraryPointer shipped, store::Path folder, store::Files& files,
+            store::Database& database, Hooks hooks);
+  ~FaultBook();
+  FaultBook(const FaultBook&) = delete;
+  FaultBook& operator=(const FaultBook&) = delete;
+
+  LibraryPointer library() const;
+
+  // False: too much waits, and `then` is never called. Else it comes once, on this thread; never
+  // if this is stopped before.
+  bool confirm(ConfirmRequest request, Then<Confirmed> then);
+  bool drop(std::string id, std::string who, Then<faults::Fault> then);
+
+  /// Nothing is taken any more, and what is under way is given up; waits for the thread.
+  void stop();
+
+ private:
+  using Task = std::function<void()>;
+  struct Turn;  ///< one request's right to be under way
+
+  std::shared_ptr<Turn> take_turn();
+  void run();
+  void publish();
+  void begin(const std::shared_ptr<Turn>& turn, const ConfirmRequest& request,
+             const Then<Confirmed>& then);
+  void end(const ConfirmRequest& request, Confirmed proposed, scoring::NormalLines normal,
+           const Then<Confirmed>& then);
+  std::expected<diagnose::Report, Refused> report_of(const std::string& incident);
+  void look_back(const ConfirmRequest& request, Confirmed& proposed);
+  std::expected<faults::Fault, Refused> remove(const std::string& id, const std::string& who);
+
+  const LibraryPointer shipped_;
+  ConfirmedFaults confirmed_;  ///< of the thread, once it runs
+  store::Database& database_;
+  const Hooks hooks_;
+  mutable std::mutex mutex_;
+  LibraryPointer library_;
+  std::atomic<std::size_t> turns_{0};
+  scoring::Inbox<Task> inbox_;
+  std::jthread thread_;
+};
+
+}  // namespace l4::confirm

@@ -1,0 +1,93 @@
+// A question for raw lines as somebody asks it over HTTP, whom to ask, and what comes of it.
+//
+// Flow: lines_api.cc reads a LinesQuery -> plan_lines, on the thread that owns the job ->
+// LinesBoard, on the receive thread, which asks the agents -> LinesResult -> JSON. Values and a
+// pure function.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/scoring/live_job.h"
+#include "common/wire/lines.h"
+
+namespace l4::fetch {
+
+struct LinesOptions {
+  std::size_t questions_max = 8;  ///< being answered at a time
+  std::size_t agents_max = 64;    ///< asked for one question
+  std::uint64_t answer_bytes_max = 8u << 20;
+  Millis timeout{20'000};
+};
+
+struct LinesQuery {
+  std::string job, node;  ///< node: empty for any
+  std::optional<TemplateId> template_id;
+  std::optional<Rank> rank;
+  std::optional<TimeMs> around;
+  std::size_t context = 5, limit = 200;
+  std::string who, peer;  ///< who asks: name of the token, address
+};
+
+/// Whose lines stand in a log that is asked for: by place in LinesQuestion::files.
+struct LinesSource {
+  std::string node;
+  std::optional<Rank> rank;
+};
+
+struct AgentQuestion {
+  std::string agent;
+  wire::LinesQuestion question;
+  std::vector<LinesSource> sources;
+};
+
+/// Why lines are not there that might be; of one agent, or of all if it is empty.
+struct LinesMissing {
+  wire::LinesGapKind kind = wire::LinesGapKind::other;
+  std::string agent, node, file, text;
+};
+
+struct LinesPlan {
+  std::vector<AgentQuestion> agents;  ///< by name; none: there is no such template, node or rank
+  std::vector<LinesMissing> missing;
+};
+
+struct GivenLine {
+  std::string agent, node, file;
+  std::optional<Rank> rank;
+  std::uint64_t number = 0, offset = 0;  ///< number: 0 if it is not known
+  std::optional<TimeMs> time;
+  std::string text;
+  bool hit = false, cut = false;
+};
+
+struct LinesResult {
+  std::vector<GivenLine> lines;  ///< by agent and log, then in the order of the text
+  std::vector<LinesMissing> missing;
+  std::size_t agents_asked = 0, agents_answered = 0;
+  std::uint64_t bytes_read = 0, redacted = 0, text_bytes = 0;
+  Millis took{0};
+};
+
+struct LinesProblem {
+  enum class Kind : std::uint8_t { busy, no_job, nothing };
+  Kind kind = Kind::busy;
+};
+using LinesThen = std::function<void(std::expected<LinesResult, LinesProblem>)>;
+
+/// What was asked and given since the start.
+struct LinesCounts {
+  std::uint64_t questions = 0, refused = 0, lines = 0, bytes = 0, incomplete = 0;
+};
+
+LinesPlan plan_lines(const scoring::LiveJob& job, const LinesQuery& query,
+                     const LinesOptions& options);
+
+/// For the log: who asked what, and how much was given. One line, harmless.
+std::string audit_text(const LinesQuery& query, const std::expected<LinesResult, LinesProblem>& of);
+
+}  // namespace l4::fetch

@@ -1,0 +1,60 @@
+// Questions for raw lines that are under way: whom they wait for, what has come, when it is over.
+//
+// Flow: Aggregator::lines -> here -> AgentServer::ask; answers come back by Intake. Of the receive
+// thread, without a lock or a clock. Nothing an agent answers is believed: what was not asked for,
+// comes late or is too much is dropped, and the answer says what it lacks. Bounds: LinesOptions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "aggregator/fetch/lines.h"
+#include "aggregator/receive/agent_server.h"
+
+namespace l4::fetch {
+
+class LinesBoard {
+ public:
+  explicit LinesBoard(LinesOptions options) : options_(options) {}
+
+  /// `then` is called once, from here or from a later call; false: too many are under way, and it
+  /// never is.
+  bool ask(receive::AgentServer& server, LinesPlan plan, LinesThen then, Millis now);
+  void answered(const std::string& agent, const wire::Answer& answer, Millis now);
+  /// Its connection is gone or another: what it was asked it will not answer.
+  void gone(const std::string& agent, Millis now);
+  /// Ends what waits too long.
+  void step(Millis now);
+
+  std::size_t under_way() const { return questions_.size(); }
+
+ private:
+  struct Asked {
+    AgentQuestion of;
+    std::size_t parts = 0;
+    std::vector<GivenLine> lines;
+  };
+  struct Question {
+    std::map<std::uint64_t, Asked> waits;                 ///< by number of the ask
+    std::map<std::string, std::vector<GivenLine>> lines;  ///< by agent
+    LinesResult result;
+    std::uint64_t bytes = 0;  ///< that its lines cost
+    LinesThen then;
+    Millis since{0};
+  };
+  void take(Question& question, Asked& asked, wire::LinesAnswer part);
+  static void miss(Question& question, const Asked& asked, wire::LinesGapKind kind,
+                   std::string text);
+  void settle(std::map<std::uint64_t, Question>::iterator question, std::uint64_t number,
+              bool answered, Millis now);
+  void finish(std::map<std::uint64_t, Question>::iterator question, Millis now);
+
+  LinesOptions options_;
+  std::map<std::uint64_t, Question> questions_;
+  std::map<std::uint64_t, std::uint64_t> question_of_;  ///< by number of the ask
+  std::uint64_t asks_made_ = 0, questions_made_ = 0;
+};
+
+}  // namespace l4::fetch

@@ -1,0 +1,41 @@
+// What somebody may ask of the past of a job, and what comes back.
+//
+// Flow: snapshot_api.cc -> Aggregator::past -> PastDesk. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "aggregator/store/record.h"
+#include "common/base/time.h"
+
+namespace l4::past {
+
+struct PastOptions {
+  std::uint64_t job_bytes_max = std::uint64_t{256} << 20U;  ///< of a job as saved
+  Millis timeout{30'000};
+};
+
+struct PastQuestion {
+  std::string job;
+  TimeMs at;
+  /// Of the job as it is known now; none: it is not.
+  std::optional<store::Seq> first;  ///< of its first batch in the journal
+  TimeMs opened{};                  ///< when that came
+  std::stop_token left = {};        ///< nobody waits for the answer any more
+};
+
+struct PastProblem {
+  unsigned status = 0;  ///< of HTTP
+  std::string code, message;
+};
+
+/// The report as JSON.
+using PastAnswer = std::expected<std::string, PastProblem>;
+using PastThen = std::function<void(PastAnswer)>;
+
+}  // namespace l4::past

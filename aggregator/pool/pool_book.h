@@ -1,0 +1,95 @@
+// The pool of healthy runs of a running aggregator: kept in the database, sorted into kinds.
+//
+// Flow: shards offer runs that ended well, HTTP imports, drops and tells outcomes; what is answered
+// as done is durable, each change one transaction. shelf() is what jobs are held against: it never
+// changes, a change puts another one in its place. The word of people outweighs that of logs: a job
+// told a failure never adds runs and its runs leave, and a run somebody dropped does not come back
+// by itself. Rows of the database that cannot be read are passed over and told. Thread-safe; a
+// change costs its caller some milliseconds. Bounds: PoolOptions, oldest runs first; kOutcomesMax.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/pool/shelf.h"
+#include "aggregator/store/database.h"
+
+namespace l4::pool {
+
+struct PoolOptions {
+  std::size_t runs_max = 20;  ///< of a kind
+  std::size_t kinds_max = 500;
+  Millis age = std::chrono::days(90);  ///< since the run ended
+  std::uint64_t bytes_max = std::uint64_t{64} << 20U;
+};
+
+struct PoolStats {
+  std::uint64_t runs = 0, kinds = 0, bytes = 0;
+  std::uint64_t added = 0, dropped = 0;  ///< since the start
+};
+
+class PoolBook {
+ public:
+  static constexpr std::size_t kOutcomesMax = 50'000;
+  static constexpr std::uint64_t kRunBytesMax = std::uint64_t{768} << 10U;
+  using ShelfPointer = std::shared_ptr<const pool::Shelf>;
+  struct Hooks {
+    std::function<void(const std::string&)> say, warn;
+    std::function<TimeMs()> now;
+  };
+  struct Row {
+    std::shared_ptr<const pool::Run> run;
+    std::uint64_t bytes = 0;
+  };
+
+  /// Reads what there is.
+  PoolBook(PoolOptions options, store::Database& database, Hooks hooks);
+
+  ShelfPointer shelf() const;  ///< waits for no change
+  /// Of the runs that had ended by then and are still known.
+  ShelfPointer shelf_at(TimeMs time) const;
+  PoolStats stats() const;
+  /// By kind, newest first.
+  std::vector<Row> rows() const;
+
+  /// A run that its logs call good: is it new, or longer than what is known of it?
+  bool wants(const std::string& job, std::int32_t attempt, std::uint64_t lines) const;
+  /// Adds it, or puts it in place of the one of its id; the kind it belongs to. Error: nothing has
+  /// changed. `by`: for the log.
+  Result<std::string> add(pool::Run run, const std::string& by);
+  /// False: there is no such run.
+  Result<bool> drop(const std::string& run, const std::string& by);
+
+  /// What was told of a job; empty if nothing was.
+  std::string outcome_of(const std::string& job) const;
+  /// Stores it; after a failure, the ids of runs that have left.
+  Result<std::vector<std::string>> tell(const store::Outcome& outcome);
+  /// Something is known of this job.
+  bool knows(const std::string& job) const;
+  /// Lets go of what is too old.
+  void keep_house();
+
+ private:
+  using Runs = std::map<std::string, Row>;  // by id
+  std::vector<std::string> too_many(const Runs& runs, TimeMs now) const;
+  Result<void> change(const std::optional<store::PoolRun>& row, Runs runs);
+  void publish();
+  std::string kind_for(const pool::Run& run) const;
+
+  const PoolOptions options_;
+  store::Database& database_;
+  const Hooks hooks_;
+  mutable std::mutex mutex_;
+  Runs runs_;
+  std::map<std::string, std::string> outcomes_;  // by job
+  mutable std::mutex shelf_mutex_;  // of the pointer alone: who scores never waits for a change
+  ShelfPointer shelf_;              // changed with both locks held
+  std::uint64_t added_ = 0, dropped_ = 0;
+};
+
+}  // namespace l4::pool

@@ -1,0 +1,32 @@
+// Forms of what the aggregator answers, as JSON: schemas/openapi.yaml describes them.
+//
+// Flow: api.cc asks the aggregator and writes what it gets with these. Thread-safe, no state.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/faults/fault.h"
+#include "aggregator/receive/agent_server.h"
+#include "aggregator/rows/node_rows.h"
+#include "aggregator/scoring/live_job.h"
+#include "aggregator/serve/json_text.h"
+#include "aggregator/store/rows.h"
+
+namespace l4::rows {
+
+void put(serve::JsonWriter& to, const scoring::JobRow& row);
+void put(serve::JsonWriter& to, const NodeRow& row);
+void put(serve::JsonWriter& to, const diagnose::ScoredIteration& iteration);
+void put(serve::JsonWriter& to, const receive::AgentView& agent);
+/// Without its report.
+void put(serve::JsonWriter& to, const store::Snapshot& row);
+/// As in the path `snapshots` and in `?at=`.
+std::string snapshot_id(TimeMs at);
+/// `whole`: with its report and what led to it.
+void put(serve::JsonWriter& to, const store::Incident& row, bool whole);
+/// `whole`: with patterns, cause, fix, action and the lines that test it.
+void put(serve::JsonWriter& to, const faults::Fault& fault, bool whole);
+
+}  // namespace l4::rows

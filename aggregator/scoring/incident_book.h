@@ -1,0 +1,104 @@
+// The incidents of one job: one for each attempt, opened, updated and resolved by its reports.
+//
+// Flow: LiveJob gives every report and the triggers that led to it; what changed comes back: rows
+// to be stored and alerts to be sent. An attempt is *suspected* while triggers are not confirmed
+// (that is for information, and is not stored), *open* from the first report that says how it
+// failed, and *resolved* by one that says that it goes on, has ended well, or goes on as another
+// attempt. The same attempt fails again: the same incident opens again. The report at the opening
+// is kept beside the newest one. Pure, one thread; bounds: 64 attempts, 32 triggers each; oldest
+// first.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/alert/alert.h"
+#include "aggregator/diagnose/report.h"
+#include "aggregator/store/database.h"
+#include "aggregator/watch/job_watch.h"
+
+namespace l4::scoring {
+
+bool is_failure(State state);
+
+/// The alert that opens a stored incident, as of its newest report; none if that cannot be read.
+std::optional<alert::Alert> standing_alert(const store::Incident& row);
+
+class IncidentBook {
+ public:
+  struct Options {
+    double confidence_min = 0.5;  ///< of a state, to open
+    Millis checks_for{60'000};    ///< triggers that no report confirms
+    /// Between the opening and the first change that is told, and at most between two of them; each
+    /// wait is twice the one before, what is worse comes at once. The first report is made of the
+    /// first lines of a failure, perhaps of those of one node: it is mended soonest.
+    Millis tells_soon{1'000}, tells_every{30'000};
+  };
+  struct Changes {
+    std::vector<store::Incident> rows;
+    std::vector<alert::Alert> alerts;
+  };
+
+  IncidentBook(std::string job, Options options) : job_(std::move(job)), options_(options) {}
+  void set(Options options) { options_ = options; }
+
+  /// What is stored of this job; nothing of it is told again, but a change that was owed is, and
+  /// nothing is resolved before heard(): that silence begins anew after a restart is no sign that a
+  /// job goes on.
+  void restore(const std::vector<store::Incident>& rows);
+  /// Something was said since.
+  void heard() { heard_ = true; }
+
+  void triggered(const std::vector<watch::Trigger>& triggers, TimeMs now);
+  Changes diagnosed(const diagnose::Report& report, TimeMs now);
+
+  /// Something was triggered and is neither confirmed nor over: it is looked at again.
+  bool is_checked(TimeMs now) const { return checked_until_ && now < *checked_until_; }
+  /// And the newest report does not say that all is well.
+  bool is_suspect(TimeMs now) const { return is_checked(now) && !well_ && !has_open(); }
+  bool has_open() const;
+  bool has_any() const { return !entries_.empty(); }  ///< open or resolved
+  /// When a change may be told that came too soon after what was told last: a report is to be made
+  /// then, even if nothing was said meanwhile.
+  std::optional<TimeMs> owes_at() const;
+  /// Of each open incident, as last told.
+  std::vector<State> open_states() const;
+  /// Id of the open incident of the newest attempt that has one; empty if there is none.
+  std::string open_id() const;
+
+ private:
+  struct Entry {
+    store::Incident row;
+    std::string opening;  ///< JSON of the report at the first opening
+    std::vector<watch::Trigger> triggers;
+    std::string restored_evidence;  ///< of before a restart
+    State state = State::unknown;   ///< as last told
+    int gravest = 0;                ///< of what was told since it opened
+    TimeMs told_at{};
+    Millis waits{
+        Millis::max()};  ///< since told_at until a change is told; no more than tells_every
+    std::optional<TimeMs> owed_at;
+    std::uint32_t openings = 0;
+    bool open = false;
+  };
+  static store::Gist gist_of(State state, const diagnose::Report& report);
+  void fails(std::int32_t attempt, State state, std::optional<TimeMs> since,
+             const diagnose::Report& report, TimeMs now, Changes& changes);
+  void resolve(Entry& entry, const diagnose::Report& report, const std::string& why, TimeMs now,
+               Changes& changes);
+  void write(Entry& entry, Changes& changes) const;
+
+  std::string job_;
+  Options options_;
+  std::map<std::int32_t, Entry> entries_;  ///< by attempt
+  std::vector<watch::Trigger> triggers_;   ///< since the last report
+  std::optional<TimeMs> checked_until_;
+  bool well_ = false;  ///< as of the newest report
+  bool heard_ = true;  ///< since what was restored
+};
+
+}  // namespace l4::scoring

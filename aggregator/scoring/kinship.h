@@ -1,0 +1,41 @@
+// What a running job takes from earlier jobs of its kind: normal events, and how long they paused.
+//
+// Flow: Shard gives the shelf of now; where that, or what the job has printed, has changed, the
+// kind is looked for anew and what is normal is put into the job's own template ids. Of one job, on
+// its thread. A look costs some milliseconds: kEvery between two of them while the job is young,
+// and else one for each diagnosis.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "aggregator/pool/shelf.h"
+#include "aggregator/watch/job_watch.h"
+
+namespace l4::scoring {
+
+class Kinship {
+ public:
+  static constexpr Millis kEvery{2'000}, kYoung{600'000};
+
+  /// Another look may tell something.
+  bool is_due(TimeMs now, TimeMs opened) const {
+    return shelf_ && !shelf_->kinds().empty() && now - opened < kYoung && now >= next_;
+  }
+  /// Looks, and tells the watch. `shelf` may be null: nothing is known.
+  void look(std::shared_ptr<const pool::Shelf> shelf, job::TemplateTable& templates,
+            watch::JobWatch& watch, TimeMs now);
+
+  /// In the ids of the job's templates; of no runs where the kind is not known.
+  const diagnose::Pool& normal() const { return normal_; }
+  const std::string& kind() const { return kind_; }  ///< empty: not known
+
+ private:
+  std::shared_ptr<const pool::Shelf> shelf_;
+  std::size_t templates_ = 0;
+  TimeMs next_{};
+  std::string kind_;
+  diagnose::Pool normal_;
+};
+
+}  // namespace l4::scoring

@@ -1,0 +1,150 @@
+// One job as it runs: its state, what watches it, its incidents, its newest report.
+//
+// Flow: Shard hands over batches and the time; this applies them, asks JobWatch whether anything
+// calls for a diagnosis, says when it wants one and makes it. Nothing is sent or stored from here:
+// changes of incidents come back to the shard. Of one shard, on its thread; it reads no clock. What
+// a diagnosis costs is measured by the shard and paces the next one. Bounds: those of JobState,
+// `warnings_max`; beyond JobOptions' bytes the shard calls `freeze` and nothing more is applied.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/diagnose/diagnose.h"
+#include "aggregator/job/job_state.h"
+#include "aggregator/job/lineage.h"
+#include "aggregator/scoring/kinship.h"
+#include "aggregator/scoring/options.h"
+#include "aggregator/scoring/presence.h"
+#include "aggregator/store/store.h"
+
+namespace l4::scoring {
+
+/// A row of `GET /api/v1/jobs`.
+struct JobRow {
+  std::string id, incident;
+  std::int32_t attempt = 0;
+  State state = State::unknown;
+  bool suspect = false, ended = false;
+  std::optional<TimeMs> since, begin, last_seen;
+  std::optional<TimeMs> progress;  ///< the last, by the aggregator's clock
+  Stage stage = Stage::unknown;
+  std::optional<Iteration> iteration;
+  std::size_t nodes = 0, ranks = 0, sources = 0;
+  std::size_t ranks_mapped = 0;                ///< of the newest attempt: job/rank_coverage.h
+  std::optional<std::int32_t> ranks_expected;  ///< as its processes say
+  std::uint64_t lines = 0;
+  double completeness = 1;
+};
+
+class LiveJob {
+ public:
+  LiveJob(std::string id, const JobOptions& options, TimeMs now);
+
+  void apply(wire::Batch batch, store::Seq seq, TimeMs arrival);
+  /// What is said of one of its agents, or of all; it stands in the journal under `seq`.
+  void on(const receive::AgentEvent& event, store::Seq seq);
+  /// After a restart, once all of the journal is applied: silences begin anew.
+  void resume(const std::vector<store::Incident>& rows, TimeMs now) {
+    book_.restore(rows);
+    watch_.resumed(state_, now);
+  }
+
+  /// What earlier jobs of its kind have shown, as of now.
+  void meet(std::shared_ptr<const pool::Shelf> shelf, TimeMs now) {
+    kinship_.look(std::move(shelf), templates_, watch_, now);
+  }
+  bool wants_to_meet(TimeMs now) const { return changed_ && kinship_.is_due(now, opened_); }
+  const std::string& kind() const { return kinship_.kind(); }
+  /// What it leaves to others of its kind; none if its processes say that it did not end well.
+  std::optional<pool::Run> healthy_run(bool told) const;
+  /// Its newest report says that it has ended well, and nothing speaks against it.
+  bool ended_well() const;
+
+  /// Up to when all of its agents were looked through.
+  TimeMs seen_until(const Presence& presence, TimeMs now) const;
+  /// Looks for triggers; true if a diagnosis is wanted now. `seen_until`: see Presence.
+  bool look(TimeMs now, TimeMs seen_until);
+  /// The diagnosis that is wanted is no routine: a trigger or a suspicion waits for it.
+  bool is_urgent() const { return urgent_; }
+  /// The same where nobody diagnoses: of the past. And when that is called for.
+  void pass(TimeMs seen_until) { static_cast<void>(watch_.due(seen_until)); }
+  std::optional<TimeMs> next_pass() const { return watch_.next_look(); }
+  /// A diagnosis is wanted although nothing was said.
+  void look_again() { wanted_ = true; }
+  /// When `look` should be called at the latest.
+  TimeMs next_look(TimeMs now) const;
+  /// `rest_until` follows from what it cost.
+  IncidentBook::Changes diagnose(TimeMs now, TimeMs seen_until, const faults::Library* library);
+  void rest(TimeMs now, Millis cost);
+  bool may_diagnose(TimeMs now) const { return now >= rest_until_; }
+  /// Whoever asks now gets a new report; else the last one, which is no older than the rest.
+  bool answers_anew(TimeMs now) const;
+  TimeMs looked_at() const { return report_at_; }  ///< of its newest report
+  const std::optional<diagnose::Report>& report() const { return report_; }
+  /// The same as JSON, made once for all who ask; empty without a report.
+  const std::string& report_json() const;
+
+  void save(ByteWriter& out, const Presence& presence) const;
+  /// After a restart: what was known of agents and silences does not count any more. False if the
+  /// bytes are of no use; then this is to be thrown away.
+  bool load(std::span<const std::byte> bytes);
+  /// All as it was when it was saved, for a look at the past; `presence` of its agents alone.
+  bool load(std::span<const std::byte> bytes, Presence& presence);
+
+  /// For information: something may be wrong, and no report says what.
+  bool is_suspect(TimeMs now, TimeMs seen_until) const;
+  JobRow row(TimeMs now, TimeMs seen_until) const;
+  store::JobRow stored_row() const;
+  const job::JobState& state() const { return state_; }
+  const job::Lineage& lineage() const { return lineage_; }
+  const IncidentBook& incidents() const { return book_; }
+  const std::string& id() const { return state_.id(); }
+  /// Up to where it knows the journal, and its first batch there.
+  store::Seq last() const { return last_; }
+  store::Seq first() const { return first_; }
+  void noted(store::Seq seq) { last_ = std::max(last_, seq); }
+  TimeMs opened() const { return opened_; }
+  TimeMs last_arrival() const { return last_arrival_; }
+  bool ended() const { return ended_.has_value(); }
+  std::optional<TimeMs> ended_at() const { return ended_; }
+  void end(TimeMs now) { ended_ = now; }
+  void freeze() { frozen_ = true; }
+  bool is_frozen() const { return frozen_; }
+  std::uint64_t refused() const { return refused_; }
+  std::uint64_t left_out() const { return left_out_; }
+  void set(const Thresholds& thresholds) {
+    options_.thresholds = thresholds;
+    watch_.set(thresholds.watch);
+    book_.set(thresholds.incidents);
+  }
+
+ private:
+  void bound_warnings(wire::Batch& batch);
+  void save_moment(ByteWriter& out, const Presence& presence) const;
+  void load_moment(ByteReader& in, Presence& presence);
+  bool read(std::span<const std::byte> bytes, Presence* presence);
+
+  JobOptions options_;
+  job::TemplateTable templates_;
+  job::Lineage lineage_;
+  job::JobState state_;
+  watch::JobWatch watch_;
+  IncidentBook book_;
+  Kinship kinship_;
+  TimeMs opened_, last_arrival_;
+  std::optional<TimeMs> ended_;
+  store::Seq first_, last_;
+  std::optional<diagnose::Report> report_;
+  mutable std::string report_json_;
+  TimeMs report_at_{}, rest_until_{}, look_again_{TimeMs::max()};
+  Millis cost_{0}, recheck_{0};
+  bool wanted_ = false, urgent_ = false, changed_ = false, frozen_ = false;
+  std::uint64_t refused_ = 0;   ///< batches that could not be applied in full
+  std::uint64_t left_out_ = 0;  ///< batches and warnings beyond a bound
+};
+
+}  // namespace l4::scoring

@@ -1,0 +1,53 @@
+// What jobs print that are well: lines that the pattern of a fault must not match.
+//
+// Flow: FaultBook -> each shard, on its thread, for each of its jobs, and the pool of healthy runs
+// -> here -> judge(). Normal is every template of a job that never failed, every event of a run in
+// the pool, and of the job that did fail what it printed as information and no report speaks of.
+// Looks at each template of a job once, and at texts that several runs share once; bounds:
+// `templates_max` a shard and for the pool, beyond which it is said that not all was looked at;
+// kLinesMax lines and kNearMax near misses are kept. No state.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aggregator/faults/library.h"
+#include "aggregator/pool/pool_book.h"
+#include "aggregator/scoring/live_job.h"
+
+namespace l4::scoring {
+
+/// A line as it stands somewhere: in a job, or in the fault library.
+struct SeenLine {
+  std::string where, text;
+};
+
+/// Parts of several shards, and of the pool, are added up.
+struct NormalLines {
+  static constexpr std::size_t kLinesMax = 20, kNearMax = 2;
+
+  std::uint64_t jobs = 0, runs = 0, templates = 0, matching = 0;
+  bool complete = true;                              ///< no bound was in the way
+  std::vector<SeenLine> lines;                       ///< that match, the first
+  std::vector<std::pair<double, std::string>> near;  ///< that do not, most alike first
+
+  void add(NormalLines other);
+};
+
+/// What is asked; shared by shards, not changed by them.
+struct NormalQuestion {
+  std::shared_ptr<const faults::Library> fault;  ///< it alone
+  std::string job;                               ///< that failed
+  std::vector<TemplateId> told;                  ///< events of its report
+  std::vector<std::string> words;                ///< of the line that told of it, sorted
+  std::uint64_t templates_max = 200'000;
+};
+
+void look(const LiveJob& job, bool is_suspect, const NormalQuestion& question, NormalLines& found);
+/// Runs of the pool.
+NormalLines look(const std::vector<pool::PoolBook::Row>& runs, const NormalQuestion& question);
+
+}  // namespace l4::scoring

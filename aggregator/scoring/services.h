@@ -1,0 +1,42 @@
+// What the threads of the live aggregator share. Private to this room.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "aggregator/alert/alert.h"
+#include "aggregator/faults/library.h"
+#include "aggregator/pool/pool_book.h"
+#include "aggregator/scoring/live_job.h"
+#include "aggregator/store/store.h"
+#include "common/base/error.h"
+#include "common/wire/instant.h"
+
+namespace l4::scoring {
+
+/// What all shards hold: the bounds are for all together, however the jobs fall on them.
+struct Totals {
+  std::atomic<std::uint64_t> jobs{0}, bytes{0};
+  /// When one of them last kept the books of all, pool and database.
+  std::atomic<TimeMs> books_kept{TimeMs{}};
+};
+
+/// What shards share; all of it may be called from any thread.
+struct Services {
+  store::Store& store;
+  pool::PoolBook& pool;
+  std::function<std::shared_ptr<const faults::Library>()> library;  ///< of now
+  /// With the incident that it tells of, or null; see Alerter::send.
+  std::function<Result<void>(const alert::Alert&, const store::Incident*)> alert;
+  std::function<void(const std::string&)> say;   ///< a line for the log
+  std::function<void(const std::string&)> warn;  ///< the same, of what somebody should see to
+  std::function<wire::Instant()> now;
+  std::shared_ptr<Totals> totals;
+  /// A job is another one than before to those who follow; `gone`: it was let go.
+  std::function<void(const JobRow&, bool gone)> changed = {};
+};
+
+}  // namespace l4::scoring

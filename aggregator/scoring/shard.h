@@ -1,0 +1,138 @@
+// A part of the jobs, on one thread: applies their batches, watches and diagnoses them, saves them.
+//
+// Flow: the receive thread delivers batches (waiting if the shard is far behind: then agents keep
+// what they have) and tells of agents; HTTP asks by calls that run here. A job belongs to one shard
+// for good, by its id. All but `deliver`, `tell` and `call` is for the shard's thread, or for a
+// test that steps it. Bounds: ShardOptions, of all shards together. Over them: the job that ended
+// first goes; if all run, the largest one is frozen: its lines are still journaled and
+// acknowledged, and not looked at any more. That is said and counted.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "aggregator/receive/observer.h"
+#include "aggregator/scoring/inbox.h"
+#include "aggregator/scoring/live_job.h"
+#include "aggregator/scoring/normal_lines.h"
+#include "aggregator/scoring/services.h"
+#include "common/wire/instant.h"
+
+namespace l4::scoring {
+
+inline constexpr std::size_t kStates = static_cast<std::size_t>(State::launch_failed) + 1;
+
+struct ShardStats {
+  std::uint64_t jobs = 0, jobs_ended = 0, jobs_frozen = 0, jobs_dropped = 0;
+  std::uint64_t batches = 0, batches_refused = 0, left_out = 0;
+  std::uint64_t diagnoses = 0, incidents_opened = 0, incidents_open = 0, suspects = 0;
+  std::array<std::uint64_t, kStates> open_by_state{};  ///< incidents, not jobs
+  std::uint64_t checkpoints = 0, saved_bytes = 0, waiting = 0;
+  Millis diagnosing{0}, diagnosis_longest{0};
+};
+
+class Shard {
+ public:
+  using Call = std::function<void(Shard&)>;
+
+  Shard(ShardOptions options, Services services);
+
+  // Any thread.
+  void deliver(store::Seq seq, wire::Batch batch, TimeMs arrival, std::size_t bytes);
+  void tell(const receive::AgentEvent& event, store::Seq seq);
+  bool call(Call call);  ///< false: too much waits
+  void close() { inbox_.close(); }
+  /// Steady time of the last step.
+  Millis stepped() const { return Millis{stepped_.load()}; }
+
+  // Before it runs.
+  bool restore(const std::string& id, std::span<const std::byte> saved);
+  void replay(store::Seq seq, wire::Batch batch, TimeMs arrival);
+  /// All of it is there, as of now, which the journal has under `seq`: incidents are read, agents
+  /// expected.
+  void restored(TimeMs now, store::Seq seq);
+
+  /// Handles what waits (waits itself at most `most`) and does what is due.
+  void step(Millis most);
+  /// Steps until it is closed and empty.
+  void run();
+  /// Checkpoints of all that has changed.
+  void save_all();
+
+  std::vector<JobRow> rows() const;
+  ShardStats stats() const;
+  /// The job with a report as of now, or one that is as new as its cost allows; null if there is no
+  /// such job.
+  const LiveJob* refresh(const std::string& id);
+  /// Stores the newest report of the job, which has one; the row without its report.
+  Result<store::Snapshot> snapshot(const LiveJob& job, std::string why, std::string who);
+  JobRow row(const LiveJob& job) const;
+  /// What jobs of this shard print that are well.
+  NormalLines normal_lines(const NormalQuestion& question);
+  /// Jobs with an open incident are diagnosed again soon: more faults are known.
+  void look_again();
+  const LiveJob* find(const std::string& id) const;
+  /// The kind of the job's run, which is in the pool now since somebody said that it ended well.
+  /// None: there is no such job. Error: it is not in the pool.
+  std::optional<Result<std::string>> pool_as_told(const std::string& id, const std::string& by);
+  void set(const Thresholds& thresholds);
+
+ private:
+  struct BatchTask {
+    store::Seq seq;
+    wire::Batch batch;
+    TimeMs arrival;
+  };
+  struct EventTask {
+    store::Seq seq;
+    receive::AgentEvent event;
+  };
+  using Task = std::variant<BatchTask, EventTask, Call>;
+  struct Held {
+    std::unique_ptr<LiveJob> job;
+    store::Seq saved;
+    TimeMs saved_at{}, row_at{};
+    std::uint64_t bytes = 0;     ///< of its last checkpoint
+    store::Seq offered;          ///< to the pool
+    bool over = false;           ///< beyond its bound; said
+    std::optional<JobRow> told;  ///< to those who follow
+  };
+  Held& held(const std::string& id, TimeMs now);
+  void handle(Task& task);
+  void on(const EventTask& told);
+  void look(TimeMs now);
+  void diagnose(Held& held);
+  void tell(const LiveJob& job, const IncidentBook::Changes& changes);
+  std::vector<store::Incident> incidents_of(const LiveJob& job);
+  void tell_change(Held& held);
+  void offer(Held& held);
+  void checkpoint_due(TimeMs now);
+  bool save(Held& held, TimeMs now);
+  void keep_house(TimeMs now);
+  void keep_books(TimeMs now);
+  void drop(const std::string& id, const std::string& why);
+  std::string first_to_go(bool ended_only) const;
+  void freeze(Held& held, const std::string& why);
+  Millis pause(TimeMs now) const;
+
+  ShardOptions options_;
+  Services services_;
+  Inbox<Task> inbox_;
+  std::map<std::string, Held> jobs_;
+  Presence presence_;
+  ShardStats counts_;
+  bool is_restored_ = false;  ///< what the store held is back; jobs from now on are new
+  TimeMs house_kept_{};
+  std::uint64_t told_jobs_ = 0, told_bytes_ = 0;  ///< of services_.totals, this one's
+  Millis looked_{-1'000'000};
+  std::atomic<std::int64_t> stepped_{0};
+};
+
+}  // namespace l4::scoring

@@ -1,0 +1,97 @@
+// What a shard tells of its jobs: incidents and their alerts, snapshots, changes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "aggregator/scoring/shard.h"
+
+namespace l4::scoring {
+
+/// Those of this run of the job: opened since it is known, or still open when it was lost sight of
+/// not long before (what was not durable yet when the aggregator was killed, a bound on jobs).
+std::vector<store::Incident> Shard::incidents_of(const LiveJob& job) {
+  store::IncidentQuery query;
+  query.job = job.id();
+  auto rows = services_.store.database().incidents(query);
+  if (!rows) services_.warn(fmt::format("job {}: {}", job.id(), rows.error().text()));
+  auto known = rows.value_or(std::vector<store::Incident>{});
+  std::erase_if(known, [&](const store::Incident& row) {
+    const bool open = !row.resolved && job.opened() - row.updated < options_.closes_after;
+    return row.opened < job.opened() && !open;
+  });
+  return known;
+}
+
+/// An incident and the alert of it are stored together: a crash leaves both or neither, and what
+/// was not delivered yet is delivered later.
+void Shard::tell(const LiveJob& job, const IncidentBook::Changes& changes) {
+  std::set<std::string_view> stored;
+  for (const alert::Alert& alert : changes.alerts) {
+    counts_.incidents_opened += alert.kind == alert::Kind::opened ? 1 : 0;
+    // As it stands after all of it: an attempt that failed may have been followed by one that is
+    // well.
+    const auto row = std::ranges::find(changes.rows.rbegin(), changes.rows.rend(), alert.incident,
+                                       &store::Incident::id);
+    if (services_.alert(alert, row == changes.rows.rend() ? nullptr : &*row))
+      stored.insert(alert.incident);
+    if (alert.kind != alert::Kind::opened) continue;
+    if (const auto put = snapshot(job, "incident", alert.incident); !put)
+      services_.warn(fmt::format("incident {}: its snapshot is not stored: {}", alert.incident,
+                                 put.error().text()));
+  }
+  for (const store::Incident& row : changes.rows) {
+    if (stored.contains(row.id)) continue;
+    if (const auto put = services_.store.database().put(row); !put)
+      services_.warn(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
+  }
+}
+
+/// A job that has ended well is normal from now on.
+void Shard::offer(Held& held) {
+  const LiveJob& job = *held.job;
+  if (!job.ended_well() || job.last() == held.offered) return;
+  held.offered = job.last();
+  const diagnose::JobSummary& told = job.report()->job;
+  if (!services_.pool.wants(job.id(), told.attempt, told.lines)) return;
+  auto run = job.healthy_run(false);
+  if (!run) return;
+  if (const auto added = services_.pool.add(std::move(*run), "its logs"); !added)
+    services_.warn(fmt::format("job {} is not in the pool: {}", job.id(), added.error().text()));
+}
+
+std::optional<Result<std::string>> Shard::pool_as_told(const std::string& id,
+                                                       const std::string& by) {
+  const LiveJob* job = find(id);
+  if (job == nullptr) return {};
+  auto run = job->healthy_run(true);
+  return services_.pool.add(std::move(*run), by);
+}
+
+Result<store::Snapshot> Shard::snapshot(const LiveJob& job, std::string why, std::string who) {
+  store::Snapshot made{job.id(),
+                       job.looked_at(),
+                       std::move(why),
+                       std::move(who),
+                       std::string(l4::name(job.report()->verdict.state)),
+                       job.report_json()};
+  if (const auto put = services_.store.database().put(made); !put)
+    return std::unexpected(put.error());
+  made.report.clear();
+  return made;
+}
+
+void Shard::tell_change(Held& held) {
+  if (!services_.changed) return;
+  const auto news = [](const JobRow& row) {
+    return std::tie(row.attempt, row.state, row.suspect, row.ended, row.incident);
+  };
+  JobRow now = row(*held.job);
+  if (held.told && news(*held.told) == news(now)) return;
+  services_.changed(now, false);
+  held.told = std::move(now);
+}
+
+}  // namespace l4::scoring
