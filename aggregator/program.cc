@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "aggregator/api/api.h"
+#include "aggregator/api/routes.h"
 #include "aggregator/faults/library.h"
 #include "aggregator/http/shared_answers.h"
 #include "aggregator/http/tokens.h"
@@ -94,9 +95,10 @@ live::Surroundings surroundings(wire::ServerPort& port,
 Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& aggregator) {
   const auto& counters = settings.http.counters;
   http::Handler handler =
-      http::tagged(http::share_answers(api::make_handler(aggregator, counters)));
-  if (settings.tokens.empty()) return http::unguarded(std::move(handler), settings.names, counters);
-  return http::guarded(settings.tokens, std::move(handler), log_warning, counters);
+      http::tagged(http::share_answers(api::make_handler(aggregator, counters), api::is_shared));
+  if (settings.tokens.empty())
+    return http::unguarded(std::move(handler), api::access_of, settings.names, counters);
+  return http::guarded(settings.tokens, std::move(handler), api::access_of, log_warning, counters);
 }
 
 /// The authorities that sinks over https believe can be read.

@@ -16,7 +16,9 @@ sys.path.insert(0, str(ROOT / "tests" / "integration"))
 import live_commands  # noqa: E402  (its answers are what the aggregator is expected to send)
 
 METHODS = {"get", "put", "post", "delete", "patch", "options", "trace", "head"}
-ROW = re.compile(r'RouteRow\{Route::(\w+),\s*"([A-Z]+)",\s*"([^"]+)",\s*"([^"]+)"\}')
+ROW = re.compile(r'RouteRow\{"(\w+)",\s*"([A-Z]+)",\s*"([^"]+)",\s*"([^"]+)",'
+                 r'\s*Access::(\w+),\s*Sharing::\w+,\s*(k\w+),\s*[\w<>]+\}')
+TABLE = ROOT / "aggregator" / "api" / "routes.cc"
 failures = []
 
 
@@ -26,26 +28,25 @@ def expect(condition, what):
 
 
 def routes():
-    """(name, method, pattern, what) of each row in routes.h."""
-    text = (ROOT / "aggregator" / "http" / "routes.h").read_text(encoding="utf-8")
+    """(name, method, pattern, what, access, list of parameters) of each row in routes.cc."""
+    text = TABLE.read_text(encoding="utf-8")
     rows = ROW.findall(text)
-    expect(len(rows) == text.count("RouteRow{"), f"routes.h: {len(rows)} rows were understood")
+    expect(len(rows) == text.count("RouteRow{"), f"routes.cc: {len(rows)} rows were understood")
     return rows
 
 
-PARAMETER = re.compile(r'ParameterRow\{Route::(\w+), "(\w+)", Value::(\w+)\}')
+LIST = re.compile(r"constexpr std::array(?:<ParameterRow, 0>)? (k\w+)\{(.*?)\};", re.S)
+PARAMETER = re.compile(r'ParameterRow\{"(\w+)",\s*Value::(\w+)\}')
 COUNTED = {"type": "integer", "minimum": 1, "maximum": 1000}
 
 
 def parameters():
-    """{route: {name: kind of value}} of parameters.h."""
-    text = (ROOT / "aggregator" / "http" / "parameters.h").read_text(encoding="utf-8")
-    rows = PARAMETER.findall(text)
-    expect(len(rows) == text.count("ParameterRow{"), f"parameters.h: {len(rows)} rows understood")
-    known = {}
-    for route, name, kind in rows:
-        known.setdefault(route, {})[name] = kind
-    return known
+    """{route: {name: kind of value}} of routes.cc."""
+    text = TABLE.read_text(encoding="utf-8")
+    lists = {name: dict(PARAMETER.findall(body)) for name, body in LIST.findall(text)}
+    rows = sum(len(known) for name, known in lists.items() if name != "kRoutes")
+    expect(rows == text.count("ParameterRow{"), f"routes.cc: {rows} parameters were understood")
+    return {row[0]: lists[row[5]] for row in routes()}
 
 
 def check_queries(document, operation, known, where):
@@ -55,7 +56,7 @@ def check_queries(document, operation, known, where):
              for p in operation.get("parameters", [])]
     described = {p["name"]: p["schema"] for p in given if p["in"] == "query"}
     expect(described.keys() == known.keys(),
-           f"{where}: openapi.yaml and parameters.h differ in "
+           f"{where}: openapi.yaml and routes.cc differ in "
            f"{sorted(described.keys() ^ known.keys())}")
     for name in described.keys() & known.keys():
         schema, kind = described[name], known[name]
@@ -65,14 +66,14 @@ def check_queries(document, operation, known, where):
         expect(fits, f"{where}: {name} is said to be {schema}, and read as {kind}")
 
 
-def check_answers(operation, key):
-    """Who may ask, and what an unchanged answer is."""
+def check_answers(operation, key, access):
+    """The access that the operation needs, and what an unchanged answer is."""
     method, path = key
-    if operation.get("security") == []:
-        expect(path in ("/healthz", "/readyz"), f"{key}: is open to all")
+    expect((operation.get("security") == []) == (access == "open"), f"{key}: access is {access}")
+    if access == "open":
         return
     expect("401" in operation["responses"], f"{key}: says what comes without a token")
-    expect(("403" in operation["responses"]) == (method != "GET"), f"{key}: 403 of changes")
+    expect(("403" in operation["responses"]) == (access == "change"), f"{key}: 403 of changes")
     stream = path.endswith("/events")
     expect(("304" in operation["responses"]) == (method == "GET" and not stream),
            f"{key}: 304 of what has an ETag")
@@ -101,11 +102,11 @@ def resolved(document, reference):
 
 def main():
     document = yaml.safe_load((ROOT / "schemas" / "openapi.yaml").read_text(encoding="utf-8"))
-    served = {(method, path): (name, what) for name, method, path, what in routes()}
+    served = {(row[1], row[2]): (row[0], row[3], row[4]) for row in routes()}
     described = {(method.upper(), path): operation for path, item in document["paths"].items()
                  for method, operation in item.items() if method in METHODS}
     expect(served.keys() == described.keys(),
-           f"openapi.yaml and routes.h differ in {sorted(served.keys() ^ described.keys())}")
+           f"openapi.yaml and routes.cc differ in {sorted(served.keys() ^ described.keys())}")
     components = document["components"]["parameters"]
     known = parameters()
     expect(set(document["components"]["securitySchemes"]) == {"token"}, "there are tokens")
@@ -115,7 +116,7 @@ def main():
         expect(operation["summary"] == served[key][1], f"{key}: summary is the route's")
         expect("200" in operation["responses"], f"{key}: says what 200 answers")
         check_queries(document, operation, known.get(served[key][0], {}), key)
-        check_answers(operation, key)
+        check_answers(operation, key, served[key][2])
         given = [components[p["$ref"].rsplit("/", 1)[1]] if "$ref" in p else p
                  for p in item.get("parameters", [])]
         named = {p["name"] for p in given if p["in"] == "path"}
@@ -127,7 +128,7 @@ def main():
     listed = {(method, path): query for method, path, query in
               re.findall(r"^\| `([A-Z]+) (/[^`?]*)\??([^`]*)", page, re.M)}
     expect(listed.keys() == served.keys(),
-           f"OPERATIONS.md and routes.h differ in {sorted(listed.keys() ^ served.keys())}")
+           f"OPERATIONS.md and routes.cc differ in {sorted(listed.keys() ^ served.keys())}")
     for key in listed.keys() & served.keys():
         named = set(re.findall(r"(\w+)=", listed[key]))
         expect(named == known.get(served[key][0], {}).keys(),

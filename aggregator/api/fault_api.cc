@@ -11,7 +11,6 @@
 namespace l4::api {
 namespace {
 
-using http::Reply;
 using http::Request;
 using http::Response;
 using serve::JsonWriter;
@@ -99,15 +98,16 @@ Response fault_file(const std::vector<const faults::Fault*>& faults, const PageQ
 
 }  // namespace
 
-Response fault_list(const live::Aggregator& aggregator, const Request& request) {
-  const auto library = aggregator.library();
-  const bool confirmed = http::parameter(request, "confirmed") == "true";
-  const bool whole = http::parameter(request, "whole") == "true";
+Response list_faults(const RouteCall& call) {
+  const Request& request = call.request;
+  const auto library = call.aggregator.library();
+  const bool confirmed = parameter(request, "confirmed") == "true";
+  const bool whole = parameter(request, "whole") == "true";
   std::vector<const faults::Fault*> listed;
   for (const faults::Fault& fault : library->faults())
     if (!confirmed || fault.confirmed) listed.push_back(&fault);
   const PageQuery page = page_query(request);
-  if (http::parameter(request, "format") == "toml") return fault_file(listed, page);
+  if (parameter(request, "format") == "toml") return fault_file(listed, page);
   JsonWriter text;
   text.open('{').key("faults").open('[');
   const auto next = put_page(
@@ -119,37 +119,38 @@ Response fault_list(const live::Aggregator& aggregator, const Request& request) 
   return next ? finish(text.close(']'), *next) : next.error();
 }
 
-Response fault_of(const live::Aggregator& aggregator, const std::string& id) {
-  const auto library = aggregator.library();
-  const faults::Fault* fault = library->find(id);
-  if (fault == nullptr) return nothing("fault", id);
+Response show_fault(const RouteCall& call) {
+  const auto library = call.aggregator.library();
+  const faults::Fault* fault = library->find(call.id);
+  if (fault == nullptr) return nothing("fault", call.id);
   JsonWriter text;
   rows::put(text, *fault, true);
   return json(text);
 }
 
-void confirm_fault(live::Aggregator& aggregator, const Request& request, const Reply& reply) {
-  auto asked = read_request(request);
-  if (!asked) return reply(asked.error());
-  const bool taken = aggregator.confirm(
-      std::move(*asked), [reply](const std::expected<confirm::Confirmed, confirm::Refused>& done) {
+void confirm_fault(const RouteCall& call) {
+  auto asked = read_request(call.request);
+  if (!asked) return call.reply(asked.error());
+  const bool taken = call.aggregator.confirm(
+      std::move(*asked),
+      [reply = call.reply](const std::expected<confirm::Confirmed, confirm::Refused>& done) {
         reply(answer_of(done));
       });
-  if (!taken) reply(busy());
+  if (!taken) call.reply(busy());
 }
 
-void drop_fault(live::Aggregator& aggregator, const Request& request, const std::string& id,
-                const Reply& reply) {
-  if (!request.body.empty()) return reply(wrong("the body: nothing is asked for"));
-  const bool taken = aggregator.drop_fault(
-      id, request.who, [reply](const std::expected<faults::Fault, confirm::Refused>& done) {
+void drop_fault(const RouteCall& call) {
+  if (!call.request.body.empty()) return call.reply(wrong("the body: nothing is asked for"));
+  const bool taken = call.aggregator.drop_fault(
+      call.id, call.request.who,
+      [reply = call.reply](const std::expected<faults::Fault, confirm::Refused>& done) {
         if (!done) return reply(answer(done.error()));
         JsonWriter text;
         rows::put(text.open('{').key("dropped"), *done, true);
         text.close('}');
         reply(json(text));
       });
-  if (!taken) reply(busy());
+  if (!taken) call.reply(busy());
 }
 
 }  // namespace l4::api

@@ -11,7 +11,6 @@
 namespace l4::api {
 namespace {
 
-using http::Request;
 using http::Response;
 using serve::JsonWriter;
 
@@ -30,19 +29,19 @@ std::optional<store::IncidentPlace> place_of(std::string_view name) {
 
 }  // namespace
 
-Response incident_list(live::Aggregator& aggregator, const Request& request) {
+Response list_incidents(const RouteCall& call) {
   store::IncidentQuery asked;
-  asked.job = http::parameter(request, "job");
-  asked.open_only = http::parameter(request, "open") == "true";
+  asked.job = parameter(call.request, "job");
+  asked.open_only = parameter(call.request, "open") == "true";
   asked.with_reports = false;
-  const PageQuery page = page_query(request);
-  const std::size_t count = page.count > http::kCountMax ? asked.count : page.count;
+  const PageQuery page = page_query(call.request);
+  const std::size_t count = page.count > kCountMax ? asked.count : page.count;
   if (!page.after.empty()) {
     asked.before = place_of(page.after);
     if (!asked.before) return wrong("after must be `next` of the answer before");
   }
   asked.count = count + 1;
-  auto rows = aggregator.incidents(asked);
+  auto rows = call.aggregator.incidents(asked);
   if (!rows) return refused_by_database(rows.error().text());
   const bool more = rows->size() > count;
   if (more) rows->pop_back();
@@ -52,10 +51,10 @@ Response incident_list(live::Aggregator& aggregator, const Request& request) {
   return finish(text.close(']'), more ? name_of(rows->back()) : std::string());
 }
 
-Response incident_of(live::Aggregator& aggregator, const std::string& id) {
-  const auto row = aggregator.incident(id);
+Response show_incident(const RouteCall& call) {
+  const auto row = call.aggregator.incident(call.id);
   if (!row) return refused_by_database(row.error().text());
-  if (!*row) return nothing("incident", id);
+  if (!*row) return nothing("incident", call.id);
   JsonWriter text;
   rows::put(text, **row, true);
   return json(text);

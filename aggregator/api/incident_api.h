@@ -1,20 +1,17 @@
-// What is answered about incidents, open ones and those of the past.
+// Open and resolved incidents over HTTP.
 //
-// Flow: api.cc -> here -> store::Database -> http::Response. Thread-safe, no state.
+// Flow: routes.cc -> here -> store::Database -> http::Response. Thread-safe, no state.
 #pragma once
 
-#include <string>
-
-#include "aggregator/http/server.h"
-#include "aggregator/live/aggregator.h"
+#include "aggregator/api/route_call.h"
 
 namespace l4::api {
 
 /// `?job=ID`, `?open=true`, `?count=N`, `?after=NEXT`: newest first, without their reports. `next`
 /// holds when the last one opened and its id, so that what opens meanwhile, or is dropped for its
 /// age, moves nothing.
-http::Response incident_list(live::Aggregator& aggregator, const http::Request& request);
+http::Response list_incidents(const RouteCall& call);
 /// With its report and evidence.
-http::Response incident_of(live::Aggregator& aggregator, const std::string& id);
+http::Response show_incident(const RouteCall& call);
 
 }  // namespace l4::api

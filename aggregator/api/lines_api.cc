@@ -45,8 +45,8 @@ Read<TemplateId> template_id(std::string_view text) {
   return refused("template", text, "16 hexadecimal digits");
 }
 
-/// Takes one parameter; http::refused_parameter knows all names.
-Read<void> take(fetch::LinesQuery& query, std::string_view key, std::string_view value) {
+/// Parses one parameter; refused_parameter knows all names.
+Read<void> parse_parameter(fetch::LinesQuery& query, std::string_view key, std::string_view value) {
   constexpr auto kRankMost = std::numeric_limits<std::int32_t>::max();
   if (key == "template") {
     const auto id = template_id(value);
@@ -81,8 +81,8 @@ Read<fetch::LinesQuery> read_query(const std::string& job, const http::Request& 
   query.who = request.who;
   query.peer = request.peer;
   for (const auto& [key, value] : request.query) {
-    const auto taken = take(query, key, value);
-    if (!taken) return std::unexpected(taken.error());
+    const auto parsed = parse_parameter(query, key, value);
+    if (!parsed) return std::unexpected(parsed.error());
   }
   if (!query.template_id && query.node.empty() && !query.rank)
     return std::unexpected(wrong("say which lines: template, node or rank"));
@@ -135,18 +135,18 @@ Response nothing(const fetch::LinesQuery& query) {
 
 }  // namespace
 
-void answer_lines(live::Aggregator& aggregator, const std::string& job,
-                  const http::Request& request, const http::Reply& reply) {
-  const auto query = read_query(job, request);
-  if (!query) return reply(query.error());
-  const bool asked = aggregator.lines(*query, [reply, query = *query](const auto& result) {
-    using Kind = fetch::LinesProblem::Kind;
-    if (result) return reply(lines_json(query.job, *result));
-    if (result.error().kind == Kind::no_job) return reply(nothing("job", query.job));
-    if (result.error().kind == Kind::nothing) return reply(nothing(query));
-    reply(http::error_response(503, "busy", "too many questions for lines are under way"));
-  });
-  if (!asked) reply(busy());
+void list_lines(const RouteCall& call) {
+  const auto query = read_query(call.id, call.request);
+  if (!query) return call.reply(query.error());
+  const bool asked =
+      call.aggregator.lines(*query, [reply = call.reply, query = *query](const auto& result) {
+        using Kind = fetch::LinesProblem::Kind;
+        if (result) return reply(lines_json(query.job, *result));
+        if (result.error().kind == Kind::no_job) return reply(nothing("job", query.job));
+        if (result.error().kind == Kind::nothing) return reply(nothing(query));
+        reply(http::error_response(503, "busy", "too many questions for lines are under way"));
+      });
+  if (!asked) call.reply(busy());
 }
 
 }  // namespace l4::api

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "aggregator/api/api.h"
+#include "aggregator/api/metrics.h"
 #include "aggregator/serve/utf8.h"
 #include "common/metrics/families.h"
 

@@ -8,8 +8,8 @@ namespace l4::api {
 
 PageQuery page_query(const http::Request& request) {
   PageQuery query;
-  if (const auto count = http::count_in(http::parameter(request, "count"))) query.count = *count;
-  query.after = http::parameter(request, "after");
+  if (const auto count = count_in(parameter(request, "count"))) query.count = *count;
+  query.after = parameter(request, "after");
   return query;
 }
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "aggregator/api/parameters.h"
 #include "aggregator/api/replies.h"
-#include "aggregator/http/parameters.h"
 #include "aggregator/serve/json_text.h"
 
 namespace l4::api {

@@ -11,7 +11,6 @@
 namespace l4::api {
 namespace {
 
-using http::Request;
 using http::Response;
 using serve::JsonWriter;
 
@@ -33,16 +32,16 @@ Response answer(const confirm::OutcomeDone& done) {
 
 }  // namespace
 
-Response pool_list(live::Aggregator& aggregator, const Request& request) {
-  const bool whole = http::parameter(request, "whole") == "true";
-  const auto kind = http::parameter(request, "kind");
-  auto rows = aggregator.pool().rows();
+Response list_pool(const RouteCall& call) {
+  const bool whole = parameter(call.request, "whole") == "true";
+  const auto kind = parameter(call.request, "kind");
+  auto rows = call.aggregator.pool().rows();
   if (!kind.empty())
     std::erase_if(rows, [&](const pool::PoolBook::Row& row) { return row.run->kind != kind; });
   JsonWriter text;
   text.open('{').member("schema", pool::kSchema).key("runs").open('[');
   const auto next = put_page(
-      rows, page_query(request), [](const pool::PoolBook::Row& row) { return row.run->id; },
+      rows, page_query(call.request), [](const pool::PoolBook::Row& row) { return row.run->id; },
       [&](const pool::PoolBook::Row& row) {
         put(text, *row.run, whole);
         return text.size();
@@ -50,20 +49,20 @@ Response pool_list(live::Aggregator& aggregator, const Request& request) {
   return next ? finish(text.close(']'), *next) : next.error();
 }
 
-Response pool_run(live::Aggregator& aggregator, const std::string& run) {
-  for (const pool::PoolBook::Row& row : aggregator.pool().rows())
-    if (row.run->id == run) return {200, "application/json", pool::to_json(*row.run)};
-  return no_run(run);
+Response show_pool_run(const RouteCall& call) {
+  for (const pool::PoolBook::Row& row : call.aggregator.pool().rows())
+    if (row.run->id == call.id) return {200, "application/json", pool::to_json(*row.run)};
+  return no_run(call.id);
 }
 
-Response import_pool(live::Aggregator& aggregator, const Request& request) {
-  if (!is_json(request)) return not_json();
-  auto runs = pool::read_runs(request.body, true);
+Response import_pool(const RouteCall& call) {
+  if (!is_json(call.request)) return not_json();
+  auto runs = pool::read_runs(call.request.body, true);
   if (!runs) return wrong("the body: " + runs.error().text());
   std::vector<std::pair<std::string, std::string>> added;
   for (pool::Run& run : *runs) {
     std::string id = run.id;
-    auto kind = aggregator.pool().add(std::move(run), request.who);
+    auto kind = call.aggregator.pool().add(std::move(run), call.request.who);
     if (!kind)
       return http::error_response(
           409, "refused",
@@ -78,37 +77,36 @@ Response import_pool(live::Aggregator& aggregator, const Request& request) {
   return json(text);
 }
 
-Response drop_pool_run(live::Aggregator& aggregator, const Request& request,
-                       const std::string& run) {
-  if (!request.body.empty()) return wrong("the body: nothing is asked for");
-  const auto done = aggregator.pool().drop(run, request.who);
+Response drop_pool_run(const RouteCall& call) {
+  if (!call.request.body.empty()) return wrong("the body: nothing is asked for");
+  const auto done = call.aggregator.pool().drop(call.id, call.request.who);
   if (!done)
     return http::error_response(503, "not_stored", "it is still there: " + done.error().text());
-  if (!*done) return no_run(run);
+  if (!*done) return no_run(call.id);
   JsonWriter text;
-  text.open('{').member("dropped", run).close('}');
+  text.open('{').member("dropped", call.id).close('}');
   return json(text);
 }
 
-void tell_outcome(live::Aggregator& aggregator, const Request& request, const std::string& job,
-                  const http::Reply& reply) {
-  if (!is_json(request)) return reply(not_json());
-  auto body = serve::JsonObject::read(request.body);
-  if (!body) return reply(wrong("the body: " + body.error().text()));
+void record_outcome(const RouteCall& call) {
+  if (!is_json(call.request)) return call.reply(not_json());
+  auto body = serve::JsonObject::read(call.request.body);
+  if (!body) return call.reply(wrong("the body: " + body.error().text()));
   confirm::OutcomeRequest asked;
-  asked.outcome.job = job;
+  asked.outcome.job = call.id;
   asked.outcome.outcome = body->text("outcome", kNoteBytesMax);
   asked.outcome.note = body->text_or_none("note", kNoteBytesMax);
   if (const std::string& word = asked.outcome.outcome; word != "success" && word != "failure")
     body->refuse("outcome", "must be success or failure, not '" + word + "'");
-  if (const auto error = body->finish()) return reply(wrong(error->text()));
-  asked.outcome.who = request.who;
-  asked.outcome.told = aggregator.now();
-  const bool taken = aggregator.tell_outcome(std::move(asked), [reply](const auto& done) {
-    if (done) return reply(answer(*done));
-    reply(http::error_response(done.error().status, done.error().code, done.error().message));
-  });
-  if (!taken) reply(busy());
+  if (const auto error = body->finish()) return call.reply(wrong(error->text()));
+  asked.outcome.who = call.request.who;
+  asked.outcome.told = call.aggregator.now();
+  const bool taken =
+      call.aggregator.record_outcome(std::move(asked), [reply = call.reply](const auto& done) {
+        if (done) return reply(answer(*done));
+        reply(http::error_response(done.error().status, done.error().code, done.error().message));
+      });
+  if (!taken) call.reply(busy());
 }
 
 }  // namespace l4::api

@@ -39,7 +39,7 @@ std::optional<TimeMs> time_of_id(std::string_view id) {
 /// Those that are stored, behind a sentence that says what is not there.
 Response nothing(live::Aggregator& aggregator, const std::string& job, std::string_view code,
                  std::string sentence) {
-  const auto rows = aggregator.database().snapshots(job, kEndOfTime, http::kCountMax);
+  const auto rows = aggregator.database().snapshots(job, kEndOfTime, kCountMax);
   if (!rows) return refused_by_database(rows.error().text());
   sentence += rows->empty()
                   ? "; no snapshot of it was stored"
@@ -68,16 +68,15 @@ Response stored(live::Aggregator& aggregator, const std::string& job, TimeMs tim
 
 }  // namespace
 
-Response snapshot_list(live::Aggregator& aggregator, const std::string& job,
-                       const Request& request) {
-  const std::size_t count = http::count_in(http::parameter(request, "count")).value_or(kCount);
+Response list_snapshots(const RouteCall& call) {
+  const std::size_t count = count_in(parameter(call.request, "count")).value_or(kCount);
   TimeMs before = kEndOfTime;
-  if (const auto text = http::parameter(request, "before"); !text.empty()) {
+  if (const auto text = parameter(call.request, "before"); !text.empty()) {
     const auto given = time_of_id(text);
     if (!given) return wrong("before must be the id of a snapshot");
     before = *given;
   }
-  auto rows = aggregator.database().snapshots(job, before, count + 1);
+  auto rows = call.aggregator.database().snapshots(call.id, before, count + 1);
   if (!rows) return refused_by_database(rows.error().text());
   const bool more = rows->size() > count;
   if (more) rows->pop_back();
@@ -87,28 +86,29 @@ Response snapshot_list(live::Aggregator& aggregator, const std::string& job,
   return finish(text.close(']'), more ? rows::snapshot_id(rows->back().at) : std::string());
 }
 
-void snapshot_at(live::Aggregator& aggregator, const std::string& job, std::string_view at,
-                 const std::stop_token& left, const http::Reply& reply) {
-  if (const auto exact = time_of_id(at)) return reply(stored(aggregator, job, *exact, at));
+void show_snapshot_at(const RouteCall& call, std::string_view at) {
+  live::Aggregator& aggregator = call.aggregator;
+  if (const auto exact = time_of_id(at)) return call.reply(stored(aggregator, call.id, *exact, at));
   const auto time = parse_time(at);
   if (!time)
-    return reply(wrong("at must be the id of a snapshot, or a time such as 2026-11-20T15:54:42Z"));
-  const bool asked =
-      aggregator.past(job, *time, left, [&aggregator, job, reply](past::PastAnswer found) {
+    return call.reply(
+        wrong("at must be the id of a snapshot, or a time such as 2026-11-20T15:54:42Z"));
+  const bool asked = aggregator.past(
+      call.id, *time, call.request.left,
+      [&aggregator, job = call.id, reply = call.reply](past::PastAnswer found) {
         if (found) return reply({200, "application/json", *std::move(found)});
         past::PastProblem& problem = found.error();
         if (problem.status == 404)
           return reply(nothing(aggregator, job, problem.code, std::move(problem.message)));
         reply(http::error_response(problem.status, problem.code, problem.message));
       });
-  if (!asked) reply(busy());
+  if (!asked) call.reply(busy());
 }
 
-void store_snapshot(live::Aggregator& aggregator, const std::string& job, const Request& request,
-                    const http::Reply& reply) {
-  if (auto refused = refused_body(request)) return reply(std::move(*refused));
-  const bool asked =
-      aggregator.on_shard(job, [reply, job, who = request.who](scoring::Shard& shard) {
+void store_snapshot(const RouteCall& call) {
+  if (auto refused = refused_body(call.request)) return call.reply(std::move(*refused));
+  const bool asked = call.aggregator.on_shard(
+      call.id, [reply = call.reply, job = call.id, who = call.request.who](scoring::Shard& shard) {
         const scoring::LiveJob* found = shard.refresh(job);
         if (found == nullptr) return reply(nothing("job", job));
         const auto stored = shard.snapshot(*found, "asked", who);
@@ -117,7 +117,7 @@ void store_snapshot(live::Aggregator& aggregator, const std::string& job, const 
         rows::put(text, *stored);
         reply(json(text));
       });
-  if (!asked) reply(busy());
+  if (!asked) call.reply(busy());
 }
 
 }  // namespace l4::api

@@ -5,9 +5,9 @@
 #include "aggregator/scoring/shard.h"
 
 namespace l4::confirm {
-std::expected<OutcomeDone, Refused> tell_outcome(const OutcomeRequest& request,
-                                                 pool::PoolBook& pool, store::Database& database,
-                                                 scoring::Shard& shard) {
+std::expected<OutcomeDone, Refused> record_outcome(const OutcomeRequest& request,
+                                                   pool::PoolBook& pool, store::Database& database,
+                                                   scoring::Shard& shard) {
   const std::string& id = request.outcome.job;
   const scoring::LiveJob* job = shard.find(id);
   if (job == nullptr && !pool.knows(id)) {

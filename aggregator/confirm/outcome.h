@@ -1,6 +1,6 @@
 // How a job ended, as a person or a scheduler tells it: what follows for the pool.
 //
-// Flow: HTTP -> Aggregator::tell_outcome -> the job's shard -> here. Success: what the job has
+// Flow: HTTP -> Aggregator::record_outcome -> the job's shard -> here. Success: what the job has
 // printed so far is normal from now on, and a run is stored. Failure: its runs leave the pool, and
 // none is added. The word is durable before anything follows from it; the same word again changes
 // nothing, another one takes its place. No state.
@@ -34,8 +34,8 @@ struct OutcomeDone {
 
 using OutcomeThen = std::function<void(std::expected<OutcomeDone, Refused>)>;
 
-std::expected<OutcomeDone, Refused> tell_outcome(const OutcomeRequest& request,
-                                                 pool::PoolBook& pool, store::Database& database,
-                                                 scoring::Shard& shard);
+std::expected<OutcomeDone, Refused> record_outcome(const OutcomeRequest& request,
+                                                   pool::PoolBook& pool, store::Database& database,
+                                                   scoring::Shard& shard);
 
 }  // namespace l4::confirm

@@ -12,6 +12,7 @@
 
 #include "aggregator/http/connection.h"
 #include "aggregator/http/hub.h"
+#include "aggregator/serve/utf8.h"
 #include "common/http/url.h"
 
 namespace l4::http {
@@ -32,6 +33,16 @@ TimeMs today() {
 }
 
 }  // namespace
+
+Response error_response(unsigned status, std::string_view code, std::string_view message) {
+  std::string text;
+  for (const char c : serve::harmless(message)) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return {status, "application/json",
+          fmt::format("{{\"error\": {{\"code\": \"{}\", \"message\": \"{}\"}}}}\n", code, text)};
+}
 
 class Server::Impl {
  public:

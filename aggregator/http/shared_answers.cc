@@ -10,30 +10,10 @@
 #include <stop_token>
 #include <utility>
 
-#include "aggregator/http/routes.h"
-
 namespace l4::http {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-bool is_shared(const Request& request) {
-  if (request.method != "GET") return false;
-  const auto matched = match(request);
-  if (!matched) return false;
-  switch (matched->route) {
-    case Route::jobs:
-    case Route::job:
-    case Route::snapshot:
-    case Route::nodes:
-    case Route::iterations:
-    case Route::agents:
-    case Route::metrics:
-      return true;
-    default:
-      return false;
-  }
-}
 
 std::string key_of(const Request& request) {
   std::string key = request.path;
@@ -155,10 +135,11 @@ class Answers : public std::enable_shared_from_this<Answers> {
 
 }  // namespace
 
-Handler share_answers(Handler inner, Millis fresh) {
+Handler share_answers(Handler inner, std::function<bool(const Request&)> is_shared, Millis fresh) {
   const auto answers = std::make_shared<Answers>(std::move(inner), fresh);
-  return [answers](const Request& request, Reply reply) {
-    if (!is_shared(request)) return answers->pass(request, std::move(reply));
+  return [answers, is_shared = std::move(is_shared)](const Request& request, Reply reply) {
+    if (request.method != "GET" || !is_shared(request))
+      return answers->pass(request, std::move(reply));
     answers->ask(request, reply);
   };
 }

@@ -6,13 +6,16 @@
 // within `fresh`: what is older goes with the next question.
 #pragma once
 
+#include <functional>
+
 #include "aggregator/http/server.h"
 #include "common/base/time.h"
 
 namespace l4::http {
 
-/// GETs of the routes that show how jobs and agents stand; all else goes through. An answer other
-/// than 200 is given to those who waited and not kept.
-Handler share_answers(Handler inner, Millis fresh = Millis{100});
+/// Shares the answers to those GETs for which `is_shared` holds; all other requests go through. An
+/// answer other than 200 is given to those that waited for it and is not kept.
+Handler share_answers(Handler inner, std::function<bool(const Request&)> is_shared,
+                      Millis fresh = Millis{100});
 
 }  // namespace l4::http

@@ -112,19 +112,15 @@ std::string_view token_in(std::string_view authorization) {
   return from == std::string_view::npos ? std::string_view() : authorization.substr(from);
 }
 
-bool is_open(const Request& request) {
-  return request.path == "/healthz" || request.path == "/readyz";
-}
-
 /// Counted; its code is the word of the refusal.
 Response refusal(Counters& counters, unsigned status, Refusal code, std::string_view why) {
   counters.refuse(code);
   return error_response(status, kRefusals.at(static_cast<std::size_t>(code)), why);
 }
 
-/// Who asks, or what to answer instead.
+/// The name of the token, or what to answer instead.
 std::expected<std::string, Response> name_of(TokenFile& tokens, const Request& request,
-                                             Counters& counters) {
+                                             Access access, Counters& counters) {
   const auto refused = [&](unsigned status, Refusal code, std::string_view why) {
     return std::unexpected(refusal(counters, status, code, why));
   };
@@ -133,7 +129,7 @@ std::expected<std::string, Response> name_of(TokenFile& tokens, const Request& r
     return refused(401, Refusal::no_token, "this needs a token: Authorization: Bearer TOKEN");
   const auto row = tokens.row_of(token);
   if (!row) return refused(401, Refusal::unknown_token, "this token is not known, or no longer");
-  if (request.method != "GET" && row->role != Role::operate)
+  if (access == Access::change && row->role != Role::operate)
     return refused(403, Refusal::not_allowed, "this token may read and change nothing");
   return row->name;
 }
@@ -182,30 +178,32 @@ Result<std::vector<TokenRow>> read_tokens(const fs::path& file) {
   return rows;
 }
 
-Result<Handler> guarded(const fs::path& file, Handler handler,
+Result<Handler> guarded(const fs::path& file, Handler handler, AccessOf access_of,
                         std::function<void(const std::string&)> warn,
                         std::shared_ptr<Counters> counters) {
   auto rows = read_tokens(file);
   if (!rows) return std::unexpected(rows.error());
   const auto tokens = std::make_shared<TokenFile>(file, std::move(*rows), std::move(warn));
-  return [tokens, counters = std::move(counters), handler = std::move(handler)](
-             const Request& request, const Reply& reply) {
-    if (is_open(request)) return handler(request, reply);
-    auto who = name_of(*tokens, request, *counters);
+  return [tokens, access_of = std::move(access_of), counters = std::move(counters),
+          handler = std::move(handler)](const Request& request, const Reply& reply) {
+    const Access access = access_of(request);
+    if (access == Access::open) return handler(request, reply);
+    auto who = name_of(*tokens, request, access, *counters);
     if (!who) return reply(std::move(who.error()));
     hand_on(handler, request, std::move(*who), reply);
   };
 }
 
-Handler unguarded(Handler handler, std::vector<std::string> names,
+Handler unguarded(Handler handler, AccessOf access_of, std::vector<std::string> names,
                   std::shared_ptr<Counters> counters) {
-  return [handler = std::move(handler), names = std::move(names), counters = std::move(counters)](
-             const Request& request, const Reply& reply) {
+  return [handler = std::move(handler), access_of = std::move(access_of), names = std::move(names),
+          counters = std::move(counters)](const Request& request, const Reply& reply) {
     const auto refuse = [&](unsigned status, Refusal code, const std::string& why) {
       reply(refusal(*counters, status, code, why));
     };
     // HTTP/1.0 may name no host.
-    if (!request.host.empty() && !is_own_host(request.host, names) && !is_open(request))
+    if (!request.host.empty() && !is_own_host(request.host, names) &&
+        access_of(request) != Access::open)
       return refuse(421, Refusal::wrong_host,
                     fmt::format("without tokens this answers to addresses, localhost and `names` "
                                 "of [http], not to '{}'",

@@ -21,9 +21,17 @@
 namespace l4::http {
 
 enum class Role : std::uint8_t {
-  read,     ///< GET
-  operate,  ///< all methods
+  read,     ///< may read
+  operate,  ///< may change things, too
 };
+
+/// What a request needs.
+enum class Access : std::uint8_t {
+  open,    ///< no token
+  read,    ///< any token
+  change,  ///< a token of the role operate
+};
+using AccessOf = std::function<Access(const Request&)>;
 
 struct TokenRow {
   Role role = Role::read;
@@ -37,21 +45,22 @@ Result<std::vector<TokenRow>> read_tokens(const std::filesystem::path& file);
 /// SHA-256 in hexadecimal digits.
 std::string sha256_of(std::string_view text);
 
-/// The handler for who has a token, whose name it gets as Request::who. Without one 401, with one
-/// of too small a role 403. /healthz and /readyz are for all. Error: the file cannot be read now.
-/// `warn`: any thread. `counters` counts who was refused.
-Result<Handler> guarded(const std::filesystem::path& file, Handler handler,
+/// Calls the handler for requests that have the access which `access_of` names; the name of their
+/// token goes into Request::who. 401 without a token, 403 with a token of too small a role. Error:
+/// the file cannot be read now. `warn`: any thread. `counters` counts the refusals.
+Result<Handler> guarded(const std::filesystem::path& file, Handler handler, AccessOf access_of,
                         std::function<void(const std::string&)> warn,
                         std::shared_ptr<Counters> counters);
 
-/// The handler where no token is asked for: everybody may ask, and who is on this machine may
-/// change things, too, as `local`; who is not is answered 403. So that no page of another site does
-/// so through a browser here: what is addressed to a name that is none of `names`, of localhost or
-/// an address is answered 421, and a change that comes from another site 403 (own_host.h).
-Handler unguarded(Handler handler, std::vector<std::string> names,
+/// Calls the handler where no tokens are asked for. Everybody may read; clients on this machine may
+/// change things, too, as `local`, and others are answered 403. Pages of other sites must not use a
+/// browser on this machine for that (own_host.h): a request whose Host is no address, not localhost
+/// and none of `names` is answered 421, unless its path is open, and a change from another site
+/// 403.
+Handler unguarded(Handler handler, AccessOf access_of, std::vector<std::string> names,
                   std::shared_ptr<Counters> counters);
 
-/// Answers of 200 carry an ETag; who has that already is answered 304 without a body.
+/// Answers of 200 carry an ETag; a client that has the same one is answered 304 without a body.
 Handler tagged(Handler handler);
 
 }  // namespace l4::http

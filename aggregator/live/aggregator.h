@@ -103,7 +103,7 @@ class Aggregator {
   bool confirm(confirm::ConfirmRequest request, confirm::FaultBook::Then<confirm::Confirmed> then);
   bool drop_fault(std::string id, std::string who, confirm::FaultBook::Then<faults::Fault> then);
   /// Stores how a job ended, as somebody has told; the pool follows. Any thread.
-  bool tell_outcome(confirm::OutcomeRequest request, confirm::OutcomeThen then);
+  bool record_outcome(confirm::OutcomeRequest request, confirm::OutcomeThen then);
   pool::PoolBook& pool();
   TimeMs now() const;
   void set(const scoring::Thresholds& thresholds);

@@ -209,11 +209,11 @@ TimeMs Aggregator::now() const {
   return impl_->outside.now().wall;
 }
 
-bool Aggregator::tell_outcome(confirm::OutcomeRequest request, confirm::OutcomeThen then) {
+bool Aggregator::record_outcome(confirm::OutcomeRequest request, confirm::OutcomeThen then) {
   scoring::Shard& shard = impl_->shard_of(request.outcome.job);
   return shard.call(
       [this, request = std::move(request), then = std::move(then)](scoring::Shard& asked) {
-        then(confirm::tell_outcome(request, *impl_->pool, impl_->store->database(), asked));
+        then(confirm::record_outcome(request, *impl_->pool, impl_->store->database(), asked));
       });
 }
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "aggregator/api/api.h"
+#include "aggregator/api/metrics.h"
 
 namespace l4::api {
 namespace {

@@ -59,6 +59,11 @@ TEST_CASE("tokens: a row that is none is named by file and line") {
   CHECK_FALSE(read_tokens(folder.path() / "none"));
 }
 
+Access access_of(const Request& request) {
+  if (request.path == "/healthz" || request.path == "/readyz") return Access::open;
+  return request.method == "GET" ? Access::read : Access::change;
+}
+
 TEST_CASE("tokens: the greater role of two rows with one token counts") {
   const test::TempFolder folder;
   const auto file = folder.path() / "tokens";
@@ -66,7 +71,7 @@ TEST_CASE("tokens: the greater role of two rows with one token counts") {
   write(file, "operate a " + hash + "\nread b " + hash + "\nread c " + sha256_of("other") + "\n");
   const Handler all = [](const Request&, const Reply& reply) { reply({200, "text/plain", "x"}); };
   const auto counters = std::make_shared<Counters>();
-  const auto handler = guarded(file, all, {}, counters);
+  const auto handler = guarded(file, all, access_of, {}, counters);
   REQUIRE(handler);
   CHECK(ask(*handler, asks("POST", "/x", "Bearer secret")).status == 200);
   CHECK(ask(*handler, asks("POST", "/x", "bEARER   other")).status == 403);
@@ -124,7 +129,7 @@ TEST_CASE("tokens: the handler gets the name of the token, and not what a client
   const test::TempFolder folder;
   const auto file = folder.path() / "tokens";
   write(file, "operate ops " + sha256_of("secret") + "\nread ro " + sha256_of("other") + "\n");
-  const auto handler = guarded(file, name_who, {}, std::make_shared<Counters>());
+  const auto handler = guarded(file, name_who, access_of, {}, std::make_shared<Counters>());
   REQUIRE(handler);
   Request request = asks("DELETE", "/x", "Bearer secret");
   request.who = "somebody";
@@ -135,7 +140,7 @@ TEST_CASE("tokens: the handler gets the name of the token, and not what a client
 }
 
 TEST_CASE("tokens: without any, who is on this machine may change things") {
-  const Handler handler = unguarded(name_who, {}, std::make_shared<Counters>());
+  const Handler handler = unguarded(name_who, access_of, {}, std::make_shared<Counters>());
   struct Row {
     const char *method, *peer;
     unsigned status;
@@ -159,7 +164,7 @@ TEST_CASE("tokens: without any, who is on this machine may change things") {
 
 TEST_CASE("tokens: without any, pages of other sites change nothing, and names lead nowhere") {
   const auto counters = std::make_shared<Counters>();
-  const Handler handler = unguarded(name_who, {"head-node"}, counters);
+  const Handler handler = unguarded(name_who, access_of, {"head-node"}, counters);
   struct Row {
     const char *method, *host, *origin;
     unsigned status;

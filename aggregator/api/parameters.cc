@@ -1,4 +1,4 @@
-#include "aggregator/http/parameters.h"
+#include "aggregator/api/parameters.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,8 +11,11 @@
 #include "aggregator/serve/utf8.h"
 #include "common/base/nearest.h"
 
-namespace l4::http {
+namespace l4::api {
 namespace {
+
+using http::Request;
+using http::Response;
 
 constexpr std::size_t kShownBytes = 80;
 
@@ -34,14 +37,16 @@ std::string must_be(Value kind, std::string_view value) {
 }
 
 std::string unknown(const Request& request, const std::string& name,
-                    const std::vector<std::string>& known) {
+                    std::span<const ParameterRow> known) {
+  std::vector<std::string> names;
+  for (const ParameterRow& row : known) names.emplace_back(row.name);
   const std::string shown(serve::cut(name, kShownBytes));
   std::string text =
       fmt::format("'{}' is no parameter of {}", shown, serve::cut(request.path, 2 * kShownBytes));
-  const std::string near = nearest_word(shown, known);
+  const std::string near = nearest_word(shown, names);
   if (known.empty()) return text + ", which has none";
   if (!near.empty()) return text + fmt::format("; did you mean {}?", near);
-  return text + fmt::format("; it has {}", fmt::join(known, ", "));
+  return text + fmt::format("; it has {}", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -60,18 +65,15 @@ std::string_view parameter(const Request& request, std::string_view name) {
   return {};
 }
 
-std::optional<Response> refused_parameter(Route route, const Request& request) {
+std::optional<Response> refused_parameter(std::span<const ParameterRow> known,
+                                          const Request& request) {
   const auto wrong = [](const std::string& sentence) {
-    return error_response(400, "bad_request", sentence);
+    return http::error_response(400, "bad_request", sentence);
   };
-  std::vector<std::string> known, seen;
-  for (const ParameterRow& row : kParameters)
-    if (row.route == route) known.emplace_back(row.name);
+  std::vector<std::string> seen;
   for (const auto& [name, value] : request.query) {
-    const auto row = std::ranges::find_if(kParameters, [&](const ParameterRow& one) {
-      return one.route == route && one.name == name;
-    });
-    if (row == kParameters.end()) return wrong(unknown(request, name, known));
+    const auto row = std::ranges::find(known, name, &ParameterRow::name);
+    if (row == known.end()) return wrong(unknown(request, name, known));
     if (std::ranges::find(seen, name) != seen.end()) return wrong(name + " is there twice");
     seen.push_back(name);
     if (const std::string must = must_be(row->value, value); !must.empty())
@@ -81,4 +83,4 @@ std::optional<Response> refused_parameter(Route route, const Request& request) {
   return std::nullopt;
 }
 
-}  // namespace l4::http
+}  // namespace l4::api

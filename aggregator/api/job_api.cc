@@ -1,0 +1,107 @@
+#include "aggregator/api/job_api.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "aggregator/api/pages.h"
+#include "aggregator/api/parameters.h"
+#include "aggregator/api/replies.h"
+#include "aggregator/api/snapshot_api.h"
+#include "aggregator/rows/answers.h"
+
+namespace l4::api {
+namespace {
+
+using http::Response;
+using scoring::JobRow;
+using scoring::LiveJob;
+using serve::JsonWriter;
+
+enum class ReportAge : std::uint8_t { any, now };
+
+/// Answers with what `write` makes of the job, on the thread of its shard.
+template <class Write>
+void answer_job(const RouteCall& call, ReportAge age, const Write& write) {
+  const bool asked = call.aggregator.job(
+      call.id, age == ReportAge::now,
+      [reply = call.reply, id = call.id, write](const LiveJob* job, const JobRow& row) {
+        reply(job == nullptr ? nothing("job", id) : write(*job, row));
+      });
+  if (!asked) call.reply(busy());
+}
+
+Response node_page(const LiveJob& job, const JobRow& row, const PageQuery& page) {
+  JsonWriter text;
+  text.open('{').member("job", row.id).member("attempt", row.attempt).key("nodes").open('[');
+  const diagnose::Report* report = job.report() ? &*job.report() : nullptr;
+  const auto next = put_page(rows::node_rows(job.state(), report), page,
+                             std::mem_fn(&rows::NodeRow::node), [&](const rows::NodeRow& node) {
+                               rows::put(text, node);
+                               return text.size();
+                             });
+  return next ? finish(text.close(']'), *next) : next.error();
+}
+
+Response iteration_page(const LiveJob& job, const JobRow& row, const PageQuery& page) {
+  JsonWriter text;
+  text.open('{').member("job", row.id).member("attempt", row.attempt);
+  text.member("iteration", row.iteration).key("iterations").open('[');
+  using Scored = diagnose::ScoredIteration;
+  const auto name = [](const Scored& one) { return fmt::format("{}", one.iteration.value()); };
+  const auto next = put_page(job.report()->iterations, page, name, [&](const Scored& one) {
+    rows::put(text, one);
+    return text.size();
+  });
+  return next ? finish(text.close(']'), *next) : next.error();
+}
+
+}  // namespace
+
+void list_jobs(const RouteCall& call) {
+  PageQuery page = page_query(call.request);
+  page.sorted = true;
+  const bool asked =
+      call.aggregator.jobs([reply = call.reply, page](const std::vector<JobRow>& rows) {
+        JsonWriter text;
+        text.open('{').key("jobs").open('[');
+        const auto next = put_page(rows, page, std::mem_fn(&JobRow::id), [&](const JobRow& row) {
+          rows::put(text, row);
+          return text.size();
+        });
+        if (!next) return reply(next.error());
+        reply(finish(text.close(']'), *next));
+      });
+  if (!asked) call.reply(busy());
+}
+
+void show_job(const RouteCall& call) {
+  answer_job(call, ReportAge::any, [](const LiveJob&, const JobRow& row) {
+    JsonWriter text;
+    rows::put(text, row);
+    return json(text);
+  });
+}
+
+void show_snapshot(const RouteCall& call) {
+  if (const auto at = parameter(call.request, "at"); !at.empty()) return show_snapshot_at(call, at);
+  answer_job(call, ReportAge::now, [](const LiveJob& job, const JobRow&) {
+    return Response{200, "application/json", job.report_json()};
+  });
+}
+
+void list_nodes(const RouteCall& call) {
+  answer_job(call, ReportAge::now,
+             [page = page_query(call.request)](const LiveJob& job, const JobRow& row) {
+               return node_page(job, row, page);
+             });
+}
+
+void list_iterations(const RouteCall& call) {
+  answer_job(call, ReportAge::now,
+             [page = page_query(call.request)](const LiveJob& job, const JobRow& row) {
+               return iteration_page(job, row, page);
+             });
+}
+
+}  // namespace l4::api

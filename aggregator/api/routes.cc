@@ -1,0 +1,167 @@
+#include "aggregator/api/routes.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "aggregator/api/fault_api.h"
+#include "aggregator/api/incident_api.h"
+#include "aggregator/api/job_api.h"
+#include "aggregator/api/lines_api.h"
+#include "aggregator/api/pool_api.h"
+#include "aggregator/api/snapshot_api.h"
+#include "aggregator/api/status_api.h"
+#include "aggregator/serve/utf8.h"
+
+namespace l4::api {
+namespace {
+
+using http::Access;
+
+/// A handler that has its answer at once.
+template <http::Response (*answer)(const RouteCall&)>
+void at_once(const RouteCall& call) {
+  call.reply(answer(call));
+}
+
+constexpr std::array<ParameterRow, 0> kNone{};
+constexpr std::array kPage{ParameterRow{"count", Value::count}, ParameterRow{"after", Value::text}};
+constexpr std::array kSnapshot{ParameterRow{"at", Value::text}};
+constexpr std::array kSnapshots{ParameterRow{"count", Value::count},
+                                ParameterRow{"before", Value::text}};
+constexpr std::array kLines{
+    ParameterRow{"template", Value::own}, ParameterRow{"node", Value::own},
+    ParameterRow{"rank", Value::own},     ParameterRow{"around", Value::own},
+    ParameterRow{"context", Value::own},  ParameterRow{"limit", Value::own},
+};
+constexpr std::array kIncidents{
+    ParameterRow{"job", Value::text},
+    ParameterRow{"open", Value::flag},
+    ParameterRow{"count", Value::count},
+    ParameterRow{"after", Value::text},
+};
+constexpr std::array kEvents{ParameterRow{"job", Value::text}};
+constexpr std::array kFaults{
+    ParameterRow{"confirmed", Value::flag}, ParameterRow{"whole", Value::flag},
+    ParameterRow{"format", Value::format},  ParameterRow{"count", Value::count},
+    ParameterRow{"after", Value::text},
+};
+constexpr std::array kPool{
+    ParameterRow{"whole", Value::flag},
+    ParameterRow{"kind", Value::text},
+    ParameterRow{"count", Value::count},
+    ParameterRow{"after", Value::text},
+};
+
+constexpr std::array kRoutes{
+    RouteRow{"jobs", "GET", "/api/v1/jobs", "jobs that are watched", Access::read, Sharing::shared,
+             kPage, list_jobs},
+    RouteRow{"job", "GET", "/api/v1/jobs/{id}", "one of them", Access::read, Sharing::shared, kNone,
+             show_job},
+    RouteRow{"snapshot", "GET", "/api/v1/jobs/{id}/snapshot", "report of a job as it stands",
+             Access::read, Sharing::shared, kSnapshot, show_snapshot},
+    RouteRow{"snapshots", "GET", "/api/v1/jobs/{id}/snapshots", "reports that were stored",
+             Access::read, Sharing::single, kSnapshots, at_once<list_snapshots>},
+    RouteRow{"store_snapshot", "POST", "/api/v1/jobs/{id}/snapshots",
+             "stores the report of a job as it stands", Access::change, Sharing::single, kNone,
+             store_snapshot},
+    RouteRow{"nodes", "GET", "/api/v1/jobs/{id}/nodes", "nodes of a job, suspects first",
+             Access::read, Sharing::shared, kPage, list_nodes},
+    RouteRow{"iterations", "GET", "/api/v1/jobs/{id}/iterations",
+             "iterations of a job that stand out", Access::read, Sharing::shared, kPage,
+             list_iterations},
+    RouteRow{"lines", "GET", "/api/v1/jobs/{id}/lines", "raw lines, read on the nodes",
+             Access::read, Sharing::single, kLines, list_lines},
+    RouteRow{"agents", "GET", "/api/v1/agents", "agents and how they are connected", Access::read,
+             Sharing::shared, kPage, list_agents},
+    RouteRow{"incidents", "GET", "/api/v1/incidents", "failures of jobs, open and resolved",
+             Access::read, Sharing::single, kIncidents, at_once<list_incidents>},
+    RouteRow{"incident", "GET", "/api/v1/incidents/{id}", "a failure with its report", Access::read,
+             Sharing::single, kNone, at_once<show_incident>},
+    RouteRow{"events", "GET", "/api/v1/events", "changes of incidents and jobs, as they come",
+             Access::read, Sharing::single, kEvents, at_once<follow_events>},
+    RouteRow{"job_events", "GET", "/api/v1/jobs/{id}/events", "those of one job", Access::read,
+             Sharing::single, kNone, follow_job},
+    RouteRow{"faults", "GET", "/api/v1/faults", "known faults", Access::read, Sharing::single,
+             kFaults, at_once<list_faults>},
+    RouteRow{"fault", "GET", "/api/v1/faults/{id}", "a known fault, with cause and fix",
+             Access::read, Sharing::single, kNone, at_once<show_fault>},
+    RouteRow{"confirm_fault", "POST", "/api/v1/faults", "confirms the fault behind an incident",
+             Access::change, Sharing::single, kNone, confirm_fault},
+    RouteRow{"drop_fault", "DELETE", "/api/v1/faults/{id}", "withdraws a confirmed fault",
+             Access::change, Sharing::single, kNone, drop_fault},
+    RouteRow{"outcome", "POST", "/api/v1/jobs/{id}/outcome", "tells how a job ended",
+             Access::change, Sharing::single, kNone, record_outcome},
+    RouteRow{"pool", "GET", "/api/v1/pool", "healthy runs that jobs are held against", Access::read,
+             Sharing::single, kPool, at_once<list_pool>},
+    RouteRow{"pool_run", "GET", "/api/v1/pool/{id}", "one of them, with its events", Access::read,
+             Sharing::single, kNone, at_once<show_pool_run>},
+    RouteRow{"import_pool", "POST", "/api/v1/pool", "adds runs, or replaces them", Access::change,
+             Sharing::single, kNone, at_once<import_pool>},
+    RouteRow{"drop_pool_run", "DELETE", "/api/v1/pool/{id}", "drops a run", Access::change,
+             Sharing::single, kNone, at_once<drop_pool_run>},
+    RouteRow{"healthz", "GET", "/healthz", "whether the aggregator does its work", Access::open,
+             Sharing::single, kNone, at_once<show_health>},
+    RouteRow{"readyz", "GET", "/readyz", "whether it can be asked and sent to", Access::open,
+             Sharing::single, kNone, at_once<show_readiness>},
+    RouteRow{"metrics", "GET", "/metrics", "counters and gauges for Prometheus", Access::read,
+             Sharing::shared, kNone, show_metrics},
+};
+
+/// The segment that stands for {id} (empty: the pattern has none), if the path has this pattern.
+std::optional<std::string> id_of(std::string_view pattern,
+                                 const std::vector<std::string>& segments) {
+  std::string id;
+  for (const std::string& segment : segments) {
+    if (pattern.empty()) return {};
+    pattern.remove_prefix(1);
+    const std::string_view part = pattern.substr(0, pattern.find('/'));
+    if (part.starts_with('{')) {
+      if (segment.empty()) return {};
+      id = segment;
+    } else if (part != segment) {
+      return {};
+    }
+    pattern.remove_prefix(part.size());
+  }
+  if (!pattern.empty()) return {};
+  return id;
+}
+
+}  // namespace
+
+std::span<const RouteRow> routes() {
+  return kRoutes;
+}
+
+std::expected<RouteMatch, http::Response> match_route(const http::Request& request) {
+  std::string methods;
+  for (const RouteRow& row : kRoutes) {
+    auto id = id_of(row.pattern, request.segments);
+    if (!id) continue;
+    if (row.method == request.method) return RouteMatch{&row, std::move(*id)};
+    methods += fmt::format("{}{}", methods.empty() ? "" : ", ", row.method);
+  }
+  if (!methods.empty())
+    return std::unexpected(http::error_response(405, "method_not_allowed",
+                                                fmt::format("this path is there for {}", methods)));
+  return std::unexpected(http::error_response(
+      404, "not_found", fmt::format("there is nothing at {}", serve::cut(request.path, 200))));
+}
+
+http::Access access_of(const http::Request& request) {
+  for (const RouteRow& row : kRoutes)
+    if ((row.method == request.method || row.access == Access::open) &&
+        id_of(row.pattern, request.segments))
+      return row.access;
+  return request.method == "GET" ? Access::read : Access::change;
+}
+
+bool is_shared(const http::Request& request) {
+  const auto matched = match_route(request);
+  return matched && matched->route->sharing == Sharing::shared;
+}
+
+}  // namespace l4::api

@@ -1,0 +1,52 @@
+// The routes of the aggregator's HTTP interface: one table for the router, for the checks before
+// it, for the tests and for the documents.
+//
+// Flow: http::Server -> tokens and shared answers, which ask access_of and is_shared -> match_route
+// -> refused_parameter -> the handler of the row -> Reply. The table stands in routes.cc;
+// tests/openapi_test.py compares it with schemas/openapi.yaml and docs/OPERATIONS.md. Thread-safe,
+// no state.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "aggregator/api/parameters.h"
+#include "aggregator/api/route_call.h"
+#include "aggregator/http/tokens.h"
+
+namespace l4::api {
+
+/// Whether requests that are under way at the same time get the same answer.
+enum class Sharing : std::uint8_t { single, shared };
+
+struct RouteRow {
+  std::string_view name;     ///< operationId in openapi.yaml
+  std::string_view method;   ///< GET answers HEAD, too; others change something
+  std::string_view pattern;  ///< {id} stands for one segment that is not empty
+  std::string_view what;
+  http::Access access;  ///< who may ask
+  Sharing sharing;
+  std::span<const ParameterRow> parameters;
+  void (*handler)(const RouteCall& call);
+};
+
+std::span<const RouteRow> routes();
+
+struct RouteMatch {
+  const RouteRow* route = nullptr;
+  std::string id;  ///< stands for {id}
+};
+
+/// Or what to answer: 404, or 405 where the path is known with another method.
+std::expected<RouteMatch, http::Response> match_route(const http::Request& request);
+
+/// The access that the route needs. Where no row has this method and path: that of the path if it
+/// is open, else read for GET and change for all others.
+http::Access access_of(const http::Request& request);
+
+bool is_shared(const http::Request& request);
+
+}  // namespace l4::api

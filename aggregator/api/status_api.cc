@@ -1,0 +1,90 @@
+#include "aggregator/api/status_api.h"
+
+#include <functional>
+#include <utility>
+
+#include "aggregator/api/metrics.h"
+#include "aggregator/api/pages.h"
+#include "aggregator/api/parameters.h"
+#include "aggregator/api/replies.h"
+#include "aggregator/rows/answers.h"
+#include "common/metrics/metrics.h"
+
+namespace l4::api {
+namespace {
+
+using http::Response;
+using serve::JsonWriter;
+
+/// Of one job, or of all without an id.
+Response event_stream(live::Aggregator& aggregator, const std::string& job,
+                      std::string_view last_event_id) {
+  auto stream = aggregator.events().open(job, last_event_id);
+  if (!stream) return busy();
+  return {200, "text/event-stream", {}, {}, std::move(stream)};
+}
+
+}  // namespace
+
+void list_agents(const RouteCall& call) {
+  PageQuery page = page_query(call.request);
+  page.sorted = true;
+  using receive::AgentView;
+  const bool asked = call.aggregator.agents(
+      [reply = call.reply, page](bool blind, const std::vector<AgentView>& views) {
+        JsonWriter text;
+        text.open('{').member("blind", blind).key("agents").open('[');
+        const auto next =
+            put_page(views, page, std::mem_fn(&AgentView::agent), [&](const AgentView& view) {
+              rows::put(text, view);
+              return text.size();
+            });
+        if (!next) return reply(next.error());
+        reply(finish(text.close(']'), *next));
+      });
+  if (!asked) call.reply(busy());
+}
+
+Response show_health(const RouteCall& call) {
+  const live::Health health = call.aggregator.health();
+  JsonWriter text;
+  text.open('{').member("status", health.reasons.empty() ? "ok" : "degraded");
+  text.member("reasons", health.reasons).close('}');
+  return json(text, health.reasons.empty() ? 200 : 503);
+}
+
+Response show_readiness(const RouteCall& call) {
+  const live::Health health = call.aggregator.health();
+  const bool ready = !health.journal && !health.stalled;
+  JsonWriter text;
+  text.open('{').member("status", ready ? "ready" : "not_ready");
+  text.member("reasons", ready ? std::vector<std::string>() : health.reasons).close('}');
+  return json(text, ready ? 200 : 503);
+}
+
+void show_metrics(const RouteCall& call) {
+  const bool asked =
+      call.aggregator.counts([reply = call.reply, counters = call.counters,
+                              health = call.aggregator.health()](const live::Counts& counts) {
+        const auto http = counters ? counters->now() : http::ServerCounts{};
+        reply({200, metrics::Metrics::kContentType, render_metrics(counts, health, http)});
+      });
+  if (!asked) call.reply(busy());
+}
+
+Response follow_events(const RouteCall& call) {
+  return event_stream(call.aggregator, std::string(parameter(call.request, "job")),
+                      call.request.last_event_id);
+}
+
+void follow_job(const RouteCall& call) {
+  const bool asked = call.aggregator.job(
+      call.id, false,
+      [&aggregator = call.aggregator, reply = call.reply, id = call.id,
+       last = call.request.last_event_id](const scoring::LiveJob* job, const scoring::JobRow&) {
+        reply(job == nullptr ? nothing("job", id) : event_stream(aggregator, id, last));
+      });
+  if (!asked) call.reply(busy());
+}
+
+}  // namespace l4::api
