@@ -1,7 +1,6 @@
 #include "aggregator/confirm/fault_book.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "aggregator/faults/likeness.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/utf8.h"
+#include "common/base/thread.h"
 
 namespace l4::confirm {
 namespace {
@@ -52,8 +52,7 @@ FaultBook::FaultBook(LibraryPointer shipped, store::Path folder, store::Files& f
           fmt::format("the confirmed fault {} takes the place of the one that ships", fault.id));
   if (confirmed_.size() > 0)
     library_ = std::make_shared<const faults::Library>(shipped_->with(confirmed_.all()));
-  thread_ = std::jthread([this] { run(); });
-  pthread_setname_np(thread_.native_handle(), "l4-faults");
+  thread_ = start_thread("l4-faults", [this] { run(); });
 }
 
 FaultBook::~FaultBook() {
@@ -72,14 +71,14 @@ void FaultBook::run() {
 }
 
 FaultBook::LibraryPointer FaultBook::library() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return library_;
 }
 
 void FaultBook::publish() {
   auto fresh = std::make_shared<const faults::Library>(shipped_->with(confirmed_.all()));
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::swap(library_, fresh);
   }
   hooks_.published();

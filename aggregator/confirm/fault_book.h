@@ -12,7 +12,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "aggregator/confirm/confirmed_faults.h"
 #include "aggregator/scoring/inbox.h"
 #include "aggregator/store/database.h"
+#include "common/base/mutex.h"
 
 namespace l4::confirm {
 
@@ -79,8 +79,8 @@ class FaultBook {
   ConfirmedFaults confirmed_;  ///< of the thread, once it runs
   store::Database& database_;
   const Hooks hooks_;
-  mutable std::mutex mutex_;
-  LibraryPointer library_;
+  mutable Mutex mutex_;
+  LibraryPointer library_ L4_GUARDED_BY(mutex_);
   std::atomic<std::size_t> turns_{0};
   scoring::Inbox<Task> inbox_;
   std::jthread thread_;

@@ -11,7 +11,7 @@ std::string event_text(std::string_view id, std::string_view type, std::string_v
 }
 
 bool EventStream::push(std::string_view text) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (over_) return false;
   if (waiting_.size() + text.size() > bytes_max_) {
     over_ = cut_ = true;
@@ -24,23 +24,23 @@ bool EventStream::push(std::string_view text) {
 }
 
 void EventStream::end() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (std::exchange(over_, true)) return;
   if (ring_) ring_();
 }
 
 bool EventStream::is_over() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return over_;
 }
 
 void EventStream::on_news(std::function<void()> ring) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ring_ = std::move(ring);
 }
 
 EventStream::Taken EventStream::take() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return {std::exchange(waiting_, {}), over_, cut_};
 }
 

@@ -8,10 +8,11 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "common/base/mutex.h"
 
 namespace l4::http {
 
@@ -38,11 +39,12 @@ class EventStream {
   Taken take();
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   const std::size_t bytes_max_;
-  std::string waiting_;
-  bool over_ = false, cut_ = false;
-  std::function<void()> ring_;
+  std::string waiting_ L4_GUARDED_BY(mutex_);
+  bool over_ L4_GUARDED_BY(mutex_) = false;
+  bool cut_ L4_GUARDED_BY(mutex_) = false;
+  std::function<void()> ring_ L4_GUARDED_BY(mutex_);
 };
 
 /// What a connection writes of a stream: its head, what has come, heartbeats, the end.

@@ -25,7 +25,7 @@ ServerOptions counting(ServerOptions options) {
 Hub::Hub(ServerOptions given) : options(counting(std::move(given))), counters(*options.counters) {}
 
 void Gate::tell(std::uint64_t connection) {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   if (ring) ring(connection);
 }
 

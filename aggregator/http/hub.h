@@ -11,18 +11,19 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "aggregator/http/server.h"
+#include "common/base/mutex.h"
 
 namespace l4::http {
 
 /// Takes replies of all threads to the server's; empty once the server has gone.
 struct Gate {
-  std::mutex mutex;
-  std::function<void(std::uint64_t connection, std::uint64_t request, Response)> deliver;
-  std::function<void(std::uint64_t connection)> ring;
+  Mutex mutex;
+  std::function<void(std::uint64_t connection, std::uint64_t request, Response)> deliver
+      L4_GUARDED_BY(mutex);
+  std::function<void(std::uint64_t connection)> ring L4_GUARDED_BY(mutex);
 
   void tell(std::uint64_t connection);  ///< its stream of events has news
 };
@@ -38,7 +39,7 @@ class Ticket {
 
   void send(Response response) {
     if (used_.exchange(true)) return;
-    const std::lock_guard lock(gate_->mutex);
+    const MutexLock lock(gate_->mutex);
     if (gate_->deliver) gate_->deliver(connection_, request_, std::move(response));
   }
 

@@ -1,7 +1,6 @@
 #include "aggregator/http/server.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -13,6 +12,7 @@
 #include "aggregator/http/connection.h"
 #include "aggregator/http/hub.h"
 #include "aggregator/serve/utf8.h"
+#include "common/base/thread.h"
 #include "common/http/url.h"
 
 namespace l4::http {
@@ -70,7 +70,7 @@ class Server::Impl {
 
   ~Impl() {
     {
-      const std::lock_guard lock(hub_.gate->mutex);
+      const MutexLock lock(hub_.gate->mutex);
       hub_.gate->deliver = nullptr;
       hub_.gate->ring = nullptr;
     }
@@ -93,11 +93,10 @@ class Server::Impl {
     port_ = acceptor_.local_endpoint(wrong).port();
     accept();
     try {
-      thread_ = std::jthread([this] { context_.run(); });
+      thread_ = start_thread("l4-http", [this] { context_.run(); });
     } catch (const std::exception& fault) {
       return std::unexpected(Error{text_of(endpoint), fault.what()});
     }
-    pthread_setname_np(thread_.native_handle(), "l4-http");
     return {};
   }
 

@@ -5,10 +5,11 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
+
+#include "common/base/mutex.h"
 
 namespace l4::http {
 namespace {
@@ -30,11 +31,14 @@ std::string key_of(const Request& request) {
 /// Once all have left it need not be made, and nobody joins any more.
 class Waiting {
  public:
-  Waiting(const Reply& reply, const std::stop_token& left) { add(reply, left); }
+  Waiting(const Reply& reply, const std::stop_token& left) {
+    const MutexLock lock(mutex_);
+    add(reply, left);
+  }
 
   /// False: it was answered, or all have left.
   bool join(const Reply& reply, const std::stop_token& left) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::size_t here = here_;
     while (here > 0 && !here_.compare_exchange_weak(here, here + 1)) continue;
     if (over_ || here == 0) return false;
@@ -46,7 +50,7 @@ class Waiting {
 
   /// Empty for a second call.
   std::vector<Reply> take() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     over_ = true;
     return std::exchange(replies_, {});
   }
@@ -59,17 +63,17 @@ class Waiting {
     }
   };
 
-  void add(const Reply& reply, const std::stop_token& left) {
+  void add(const Reply& reply, const std::stop_token& left) L4_REQUIRES(mutex_) {
     replies_.push_back(reply);
     leaves_.emplace_back(left, Leave{this});
   }
 
   std::stop_source all_left_;
   std::atomic<std::size_t> here_ = 1;
-  std::mutex mutex_;
-  std::vector<Reply> replies_;                   // under mutex_
-  bool over_ = false;                            // under mutex_
-  std::list<std::stop_callback<Leave>> leaves_;  // under mutex_
+  Mutex mutex_;
+  std::vector<Reply> replies_ L4_GUARDED_BY(mutex_);
+  bool over_ L4_GUARDED_BY(mutex_) = false;
+  std::list<std::stop_callback<Leave>> leaves_ L4_GUARDED_BY(mutex_);
 };
 
 class Answers : public std::enable_shared_from_this<Answers> {
@@ -100,7 +104,7 @@ class Answers : public std::enable_shared_from_this<Answers> {
   /// An answer that is fresh; else `reply` waits, and `made` is set if the answer is to be made.
   std::optional<Response> join(const std::string& key, const Reply& reply,
                                const std::stop_token& left, std::shared_ptr<Waiting>& made) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto now = Clock::now();
     std::erase_if(entries_, [&](const auto& one) {
       return one.second.waiting.expired() && now - one.second.made >= fresh_;
@@ -118,7 +122,7 @@ class Answers : public std::enable_shared_from_this<Answers> {
     const std::vector<Reply> replies = waiting.take();
     if (replies.empty()) return;  // a second call
     if (response.status == 200) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       Entry& entry = entries_[key];
       entry.last = response;
       entry.made = Clock::now();
@@ -129,8 +133,8 @@ class Answers : public std::enable_shared_from_this<Answers> {
 
   const Handler inner_;
   const Millis fresh_;
-  std::mutex mutex_;
-  std::map<std::string, Entry> entries_;  ///< under it
+  Mutex mutex_;
+  std::map<std::string, Entry> entries_ L4_GUARDED_BY(mutex_);
 };
 
 }  // namespace

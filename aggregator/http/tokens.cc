@@ -7,7 +7,6 @@
 #include <array>
 #include <chrono>
 #include <fstream>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -17,6 +16,7 @@
 #include "aggregator/serve/utf8.h"
 #include "common/base/hash.h"
 #include "common/base/hex.h"
+#include "common/base/mutex.h"
 
 namespace l4::http {
 namespace {
@@ -69,8 +69,8 @@ class TokenFile {
 
   /// Of several rows the one that may most.
   std::optional<TokenRow> row_of(std::string_view token) {
-    const std::lock_guard lock(mutex_);
-    look();
+    const MutexLock lock(mutex_);
+    reload();
     const std::string hash = sha256_of(token);
     std::optional<TokenRow> found;
     for (const TokenRow& row : rows_)
@@ -79,7 +79,8 @@ class TokenFile {
   }
 
  private:
-  void look() {
+  /// Reads the file again if it has changed, at most once a second.
+  void reload() L4_REQUIRES(mutex_) {
     if (Clock::now() < next_look_) return;
     next_look_ = Clock::now() + kLookEvery;
     const auto stand = stand_of(file_);
@@ -94,10 +95,10 @@ class TokenFile {
 
   const fs::path file_;
   const std::function<void(const std::string&)> warn_;
-  std::mutex mutex_;
-  std::vector<TokenRow> rows_;
-  std::optional<Stand> stand_;
-  Clock::time_point next_look_;
+  Mutex mutex_;
+  std::vector<TokenRow> rows_ L4_GUARDED_BY(mutex_);
+  std::optional<Stand> stand_ L4_GUARDED_BY(mutex_);
+  Clock::time_point next_look_ L4_GUARDED_BY(mutex_);
 };
 
 std::string_view token_in(std::string_view authorization) {

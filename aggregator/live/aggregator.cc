@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "aggregator/live/gather.h"
 #include "aggregator/past/note.h"
 #include "aggregator/rows/answers.h"
+#include "common/base/thread.h"
 #include "common/wire/codec.h"
 
 namespace l4::live {
@@ -113,12 +113,12 @@ void Aggregator::Impl::keep_watch() {
 
 void Aggregator::Impl::watch(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds kLookEvery{250};
-  std::mutex mutex;
-  std::condition_variable_any none;
-  std::unique_lock lock(mutex);
+  Mutex mutex;
+  CondVar never_notified;
+  MutexLock lock(mutex);
   while (!stop.stop_requested()) {
     keep_watch();
-    none.wait_for(lock, stop, kLookEvery, [] { return false; });
+    never_notified.wait_for(lock, stop, kLookEvery);
   }
 }
 
@@ -235,13 +235,14 @@ Aggregator::~Aggregator() {
 
 void Aggregator::start() {
   Impl& impl = *impl_;
-  for (const auto& shard : impl.shards)
-    impl.threads.emplace_back([&shard = *shard] {
+  for (std::size_t i = 0; i < impl.shards.size(); ++i)
+    impl.threads.push_back(start_thread(fmt::format("l4-shard-{}", i), [&shard = *impl.shards[i]] {
       shard.run();
       shard.save_all();
-    });
-  impl.threads.emplace_back([&impl] { impl.intake->run(); });
-  impl.watcher = std::jthread([&impl](const std::stop_token& stop) { impl.watch(stop); });
+    }));
+  impl.threads.push_back(start_thread("l4-intake", [&impl] { impl.intake->run(); }));
+  impl.watcher =
+      start_thread("l4-watch", [&impl](const std::stop_token& stop) { impl.watch(stop); });
 }
 
 void Aggregator::stop() {
@@ -249,7 +250,7 @@ void Aggregator::stop() {
   impl.faults->stop();
   impl.past->stop();
   if (std::exchange(impl.stopped, true) || impl.threads.empty()) return;
-  impl.watcher = {};  // whoever stops is not stalled
+  impl.watcher = {};  // a thread that stops must not be called stalled
   impl.intake->stop();
   impl.threads.back().join();
   for (const auto& shard : impl.shards) shard->close();

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "aggregator/intake/intake.h"
 #include "aggregator/live/aggregator.h"
 #include "aggregator/past/past_desk.h"
+#include "common/base/mutex.h"
 
 namespace l4::live {
 
@@ -53,8 +53,8 @@ struct Aggregator::Impl {
   std::unique_ptr<intake::Intake> intake;
   std::atomic<intake::Intake*> hears{nullptr};  // what the store's threads may ring
   std::atomic<bool> accepting{true};
-  std::mutex lines_mutex;
-  fetch::LinesCounts lines;  // under it
+  Mutex lines_mutex;
+  fetch::LinesCounts lines L4_GUARDED_BY(lines_mutex);
   HealthWatch health_watch;  // of the thread that watches, or of step_all
   Millis watched{0};
   std::vector<std::jthread> threads;

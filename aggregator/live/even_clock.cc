@@ -17,7 +17,7 @@ TimeMs even(const wire::Instant& anchor, const wire::Instant& read) {
 }  // namespace
 
 wire::Instant EvenClock::at(const wire::Instant& read) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const Millis lead = read.wall.time_since_epoch() - read.steady;
   if (!started_) {
     started_ = true;
@@ -34,7 +34,7 @@ wire::Instant EvenClock::at(const wire::Instant& read) {
 }
 
 std::optional<Millis> EvenClock::take_jump() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::exchange(jump_, std::nullopt);
 }
 

@@ -7,9 +7,9 @@
 // one whose clock was set.) Any thread.
 #pragma once
 
-#include <mutex>
 #include <optional>
 
+#include "common/base/mutex.h"
 #include "common/wire/instant.h"
 
 namespace l4::live {
@@ -25,11 +25,11 @@ class EvenClock {
   static constexpr int kSlew = 10;
 
  private:
-  std::mutex mutex_;
-  bool started_ = false;
-  wire::Instant anchor_;  // even since then
-  Millis lead_{0};        // of the host's time of day before its monotonic clock
-  std::optional<Millis> jump_;
+  Mutex mutex_;
+  bool started_ L4_GUARDED_BY(mutex_) = false;
+  wire::Instant anchor_ L4_GUARDED_BY(mutex_);  // even since then
+  Millis lead_ L4_GUARDED_BY(mutex_){0};  // of the host's time of day before its monotonic clock
+  std::optional<Millis> jump_ L4_GUARDED_BY(mutex_);
 };
 
 }  // namespace l4::live

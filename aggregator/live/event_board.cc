@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "common/base/check.h"
+
 namespace l4::live {
 namespace {
 
@@ -21,7 +23,7 @@ std::string EventBoard::id_of(std::uint64_t number) const {
 }
 
 void EventBoard::publish(std::string_view type, std::string_view job, std::string_view data) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (ended_) return;
   std::string text = http::event_text(id_of(++last_), type, data);
   ring_bytes_ += text.size();
@@ -42,6 +44,7 @@ void EventBoard::publish(std::string_view type, std::string_view job, std::strin
 /// What was published since that id, and whether something before it is gone.
 std::string EventBoard::missed(const std::string& job, std::string_view since) const {
   const std::string here = id_of(last_), own = here.substr(0, here.find('-') + 1);
+  L4_CHECK(ring_.size() <= last_, "{} events in the ring, {} published", ring_.size(), last_);
   const std::uint64_t oldest = last_ - ring_.size();  // the number before that of the first
   std::uint64_t seen = oldest;
   bool lost = !since.starts_with(own);
@@ -65,7 +68,7 @@ std::string EventBoard::missed(const std::string& job, std::string_view since) c
 
 std::shared_ptr<http::EventStream> EventBoard::open(const std::string& job,
                                                     std::string_view since) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   forget_gone();
   if (ended_ || followers_.size() >= options_.streams_max) return nullptr;
   std::string text(kBegin);
@@ -85,7 +88,7 @@ void EventBoard::forget_gone() {
 }
 
 void EventBoard::end() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ended_ = true;
   for (const Follower& follower : followers_)
     if (const auto stream = follower.stream.lock()) stream->end();
@@ -93,7 +96,7 @@ void EventBoard::end() {
 }
 
 EventCounts EventBoard::counts() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto open = std::ranges::count_if(followers_, [](const Follower& follower) {
     const auto stream = follower.stream.lock();
     return stream && !stream->is_over();

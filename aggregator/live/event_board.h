@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "aggregator/http/event_stream.h"
+#include "common/base/mutex.h"
 
 namespace l4::live {
 
@@ -54,17 +54,18 @@ class EventBoard {
     std::weak_ptr<http::EventStream> stream;
   };
   std::string id_of(std::uint64_t number) const;
-  std::string missed(const std::string& job, std::string_view since) const;
-  void forget_gone();
+  std::string missed(const std::string& job, std::string_view since) const L4_REQUIRES(mutex_);
+  void forget_gone() L4_REQUIRES(mutex_);
 
   const std::uint64_t incarnation_;
   const EventOptions options_;
-  mutable std::mutex mutex_;
-  std::deque<Event> ring_;  ///< the newest has the number `last_`
-  std::size_t ring_bytes_ = 0;
-  std::uint64_t last_ = 0, dropped_ = 0;
-  std::vector<Follower> followers_;
-  bool ended_ = false;
+  mutable Mutex mutex_;
+  std::deque<Event> ring_ L4_GUARDED_BY(mutex_);  ///< the newest has the number `last_`
+  std::size_t ring_bytes_ L4_GUARDED_BY(mutex_) = 0;
+  std::uint64_t last_ L4_GUARDED_BY(mutex_) = 0;
+  std::uint64_t dropped_ L4_GUARDED_BY(mutex_) = 0;
+  std::vector<Follower> followers_ L4_GUARDED_BY(mutex_);
+  bool ended_ L4_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace l4::live

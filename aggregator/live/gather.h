@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <utility>
 #include <vector>
+
+#include "common/base/check.h"
+#include "common/base/mutex.h"
 
 namespace l4::live {
 
@@ -19,19 +21,22 @@ class Gather {
       : left_(answers), then_(std::move(then)) {}
 
   void answer(T value) {
+    std::vector<T> all;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
+      L4_CHECK(left_ > 0, "a thread has answered twice; {} answers are there", values_.size());
       values_.push_back(std::move(value));
       if (--left_ > 0) return;
+      all.swap(values_);
     }
-    then_(std::move(values_));
+    then_(std::move(all));
   }
 
  private:
-  std::mutex mutex_;
-  std::size_t left_;
-  std::vector<T> values_;
-  std::function<void(std::vector<T>)> then_;
+  Mutex mutex_;
+  std::size_t left_ L4_GUARDED_BY(mutex_);
+  std::vector<T> values_ L4_GUARDED_BY(mutex_);
+  const std::function<void(std::vector<T>)> then_;
 };
 
 }  // namespace l4::live

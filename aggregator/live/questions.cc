@@ -13,7 +13,7 @@ void Aggregator::Impl::tell_lines(
     const fetch::LinesQuery& query,
     const std::expected<fetch::LinesResult, fetch::LinesProblem>& result) {
   outside.say(fetch::audit_text(query, result));
-  const std::lock_guard lock(lines_mutex);
+  const MutexLock lock(lines_mutex);
   ++lines.questions;
   if (!result) {
     ++lines.refused;
@@ -119,7 +119,7 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
     }
     counts.fleet = sum_of(intake.server().agents(), impl->outside.now().wall);
     {
-      const std::lock_guard lock(impl->lines_mutex);
+      const MutexLock lock(impl->lines_mutex);
       counts.lines = impl->lines;
     }
     counts.ledger = intake.ledger().counts();

@@ -1,11 +1,11 @@
 #include "aggregator/past/past_desk.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "common/base/thread.h"
 #include "common/wire/codec.h"
 
 namespace l4::past {
@@ -44,8 +44,7 @@ PastDesk::PastDesk(PastOptions options, scoring::JobOptions job, Millis closes_a
       closes_after_(closes_after),
       services_(std::move(services)),
       job_(std::move(job)) {
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
-  pthread_setname_np(thread_.native_handle(), "l4-past");
+  thread_ = start_thread("l4-past", [this](const std::stop_token& stop) { run(stop); });
 }
 
 PastDesk::~PastDesk() {
@@ -58,7 +57,7 @@ void PastDesk::stop() {
 }
 
 bool PastDesk::ask(PastQuestion question, PastThen then) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (busy_ || thread_.get_stop_token().stop_requested()) return false;
   busy_ = true;
   task_ = Task{std::move(question), std::move(then)};
@@ -67,13 +66,13 @@ bool PastDesk::ask(PastQuestion question, PastThen then) {
 }
 
 void PastDesk::set(const scoring::Thresholds& thresholds) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   job_.thresholds = thresholds;
 }
 
 void PastDesk::run(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  while (asked_.wait(lock, stop, [this] { return task_.has_value(); })) {
+  MutexLock lock(mutex_);
+  while (asked_.wait(lock, stop, [this]() L4_REQUIRES(mutex_) { return task_.has_value(); })) {
     Task task = *std::exchange(task_, std::nullopt);
     lock.unlock();
     PastAnswer found = answer(task.question, stop);
@@ -128,7 +127,7 @@ std::expected<PastDesk::Base, PastProblem> PastDesk::begin(
     const PastQuestion& question, const store::SegmentList& segments) const {
   scoring::JobOptions options;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     options = job_;
   }
   const auto empty_job = [&] {

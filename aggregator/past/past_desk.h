@@ -6,9 +6,7 @@
 // memory of one job. Scoring waits for none of it. `ask`, `set` and `stop` from any thread.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string_view>
@@ -19,6 +17,7 @@
 #include "aggregator/past/past_job.h"
 #include "aggregator/scoring/options.h"
 #include "aggregator/scoring/services.h"
+#include "common/base/mutex.h"
 
 namespace l4::past {
 
@@ -64,12 +63,12 @@ class PastDesk {
   const PastOptions options_;
   const Millis closes_after_;
   scoring::Services services_;
-  mutable std::mutex mutex_;
-  std::condition_variable_any asked_;
-  scoring::JobOptions job_;   // under mutex_
-  std::optional<Task> task_;  // under mutex_
-  bool busy_ = false;         // under mutex_
-  std::jthread thread_;       // last
+  mutable Mutex mutex_;
+  CondVar asked_;
+  scoring::JobOptions job_ L4_GUARDED_BY(mutex_);
+  std::optional<Task> task_ L4_GUARDED_BY(mutex_);
+  bool busy_ L4_GUARDED_BY(mutex_) = false;
+  std::jthread thread_;  // last
 };
 
 }  // namespace l4::past

@@ -54,7 +54,7 @@ PoolBook::PoolBook(PoolOptions options, store::Database& database, Hooks hooks)
 }
 
 PoolBook::ShelfPointer PoolBook::shelf() const {
-  const std::lock_guard lock(shelf_mutex_);
+  const MutexLock lock(shelf_mutex_);
   return shelf_;
 }
 
@@ -69,14 +69,14 @@ PoolBook::ShelfPointer PoolBook::shelf_at(TimeMs time) const {
 }
 
 PoolStats PoolBook::stats() const {
-  const std::lock_guard lock(mutex_);
-  PoolStats stats{runs_.size(), shelf_->kinds().size(), 0, added_, dropped_};
+  const MutexLock lock(mutex_);
+  PoolStats stats{runs_.size(), shelf()->kinds().size(), 0, added_, dropped_};
   for (const auto& [id, row] : runs_) stats.bytes += row.bytes;
   return stats;
 }
 
 std::vector<PoolBook::Row> PoolBook::rows() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<Row> rows;
   for (const Row* row : newest_first(runs_)) rows.push_back(*row);
   std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.run->kind; });
@@ -84,7 +84,7 @@ std::vector<PoolBook::Row> PoolBook::rows() const {
 }
 
 bool PoolBook::wants(const std::string& job, std::int32_t attempt, std::uint64_t lines) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto told = outcomes_.find(job);
   if (told != outcomes_.end() && told->second != kSuccess) return false;
   const auto known = runs_.find(pool::run_id(job, attempt));
@@ -94,13 +94,14 @@ bool PoolBook::wants(const std::string& job, std::int32_t attempt, std::uint64_t
 /// The kind it is most like, else a new one, called after what it prints.
 std::string PoolBook::kind_for(const pool::Run& run) const {
   const auto marks = pool::marks_of(run.events);
-  if (const pool::Kind* kind = shelf_->kind_of(marks)) return kind->id;
+  const ShelfPointer now = shelf();
+  if (const pool::Kind* kind = now->kind_of(marks)) return kind->id;
   std::uint64_t sum = 0x9e3779b97f4a7c15U;
   for (const pool::Mark& mark : marks) sum = (sum ^ mark.id.value()) * 0x100000001b3U;
   for (;; ++sum) {
     std::string id = fmt::format("kind-{:08x}", sum & 0xffffffffU);
     const auto is_it = [&](const auto& kind) { return kind->id == id; };
-    if (std::ranges::none_of(shelf_->kinds(), is_it)) return id;
+    if (std::ranges::none_of(now->kinds(), is_it)) return id;
   }
 }
 
@@ -124,7 +125,7 @@ std::vector<std::string> PoolBook::too_many(const Runs& runs, TimeMs now) const 
   return gone;
 }
 
-/// Makes `runs` what there is, first in the database. The lock is held.
+/// Makes `runs` what there is, first in the database.
 Result<void> PoolBook::change(const std::optional<store::PoolRun>& row, Runs runs) {
   std::vector<std::string> gone;
   for (const auto& [id, known] : runs_)
@@ -147,13 +148,13 @@ Result<void> PoolBook::change(const std::optional<store::PoolRun>& row, Runs run
 void PoolBook::publish() {
   std::vector<std::shared_ptr<const pool::Run>> runs;
   for (const Row* row : newest_first(runs_)) runs.push_back(row->run);
-  auto fresh = std::make_shared<const pool::Shelf>(runs, shelf_.get());
-  const std::lock_guard lock(shelf_mutex_);
+  auto fresh = std::make_shared<const pool::Shelf>(runs, shelf().get());
+  const MutexLock lock(shelf_mutex_);
   shelf_ = std::move(fresh);
 }
 
 Result<std::string> PoolBook::add(pool::Run run, const std::string& by) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto told = outcomes_.find(run.job);
   if (told != outcomes_.end() && told->second == kFailure)
     return std::unexpected(Error{run.id, "its job was told to be a failure"});
@@ -173,7 +174,7 @@ Result<std::string> PoolBook::add(pool::Run run, const std::string& by) {
 }
 
 Result<bool> PoolBook::drop(const std::string& run, const std::string& by) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = runs_.find(run);
   if (known == runs_.end()) return false;
   const std::string job = known->second.run->job;
@@ -190,19 +191,19 @@ Result<bool> PoolBook::drop(const std::string& run, const std::string& by) {
 }
 
 std::string PoolBook::outcome_of(const std::string& job) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto told = outcomes_.find(job);
   return told == outcomes_.end() || told->second == kDropped ? std::string() : told->second;
 }
 
 bool PoolBook::knows(const std::string& job) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return outcomes_.contains(job) ||
          std::ranges::any_of(runs_, [&](const auto& one) { return one.second.run->job == job; });
 }
 
 Result<std::vector<std::string>> PoolBook::tell(const store::Outcome& outcome) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (outcomes_.size() >= kOutcomesMax && !outcomes_.contains(outcome.job))
     return std::unexpected(
         Error{outcome.job, fmt::format("{} outcomes are known, which is the most", kOutcomesMax)});
@@ -221,7 +222,7 @@ Result<std::vector<std::string>> PoolBook::tell(const store::Outcome& outcome) {
 }
 
 void PoolBook::keep_house() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (auto done = change({}, runs_); !done)
     hooks_.warn("old runs of the pool are not let go: " + done.error().text());
 }

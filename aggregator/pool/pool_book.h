@@ -11,13 +11,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "aggregator/pool/shelf.h"
 #include "aggregator/store/database.h"
+#include "common/base/mutex.h"
 
 namespace l4::pool {
 
@@ -77,19 +77,20 @@ class PoolBook {
  private:
   using Runs = std::map<std::string, Row>;  // by id
   std::vector<std::string> too_many(const Runs& runs, TimeMs now) const;
-  Result<void> change(const std::optional<store::PoolRun>& row, Runs runs);
-  void publish();
+  Result<void> change(const std::optional<store::PoolRun>& row, Runs runs) L4_REQUIRES(mutex_);
+  void publish() L4_REQUIRES(mutex_);
   std::string kind_for(const pool::Run& run) const;
 
   const PoolOptions options_;
   store::Database& database_;
   const Hooks hooks_;
-  mutable std::mutex mutex_;
-  Runs runs_;
-  std::map<std::string, std::string> outcomes_;  // by job
-  mutable std::mutex shelf_mutex_;  // of the pointer alone: who scores never waits for a change
-  ShelfPointer shelf_;              // changed with both locks held
-  std::uint64_t added_ = 0, dropped_ = 0;
+  mutable Mutex mutex_;
+  Runs runs_ L4_GUARDED_BY(mutex_);
+  std::map<std::string, std::string> outcomes_ L4_GUARDED_BY(mutex_);  // by job
+  std::uint64_t added_ L4_GUARDED_BY(mutex_) = 0;
+  std::uint64_t dropped_ L4_GUARDED_BY(mutex_) = 0;
+  mutable Mutex shelf_mutex_;  // of the pointer alone, so that scoring never waits for a change
+  ShelfPointer shelf_ L4_GUARDED_BY(shelf_mutex_);  // changed with both locks held
 };
 
 }  // namespace l4::pool
