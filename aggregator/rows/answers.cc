@@ -1,66 +1,110 @@
 #include "aggregator/rows/answers.h"
 
+#include <optional>
+#include <type_traits>
+
+#include "aggregator/rows/fields.h"
+
 namespace l4::rows {
 namespace {
 
 using serve::JsonWriter;
 
-void text_or_null(JsonWriter& to, std::string_view key, std::string_view text) {
-  to.key(key);
-  text.empty() ? to.raw("null") : to.value(text);
+template <class Row>
+void put_fields(JsonWriter& to, const Row& row) {
+  for_each_field(row, [&](const auto& field, const auto& value) {
+    to.key(field.name);
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>)
+      if (value.empty() && field.absent == Absent::null) {
+        to.raw("null");
+        return;
+      }
+    to.value(value);
+  });
 }
 
-void put_ids(JsonWriter& to, const std::vector<TemplateId>& ids) {
-  to.open('[');
-  for (const TemplateId id : ids) to.value(to_string(id));
-  to.close(']');
+template <class Row>
+void put_row(JsonWriter& to, const Row& row) {
+  put_fields(to.open('{'), row);
+  to.close('}');
+}
+
+std::optional<std::int64_t> number_of(const std::optional<Iteration>& iteration) {
+  return iteration ? std::optional<std::int64_t>(iteration->value()) : std::nullopt;
 }
 
 }  // namespace
 
 void put(JsonWriter& to, const scoring::JobRow& row) {
-  to.open('{').member("id", row.id).member("attempt", row.attempt);
-  to.member("state", l4::name(row.state)).member("suspect", row.suspect).member("ended", row.ended);
-  to.member("since", row.since);
-  text_or_null(to, "stage", row.stage == Stage::unknown ? std::string_view() : l4::name(row.stage));
-  to.member("iteration", row.iteration).member("nodes", row.nodes).member("ranks", row.ranks);
-  to.member("ranks_mapped", row.ranks_mapped).member("ranks_expected", row.ranks_expected);
-  to.member("sources", row.sources).member("lines", row.lines).member("begin", row.begin);
-  to.member("last_seen", row.last_seen);
-  text_or_null(to, "incident", row.incident);
-  to.member("completeness", row.completeness).close('}');
+  JobFields fields;
+  fields.id = row.id;
+  fields.attempt = row.attempt;
+  fields.state = l4::name(row.state);
+  fields.suspect = row.suspect;
+  fields.ended = row.ended;
+  fields.since = row.since;
+  if (row.stage != Stage::unknown) fields.stage = l4::name(row.stage);
+  fields.iteration = number_of(row.iteration);
+  fields.nodes = row.nodes;
+  fields.ranks = row.ranks;
+  fields.ranks_mapped = row.ranks_mapped;
+  fields.ranks_expected = row.ranks_expected;
+  fields.sources = row.sources;
+  fields.lines = row.lines;
+  fields.begin = row.begin;
+  fields.last_seen = row.last_seen;
+  fields.incident = row.incident;
+  fields.completeness = row.completeness;
+  put_row(to, fields);
 }
 
 void put(JsonWriter& to, const NodeRow& row) {
-  to.open('{').member("node", row.node).member("agents", row.agents).member("ranks", row.ranks);
-  to.member("sources", row.sources).member("records", row.records);
-  to.member("iteration", row.iteration).member("last_line", row.last_line);
-  const diagnose::SuspectNode* suspect = row.suspect;
-  to.member("score", suspect != nullptr ? suspect->score : 0.0);
-  to.member("confidence", suspect != nullptr ? suspect->confidence : 0.0);
-  to.member("why", suspect != nullptr ? suspect->why : std::vector<std::string>()).close('}');
+  NodeFields fields;
+  fields.node = row.node;
+  fields.agents = row.agents;
+  for (const Rank rank : row.ranks) fields.ranks.push_back(rank.value());
+  fields.sources = row.sources;
+  fields.records = row.records;
+  fields.iteration = number_of(row.iteration);
+  fields.last_line = row.last_line;
+  if (row.suspect != nullptr) {
+    fields.score = row.suspect->score;
+    fields.confidence = row.suspect->confidence;
+    fields.why = row.suspect->why;
+  }
+  put_row(to, fields);
 }
 
 void put(JsonWriter& to, const diagnose::ScoredIteration& iteration) {
-  to.open('{').member("iteration", iteration.iteration).member("score", iteration.score);
-  to.member("begin", iteration.begin).member("end", iteration.end);
-  to.member("nodes", iteration.nodes).key("events");
-  put_ids(to, iteration.events);
-  to.close('}');
+  IterationFields fields{iteration.iteration.value(),
+                         iteration.score,
+                         iteration.begin,
+                         iteration.end,
+                         iteration.nodes,
+                         {}};
+  for (const TemplateId id : iteration.events) fields.events.push_back(to_string(id));
+  put_row(to, fields);
 }
 
 void put(JsonWriter& to, const receive::AgentView& agent) {
-  to.open('{').member("agent", agent.agent).member("address", agent.address);
-  to.member("software", agent.software).member("connected", agent.connected);
-  to.member("lost", agent.lost).member("fleet_key", agent.fleet_key);
-  to.member("files", agent.files).member("batches_in_flight", agent.batches_in_flight);
-  to.member("batches_held", agent.batches_held).member("bytes_held", agent.bytes_held);
-  to.member("shedding", wire::to_string(agent.shedding)).member("heard", agent.heard);
-  to.key("offset_ms");
-  agent.offset_known ? to.value(agent.offset.count()) : to.raw("null");
-  to.key("delay_ms");
-  agent.offset_known ? to.value(agent.delay.count()) : to.raw("null");
-  to.close('}');
+  AgentFields fields;
+  fields.agent = agent.agent;
+  fields.address = agent.address;
+  fields.software = agent.software;
+  fields.connected = agent.connected;
+  fields.lost = agent.lost;
+  fields.fleet_key = agent.fleet_key;
+  fields.files = agent.files;
+  fields.batches_in_flight = agent.batches_in_flight;
+  fields.batches_held = agent.batches_held;
+  fields.bytes_held = agent.bytes_held;
+  fields.shedding = wire::to_string(agent.shedding);
+  fields.heard = agent.heard;
+  if (agent.offset_known) {
+    fields.offset_ms = agent.offset.count();
+    fields.delay_ms = agent.delay.count();
+  }
+  put_row(to, fields);
 }
 
 std::string snapshot_id(TimeMs at) {
@@ -68,14 +112,13 @@ std::string snapshot_id(TimeMs at) {
 }
 
 void put(JsonWriter& to, const store::Snapshot& row) {
-  to.open('{').member("id", snapshot_id(row.at)).member("job", row.job).member("at", row.at);
-  to.member("why", row.why).member("who", row.who).member("state", row.state).close('}');
+  put_row(to, SnapshotFields{snapshot_id(row.at), row.job, row.why, row.who, row.state, row.at});
 }
 
 void put(JsonWriter& to, const store::Incident& row, bool whole) {
-  to.open('{').member("id", row.id).member("job", row.job).member("attempt", row.attempt);
-  to.member("status", row.resolved ? "resolved" : "open").member("state", row.state);
-  to.member("opened", row.opened).member("updated", row.updated).member("resolved", row.resolved);
+  to.open('{');
+  put_fields(to, IncidentFields{row.id, row.job, row.resolved ? "resolved" : "open", row.state,
+                                row.attempt, row.opened, row.updated, row.resolved});
   if (whole) {
     to.key("report").raw(row.report.empty() ? "null" : row.report);
     to.key("evidence").raw(row.evidence.empty() ? "null" : row.evidence);

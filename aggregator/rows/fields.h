@@ -1,0 +1,178 @@
+// Fields of the rows that the aggregator answers: for each kind of row one struct and one list of
+// (name, member, what may be absent), in the order of the JSON object.
+//
+// Flow: answers.cc fills a row and writes it by its list. A reader of the answers (tools/l4/ask)
+// walks the same list with `for_each_field` and fills the same struct. No JSON library in here.
+// schemas/openapi.yaml describes the same fields. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "common/base/time.h"
+
+namespace l4::rows {
+
+enum class Absent : std::uint8_t {
+  never,       ///< always there
+  null,        ///< null for none; an empty text is none
+  not_of_old,  ///< older aggregators do not send it
+};
+
+template <class Row, class T>
+struct Field {
+  std::string_view name;
+  T Row::* member;
+  Absent absent = Absent::never;
+};
+
+struct JobFields {
+  std::string id, state, stage, incident;
+  std::int64_t attempt = 0;
+  bool suspect = false, ended = false;
+  std::optional<TimeMs> since, begin, last_seen;
+  std::optional<std::int64_t> iteration, ranks_expected;
+  std::uint64_t nodes = 0, ranks = 0, ranks_mapped = 0, sources = 0, lines = 0;
+  double completeness = 1;
+
+  static constexpr auto list() {
+    using Row = JobFields;
+    return std::tuple{
+        Field{"id", &Row::id},
+        Field{"attempt", &Row::attempt},
+        Field{"state", &Row::state},
+        Field{"suspect", &Row::suspect},
+        Field{"ended", &Row::ended, Absent::not_of_old},
+        Field{"since", &Row::since, Absent::null},
+        Field{"stage", &Row::stage, Absent::null},
+        Field{"iteration", &Row::iteration, Absent::null},
+        Field{"nodes", &Row::nodes},
+        Field{"ranks", &Row::ranks},
+        Field{"ranks_mapped", &Row::ranks_mapped, Absent::not_of_old},
+        Field{"ranks_expected", &Row::ranks_expected, Absent::not_of_old},
+        Field{"sources", &Row::sources},
+        Field{"lines", &Row::lines},
+        Field{"begin", &Row::begin, Absent::null},
+        Field{"last_seen", &Row::last_seen, Absent::null},
+        Field{"incident", &Row::incident, Absent::null},
+        Field{"completeness", &Row::completeness},
+    };
+  }
+};
+
+struct NodeFields {
+  std::string node;
+  std::vector<std::string> agents, why;
+  std::vector<std::int64_t> ranks;
+  std::uint64_t sources = 0, records = 0;
+  std::optional<std::int64_t> iteration;
+  std::optional<TimeMs> last_line;
+  double score = 0, confidence = 0;
+
+  static constexpr auto list() {
+    using Row = NodeFields;
+    return std::tuple{
+        Field{"node", &Row::node},
+        Field{"agents", &Row::agents},
+        Field{"ranks", &Row::ranks},
+        Field{"sources", &Row::sources},
+        Field{"records", &Row::records},
+        Field{"iteration", &Row::iteration, Absent::null},
+        Field{"last_line", &Row::last_line, Absent::null},
+        Field{"score", &Row::score},
+        Field{"confidence", &Row::confidence},
+        Field{"why", &Row::why},
+    };
+  }
+};
+
+struct IterationFields {
+  std::int64_t iteration = 0;
+  double score = 0;
+  std::optional<TimeMs> begin, end;
+  std::vector<std::string> nodes, events;
+
+  static constexpr auto list() {
+    using Row = IterationFields;
+    return std::tuple{
+        Field{"iteration", &Row::iteration},
+        Field{"score", &Row::score},
+        Field{"begin", &Row::begin, Absent::null},
+        Field{"end", &Row::end, Absent::null},
+        Field{"nodes", &Row::nodes},
+        Field{"events", &Row::events},
+    };
+  }
+};
+
+struct AgentFields {
+  std::string agent, address, software, shedding;
+  bool connected = false, lost = false, fleet_key = false;
+  std::uint64_t files = 0, batches_in_flight = 0, batches_held = 0, bytes_held = 0;
+  std::optional<TimeMs> heard;
+  std::optional<std::int64_t> offset_ms, delay_ms;
+
+  static constexpr auto list() {
+    using Row = AgentFields;
+    return std::tuple{
+        Field{"agent", &Row::agent},
+        Field{"address", &Row::address},
+        Field{"software", &Row::software},
+        Field{"connected", &Row::connected},
+        Field{"lost", &Row::lost},
+        Field{"fleet_key", &Row::fleet_key},
+        Field{"files", &Row::files},
+        Field{"batches_in_flight", &Row::batches_in_flight},
+        Field{"batches_held", &Row::batches_held},
+        Field{"bytes_held", &Row::bytes_held},
+        Field{"shedding", &Row::shedding},
+        Field{"heard", &Row::heard, Absent::null},
+        Field{"offset_ms", &Row::offset_ms, Absent::null},
+        Field{"delay_ms", &Row::delay_ms, Absent::null},
+    };
+  }
+};
+
+/// A stored report, without the report.
+struct SnapshotFields {
+  std::string id, job, why, who, state;
+  TimeMs at{};
+
+  static constexpr auto list() {
+    using Row = SnapshotFields;
+    return std::tuple{
+        Field{"id", &Row::id},   Field{"job", &Row::job}, Field{"at", &Row::at},
+        Field{"why", &Row::why}, Field{"who", &Row::who}, Field{"state", &Row::state},
+    };
+  }
+};
+
+/// Without report and evidence, which follow as they are stored.
+struct IncidentFields {
+  std::string id, job, status, state;
+  std::int64_t attempt = 0;
+  TimeMs opened{}, updated{};
+  std::optional<TimeMs> resolved;
+
+  static constexpr auto list() {
+    using Row = IncidentFields;
+    return std::tuple{
+        Field{"id", &Row::id},           Field{"job", &Row::job},
+        Field{"attempt", &Row::attempt}, Field{"status", &Row::status},
+        Field{"state", &Row::state},     Field{"opened", &Row::opened},
+        Field{"updated", &Row::updated}, Field{"resolved", &Row::resolved, Absent::null},
+    };
+  }
+};
+
+/// Calls `visit(field, row.member)` for each field of the row, in the order of the list.
+template <class Row, class Visit>
+void for_each_field(Row& row, Visit visit) {
+  std::apply([&](const auto&... field) { (visit(field, row.*(field.member)), ...); }, Row::list());
+}
+
+}  // namespace l4::rows
