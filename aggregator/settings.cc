@@ -8,7 +8,7 @@
 #include <string_view>
 #include <thread>
 
-#include "aggregator/alert_settings.h"
+#include "aggregator/alert/settings.h"
 #include "common/base/config_values.h"
 #include "common/wire/zmq/endpoint.h"
 
@@ -154,7 +154,7 @@ void read_all(ConfigTable& root, const std::filesystem::path& file, Settings& se
   read_one("detect", [&](ConfigTable& detect) { read_detect(detect, file, settings); });
   read_one("store", [&](ConfigTable& store) { read_store(store, file, live); });
   read_one("faults", [&](ConfigTable& faults) { read_faults(faults, file, live); });
-  read_one("alerts", [&](ConfigTable& alerts) { read_alerts(alerts, file, live.alerts); });
+  read_one("alerts", [&](ConfigTable& alerts) { alert::read_settings(alerts, file, live.alerts); });
   read_one("lines", [&](ConfigTable& lines) { read_lines(lines, live.lines); });
   read_one("pool", [&](ConfigTable& pool) { read_pool(pool, live.pool); });
   read_one("log", [&](ConfigTable& log) { read_log(log, settings); });

@@ -64,7 +64,8 @@ ALLOWED = {
     "aggregator/watch": COMMON + [
         "common/saved", "aggregator/job", "aggregator/diagnose", "aggregator/detect/hang",
         "aggregator/detect/evidence"],
-    "aggregator/alert": ["common/base", "aggregator/serve", "aggregator/store"],
+    "aggregator/alert": ["common/base", "common/http/url.h", "aggregator/serve",
+                         "aggregator/store"],
     "aggregator/pool": COMMON + ["aggregator/job", "aggregator/store", "aggregator/diagnose",
                                  "aggregator/serve"],
     "aggregator/scoring": COMMON + [

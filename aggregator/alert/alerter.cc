@@ -10,12 +10,12 @@
 namespace l4::alert {
 namespace {
 
-/// That of `[alerts] webhook` is the first.
+/// The sink of `[alerts] webhook` comes first.
 std::vector<SinkOptions> all_sinks(const AlerterOptions& options) {
   std::vector<SinkOptions> sinks;
   if (!options.webhook.empty()) {
     SinkOptions& sink = sinks.emplace_back();
-    sink.name = kWebhook;
+    sink.name = kDefaultSink;
     sink.url = options.webhook;
     sink.ca = options.ca;
     sink.timeout = options.timeout;
@@ -25,45 +25,48 @@ std::vector<SinkOptions> all_sinks(const AlerterOptions& options) {
   return sinks;
 }
 
-Known known_of(const std::vector<SinkOptions>& sinks) {
-  Known known;
-  for (const SinkOptions& sink : sinks) known.emplace(sink.name, name(sink.kind));
+KnownSinks known_of(const std::vector<SinkOptions>& sinks) {
+  KnownSinks known;
+  for (const SinkOptions& sink : sinks) known.emplace(sink.name, sink.kind->name);
   return known;
 }
 
-bool is_known(const Known& known, const SinkOptions& sink) {
+bool is_known(const KnownSinks& known, const SinkOptions& sink) {
   const auto at = known.find(sink.name);
-  return at != known.end() && at->second == name(sink.kind);
+  return at != known.end() && at->second == sink.kind->name;
 }
 
 }  // namespace
 
 Alerter::Alerter(AlerterOptions options, store::Database& database, Hooks hooks,
-                 const std::vector<Alert>& standing)
+                 const std::vector<Alert>& open)
     : impl_(std::make_unique<Impl>(std::move(options), database, std::move(hooks))) {
   Impl& impl = *impl_;
-  for (const Alert& alert : standing) impl.note_standing(alert, false, alert.at);
-  impl.gone.clear();
-  impl.recall_owed();
-  const std::vector<SinkOptions> sinks = all_sinks(impl.options);
-  // Without a word of earlier sinks these are the ones that there were.
-  const Known before = impl.remembered().value_or(known_of(sinks)), wanted = known_of(sinks);
+  std::vector<SinkOptions> sinks;
+  {
+    const MutexLock lock(impl.mutex);
+    for (const Alert& alert : open) impl.note_open(alert, false, alert.at);
+    impl.gone.clear();
+    impl.restore_owed();
+    sinks = all_sinks(impl.options);
+  }
+  // If the database has no list of earlier sinks, the sinks were the same.
+  const KnownSinks before = impl.load_known().value_or(known_of(sinks)), wanted = known_of(sinks);
   for (const std::string& sink : database.sinks().value_or(std::vector<std::string>{}))
     if (const auto at = before.find(sink);
         !wanted.contains(sink) || (at != before.end() && at->second != wanted.at(sink)))
       impl.drop(sink, "alerts to " + sink, 0);
   {
-    const std::lock_guard lock(impl.mutex);
+    const MutexLock lock(impl.mutex);
     const TimeMs now = impl.hooks.now();
     std::vector<Outlet> made;
-    for (const SinkOptions& sink : sinks)
-      impl.put_in_place(sink, !is_known(before, sink), made, now);
+    for (const SinkOptions& sink : sinks) impl.install(sink, !is_known(before, sink), made, now);
     impl.outlets = std::move(made);
-    impl.tell_owed(now);
-    impl.remember(now);
+    impl.send_owed(now);
+    impl.save_known(now);
     static_cast<void>(impl.write(nullptr));
   }
-  if (impl.outlets.empty()) return;
+  if (sinks.empty()) return;
   const auto marks = database.due(kBlindMark, TimeMs::max(), kMarksMax);
   for (const store::Alert& mark : marks.value_or(std::vector<store::Alert>{})) {
     Alert over;
@@ -75,53 +78,54 @@ Alerter::Alerter(AlerterOptions options, store::Database& database, Hooks hooks,
   }
 }
 
-/// All at once: each may wait for an answer for some seconds.
+/// Stops all senders at once: each may wait for an answer for some seconds.
 Alerter::~Alerter() {
+  const MutexLock lock(impl_->mutex);
   for (const Outlet& outlet : impl_->outlets) outlet.sender->stop();
 }
 
-/// Who leaves is waited for without the lock: alerts go on meanwhile.
+/// Waits for removed senders without the lock, so that alerts go on meanwhile.
 void Alerter::set(AlerterOptions options) {
   Impl& impl = *impl_;
   const std::vector<SinkOptions> sinks = all_sinks(options);
-  std::vector<Outlet> leaving = impl.take_out(known_of(sinks));
+  std::vector<Outlet> leaving = impl.remove_outlets(known_of(sinks));
   for (const Outlet& outlet : leaving) outlet.sender->stop();  // all at once
   for (Outlet& outlet : leaving) {
     const std::uint64_t in_memory = outlet.sender->stats().in_memory;
     outlet.sender.reset();
-    impl.drop(outlet.sink.name, called(outlet.sink), in_memory);
+    impl.drop(outlet.sink.name, log_name(outlet.sink), in_memory);
   }
-  const std::lock_guard lock(impl.mutex);
+  const MutexLock lock(impl.mutex);
   const TimeMs now = impl.hooks.now();
   impl.options = std::move(options);
   std::vector<Outlet> made;
-  for (const SinkOptions& sink : sinks) impl.put_in_place(sink, true, made, now);
+  for (const SinkOptions& sink : sinks) impl.install(sink, true, made, now);
   impl.outlets = std::move(made);
-  impl.tell_owed(now);
-  impl.remember(now);
+  impl.send_owed(now);
+  impl.save_known(now);
   static_cast<void>(impl.write(nullptr));
 }
 
-/// Which sinks there were, as of the database; nothing if it says nothing.
-std::optional<Known> Alerter::Impl::remembered() {
+/// The sinks of the last run, if the database has a list of them.
+std::optional<KnownSinks> Alerter::Impl::load_known() {
   const auto stored = database.due(kSinksMark, TimeMs::max(), 1);
   if (!stored || stored->empty()) return {};
-  Known known;
+  KnownSinks known;
   std::istringstream text(stored->front().content);
   for (std::string sink, kind; text >> sink >> kind;) known.emplace(sink, kind);
   return known;
 }
 
-void Alerter::Impl::remember(TimeMs now) {
+void Alerter::Impl::save_known(TimeMs now) {
   std::string text;
   for (const Outlet& outlet : outlets)
-    text += fmt::format("{} {}\n", outlet.sink.name, name(outlet.sink.kind));
+    text += fmt::format("{} {}\n", outlet.sink.name, outlet.sink.kind->name);
   mark(kSinksMark, "all", text.empty() ? "\n" : text, now);
 }
 
-/// Those that are not wanted any more; nothing is queued for them from now on.
-std::vector<Outlet> Alerter::Impl::take_out(const Known& wanted) {
-  const std::lock_guard lock(mutex);
+/// Removes and returns the outlets of unwanted sinks; no alert is queued for them from now on.
+std::vector<Outlet> Alerter::Impl::remove_outlets(const KnownSinks& wanted) {
+  const MutexLock lock(mutex);
   std::vector<Outlet> leaving;
   for (Outlet& outlet : outlets) {
     if (is_known(wanted, outlet.sink)) continue;
@@ -135,24 +139,24 @@ std::vector<Outlet> Alerter::Impl::take_out(const Known& wanted) {
   return leaving;
 }
 
-void Alerter::Impl::drop(const std::string& sink, const std::string& called,
+void Alerter::Impl::drop(const std::string& sink, const std::string& log_name,
                          std::uint64_t in_memory) {
   const auto stored = database.drop_sink(sink);
   if (!stored) {
-    hooks.log(fmt::format("{}: taken out; what waits for it stays in the database: {}", called,
+    hooks.log(fmt::format("{}: taken out; what waits for it stays in the database: {}", log_name,
                           stored.error().text()));
     return;
   }
   const std::uint64_t all = *stored + in_memory;
   hooks.log(
-      fmt::format("{}: taken out; alerts that waited for it and are dropped: {}", called, all));
-  const std::lock_guard lock(mutex);
+      fmt::format("{}: taken out; alerts that waited for it and are dropped: {}", log_name, all));
+  const MutexLock lock(mutex);
   counts.dropped += all;
 }
 
-/// The outlet of before moves to `made`, or a new one is made.
-void Alerter::Impl::put_in_place(const SinkOptions& sink, bool is_new, std::vector<Outlet>& made,
-                                 TimeMs now) {
+/// Moves the outlet of the sink from `outlets` to `made`, or makes a new one there.
+void Alerter::Impl::install(const SinkOptions& sink, bool is_new, std::vector<Outlet>& made,
+                            TimeMs now) {
   const auto at =
       std::ranges::find(outlets, sink.name, [](const Outlet& outlet) { return outlet.sink.name; });
   if (at != outlets.end()) {
@@ -162,18 +166,18 @@ void Alerter::Impl::put_in_place(const SinkOptions& sink, bool is_new, std::vect
     const SinkOptions before = std::exchange(outlet.sink, sink);
     outlet.sender->set(sink, options.sender);
     if (outlet.storm) outlet.storm->set(options.storm);
-    return tell_standing(outlet, &before, now);
+    return send_open(outlet, &before, now);
   }
   Outlet& outlet = made.emplace_back();
   outlet.sink = sink;
   outlet.sender = std::make_unique<Sender>(sink, options.sender, database, hooks);
-  if (sink.groups && !groups_itself(sink.kind))
+  if (sink.groups && !sink.kind->groups_itself)
     outlet.storm = std::make_unique<Storm>(options.storm);
-  bring_back(outlet);
-  if (is_new) tell_standing(outlet, nullptr, now);
+  restore_storms(outlet);
+  if (is_new) send_open(outlet, nullptr, now);
 }
 
-void Alerter::Impl::bring_back(Outlet& outlet) {
+void Alerter::Impl::restore_storms(Outlet& outlet) {
   if (!outlet.storm) return;
   const auto marks = database.due(outlet.sink.name + kStormMark, TimeMs::max(), kMarksMax);
   for (const store::Alert& mark : marks.value_or(std::vector<store::Alert>{}))
@@ -183,13 +187,13 @@ void Alerter::Impl::bring_back(Outlet& outlet) {
 Result<void> Alerter::send(const Alert& alert, const store::Incident* incident) {
   Impl& impl = *impl_;
   const TimeMs now = impl.hooks.now();
-  const std::lock_guard lock(impl.mutex);
-  const Alert judged = impl.as_told(alert);
+  const MutexLock lock(impl.mutex);
+  const Alert judged = impl.as_sent(alert);
   const Silence* silence = impl.silence_of(judged, now);
   impl.hooks.log(silence == nullptr ? to_line(alert)
                                     : fmt::format("silenced until {}: {}",
                                                   to_rfc3339(silence->until), to_line(alert)));
-  impl.note_standing(alert, silence != nullptr, now);
+  impl.note_open(alert, silence != nullptr, now);
   ++impl.counts.alerts;
   if (silence != nullptr) ++impl.counts.silenced;
   for (Outlet& outlet : impl.outlets) impl.route(outlet, alert, judged, silence != nullptr, now);
@@ -199,10 +203,10 @@ Result<void> Alerter::send(const Alert& alert, const store::Incident* incident) 
   return impl.write(incident);
 }
 
-void Alerter::look() {
-  const std::lock_guard lock(impl_->mutex);
+void Alerter::poll() {
+  const MutexLock lock(impl_->mutex);
   const TimeMs now = impl_->hooks.now();
-  impl_->tell_owed(now);
+  impl_->send_owed(now);
   impl_->refresh(now);
   static_cast<void>(impl_->write(nullptr));
 }
@@ -210,12 +214,12 @@ void Alerter::look() {
 void Alerter::Impl::route(Outlet& outlet, const Alert& alert, const Alert& judged, bool silenced,
                           TimeMs now) {
   const SinkOptions& sink = outlet.sink;
-  const bool alone = takes(sink, judged);
+  const bool alone = accepts(sink, judged);
   const bool together =
-      outlet.storm && !alert.incident.empty() && takes(sink, judged, Topic::storm);
+      outlet.storm && !alert.incident.empty() && accepts(sink, judged, Topic::storm);
   if (!alone && !together) return;
-  // Where an alert stands open until its end is told, it may be one of before the silence.
-  if (silenced && !(ends_always(sink.kind) && is_over(alert))) return;
+  // A sink that holds alerts open may hold this one since before the silence.
+  if (silenced && !(sink.kind->holds_open && is_over(alert))) return;
   if (!outlet.storm) return queue(sink, alert, now, now);
   const Storm::Decision decision = outlet.storm->decide(alert, now);
   if (decision.alone && alone) queue(sink, alert, now, now);
@@ -226,13 +230,13 @@ void Alerter::Impl::route(Outlet& outlet, const Alert& alert, const Alert& judge
 }
 
 void Alerter::Impl::queue(const SinkOptions& sink, const Alert& alert, TimeMs due, TimeMs now) {
-  store::Alert row{0, sink.name, key(alert), body(sink.kind, alert, options.source), now, due, 0};
-  row.lasts = is_told_again(sink.kind) && !is_over(alert) && alert.kind != Kind::name_twice;
-  row.replaces = is_told_again(sink.kind) || alert.kind == Kind::storm;
+  store::Alert row{0, sink.name, key(alert), sink.kind->body(alert, options.source), now, due, 0};
+  row.lasts = sink.kind->repeats && !is_over(alert) && alert.kind != Kind::name_twice;
+  row.replaces = sink.kind->repeats || alert.kind == Kind::storm;
   rows.push_back(std::move(row));
 }
 
-/// An empty content takes it away.
+/// Sets a mark; an empty content removes it.
 void Alerter::Impl::mark(const std::string& sink, const std::string& key, std::string content,
                          TimeMs now) {
   if (content.empty()) {
@@ -259,12 +263,12 @@ Result<void> Alerter::Impl::write(const store::Incident* incident) {
 }
 
 std::string Alerter::source() const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   return impl_->options.source;
 }
 
 AlerterStats Alerter::stats() const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   AlerterStats counts = impl_->counts;
   for (const Outlet& outlet : impl_->outlets) {
     const SinkStats sink = outlet.sender->stats();

@@ -1,13 +1,13 @@
-// Sends alerts: a line to the log at once, and to each sink in its form, again until it arrived.
+// Sends alerts: logs each one at once, and delivers it to each sink, with retries until it arrived.
 //
-// Flow: any thread calls send(); what sinks must get is written to the database before that
-// returns, so it is sent after a restart, too (at least once), by a Sender for each. What is
-// silenced is in the log alone until the silence ends: what stands open then is told. Many
-// incidents at once are told together where a sink does not group them itself (storm.h). Where the
-// database takes nothing, alerts wait in memory, bounded. The database bounds what waits there, in
-// number and age. Which sinks there are is remembered there, too: one that is new, by set() or by a
-// start, is told what stands open (256 incidents, the newest), and what waits for one that is gone
-// is dropped, counted in the log.
+// Flow: any thread calls send(), which writes one row for each sink to the database before it
+// returns; one Sender for each sink delivers the rows at least once, also after a restart. A
+// silenced alert is only logged; when the silence ends, the alerts that are still open are sent.
+// Many incidents at once are sent together to a sink that does not group them itself (storm.h).
+// While the database refuses rows, they wait in memory, bounded; the database bounds its rows in
+// number and age. The database also stores the list of sinks. A new sink, after set() or a start,
+// gets the open alerts (the newest 256); the waiting rows of a removed sink are dropped, and the
+// log says how many.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@
 namespace l4::alert {
 
 struct Silence {
-  Match match;
+  AlertFilter filter;
   TimeMs until{};
 };
 
 struct AlerterOptions {
-  std::string webhook;  ///< URL of a sink called "webhook" that takes everything; empty: none
-  std::filesystem::path ca{};  ///< as of a sink, for the webhook
-  Millis timeout{3'000};       ///< likewise
+  std::string webhook;  ///< URL of a sink called "webhook" that accepts every alert; empty: none
+  std::filesystem::path ca{};  ///< SinkOptions::ca of the webhook
+  Millis timeout{3'000};       ///< SinkOptions::timeout of the webhook
   std::string source = "l4-aggregator";
   std::vector<SinkOptions> sinks;
   std::vector<Silence> silences;
@@ -41,7 +41,7 @@ struct AlerterOptions {
 
 struct AlerterStats {
   std::uint64_t alerts = 0, silenced = 0, grouped = 0;
-  std::uint64_t posted = 0, failures = 0, dropped = 0;  ///< of all sinks
+  std::uint64_t posted = 0, failures = 0, dropped = 0;  ///< over all sinks
   std::uint64_t waiting = 0;                            ///< in memory
   std::vector<SinkStats> sinks;
 };
@@ -51,24 +51,24 @@ class Alerter {
   using Post = alert::Post;
   using Hooks = alert::Hooks;
 
-  static constexpr std::size_t kStandingMax = 256;
+  static constexpr std::size_t kOpenMax = 256;
 
-  /// The database outlives this. Starts a thread for each sink. `standing`: incidents that are open
-  /// already, as alerts that open them.
+  /// The database outlives this. Starts a thread for each sink. `open`: for each incident that is
+  /// open already, the alert that opened it.
   Alerter(AlerterOptions options, store::Database& database, Hooks hooks,
-          const std::vector<Alert>& standing = {});
+          const std::vector<Alert>& open = {});
   ~Alerter();
   Alerter(const Alerter&) = delete;
   Alerter& operator=(const Alerter&) = delete;
 
-  /// With the incident that it tells of, if there is one: what is to be sent and the incident are
-  /// stored together or not at all. Error: they are not; the alert is sent from memory.
+  /// Stores the rows of the alert and the incident that it reports, if there is one, in one
+  /// transaction. Error: neither is stored; the alert is sent from memory.
   Result<void> send(const Alert& alert, const store::Incident* incident = nullptr);
-  /// Other sinks, silences and times from now on. A sink of the same name and kind keeps what waits
-  /// for it. Waits for the tries under way at sinks that are gone. Of one thread.
+  /// Changes sinks, silences and times. A sink of the same name and kind keeps its waiting rows.
+  /// Waits for the current tries of removed sinks. Called by one thread at a time.
   void set(AlerterOptions options);
-  /// Tells what stands open and is silenced no more; to be called every second or so.
-  void look();
+  /// Sends the open alerts whose silence has ended. To be called about every second.
+  void poll();
   std::string source() const;
   AlerterStats stats() const;
 

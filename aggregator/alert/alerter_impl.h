@@ -1,20 +1,21 @@
-// The parts of Alerter. Private to this room: alerter.cc makes and sends, alerter_standing.cc knows
-// what stands open and what is silenced.
+// The parts of Alerter. Private to this room: alerter.cc makes and sends, alerter_open.cc knows
+// which alerts are open and which are silenced.
 #pragma once
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "aggregator/alert/alerter.h"
+#include "aggregator/alert/sink_kind.h"
+#include "common/base/mutex.h"
 
 namespace l4::alert {
 
-// Rows that are for no sink: what has to be known after a restart. No sink's name has a slash.
+// Rows for no sink: state that a restart needs. The name of a sink has no slash.
 inline constexpr auto kBlindMark = "/blind", kStormMark = "/storm", kSinksMark = "/sinks",
                       kSilencedMark = "/silenced";
 inline constexpr std::size_t kMarksMax = 16;
@@ -22,51 +23,58 @@ inline constexpr std::size_t kMarksMax = 16;
 struct Outlet {
   SinkOptions sink;
   std::unique_ptr<Sender> sender;
-  std::unique_ptr<Storm> storm;  ///< null where the sink groups by itself, or must not
+  std::unique_ptr<Storm> storm;  ///< null if the sink groups by itself or must not group
 };
 
-/// What is open, as it was told last, or would have been.
-struct Standing {
-  Alert alert;
-  bool told = false;  ///< at some time
-  bool owed = false;  ///< its news came in a silence
-  TimeMs queued{};    ///< last
+/// An alert that is open.
+struct OpenAlert {
+  Alert alert;        ///< as it was last sent, or would have been without the silence
+  bool sent = false;  ///< at any time
+  bool owed = false;  ///< its latest news came during a silence
+  TimeMs queued{};    ///< when it was last queued
 };
 
-/// By these it is known whether a sink is the one from before.
-using Known = std::map<std::string, std::string>;  ///< kind, by name
+/// The kind of each sink by its name: a sink of the same name and kind is the same sink.
+using KnownSinks = std::map<std::string, std::string>;
 
 struct Alerter::Impl {
   Impl(AlerterOptions given, store::Database& stored, Hooks outside)
-      : options(std::move(given)), database(stored), hooks(std::move(outside)) {}
+      : database(stored), hooks(std::move(outside)), options(std::move(given)) {}
 
-  std::optional<Known> remembered();
-  void remember(TimeMs now);
-  std::vector<Outlet> take_out(const Known& wanted);
-  void drop(const std::string& sink, const std::string& called, std::uint64_t in_memory);
-  void put_in_place(const SinkOptions& sink, bool is_new, std::vector<Outlet>& made, TimeMs now);
-  void bring_back(Outlet& outlet);
-  void note_standing(const Alert& alert, bool silenced, TimeMs now);
-  void recall_owed();
-  void tell_owed(TimeMs now);
-  void refresh(TimeMs now);
-  Alert as_told(const Alert& alert) const;
-  void tell_standing(Outlet& outlet, const SinkOptions* before, TimeMs now);
-  const Silence* silence_of(const Alert& alert, TimeMs now) const;
-  void route(Outlet& outlet, const Alert& alert, const Alert& judged, bool silenced, TimeMs now);
-  void queue(const SinkOptions& sink, const Alert& alert, TimeMs due, TimeMs now);
-  void mark(const std::string& sink, const std::string& key, std::string content, TimeMs now);
-  Result<void> write(const store::Incident* incident);
+  std::optional<KnownSinks> load_known();
+  void save_known(TimeMs now) L4_REQUIRES(mutex);
+  std::vector<Outlet> remove_outlets(const KnownSinks& wanted) L4_EXCLUDES(mutex);
+  void drop(const std::string& sink, const std::string& log_name, std::uint64_t in_memory)
+      L4_EXCLUDES(mutex);
+  void install(const SinkOptions& sink, bool is_new, std::vector<Outlet>& made, TimeMs now)
+      L4_REQUIRES(mutex);
+  void restore_storms(Outlet& outlet);
+  void note_open(const Alert& alert, bool silenced, TimeMs now) L4_REQUIRES(mutex);
+  void restore_owed() L4_REQUIRES(mutex);
+  void send_owed(TimeMs now) L4_REQUIRES(mutex);
+  void refresh(TimeMs now) L4_REQUIRES(mutex);
+  Alert as_sent(const Alert& alert) const L4_REQUIRES(mutex);
+  void send_open(Outlet& outlet, const SinkOptions* before, TimeMs now) L4_REQUIRES(mutex);
+  const Silence* silence_of(const Alert& alert, TimeMs now) const L4_REQUIRES(mutex);
+  void route(Outlet& outlet, const Alert& alert, const Alert& judged, bool silenced, TimeMs now)
+      L4_REQUIRES(mutex);
+  void queue(const SinkOptions& sink, const Alert& alert, TimeMs due, TimeMs now)
+      L4_REQUIRES(mutex);
+  void mark(const std::string& sink, const std::string& key, std::string content, TimeMs now)
+      L4_REQUIRES(mutex);
+  Result<void> write(const store::Incident* incident) L4_REQUIRES(mutex);
 
-  AlerterOptions options;
   store::Database& database;
   const Hooks hooks;
-  mutable std::mutex mutex;
-  std::vector<store::Alert> rows;                         ///< of the alert that is being sent
-  std::vector<std::pair<std::string, std::string>> gone;  ///< marks that it takes away
-  std::map<std::string, Standing> standing;               ///< by key
-  AlerterStats counts;                                    ///< and of sinks that are gone
-  std::vector<Outlet> outlets;                            // last: their threads end first
+  mutable Mutex mutex;
+  AlerterOptions options L4_GUARDED_BY(mutex);
+  /// Rows of the alert that is being sent.
+  std::vector<store::Alert> rows L4_GUARDED_BY(mutex);
+  /// Marks that this alert removes.
+  std::vector<std::pair<std::string, std::string>> gone L4_GUARDED_BY(mutex);
+  std::map<std::string, OpenAlert> open L4_GUARDED_BY(mutex);  ///< by key
+  AlerterStats counts L4_GUARDED_BY(mutex);                    ///< with those of removed sinks
+  std::vector<Outlet> outlets L4_GUARDED_BY(mutex);            // last: their threads end first
 };
 
 }  // namespace l4::alert

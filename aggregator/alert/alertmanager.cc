@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <iterator>
 
@@ -33,7 +34,7 @@ std::string_view alert_name(const Alert& alert) {
   return "L4JobFailure";
 }
 
-/// As of the rules for Prometheus: a heading of the manual.
+/// A heading of the manual, as in the rules for Prometheus.
 std::string runbook(const Alert& alert) {
   std::string heading(alert_name(alert));
   std::ranges::transform(heading, heading.begin(),
@@ -41,8 +42,8 @@ std::string runbook(const Alert& alert) {
   return "docs/OPERATIONS.md#" + heading;
 }
 
-void put_labels(serve::JsonWriter& json, const Alert& alert, Severity severity,
-                const std::string& source) {
+void write_labels(serve::JsonWriter& json, const Alert& alert, Severity severity,
+                  const std::string& source) {
   json.key("labels").open('{').member("alertname", alert_name(alert));
   json.member("severity", name(severity)).member("source", source);
   if (!alert.incident.empty()) json.member("incident", alert.incident);
@@ -52,19 +53,19 @@ void put_labels(serve::JsonWriter& json, const Alert& alert, Severity severity,
   json.close('}');
 }
 
-void put_annotations(serve::JsonWriter& json, const Alert& alert) {
+void write_annotations(serve::JsonWriter& json, const Alert& alert) {
   json.key("annotations").open('{');
   for (const auto& [key, text] : details(alert)) json.member(key, text);
   json.member("runbook", runbook(alert));
   json.close('}');
 }
 
-/// The alert of that severity has ended; it need not have been.
+/// Ends the alert of that severity, whether or not there was one.
 std::string ended(const Alert& alert, Severity severity, const std::string& source) {
   serve::JsonWriter json;
   json.open('{');
-  put_labels(json, alert, severity, source);
-  put_annotations(json, alert);
+  write_labels(json, alert, severity, source);
+  write_annotations(json, alert);
   json.member("endsAt", alert.at).close('}');
   return json.take();
 }
@@ -72,13 +73,32 @@ std::string ended(const Alert& alert, Severity severity, const std::string& sour
 std::string begun(const Alert& alert, const std::string& source) {
   serve::JsonWriter json;
   json.open('{');
-  put_labels(json, alert, severity(alert), source);
-  put_annotations(json, alert);
+  write_labels(json, alert, severity(alert), source);
+  write_annotations(json, alert);
   json.member("startsAt", std::min(alert.since.value_or(alert.at), alert.at)).close('}');
   return json.take();
 }
 
+constexpr std::array<std::string_view, 2> kAlertmanagerKeys{"url", "ca"};
+
+void join_alerts(const SinkOptions& sink, const std::vector<std::string>& stored,
+                 Request& request) {
+  request.url = alertmanager_url(sink.url);
+  request.body = fmt::format("[{}]", fmt::join(stored, ", "));
+}
+
 }  // namespace
+
+constinit const SinkKind kAlertmanager{
+    .name = "alertmanager",
+    .repeats = true,
+    .holds_open = true,
+    .groups_itself = true,
+    .keys = kAlertmanagerKeys,
+    .read = read_address,
+    .body = to_alertmanager,
+    .complete = join_alerts,
+};
 
 std::string to_alertmanager(const Alert& alert, const std::string& source) {
   std::string text;

@@ -1,20 +1,22 @@
-// Alerts as Prometheus Alertmanager's API v2 takes them (POST /api/v2/alerts).
+// Alerts as Prometheus Alertmanager's API v2 expects them (POST /api/v2/alerts).
 //
-// Labels are what an alert is known by, so they hold what never changes while an incident lasts;
-// all else is an annotation. Severity may change: the alert with the other one ends then. Nothing
-// open says when it ends: Alertmanager ends it where it is not sent again (`resolve_timeout`).
-// Stored are the objects, without the brackets of the array. Pure functions.
+// Labels identify an alert, so they hold what never changes while an incident lasts; all else is an
+// annotation. Severity may change: the alert with the former severity ends then. An open alert has
+// no end time: Alertmanager ends it when it is no longer sent (`resolve_timeout`). The objects are
+// stored without the brackets of the array. Pure functions.
 #pragma once
 
 #include <string>
 
-#include "aggregator/alert/alert.h"
+#include "aggregator/alert/sink_kind.h"
 
 namespace l4::alert {
 
+extern const SinkKind kAlertmanager;
+
 std::string to_alertmanager(const Alert& alert, const std::string& source);
 
-/// Of the API; `url` is that of Alertmanager, or already the whole.
+/// The URL of the API; `url` is that of Alertmanager, or already the whole.
 std::string alertmanager_url(std::string url);
 
 }  // namespace l4::alert

@@ -1,6 +1,6 @@
-// What an alert says, as short texts that every service can take.
+// The content of an alert as short texts that every service accepts.
 //
-// Texts of jobs are made harmless (no control characters) and cut. Pure functions.
+// Texts of jobs lose their control characters and are cut. Pure functions.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@
 
 namespace l4::alert {
 
-/// Harmless and at most `cells` wide.
+/// Without control characters, at most `cells` wide.
 std::string brief(std::string_view text, std::size_t cells);
 
 /// One line: the job, its state, the summary.
 std::string headline(const Alert& alert);
 
-/// What may change while an incident lasts, by its name; what is not known is left out.
+/// Names and texts of the facts that may change while an incident lasts; unknown ones are left
+/// out.
 std::vector<std::pair<std::string, std::string>> details(const Alert& alert);
 
 }  // namespace l4::alert

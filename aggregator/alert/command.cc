@@ -21,7 +21,7 @@
 namespace l4::alert {
 namespace {
 
-/// The text as a file in memory: whoever does not read it holds nobody up.
+/// The text as a file in memory: a command that does not read it blocks nobody.
 int file_of(std::string_view text) {
   const int file = ::memfd_create("alert", MFD_CLOEXEC);
   while (file >= 0 && !text.empty()) {
@@ -33,7 +33,7 @@ int file_of(std::string_view text) {
   return file;
 }
 
-/// 0, or the number of the error.
+/// Starts the command; returns 0 or an errno.
 int spawn(const std::vector<std::string>& command, int input, pid_t& child) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
@@ -65,9 +65,9 @@ int spawn(const std::vector<std::string>& command, int input, pid_t& child) {
   return failed;
 }
 
-/// True once it has ended; false if it has to be killed.
+/// Waits until the child has ended; false if it must be killed.
 bool ends(pid_t child, Millis timeout, const std::stop_token& stop) {
-  constexpr Millis kLookEvery{50};
+  constexpr Millis kPollEvery{50};
   const Descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (!stop.stop_requested()) {
@@ -76,8 +76,8 @@ bool ends(pid_t child, Millis timeout, const std::stop_token& stop) {
         seen.si_pid == child)
       return true;
     if (std::chrono::steady_clock::now() >= deadline) return false;
-    pollfd look{ended.number(), POLLIN, 0};
-    ::poll(&look, 1, static_cast<int>(kLookEvery.count()));
+    pollfd polled{ended.number(), POLLIN, 0};
+    ::poll(&polled, 1, static_cast<int>(kPollEvery.count()));
   }
   return false;
 }
@@ -95,7 +95,7 @@ Result<void> run_command(const std::vector<std::string>& command, std::string_vi
   pid_t child = 0;
   if (const int wrong = spawn(command, file.number(), child)) return failed(std::strerror(wrong));
   const bool ended = ends(child, timeout, stop);
-  ::kill(-child, SIGKILL);  // and whatever it left behind in its group
+  ::kill(-child, SIGKILL);  // with the processes that it left in its group
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -1,8 +1,8 @@
-// Running one command with an alert on its standard input, no longer than agreed.
+// Runs one command with an alert on its standard input, for a limited time.
 //
-// Blocking, on the thread of the caller. The command gets nothing of ours: no descriptors, no
-// signals' masks, and PATH alone as its environment. It is the leader of a process group, which is
-// killed as a whole when its time is over or `stop` is asked for. What it prints goes nowhere.
+// Blocking, on the thread of the caller. The command inherits no descriptors and no signal mask,
+// and its environment is PATH alone. It leads a process group, which is killed as a whole when the
+// time is over or a stop is requested. Its output is discarded.
 #pragma once
 
 #include <stop_token>
@@ -15,7 +15,7 @@
 
 namespace l4::alert {
 
-/// An Error unless it ends with 0 in time.
+/// An Error unless the command exits with 0 in time.
 Result<void> run_command(const std::vector<std::string>& command, std::string_view input,
                          Millis timeout, const std::stop_token& stop);
 

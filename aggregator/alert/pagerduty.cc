@@ -2,11 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "aggregator/alert/brief.h"
 #include "aggregator/serve/json_text.h"
 #include "common/base/hash.h"
 
 namespace l4::alert {
+namespace {
+
+constexpr std::array<std::string_view, 3> kPagerDutyKeys{"url", "ca", "key_file"};
+
+void read_pagerduty(SinkSettings& from, SinkOptions& sink) {
+  read_address(from, sink);
+  sink.secret = read_secret(from, "key_file");
+}
+
+void add_routing_key(const SinkOptions& sink, const std::vector<std::string>&, Request& request) {
+  request.body = with_routing_key(request.body, sink.secret);
+}
+
+}  // namespace
+
+constinit const SinkKind kPagerDuty{
+    .name = "pagerduty",
+    .holds_open = true,
+    .keys = kPagerDutyKeys,
+    .read = read_pagerduty,
+    .body = to_pagerduty,
+    .complete = add_routing_key,
+};
 
 std::string dedup_key(const Alert& alert, const std::string& source) {
   constexpr std::size_t kMost = 255, kHead = 200;

@@ -1,13 +1,15 @@
-// Alerts as PagerDuty's Events API v2 takes them: trigger, and resolve with the same dedup_key.
+// Alerts as PagerDuty's Events API v2 expects them: trigger, and resolve with the same dedup_key.
 //
-// What is stored has no routing key; it is put in when it is sent. Pure functions.
+// The stored event has no routing key; it is inserted when the event is sent. Pure functions.
 #pragma once
 
 #include <string>
 
-#include "aggregator/alert/alert.h"
+#include "aggregator/alert/sink_kind.h"
 
 namespace l4::alert {
+
+extern const SinkKind kPagerDuty;
 
 std::string to_pagerduty(const Alert& alert, const std::string& source);
 std::string with_routing_key(const std::string& event, const std::string& key);

@@ -3,20 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <random>
-#include <thread>
 #include <utility>
 
-#include "aggregator/alert/command.h"
+#include "aggregator/alert/sink_kind.h"
+#include "common/base/check.h"
+#include "common/base/mutex.h"
+#include "common/base/thread.h"
 
 namespace l4::alert {
 namespace {
 
 constexpr std::size_t kDueAtOnce = 16, kInOneRequest = 64;
-constexpr std::int64_t kTriesInOrder = 8;  ///< then it no longer holds up what came after it
+constexpr std::int64_t kTriesInOrder = 8;  ///< then an alert no longer holds up the later ones
 constexpr Millis kTrimEvery{60'000};
 constexpr Millis kStoredFor = std::chrono::days(7);
 
@@ -45,18 +45,18 @@ struct Sender::Impl {
   void send_due(const std::stop_token& stop);
   bool send_rows(const std::vector<store::Alert>& rows, const std::stop_token& stop);
   bool send(const std::vector<std::string>& contents, const std::stop_token& stop);
-  Result<unsigned> hand_over(const std::vector<std::string>& contents, const std::stop_token& stop);
+  Result<unsigned> deliver(const std::vector<std::string>& contents, const std::stop_token& stop);
   void note(bool arrived, const Result<unsigned>& status);
-  void look(TimeMs now);
+  void trim(TimeMs now);
   Millis pause();
-  /// Of one alert: what is said of it later takes its place.
+  /// True for the rows of one incident: its newest row replaces them.
   static auto is_of(const std::string& key) {
     return [key](const store::Alert& row) { return row.incident == key; };
   }
 
   store::Database& database;
   const Hooks hooks;
-  // Of the thread.
+  // Used by the thread alone.
   std::minstd_rand random;
   std::shared_ptr<const Target> to;
   std::int64_t failed_in_a_row = 0;
@@ -64,29 +64,29 @@ struct Sender::Impl {
   bool answered = false;  ///< the last failure was an answer
   TimeMs rests_until = TimeMs::min(), trimmed = TimeMs::min();
   std::size_t in_one_request = 1;
-  // Of all, under the mutex.
-  mutable std::mutex mutex;
-  std::condition_variable_any changed;
-  std::shared_ptr<const Target> next;
-  std::deque<store::Alert> waiting;  ///< what the database did not take; the ids are its own
-  std::int64_t kept = 0;
-  bool fresh = true;
-  SinkStats counts;
+  mutable Mutex mutex;
+  CondVar changed;
+  std::shared_ptr<const Target> next L4_GUARDED_BY(mutex);
+  /// Rows that the database refused; they have ids of their own.
+  std::deque<store::Alert> waiting L4_GUARDED_BY(mutex);
+  std::int64_t kept L4_GUARDED_BY(mutex) = 0;
+  bool fresh L4_GUARDED_BY(mutex) = true;
+  SinkStats counts L4_GUARDED_BY(mutex);
   std::jthread thread;
 };
 
 Sender::Sender(SinkOptions sink, SenderOptions options, store::Database& database, Hooks hooks)
     : impl_(std::make_unique<Impl>(Impl::Target{std::move(sink), options}, database,
                                    std::move(hooks))) {
-  impl_->thread =
-      std::jthread([impl = impl_.get()](const std::stop_token& stop) { impl->run(stop); });
+  impl_->thread = start_thread(
+      "alert-sender", [impl = impl_.get()](const std::stop_token& stop) { impl->run(stop); });
 }
 
 Sender::~Sender() = default;
 
 void Sender::set(SinkOptions sink, SenderOptions options) {
   auto made = std::make_shared<const Impl::Target>(Impl::Target{std::move(sink), options});
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   if (*impl_->next == *made) return;
   impl_->next = std::move(made);
   impl_->fresh = true;
@@ -94,14 +94,14 @@ void Sender::set(SinkOptions sink, SenderOptions options) {
 }
 
 void Sender::stored(const store::Alert& row) {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   if (row.replaces) std::erase_if(impl_->waiting, impl_->is_of(row.incident));
   impl_->fresh = true;
   impl_->changed.notify_all();
 }
 
 void Sender::keep(store::Alert row) {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   if (row.replaces) std::erase_if(impl_->waiting, impl_->is_of(row.incident));
   if (impl_->waiting.size() >= impl_->next->options.waiting_max) {
     impl_->waiting.pop_front();
@@ -118,7 +118,7 @@ void Sender::stop() {
 }
 
 SinkStats Sender::stats() const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   SinkStats counts = impl_->counts;
   counts.in_memory = static_cast<std::uint64_t>(std::ranges::count_if(
       impl_->waiting, [now = impl_->hooks.now()](const auto& row) { return row.due <= now; }));
@@ -127,41 +127,43 @@ SinkStats Sender::stats() const {
 }
 
 void Sender::Impl::run(const std::stop_token& stop) {
-  if (is_told_again(to->sink.kind)) in_one_request = kInOneRequest;
+  if (to->sink.kind->repeats) in_one_request = kInOneRequest;
   while (!stop.stop_requested()) {
     adopt();
     if (hooks.now() >= rests_until) {
       send_waiting(stop);
       send_due(stop);
     }
-    look(hooks.now());
-    std::unique_lock lock(mutex);
-    changed.wait_for(lock, stop, to->options.look_every, [&] { return fresh; });
+    trim(hooks.now());
+    MutexLock lock(mutex);
+    changed.wait_for(lock, stop, to->options.poll_every,
+                     [this]() L4_REQUIRES(mutex) { return fresh; });
     fresh = false;
   }
 }
 
-/// What was set holds from here on; trouble with what was before says nothing of it.
+/// Applies what set() has set; failures of the former target say nothing about the new one.
 void Sender::Impl::adopt() {
   {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (to == next) return;
     to = next;
   }
   failed_in_a_row = 0;
   rests_until = TimeMs::min();
-  static_cast<void>(database.hurry(to->sink.name, hooks.now()));  // else they come a little later
+  // A failure only means that these alerts are sent a little later.
+  static_cast<void>(database.hurry(to->sink.name, hooks.now()));
 }
 
-/// What is too much or too old goes, and what waits is counted.
-void Sender::Impl::look(TimeMs now) {
+/// Drops rows that are too many or too old, and counts the waiting ones.
+void Sender::Impl::trim(TimeMs now) {
   std::uint64_t gone = 0;
   if (trimmed == TimeMs::min() || now - trimmed >= kTrimEvery) {
     gone = database.trim(to->sink.name, to->options.stored_max, now - kStoredFor).value_or(0);
     trimmed = now;
   }
   const std::uint64_t due = database.waiting(to->sink.name, now).value_or(0);
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   counts.dropped += gone;
   counts.waiting = due;
 }
@@ -171,14 +173,14 @@ void Sender::Impl::send_waiting(const std::stop_token& stop) {
     store::Alert row;
     const TimeMs now = hooks.now();
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       const auto due =
           std::ranges::find_if(waiting, [&](const auto& one) { return one.due <= now; });
       if (due == waiting.end()) return;
       row = *due;
     }
     if (!send({row.content}, stop)) return;
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     const auto at = std::ranges::find(waiting, row.id, &store::Alert::id);
     if (at == waiting.end()) continue;
     if (row.lasts && row.created + to->options.again_for > now)
@@ -209,7 +211,7 @@ void Sender::Impl::send_due(const std::stop_token& stop) {
   }
 }
 
-/// False if nothing more is to be sent now.
+/// Sends the rows in one request; false if nothing more is to be sent now.
 bool Sender::Impl::send_rows(const std::vector<store::Alert>& rows, const std::stop_token& stop) {
   std::vector<std::string> contents;
   contents.reserve(rows.size());
@@ -221,31 +223,31 @@ bool Sender::Impl::send_rows(const std::vector<store::Alert>& rows, const std::s
                           : database.sent(row.id))
                    .has_value() &&
                stored;
-    return stored;  // else it would be sent at once again
+    return stored;  // otherwise the same row would be due again at once
   }
   if (stop.stop_requested()) return false;
   const bool refused = answered && rows.size() == 1 && rows[0].tries + 1 >= kTriesInOrder;
-  if (refused) {  // it goes its own way, and the others need not wait for it
+  if (refused) {  // it waits by itself, and the others go on
     static_cast<void>(database.failed(rows[0].id, hooks.now() + to->options.retry_most));
     rests_until = hooks.now();
     failed_in_a_row = 0;
     return true;
   }
-  if (answered) in_one_request = 1;  // one of them may be the reason
+  if (answered) in_one_request = 1;  // one of the rows may be the reason
   for (const store::Alert& row : rows)
     static_cast<void>(database.failed(row.id, std::max(row.due, rests_until)));
   return false;
 }
 
-/// True if it has arrived, else the sink rests.
+/// True if the request has arrived; otherwise the sink rests.
 bool Sender::Impl::send(const std::vector<std::string>& contents, const std::stop_token& stop) {
-  const auto status = hand_over(contents, stop);
+  const auto status = deliver(contents, stop);
   const bool arrived = status && *status >= 200 && *status < 300;
-  if (!arrived && stop.stop_requested()) return false;  // that was us
+  if (!arrived && stop.stop_requested()) return false;  // the stop interrupted it
   note(arrived, status);
   if (arrived) {
     failed_in_a_row = 0;
-    if (is_told_again(to->sink.kind)) in_one_request = kInOneRequest;
+    if (to->sink.kind->repeats) in_one_request = kInOneRequest;
     return true;
   }
   answered = status.has_value();
@@ -254,31 +256,31 @@ bool Sender::Impl::send(const std::vector<std::string>& contents, const std::sto
   return false;
 }
 
-Result<unsigned> Sender::Impl::hand_over(const std::vector<std::string>& contents,
-                                         const std::stop_token& stop) {
-  constexpr unsigned kFine = 200;
+Result<unsigned> Sender::Impl::deliver(const std::vector<std::string>& contents,
+                                       const std::stop_token& stop) {
   const SinkOptions& sink = to->sink;
-  const Request made = request(sink, contents);
-  if (sink.kind != SinkKind::exec) return hooks.post(made);
-  const auto done = run_command(sink.command, made.body, sink.timeout, stop);
-  if (!done) return std::unexpected(done.error());
-  return kFine;
+  L4_CHECK(contents.size() == 1 || sink.kind->repeats, "{} alerts in one request to {}",
+           contents.size(), sink.name);
+  const Request request = make_request(sink, contents);
+  if (sink.kind->deliver != nullptr) return sink.kind->deliver(sink, request, stop);
+  return hooks.post(request);
 }
 
-/// Trouble and its end are said once each.
+/// Logs the first failure and the first success after it.
 void Sender::Impl::note(bool arrived, const Result<unsigned>& status) {
   {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     ++(arrived ? counts.posted : counts.failures);
   }
   if (!arrived && !in_trouble)
-    hooks.log(fmt::format("{}: {}; tried again until it works", called(to->sink),
+    hooks.log(fmt::format("{}: {}; tried again until it works", log_name(to->sink),
                           status ? fmt::format("answered {}", *status) : status.error().text()));
-  if (arrived && in_trouble) hooks.log(fmt::format("{}: works again", called(to->sink)));
+  if (arrived && in_trouble) hooks.log(fmt::format("{}: works again", log_name(to->sink)));
   in_trouble = !arrived;
 }
 
-/// Doubled with each failure; somewhere in its upper half, so that many do not come at once.
+/// Doubles with each failure, and draws from the upper half so that many sinks do not retry at
+/// once.
 Millis Sender::Impl::pause() {
   constexpr std::int64_t kDoublings = 20;
   const auto factor = std::int64_t{1} << std::min(failed_in_a_row, kDoublings);

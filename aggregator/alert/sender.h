@@ -1,13 +1,13 @@
-// Brings the alerts of one sink there, again until they have arrived: one thread a sink.
+// Delivers the alerts of one sink and retries until they have arrived: one thread for each sink.
 //
-// Flow: Alerter writes rows to the database and tells of them by `stored`; what the database did
-// not take comes by `keep`, and what lasts is sent again from memory, too. The thread sends what is
-// due in the order in which it came. After a failure the whole sink rests, twice as long each time,
-// with jitter; one that is answered with an error again and again is put off so that it does not
-// hold up the others. What lasts is sent again each `again_every`, for at most `again_for` after
-// its last news. Bounds: `waiting_max` in memory, `stored_max` rows of a week; the oldest goes
-// first, counted. set() may put another address and other times in place while it runs: what waits
-// goes there.
+// Flow: Alerter writes rows to the database and calls `stored` for them; a row that the database
+// refused comes by `keep` and is sent from memory. The thread sends due alerts in the order in
+// which they came. After a failure the whole sink rests, twice as long each time, with jitter; an
+// alert that is answered with an error again and again is postponed so that it does not hold up the
+// others. An alert that lasts is sent again each `again_every`, for at most `again_for` after its
+// last news. Bounds: `waiting_max` alerts in memory, `stored_max` rows of a week; the oldest is
+// dropped first and counted. set() may change address and times while the thread runs: waiting
+// alerts go to the new address.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,6 @@
 
 namespace l4::alert {
 
-/// HTTP status, or why there is none; may wait some seconds. Anything but 2xx is tried again.
-using Post = std::function<Result<unsigned>(const Request& request)>;
-
 struct Hooks {
   Post post;
   std::function<void(const std::string&)> log;  ///< any thread
@@ -35,7 +32,7 @@ struct SenderOptions {
   std::size_t waiting_max = 256, stored_max = 10'000;
   Millis retry_first{1'000}, retry_most{300'000};
   Millis again_every{60'000}, again_for{std::chrono::days(1)};
-  Millis look_every{1'000};  ///< at the database, where nothing rings
+  Millis poll_every{1'000};  ///< the database, if nobody calls `stored`
   std::uint64_t seed = 0;    ///< of the jitter
   bool operator==(const SenderOptions&) const = default;
 };
@@ -43,7 +40,7 @@ struct SenderOptions {
 struct SinkStats {
   std::string sink;
   std::uint64_t posted = 0, failures = 0, dropped = 0;
-  std::uint64_t waiting = 0;  ///< due or tried in vain, as of its last look; and in memory
+  std::uint64_t waiting = 0;  ///< due or failed, as of the last poll of the database; and in memory
   std::uint64_t in_memory = 0;
 };
 
@@ -55,10 +52,11 @@ class Sender {
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
-  /// Of the same name and kind; holds from the next try on, which is made at once.
+  /// `sink` has the same name and kind. Applies from the next try on, which is made at once.
   void set(SinkOptions sink, SenderOptions options);
-  /// The row is in the database, and takes the place of what is kept, if it `replaces`.
+  /// The row is in the database. If it `replaces`, rows in memory of its incident are dropped.
   void stored(const store::Alert& row);
+  /// Sends the row from memory.
   void keep(store::Alert row);
   /// Asks the thread to end; the destructor waits for it.
   void stop();

@@ -1,59 +1,49 @@
-// The sinks of alerts: which alerts one takes, and the form in which it gets them.
+// The sinks of alerts: which alerts a sink accepts, and the request that carries them there.
 //
-// Flow: Alerter asks `takes` and stores `body`; Sender makes a request of what was stored, with
-// the secrets that are not stored. The kinds stand in one table in sink.cc. Bounds: texts of others
-// are cut. Pure functions, no state.
+// Flow: Alerter asks `accepts` and stores `SinkKind::body`; Sender makes a request of what was
+// stored, with the secrets that are not stored. sink_kind.h has the kinds. Bounds: texts that
+// others wrote are cut. Pure functions, no state.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "aggregator/alert/alert.h"
-#include "aggregator/alert/match.h"
+#include "aggregator/alert/filter.h"
+#include "common/base/error.h"
 
 namespace l4::alert {
 
-enum class SinkKind : std::uint8_t { alertmanager, webhook, slack, pagerduty, exec };
-inline constexpr std::size_t kSinkKinds = 5;
-std::string_view name(SinkKind kind);
+struct SinkKind;                 // sink_kind.h
+extern const SinkKind kWebhook;  // webhook.h
 
 struct SinkOptions {
   std::string name{};  ///< also of its rows in the database and of its metrics
-  SinkKind kind = SinkKind::webhook;
+  const SinkKind* kind = &kWebhook;
   std::string url{};
-  std::filesystem::path ca{};          ///< whom to believe over https; empty: as the system does
+  std::filesystem::path ca{};          ///< trusted authorities for https; empty: the system's
   std::string secret{};                ///< webhook: key of the signature; PagerDuty: routing key
   std::vector<std::string> command{};  ///< of exec
   Millis timeout{3'000};               ///< of one try: a post, or the program's run
   Severity severity_min = Severity::info;
-  std::vector<Match> matches{};  ///< one of them; empty: all
-  bool groups = true;            ///< many incidents at once are told together
+  std::vector<AlertFilter> filters{};  ///< one of them must match; none: all alerts do
+  bool groups = true;                  ///< many incidents at once are sent together
   bool operator==(const SinkOptions&) const = default;
 };
 
-/// The one that `[alerts] webhook` makes.
-inline constexpr auto kWebhook = "webhook";
-/// What it is called in lines of the log.
-std::string called(const SinkOptions& sink);
+/// Name of the sink that `[alerts] webhook` makes.
+inline constexpr auto kDefaultSink = "webhook";
+/// The name of a sink in lines of the log.
+std::string log_name(const SinkOptions& sink);
 
-/// `as`: see holds().
-bool takes(const SinkOptions& sink, const Alert& alert, Topic as);
-bool takes(const SinkOptions& sink, const Alert& alert);
-
-/// True if it is told again and again what is open, instead of once.
-bool is_told_again(SinkKind kind);
-/// True if it groups what comes at once by itself.
-bool groups_itself(SinkKind kind);
-/// True if an alert stays open there until its end is told: that is sent whatever the filters say.
-bool ends_always(SinkKind kind);
-
-/// What is stored until it is sent.
-std::string body(SinkKind kind, const Alert& alert, const std::string& source);
+/// `as`: see matches().
+bool accepts(const SinkOptions& sink, const Alert& alert, Topic as);
+bool accepts(const SinkOptions& sink, const Alert& alert);
 
 struct Request {
   std::string url, body;
@@ -61,10 +51,11 @@ struct Request {
   std::filesystem::path ca{};
   Millis timeout{3'000};
 };
-/// Of what was stored; several only for a sink that is told again.
-Request request(const SinkOptions& sink, const std::vector<std::string>& stored);
+/// Carries what was stored; several bodies only if the kind repeats.
+Request make_request(const SinkOptions& sink, const std::vector<std::string>& stored);
 
-/// HMAC-SHA256 in hexadecimal digits.
-std::string signature(std::string_view secret, std::string_view body);
+/// Posts a request and returns the HTTP status, or why there is none; may wait some seconds. Any
+/// status but 2xx is retried.
+using Post = std::function<Result<unsigned>(const Request& request)>;
 
 }  // namespace l4::alert

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "aggregator/alert/brief.h"
 #include "aggregator/serve/json_text.h"
 
@@ -9,7 +11,8 @@ namespace l4::alert {
 namespace {
 
 constexpr std::size_t kBlockMax = 3'000;  ///< characters of one block, as Slack counts them
-constexpr std::size_t kHeadMax = 550;     ///< escaped it is five times as long at most
+constexpr std::size_t kHeadMax = 550;     ///< escaping makes it at most five times as long
+constexpr std::array<std::string_view, 2> kSlackKeys{"url", "ca"};
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -26,18 +29,18 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-void put_text(serve::JsonWriter& json, const std::string& text) {
+void write_text(serve::JsonWriter& json, const std::string& text) {
   json.open('{').member("type", "mrkdwn").member("text", text);
   json.member("verbatim", true).close('}');
 }
 
-void put_section(serve::JsonWriter& json, const std::string& text) {
+void write_section(serve::JsonWriter& json, const std::string& text) {
   json.open('{').member("type", "section").key("text");
-  put_text(json, text);
+  write_text(json, text);
   json.close('}');
 }
 
-/// A line each, whole ones, as many as one block holds.
+/// One line for each detail, as many whole lines as one block holds.
 std::string lines_of(const Alert& alert) {
   std::string lines;
   for (const auto& [key, text] : details(alert)) {
@@ -50,18 +53,25 @@ std::string lines_of(const Alert& alert) {
 
 }  // namespace
 
+constinit const SinkKind kSlack{
+    .name = "slack",
+    .keys = kSlackKeys,
+    .read = read_address,
+    .body = to_slack,
+};
+
 std::string to_slack(const Alert& alert, const std::string& source) {
   const std::string_view word = is_over(alert) ? "resolved" : name(severity(alert));
   const std::string head = escaped(brief(headline(alert), kHeadMax));
   serve::JsonWriter json;
   json.open('{').member("text", fmt::format("[{}] {}", word, head));
   json.key("blocks").open('[');
-  put_section(json, fmt::format("*{}* {}", word, head));
+  write_section(json, fmt::format("*{}* {}", word, head));
   if (const std::string lines = lines_of(alert); !lines.empty() && !is_over(alert))
-    put_section(json, lines);
+    write_section(json, lines);
   json.open('{').member("type", "context").key("elements").open('[');
-  put_text(json, escaped(brief(fmt::format("{} {} {}", source, key(alert), to_rfc3339(alert.at)),
-                               kHeadMax)));
+  write_text(json, escaped(brief(fmt::format("{} {} {}", source, key(alert), to_rfc3339(alert.at)),
+                                 kHeadMax)));
   json.close(']').close('}').close(']').close('}');
   return json.take();
 }

@@ -1,10 +1,10 @@
-// Many incidents at once: the first of a window are told one by one, the rest of it together.
+// Many incidents at once: the first ones of a window are sent one by one, the others in a summary.
 //
-// Flow: Alerter asks, for each sink that does not group by itself, what is to be sent instead of an
-// alert. A window begins with the first incident after the one before; the summary is due at its
-// end and grows until then. Once all incidents of a summary are resolved, that is told once. Pure:
-// the clock is an argument; whoever owns it locks and stores. Bounds: 16 storms, 1,000 incidents
-// each, whose changes and ends are kept back; the oldest storm is forgotten first.
+// Flow: for each sink that does not group by itself, Alerter asks what to send instead of an alert.
+// A window begins with the first incident after the former window; the summary is due at its end
+// and grows until then. When all incidents of a summary are resolved, one alert says so. Pure: the
+// clock is an argument; the owner locks and stores. Bounds: 16 storms with 1,000 incidents each,
+// whose changes and ends are held back; the oldest storm is dropped first.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace l4::alert {
 
 struct StormOptions {
   Millis window{30'000};
-  std::size_t incidents = 8;  ///< of a window that are told one by one; 0: all of all
+  std::size_t incidents = 8;  ///< sent one by one in each window; 0: all of them
 };
 
 class Storm {
@@ -31,33 +31,33 @@ class Storm {
 
   struct Decision {
     bool alone = true;             ///< the alert is sent as it is
-    std::optional<Alert> instead;  ///< takes the place of the summary before
-    TimeMs due{};                  ///< of that
+    std::optional<Alert> instead;  ///< a summary that replaces the former summary
+    TimeMs due{};                  ///< when the summary is sent
     std::string key;               ///< of the storm that has changed; empty: none
   };
   Decision decide(const Alert& alert, TimeMs now);
 
-  /// The open incidents of a storm, a line each; empty if it is over. `restore` takes it back.
+  /// The open incidents of a storm, one line each, for `restore`; empty if the storm is over.
   std::string saved(const std::string& key) const;
   void restore(const std::string& key, const std::string& saved);
 
  private:
-  struct One {
-    std::string key, told;       ///< `told`: the jobs, as in the summary
+  struct Group {
+    std::string key, jobs;       ///< `jobs`: as in the summary
     std::set<std::string> open;  ///< incidents
     std::vector<std::string> incidents;
     std::uint64_t count = 0;
     State state = State::unknown;  ///< the gravest
-    bool tells = true;             ///< of this window: its summary still grows
+    bool growing = true;           ///< belongs to the current window
   };
-  Alert summary(const One& one, TimeMs now) const;
-  Decision joins(const Alert& alert, TimeMs now);
-  Decision ends(const Alert& alert, const std::deque<One>::iterator& at, TimeMs now);
+  Alert summary(const Group& group, TimeMs now) const;
+  Decision add(const Alert& alert, TimeMs now);
+  Decision resolve(const Alert& alert, const std::deque<Group>::iterator& at, TimeMs now);
 
   StormOptions options_;
-  std::deque<One> storms_;
-  std::optional<TimeMs> window_;  ///< its beginning
-  std::size_t seen_ = 0;          ///< incidents that opened in it
+  std::deque<Group> groups_;
+  std::optional<TimeMs> window_;  ///< when the current window began
+  std::size_t seen_ = 0;          ///< incidents that opened in this window
 };
 
 }  // namespace l4::alert

@@ -65,7 +65,7 @@ std::vector<alert::Alert> standing_alerts(store::Database& database,
                                           const std::function<void(const std::string&)>& warn) {
   store::IncidentQuery query;
   query.open_only = true;
-  query.count = alert::Alerter::kStandingMax;
+  query.count = alert::Alerter::kOpenMax;
   const auto rows = database.incidents(query);
   if (!rows) warn("which incidents are open is not known: " + rows.error().text());
   std::vector<alert::Alert> alerts;
@@ -107,7 +107,7 @@ void Aggregator::Impl::keep_watch() {
   const wire::Instant now = outside.now();
   if (now.steady - watched < kWatchEvery) return;
   watched = now.steady;
-  alerter->look();
+  alerter->poll();
   if (const auto alert = health_watch.step(health(), now)) static_cast<void>(send(*alert, nullptr));
 }
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "aggregator/alert/alertmanager.h"
 #include "aggregator/program.h"
 #include "common/wire/zmq/curve_key.h"
 #include "common/wire/zmq/key_file.h"
@@ -243,24 +244,24 @@ until = "2026-11-21T18:00:00Z"
   REQUIRE_MESSAGE(settings, (settings ? std::string() : settings.error().text()));
   const alert::AlerterOptions& alerts = settings->live.alerts;
   REQUIRE(alerts.sinks.size() == 3);
-  CHECK(alerts.sinks[0].kind == alert::SinkKind::alertmanager);
+  CHECK(alerts.sinks[0].kind == &alert::kAlertmanager);
   CHECK(alerts.sinks[0].severity_min == alert::Severity::info);
   CHECK(alerts.sinks[1].secret == "R123");
   CHECK(alerts.sinks[1].url == "http://127.0.0.1:8081/v2/enqueue");
   CHECK(alerts.sinks[1].severity_min == alert::Severity::critical);
-  REQUIRE(alerts.sinks[1].matches.size() == 2);
-  CHECK(alerts.sinks[1].matches[0] ==
-        alert::Match{.jobs = {"prod-*"}, .states = {State::crashed, State::hung}});
-  CHECK(alerts.sinks[1].matches[1] ==
-        alert::Match{.topics = {alert::Topic::blind}, .faults = {"xid-79"}});
+  REQUIRE(alerts.sinks[1].filters.size() == 2);
+  CHECK(alerts.sinks[1].filters[0] ==
+        alert::AlertFilter{.jobs = {"prod-*"}, .states = {State::crashed, State::hung}});
+  CHECK(alerts.sinks[1].filters[1] ==
+        alert::AlertFilter{.topics = {alert::Topic::blind}, .faults = {"xid-79"}});
   CHECK(alerts.sinks[2].command.size() == 3);
   CHECK(alerts.sinks[2].timeout == Millis{5'000});
   REQUIRE(alerts.silences.size() == 2);
-  CHECK(alerts.silences[0].match == alert::Match{.jobs = {"test-*"}});
-  CHECK(alerts.silences[1].match ==
-        alert::Match{.topics = {alert::Topic::incident, alert::Topic::name_twice},
-                     .nodes = {"rack-1-*", "n7"},
-                     .categories = {"hardware*"}});
+  CHECK(alerts.silences[0].filter == alert::AlertFilter{.jobs = {"test-*"}});
+  CHECK(alerts.silences[1].filter ==
+        alert::AlertFilter{.topics = {alert::Topic::incident, alert::Topic::name_twice},
+                           .nodes = {"rack-1-*", "n7"},
+                           .categories = {"hardware*"}});
   CHECK(to_rfc3339(alerts.silences[0].until) == "2026-11-20T18:00:00.000Z");
 }
 

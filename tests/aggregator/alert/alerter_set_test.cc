@@ -16,10 +16,10 @@ AlerterOptions only(std::vector<SinkOptions> sinks) {
 }
 
 SinkOptions chat(const std::string& url = "http://chat") {
-  return {.name = "chat", .kind = SinkKind::slack, .url = url};
+  return {.name = "chat", .kind = &kSlack, .url = url};
 }
 SinkOptions pager() {
-  return {.name = "pager", .kind = SinkKind::pagerduty, .url = "http://pager"};
+  return {.name = "pager", .kind = &kPagerDuty, .url = "http://pager"};
 }
 
 TEST_CASE("set: a new sink is told what stands open, once; the others are not told again") {
@@ -124,7 +124,7 @@ TEST_CASE("set: under the same name another kind is another sink") {
   Alerter alerter(only({chat()}), database, world.hooks());
   CHECK(alerter.send(alert("a")).has_value());
   REQUIRE(world.wait([&] { return alerter.stats().failures == 1; }));
-  alerter.set(only({{.name = "chat", .kind = SinkKind::pagerduty, .url = "http://new"}}));
+  alerter.set(only({{.name = "chat", .kind = &kPagerDuty, .url = "http://new"}}));
   REQUIRE(world.wait([&] { return world.count("http://new") == 1; }));
   CHECK(holds(world.body("http://new", 0), "trigger"));
   CHECK(
@@ -136,20 +136,20 @@ TEST_CASE("set: silences, filters, storms and the name of the source hold from t
   World world;
   store::Database database = world.database();
   AlerterOptions now = only({chat()});
-  now.sinks[0].matches = {{.jobs = {"prod-*"}}};
+  now.sinks[0].filters = {{.jobs = {"prod-*"}}};
   now.storm.incidents = 1;
   Alerter alerter(now, database, world.hooks());
   CHECK(alerter.send(alert("other")).has_value());
   CHECK(alerter.send(alert("prod-1")).has_value());
   REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
-  now.sinks[0].matches.clear();
+  now.sinks[0].filters.clear();
   now.silences = {{.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
   now.storm.incidents = 0;
   now.source = "other-name";
   alerter.set(now);
   CHECK(alerter.source() == "other-name");
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
-  CHECK(holds(world.body("http://chat", 1), "it is other"));  // it takes this one, too, now
+  CHECK(holds(world.body("http://chat", 1), "it is other"));  // the new filter matches this alert
   CHECK(alerter.send(alert("test-1")).has_value());
   CHECK(alerter.send(alert("x")).has_value());
   CHECK(alerter.send(alert("y")).has_value());

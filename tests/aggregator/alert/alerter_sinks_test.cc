@@ -97,7 +97,7 @@ TEST_CASE("sinks: that the aggregator is blind is told again for more than a day
   for (int half_days = 1; half_days <= 6; ++half_days) {
     world.pass(43'200);
     const std::size_t before = world.count(kManager);
-    alerter.look();
+    alerter.poll();
     REQUIRE(world.wait([&] { return world.count(kManager) > before; }));
   }
   REQUIRE(world.settle(database));
@@ -182,7 +182,7 @@ TEST_CASE("sinks: what stands open when its silence ends is told then, and once"
     send(alerter, alert("test-2", Kind::resolved));
     send(alerter, alert("test-3"));
     world.pass(59);
-    alerter.look();
+    alerter.poll();
     world.rest();
     CHECK(world.count("http://chat") == 0);
     CHECK(database.due("/silenced", TimeMs::max(), 9)->size() == 2);
@@ -190,12 +190,12 @@ TEST_CASE("sinks: what stands open when its silence ends is told then, and once"
   // It is known over a restart, too, and not twice.
   store::Database database = world.database();
   Alerter alerter(quiet, database, world.hooks(), {alert("test-1"), alert("test-3")});
-  alerter.look();
+  alerter.poll();
   world.rest();
   CHECK(world.count("http://chat") == 0);
   world.pass(1);
-  alerter.look();
-  alerter.look();
+  alerter.poll();
+  alerter.poll();
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
   CHECK(holds(world.body("http://chat", 0), "job test-1"));
   REQUIRE(world.wait([&] { return world.count(kManager) >= 1; }));
@@ -228,7 +228,7 @@ TEST_CASE("sinks: one of storms alone hears of nothing else") {
   store::Database database = world.database();
   AlerterOptions storms = options();
   storms.storm.incidents = 2;
-  storms.sinks[1].matches = {{.topics = {Topic::storm}}};
+  storms.sinks[1].filters = {{.topics = {Topic::storm}}};
   Alerter alerter(storms, database, world.hooks());
   for (const char* job : {"a", "b", "c", "d"}) send(alerter, alert(job));
   world.pass(30);
@@ -244,7 +244,7 @@ TEST_CASE("sinks: an end goes where its node and fault were told") {
   World world;
   store::Database database = world.database();
   AlerterOptions some = options();
-  some.sinks[1].matches = {{.nodes = {"rack-1-*"}, .categories = {"hardware*"}}};
+  some.sinks[1].filters = {{.nodes = {"rack-1-*"}, .categories = {"hardware*"}}};
   Alerter alerter(some, database, world.hooks());
   Alert hardware = alert("a");
   hardware.nodes = {"rack-1-7"};

@@ -66,7 +66,7 @@ AlerterOptions options() {
   made.webhook = "http://127.0.0.1:1/";
   made.sender.retry_first = Millis{1};
   made.sender.retry_most = Millis{4};
-  made.sender.look_every = Millis{2};
+  made.sender.poll_every = Millis{2};
   return made;
 }
 

@@ -6,8 +6,9 @@
 
 #include "aggregator/alert/alertmanager.h"
 #include "aggregator/alert/pagerduty.h"
-#include "aggregator/alert/sink.h"
+#include "aggregator/alert/sink_kind.h"
 #include "aggregator/alert/slack.h"
+#include "aggregator/alert/webhook.h"
 
 namespace l4::alert {
 namespace {
@@ -166,10 +167,10 @@ TEST_CASE("slack: escaped, without control characters, bounded") {
 }
 
 TEST_CASE("pagerduty: trigger and resolve have one dedup_key, the routing key is not stored") {
-  SinkOptions sink{.name = "pager", .kind = SinkKind::pagerduty, .secret = "R\"1"};
-  const std::string stored = body(sink.kind, crash(), "l4");
+  SinkOptions sink{.name = "pager", .kind = &kPagerDuty, .secret = "R\"1"};
+  const std::string stored = sink.kind->body(crash(), "l4");
   CHECK(stored.find("routing_key") == std::string::npos);
-  const Json sent = Json::parse(request(sink, {stored}).body);
+  const Json sent = Json::parse(make_request(sink, {stored}).body);
   CHECK(sent["routing_key"] == "R\"1");
   CHECK(sent["event_action"] == "trigger");
   CHECK(sent["dedup_key"] == "l4/pretrain.1.77");
@@ -195,9 +196,9 @@ TEST_CASE("webhook: the body is signed; RFC 4231 has the figures") {
   CHECK(signature("Jefe", "what do ya want for nothing?") ==
         "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
   const SinkOptions plain{.name = "hook", .url = "http://h/"};
-  CHECK(request(plain, {"{}"}).headers.empty());
+  CHECK(make_request(plain, {"{}"}).headers.empty());
   const SinkOptions sink{.name = "hook", .url = "http://h/", .secret = "key"};
-  const Request made = request(sink, {body(sink.kind, crash(), "l4")});
+  const Request made = make_request(sink, {sink.kind->body(crash(), "l4")});
   CHECK(made.url == "http://h/");
   CHECK(Json::parse(made.body)["faults"][0]["cause"] == "PCIe <link>");
   REQUIRE(made.headers.size() == 1);
@@ -206,36 +207,36 @@ TEST_CASE("webhook: the body is signed; RFC 4231 has the figures") {
 }
 
 TEST_CASE("alertmanager: one request carries several, at the path of the API") {
-  const SinkOptions sink{.name = "am", .kind = SinkKind::alertmanager, .url = "http://h:9093/"};
-  const Request made =
-      request(sink, {to_alertmanager(crash(), "l4"), to_alertmanager(with(Kind::resolved), "l4")});
+  const SinkOptions sink{.name = "am", .kind = &kAlertmanager, .url = "http://h:9093/"};
+  const Request made = make_request(
+      sink, {to_alertmanager(crash(), "l4"), to_alertmanager(with(Kind::resolved), "l4")});
   CHECK(made.url == "http://h:9093/api/v2/alerts");
   CHECK(Json::parse(made.body).size() == 3);
   CHECK(alertmanager_url("http://h/am/api/v2/alerts") == "http://h/am/api/v2/alerts");
 }
 
 TEST_CASE("sink: severity, job and state decide what it takes") {
-  SinkOptions sink{.name = "s", .kind = SinkKind::slack};
-  CHECK(takes(sink, crash()));
+  SinkOptions sink{.name = "s", .kind = &kSlack};
+  CHECK(accepts(sink, crash()));
   sink.severity_min = Severity::critical;
-  CHECK(takes(sink, crash()));
-  CHECK_FALSE(takes(sink, with(Kind::opened, State::slow)));
+  CHECK(accepts(sink, crash()));
+  CHECK_FALSE(accepts(sink, with(Kind::opened, State::slow)));
   Alert blind;
   blind.kind = Kind::blind;
-  CHECK_FALSE(takes(sink, blind));
+  CHECK_FALSE(accepts(sink, blind));
   sink.severity_min = Severity::warning;
-  CHECK(takes(sink, blind));
-  sink.matches = {{.jobs = {"pre*"}}};
-  CHECK(takes(sink, crash()));
-  CHECK_FALSE(takes(sink, blind));
-  sink.matches = {{.jobs = {"fine*"}}};
-  CHECK_FALSE(takes(sink, crash()));
-  sink.matches = {{.states = {State::hung}}};
-  CHECK_FALSE(takes(sink, crash()));
-  CHECK(takes(sink, with(Kind::changed, State::hung)));
-  CHECK_FALSE(takes(sink, with(Kind::resolved)));
-  sink.kind = SinkKind::pagerduty;  // it may have hung before: its end is told
-  CHECK(takes(sink, with(Kind::resolved)));
+  CHECK(accepts(sink, blind));
+  sink.filters = {{.jobs = {"pre*"}}};
+  CHECK(accepts(sink, crash()));
+  CHECK_FALSE(accepts(sink, blind));
+  sink.filters = {{.jobs = {"fine*"}}};
+  CHECK_FALSE(accepts(sink, crash()));
+  sink.filters = {{.states = {State::hung}}};
+  CHECK_FALSE(accepts(sink, crash()));
+  CHECK(accepts(sink, with(Kind::changed, State::hung)));
+  CHECK_FALSE(accepts(sink, with(Kind::resolved)));
+  sink.kind = &kPagerDuty;  // it may have hung before: its end is told
+  CHECK(accepts(sink, with(Kind::resolved)));
 }
 
 }  // namespace

@@ -16,6 +16,9 @@
 #include <vector>
 
 #include "aggregator/alert/alerter.h"
+#include "aggregator/alert/alertmanager.h"
+#include "aggregator/alert/pagerduty.h"
+#include "aggregator/alert/slack.h"
 #include "tests/temp_folder.h"
 
 namespace l4::alert {
@@ -90,10 +93,10 @@ inline constexpr auto kManager = "http://am/api/v2/alerts";
 
 inline AlerterOptions options() {
   AlerterOptions made;
-  made.sinks = {{.name = "am", .kind = SinkKind::alertmanager, .url = "http://am"},
-                {.name = "chat", .kind = SinkKind::slack, .url = "http://chat"},
-                {.name = "pager", .kind = SinkKind::pagerduty, .url = "http://pager"}};
-  made.sender.look_every = Millis{2};
+  made.sinks = {{.name = "am", .kind = &kAlertmanager, .url = "http://am"},
+                {.name = "chat", .kind = &kSlack, .url = "http://chat"},
+                {.name = "pager", .kind = &kPagerDuty, .url = "http://pager"}};
+  made.sender.poll_every = Millis{2};
   return made;
 }
 

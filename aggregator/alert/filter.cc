@@ -1,4 +1,4 @@
-#include "aggregator/alert/match.h"
+#include "aggregator/alert/filter.h"
 
 #include <fnmatch.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 bool one_matches(const std::vector<std::string>& patterns, const std::string& text) {
   return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
-           return matches(pattern, text);
+           return matches_pattern(pattern, text);
          });
 }
 
@@ -19,25 +19,25 @@ bool has(const List& list, const typename List::value_type& value) {
   return std::ranges::find(list, value) != list.end();
 }
 
-bool topic_holds(const Match& match, Topic as) {
-  if (match.topics.empty() || has(match.topics, as)) return true;
-  return as == Topic::storm && has(match.topics, Topic::incident);
+bool topic_matches(const AlertFilter& filter, Topic as) {
+  if (filter.topics.empty() || has(filter.topics, as)) return true;
+  return as == Topic::storm && has(filter.topics, Topic::incident);
 }
 
-bool is_of_incidents(const Match& match) {
-  return !match.jobs.empty() || !match.states.empty() || !match.faults.empty() ||
-         !match.categories.empty();
+bool names_incidents(const AlertFilter& filter) {
+  return !filter.jobs.empty() || !filter.states.empty() || !filter.faults.empty() ||
+         !filter.categories.empty();
 }
 
 std::string first_of(const std::vector<std::string>& list) {
   return list.empty() ? std::string() : list.front();
 }
 
-bool fleet_holds(const Match& match, const Alert& alert, Topic as) {
+bool fleet_matches(const AlertFilter& filter, const Alert& alert, Topic as) {
   const bool has_node = as == Topic::name_twice;
-  const bool limited = is_of_incidents(match) || (!has_node && !match.nodes.empty());
-  if (limited && !has(match.topics, as)) return false;
-  return !has_node || one_matches(match.nodes, first_of(alert.nodes));
+  const bool limited = names_incidents(filter) || (!has_node && !filter.nodes.empty());
+  if (limited && !has(filter.topics, as)) return false;
+  return !has_node || one_matches(filter.nodes, first_of(alert.nodes));
 }
 
 }  // namespace
@@ -69,23 +69,23 @@ Topic topic(Kind kind) {
   return Topic::incident;
 }
 
-bool matches(const std::string& pattern, const std::string& text) {
+bool matches_pattern(const std::string& pattern, const std::string& text) {
   return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
-bool may_hold(const Match& match, const Alert& alert, Topic as) {
-  if (!topic_holds(match, as)) return false;
-  if (alert.job.empty()) return fleet_holds(match, alert, as);
-  return one_matches(match.jobs, alert.job);
+bool may_match(const AlertFilter& filter, const Alert& alert, Topic as) {
+  if (!topic_matches(filter, as)) return false;
+  if (alert.job.empty()) return fleet_matches(filter, alert, as);
+  return one_matches(filter.jobs, alert.job);
 }
 
-bool holds(const Match& match, const Alert& alert, Topic as) {
-  if (!may_hold(match, alert, as)) return false;
+bool matches(const AlertFilter& filter, const Alert& alert, Topic as) {
+  if (!may_match(filter, alert, as)) return false;
   if (alert.job.empty()) return true;
   const Fault none, &fault = alert.faults.empty() ? none : alert.faults.front();
-  return (match.states.empty() || has(match.states, alert.state)) &&
-         one_matches(match.nodes, first_of(alert.nodes)) && one_matches(match.faults, fault.id) &&
-         one_matches(match.categories, fault.category);
+  return (filter.states.empty() || has(filter.states, alert.state)) &&
+         one_matches(filter.nodes, first_of(alert.nodes)) && one_matches(filter.faults, fault.id) &&
+         one_matches(filter.categories, fault.category);
 }
 
 }  // namespace l4::alert

@@ -1,4 +1,4 @@
-#include "aggregator/alert/match.h"
+#include "aggregator/alert/filter.h"
 
 #include <doctest/doctest.h>
 
@@ -24,13 +24,13 @@ Alert of(Kind kind, std::vector<std::string> nodes = {}) {
   return alert;
 }
 
-bool meant(const Match& match, const Alert& alert) {
-  return holds(match, alert, topic(alert.kind));
+bool meant(const AlertFilter& filter, const Alert& alert) {
+  return matches(filter, alert, topic(alert.kind));
 }
 
-TEST_CASE("match: each field of an incident") {
+TEST_CASE("filter: each field of an incident") {
   struct Row {
-    Match match;
+    AlertFilter filter;
     bool holds;
   };
   const std::vector<Row> rows{
@@ -62,7 +62,7 @@ TEST_CASE("match: each field of an incident") {
   CHECK_FALSE(meant({.faults = {"xid-*"}}, bare));
 }
 
-TEST_CASE("match: what concerns the fleet is meant where nothing is limited, or by its name") {
+TEST_CASE("filter: what concerns the fleet is meant where nothing is limited, or by its name") {
   for (const Kind kind : {Kind::blind, Kind::sighted, Kind::degraded, Kind::well_again}) {
     CAPTURE(name(kind));
     CHECK(meant({}, of(kind)));
@@ -78,22 +78,22 @@ TEST_CASE("match: what concerns the fleet is meant where nothing is limited, or 
   CHECK_FALSE(meant({.jobs = {"a"}, .nodes = {"n*"}}, of(Kind::name_twice, {"n1"})));
 }
 
-TEST_CASE("match: those that are told together stand for incidents") {
-  CHECK(holds({}, incident(), Topic::storm));
-  CHECK(holds({.topics = {Topic::incident}}, incident(), Topic::storm));
-  CHECK(holds({.topics = {Topic::storm}}, incident(), Topic::storm));
-  CHECK_FALSE(holds({.jobs = {"x"}, .topics = {Topic::storm}}, incident(), Topic::storm));
-  CHECK_FALSE(holds({.topics = {Topic::blind}}, incident(), Topic::storm));
+TEST_CASE("filter: those that are told together stand for incidents") {
+  CHECK(matches({}, incident(), Topic::storm));
+  CHECK(matches({.topics = {Topic::incident}}, incident(), Topic::storm));
+  CHECK(matches({.topics = {Topic::storm}}, incident(), Topic::storm));
+  CHECK_FALSE(matches({.jobs = {"x"}, .topics = {Topic::storm}}, incident(), Topic::storm));
+  CHECK_FALSE(matches({.topics = {Topic::blind}}, incident(), Topic::storm));
 }
 
-TEST_CASE("match: an end is judged by what stays the same") {
+TEST_CASE("filter: an end is judged by what stays the same") {
   Alert over = incident();
   over.kind = Kind::resolved;
   over.nodes.clear();
   over.faults.clear();
-  CHECK(may_hold({.jobs = {"pre*"}, .nodes = {"rack-1-*"}}, over, Topic::incident));
-  CHECK_FALSE(may_hold({.jobs = {"fine*"}}, over, Topic::incident));
-  CHECK_FALSE(may_hold({.topics = {Topic::blind}}, over, Topic::incident));
+  CHECK(may_match({.jobs = {"pre*"}, .nodes = {"rack-1-*"}}, over, Topic::incident));
+  CHECK_FALSE(may_match({.jobs = {"fine*"}}, over, Topic::incident));
+  CHECK_FALSE(may_match({.topics = {Topic::blind}}, over, Topic::incident));
 }
 
 }  // namespace

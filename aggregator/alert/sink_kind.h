@@ -1,0 +1,54 @@
+// One kind of sink: the form of its alerts, how one is delivered, and which settings it has.
+//
+// Flow: settings.cc calls `read` for each `[[alerts.sink]]`, Alerter stores `body`, Sender delivers
+// what is stored. Each kind is one constant in a file of its own; sink_kinds.cc lists them all.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/alert/sink.h"
+#include "common/base/config_table.h"
+
+namespace l4::alert {
+
+/// Where a kind reads its settings from.
+struct SinkSettings {
+  ConfigTable& table;                   ///< `[[alerts.sink]]`
+  const std::filesystem::path& config;  ///< paths in the table are relative to its folder
+  Millis timeout;                       ///< of `[alerts]`
+  std::filesystem::path ca;             ///< of `[alerts]`
+};
+
+struct SinkKind {
+  std::string_view name;       ///< `kind` in the config
+  bool repeats = false;        ///< an open alert is sent again and again, many in one request
+  bool holds_open = false;     ///< an alert stays open there until its end is sent
+  bool groups_itself = false;  ///< the sink groups alerts that come at once
+  std::span<const std::string_view> keys{};  ///< settings that not every kind has
+  void (*read)(SinkSettings& from, SinkOptions& sink) = nullptr;
+  /// What is stored until it is sent; without secrets.
+  std::string (*body)(const Alert& alert, const std::string& source) = nullptr;
+  /// Completes a request whose URL, body and certificate are set; null: nothing is missing.
+  void (*complete)(const SinkOptions& sink, const std::vector<std::string>& stored,
+                   Request& request) = nullptr;
+  /// Delivers a request by other means than a post; null: it is posted.
+  Result<unsigned> (*deliver)(const SinkOptions& sink, const Request& request,
+                              const std::stop_token& stop) = nullptr;
+};
+
+/// Keys of a sink that is an address: `url` and `ca`.
+void read_address(SinkSettings& from, SinkOptions& sink);
+/// The content of the file that `key` names, without the end of its line.
+std::string read_secret(SinkSettings& from, std::string_view key);
+/// Refuses what is no address that can be posted to.
+void check_url(ConfigTable& table, std::string_view key, std::string_view url);
+
+/// All kinds, in the order in which messages list them.
+std::span<const SinkKind* const> sink_kinds();
+
+}  // namespace l4::alert
