@@ -152,7 +152,7 @@ void Sender::Impl::adopt() {
   failed_in_a_row = 0;
   rests_until = TimeMs::min();
   // A failure only means that these alerts are sent a little later.
-  static_cast<void>(database.hurry(to->sink.name, hooks.now()));
+  static_cast<void>(database.retry_now(to->sink.name, hooks.now()));
 }
 
 /// Drops rows that are too many or too old, and counts the waiting ones.

@@ -19,12 +19,12 @@ std::string name_of(const store::Incident& row) {
   return std::to_string(row.opened.time_since_epoch().count()) + "." + row.id;
 }
 
-std::optional<store::IncidentPlace> place_of(std::string_view name) {
+std::optional<store::IncidentCursor> place_of(std::string_view name) {
   std::int64_t opened = 0;
   const char* const end = name.data() + name.size();
   const auto [at, failed] = std::from_chars(name.data(), end, opened);
   if (failed != std::errc{} || at == end || *at != '.' || at + 1 == end) return std::nullopt;
-  return store::IncidentPlace{TimeMs{Millis{opened}}, std::string(at + 1, end)};
+  return store::IncidentCursor{TimeMs{Millis{opened}}, std::string(at + 1, end)};
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ Result<bool> PoolBook::drop(const std::string& run, const std::string& by) {
   const std::string job = known->second.run->job;
   if (const auto told = outcomes_.find(job); told == outcomes_.end() || told->second != kFailure) {
     const store::Outcome word{job, std::string(kDropped), {}, by, hooks_.now()};
-    if (auto done = database_.put(word); !done) return std::unexpected(done.error());
+    if (auto done = database_.save(word); !done) return std::unexpected(done.error());
     outcomes_[job] = kDropped;
   }
   Runs runs = runs_;
@@ -207,7 +207,7 @@ Result<std::vector<std::string>> PoolBook::tell(const store::Outcome& outcome) {
   if (outcomes_.size() >= kOutcomesMax && !outcomes_.contains(outcome.job))
     return std::unexpected(
         Error{outcome.job, fmt::format("{} outcomes are known, which is the most", kOutcomesMax)});
-  if (auto done = database_.put(outcome); !done) return std::unexpected(done.error());
+  if (auto done = database_.save(outcome); !done) return std::unexpected(done.error());
   outcomes_[outcome.job] = outcome.outcome;
   hooks_.say(fmt::format("job {} was told a {} by {}{}", serve::harmless(outcome.job),
                          outcome.outcome, outcome.who,

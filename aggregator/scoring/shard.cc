@@ -21,7 +21,7 @@ std::uint64_t tell_total(std::atomic<std::uint64_t>& total, std::uint64_t& told,
 
 /// For the list of past jobs.
 void put_row(const Services& services, const LiveJob& job) {
-  if (const auto put = services.store.database().put(job.stored_row()); !put)
+  if (const auto put = services.store.database().save(job.stored_row()); !put)
     services.warn(fmt::format("job {}: its row is not stored: {}", job.id(), put.error().text()));
 }
 

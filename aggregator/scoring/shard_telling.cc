@@ -44,7 +44,7 @@ void Shard::tell(const LiveJob& job, const IncidentBook::Changes& changes) {
   }
   for (const store::Incident& row : changes.rows) {
     if (stored.contains(row.id)) continue;
-    if (const auto put = services_.store.database().put(row); !put)
+    if (const auto put = services_.store.database().save(row); !put)
       services_.warn(fmt::format("incident {}: not stored: {}", row.id, put.error().text()));
   }
 }
@@ -77,7 +77,7 @@ Result<store::Snapshot> Shard::snapshot(const LiveJob& job, std::string why, std
                        std::move(who),
                        std::string(l4::name(job.report()->verdict.state)),
                        job.report_json()};
-  if (const auto put = services_.store.database().put(made); !put)
+  if (const auto put = services_.store.database().save(made); !put)
     return std::unexpected(put.error());
   made.report.clear();
   return made;

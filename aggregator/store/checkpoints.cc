@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/byte_stream.h"
+#include "common/base/check.h"
 
 namespace l4::store {
 namespace {
@@ -22,14 +23,14 @@ std::uint32_t crc(std::uint32_t sum, std::span<const std::byte> bytes) {
   return static_cast<std::uint32_t>(::crc32_z(sum, at, bytes.size()));
 }
 
-/// Names hold any character, files do not.
+/// The name of a file; the name of a state may hold characters that no file name may hold.
 std::string file_of(const CheckpointHead& head) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : head.name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   return fmt::format("{:016x}-{:016x}{}", hash, head.position.value(), kCheckpointSuffix);
 }
 
-void put_head(ByteWriter& out, const CheckpointHead& head, std::size_t body) {
+void append_head(ByteWriter& out, const CheckpointHead& head, std::size_t body) {
   ByteWriter fields;
   fields.text(head.name);
   fields.number(head.position.value());
@@ -46,7 +47,7 @@ void put_head(ByteWriter& out, const CheckpointHead& head, std::size_t body) {
 struct Headed {
   CheckpointHead head;
   std::uint64_t body = 0;  ///< bytes
-  std::uint64_t from = 0;  ///< where they begin
+  std::uint64_t from = 0;  ///< where the body begins
 };
 
 std::optional<Headed> head_of(std::span<const std::byte> bytes) {
@@ -73,6 +74,7 @@ std::optional<Headed> head_of(std::span<const std::byte> bytes) {
 
 Result<Checkpoints> Checkpoints::open(Files& files, const Path& folder, CheckpointOptions options) {
   Checkpoints checkpoints(files, folder, options);
+  const MutexLock lock(*checkpoints.mutex_);
   const auto names = files.list(folder);
   if (!names) return std::unexpected(names.error());
   for (const std::string& name : *names) {
@@ -89,7 +91,7 @@ Result<Checkpoints> Checkpoints::open(Files& files, const Path& folder, Checkpoi
     const auto headed = head_of(std::span(front).first(*read));
     if (!headed) {
       ++checkpoints.damaged_;
-      checkpoints.say(path.string() + ": no checkpoint, or its head is damaged");
+      checkpoints.note_trouble(path.string() + ": no checkpoint, or its head is damaged");
       const Path aside = path.string() + ".bad";
       if (files.rename(path, aside)) checkpoints.bytes_ -= *size;
       continue;
@@ -103,10 +105,19 @@ Result<Checkpoints> Checkpoints::open(Files& files, const Path& folder, Checkpoi
 }
 
 std::vector<std::string> Checkpoints::names() const {
+  const MutexLock lock(*mutex_);
   std::vector<std::string> names;
   names.reserve(stored_.size());
   for (const auto& [name, stored] : stored_) names.push_back(name);
   return names;
+}
+
+Checkpoints::Newest Checkpoints::newest(const std::string& name) const {
+  const MutexLock lock(*mutex_);
+  const auto found = stored_.find(name);
+  L4_CHECK(found != stored_.end() && !found->second.empty(), "no checkpoint of {}", name);
+  const SavedState& stored = found->second.back();
+  return {stored.position, stored.time};
 }
 
 Result<Checkpoint> Checkpoints::read(const Path& path) const {
@@ -129,13 +140,12 @@ Result<Checkpoint> Checkpoints::read(const Path& path) const {
 }
 
 std::optional<Checkpoint> Checkpoints::load(const std::string& name) {
-  const auto found = stored_.find(name);
-  if (found == stored_.end()) return std::nullopt;
-  for (auto at = found->second.rbegin(); at != found->second.rend(); ++at) {
+  const std::vector<SavedState> stored = states(name);
+  for (auto at = stored.rbegin(); at != stored.rend(); ++at) {
     auto checkpoint = read(at->path);
     if (checkpoint && checkpoint->head.name == name) return *std::move(checkpoint);
     ++damaged_;
-    say(checkpoint ? at->path.string() + ": another name" : checkpoint.error().text());
+    note_trouble(checkpoint ? at->path.string() + ": another name" : checkpoint.error().text());
   }
   return std::nullopt;
 }
@@ -145,7 +155,7 @@ Result<void> Checkpoints::write_file(const Path& path, const CheckpointHead& hea
   auto file = files_->create(path);
   if (!file) return std::unexpected(file.error());
   ByteWriter front;
-  put_head(front, head, bytes.size());
+  append_head(front, head, bytes.size());
   std::uint32_t sum = crc(0, front.bytes());
   if (auto done = (*file)->append(front.bytes()); !done) return done;
   while (!bytes.empty()) {
@@ -160,8 +170,8 @@ Result<void> Checkpoints::write_file(const Path& path, const CheckpointHead& hea
   return (*file)->sync();
 }
 
-Result<void> Checkpoints::put_in_place(const Path& path, const CheckpointHead& head,
-                                       std::span<const std::byte> bytes) {
+Result<void> Checkpoints::write_and_rename(const Path& path, const CheckpointHead& head,
+                                           std::span<const std::byte> bytes) {
   const Path unfinished = Path(path) += kUnfinished;
   auto done = write_file(unfinished, head, bytes);
   if (done) done = files_->rename(unfinished, path);
@@ -172,43 +182,47 @@ Result<void> Checkpoints::put_in_place(const Path& path, const CheckpointHead& h
 Result<void> Checkpoints::write(const CheckpointHead& head, std::span<const std::byte> bytes,
                                 std::optional<Ring> ring) {
   const std::uint64_t size = bytes.size() + kHeadBytesMax;
-  make_room([&] { return bytes_ + size <= options_.bytes_max; });
-  if (head.name.size() > kNameMax || bytes.size() > options_.one_bytes_max ||
-      bytes_ + size > options_.bytes_max)
-    return std::unexpected(
-        Error{head.name, fmt::format("a checkpoint of {} bytes is beyond the limit; there are {}",
-                                     bytes.size(), bytes_)});
+  {
+    const MutexLock lock(*mutex_);
+    evict_past(size);
+    if (head.name.size() > kNameMax || bytes.size() > options_.one_bytes_max ||
+        bytes_ + size > options_.bytes_max)
+      return std::unexpected(
+          Error{head.name, fmt::format("a checkpoint of {} bytes is beyond the limit; there are {}",
+                                       bytes.size(), bytes_)});
+  }
   const Path path = folder_ / file_of(head);
-  auto done = put_in_place(path, head, bytes);
-  if (!done && make_room([] { return false; })) done = put_in_place(path, head, bytes);
+  auto done = write_and_rename(path, head, bytes);
+  if (!done && evict_all_past()) done = write_and_rename(path, head, bytes);
   if (!done) return done;
-  std::vector<SavedState>& stored = add({path, head.position, head.time, size}, head.name);
+  add({path, head.position, head.time, size}, head.name);
   if (auto synced = files_->sync_folder(folder_); !synced) return synced;
   if (const auto again = read(path); !again) return std::unexpected(again.error());
+  const MutexLock lock(*mutex_);
+  std::vector<SavedState>& stored = stored_[head.name];
+  L4_CHECK(!stored.empty(), "the checkpoint of {} at {} is not listed", head.name, head.position);
   if (stored.back().path != path) return {};
-  const std::lock_guard lock(*mutex_);
   if (!ring) {
     drop(stored, [&](std::size_t i) { return i + 1 < stored.size(); });
     return {};
   }
   thin(stored, *ring);
-  let_go(*ring);
+  evict_unreachable(*ring);
   return {};
 }
 
-std::vector<SavedState>& Checkpoints::add(SavedState made, const std::string& name) {
-  const std::lock_guard lock(*mutex_);
+void Checkpoints::add(SavedState made, const std::string& name) {
+  const MutexLock lock(*mutex_);
   std::vector<SavedState>& stored = stored_[name];
-  for (const SavedState& old : stored)  // written again for the same number
+  for (const SavedState& old : stored)  // the same number may be written again
     if (old.path == made.path) bytes_ -= std::min(bytes_, old.bytes);
   std::erase_if(stored, [&](const SavedState& old) { return old.path == made.path; });
   const auto at = std::ranges::upper_bound(stored, made.position, {}, &SavedState::position);
   bytes_ += made.bytes;
   stored.insert(at, std::move(made));
-  return stored;
 }
 
-/// Removes some; what cannot be removed stays known.
+/// Removes those for which `goes(index)` is true; a file that cannot be removed stays listed.
 void Checkpoints::drop(std::vector<SavedState>& stored,
                        const std::function<bool(std::size_t)>& goes) {
   std::vector<SavedState> kept;
@@ -221,7 +235,7 @@ void Checkpoints::drop(std::vector<SavedState>& stored,
   stored = std::move(kept);
 }
 
-/// One goes if those beside it lie close enough together.
+/// Removes a checkpoint if its neighbours lie close enough together.
 void Checkpoints::thin(std::vector<SavedState>& stored, const Ring& ring) {
   constexpr std::uint64_t kParts = 8;
   const std::uint64_t far = (ring.last.value() - std::min(ring.first, ring.last).value()) / kParts;
@@ -235,39 +249,44 @@ void Checkpoints::thin(std::vector<SavedState>& stored, const Ring& ring) {
   drop(stored, [&](std::size_t i) { return goes[i]; });
 }
 
-/// Those that the ring no longer goes on from, and what is beyond the bound.
-void Checkpoints::let_go(const Ring& ring) {
+/// Removes older checkpoints whose later records have left the journal, and those beyond the bound.
+void Checkpoints::evict_unreachable(const Ring& ring) {
   const auto is_cut_off = [&](const SavedState& state) {
     return state.position.value() + 1 < ring.first.value();
   };
   for (auto& [name, stored] : stored_)
     if (stored.size() > 1 && is_cut_off(stored.front()))
       drop(stored, [&](std::size_t i) { return i + 1 < stored.size() && is_cut_off(stored[i]); });
-  while (past_bytes() > options_.past_bytes_max && drop_oldest()) continue;
+  while (count_past_bytes() > options_.past_bytes_max && drop_oldest()) continue;
 }
 
-/// Lets go of the past until there is enough; true if there was something to let go.
-bool Checkpoints::make_room(const std::function<bool()>& enough) {
-  const std::lock_guard lock(*mutex_);
+/// Evicts replaced checkpoints, oldest first, until `wanted` more bytes fit; true if any was
+/// evicted.
+bool Checkpoints::evict_past(std::uint64_t wanted) {
   bool some = false;
-  while (!enough() && drop_oldest()) some = true;
+  while (bytes_ + wanted > options_.bytes_max && drop_oldest()) some = true;
   return some;
 }
 
-/// Of those that are there for the past alone; false if there is none that can be removed.
+bool Checkpoints::evict_all_past() {
+  const MutexLock lock(*mutex_);
+  return evict_past(options_.bytes_max);
+}
+
+/// Removes the oldest replaced checkpoint; false if there is none that can be removed.
 bool Checkpoints::drop_oldest() {
-  std::vector<SavedState>* of = nullptr;
+  std::vector<SavedState>* oldest = nullptr;
   for (auto& [name, stored] : stored_)
-    if (stored.size() > 1 && (of == nullptr || stored.front().time < of->front().time))
-      of = &stored;
-  if (of == nullptr) return false;
-  const std::size_t before = of->size();
-  drop(*of, [](std::size_t i) { return i == 0; });
-  return of->size() < before;
+    if (stored.size() > 1 && (oldest == nullptr || stored.front().time < oldest->front().time))
+      oldest = &stored;
+  if (oldest == nullptr) return false;
+  const std::size_t before = oldest->size();
+  drop(*oldest, [](std::size_t i) { return i == 0; });
+  return oldest->size() < before;
 }
 
 Result<void> Checkpoints::remove(const std::string& name) {
-  const std::lock_guard lock(*mutex_);
+  const MutexLock lock(*mutex_);
   const auto found = stored_.find(name);
   if (found == stored_.end()) return {};
   drop(found->second, [](std::size_t) { return true; });
@@ -278,12 +297,22 @@ Result<void> Checkpoints::remove(const std::string& name) {
 }
 
 std::vector<SavedState> Checkpoints::states(const std::string& name) const {
-  const std::lock_guard lock(*mutex_);
+  const MutexLock lock(*mutex_);
   const auto found = stored_.find(name);
   return found == stored_.end() ? std::vector<SavedState>{} : found->second;
 }
 
+std::uint64_t Checkpoints::bytes() const {
+  const MutexLock lock(*mutex_);
+  return bytes_;
+}
+
 std::uint64_t Checkpoints::past_bytes() const {
+  const MutexLock lock(*mutex_);
+  return count_past_bytes();
+}
+
+std::uint64_t Checkpoints::count_past_bytes() const {
   std::uint64_t bytes = 0;
   for (const auto& [name, stored] : stored_)
     for (std::size_t i = 0; i + 1 < stored.size(); ++i) bytes += stored[i].bytes;
@@ -294,18 +323,18 @@ std::size_t Checkpoints::expire(TimeMs before,
                                 const std::function<bool(const std::string&)>& needed) {
   std::size_t gone = 0;
   for (const std::string& name : names()) {
-    if (stored_[name].back().time >= before || needed(name)) continue;
+    if (newest(name).time >= before || needed(name)) continue;
     if (remove(name)) ++gone;
   }
   return gone;
 }
 
-void Checkpoints::say(std::string text) {
+void Checkpoints::note_trouble(std::string text) {
   constexpr std::size_t kToldMax = 16;
   if (trouble_.size() < kToldMax) trouble_.push_back(std::move(text));
 }
 
-std::vector<std::string> Checkpoints::take_trouble() {
+std::vector<std::string> Checkpoints::drain_trouble() {
   return std::exchange(trouble_, {});
 }
 

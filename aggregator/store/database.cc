@@ -9,15 +9,18 @@
 
 namespace l4::store {
 
-Database::Database(const Path& path, DatabaseOptions options) : impl_(std::make_unique<Impl>()) {
+Database::Database(const Path& path, DatabaseOptions options,
+                   std::function<void(const std::string&)> warn)
+    : impl_(std::make_unique<Impl>()) {
   impl_->path = path;
   impl_->options = std::move(options);
+  impl_->warn = std::move(warn);
 }
 Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
-/// One writer and no other reader: no shared memory, whose pages a full disk could take away.
+/// With an exclusive lock SQLite needs no shared memory, whose pages a full disk could take away.
 Result<void> Database::Impl::prepare(SqlConnection& fresh) const {
   if (auto done = fresh.run("PRAGMA locking_mode = EXCLUSIVE"); !done) return done;
   if (const auto check = fresh.text("PRAGMA quick_check(1)"); !check || *check != "ok") {
@@ -51,13 +54,12 @@ Result<void> Database::Impl::connect() {
                          done.error().reason.starts_with("damaged: ");
     if (!damaged || tries > 0) return done;
     connection = *std::move(fresh);
-    put_aside(done.error());
+    replace(done.error());
   }
 }
 
-/// The files stay for whoever wants to look, those of the last time only.
-void Database::Impl::put_aside(const Error& why) {
-  constexpr std::size_t kToldMax = 16;
+/// Renames the damaged files, so that people can examine them; the files of an earlier damage go.
+void Database::Impl::replace(const Error& why) {
   connection.reset();
   const std::string aside = path.string() + ".corrupt";
   for (const char* suffix : {"", "-wal", "-shm"}) {
@@ -65,23 +67,17 @@ void Database::Impl::put_aside(const Error& why) {
     std::filesystem::remove(aside + suffix, error);
     std::filesystem::rename(path.string() + suffix, aside + suffix, error);
   }
-  if (trouble.size() < kToldMax)
-    trouble.push_back(why.text() + "; it is kept as " + aside + " and a new one is begun");
+  if (warn) warn(why.text() + "; it is kept as " + aside + " and a new one is begun");
 }
 
 Result<void> Database::ready() {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   return impl_->connect();
-}
-
-std::vector<std::string> Database::take_trouble() {
-  const std::lock_guard lock(impl_->mutex);
-  return std::exchange(impl_->trouble, {});
 }
 
 namespace {
 
-/// Offsets and keys use all 64 bits, SQLite's numbers have a sign: the bits are the same.
+/// Offsets and keys use all 64 bits; SQLite's numbers have a sign, with the same bits.
 std::int64_t bits(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
 }
@@ -96,7 +92,7 @@ Result<void> Database::mirror(const OffsetTable& offsets, Seq position) {
     SqlStatement insert(connection, "INSERT INTO offsets VALUES (?,?,?,?,?,?,?,?,?,?)");
     for (const std::string& agent : offsets.agents())
       for (const Position& at : offsets.positions(agent)) {
-        insert.again();
+        insert.reset();
         insert.bind(agent).bind(bits(at.file.key)).bind(at.path).bind(bits(at.file.device));
         insert.bind(bits(at.file.inode)).bind(bits(at.file.fingerprint));
         insert.bind(std::int64_t{at.file.fingerprint_bytes}).bind(bits(at.offset));
@@ -107,36 +103,6 @@ Result<void> Database::mirror(const OffsetTable& offsets, Seq position) {
     counted.bind(bits(position.value()));
     if (auto done = counted.done(); !done) return done;
     return transaction.commit();
-  });
-}
-
-Result<std::vector<Position>> Database::mirrored(const std::string& agent) {
-  return impl_->call<std::vector<Position>>([&](SqlConnection& connection) {
-    SqlStatement select(connection,
-                        "SELECT file, device, inode, fingerprint, fingerprint_bytes, path, offset, "
-                        "lines, used FROM offsets WHERE agent = ? ORDER BY file, path");
-    select.bind(agent);
-    return impl_->rows<Position>(select, [](SqlStatement& row) {
-      Position position;
-      position.file.key = static_cast<std::uint64_t>(row.number(0));
-      position.file.device = static_cast<std::uint64_t>(row.number(1));
-      position.file.inode = static_cast<std::uint64_t>(row.number(2));
-      position.file.fingerprint = static_cast<std::uint64_t>(row.number(3));
-      position.file.fingerprint_bytes = static_cast<std::uint32_t>(row.number(4));
-      position.path = row.text(5);
-      position.offset = static_cast<std::uint64_t>(row.number(6));
-      position.lines = static_cast<std::uint64_t>(row.number(7));
-      position.used = time_of(row.number(8));
-      return position;
-    });
-  });
-}
-
-Result<Seq> Database::mirrored_position() {
-  return impl_->call<Seq>([](SqlConnection& connection) -> Result<Seq> {
-    const auto position = connection.number("SELECT position FROM mirror");
-    if (!position) return std::unexpected(position.error());
-    return Seq{static_cast<std::uint64_t>(*position)};
   });
 }
 
@@ -162,8 +128,8 @@ Result<std::uint64_t> Database::retain(TimeMs now) {
            "-1 OFFSET ?)",
            most(options.jobs)},
       Rule{"DELETE FROM outcomes WHERE told < ?", old},
-      // What stands open is sent again until it ends; marks (SINK/WHAT) are taken away by who set
-      // them.
+      // Alerts that last are sent again until they end, and the code that sets a mark (SINK/WHAT)
+      // removes it.
       Rule{"DELETE FROM alerts WHERE created < ? AND lasts = 0 AND sink NOT LIKE '%/%'", old_alert},
       Rule{"DELETE FROM alerts WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER "
            "(PARTITION BY sink ORDER BY id DESC) AS place FROM alerts) WHERE place > ?)",

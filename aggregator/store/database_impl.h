@@ -1,8 +1,8 @@
-// Inside of Database: one connection, opened when it is needed, replaced when it is damaged.
+// The inside of Database: one connection, opened when it is needed, replaced when it is damaged.
+// Private to this room.
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +10,8 @@
 
 #include "aggregator/store/database.h"
 #include "aggregator/store/sqlite.h"
+#include "common/base/check.h"
+#include "common/base/mutex.h"
 
 namespace l4::store {
 
@@ -24,18 +26,20 @@ inline TimeMs time_of(std::int64_t ms) {
 }
 
 struct Database::Impl {
-  /// Runs `work(connection)` with the lock held; once more on a new database if this is damaged.
+  /// Runs `work(connection)` with the lock held; repeats it on a new database if this one is
+  /// damaged.
   template <class T, class Work>
   Result<T> call(Work work) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     for (int tries = 0;; ++tries) {
       if (auto connected = connect(); !connected) return std::unexpected(connected.error());
+      L4_CHECK(connection.has_value(), "{} was opened without a connection", path.string());
       Result<T> done = work(*connection);
       if (done || connection->last_trouble() != SqlTrouble::damaged || tries > 0) return done;
-      put_aside(done.error());
+      replace(done.error());
     }
   }
-  /// Rows of a query, at most `count`.
+  /// All rows of a query.
   template <class T>
   Result<std::vector<T>> rows(SqlStatement& statement, const std::function<T(SqlStatement&)>& row) {
     std::vector<T> all;
@@ -47,15 +51,15 @@ struct Database::Impl {
     }
   }
 
-  Result<void> connect();
+  Result<void> connect() L4_REQUIRES(mutex);
   Result<void> prepare(SqlConnection& fresh) const;
-  void put_aside(const Error& why);
+  void replace(const Error& why) L4_REQUIRES(mutex);
 
   Path path;
   DatabaseOptions options;
-  std::mutex mutex;
-  std::optional<SqlConnection> connection;
-  std::vector<std::string> trouble;
+  std::function<void(const std::string&)> warn;
+  Mutex mutex;
+  std::optional<SqlConnection> connection L4_GUARDED_BY(mutex);
 };
 
 }  // namespace l4::store

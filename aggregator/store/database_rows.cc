@@ -1,4 +1,4 @@
-// The rows of the database: what is written and read of each kind.
+// The rows of the database: how each kind is written and read.
 #include <fmt/format.h>
 
 #include "aggregator/store/database_impl.h"
@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kIncidentColumns =
     "id, job, attempt, state, opened, updated, resolved, report, evidence, "
     "told_state, told_node, told_rank, told_fault";
-/// And without what was told, which is stored behind them.
+/// The same columns without the large ones; the told_ columns are stored behind those.
 constexpr const char* kIncidentColumnsWithoutReports =
     "id, job, attempt, state, opened, updated, resolved, '', '', '', '', NULL, ''";
 
@@ -62,7 +62,7 @@ Result<void> remove_alerts(SqlConnection& connection, const std::string& sink,
   return remove.bind(sink).bind(incident).done();
 }
 
-/// Its id.
+/// Returns the id of the new row.
 Result<std::int64_t> insert_alert(SqlConnection& connection, const Alert& alert) {
   if (alert.replaces)
     if (auto done = remove_alerts(connection, alert.sink, alert.incident); !done)
@@ -97,7 +97,7 @@ Result<void> insert_incident(SqlConnection& connection, const Incident& incident
 
 }  // namespace
 
-Result<void> Database::put(const Incident& incident) {
+Result<void> Database::save(const Incident& incident) {
   return impl_->call<void>(
       [&](SqlConnection& connection) { return insert_incident(connection, incident); });
 }
@@ -129,7 +129,7 @@ Result<std::vector<Incident>> Database::incidents(const IncidentQuery& query) {
   });
 }
 
-Result<void> Database::put(const Snapshot& snapshot) {
+Result<void> Database::save(const Snapshot& snapshot) {
   return impl_->call<void>([&](SqlConnection& connection) -> Result<void> {
     SqlTransaction transaction(connection);
     if (!transaction.begun()) return transaction.begun();
@@ -170,7 +170,7 @@ Result<std::optional<Snapshot>> Database::snapshot(const std::string& job, TimeM
       });
 }
 
-Result<void> Database::put(const JobRow& job) {
+Result<void> Database::save(const JobRow& job) {
   return impl_->call<void>([&](SqlConnection& connection) {
     SqlStatement insert(connection, "INSERT OR REPLACE INTO jobs VALUES (?,?,?,?,?,?,?,?,?,?,?)");
     insert.bind(job.id).bind(job.kind).bind(ms(job.begin)).bind(ms(job.updated));
@@ -191,7 +191,7 @@ Result<std::vector<JobRow>> Database::jobs(std::size_t count) {
   });
 }
 
-Result<void> Database::put(const PoolRun& run) {
+Result<void> Database::save(const PoolRun& run) {
   return impl_->call<void>([&](SqlConnection& connection) {
     SqlStatement insert(connection, "INSERT OR REPLACE INTO pool VALUES (?,?,?,?,?)");
     insert.bind(run.kind).bind(run.job).bind(ms(run.ended)).bind(run.events);
@@ -226,7 +226,7 @@ Result<void> Database::change_pool(const std::optional<PoolRun>& run,
     if (!transaction.begun()) return transaction.begun();
     SqlStatement remove(connection, "DELETE FROM pool WHERE job = ?");
     const auto drop = [&](const std::string& name) {
-      remove.again();
+      remove.reset();
       return remove.bind(name).done();
     };
     for (const std::string& name : gone)
@@ -242,7 +242,7 @@ Result<void> Database::change_pool(const std::optional<PoolRun>& run,
   });
 }
 
-Result<void> Database::put(const Outcome& outcome) {
+Result<void> Database::save(const Outcome& outcome) {
   return impl_->call<void>([&](SqlConnection& connection) {
     SqlStatement insert(connection, "INSERT OR REPLACE INTO outcomes VALUES (?,?,?,?,?)");
     insert.bind(outcome.job).bind(outcome.outcome).bind(outcome.note).bind(outcome.who);
@@ -283,7 +283,7 @@ Result<void> Database::enqueue(const std::vector<Alert>& alerts, const Incident*
     SqlTransaction transaction(connection);
     if (!transaction.begun()) return transaction.begun();
     if (incident != nullptr)
-      if (auto put = insert_incident(connection, *incident); !put) return put;
+      if (auto saved = insert_incident(connection, *incident); !saved) return saved;
     for (const Alert& alert : alerts)
       if (auto id = insert_alert(connection, alert); !id) return std::unexpected(id.error());
     return transaction.commit();
@@ -326,7 +326,7 @@ Result<void> Database::withdraw(const std::string& sink, const std::string& inci
       [&](SqlConnection& connection) { return remove_alerts(connection, sink, incident); });
 }
 
-Result<void> Database::hurry(const std::string& sink, TimeMs now) {
+Result<void> Database::retry_now(const std::string& sink, TimeMs now) {
   return impl_->call<void>([&](SqlConnection& connection) {
     SqlStatement update(connection,
                         "UPDATE alerts SET due = ?2 WHERE sink = ?1 AND tries > 0 AND due > ?2");

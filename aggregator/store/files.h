@@ -1,10 +1,10 @@
-// The file system as the store sees it: the seam where tests let it fail, or lose its power.
+// The file system as the store uses it: the seam where tests make it fail or lose its power.
 //
 // Flow: journal and checkpoints do all their input and output here; system_files() is the real one.
-// What is written is safe only after sync() of the file, and its name only after sync_folder().
-// Every call says why it failed; none retries. After a failed sync() nothing may be believed of
-// the file: the kernel has dropped what it could not write, and a second sync() would succeed.
-// A File belongs to one thread, Files may be used by several.
+// Written bytes are durable only after sync() of the file, its name only after sync_folder(). Every
+// failure has its reason, and no call retries. After a failed sync() the content of the file is
+// unknown: the kernel has dropped the pages that it could not write, and a second sync() would
+// succeed. A File belongs to one thread, Files may be used by several.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,15 @@ namespace l4::store {
 using Path = std::filesystem::path;
 using Bytes = std::vector<std::byte>;
 
-/// Ends the name of a file until all of it is written.
+/// Suffix of a file's name until the file is complete.
 inline constexpr std::string_view kUnfinished = ".new";
 
 class File {
  public:
   virtual ~File() = default;
-  /// Behind what is there. After an error some of it may be there.
+  /// Writes at the end. After an error a part of the bytes may be there.
   virtual Result<void> append(std::span<const std::byte> bytes) = 0;
-  /// As many bytes from `offset` on as there are and fit; fewer only at the end.
+  /// Fills `into` with the bytes from `offset` on; returns fewer only at the end of the file.
   virtual Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual Result<void> sync() = 0;
   virtual Result<void> truncate(std::uint64_t bytes) = 0;
@@ -41,7 +41,7 @@ class File {
 class Files {
  public:
   virtual ~Files() = default;
-  /// A new, empty file to append to; one of that name is an error.
+  /// A new, empty file to append to; an Error if the name is taken.
   virtual Result<std::unique_ptr<File>> create(const Path& path) = 0;
   virtual Result<std::unique_ptr<File>> open(const Path& path, bool writable) = 0;
   virtual Result<void> rename(const Path& from, const Path& to) = 0;
@@ -54,7 +54,7 @@ class Files {
 
 Files& system_files();
 
-/// All of a file; an error if it is longer than `bytes_max`.
+/// The whole file; an Error if it is longer than `bytes_max`.
 Result<Bytes> read_whole(Files& files, const Path& path, std::uint64_t bytes_max);
 
 }  // namespace l4::store

@@ -1,11 +1,12 @@
 #include "aggregator/store/group_commit.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
+
+#include "common/base/check.h"
+#include "common/base/mutex.h"
+#include "common/base/thread.h"
 
 namespace l4::store {
 namespace {
@@ -21,94 +22,95 @@ struct GroupCommit::Impl {
         events(std::move(listeners)),
         now(std::move(clock)),
         journal(std::move(opened)),
-        taken(journal.last()),
-        durable(journal.settled() ? journal.last() : Seq{}),
+        appended(journal.last()),
+        durable(journal.is_sure() ? journal.last() : Seq{}),
         list(journal.segments()) {
     options.delay_max = std::min(options.delay_max, kDelayMax);
-    thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    thread = start_thread("group-commit", [this](const std::stop_token& stop) { run(stop); });
   }
 
   void run(const std::stop_token& stop);
-  bool wait_for_group(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
-  void commit(std::unique_lock<std::mutex>& lock);
-  void note_failure(std::unique_lock<std::mutex>& lock, const Error& error);
-  void note_success(std::unique_lock<std::mutex>& lock, Seq through);
+  bool wait_for_group(MutexLock& lock, const std::stop_token& stop) L4_REQUIRES(mutex);
+  // These give the mutex up while they write or call back, and hold it again when they return.
+  void commit() L4_REQUIRES(mutex);
+  void note_failure(const Error& error) L4_REQUIRES(mutex);
+  void note_success(Seq through) L4_REQUIRES(mutex);
 
   GroupCommitOptions options;
   GroupCommitEvents events;
   std::function<TimeMs()> now;
-  Journal journal;      // of the thread
-  RecordGroup writing;  // of the thread: written, but not durable yet
+  Journal journal;      // used by the thread alone
+  RecordGroup writing;  // used by the thread alone: written, but not durable yet
 
-  mutable std::mutex mutex;
-  std::condition_variable_any changed, settled;
-  RecordGroup waiting;
-  std::size_t writing_bytes = 0;
-  Seq taken, durable, floor;
-  bool floor_moved = false, hurry = false;
-  std::optional<Error> trouble;
-  GroupCommitStats counts;
-  SegmentList list;
+  mutable Mutex mutex;
+  CondVar changed, committed;
+  RecordGroup waiting L4_GUARDED_BY(mutex);
+  std::size_t writing_bytes L4_GUARDED_BY(mutex) = 0;
+  Seq appended L4_GUARDED_BY(mutex), durable L4_GUARDED_BY(mutex), floor L4_GUARDED_BY(mutex);
+  bool floor_moved L4_GUARDED_BY(mutex) = false, flush_wanted L4_GUARDED_BY(mutex) = false;
+  std::optional<Error> trouble L4_GUARDED_BY(mutex);
+  GroupCommitStats counts L4_GUARDED_BY(mutex);
+  SegmentList list L4_GUARDED_BY(mutex);
   std::jthread thread;  // last: it uses all of the above
 };
 
 /// True if there is something to do now; false at the end.
-bool GroupCommit::Impl::wait_for_group(std::unique_lock<std::mutex>& lock,
-                                       const std::stop_token& stop) {
+bool GroupCommit::Impl::wait_for_group(MutexLock& lock, const std::stop_token& stop) {
   if (trouble) {
     changed.wait_for(lock, stop, options.retry, [] { return false; });
     return !stop.stop_requested();
   }
-  changed.wait(lock, stop, [&] { return !waiting.empty() || floor_moved; });
+  changed.wait(lock, stop, [this]() L4_REQUIRES(mutex) { return !waiting.empty() || floor_moved; });
   if (stop.stop_requested()) return false;
   if (waiting.empty()) return true;
-  changed.wait_for(lock, stop, options.delay_max,
-                   [&] { return hurry || waiting.bytes() >= options.group_bytes; });
+  changed.wait_for(lock, stop, options.delay_max, [this]() L4_REQUIRES(mutex) {
+    return flush_wanted || waiting.bytes() >= options.group_bytes;
+  });
   return !stop.stop_requested();
 }
 
 void GroupCommit::Impl::run(const std::stop_token& stop) {
-  std::unique_lock lock(mutex);
-  commit(lock);  // what is there from before
-  while (wait_for_group(lock, stop)) commit(lock);
-  commit(lock);
+  MutexLock lock(mutex);
+  commit();  // makes the records of an earlier process durable for sure
+  while (wait_for_group(lock, stop)) commit();
+  commit();
 }
 
-void GroupCommit::Impl::commit(std::unique_lock<std::mutex>& lock) {
+void GroupCommit::Impl::commit() {
   if (writing.empty()) std::swap(writing, waiting);
   writing_bytes = writing.bytes();
-  hurry = false;
+  flush_wanted = false;
   const bool trim = std::exchange(floor_moved, false) || trouble;
   const Seq kept_from = floor;
   const bool was_in_trouble = trouble.has_value();
-  lock.unlock();
+  mutex.unlock();
   if (trim) journal.retain(kept_from, now());
   const auto done = writing.empty() && was_in_trouble ? journal.probe() : journal.commit(writing);
   const Seq through = journal.last();
   auto segments = journal.segments();
-  lock.lock();
+  mutex.lock();
   list = std::move(segments);
   counts.journal_bytes = journal.bytes();
   counts.segments = list->size();
   counts.abandoned = journal.abandoned();
   if (done)
-    note_success(lock, through);
+    note_success(through);
   else
-    note_failure(lock, done.error());
+    note_failure(done.error());
 }
 
-void GroupCommit::Impl::note_failure(std::unique_lock<std::mutex>& lock, const Error& error) {
+void GroupCommit::Impl::note_failure(const Error& error) {
   ++counts.failures;
   const bool first = !trouble;
   trouble = error;
-  settled.notify_all();
+  committed.notify_all();
   if (!first || !events.refusing) return;
-  lock.unlock();
+  mutex.unlock();
   events.refusing(error);
-  lock.lock();
+  mutex.lock();
 }
 
-void GroupCommit::Impl::note_success(std::unique_lock<std::mutex>& lock, Seq through) {
+void GroupCommit::Impl::note_success(Seq through) {
   const bool recovered = trouble.has_value();
   const bool moved = !writing.empty();
   trouble.reset();
@@ -117,15 +119,17 @@ void GroupCommit::Impl::note_success(std::unique_lock<std::mutex>& lock, Seq thr
     counts.bytes += writing.bytes();
     ++counts.groups;
   }
+  L4_CHECK(durable <= through && through <= appended, "durable went from {} to {}, appended is {}",
+           durable, through, appended);
   const bool further = durable < through;
   durable = through;
   writing.clear();
   writing_bytes = 0;
-  lock.unlock();
+  mutex.unlock();
   if (further && events.durable) events.durable(through);
   if (recovered && events.accepting) events.accepting();
-  lock.lock();
-  settled.notify_all();
+  mutex.lock();
+  committed.notify_all();
 }
 
 GroupCommit::GroupCommit(Journal journal, GroupCommitOptions options, GroupCommitEvents events,
@@ -140,8 +144,8 @@ Result<Seq> GroupCommit::append(std::string_view job, std::string_view agent,
   Impl& impl = *impl_;
   const std::size_t size = record_bytes(job.size(), agent.size(), batch.size());
   const TimeMs came = time ? *time : impl.now();
-  const std::lock_guard lock(impl.mutex);
-  const auto refuse = [&](Error error) {
+  const MutexLock lock(impl.mutex);
+  const auto refuse = [&](Error error) L4_REQUIRES(impl.mutex) {
     ++impl.counts.refused;
     return std::unexpected(std::move(error));
   };
@@ -150,36 +154,33 @@ Result<Seq> GroupCommit::append(std::string_view job, std::string_view agent,
   if (impl.trouble) return refuse(*impl.trouble);
   if (impl.waiting.bytes() + impl.writing_bytes + size > impl.options.waiting_bytes_max)
     return refuse({"", "the disk is slower than what comes in"});
-  impl.taken = Seq{impl.taken.value() + 1};
+  impl.appended = Seq{impl.appended.value() + 1};
   const bool first = impl.waiting.empty();
-  impl.waiting.add({impl.taken, came, job, agent, batch});
+  impl.waiting.add({impl.appended, came, job, agent, batch});
   if (first || impl.waiting.bytes() >= impl.options.group_bytes) impl.changed.notify_one();
-  return impl.taken;
-}
-
-Seq GroupCommit::taken() const {
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->taken;
+  return impl.appended;
 }
 
 Seq GroupCommit::durable() const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   return impl_->durable;
 }
 
 Result<void> GroupCommit::flush() {
   Impl& impl = *impl_;
-  std::unique_lock lock(impl.mutex);
-  const Seq wanted = impl.taken;
-  impl.hurry = true;
+  MutexLock lock(impl.mutex);
+  const Seq wanted = impl.appended;
+  impl.flush_wanted = true;
   impl.changed.notify_one();
-  impl.settled.wait(lock, [&] { return impl.durable >= wanted || impl.trouble; });
+  impl.committed.wait(lock, [&]() L4_REQUIRES(impl.mutex) {
+    return impl.durable >= wanted || impl.trouble.has_value();
+  });
   if (impl.durable >= wanted) return {};
   return std::unexpected(*impl.trouble);
 }
 
 void GroupCommit::set_floor(Seq floor) {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   if (floor <= impl_->floor) return;
   impl_->floor = floor;
   impl_->floor_moved = true;
@@ -187,12 +188,12 @@ void GroupCommit::set_floor(Seq floor) {
 }
 
 SegmentList GroupCommit::segments() const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   return impl_->list;
 }
 
 GroupCommitStats GroupCommit::stats() const {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   GroupCommitStats counts = impl_->counts;
   counts.refusing = impl_->trouble.has_value();
   return counts;

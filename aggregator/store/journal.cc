@@ -6,6 +6,8 @@
 #include <charconv>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace l4::store {
 namespace {
 
@@ -15,7 +17,7 @@ std::string name_of(std::uint64_t generation, Seq first, std::uint32_t salt) {
   return fmt::format("{:016x}-{:016x}-{:08x}{}", generation, first.value(), salt, kSegmentSuffix);
 }
 
-/// Empty if the name is not of ours.
+/// Empty if the name is not that of a segment.
 std::optional<SegmentFile> segment_of(const std::string& name) {
   constexpr std::size_t kLength = 16 + 1 + 16 + 1 + 8 + kSegmentSuffix.size();
   if (name.size() != kLength || !name.ends_with(kSegmentSuffix)) return std::nullopt;
@@ -34,8 +36,9 @@ std::optional<SegmentFile> segment_of(const std::string& name) {
   return segment;
 }
 
+/// Sets where each segment ends: at the first number of a later segment that has records. A segment
+/// without records ends no other: it may be a leftover that a crash brought back.
 void bound(std::vector<SegmentFile>& segments) {
-  // One without a record takes nothing from others: it may be a leftover that a crash brought back.
   std::optional<Seq> end;
   for (auto at = segments.rbegin(); at != segments.rend(); ++at) {
     at->end = end;
@@ -48,7 +51,7 @@ bool belongs(const SegmentFile& segment, Seq seq) {
   return seq >= segment.first && (!segment.end || seq < *segment.end);
 }
 
-void say(Replayed& replayed, std::string text) {
+void note_trouble(Replayed& replayed, std::string text) {
   constexpr std::size_t kToldMax = 16;
   if (replayed.trouble.size() < kToldMax) replayed.trouble.push_back(std::move(text));
 }
@@ -70,13 +73,13 @@ Result<void> copy_segment(Files& files, const Path& from, const Path& to, std::u
   return (*target)->sync();
 }
 
-/// Visits the records of one segment; false if the visitor wants no more.
+/// Visits the records of one segment; false if the visitor ended the visit.
 bool read_segment(Files& files, const SegmentFile& segment, Replayed& replayed,
                   const std::function<bool(const Record&)>& visit) {
   auto file = files.open(segment.path, false);
   if (!file) {
     replayed.unread = true;
-    say(replayed, file.error().text());
+    note_trouble(replayed, file.error().text());
     return true;
   }
   bool more = true;
@@ -87,25 +90,25 @@ bool read_segment(Files& files, const SegmentFile& segment, Replayed& replayed,
       });
   if (!scanned) {
     replayed.unread = true;
-    say(replayed, scanned.error().text());
+    note_trouble(replayed, scanned.error().text());
     return true;
   }
   replayed.unread |= more && !segment.end && scanned->tail > 0;
   replayed.damaged += scanned->damaged;
   replayed.torn_bytes += scanned->tail;
   for (const Damage& damage : scanned->damage)
-    say(replayed, fmt::format("{}: offset {}: {} bytes are damaged", segment.path.string(),
-                              damage.offset, damage.bytes));
+    note_trouble(replayed, fmt::format("{}: offset {}: {} bytes are damaged", segment.path.string(),
+                                       damage.offset, damage.bytes));
   return more;
 }
 
-/// All above `after`, in order, each once; numbers that are missing are counted.
+/// Visits all records above `after`, in order, each once, and counts missing numbers.
 Replayed walk(Files& files, const std::vector<SegmentFile>& segments, Seq after,
               const std::function<bool(const Record&)>& visit) {
   Replayed replayed;
   std::optional<Seq> before;
   std::optional<TimeMs> time;
-  const auto miss = [&](Seq next) {  // what should stand between the last record and `next`
+  const auto miss = [&](Seq next) {  // counts the numbers between the last record and `next`
     if (!before || next.value() <= before->value() + 1) return;
     if (replayed.lost_records == 0) replayed.whole_to = time;
     replayed.whole_from = next;
@@ -134,11 +137,11 @@ Replayed walk(Files& files, const std::vector<SegmentFile>& segments, Seq after,
 Result<Journal> Journal::open(Files& files, const Path& folder, JournalOptions options,
                               Seq at_least) {
   Journal journal(files, folder, options);
-  if (auto done = journal.look(at_least); !done) return std::unexpected(done.error());
+  if (auto done = journal.scan_folder(at_least); !done) return std::unexpected(done.error());
   return journal;
 }
 
-Result<void> Journal::look(Seq at_least) {
+Result<void> Journal::scan_folder(Seq at_least) {
   const auto names = files_->list(folder_);
   if (!names) return std::unexpected(names.error());
   for (const std::string& name : *names) {
@@ -170,9 +173,9 @@ Result<void> Journal::look(Seq at_least) {
   return {};
 }
 
-/// Finds the last record and cuts off what was torn; false if there is none.
+/// Finds the last record of the segment and truncates a torn tail; false if it has no record.
 Result<bool> Journal::inspect_newest(SegmentFile& segment) {
-  // Numbers of a segment are taken even if all its records are gone.
+  // The numbers below a segment were given out, even if all its records are gone.
   if (segment.first.value() > 0) last_ = std::max(last_, Seq{segment.first.value() - 1});
   auto file = files_->open(segment.path, true);
   const bool writable = file.has_value();
@@ -195,23 +198,24 @@ Result<bool> Journal::inspect_newest(SegmentFile& segment) {
   return holds;
 }
 
-/// A killed process may have left its last records to the kernel, which may have failed to write
-/// them and would not say so again: they read well and are not there after a loss of power. So the
-/// segment is written once more.
-Result<void> Journal::settle() {
+/// Copies the last segment of an earlier process. A killed process may have left its last records
+/// to the kernel, and the kernel reports a failed write only once: such records can be read and are
+/// gone after a loss of power. A synced copy is durable for sure.
+Result<void> Journal::rewrite_unsure() {
   if (unsure_.empty()) return {};
   const auto old = std::ranges::find(segments_, unsure_, &SegmentFile::path);
+  L4_CHECK(old != segments_.end(), "{} is not listed", unsure_.string());
   SegmentFile copy = *old;
   copy.generation = ++generation_;
   copy.path = folder_ / name_of(copy.generation, copy.first, copy.salt);
-  // It makes the old one void, so it must not be there before it is whole.
+  // The copy makes the old segment void, so its name must not exist before the copy is complete.
   const Path unfinished = Path(copy.path) += kUnfinished;
   auto done = copy_segment(*files_, old->path, unfinished, copy.bytes);
   if (done) done = files_->rename(unfinished, copy.path);
   if (!done) static_cast<void>(files_->remove(unfinished));
   if (done) done = files_->sync_folder(folder_);
   if (!done) return done;
-  static_cast<void>(files_->remove(old->path));  // void from now on, if it stays
+  static_cast<void>(files_->remove(old->path));  // void from now on, even if it stays
   *old = std::move(copy);
   bound(segments_);
   unsure_.clear();
@@ -259,13 +263,14 @@ Result<void> Journal::begin_segment(Seq first) {
 }
 
 Result<void> Journal::probe() {
-  if (auto settled = settle(); !settled) return settled;
+  if (auto rewritten = rewrite_unsure(); !rewritten) return rewritten;
   return file_ ? Result<void>{} : begin_segment(Seq{last_.value() + 1});
 }
 
 Result<void> Journal::commit(RecordGroup& group) {
-  if (auto settled = settle(); !settled) return settled;
+  if (auto rewritten = rewrite_unsure(); !rewritten) return rewritten;
   if (group.empty()) return {};
+  L4_CHECK(group.first() > last_, "record {} is appended behind {}", group.first(), last_);
   if (!file_)
     if (auto begun = begin_segment(group.first()); !begun) return begun;
   SegmentFile& segment = segments_.back();
@@ -284,7 +289,8 @@ Result<void> Journal::commit(RecordGroup& group) {
   return {};
 }
 
-/// What was written is of unknown fate. Cut or not, the next segment makes it void.
+/// Leaves a segment whose last write failed. Even if it cannot be truncated, the next segment makes
+/// the failed records void.
 void Journal::abandon() {
   ++abandoned_;
   static_cast<void>(file_->truncate(segments_.back().bytes));

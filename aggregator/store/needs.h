@@ -1,7 +1,7 @@
-// Which part of the journal is still needed: what no checkpoint holds.
+// Which part of the journal is still needed: the records that no checkpoint holds.
 //
-// A state is known by its name; it needs the journal from behind its checkpoint on, but only if
-// something came after that. Values; the caller locks.
+// A state is known by its name. It needs the journal from behind its checkpoint on, but only if it
+// has later records. Plain values; the caller locks.
 #pragma once
 
 #include <algorithm>
@@ -9,24 +9,26 @@
 #include <string>
 
 #include "aggregator/store/record.h"
+#include "common/base/check.h"
 
 namespace l4::store {
 
 class Needs {
  public:
-  /// A record of that state was numbered.
+  /// A record of that state got the number `seq`.
   void appended(const std::string& name, Seq seq) {
     State& state = states_[name];
-    // Nothing of it stands between its checkpoint and here: the floor never goes down.
+    L4_CHECK(seq > state.last, "record {} of {} comes behind {}", seq, name, state.last);
+    // The state has no record between its checkpoint and `seq`, so the floor never goes down.
     if (state.last <= state.saved) state.saved = std::max(state.saved, Seq{seq.value() - 1});
     state.last = seq;
   }
-  /// A checkpoint holds it up to there.
+  /// A checkpoint holds the records of the state up to `position`.
   void saved(const std::string& name, Seq position) {
     State& state = states_[name];
     state.saved = std::max(state.saved, position);
   }
-  /// Nothing of it up to there is needed.
+  /// The state is over: its records up to `position` are not needed.
   void closed(const std::string& name, Seq position) {
     const auto at = states_.find(name);
     if (at == states_.end()) return;
@@ -35,11 +37,11 @@ class Needs {
     else
       at->second.saved = std::max(at->second.saved, position);
   }
-  /// The state is open: it may be asked for whatever the clock says.
+  /// True if the state is open.
   bool has(const std::string& name) const { return states_.contains(name); }
-  /// Nobody needs what is numbered up to here; `taken` is the last number given.
-  Seq floor(Seq taken) const {
-    Seq floor = taken;
+  /// No state needs the records up to this number; `last` is the last durable one.
+  Seq floor(Seq last) const {
+    Seq floor = last;
     for (const auto& [name, state] : states_)
       if (state.last > state.saved) floor = std::min(floor, state.saved);
     return floor;

@@ -10,7 +10,7 @@ constexpr std::uint64_t kOffsetsMagic = 0x3246464f344cU;  // "L4OFF2"
 
 }  // namespace
 
-/// Files have a key; what comes without one is told apart by its path.
+/// Files have a key; a file without one is identified by its path.
 std::string OffsetTable::key_of(std::uint64_t number, const std::string& path) {
   if (number == 0) return "/" + path;
   std::string key(sizeof(std::uint64_t), '\0');
@@ -20,11 +20,11 @@ std::string OffsetTable::key_of(std::uint64_t number, const std::string& path) {
 }
 
 void OffsetTable::commit(const wire::Batch& batch, TimeMs now) {
-  if (!agents_.contains(batch.agent)) make_room_for_agent();
+  if (!agents_.contains(batch.agent)) evict_agents();
   const bool agents_lost = agents_forgotten_ > 0;
   const auto [found, created] = agents_.try_emplace(batch.agent);
-  Agent& agent = found->second;
-  if (created && agents_lost) agent.forgotten = 1;  // it may be one of those
+  AgentOffsets& agent = found->second;
+  if (created && agents_lost) agent.forgotten = 1;  // it may be one of the evicted agents
   agent.used = std::max(agent.used, now);
   if (agent.newest.incarnation != batch.incarnation) agent.newest = {batch.incarnation, 0};
   agent.newest.sequence = std::max(agent.newest.sequence, batch.sequence);
@@ -42,10 +42,10 @@ void OffsetTable::commit(const wire::Batch& batch, TimeMs now) {
     position.lines += part.lines;
     position.used = now;
   }
-  make_room(agent);
+  evict_files(agent);
 }
 
-void OffsetTable::make_room(Agent& agent) {
+void OffsetTable::evict_files(AgentOffsets& agent) {
   while (agent.files.size() > limits_.files_per_agent) {
     const auto oldest = std::ranges::min_element(
         agent.files, {}, [](const auto& entry) { return entry.second.used; });
@@ -55,7 +55,7 @@ void OffsetTable::make_room(Agent& agent) {
   }
 }
 
-void OffsetTable::make_room_for_agent() {
+void OffsetTable::evict_agents() {
   while (agents_.size() >= std::max<std::size_t>(limits_.agents, 1)) {
     const auto oldest =
         std::ranges::min_element(agents_, {}, [](const auto& entry) { return entry.second.used; });
@@ -143,7 +143,7 @@ Result<void> OffsetTable::load(std::span<const std::byte> bytes) {
   agents_.clear();
   agents_forgotten_ = in.number();
   for (std::size_t left = in.count(13); left > 0 && in.ok(); --left) {
-    Agent& agent = agents_[in.text()];
+    AgentOffsets& agent = agents_[in.text()];
     agent.forgotten = in.number();
     agent.newest.incarnation = in.word();
     agent.newest.sequence = in.number();

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "common/base/check.h"
+
 namespace l4::store {
 namespace {
 
@@ -39,7 +41,7 @@ Head head_at(std::span<const std::byte> bytes) {
   return head;
 }
 
-/// A part of a file in memory that moves along with the reader.
+/// The part of a file around the reader's place, in memory.
 class Window {
  public:
   Window(File& file, std::uint64_t end) : file_(file), end_(end) {}
@@ -59,6 +61,7 @@ class Window {
       if (held_ < left) end_ = base_ + held_;
     }
     const auto from = static_cast<std::size_t>(offset - base_);
+    L4_CHECK(from <= held_, "offset {} lies outside of {} bytes from {}", offset, held_, base_);
     return std::span<const std::byte>(buffer_).subspan(from, std::min(size, held_ - from));
   }
 
@@ -71,7 +74,7 @@ class Window {
   Bytes buffer_;
 };
 
-/// The record at a place, if there is one. The view holds until the window moves.
+/// The record at `offset`, if there is one. The view is valid until the window moves.
 Result<std::optional<Record>> record_at(Window& window, std::uint64_t offset, std::uint32_t salt) {
   const auto front = window.at(offset, sizeof(Head));
   if (!front) return std::unexpected(front.error());
@@ -101,6 +104,11 @@ std::span<const std::byte> segment_magic() {
 }
 
 void RecordGroup::add(const Record& record) {
+  L4_CHECK(std::max(record.job.size(), record.agent.size()) <= kNameBytesMax,
+           "names of {} and {} bytes", record.job.size(), record.agent.size());
+  L4_CHECK(store::record_bytes(record.job.size(), record.agent.size(), record.batch.size()) <=
+               kRecordBytesMax,
+           "a batch of {} bytes", record.batch.size());
   Head head;
   head.batch = static_cast<std::uint32_t>(record.batch.size());
   head.job = static_cast<std::uint16_t>(record.job.size());
@@ -110,14 +118,14 @@ void RecordGroup::add(const Record& record) {
   const std::size_t offset = bytes_.size();
   bytes_.resize(offset + head.record_bytes());
   std::byte* at = bytes_.data() + offset;
-  const auto put = [&](const void* from, std::size_t size) {
+  const auto append = [&](const void* from, std::size_t size) {
     if (size > 0) std::memcpy(at, from, size);
     at += size;
   };
-  put(&head, sizeof head);
-  put(record.job.data(), record.job.size());
-  put(record.agent.data(), record.agent.size());
-  put(record.batch.data(), record.batch.size());
+  append(&head, sizeof head);
+  append(record.job.data(), record.job.size());
+  append(record.agent.data(), record.agent.size());
+  append(record.batch.data(), record.batch.size());
   const auto summed = std::span<const std::byte>(bytes_).subspan(
       offset + kSummedFrom, sizeof(Head) - kSummedFrom + head.body_bytes());
   oldest_ = records_.empty() ? record.time : std::min(oldest_, record.time);
@@ -154,7 +162,7 @@ Result<Scanned> scan(File& file, std::uint64_t bytes, std::uint32_t salt,
     }
     if (at > scanned.end) {
       ++scanned.damaged;
-      if (scanned.damage.size() < kDamageToldMax)
+      if (scanned.damage.size() < kDamageListedMax)
         scanned.damage.push_back({scanned.end, at - scanned.end});
     }
     ++scanned.records;

@@ -1,12 +1,12 @@
-// What stands in a segment file of the journal, and how it is found again in a damaged one.
+// The records in a segment file of the journal, and how they are found in a damaged one.
 //
 // A segment is the 8 bytes "L4JRNL1\n" and then records, each padded to 8 bytes:
 //   u32 magic | u32 CRC-32 of all that follows, xor the segment's salt | u32 bytes of batch |
 //   u16 bytes of job | u16 bytes of agent | u64 seq | i64 time in ms | job | agent | batch
-// Little endian. The salt is drawn at random and stands in the file's name, so that no batch can
-// hold what looks like a record. After damage the next record is searched at every eighth byte.
-// RecordGroup collects what is made durable together; scan() reads a segment through a small
-// window. One thread each.
+// Little endian. The salt is random and part of the file's name, so that no batch can contain bytes
+// that look like a record. After damage the next record is searched at every eighth byte.
+// RecordGroup collects the records that become durable together; scan() reads a segment through a
+// small window. One thread each.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@
 
 namespace l4::store {
 
-/// Number of a record in the journal, from 1, without gaps in what one process appends.
+/// Number of a record in the journal, from 1; one process appends without gaps.
 using Seq = Named<struct SeqTag, std::uint64_t>;
 
-/// Views; they hold as long as the call that gives them.
+/// Views; valid during the call that passes them.
 struct Record {
   Seq seq;
   TimeMs time;
   std::string_view job, agent;
   std::span<const std::byte> batch;
-  /// No batch: something that its owner wants to know of the past, see Store::note.
+  /// True for a note: no batch, but a fact that questions about the past need; see Store::note.
   bool is_note() const { return job.empty() && agent.empty(); }
 };
 
@@ -39,14 +39,14 @@ inline constexpr std::size_t kRecordHeadBytes = 32;
 inline constexpr std::size_t kRecordBytesMax = (64U << 20U) + (1U << 17U);
 inline constexpr std::size_t kNameBytesMax = 240;  ///< of a job or an agent
 
-/// Bytes that the record takes in a file.
+/// Size of the record in a file.
 std::size_t record_bytes(std::size_t job, std::size_t agent, std::size_t batch);
 
 class RecordGroup {
  public:
-  /// The names are at most kNameBytesMax long and the record at most kRecordBytesMax.
+  /// The names have at most kNameBytesMax bytes and the record at most kRecordBytesMax.
   void add(const Record& record);
-  /// The bytes, made for the segment of that salt.
+  /// The bytes with sums for the segment of that salt.
   std::span<const std::byte> sealed(std::uint32_t salt);
   void clear();
 
@@ -71,19 +71,19 @@ class RecordGroup {
 
 std::span<const std::byte> segment_magic();
 
-/// Bytes of a segment that are no record.
+/// Bytes of a segment that belong to no record.
 struct Damage {
   std::uint64_t offset = 0, bytes = 0;
 };
 
 struct Scanned {
   std::uint64_t records = 0;
-  std::uint64_t end = 0;       ///< behind the last record
-  std::vector<Damage> damage;  ///< before that; at most kDamageToldMax
-  std::uint64_t damaged = 0;   ///< how many in all
+  std::uint64_t end = 0;       ///< offset behind the last record
+  std::vector<Damage> damage;  ///< before `end`; at most kDamageListedMax
+  std::uint64_t damaged = 0;   ///< number of damaged places
   std::uint64_t tail = 0;      ///< bytes behind `end`: torn, or never finished
 };
-inline constexpr std::size_t kDamageToldMax = 16;
+inline constexpr std::size_t kDamageListedMax = 16;
 
 /// False ends the scan.
 using RecordVisit = std::function<bool(const Record& record, std::uint64_t offset)>;
@@ -94,9 +94,9 @@ Result<Scanned> scan(File& file, std::uint64_t bytes, std::uint32_t salt, const 
 struct Heads {
   std::uint64_t records = 0;
   std::optional<TimeMs> oldest, newest;
-  bool whole = false;  ///< nothing but records, as far as their heads tell
+  bool whole = false;  ///< by their heads, the records fill the file
 };
-/// What the heads of the records say, bodies unread and sums unchecked: an index, no more.
+/// Summarizes the heads of the records; bodies are not read and sums not verified.
 Result<Heads> read_heads(File& file, std::uint64_t bytes);
 
 }  // namespace l4::store

@@ -1,6 +1,6 @@
 // The rows of the database: plain values, as they are stored.
 //
-// Flow: whoever detects or is told -> Database -> whoever is asked. Times are UTC.
+// Flow: shards and requests -> Database -> answers over HTTP. Times are UTC.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace l4::store {
 
-/// What an alert says first of an incident; another one is news.
+/// The main facts of an incident in an alert; when they change, that is news.
 struct Gist {
   std::string state;  ///< as in reports
   std::string node, fault;
@@ -27,16 +27,16 @@ struct Incident {
   std::string state;  ///< as in reports
   TimeMs opened, updated;
   std::optional<TimeMs> resolved;
-  std::string report, evidence;  ///< JSON; the report as it was when it was last updated
-  Gist told = {};                ///< last, by an alert; without a state: not known
+  std::string report, evidence;  ///< JSON; the report of the last update
+  Gist told = {};                ///< of the last alert; unknown if it has no state
   bool operator==(const Incident&) const = default;
 };
 
-/// The report of a job as it stood at some time, one a millisecond.
+/// The report of a job at some time; at most one per millisecond.
 struct Snapshot {
   std::string job;
   TimeMs at;
-  std::string why, who;  ///< `incident` and its id, or `asked` and by whom
+  std::string why, who;  ///< `incident` and its id, or `asked` and the name of the token
   std::string state, report;
   bool operator==(const Snapshot&) const = default;
 };
@@ -50,7 +50,7 @@ struct JobRow {
   bool operator==(const JobRow&) const = default;
 };
 
-/// What one run that ended well has printed, in the form of its maker. `job` names the run.
+/// The events of one run that ended well, as pool::to_json writes them. `job` names the run.
 struct PoolRun {
   std::string kind, job;
   TimeMs ended;
@@ -59,36 +59,36 @@ struct PoolRun {
   bool operator==(const PoolRun&) const = default;
 };
 
-/// How a job ended, as somebody has told.
+/// How a job ended, as a person has reported it.
 struct Outcome {
   std::string job, outcome, note, who;
   TimeMs told;
   bool operator==(const Outcome&) const = default;
 };
 
-/// To be sent: it stays until somebody says that it was.
+/// An alert to be sent; it stays until sent() removes it.
 struct Alert {
   std::int64_t id = 0;
   std::string sink, incident, content;
   TimeMs created, due;
   std::int64_t tries = 0;
-  bool lasts = false;     ///< sent again and again until another takes its place
-  bool replaces = false;  ///< takes the place of what waits for its sink and incident; not stored
+  bool lasts = false;     ///< sent again and again until another alert replaces it
+  bool replaces = false;  ///< replaces waiting alerts of its sink and incident; not stored
   bool operator==(const Alert&) const = default;
 };
 
-/// Where an incident stands in the list, newest first.
-struct IncidentPlace {
+/// Where a page of the list of incidents ends; the list has the newest first.
+struct IncidentCursor {
   TimeMs opened;
   std::string id;
 };
 
 struct IncidentQuery {
-  std::string job;  ///< empty: of all
+  std::string job;  ///< empty: all jobs
   bool open_only = false;
-  std::size_t count = 100;                   ///< newest first
-  std::optional<IncidentPlace> before = {};  ///< those behind it, older ones
-  bool with_reports = true;  ///< else report and evidence are empty: they are what is large
+  std::size_t count = 100;                    ///< newest first
+  std::optional<IncidentCursor> before = {};  ///< older incidents than this one
+  bool with_reports = true;  ///< false: report and evidence, which are large, are empty
 };
 
 }  // namespace l4::store

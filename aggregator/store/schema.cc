@@ -7,7 +7,7 @@
 namespace l4::store {
 namespace {
 
-/// PRAGMA user_version counts how many were taken. Times are milliseconds since the epoch.
+/// PRAGMA user_version counts the applied steps. Times are milliseconds since the epoch.
 constexpr std::array kSteps{
     R"sql(
     CREATE TABLE incidents (

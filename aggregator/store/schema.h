@@ -1,7 +1,7 @@
-// The tables of the database, as the steps that led to them.
+// The tables of the database, as a list of migration steps.
 //
-// migrate() brings a database of any older version up to date, each step in a transaction of its
-// own; one of a newer version is refused and left alone. A step that was released never changes.
+// migrate() brings a database of any older version up to date, each step in its own transaction; a
+// database of a newer version is refused and not changed. A released step never changes.
 #pragma once
 
 #include "aggregator/store/sqlite.h"

@@ -120,7 +120,7 @@ Result<void> SqlStatement::done() {
   }
 }
 
-void SqlStatement::again() {
+void SqlStatement::reset() {
   if (handle_ != nullptr) ::sqlite3_reset(handle_);
   bound_ = 0;
 }

@@ -1,7 +1,7 @@
 // SQLite behind Result: a connection and statements, for the database of this room alone.
 //
-// The library's header stays in sqlite.cc. Texts are bytes with a length. A statement lives no
-// longer than its connection. One thread at a time.
+// The library's header stays in sqlite.cc. Texts are bytes with a length. A connection outlives its
+// statements. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct sqlite3_stmt;
 
 namespace l4::store {
 
-/// What went wrong, as far as the database must act on it.
+/// The kinds of errors that the database handles differently.
 enum class SqlTrouble : std::uint8_t { none, damaged, other };
 
 class SqlConnection {
  public:
-  /// `vfs`: SQLite's name of a file system; empty for the usual one.
+  /// `vfs`: SQLite's name of a file system; empty for the default one.
   static Result<SqlConnection> open(const Path& path, const std::string& vfs);
   SqlConnection(SqlConnection&& other) noexcept;
   SqlConnection& operator=(SqlConnection&& other) noexcept;
@@ -60,12 +60,12 @@ class SqlStatement {
   SqlStatement& bind(std::optional<std::int64_t> value);
   SqlStatement& bind_bytes(std::span<const std::byte> value);
 
-  /// True if there is a row to look at.
+  /// True if there is a row to read.
   Result<bool> step();
-  /// Runs to the end, rows unseen.
+  /// Runs to the end and skips the rows.
   Result<void> done();
-  /// For other values, from the first question mark on.
-  void again();
+  /// Starts over, for other values from the first question mark on.
+  void reset();
 
   std::int64_t number(int column) const;
   std::optional<std::int64_t> maybe_number(int column) const;
@@ -78,7 +78,7 @@ class SqlStatement {
   int code_ = 0;
 };
 
-/// Takes back what was written since, unless commit() was reached.
+/// Rolls back all changes since its construction unless commit() is called.
 class SqlTransaction {
  public:
   explicit SqlTransaction(SqlConnection& connection);

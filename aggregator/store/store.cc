@@ -2,22 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <condition_variable>
 #include <deque>
 #include <map>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "aggregator/store/needs.h"
+#include "common/base/check.h"
 #include "common/base/folder_lock.h"
+#include "common/base/mutex.h"
+#include "common/base/thread.h"
 
 namespace l4::store {
 namespace {
 
 constexpr std::string_view kJobPrefix = "job/";
 
-struct Job {
+struct PendingCheckpoint {
   CheckpointHead head;
   ByteWriter bytes;
 };
@@ -33,13 +33,14 @@ struct Store::Impl {
         now(std::move(clock)),
         files(file_system),
         checkpoints(std::move(known)),
-        database(options.folder / "state.db", options.database),
+        database(options.folder / "state.db", options.database,
+                 [this](const std::string& text) { warn(text); }),
         journal(std::move(opened)) {}
 
   void start();
   void run(const std::stop_token& stop);
-  Result<void> write(const Job& job);
-  void note(const Job& job, const Result<void>& done);
+  Result<void> write(const PendingCheckpoint& pending);
+  void note_written(const PendingCheckpoint& pending, const Result<void>& done) L4_REQUIRES(mutex);
   void say(const std::string& text) const {
     if (events.say) events.say(text);
   }
@@ -54,18 +55,19 @@ struct Store::Impl {
   StoreEvents events;
   std::function<TimeMs()> now;
   Files& files;
-  Checkpoints checkpoints;  // of the writing thread, once that runs
+  Checkpoints checkpoints;  // once the writer runs, it alone changes them
   Database database;
   std::optional<Journal> journal;  // until recovered
   std::unique_ptr<GroupCommit> commit;
 
-  mutable std::mutex mutex;
-  std::condition_variable_any changed, idle;
-  std::deque<Job> waiting;
-  bool writing = false, in_trouble = false;
-  Needs needs;
-  std::map<std::string, Seq> tombstones;  // closed jobs whose records the journal still has
-  StoreStats counts;
+  mutable Mutex mutex;
+  CondVar changed, idle;
+  std::deque<PendingCheckpoint> waiting L4_GUARDED_BY(mutex);
+  bool writing L4_GUARDED_BY(mutex) = false, in_trouble L4_GUARDED_BY(mutex) = false;
+  Needs needs L4_GUARDED_BY(mutex);
+  /// Closed jobs whose records the journal still has.
+  std::map<std::string, Seq> tombstones L4_GUARDED_BY(mutex);
+  StoreStats counts L4_GUARDED_BY(mutex);
   std::jthread writer;
 };
 
@@ -94,13 +96,15 @@ Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Store::~Store() {
   if (impl_->writer.joinable()) drain();
-  impl_->writer = {};  // stops and joins before what it uses goes
+  impl_->writer = {};  // stops and joins before the members that it uses are destroyed
   impl_->commit.reset();
 }
 
 Replayed Store::recover(Recoverer& recoverer) {
   Impl& impl = *impl_;
-  std::map<std::string, Seq, std::less<>> held;  // what the checkpoints hold, by job
+  std::map<std::string, Seq, std::less<>> held;  // position of the checkpoint of each job
+  Needs needs;
+  std::map<std::string, Seq> tombstones;
   Seq offsets, floor;
   bool whole = true;
   for (const std::string& name : impl.checkpoints.names()) {
@@ -120,36 +124,46 @@ Replayed Store::recover(Recoverer& recoverer) {
     whole = whole && used;
     if (!used) continue;
     if (name != kOffsets) held[name.substr(kJobPrefix.size())] = head.position;
-    if (head.closed) impl.tombstones[name] = head.position;
-    if (!head.closed) impl.needs.saved(name, head.position);
+    if (head.closed) tombstones[name] = head.position;
+    if (!head.closed) needs.saved(name, head.position);
     floor = std::max(floor, head.floor);
   }
-  for (const std::string& text : impl.checkpoints.take_trouble()) impl.warn(text);
-  // A job without a checkpoint has nothing but the journal. Nobody needs what is below the floor,
-  // unless a checkpoint that it was counted on is of no use.
+  for (const std::string& text : impl.checkpoints.drain_trouble()) impl.warn(text);
+  // A job without a checkpoint is recovered from the journal alone. No state needs the records
+  // below the floor, unless a checkpoint that held them cannot be used.
   const Seq after = whole ? floor : Seq{};
   Replayed replayed = impl.journal->replay(after, [&](const Record& record) {
     if (record.is_note()) return;
     const auto job = held.find(record.job);
     const bool new_to_job = job == held.end() || record.seq > job->second;
     const bool new_to_offsets = record.seq > offsets;
-    if (new_to_job) impl.needs.appended(job_name(std::string(record.job)), record.seq);
-    if (new_to_offsets) impl.needs.appended(kOffsets, record.seq);
+    if (new_to_job) needs.appended(job_name(std::string(record.job)), record.seq);
+    if (new_to_offsets) needs.appended(kOffsets, record.seq);
     if (new_to_job || new_to_offsets) recoverer.record(record, new_to_job, new_to_offsets);
   });
   for (const std::string& text : replayed.trouble) impl.warn(text);
   if (replayed.lost_records > 0)
     impl.warn(fmt::format("{}: {} records are lost", (impl.options.folder / "journal").string(),
                           replayed.lost_records));
+  {
+    const MutexLock lock(impl.mutex);
+    impl.needs = std::move(needs);
+    impl.tombstones = std::move(tombstones);
+  }
   impl.start();
   return replayed;
 }
 
 void Store::Impl::start() {
-  counts.torn_bytes = journal->torn_bytes();
-  if (counts.torn_bytes > 0)
+  L4_CHECK(journal.has_value(), "{} was recovered before", options.folder.string());
+  const std::uint64_t torn = journal->torn_bytes();
+  {
+    const MutexLock guard(mutex);
+    counts.torn_bytes = torn;
+  }
+  if (torn > 0)
     say(fmt::format("{}: {} bytes at the end were never finished and are cut off",
-                    (options.folder / "journal").string(), counts.torn_bytes));
+                    (options.folder / "journal").string(), torn));
   GroupCommitEvents heard;
   heard.durable = [this](Seq through) {
     changed.notify_all();
@@ -166,37 +180,40 @@ void Store::Impl::start() {
   };
   commit = std::make_unique<GroupCommit>(*std::exchange(journal, std::nullopt), options.commit,
                                          std::move(heard), now);
-  writer = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  writer = start_thread("checkpoints", [this](const std::stop_token& stop) { run(stop); });
 }
 
 void Store::Impl::run(const std::stop_token& stop) {
-  std::unique_lock guard(mutex);
-  while (changed.wait(guard, stop, [&] { return !waiting.empty(); })) {
-    Job job = std::move(waiting.front());
+  MutexLock guard(mutex);
+  while (changed.wait(guard, stop, [this]() L4_REQUIRES(mutex) { return !waiting.empty(); })) {
+    PendingCheckpoint pending = std::move(waiting.front());
     waiting.pop_front();
     writing = true;
-    job.head.floor = needs.floor(commit->durable());
+    pending.head.floor = needs.floor(commit->durable());
     guard.unlock();
-    const auto done = write(job);
+    const auto done = write(pending);
     guard.lock();
-    note(job, done);
+    note_written(pending, done);
     writing = false;
     if (waiting.empty()) idle.notify_all();
   }
 }
 
-Result<void> Store::Impl::write(const Job& job) {
-  // Not before the journal has it: a checkpoint of what a crash then takes would count it twice.
-  if (commit->durable() < job.head.position)
+Result<void> Store::Impl::write(const PendingCheckpoint& pending) {
+  // The journal must be durable first: after a crash, agents send lost records again, and a
+  // checkpoint that held them already would count them twice.
+  if (commit->durable() < pending.head.position)
     if (auto flushed = commit->flush(); !flushed) return flushed;
+  L4_CHECK(pending.head.position <= commit->durable(), "{} is saved up to {}, durable is {}",
+           pending.head.name, pending.head.position, commit->durable());
   const SegmentList segments = commit->segments();
   std::optional<Ring> ring;
-  if (job.head.name.starts_with(kJobPrefix) && !job.head.closed && !segments->empty())
+  if (pending.head.name.starts_with(kJobPrefix) && !pending.head.closed && !segments->empty())
     ring = Ring{segments->front().first, commit->durable()};
-  return checkpoints.write(job.head, job.bytes.bytes(), ring);
+  return checkpoints.write(pending.head, pending.bytes.bytes(), ring);
 }
 
-void Store::Impl::note(const Job& job, const Result<void>& done) {
+void Store::Impl::note_written(const PendingCheckpoint& pending, const Result<void>& done) {
   if (!done) {
     ++counts.checkpoint_failures;
     if (!std::exchange(in_trouble, true))
@@ -205,35 +222,36 @@ void Store::Impl::note(const Job& job, const Result<void>& done) {
   }
   if (std::exchange(in_trouble, false)) say("checkpoints can be written again");
   ++counts.checkpoints;
-  counts.checkpoint_bytes += job.bytes.size();
-  if (job.head.closed) {
-    needs.closed(job.head.name, job.head.position);
-    tombstones[job.head.name] = job.head.position;
+  counts.checkpoint_bytes += pending.bytes.size();
+  if (pending.head.closed) {
+    needs.closed(pending.head.name, pending.head.position);
+    tombstones[pending.head.name] = pending.head.position;
   } else {
-    needs.saved(job.head.name, job.head.position);
-    tombstones.erase(job.head.name);
+    needs.saved(pending.head.name, pending.head.position);
+    tombstones.erase(pending.head.name);
   }
   counts.floor = needs.floor(commit->durable());
   std::erase_if(tombstones, [&](const auto& entry) {
-    return entry.second <= job.head.floor && checkpoints.remove(entry.first);
+    return entry.second <= pending.head.floor && checkpoints.remove(entry.first);
   });
-  checkpoints.expire(job.head.time - options.checkpoint_age, [&](const std::string& name) {
-    return needs.has(name) || tombstones.contains(name);
-  });
+  checkpoints.expire(pending.head.time - options.checkpoint_age,
+                     [&](const std::string& name) L4_REQUIRES(mutex) {
+                       return needs.has(name) || tombstones.contains(name);
+                     });
   counts.checkpoint_bytes_kept = checkpoints.bytes();
   commit->set_floor(counts.floor);
 }
 
 bool Store::Impl::enqueue(CheckpointHead head, ByteWriter bytes) {
-  const std::lock_guard guard(mutex);
+  const MutexLock guard(mutex);
   head.time = now();
   std::uint64_t held = bytes.size();
-  Job* same = nullptr;
-  for (Job& job : waiting) {
-    if (job.head.name == head.name)
-      same = &job;
+  PendingCheckpoint* same = nullptr;
+  for (PendingCheckpoint& pending : waiting) {
+    if (pending.head.name == head.name)
+      same = &pending;
     else
-      held += job.bytes.size();
+      held += pending.bytes.size();
   }
   if (same != nullptr) {
     *same = {std::move(head), std::move(bytes)};
@@ -251,7 +269,7 @@ bool Store::Impl::enqueue(CheckpointHead head, ByteWriter bytes) {
 
 Result<Seq> Store::append(std::string_view job, std::string_view agent,
                           std::span<const std::byte> batch, std::optional<TimeMs> time) {
-  const std::lock_guard guard(impl_->mutex);
+  const MutexLock guard(impl_->mutex);
   const auto seq = impl_->commit->append(job, agent, batch, time);
   if (!seq) return seq;
   impl_->needs.appended(job_name(std::string(job)), *seq);
@@ -280,8 +298,10 @@ bool Store::close_job(const std::string& id, Seq position) {
 }
 
 void Store::drain() {
-  std::unique_lock guard(impl_->mutex);
-  impl_->idle.wait(guard, [&] { return impl_->waiting.empty() && !impl_->writing; });
+  Impl& impl = *impl_;
+  MutexLock guard(impl.mutex);
+  impl.idle.wait(guard,
+                 [&]() L4_REQUIRES(impl.mutex) { return impl.waiting.empty() && !impl.writing; });
 }
 
 std::vector<SavedState> Store::states(const std::string& name) const {
@@ -306,7 +326,7 @@ Database& Store::database() {
 }
 
 StoreStats Store::stats() const {
-  const std::lock_guard guard(impl_->mutex);
+  const MutexLock guard(impl_->mutex);
   StoreStats counts = impl_->counts;
   counts.commit = impl_->commit->stats();
   return counts;

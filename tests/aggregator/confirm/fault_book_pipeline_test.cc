@@ -36,9 +36,9 @@ store::Incident incident_of(const std::string& id, const std::string& text) {
 /// A book over a folder; what healthy jobs say comes from another thread.
 struct World {
   World() : database(folder.path() / "state.db", {}) {
-    CHECK(database.put(incident_of(kIncident, kLine)));
-    CHECK(database.put(incident_of("job-b.0.2", kLine)));
-    CHECK(database.put(incident_of("job-c.0.3", "another matter altogether")));
+    CHECK(database.save(incident_of(kIncident, kLine)));
+    CHECK(database.save(incident_of("job-b.0.2", kLine)));
+    CHECK(database.save(incident_of("job-c.0.3", "another matter altogether")));
     open();
   }
   ~World() { close(); }
@@ -144,7 +144,7 @@ std::expected<Confirmed, Refused> confirm_with_pool(const std::string& text) {
   CHECK(world.aggregator->pool().add(run, "test"));
   store::Incident incident = incident_of(kIncident, kLine);
   incident.opened = incident.updated = now;
-  CHECK(world.aggregator->database().put(incident));
+  CHECK(world.aggregator->database().save(incident));
   std::promise<std::expected<Confirmed, Refused>> answer;
   auto answered = answer.get_future();
   ConfirmRequest request = confirmation();

@@ -9,6 +9,7 @@
 
 #include "aggregator/receive/receiver.h"
 #include "aggregator/serve/report_json.h"
+#include "aggregator/store/sqlite.h"
 #include "common/wire/memory_transport.h"
 #include "tests/aggregator/live/live_world.h"
 #include "tests/aggregator/store/model_files.h"
@@ -337,14 +338,16 @@ TEST_CASE("live pipeline: with its threads running, and stopped") {
   world.start();  // from what was saved
   CHECK(report_of(world.aggregator->find(kSampleJob)->state()) == offline_report(nodes));
   world.kill();
-  store::Database database(folder.path() / "state.db", {});
+  auto database = store::SqlConnection::open(folder.path() / "state.db", "");
+  REQUIRE(database);
   for (const auto& batches : nodes) {  // for people: how far each file is counted
     std::map<std::string, std::uint64_t> ends, mirrored;
     for (const wire::Batch& batch : batches)
       for (const wire::Coverage& part : batch.coverage) ends[part.path] = part.bytes.to;
-    const auto rows = database.mirrored(batches.at(0).agent);
-    REQUIRE(rows);
-    for (const store::Position& row : *rows) mirrored[row.path] = row.offset;
+    store::SqlStatement rows(*database, "SELECT path, offset FROM offsets WHERE agent = ?");
+    rows.bind(std::string_view(batches.at(0).agent));
+    while (rows.step().value_or(false))
+      mirrored[rows.text(0)] = static_cast<std::uint64_t>(rows.number(1));
     CHECK(mirrored == ends);
   }
 }

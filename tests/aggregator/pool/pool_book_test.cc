@@ -123,7 +123,7 @@ TEST_CASE("pool book: a row that cannot be read is told and passed over") {
   {
     Desk desk(folder.path());
     REQUIRE(desk.book.add(made_run("a", "alpha", kNow), "test"));
-    REQUIRE(desk.database.put(store::PoolRun{"kind-x", "b.0", kNow, 1, "{\"schema\": 1}"}));
+    REQUIRE(desk.database.save(store::PoolRun{"kind-x", "b.0", kNow, 1, "{\"schema\": 1}"}));
   }
   const Desk desk(folder.path());
   CHECK(desk.ids() == std::vector<std::string>{"a.0"});

@@ -87,7 +87,7 @@ TEST_CASE("checkpoints: a damaged one is said and the older one taken") {
     REQUIRE(found);
     CHECK(text_of(found->bytes) == "ten");
     CHECK(again.damaged() == 1);
-    REQUIRE(again.take_trouble().size() == 1);
+    REQUIRE(again.drain_trouble().size() == 1);
   }
 }
 

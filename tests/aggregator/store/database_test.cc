@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "aggregator/store/schema.h"
+#include "aggregator/store/sqlite.h"
 #include "tests/aggregator/store/failing_vfs.h"
 #include "tests/aggregator/store/numbered.h"
 #include "tests/temp_folder.h"
@@ -45,7 +46,7 @@ TEST_CASE("database: incidents in pages, of one millisecond, too, while some com
   for (int i = 1; i <= 9; ++i) {
     Incident one = incident(i);
     one.opened = at_ms(1000 * (i / 4));
-    CHECK(database.put(one));
+    CHECK(database.save(one));
   }
   IncidentQuery query{"", false, 2};
   query.with_reports = false;
@@ -59,10 +60,10 @@ TEST_CASE("database: incidents in pages, of one millisecond, too, while some com
       CHECK(row.evidence.empty());
       seen.push_back(row.id);
     }
-    query.before = IncidentPlace{rows->back().opened, rows->back().id};
+    query.before = IncidentCursor{rows->back().opened, rows->back().id};
     Incident fresh = incident(100 + static_cast<int>(seen.size()));
     fresh.opened = at_ms(1'000'000);
-    CHECK(database.put(fresh));
+    CHECK(database.save(fresh));
   }
   std::vector<std::string> all;
   for (int i = 9; i >= 1; --i) all.push_back(incident(i).id);
@@ -78,15 +79,15 @@ TEST_CASE("database: incidents, jobs, pool and alerts come back from disk") {
   {
     Database database(path, {});
     CHECK(database.ready());
-    for (int i = 1; i <= 5; ++i) CHECK(database.put(incident(i)));
+    for (int i = 1; i <= 5; ++i) CHECK(database.save(incident(i)));
     Incident updated = incident(2, at_ms(9000));
     updated.state = "crashed";
-    CHECK(database.put(updated));
-    CHECK(database.put(job));
+    CHECK(database.save(updated));
+    CHECK(database.save(job));
     job.end = at_ms(8);
     job.outcome = "finished";
-    CHECK(database.put(job));
-    CHECK(database.put(run));
+    CHECK(database.save(job));
+    CHECK(database.save(run));
     alert = *database.enqueue({0, "webhook", "job-1/0", "{}", at_ms(1), at_ms(50), 0});
     CHECK(*database.enqueue({0, "webhook", "job-1/0", "{}", at_ms(1), at_ms(60), 0}) == alert + 1);
   }
@@ -138,9 +139,9 @@ TEST_CASE("database: what was tried in vain is due at once if that is wanted") {
   const auto failed = database.enqueue({0, "a", "failed", "{}", at_ms(1), at_ms(1), 0});
   CHECK(database.failed(*failed, at_ms(90)));
   CHECK(database.enqueue(later));
-  CHECK(database.hurry("b", at_ms(5)));
+  CHECK(database.retry_now("b", at_ms(5)));
   CHECK(database.due("a", at_ms(79), 9)->empty());
-  CHECK(database.hurry("a", at_ms(5)));
+  CHECK(database.retry_now("a", at_ms(5)));
   REQUIRE(database.due("a", at_ms(79), 9)->size() == 1);
   CHECK(database.due("a", at_ms(5), 9)->front().incident == "failed");
 }
@@ -180,19 +181,23 @@ TEST_CASE("database: alerts of a sink are its own, in order, replaced and put of
 
 TEST_CASE("database: the mirror of the offsets is replaced as a whole") {
   const l4::test::TempFolder folder;
-  Database database(folder.path() / "state.db", {});
+  const Path path = folder.path() / "state.db";
+  const auto mirror = [&](const OffsetTable& offsets, Seq position) {
+    CHECK(Database(path, {}).mirror(offsets, position));
+    auto connection = SqlConnection::open(path, "");
+    REQUIRE(connection);
+    return *connection->text(
+        "SELECT position || ': ' || group_concat(agent || ' ' || file || ' ' || offset) FROM "
+        "mirror, "
+        "(SELECT * FROM offsets ORDER BY offset)");
+  };
   OffsetTable offsets;
   offsets.commit(batch(~std::uint64_t{0}, 10), at_ms(1));
   offsets.commit(batch(2, 20), at_ms(2));
-  CHECK(database.mirror(offsets, Seq{7}));
-  CHECK(*database.mirrored_position() == Seq{7});
-  auto mirrored = *database.mirrored("node-1");
-  std::ranges::sort(mirrored, {}, [](const Position& at) { return at.file.key; });
-  CHECK(mirrored == offsets.positions("node-1"));
+  CHECK(mirror(offsets, Seq{7}) == "7: node-1 -1 10,node-1 2 20");
   OffsetTable fewer;
   fewer.commit(batch(2, 30), at_ms(3));
-  CHECK(database.mirror(fewer, Seq{8}));
-  CHECK(*database.mirrored("node-1") == fewer.positions("node-1"));
+  CHECK(mirror(fewer, Seq{8}) == "8: node-1 2 30");
 }
 
 TEST_CASE("database: an older schema is brought up to date, a newer one left alone") {
@@ -200,7 +205,7 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
   const Path path = folder.path() / "state.db";
   {
     Database database(path, {});
-    CHECK(database.put(incident(1)));
+    CHECK(database.save(incident(1)));
   }
   {
     auto connection = SqlConnection::open(path, "");
@@ -215,7 +220,7 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
   {
     Database database(path, {});
     CHECK(database.enqueue({0, "log", "job-1/0", "{}", at_ms(1), at_ms(1), 0}));
-    CHECK(database.put(Snapshot{"job-1", at_ms(1), "asked", "me", "hung", "{}"}));
+    CHECK(database.save(Snapshot{"job-1", at_ms(1), "asked", "me", "hung", "{}"}));
     const auto kept = database.incidents({});
     REQUIRE((kept && kept->size() == 1));
     CHECK(kept->front().report == incident(1).report);
@@ -232,12 +237,12 @@ TEST_CASE("database: an older schema is brought up to date, a newer one left alo
   CHECK_FALSE(std::filesystem::exists(path.string() + ".corrupt"));
 }
 
-TEST_CASE("database: a damaged file is put aside, said, and a new one begun") {
+TEST_CASE("database: a damaged file is renamed with a warning, and a new one begun") {
   const l4::test::TempFolder folder;
   const Path path = folder.path() / "state.db";
   {
     Database database(path, {});
-    for (int i = 0; i < 200; ++i) CHECK(database.put(incident(i)));
+    for (int i = 0; i < 200; ++i) CHECK(database.save(incident(i)));
   }
   SUBCASE("no database at all") {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << std::string(9000, 'x');
@@ -249,11 +254,11 @@ TEST_CASE("database: a damaged file is put aside, said, and a new one begun") {
       file << std::string(512, '\xa5');
     }
   }
-  Database database(path, {});
-  CHECK(database.put(incident(1)));
+  std::vector<std::string> warnings;
+  Database database(path, {}, [&](const std::string& text) { warnings.push_back(text); });
+  CHECK(database.save(incident(1)));
   CHECK(database.incidents({})->size() == 1);
-  REQUIRE(database.take_trouble().size() == 1);
-  CHECK(database.take_trouble().empty());
+  REQUIRE(warnings.size() == 1);
   CHECK(std::filesystem::exists(path.string() + ".corrupt"));
 }
 
@@ -267,11 +272,11 @@ TEST_CASE("database: rows and ages are bounded") {
   options.alert_age = Millis{500'000};
   Database database(folder.path() / "state.db", options);
   for (int i = 0; i < 30; ++i) {
-    CHECK(database.put(incident(i)));
+    CHECK(database.save(incident(i)));
     const std::string id = std::to_string(i);
     const TimeMs at = at_ms(i * 1000);
-    CHECK(database.put(JobRow{id, "k", at, at, at, "finished", 1, 1, 1, 1, 1}));
-    CHECK(database.put(PoolRun{"kind-" + std::to_string(i % 5), id, at, 1, "x"}));
+    CHECK(database.save(JobRow{id, "k", at, at, at, "finished", 1, 1, 1, 1, 1}));
+    CHECK(database.save(PoolRun{"kind-" + std::to_string(i % 5), id, at, 1, "x"}));
     CHECK(database.enqueue({0, "log", id, "{}", at, at, 0}));
   }
   CHECK(*database.retain(at_ms(30'000)) > 0);
@@ -299,7 +304,7 @@ TEST_CASE("database: the file has a largest size; what is there can still be rea
   int number = 0;
   for (; number < 100; ++number) {
     large.id = std::to_string(number);
-    if (!database.put(large)) break;
+    if (!database.save(large)) break;
   }
   CHECK(number > 3);
   CHECK(number < 10);
@@ -317,14 +322,16 @@ TEST_CASE("database: any failing call to the disk is an error, and afterwards al
       options.vfs = vfs.name();
       std::vector<std::string> done;
       {
-        Database database(path, options);
+        std::vector<std::string> warnings;
+        Database database(path, options,
+                          [&](const std::string& text) { warnings.push_back(text); });
         vfs.fail(n, count);
         for (int i = 0; i < 6; ++i)
-          if (database.put(incident(i))) done.push_back(incident(i).id);
+          if (database.save(incident(i))) done.push_back(incident(i).id);
         vfs.heal();
-        CHECK(database.put(incident(100)));
+        CHECK(database.save(incident(100)));
         for (const std::string& id : done) CHECK(database.incident(id)->has_value());
-        CHECK(database.take_trouble().empty());
+        CHECK(warnings.empty());
       }
       Database again(path, {});
       for (const std::string& id : done) CHECK(again.incident(id)->has_value());
@@ -349,9 +356,9 @@ TEST_CASE("database: snapshots of a job are bounded, listed newest first, and fo
     return all;
   };
   Database database(path, options);
-  for (const int at : {10, 20, 30, 40}) CHECK(database.put(snapshot("a", at)));
-  CHECK(database.put(snapshot("b", 25)));
-  CHECK(database.put(snapshot("b", 25)));  // the same again
+  for (const int at : {10, 20, 30, 40}) CHECK(database.save(snapshot("a", at)));
+  CHECK(database.save(snapshot("b", 25)));
+  CHECK(database.save(snapshot("b", 25)));  // the same again
   CHECK(times(*database.snapshots("a", at_ms(1'000), 10)) ==
         std::vector{at_ms(40), at_ms(30), at_ms(20)});
   CHECK(times(*database.snapshots("a", at_ms(40), 1)) == std::vector{at_ms(30)});
@@ -360,7 +367,7 @@ TEST_CASE("database: snapshots of a job are bounded, listed newest first, and fo
   CHECK_FALSE(*database.snapshot("a", at_ms(19)));
   CHECK(*database.snapshot("b", at_ms(1'000)) == snapshot("b", 25));
   CHECK_FALSE(*database.snapshot("c", at_ms(1'000)));
-  CHECK(database.put(snapshot("c", 50)));
+  CHECK(database.save(snapshot("c", 50)));
   CHECK(*database.retain(at_ms(100)) == 1);  // the oldest of all
   CHECK(times(*database.snapshots("a", at_ms(1'000), 10)) == std::vector{at_ms(40), at_ms(30)});
   CHECK(*database.retain(at_ms(1'045)) == 3);  // those that are too old
