@@ -1,4 +1,4 @@
-// What AgentServer does with each message of an agent.
+// How AgentServer handles each message of an agent.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "aggregator/receive/agent_server_state.h"
+#include "common/base/check.h"
 #include "common/wire/control_codec.h"
 
 namespace l4::receive {
@@ -16,9 +17,10 @@ using wire::RefuseReason;
 
 constexpr std::size_t kPageBytesMax = wire::kWireMessageBytesMax - 8192;
 constexpr std::uint32_t kComeBackMs = 5'000;
-/// What asks again after that lives; what was under way when its sender ended does not.
+/// An agent that asks for its name again after this time is alive: an earlier second request may
+/// have been in flight when the agent ended.
 constexpr Millis kAsksAgain{1'000};
-constexpr Millis kTwoToldEvery{600'000};
+constexpr Millis kNameTwiceEvery{600'000};
 
 }  // namespace
 
@@ -51,7 +53,7 @@ void AgentServer::State::receive(const wire::Incoming& in) {
   }
   agent->spoke = true;
   heard(*agent);
-  on(*agent, in, envelope->message);
+  handle(*agent, in, envelope->message);
 }
 
 void AgentServer::State::heard(AgentState& agent) {
@@ -59,22 +61,23 @@ void AgentServer::State::heard(AgentState& agent) {
   liveness_.heard(agent.name, now_.steady);
   const std::string contender = std::exchange(agent.contender, {});
   if (contender.empty()) return;
-  if (agent.told_of_two && now_.steady - *agent.told_of_two < kTwoToldEvery) return;
-  agent.told_of_two = now_.steady;
-  tell(AgentEvent::Kind::name_twice, agent.name, agent.address,
-       fmt::format("also asked for from {} while this one lives",
-                   contender == agent.address ? contender + ", by another agent" : contender));
+  if (agent.name_twice_at && now_.steady - *agent.name_twice_at < kNameTwiceEvery) return;
+  agent.name_twice_at = now_.steady;
+  publish(AgentEvent::Kind::name_twice, agent.name, agent.address,
+          fmt::format("also asked for from {} while this one lives",
+                      contender == agent.address ? contender + ", by another agent" : contender));
 }
 
-void AgentServer::State::holds(AgentState& agent, std::uint64_t batches) {
+void AgentServer::State::note_backlog(AgentState& agent, std::uint64_t batches) {
   const bool behind = batches > options_.window;
   if (behind == agent.behind) return;
   agent.behind = behind;
-  tell(behind ? AgentEvent::Kind::behind : AgentEvent::Kind::level, agent.name, agent.address, {});
+  publish(behind ? AgentEvent::Kind::behind : AgentEvent::Kind::level, agent.name, agent.address,
+          {});
 }
 
-void AgentServer::State::on(AgentState& agent, const wire::Incoming& in,
-                            const wire::Control& message) {
+void AgentServer::State::handle(AgentState& agent, const wire::Incoming& in,
+                                const wire::Control& message) {
   if (const auto* frame = std::get_if<wire::BatchFrame>(&message)) {
     batch(agent, in, *frame);
   } else if (const auto* beat = std::get_if<wire::Heartbeat>(&message)) {
@@ -84,17 +87,17 @@ void AgentServer::State::on(AgentState& agent, const wire::Incoming& in,
   } else if (const auto* answer = std::get_if<wire::Answer>(&message)) {
     observer_.answered(agent.name, *answer);
   } else if (const auto* bye = std::get_if<wire::Bye>(&message)) {
-    tell(AgentEvent::Kind::left, agent.name, agent.address, bye->reason);
+    publish(AgentEvent::Kind::left, agent.name, agent.address, bye->reason);
     liveness_.left(agent.name);
     drop(agent);
   } else {
-    note(Refusal::unknown_kind, agent.address, agent.name);
+    note_refusal(Refusal::unknown_kind, agent.address, agent.name);
   }
 }
 
-/// Whether key, version and room allow this agent at all.
-bool AgentServer::State::may_have(const wire::Incoming& in, std::uint64_t session,
-                                  const wire::Hello& hello) {
+/// Checks the agent's key and version, and the bound of agents; refuses the hello otherwise.
+bool AgentServer::State::is_allowed(const wire::Incoming& in, std::uint64_t session,
+                                    const wire::Hello& hello) {
   if (in.key_name != wire::kFleetKeyName && in.key_name != hello.agent) {
     refuse(in, session, Refusal::wrong_name,
            {RefuseReason::wrong_name,
@@ -119,9 +122,10 @@ bool AgentServer::State::may_have(const wire::Incoming& in, std::uint64_t sessio
   return true;
 }
 
-/// A name belongs to whoever has it as long as it is heard, unless the same agent comes, or from
-/// the same address a new one: it was started again. But who gave way to a new one there and comes
-/// back lives beside it, and they would take the name from each other for ever.
+/// The agent that has a name keeps it while it is heard. The same agent may connect again, and a
+/// new incarnation from the same address is a restart, so it gets the name. But if the incarnation
+/// that the restart replaced asks again, two agents live at one address: the name stays with the
+/// new one, or they would replace each other for ever.
 bool AgentServer::State::name_is_free(const wire::Incoming& in, std::uint64_t session,
                                       const wire::Hello& hello) {
   const auto found = agents_.find(hello.agent);
@@ -142,8 +146,8 @@ bool AgentServer::State::name_is_free(const wire::Incoming& in, std::uint64_t se
   return false;
 }
 
-/// Another incarnation has the name now.
-void AgentServer::State::take_turn(AgentState& agent, std::uint64_t incarnation) {
+/// Notes that another incarnation has the name now.
+void AgentServer::State::change_incarnation(AgentState& agent, std::uint64_t incarnation) {
   std::erase_if(agent.formers, [&](const Former& one) { return one.incarnation == incarnation; });
   if (agent.incarnation != 0) agent.formers.push_back({agent.incarnation});
   if (agent.formers.size() > AgentState::kFormersMax) agent.formers.pop_front();
@@ -152,7 +156,7 @@ void AgentServer::State::take_turn(AgentState& agent, std::uint64_t incarnation)
 void AgentServer::State::hello(const wire::Incoming& in, std::uint64_t session,
                                const wire::Hello& hello) {
   ++stats_.hellos;
-  if (!may_have(in, session, hello) || !name_is_free(in, session, hello)) return;
+  if (!is_allowed(in, session, hello) || !name_is_free(in, session, hello)) return;
   // One connection is one agent: a second name on it takes the place of the first.
   if (const auto other = peers_.find(in.peer);
       other != peers_.end() && other->second != hello.agent)
@@ -163,7 +167,7 @@ void AgentServer::State::hello(const wire::Incoming& in, std::uint64_t session,
       agent.peer == in.peer && agent.session == session && agent.incarnation == hello.incarnation;
   if (!again && agent.peer == in.peer && agent.incarnation == hello.incarnation &&
       session < agent.session)
-    return;     // overtaken by a later one
+    return;     // a later hello has overtaken this one
   if (again) {  // the WELCOME was lost, or this is a copy
     if (agent.open && agent.received == 0) welcome(agent);
     return;
@@ -178,7 +182,7 @@ void AgentServer::State::hello(const wire::Incoming& in, std::uint64_t session,
   }
   if (agent.incarnation != hello.incarnation) {
     agent.sequence_applied = agent.sequence_committed = 0;
-    take_turn(agent, hello.incarnation);
+    change_incarnation(agent, hello.incarnation);
   }
   agent.peer = in.peer;
   agent.address = in.address;
@@ -190,12 +194,12 @@ void AgentServer::State::hello(const wire::Incoming& in, std::uint64_t session,
   agent.version = std::min(hello.version_max, options_.version_max);
   agent.features = hello.features & options_.features;
   agent.received = agent.committed = 0;
-  agent.gap_told = agent.spoke = false;
+  agent.gap_wanted = agent.spoke = false;
   agent.contender.clear();
   peers_[in.peer] = agent.name;
   heard(agent);
-  tell(AgentEvent::Kind::hello, agent.name, agent.address, agent.software);
-  holds(agent, hello.batches_held);
+  publish(AgentEvent::Kind::hello, agent.name, agent.address, agent.software);
+  note_backlog(agent, hello.batches_held);
   agent.welcome_due = true;
   if (agent.in_flight.empty()) welcome(agent);
 }
@@ -225,14 +229,14 @@ void AgentServer::State::heartbeat(AgentState& agent, const wire::Heartbeat& bea
   ++stats_.heartbeats;
   if (beat.number > agent.last_beat.number || beat.number == 1) agent.last_beat = beat;
   agent.last_beat.released.clear();
-  holds(agent, beat.batches_held);
+  note_backlog(agent, beat.batches_held);
   if (const auto released = agent.positions.release(beat.released); !released.empty())
     ledger_.release(agent.name, released);
   send(agent, wire::HeartbeatReply{beat.number, now_.wall, now_.wall, agent.received,
                                    agent.committed, window()});
 }
 
-/// Batches are taken in the order of their numbers; positions decide what they count.
+/// Accepts batches in the order of their numbers; positions decide whether a batch counts.
 void AgentServer::State::batch(AgentState& agent, const wire::Incoming& in,
                                const wire::BatchFrame& frame) {
   if (frame.number <= agent.received) {
@@ -242,14 +246,14 @@ void AgentServer::State::batch(AgentState& agent, const wire::Incoming& in,
   }
   if (frame.number > agent.received + 1) {
     ++stats_.batches_early;
-    if (agent.gap_told) return;
-    agent.gap_told = true;
+    if (agent.gap_wanted) return;
+    agent.gap_wanted = true;
     ++stats_.wants;
     send(agent, wire::Want{agent.received + 1, {}, {}, {}});
     return;
   }
   if (agent.in_flight.size() >= options_.window) {
-    note(Refusal::over_window, agent.address, agent.name);
+    note_refusal(Refusal::over_window, agent.address, agent.name);
     return;
   }
   auto decoded = wire::decode(frame.body);
@@ -270,25 +274,25 @@ void AgentServer::State::batch(AgentState& agent, const wire::Incoming& in,
 
 void AgentServer::State::apply(AgentState& agent, const wire::Incoming& in,
                                const wire::BatchFrame& frame, wire::Batch batch) {
-  using Verdict = PositionTable::Verdict;
-  Verdict verdict = agent.positions.check(batch.coverage);
-  if (verdict == Verdict::nothing)
-    verdict = batch.sequence <= agent.sequence_applied ? Verdict::seen : Verdict::apply;
-  if (verdict == Verdict::too_many) {
+  using Decision = PositionTable::Decision;
+  Decision decision = agent.positions.check(batch.coverage);
+  if (decision == Decision::nothing)
+    decision = batch.sequence <= agent.sequence_applied ? Decision::seen : Decision::apply;
+  if (decision == Decision::too_many) {
     refuse(in, agent.session, Refusal::malformed,
            {RefuseReason::busy, "more files than are kept of one agent", kComeBackMs, 0});
     return;
   }
-  if (verdict == Verdict::gap) {
+  if (decision == Decision::gap) {
     ++stats_.wants;
     send(agent, wire::Want{frame.number, agent.positions.wanted(batch.coverage), {}, {}});
     return;
   }
   agent.received = frame.number;
-  agent.gap_told = false;
+  agent.gap_wanted = false;
   InFlight flight{
       0, agent.session, frame.number, agent.incarnation, batch.sequence, batch.coverage, true};
-  if (verdict == Verdict::seen) {
+  if (decision == Decision::seen) {
     ++stats_.batches_seen;
     agent.in_flight.push_back(std::move(flight));
     advance(agent);
@@ -307,7 +311,10 @@ void AgentServer::State::apply(AgentState& agent, const wire::Incoming& in,
 void AgentServer::State::done(Ticket ticket, bool durable) {
   const auto named = tickets_.find(ticket);
   if (named == tickets_.end()) return;
-  AgentState& agent = agents_.at(named->second);
+  const auto known = agents_.find(named->second);
+  L4_CHECK(known != agents_.end(), "ticket {} belongs to {}, which is unknown", ticket,
+           named->second);
+  AgentState& agent = known->second;
   tickets_.erase(named);
   const auto flight = std::ranges::find(agent.in_flight, ticket, &InFlight::ticket);
   if (flight == agent.in_flight.end()) return;
@@ -317,7 +324,8 @@ void AgentServer::State::done(Ticket ticket, bool durable) {
     advance(agent);
     return;
   }
-  // What was applied and is not durable did not happen: the agent starts from what is.
+  // Applied batches that are not durable do not count: the agent continues from its durable
+  // positions.
   ++stats_.batches_failed;
   for (const InFlight& lost : agent.in_flight) tickets_.erase(lost.ticket);
   agent.in_flight.clear();
@@ -327,7 +335,7 @@ void AgentServer::State::done(Ticket ticket, bool durable) {
   if (!agent.peer.empty()) drop(agent);
 }
 
-/// Acknowledges what is committed without a hole before it.
+/// Acknowledges the batches up to the first one that is not committed.
 void AgentServer::State::advance(AgentState& agent) {
   const std::uint64_t before = agent.committed;
   while (!agent.in_flight.empty() && agent.in_flight.front().done) {

@@ -34,8 +34,8 @@ Millis AgentServer::State::step(wire::Instant now) {
     receive(*in);
   }
   while (const auto refused = port_.refused())
-    note(refused->kind, refused->address, refused->detail);
-  // Whoever still has something in the queue is not silent: look later.
+    note_refusal(refused->kind, refused->address, refused->detail);
+  // An agent with messages in the queue is not silent, so liveness is judged later.
   if (taken == options_.messages_per_step) return Millis{0};
   for (const Liveness::Change& change : liveness_.step(now.steady)) {
     using Kind = Liveness::Change::Kind;
@@ -46,7 +46,7 @@ Millis AgentServer::State::step(wire::Instant now) {
     if (change.kind == Kind::lost || change.kind == Kind::away)
       observer_.event({change.kind == Kind::lost ? AgentEvent::Kind::lost : AgentEvent::Kind::away,
                        change.agent, address, silent, now.wall, now.wall - change.silent});
-    if (change.kind == Kind::back) tell(AgentEvent::Kind::back, change.agent, address, silent);
+    if (change.kind == Kind::back) publish(AgentEvent::Kind::back, change.agent, address, silent);
     if (change.kind == Kind::blind)
       observer_.event({AgentEvent::Kind::blind,
                        {},
@@ -55,13 +55,13 @@ Millis AgentServer::State::step(wire::Instant now) {
                        now.wall,
                        now.wall - change.silent});
     if (change.kind == Kind::sighted)
-      tell(AgentEvent::Kind::sighted, {}, {}, count + " are silent");
+      publish(AgentEvent::Kind::sighted, {}, {}, count + " are silent");
   }
   if (now.steady - pruned_ >= kPruneEvery) forget_idle();
   return kIdle;
 }
 
-/// Agents that are away leave memory; what is committed of them stays in the ledger.
+/// Absent agents leave memory; their committed positions stay in the ledger.
 void AgentServer::State::forget_idle() {
   pruned_ = now_.steady;
   std::erase_if(agents_, [&](const auto& one) {
@@ -86,13 +86,13 @@ wire::Sent AgentServer::State::send(AgentState& agent, wire::Control message) {
   ++stats_.answers_full;
   if (agent.unread_since < Millis{0}) agent.unread_since = now_.steady;
   if (now_.steady - agent.unread_since >= options_.unread_most) {
-    note(wire::Refusal::never_reads, agent.address, agent.name);
+    note_refusal(wire::Refusal::never_reads, agent.address, agent.name);
     drop(agent);
   }
   return sent;
 }
 
-/// The connection is over; what is in flight is still committed, and the agent may come back.
+/// Ends the connection; batches in flight are still committed, and the agent may reconnect.
 void AgentServer::State::drop(AgentState& agent) {
   peers_.erase(agent.peer);
   agent.peer.clear();
@@ -102,18 +102,18 @@ void AgentServer::State::drop(AgentState& agent) {
 
 void AgentServer::State::refuse(const wire::Incoming& in, std::uint64_t session, wire::Refusal kind,
                                 wire::Refuse answer) {
-  note(kind, in.address, answer.text);
+  note_refusal(kind, in.address, answer.text);
   port_.send(in.peer, wire::encode(wire::Envelope{session, std::move(answer)}));
 }
 
-void AgentServer::State::note(wire::Refusal kind, const std::string& address,
-                              const std::string& detail) {
+void AgentServer::State::note_refusal(wire::Refusal kind, const std::string& address,
+                                      const std::string& detail) {
   if (const auto line = notices_.note({kind, address, detail}, now_.steady))
     observer_.notice(*line);
 }
 
-void AgentServer::State::tell(AgentEvent::Kind kind, const std::string& agent,
-                              const std::string& address, const std::string& detail) {
+void AgentServer::State::publish(AgentEvent::Kind kind, const std::string& agent,
+                                 const std::string& address, const std::string& detail) {
   observer_.event({kind, agent, address, detail, now_.wall, {}});
 }
 
@@ -141,14 +141,6 @@ bool AgentServer::is_blind() const {
 bool AgentServer::ask(const std::string& agent, wire::Ask question) {
   AgentState* known = state_->connected(agent);
   return known != nullptr && state_->send(*known, std::move(question)) == wire::Sent::yes;
-}
-
-bool AgentServer::want_templates(const std::string& agent, const std::string& job,
-                                 std::vector<LocalTemplateId> templates) {
-  AgentState* known = state_->connected(agent);
-  if (known == nullptr) return false;
-  templates.resize(std::min(templates.size(), wire::kForgottenMax));
-  return state_->send(*known, wire::Want{0, {}, job, std::move(templates)}) == wire::Sent::yes;
 }
 
 void AgentServer::stop() {

@@ -1,11 +1,12 @@
-// The aggregator's end of the links: who is there, what of theirs is counted, who is silent.
+// The aggregator's end of the links: which agents are connected, which of their batches are
+// counted, which agents are silent.
 //
 // Flow: ServerPort -> here -> Ledger (batches, exactly once) and Observer (agents). A pure state
-// machine: it reads no clock and starts no thread; its owner calls `step` when the port has
-// something and when the time it returned is over, and `committed` for what the ledger has made
-// durable, all on one thread. Bounds: `agents_max`, 8 batches under way per agent, positions as
-// PositionTable says. Nothing an agent sends is believed; what is wrong is refused, counted, and
-// told once (notices.h). docs/WIRE.md has the protocol.
+// machine: it reads no clock and starts no thread. Its owner calls `step` when the port has
+// messages and when the returned time is over, and `committed` when the ledger has made a batch
+// durable, all on one thread. Bounds: `agents_max`, 8 batches in flight per agent, positions as in
+// PositionTable. Every message of an agent is validated; a wrong one is refused, counted, and
+// logged once (notices.h). docs/WIRE.md has the protocol.
 #pragma once
 
 #include <array>
@@ -27,14 +28,14 @@ struct ServerOptions {
   std::string software;
   std::uint64_t features = 0;
   std::uint16_t version_min = wire::kVersionMin, version_max = wire::kVersionMax;
-  std::uint32_t window = 8;          ///< batches under way per agent
-  std::size_t in_flight_max = 8192;  ///< of all agents; beyond it the window is 1
+  std::uint32_t window = 8;          ///< batches in flight per agent
+  std::size_t in_flight_max = 8192;  ///< over all agents; beyond it the window is 1
   std::size_t agents_max = 20'000;
   std::size_t messages_per_step = 512;
   Millis heartbeat{3'000};
-  Millis takeover_after{7'000};  ///< a name may be taken from another address after such a silence
-  Millis unread_most{10'000};    ///< an agent that takes no answers so long is dropped
-  Millis forget_after{3'600'000};  ///< an agent that is away so long leaves memory, not the store
+  Millis takeover_after{7'000};    ///< after this silence another address may use the agent's name
+  Millis unread_most{10'000};      ///< an agent that reads no answers for this long is dropped
+  Millis forget_after{3'600'000};  ///< after this absence an agent leaves memory, not the store
   LivenessOptions liveness;
 };
 
@@ -43,7 +44,7 @@ struct ServerStats {
   std::uint64_t messages = 0, bytes = 0, hellos = 0, welcomes = 0, heartbeats = 0;
   std::uint64_t batches_applied = 0, batches_seen = 0, batches_repeated = 0, batches_early = 0;
   std::uint64_t batches_committed = 0, batches_failed = 0, wants = 0, unknown_sessions = 0;
-  std::uint64_t answers_full = 0;  ///< messages to agents that found no room
+  std::uint64_t answers_full = 0;  ///< messages that an agent's full queue refused
 };
 
 /// One agent, for `/api/v1/agents`.
@@ -51,11 +52,11 @@ struct AgentView {
   std::string agent, address, software, boot_id;
   bool connected = false, lost = false, fleet_key = false;
   std::uint64_t incarnation = 0, files = 0, batches_in_flight = 0;
-  std::uint64_t batches_held = 0, bytes_held = 0;  ///< by the agent, as it last said
+  std::uint64_t batches_held = 0, bytes_held = 0;  ///< by the agent, in its last heartbeat
   wire::Shedding shedding = wire::Shedding::nothing;
   TimeMs heard{};
   bool offset_known = false;
-  Millis offset{0}, delay{0};  ///< to add to its clock to get ours
+  Millis offset{0}, delay{0};  ///< its clock plus `offset` is the aggregator's clock
 };
 
 class AgentServer {
@@ -66,21 +67,20 @@ class AgentServer {
   AgentServer& operator=(const AgentServer&) = delete;
   ~AgentServer();
 
-  /// Takes what has arrived, at most `messages_per_step`, and sends what is due. Returns how long
-  /// the owner may wait at most.
+  /// Handles the received messages, at most `messages_per_step`, and sends due messages. Returns
+  /// how long the owner may wait at most.
   Millis step(wire::Instant now);
 
-  /// The ledger has made this batch durable, or never will: then the agent sends it again.
+  /// The ledger has made this batch durable.
   void committed(Ticket ticket);
+  /// The ledger cannot store this batch: the agent sends it again.
   void failed(Ticket ticket);
 
-  /// An agent that was there before a restart: it is called lost if it does not come back.
+  /// An agent from before a restart: it is lost if it does not reconnect.
   void expect(const std::string& agent);
-  /// False if it is not connected, or takes nothing now.
+  /// False if the agent is not connected or its queue is full.
   bool ask(const std::string& agent, wire::Ask question);
-  bool want_templates(const std::string& agent, const std::string& job,
-                      std::vector<LocalTemplateId> templates);
-  /// Tells all agents that the aggregator stops; they come back later.
+  /// Notifies all agents that the aggregator stops; they reconnect later.
   void stop();
 
   std::vector<AgentView> agents() const;

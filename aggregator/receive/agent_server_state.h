@@ -21,9 +21,9 @@ class AgentServer::State {
   AgentState* connected(const std::string& agent);
   void refuse(const wire::Incoming& in, std::uint64_t session, wire::Refusal kind,
               wire::Refuse answer);
-  void note(wire::Refusal kind, const std::string& address, const std::string& detail);
-  void tell(AgentEvent::Kind kind, const std::string& agent, const std::string& address,
-            const std::string& detail);
+  void note_refusal(wire::Refusal kind, const std::string& address, const std::string& detail);
+  void publish(AgentEvent::Kind kind, const std::string& agent, const std::string& address,
+               const std::string& detail);
   void drop(AgentState& agent);
 
   const ServerOptions options_;
@@ -40,18 +40,18 @@ class AgentServer::State {
  private:
   void receive(const wire::Incoming& in);
   void hello(const wire::Incoming& in, std::uint64_t session, const wire::Hello& hello);
-  bool may_have(const wire::Incoming& in, std::uint64_t session, const wire::Hello& hello);
+  bool is_allowed(const wire::Incoming& in, std::uint64_t session, const wire::Hello& hello);
   bool name_is_free(const wire::Incoming& in, std::uint64_t session, const wire::Hello& hello);
-  static void take_turn(AgentState& agent, std::uint64_t incarnation);
+  static void change_incarnation(AgentState& agent, std::uint64_t incarnation);
   void welcome(AgentState& agent);
-  void on(AgentState& agent, const wire::Incoming& in, const wire::Control& message);
+  void handle(AgentState& agent, const wire::Incoming& in, const wire::Control& message);
   void heartbeat(AgentState& agent, const wire::Heartbeat& beat);
   void batch(AgentState& agent, const wire::Incoming& in, const wire::BatchFrame& frame);
   void apply(AgentState& agent, const wire::Incoming& in, const wire::BatchFrame& frame,
              wire::Batch batch);
   void advance(AgentState& agent);
   void heard(AgentState& agent);
-  void holds(AgentState& agent, std::uint64_t batches);
+  void note_backlog(AgentState& agent, std::uint64_t batches);
   void forget_idle();
   std::uint32_t window() const;
 

@@ -1,4 +1,4 @@
-// One agent as AgentServer knows it, connected or not. Private to this room.
+// One agent in AgentServer, connected or not. Private to this room.
 #pragma once
 
 #include <deque>
@@ -12,13 +12,13 @@ namespace l4::receive {
 
 /// A batch between its arrival and its acknowledgement.
 struct InFlight {
-  Ticket ticket = 0;  ///< 0: nothing to wait for
+  Ticket ticket = 0;  ///< 0: the ledger need not store it
   std::uint64_t session = 0, number = 0, incarnation = 0, sequence = 0;
   std::vector<wire::Coverage> coverage;
   bool done = false;
 };
 
-/// An incarnation that another one took the name from.
+/// An incarnation whose name another incarnation uses now.
 struct Former {
   std::uint64_t incarnation = 0;
   std::optional<Millis> refused{};  ///< when it first asked for the name again
@@ -39,17 +39,17 @@ struct AgentState {
   std::uint64_t received = 0, committed = 0;                   ///< numbers of this session
   std::deque<InFlight> in_flight;
   bool open = false;         ///< WELCOME was sent
-  bool welcome_due = false;  ///< as soon as nothing is in flight any more
-  bool gap_told = false;     ///< WANT was sent for the batch that is missing
+  bool welcome_due = false;  ///< WELCOME is sent when nothing is in flight any more
+  bool gap_wanted = false;   ///< WANT was sent for the missing batch
 
-  bool behind = false;  ///< by what it holds, as it last said
+  bool behind = false;  ///< its last heartbeat held more than a window of batches
 
   wire::Instant heard;
-  Millis unread_since{-1};                 ///< since when it takes no answers; -1 if it does
-  bool spoke = false;                      ///< in this session, since it was welcomed: it lives
-  std::deque<Former> formers;              ///< newest last
-  std::string contender;                   ///< who asked for its name meanwhile: where from
-  std::optional<Millis> told_of_two = {};  ///< when that was last told
+  Millis unread_since{-1};                ///< since when it reads no answers; -1 if it reads them
+  bool spoke = false;                     ///< it has sent a message since its WELCOME
+  std::deque<Former> formers;             ///< newest last
+  std::string contender;                  ///< address of another agent that asked for the name
+  std::optional<Millis> name_twice_at{};  ///< when `name_twice` was last published
   wire::Heartbeat last_beat;
 };
 

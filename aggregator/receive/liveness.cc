@@ -6,8 +6,8 @@
 namespace l4::receive {
 namespace {
 
-constexpr Millis kLookEvery{250};
-constexpr std::size_t kBlindLeast = 3;  ///< of one or two agents nobody can tell
+constexpr Millis kScanEvery{250};
+constexpr std::size_t kBlindLeast = 3;  ///< one or two silent agents do not prove a blindness
 
 }  // namespace
 
@@ -15,16 +15,16 @@ Liveness::Liveness(LivenessOptions options, Millis start)
     : options_(options),
       start_(start),
       stepped_(start),
-      looked_(start),
+      scanned_(start),
       quiet_since_(start),
       quiet_until_(start + options.grace) {}
 
 void Liveness::expect(const std::string& agent) {
-  agents_.try_emplace(agent, Agent{start_, start_});
+  agents_.try_emplace(agent, Contact{start_, start_});
 }
 
 void Liveness::heard(const std::string& agent, Millis now) {
-  Agent& known = agents_[agent];
+  Contact& known = agents_[agent];
   if (known.lost || known.away)
     back_.push_back({Change::Kind::back, agent, now - known.heard, 0, 0});
   const bool broken = known.lost || now - known.heard > options_.overdue_after;
@@ -49,7 +49,7 @@ std::vector<Liveness::Change> Liveness::step(Millis now) {
   std::vector<Change> changes = std::exchange(back_, {});
   const Millis away = now - stepped_;
   stepped_ = now;
-  if (away > options_.looked_away) {
+  if (away > options_.step_pause_max) {
     for (auto& [name, agent] : agents_) {
       agent.heard = std::min(now, agent.heard + away);
       agent.since = std::min(agent.heard, agent.since + away);
@@ -57,9 +57,9 @@ std::vector<Liveness::Change> Liveness::step(Millis now) {
     quiet_since_ = std::min(now, quiet_since_ + away);
     blind_since_ = std::min(now, blind_since_ + away);
   }
-  if (now - looked_ < kLookEvery) return changes;
-  looked_ = now;
-  look(now, changes);
+  if (now - scanned_ < kScanEvery) return changes;
+  scanned_ = now;
+  scan(now, changes);
   return changes;
 }
 
@@ -67,7 +67,7 @@ bool Liveness::Counts::most() const {
   return alive >= kBlindLeast && 2 * overdue > alive;
 }
 
-bool Liveness::is_steady(const Agent& agent) const {
+bool Liveness::is_steady(const Contact& agent) const {
   return agent.heard - std::max(agent.since, quiet_since_) >= options_.steady;
 }
 
@@ -85,7 +85,7 @@ Liveness::Counts Liveness::count(Millis now, bool steady) const {
   return counts;
 }
 
-void Liveness::lose(Millis now, const std::string& name, Agent& agent,
+void Liveness::lose(Millis now, const std::string& name, Contact& agent,
                     std::vector<Change>& changes) {
   agent.lost = true;
   agent.away = false;
@@ -108,8 +108,8 @@ void Liveness::note_away(Millis now, Millis after, std::vector<Change>& changes)
   }
 }
 
-void Liveness::look(Millis now, std::vector<Change>& changes) {
-  if (blind_) return look_blindly(now, changes);
+void Liveness::scan(Millis now, std::vector<Change>& changes) {
+  if (blind_) return scan_blind(now, changes);
   if (now < quiet_until_) {
     if (!count(now, true).most() && !count(now, false).most()) lose(now, true, changes);
     return;
@@ -121,9 +121,9 @@ void Liveness::look(Millis now, std::vector<Change>& changes) {
   changes.push_back({Change::Kind::blind, {}, counts.longest, counts.overdue, counts.alive});
 }
 
-/// Where nobody is heard it never ends, apart from goodbyes: an aggregator that is cut off must not
-/// say that it sees because it has waited for long.
-void Liveness::look_blindly(Millis now, std::vector<Change>& changes) {
+/// A blindness in which no agent is heard ends only by goodbyes: an aggregator that is cut off must
+/// not call it over just because much time has passed.
+void Liveness::scan_blind(Millis now, std::vector<Change>& changes) {
   note_away(now, options_.away_after, changes);
   const Counts counts = count(now, false);
   if (counts.alive > 0 && counts.overdue == counts.alive) return;

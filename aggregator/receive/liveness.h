@@ -1,15 +1,19 @@
-// Which agents are alive, by when they were last heard; and when the silence is our own.
+// Which agents are alive, by when they were last heard, and when the aggregator itself is cut off.
 //
-// Flow: AgentServer tells what it hears and calls `step`; the changes become events. Rules:
-// - silent for `lost_after`: lost;
-// - more than half of the living (of at least three) overdue at once: blind, and nobody is lost
-//   until `grace` after at least half of them are heard again: silence for longer ends nothing;
-// - meanwhile who is silent for `away_after`, or still when it ends, is away until heard or lost;
-// - names of before the start that nobody has heard since count for `names_most` of it, and all
-//   who are silent for `blind_most`, if anyone at all is heard: they are lost then;
-// - for `grace` after the start nobody is lost;
-// - but who was heard all the time for `steady` within such a grace, and is silent then, is lost;
-// - time in which `step` was not called does not count as anybody's silence.
+// Flow: AgentServer calls `heard` and `step`; the changes become events. Rules:
+// - An agent is lost when it is silent for `lost_after`.
+// - If more than half of the living agents (of at least three) are overdue at once, the aggregator
+// is
+//   blind. No agent is lost then until `grace` after at least half of them are heard again; a
+//   longer silence does not end the blindness.
+// - During a blindness an agent that is silent for `away_after`, or at its end, is away until it is
+//   heard or lost.
+// - If at least one agent is heard, silent agents do not keep the blindness up forever: they are
+// lost
+//   after `names_most` if they were not heard since the start, and after `blind_most` otherwise.
+// - For `grace` after the start no agent is lost, except one that was heard without a break for
+//   `steady` within the grace and is silent then.
+// - Time in which `step` was not called is no silence of an agent.
 // Pure, no clock. Cost of a step: the number of agents, at most four times a second.
 #pragma once
 
@@ -28,9 +32,9 @@ struct LivenessOptions {
   Millis grace{60'000};
   Millis steady{10'000};
   Millis away_after{300'000};     ///< less than scoring::PresenceOptions::most
-  Millis names_most{600'000};     ///< of a blindness
-  Millis blind_most{86'400'000};  ///< likewise
-  Millis looked_away{2'000};      ///< a longer pause between two steps was ours
+  Millis names_most{600'000};     ///< of a blindness, for agents not heard since the start
+  Millis blind_most{86'400'000};  ///< of a blindness, for all agents
+  Millis step_pause_max{2'000};   ///< a longer pause between two steps is no silence of agents
 };
 
 class Liveness {
@@ -45,10 +49,10 @@ class Liveness {
 
   Liveness(LivenessOptions options, Millis start);
 
-  /// Known from before a restart: lost if it is not heard within the grace.
+  /// An agent from before a restart: it is lost if it is not heard within the grace.
   void expect(const std::string& agent);
   void heard(const std::string& agent, Millis now);
-  /// Said goodbye: neither alive nor lost.
+  /// The agent said goodbye: it is neither alive nor lost.
   void left(const std::string& agent);
   std::vector<Change> step(Millis now);
 
@@ -57,33 +61,33 @@ class Liveness {
   std::size_t living() const;
 
  private:
-  struct Agent {
+  struct Contact {
     Millis heard{0};
     Millis since{0};  ///< heard since then without a break
     bool lost = false;
-    bool away = false;  ///< silent while we are blind
+    bool away = false;  ///< silent during a blindness
     bool met = false;   ///< heard since the start
   };
   struct Counts {
     std::size_t alive = 0, overdue = 0;
-    std::size_t met = 0, met_overdue = 0;  ///< of those, heard since the start
+    std::size_t met = 0, met_overdue = 0;  ///< of the agents heard since the start
     Millis longest{0};                     ///< silence
     bool most() const;
   };
-  void look(Millis now, std::vector<Change>& changes);
+  void scan(Millis now, std::vector<Change>& changes);
   Counts count(Millis now, bool steady) const;
-  bool is_steady(const Agent& agent) const;
+  bool is_steady(const Contact& agent) const;
   void lose(Millis now, bool steady, std::vector<Change>& changes);
-  void lose(Millis now, const std::string& name, Agent& agent, std::vector<Change>& changes);
-  void look_blindly(Millis now, std::vector<Change>& changes);
+  void lose(Millis now, const std::string& name, Contact& agent, std::vector<Change>& changes);
+  void scan_blind(Millis now, std::vector<Change>& changes);
   void note_away(Millis now, Millis after, std::vector<Change>& changes);
   void end_blindness(Millis now, std::vector<Change>& changes);
 
   LivenessOptions options_;
-  Millis start_, stepped_, looked_, quiet_since_, quiet_until_;
+  Millis start_, stepped_, scanned_, quiet_since_, quiet_until_;
   Millis blind_since_{0};
   bool blind_ = false;
-  std::map<std::string, Agent> agents_;
+  std::map<std::string, Contact> agents_;
   std::vector<Change> back_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 constexpr Millis kQuiet{600'000};
 constexpr std::size_t kEntriesMax = 1024;
 
-/// What it means and, where there is something, what to do.
+/// What the refusal means and, if there is a remedy, what to do.
 std::string_view meaning(wire::Refusal kind) {
   static constexpr std::array<std::string_view, wire::kRefusals> kMeanings{
       "a connection that does not speak this protocol",
@@ -41,7 +41,7 @@ std::optional<std::string> Notices::note(const wire::Refused& refused, Millis no
   const std::string address =
       entries_.size() < kEntriesMax ? refused.address : std::string("many addresses");
   auto key = std::pair(refused.kind, address);
-  // Those that were there before there were many keep their own entry.
+  // Addresses that came before the bound was reached keep their own entry.
   if (const auto own = std::pair(refused.kind, refused.address); entries_.contains(own)) key = own;
   const auto [entry, first] = entries_.try_emplace(key, Entry{now, 0});
   if (!first && now - entry->second.said < kQuiet) {

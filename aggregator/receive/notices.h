@@ -1,7 +1,8 @@
-// Says a thing once per kind and address, and how often it came since when it is said again.
+// Limits the log lines about refusals to one per kind and address in ten minutes; the next line
+// says how many came in between.
 //
-// Used by AgentServer for everything that is turned away. Bounds: 1,024 addresses in ten minutes,
-// the rest under one name; one line each in that time. One thread, no clock.
+// Used by AgentServer for everything that it refuses. Bounds: 1,024 addresses in ten minutes;
+// further addresses share one entry. One thread, no clock.
 #pragma once
 
 #include <array>
@@ -18,14 +19,14 @@ namespace l4::receive {
 
 class Notices {
  public:
-  /// Counts it; the line to log, if it is time for one.
+  /// Counts the refusal; returns the line to log, if one is due.
   std::optional<std::string> note(const wire::Refused& refused, Millis now);
   const std::array<std::uint64_t, wire::kRefusals>& counts() const { return counts_; }
 
  private:
   struct Entry {
     Millis said{0};
-    std::uint64_t since = 0;  ///< how often since then
+    std::uint64_t since = 0;  ///< refusals since then
   };
   std::map<std::pair<wire::Refusal, std::string>, Entry> entries_;
   std::array<std::uint64_t, wire::kRefusals> counts_{};

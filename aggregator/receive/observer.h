@@ -1,4 +1,4 @@
-// What AgentServer tells the rest of the aggregator of its agents.
+// The events about agents that AgentServer publishes to the rest of the aggregator.
 //
 // Called on the server's thread from within `step`. `notice` is for the log and already limited to
 // one line per kind and address in ten minutes; everything is counted in ServerStats besides.
@@ -15,22 +15,22 @@ namespace l4::receive {
 struct AgentEvent {
   enum class Kind : std::uint8_t {
     hello,       ///< connected, or connected again
-    left,        ///< said goodbye: it was stopped, the node is not lost
+    left,        ///< said goodbye: the agent was stopped, the node is not lost
     lost,        ///< silent for too long
     back,        ///< heard again after it was lost
-    behind,      ///< holds more than a window of batches: what it has sent is not what is
-    level,       ///< no longer
-    blind,       ///< more than half of the agents fell silent at once: it is us, not they
-    sighted,     ///< most are heard again
-    name_twice,  ///< an alert: one name from two addresses, both alive
-    away,        ///< silent while the aggregator is blind, or was: back or lost comes later
+    behind,      ///< holds more than a window of batches: the aggregator's picture is old
+    level,       ///< the end of `behind`
+    blind,       ///< more than half of the agents fell silent at once: the aggregator is cut off
+    sighted,     ///< most agents are heard again
+    name_twice,  ///< two living agents at two addresses use one name
+    away,        ///< silent during a blindness or at its end: back or lost comes later
   };
   Kind kind = Kind::hello;
   std::string agent;  ///< empty for blind and sighted
   std::string address;
   std::string detail;
   TimeMs at{};
-  TimeMs heard{};  ///< last, of one that is lost or away; blind: when all were heard
+  TimeMs heard{};  ///< lost and away: when the agent was last heard; blind: when all were heard
 };
 
 class Observer {

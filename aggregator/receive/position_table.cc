@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "common/base/check.h"
 #include "common/wire/control_codec.h"
 
 namespace l4::receive {
@@ -27,10 +28,10 @@ std::uint64_t PositionTable::applied(std::uint64_t key) const {
   return found == files_.end() ? 0 : found->second.applied;
 }
 
-PositionTable::Verdict PositionTable::check(const std::vector<wire::Coverage>& coverage) const {
+PositionTable::Decision PositionTable::check(const std::vector<wire::Coverage>& coverage) const {
   bool seen = false, next = false;
   std::size_t files = files_.size(), path_bytes = path_bytes_;
-  std::map<std::uint64_t, std::uint64_t> moved;  // by this batch itself
+  std::map<std::uint64_t, std::uint64_t> moved;  // ends of the batch's earlier parts, by file
   for (const wire::Coverage& part : coverage) {
     const auto own = moved.find(part.file.key);
     const bool adopted = adopts_ && own == moved.end() && !files_.contains(part.file.key);
@@ -43,17 +44,17 @@ PositionTable::Verdict PositionTable::check(const std::vector<wire::Coverage>& c
     else if (part.bytes.from == here)
       next = true;
     else
-      return Verdict::gap;
+      return Decision::gap;
     if (part.bytes.from == here) moved[part.file.key] = part.bytes.to;
     if (own == moved.end() && !files_.contains(part.file.key)) {
       ++files;
       path_bytes += part.path.size();
     }
   }
-  if (seen && next) return Verdict::gap;
-  if (next && (files > kFilesMax || path_bytes > kPathBytesAllMax)) return Verdict::too_many;
-  if (next) return Verdict::apply;
-  return seen ? Verdict::seen : Verdict::nothing;
+  if (seen && next) return Decision::gap;
+  if (next && (files > kFilesMax || path_bytes > kPathBytesAllMax)) return Decision::too_many;
+  if (next) return Decision::apply;
+  return seen ? Decision::seen : Decision::nothing;
 }
 
 std::vector<wire::WantedFile> PositionTable::wanted(
@@ -81,6 +82,8 @@ void PositionTable::commit(const std::vector<wire::Coverage>& coverage) {
     const auto file = files_.find(part.file.key);
     if (file == files_.end() || part.bytes.to <= file->second.committed.offset) continue;
     wire::Position& committed = file->second.committed;
+    L4_CHECK(part.bytes.to <= file->second.applied, "file {}: {} is committed, {} applied",
+             part.file.key, part.bytes.to, file->second.applied);
     path_bytes_ += part.path.size() - committed.path.size();
     committed.path = part.path;  // it may have been renamed
     committed.offset = part.bytes.to;

@@ -1,7 +1,7 @@
-// Up to where each file of one agent is counted: applied now, committed for good.
+// The positions up to which each file of one agent is applied, and committed.
 //
-// Owned by AgentServer, one per agent it knows. The rule of docs/WIRE.md stands in `check`. Bounds:
-// 200,000 files and 32 MiB of paths; a batch that would break them is refused. One thread.
+// AgentServer owns one table per agent. `check` has the rule of docs/WIRE.md. Bounds: 200,000 files
+// and 32 MiB of paths; a batch that would exceed them is refused. One thread.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ namespace l4::receive {
 
 class PositionTable {
  public:
-  enum class Verdict : std::uint8_t {
+  enum class Decision : std::uint8_t {
     apply,
-    seen,     ///< all of it is applied already
-    gap,      ///< begins behind, or within, what is applied
-    nothing,  ///< covers no byte: positions cannot tell
-    too_many,
+    seen,      ///< every byte of the batch is applied already
+    gap,       ///< the batch does not begin at the end of the applied bytes
+    nothing,   ///< the batch covers no byte: its number decides
+    too_many,  ///< the batch would exceed the bounds
   };
 
-  /// `adopts`: files that are not known are taken on where they stand.
+  /// `adopts`: an unknown file continues at the offset where the batch begins.
   void load(const std::vector<wire::Position>& positions, bool adopts = false);
-  Verdict check(const std::vector<wire::Coverage>& coverage) const;
-  /// What is applied of these files, for WANT.
+  Decision check(const std::vector<wire::Coverage>& coverage) const;
+  /// The applied positions of these files, for WANT.
   std::vector<wire::WantedFile> wanted(const std::vector<wire::Coverage>& coverage) const;
   void apply(const std::vector<wire::Coverage>& coverage);
   void commit(const std::vector<wire::Coverage>& coverage);
-  /// Forgets files of which everything is committed; gives those.
+  /// Forgets the files of which every applied byte is committed; returns their keys.
   std::vector<std::uint64_t> release(const std::vector<std::uint64_t>& keys);
 
   /// Committed positions with keys behind `after` (0: from the first), as many as fit.

@@ -1,8 +1,7 @@
-// Takes batches from the transport and applies them to a job.
+// Applies batches from the transport to a job.
 //
-// Place in the flow: transport -> here -> aggregator/job. Runs on the aggregator's receive thread
-// until every sender has closed. A batch that cannot be applied is counted and kept as a warning;
-// the rest goes on.
+// Flow: transport -> here -> aggregator/job. Runs on the aggregator's receive thread until every
+// sender has closed. A batch that cannot be applied is counted and reported; the others go on.
 #pragma once
 
 #include <cstdint>

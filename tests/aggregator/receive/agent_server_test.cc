@@ -255,10 +255,9 @@ TEST_CASE("link: released files are forgotten once they are committed") {
   CHECK(pair.server->agents()[0].files == 1);
 }
 
-TEST_CASE("link: questions, answers, and templates to define again") {
+TEST_CASE("link: questions and answers") {
   Pair pair;
   CHECK(pair.server->ask("node-0", {7, "lines", {}}));
-  CHECK(pair.server->want_templates("node-0", "job", {LocalTemplateId{3}}));
   CHECK_FALSE(pair.server->ask("node-1", {7, "lines", {}}));
   pair.run(Millis{200});
   REQUIRE(pair.node.asked_.size() == 1);

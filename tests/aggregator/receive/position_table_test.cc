@@ -7,7 +7,7 @@
 namespace l4::receive {
 namespace {
 
-using Verdict = PositionTable::Verdict;
+using Decision = PositionTable::Decision;
 
 wire::Coverage part(std::uint64_t key, std::uint64_t from, std::uint64_t to) {
   return {"log", {from, to}, to - from, to, {key, 0, 0, 0, 0}};
@@ -16,11 +16,11 @@ wire::Coverage part(std::uint64_t key, std::uint64_t from, std::uint64_t to) {
 TEST_CASE("positions: where files were let go, unknown ones go on where they stand") {
   PositionTable table;
   table.load({{{1, 0, 0, 0, 0}, "log", 100, 10}}, true);
-  CHECK(table.check({part(1, 150, 200)}) == Verdict::gap);
-  CHECK(table.check({part(2, 50, 60)}) == Verdict::apply);
+  CHECK(table.check({part(1, 150, 200)}) == Decision::gap);
+  CHECK(table.check({part(2, 50, 60)}) == Decision::apply);
   table.apply({part(2, 50, 60)});
-  CHECK(table.check({part(2, 50, 60)}) == Verdict::seen);
-  CHECK(table.check({part(2, 70, 80)}) == Verdict::gap);
+  CHECK(table.check({part(2, 50, 60)}) == Decision::seen);
+  CHECK(table.check({part(2, 70, 80)}) == Decision::gap);
 }
 
 TEST_CASE("positions: the rule of docs/WIRE.md") {
@@ -28,24 +28,24 @@ TEST_CASE("positions: the rule of docs/WIRE.md") {
   table.load({{{1, 0, 0, 0, 0}, "log", 100, 10}});
   struct Row {
     std::vector<wire::Coverage> coverage;
-    Verdict verdict;
+    Decision verdict;
   };
   const std::vector<Row> rows{
-      {{part(1, 100, 200)}, Verdict::apply},
-      {{part(1, 0, 100)}, Verdict::seen},
-      {{part(1, 50, 100)}, Verdict::seen},
-      {{part(1, 150, 200)}, Verdict::gap},
-      {{part(1, 50, 150)}, Verdict::gap},
-      {{part(2, 0, 10)}, Verdict::apply},
-      {{part(2, 5, 10)}, Verdict::gap},
-      {{part(1, 100, 200), part(2, 0, 10)}, Verdict::apply},
-      {{part(1, 100, 150), part(1, 150, 200)}, Verdict::apply},
-      {{part(1, 0, 100), part(2, 0, 10)}, Verdict::gap},
-      {{part(1, 0, 50), part(1, 50, 100)}, Verdict::seen},
-      {{}, Verdict::nothing},
-      {{part(1, 100, 100)}, Verdict::nothing},
-      {{part(1, 101, 101)}, Verdict::gap},
-      {{part(1, 100, 100), part(2, 0, 10)}, Verdict::apply},
+      {{part(1, 100, 200)}, Decision::apply},
+      {{part(1, 0, 100)}, Decision::seen},
+      {{part(1, 50, 100)}, Decision::seen},
+      {{part(1, 150, 200)}, Decision::gap},
+      {{part(1, 50, 150)}, Decision::gap},
+      {{part(2, 0, 10)}, Decision::apply},
+      {{part(2, 5, 10)}, Decision::gap},
+      {{part(1, 100, 200), part(2, 0, 10)}, Decision::apply},
+      {{part(1, 100, 150), part(1, 150, 200)}, Decision::apply},
+      {{part(1, 0, 100), part(2, 0, 10)}, Decision::gap},
+      {{part(1, 0, 50), part(1, 50, 100)}, Decision::seen},
+      {{}, Decision::nothing},
+      {{part(1, 100, 100)}, Decision::nothing},
+      {{part(1, 101, 101)}, Decision::gap},
+      {{part(1, 100, 100), part(2, 0, 10)}, Decision::apply},
   };
   for (std::size_t i = 0; i < rows.size(); ++i) {
     INFO("row " << i);
@@ -95,15 +95,15 @@ TEST_CASE("positions: files of one agent are bounded") {
   PositionTable table;
   std::vector<wire::Coverage> many;
   for (std::uint64_t key = 1; key <= 200'001; ++key) many.push_back(part(key, 0, 1));
-  CHECK(table.check(many) == Verdict::too_many);
+  CHECK(table.check(many) == Decision::too_many);
   many.pop_back();
-  CHECK(table.check(many) == Verdict::apply);
+  CHECK(table.check(many) == Decision::apply);
   std::vector<wire::Coverage> paths;
   for (std::uint64_t key = 1; key <= 10'000; ++key) {
     paths.push_back(part(key, 0, 1));
     paths.back().path = std::string(4'096, 'x');
   }
-  CHECK(table.check(paths) == Verdict::too_many);
+  CHECK(table.check(paths) == Decision::too_many);
 }
 
 TEST_CASE("notices: once per kind and address in ten minutes, with how often it came") {
