@@ -18,7 +18,7 @@ constexpr std::size_t kNameMin = 3, kValuesMax = 8;
 constexpr std::array<std::string_view, 12> kLevels{"DEBUG", "INFO",  "NOTICE",   "WARN",
                                                    "ERROR", "FATAL", "CRITICAL", "WARNING",
                                                    "ERR",   "TRACE", "SEVERE",   "EXCEPTION"};
-/// In the order in which entries are read.
+/// In the order of the keys in an entry.
 constexpr std::array kCodes{wire::ParameterKind::code, wire::ParameterKind::errno_value,
                             wire::ParameterKind::signal, wire::ParameterKind::exit_code};
 
@@ -38,7 +38,7 @@ void replace_name(std::string& text, std::string_view name) {
   }
 }
 
-/// Names as they are and as masking leaves them, longest first.
+/// Names as they are and as masking changes them, longest first.
 std::vector<std::string> forms_of(std::span<const std::string> names,
                                   std::span<const wire::Parameter> parameters) {
   std::set<std::string> forms;
@@ -77,7 +77,7 @@ bool is_level(std::string_view word) {
   return std::ranges::find(kLevels, word.substr(from, end - from + 1)) != kLevels.end();
 }
 
-/// Values and marks alone: beside other values masking makes one of them.
+/// True if the word has only values and marks: masking may join it with the next value.
 bool is_value(std::string_view word) {
   if (word.find(kWild) == word.npos) return false;
   return std::ranges::none_of(word, [](char c) {

@@ -1,10 +1,10 @@
-// The pattern of a fault, distilled from the template of one line that told of it.
+// The pattern of a fault, distilled from the template of one line that showed it.
 //
-// Flow: a confirmed incident's template and what varies from node to node -> a pattern in the
-// notation of the library (notation.h), with the codes of the line as conditions. What a template
-// shows as `<*>`, and every name, address, path or device that the line is known to hold, becomes
-// `.*`, so that the same fault on another node, with other numbers, is matched; constant text, and
-// codes, must be there. Pure.
+// Flow: the template of a confirmed incident and the names that vary from node to node -> a pattern
+// in the notation of the library (notation.h), with the codes of the line as conditions. Each `<*>`
+// of the template, and each known name, address, path or device in it, becomes `.*`, so that the
+// pattern matches the same fault on another node with other numbers. Constant text and codes must
+// match. Pure.
 #pragma once
 
 #include <span>
@@ -17,23 +17,22 @@
 namespace l4::faults {
 
 struct Distilled {
-  std::string pattern;  ///< empty if nothing constant is left
+  std::string pattern;  ///< empty if no constant text is left
   std::vector<Condition> conditions;
-  std::size_t characters = 0;  ///< constant ones that every match has
+  std::size_t characters = 0;  ///< constant characters that every match has
 };
 
-/// A pattern of fewer constant characters says too little to be known by, unless it asks for a
-/// code.
+/// A pattern with fewer constant characters is not specific enough, unless it requires a code.
 inline constexpr std::size_t kConstantMin = 12;
-/// Words of a line that a pattern holds; of a longer one the first.
+/// A pattern has at most the first so many words of a line.
 inline constexpr std::size_t kPatternWordsMax = 32;
 
-/// `names`: of nodes and whatever else is known to vary. `parameters`: the values that the event
-/// was seen with, for codes that the template does not show.
+/// `names`: names of nodes and others that vary. `parameters`: the values of the event, for codes
+/// that the template does not show.
 Distilled distil(std::string_view template_text, std::span<const std::string> names,
                  std::span<const wire::Parameter> parameters);
 
-/// A line as the template tells it, for where the line itself is not at hand: `<*>` is a number.
+/// A line made of the template, used if the line itself is not available: `<*>` becomes a number.
 std::string line_of(std::string_view template_text);
 
 }  // namespace l4::faults

@@ -11,7 +11,7 @@ bool is_plain(char c) {
   return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
 }
 
-/// 'as it is' where TOML allows it, so that patterns stay readable, else "with \\ escapes".
+/// 'literal' if TOML allows it, so that patterns stay readable, otherwise "with \\ escapes".
 std::string quoted(const std::string& text) {
   if (std::ranges::all_of(text, is_plain) && text.find('\'') == text.npos) return "'" + text + "'";
   std::string out = "\"";

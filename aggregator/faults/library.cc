@@ -26,7 +26,7 @@ bool has_kind(std::span<const wire::Parameter> parameters, wire::ParameterKind k
   return std::ranges::any_of(parameters, [&](const auto& value) { return value.kind == kind; });
 }
 
-/// The event's own values; those of the text are extracted when a condition first needs them.
+/// The values of the event; the values in the text are extracted when a condition first needs them.
 class Evidence {
  public:
   Evidence(std::string_view text, std::span<const wire::Parameter> given)
@@ -49,12 +49,12 @@ class Evidence {
   std::optional<std::vector<wire::Parameter>> extracted_;
 };
 
-/// A fault that a text shows, by the most specific of its patterns that match.
+/// A fault that a text shows, with the most specific of its matching patterns.
 struct Answer {
   const Fault* fault = nullptr;
-  std::size_t characters = 0;  ///< constant ones of that pattern
+  std::size_t characters = 0;  ///< constant characters of that pattern
 
-  /// Smaller is told first; faults lie in the order of the files.
+  /// Smaller ranks first; the addresses of faults are in the order of the files.
   auto rank() const {
     return std::tuple(fault->consequence, fault->conditions.empty(),
                       -static_cast<std::ptrdiff_t>(characters), !fault->confirmed,
@@ -87,8 +87,8 @@ struct Library::State {
     patterns.build();
   }
 
-  /// Faults one of whose patterns matches, by the most specific that does; `unless` is heeded,
-  /// conditions are not.
+  /// Faults with a matching pattern, each with its most specific one. Applies `unless`, but no
+  /// conditions.
   std::vector<Answer> shown_by(std::string_view text) const {
     const std::vector<PatternSet::Number> matching = patterns.matching(text);
     std::vector<Answer> shown;

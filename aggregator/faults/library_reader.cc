@@ -12,12 +12,13 @@
 
 #include "aggregator/faults/pattern.h"
 #include "common/base/config_table.h"
+#include "common/base/thread.h"
 
 namespace l4::faults {
 namespace {
 
 constexpr std::array<std::string_view, 4> kCategories{"hardware", "user", "framework", "platform"};
-/// By category: the closed list.
+/// The closed list of each category.
 const std::array<std::vector<std::string_view>, 4> kSubcategories{{
     {"network", "accelerator", "node", "storage"},
     {"config", "program", "incompatibility", "misoperation"},
@@ -124,13 +125,13 @@ Result<std::vector<Fault>> read_file(const std::filesystem::path& file) {
   return read_entries(ConfigTable::load(file), file.stem());
 }
 
-/// What is wrong with the id of an entry of a file, the `place`th: another has it.
-Error repeated(const std::filesystem::path& file, std::size_t place, const std::string& id) {
+/// The error of entry number `index` of a file, whose id another entry has.
+Error repeated(const std::filesystem::path& file, std::size_t index, const std::string& id) {
   auto root = ConfigTable::load(file);
   const std::string reason = id + " stands twice in the library";
   if (!root) return {file.string(), reason};
   auto tables = root->tables("fault");
-  if (place < tables.size()) tables[place].refuse("id", reason);
+  if (index < tables.size()) tables[index].refuse("id", reason);
   return root->finish().value_or(Error{file.string(), reason});
 }
 
@@ -167,9 +168,10 @@ Result<std::vector<Fault>> read_folder(const std::filesystem::path& folder) {
     std::vector<std::jthread> others;
     others.reserve(workers);
     try {
-      for (std::size_t i = 1; i < workers; ++i) others.emplace_back(work);
+      for (std::size_t i = 1; i < workers; ++i)
+        others.push_back(start_thread("fault-library", work));
     } catch (const std::system_error&) {
-      // A limit of processes or of memory: fewer do it as well.
+      // A limit of processes or of memory was reached: fewer threads do all the work.
     }
     work();
   }
@@ -177,10 +179,10 @@ Result<std::vector<Fault>> read_folder(const std::filesystem::path& folder) {
   std::unordered_set<std::string> ids;
   for (std::size_t i = 0; i < read.size(); ++i) {
     if (!read[i]) return std::unexpected(read[i].error());
-    for (std::size_t place = 0; place < read[i]->size(); ++place) {
-      Fault& fault = (*read[i])[place];
+    for (std::size_t entry = 0; entry < read[i]->size(); ++entry) {
+      Fault& fault = (*read[i])[entry];
       if (!ids.insert(fault.id).second)
-        return std::unexpected(repeated((*files)[i], place, fault.id));
+        return std::unexpected(repeated((*files)[i], entry, fault.id));
       faults.push_back(std::move(fault));
     }
   }

@@ -1,8 +1,8 @@
-// TOML entries to Fault values, checked.
+// Reads TOML entries as Fault values and checks them.
 //
-// Flow: Library::load calls this once, and whoever keeps confirmed faults once for each file. Those
-// of a folder are read by as many threads as there are processors, and put together in the order of
-// their names. No state.
+// Flow: Library::load reads a folder; the book of confirmed faults reads its files. As many threads
+// as there are processors read the files of a folder; the entries are merged in the order of the
+// files' names. No state.
 #pragma once
 
 #include <filesystem>
@@ -14,12 +14,12 @@
 
 namespace l4::faults {
 
-/// The entries of all files of a folder. The first bad one, or the first with an id that stood
-/// before, is the Error: file, line, key.
+/// The entries of all files of a folder. The first bad entry, or the first repeated id, is the
+/// Error: file, line, key.
 Result<std::vector<Fault>> read_folder(const std::filesystem::path& folder);
 
-/// The entries of one file whose text is at hand; `name` stands for it in errors, and its stem is
-/// their family.
+/// The entries in the text of one file; `name` is its name in errors, and the stem of `name` is the
+/// family of the entries.
 Result<std::vector<Fault>> read_text(std::string_view text, const std::filesystem::path& name);
 
 }  // namespace l4::faults

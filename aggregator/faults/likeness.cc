@@ -17,7 +17,7 @@ bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }
 
-/// Where the word that begins at `at` ends: `Error` and `NCCL` of `NCCLError`.
+/// The end of the word that begins at `at`; `NCCLError` is `NCCL` and `Error`.
 std::size_t end_of_word(std::string_view text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && is_upper(text[end])) ++end;
@@ -32,7 +32,7 @@ double weight_of(std::size_t holders, std::size_t all) {
                   static_cast<double>(std::max<std::size_t>(holders, 1)));
 }
 
-/// Points between which P(right) was measured: score, share of right answers.
+/// P(right), interpolated between two measured points: score, share of right guesses.
 double confidence_of(double score) {
   constexpr std::pair<double, double> kLow{Likeness::kScoreMin, 0.6}, kHigh{0.35, 0.75};
   const double share = (score - kLow.first) / (kHigh.first - kLow.first);

@@ -1,13 +1,13 @@
-// Which kind of fault a line tells of that shows none: by its words, among those of known faults.
+// Guesses the kind of fault of a line that matches no pattern, by the words of known faults.
 //
-// Flow: diagnose asks where no known fault explains a failure; Library builds it once. A fault is
-// the set of words of its title and example lines, each word counts by how rare it is, and the
-// eight nearest faults vote, by the square of their likeness (cosine), on the kind. Consequences
-// and harmless lines have no vote. How sure that is was measured: each family of the library that
-// ships was left out in turn and its lines asked for (tests/aggregator/faults/likeness_test.cc).
-// Below kScoreMin fewer than six of ten answers were right, and nothing is said; above it as many
-// as `confidence` says, which is never more than kConfidenceMax, since what jobs print themselves
-// is further from the library than its own families are from each other. Immutable: any thread.
+// Flow: diagnose asks if no known fault explains a failure; Library builds the index once. A fault
+// is the set of words of its title and example lines, rarer words weigh more, and the eight nearest
+// faults vote on the kind, by the square of their likeness (cosine). Consequences and harmless
+// lines have no vote. The confidence was measured: each family of the shipped library was left out
+// in turn and its lines were asked for (tests/aggregator/faults/likeness_test.cc). Below kScoreMin
+// fewer than six of ten guesses were right, and no guess is made; above it, `confidence` is the
+// share of right guesses. It is capped at kConfidenceMax, because the lines of jobs differ more
+// from the library than its own families differ from each other. Immutable: any thread.
 #pragma once
 
 #include <cstdint>
@@ -30,31 +30,32 @@ class Likeness {
   struct Placement {
     Category category = Category::user;
     std::string subcategory;
-    const Fault* nearest = nullptr;  ///< of that kind
+    const Fault* nearest = nullptr;  ///< the nearest fault of that kind
     double score = 0;                ///< likeness to the nearest x share of the vote
     double confidence = 0;           ///< P(category and subcategory right)
   };
 
-  /// `faults` outlive it and stay where they are.
+  /// `faults` outlive the index and do not move.
   explicit Likeness(std::span<const Fault> faults);
 
-  /// Of the text, a template or a message, that says most; empty if none says enough.
+  /// The guess for the text (a template or a message) with the highest score; empty if every score
+  /// is below kScoreMin.
   std::optional<Placement> place(std::span<const std::string> texts) const;
-  /// The nearest kind however far it is; empty if no word is known.
+  /// The nearest kind, whatever its score; empty if no word is known.
   std::optional<Placement> nearest(std::string_view text) const;
 
  private:
   struct Known {
     const Fault* fault = nullptr;
-    double length = 0;  ///< of its vector
+    double length = 0;  ///< of its vector of words
   };
 
   std::vector<Known> known_;
   std::unordered_map<std::string, std::vector<std::uint32_t>> holders_;  ///< by word
 };
 
-/// Words of a text in lower case, each once, sorted: runs of two letters or more, `CamelCase` taken
-/// apart.
+/// The words of a text in lower case, each once, sorted: runs of two letters or more, with
+/// `CamelCase` split.
 std::vector<std::string> words_of(std::string_view text);
 
 }  // namespace l4::faults

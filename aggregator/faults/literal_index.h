@@ -1,9 +1,10 @@
-// Which of thousands of literals stand in a text: one pass over it, whatever their number.
+// Finds which of thousands of literals a text contains, in one pass over the text.
 //
-// Flow: Library asks it for every template, and tries only the patterns whose literal was found.
-// Each literal is filed under those four bytes of it that fewest others have; the text's own four
-// bytes at each place are looked up. One of less than four bytes is searched for by itself: there
-// should be few. Built once, then read by any thread. Texts are in plain form (literals.h).
+// Flow: PatternSet asks for every template, and tries only the patterns whose literal was found.
+// Each literal is indexed by those four of its bytes that the fewest other literals contain; the
+// four bytes at each place of the text are looked up. Literals of less than four bytes are searched
+// one by one: there should be few. Built once, then read by any thread. Texts are in plain form
+// (literals.h).
 #pragma once
 
 #include <cstddef>
@@ -17,14 +18,14 @@ namespace l4::faults {
 
 class LiteralIndex {
  public:
-  /// Bytes of a literal that it is filed under.
+  /// Bytes of a literal that index it.
   static constexpr std::size_t kBytes = 4;
 
-  /// `owner` wants to know of `literal`, which must not be empty. Before build() only.
+  /// Adds a literal, which is not empty, and the owner that find() returns for it. Before build().
   void add(const std::string& literal, std::uint32_t owner);
   void build();
 
-  /// Owners of the literals that stand in `text`, ascending, each once.
+  /// Owners of the literals that `text` contains, ascending, each once.
   std::vector<std::uint32_t> find(std::string_view text) const;
 
   std::size_t literals() const { return literals_.size(); }
@@ -37,7 +38,7 @@ class LiteralIndex {
   struct Entry {
     std::uint32_t bytes = 0;  ///< the four
     std::uint32_t literal = 0;
-    std::uint32_t offset = 0;  ///< where in the literal they stand
+    std::uint32_t offset = 0;  ///< of the four bytes in the literal
   };
 
   std::vector<Literal> literals_;

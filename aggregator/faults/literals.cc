@@ -9,8 +9,8 @@
 namespace l4::faults {
 namespace {
 
-constexpr std::size_t kTextsMax = 64;  ///< of one group: more select nothing
-constexpr std::size_t kDepthMax = 64;  ///< of brackets
+constexpr std::size_t kTextsMax = 64;  ///< a larger group excludes too little
+constexpr std::size_t kDepthMax = 64;  ///< nesting of brackets
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -20,12 +20,12 @@ std::size_t shortest(const std::vector<std::string>& group) {
   return std::ranges::min(group, {}, &std::string::size).size();
 }
 
-/// Reads a regexp from the left. What it does not know ends the reading: then nothing is required.
-class Reader {
+/// Parses a regexp from the left. Unknown syntax ends the parsing, and then no text is required.
+class RegexpParser {
  public:
-  explicit Reader(std::string_view regexp) : rest_(regexp) {}
+  explicit RegexpParser(std::string_view regexp) : rest_(regexp) {}
 
-  Literals read() {
+  Literals parse() {
     Literals all = alternatives();
     if (unsure_ || !rest_.empty()) all.groups.clear();
     return all;
@@ -34,27 +34,27 @@ class Reader {
  private:
   /// One thing that a repetition sign may follow.
   struct Atom {
-    std::string text;    ///< what it stands for; empty if that is not one text
-    bool empty = false;  ///< stands for a place between characters
+    std::string text;    ///< the text that it matches; empty if it may match several
+    bool empty = false;  ///< matches a place between characters
   };
 
-  bool take(char c) {
+  bool consume(char c) {
     if (!rest_.starts_with(c)) return false;
     rest_.remove_prefix(1);
     return true;
   }
-  char take_any() {
+  char consume_any() {
     const char c = rest_.front();
     rest_.remove_prefix(1);
     return c;
   }
-  /// Steps behind the next `c`.
+  /// Skips everything up to and including the next `c`.
   void skip_to(char c) {
     const auto at = rest_.find(c);
     rest_.remove_prefix(at == rest_.npos ? rest_.size() : at + 1);
   }
 
-  /// What all of a|b|c require: one text out of the best group of each, or nothing.
+  /// What a|b|c require together: one text out of the best group of each alternative, or nothing.
   Literals alternatives() {
     Literals all = sequence();
     if (!rest_.starts_with('|')) return all;
@@ -65,7 +65,7 @@ class Reader {
     };
     std::vector<std::string> texts = best(all);
     bool each = !texts.empty();
-    while (take('|')) {
+    while (consume('|')) {
       Literals other = sequence();
       std::vector<std::string> more = best(other);
       each = each && !more.empty();
@@ -84,7 +84,7 @@ class Reader {
       if (!run.empty()) all.groups.push_back({std::exchange(run, {})});
     };
     while (!rest_.empty() && rest_.front() != '|' && rest_.front() != ')' && !unsure_) {
-      if (take('(')) {
+      if (consume('(')) {
         cut();
         Literals inner = group();
         if (times().least == 0) continue;
@@ -107,22 +107,22 @@ class Reader {
     return all;
   }
 
-  /// Behind an opening bracket.
+  /// Parses a group, behind its opening bracket.
   Literals group() {
-    if (take('?')) flags();
+    if (consume('?')) flags();
     Literals inner;
     if (++depth_ > kDepthMax) unsure_ = true;
     if (!unsure_) inner = alternatives();
     --depth_;
-    if (!take(')')) unsure_ = true;
+    if (!consume(')')) unsure_ = true;
     return inner;
   }
 
-  /// `:`, `i:`, `P<name>` or `i)`, of which the last is left with its bracket.
+  /// Skips `:`, `i:`, `P<name>`, or the `i` of `i)`.
   void flags() {
     if (rest_.starts_with("P<")) return skip_to('>');
     while (!rest_.empty() && rest_.front() != ')') {
-      const char c = take_any();
+      const char c = consume_any();
       if (c == ':') return;
       folded_ = folded_ || c == 'i';
     }
@@ -145,11 +145,11 @@ class Reader {
         skip_to('}');
       else
         rest_.remove_prefix(1);
-      take('?');
+      consume('?');
     }
     return all;
   }
-  /// {2}, {2,} or {2,5}: any other brace stands for itself.
+  /// True for {2}, {2,} and {2,5}; any other brace is a literal.
   bool is_counted() const {
     const auto close = rest_.find('}');
     if (close == rest_.npos || close < 2 || !is_digit(rest_[1])) return false;
@@ -159,7 +159,7 @@ class Reader {
   }
 
   Atom atom() {
-    const char c = take_any();
+    const char c = consume_any();
     if (c == '.') return {};
     if (c == '^' || c == '$') return {.text = {}, .empty = true};
     if (c == '[') return {.text = bracket_class(), .empty = false};
@@ -167,7 +167,7 @@ class Reader {
     std::string text(1, lower(c));
     if ((static_cast<unsigned char>(c) & 0x80) != 0) {  // a whole code point
       while (!rest_.empty() && (static_cast<unsigned char>(rest_.front()) & 0xC0) == 0x80)
-        text += take_any();
+        text += consume_any();
       if (folded_) text.clear();  // its other case has other bytes
     }
     return {.text = std::move(text), .empty = false};
@@ -175,7 +175,7 @@ class Reader {
 
   Atom escape() {
     if (rest_.empty()) return {};
-    const char c = take_any();
+    const char c = consume_any();
     if (!is_letter(c) && !is_digit(c)) return {.text = std::string(1, c), .empty = false};
     switch (c) {
       case 'b':
@@ -200,19 +200,19 @@ class Reader {
     }
   }
 
-  /// `[Tt]` stands for t; empty for a class of several characters.
+  /// `t` for `[Tt]`; empty for a class of several characters.
   std::string bracket_class() {
-    const bool negated = take('^');
+    const bool negated = consume('^');
     std::string members;
     bool single = !negated;
     for (bool first = true; !rest_.empty(); first = false) {
-      const char c = take_any();
+      const char c = consume_any();
       if (c == ']' && !first) break;
       if (c == '[' && rest_.starts_with(':')) {
         skip_to(']');
         single = false;
       } else if (c == '\\' && !rest_.empty()) {
-        const char escaped = take_any();
+        const char escaped = consume_any();
         members += escaped;
         single = single && !is_letter(escaped) && !is_digit(escaped);
       } else {
@@ -248,7 +248,7 @@ std::size_t Literals::longest() const {
 }
 
 Literals literals_of(std::string_view regexp) {
-  return Reader(regexp).read();
+  return RegexpParser(regexp).parse();
 }
 
 }  // namespace l4::faults

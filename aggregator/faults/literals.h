@@ -1,8 +1,8 @@
-// The constant text that every match of a regexp must hold, read off the regexp itself.
+// The constant text that every match of a regexp must contain, derived from the regexp.
 //
-// Flow: Library::load asks once per pattern. What is found decides which regexps are tried on a
-// text at all (literal_index.h) and which of two answers is the more specific. Knows RE2's syntax
-// well enough to be sure; where it is not, it asks for less. Pure functions, no state.
+// Flow: computed once per pattern. The literals decide which regexps are tried on a text at all
+// (literal_index.h) and which of two matching patterns is more specific. Parses RE2's syntax; where
+// it is not sure, it requires less. Pure functions, no state.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace l4::faults {
 
-/// Lower case (ASCII), and one blank for a run of blanks: the form in which literals are compared.
+/// Lower case (ASCII), one blank for a run of blanks: the form in which literals are compared.
 std::string plain_form(std::string_view text);
 
 struct Literals {
-  /// Every match holds at least one text of each group. In plain form, never empty.
+  /// Every match contains at least one text of each group. Texts are in plain form, never empty.
   std::vector<std::vector<std::string>> groups;
-  /// How many constant characters every match has at least.
+  /// Minimum of constant characters in a match.
   std::size_t characters = 0;
 
-  /// Length of the shortest text of the group in which that is longest; 0 without a group.
+  /// The largest, over all groups, of the length of a group's shortest text; 0 without a group.
   std::size_t longest() const;
 };
 

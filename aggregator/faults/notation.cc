@@ -16,9 +16,9 @@ constexpr std::string_view kMaskedValue = R"(<\*>)";
 constexpr std::string_view kEdge = "\\b";
 constexpr std::string_view kJoins = ".,:-/_+*#@~";  // between two values: one value
 constexpr std::string_view kCloses = ":,;)]}\"'";
-constexpr std::string_view kMarks = ":,;#=<>/-\"'%&@!~_";  // stand for themselves in RE2
+constexpr std::string_view kMarks = ":,;#=<>/-\"'%&@!~_";  // are literals in RE2
 constexpr std::size_t kNameDigitsMax = 3;
-/// Units that masking takes in behind a blank (common/drain/token_masker.cc).
+/// Units that masking joins with the number before them (common/drain/token_masker.cc).
 constexpr std::array<std::string_view, 16> kUnits{"B",   "KB",  "MB",  "GB",  "TB", "KiB",
                                                   "MiB", "GiB", "TiB", "kB",  "ns", "us",
                                                   "ms",  "s",   "sec", "secs"};
@@ -27,14 +27,14 @@ bool is_repetition(char c) {
   return std::string_view("*+?{").find(c) != std::string_view::npos;
 }
 
-/// What stands between two blanks of a pattern.
+/// The part of a pattern between two blanks.
 struct Word {
   std::string text;     ///< RE2
-  bool value = false;   ///< {n}, {w} and punctuation alone: masking may leave `<*>`
-  bool remark = false;  ///< in parentheses: masking may leave nothing
+  bool value = false;   ///< {n}, {w} and punctuation alone: masking may leave only `<*>`
+  bool remark = false;  ///< a value in parentheses: masking may leave nothing
 };
 
-/// Where the construct at `at` ends that stands for itself: an escape, a class, a repetition.
+/// The end of the construct at `at`: an escape, a class, a repetition, or one character.
 std::size_t behind_construct(std::string_view text, std::size_t at) {
   if (text[at] == '\\') return std::min(at + 2, text.size());
   const char close = text[at] == '[' ? ']' : text[at] == '{' ? '}' : '\0';
@@ -52,8 +52,8 @@ std::size_t behind_construct(std::string_view text, std::size_t at) {
   return std::min(from + 1, text.size());
 }
 
-/// Letters and digits from `at` on, with the digits of a name also as `<*>`, which ends no word for
-/// RE2; moves `at` behind them.
+/// Appends the letters and digits from `at` on; the digits of a name also match `<*>`, behind which
+/// RE2 sees no end of a word. Moves `at` behind them.
 void append_run(std::string& out, std::string_view text, std::size_t& at) {
   std::size_t end = at;
   while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]))) ++end;
@@ -83,7 +83,8 @@ bool at_value(std::string_view source, std::size_t at) {
   return value == "{n}" || value == "{w}";
 }
 
-/// Appends the number at `at` and those that join it (`{n},{n}`): masking makes one value of them.
+/// Appends the number at `at` and the numbers joined to it (`{n},{n}`): masking makes one value of
+/// them.
 void append_numbers(std::string& out, std::string_view source, std::size_t& at) {
   out += kNumber;
   at += 3;
@@ -104,7 +105,7 @@ void append_unit(std::string& out, std::string_view source, std::size_t& at) {
   out.append("(?: +").append(source.substr(begin, at - begin)).append(")?");
 }
 
-/// `.*:`, `.*\)` and the like: what `.*` ends with may have been a value, and its marks with it.
+/// True for `.*:`, `.*\)` and the like: masking may have replaced the end of `.*` and the marks.
 bool anything_and_marks(std::string_view source) {
   if (source.size() < 3 || !source.starts_with(".*")) return false;
   source.remove_prefix(2);
@@ -112,7 +113,7 @@ bool anything_and_marks(std::string_view source) {
                              [](char c) { return c == '\\' || kCloses.find(c) != kCloses.npos; });
 }
 
-/// `source` has no blanks but before a unit.
+/// Expands one word; `source` has no blank except before a unit.
 Word read_word(std::string_view source) {
   Word word;
   if (anything_and_marks(source)) {
@@ -147,7 +148,7 @@ Word read_word(std::string_view source) {
     }
   }
   word.value = values && !other;
-  if (word.value && source.size() > 3)  // {n} and {w} are true of <*> anyway
+  if (word.value && source.size() > 3)  // {n} and {w} match <*> anyway
     word.text = std::string("(?:").append(word.text).append("|").append(kMaskedValue).append(")");
   const std::size_t close = source.find_last_not_of(",:;");
   word.remark = word.value && source.starts_with("\\(") && close != source.npos &&
@@ -161,7 +162,7 @@ bool is_unit(std::string_view word) {
   return std::ranges::find(kUnits, word) != kUnits.end();
 }
 
-/// At blanks, but for those in a class, those with a repetition of their own, and those before a
+/// Splits a pattern at its blanks, except blanks in a class, before a repetition sign, and before a
 /// unit.
 std::vector<std::string_view> split_pattern(std::string_view pattern) {
   std::vector<std::string_view> words;
@@ -173,7 +174,7 @@ std::vector<std::string_view> split_pattern(std::string_view pattern) {
       const auto from = static_cast<std::size_t>(words.back().data() - pattern.data());
       words.back() = pattern.substr(from, end - from);
     } else if (!word.empty() || words.empty() || end == pattern.size()) {
-      words.push_back(word);  // one that is empty is a blank at the begin or the end
+      words.push_back(word);  // an empty word is a blank at the beginning or the end
     }
     begin = end + 1;
   };

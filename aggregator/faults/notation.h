@@ -1,16 +1,16 @@
-// The notation of patterns: written as the line reads, and true of its template as well.
+// The notation of patterns: a pattern is written like the line and also matches its template.
 //
-// Flow: config/faults/*.toml -> expand_pattern -> RE2. `{n}` is a number, `{w}` a word, either also
-// `<*>`; a blank stands for one or more. Beside numbers masking takes more away than the digits
-// (common/drain/mask.h), and a pattern allows for that by itself:
-//   `rank {n}, retcode`     a word, or words, of values and punctuation alone may be one `<*>`
+// Flow: config/faults/*.toml -> expand_pattern -> RE2. `{n}` is a number, `{w}` a word, and both
+// also match `<*>`; a blank matches one or more. Masking replaces more than the digits of a number
+// (common/drain/mask.h), and an expanded pattern allows for that:
+//   `rank {n}, retcode`     words of only values and punctuation also match one `<*>`
 //   `XFS \({w}\): error`    such a word in parentheses may be missing
-//   `status\({n},{n}\)`     numbers that a mark joins may be one
+//   `status\({n},{n}\)`     numbers joined by a mark also match one number
 //   `after {n} ms`          a unit belongs to its number
-//   `on .*: Invalid`        so may be what `.*` ends with, and its marks
-//   `EXT4-fs`, `mlx5_core`  up to three digits in a name may be `<*>`
-// Digits that stand for themselves must be there: a number that masking hides cannot be asked for,
-// but as a code (fault.h, Condition). Pure.
+//   `on .*: Invalid`        `.*` with the marks behind it also matches a text that ends with `<*>`
+//   `EXT4-fs`, `mlx5_core`  up to three digits in a name also match `<*>`
+// Other digits must match literally. A number that masking hides can only be required as a code
+// (fault.h, Condition). Pure.
 #pragma once
 
 #include <string>

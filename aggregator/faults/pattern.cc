@@ -1,15 +1,14 @@
 #include "aggregator/faults/pattern.h"
 
-#include <fmt/format.h>
 #include <re2/re2.h>
 #include <re2/set.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <utility>
+
+#include "common/base/check.h"
 
 namespace l4::faults {
 namespace {
@@ -23,8 +22,8 @@ re2::RE2::Options options() {
   return options;
 }
 
-/// True if the compiled form may need much more room than the regexp: repetitions with a count are
-/// written out, and classes of letters of all languages are long.
+/// True if the compiled form may need much more memory than the regexp: repetitions with a count
+/// are unrolled, and classes of letters of all languages are long.
 bool may_be_large(std::string_view regexp) {
   if (regexp.size() > kSurelySmall) return true;
   const auto counted = [&](std::size_t at) {
@@ -35,7 +34,7 @@ bool may_be_large(std::string_view regexp) {
   return regexp.find("\\p") != regexp.npos || regexp.find("\\P") != regexp.npos;
 }
 
-/// Parses without compiling, in an eighth of the time.
+/// The error of parsing without compiling, which lasts an eighth of the time.
 std::string syntax_error(const std::string& regexp) {
   re2::RE2::Set set(options(), re2::RE2::UNANCHORED);
   std::string error;
@@ -61,10 +60,8 @@ struct Pattern::Compiled {
   const re2::RE2& get() {
     std::call_once(once, [&] {
       regexp.emplace(source, options());
-      if (regexp->ok()) return;
-      fmt::print(stderr, "l4: pattern {}: {}, and error_of() did not say so\n", source,
-                 regexp->error());
-      std::abort();
+      L4_CHECK(regexp->ok(), "pattern {}: {}, and error_of() did not say so", source,
+               regexp->error());
     });
     return *regexp;
   }

@@ -1,10 +1,10 @@
-// One pattern of the library as a regexp, and what is known of it beforehand.
+// One pattern of the library as a regexp, with its literals.
 //
-// Flow: library_reader checks it with error_of(), PatternSet asks whether a text may match and then
-// whether it does. The regexp is compiled when it is first needed: of thousands few ever
-// are. Any thread may ask. A regexp has kPatternBytesMax of memory: one that cannot be compiled
-// within it is refused beforehand, and where a text needs more states than fit, RE2 goes on without
-// remembering them, slower but with the same answer.
+// Flow: library_reader checks it with error_of(); PatternSet asks whether a text may match, and
+// then whether it does. The regexp is compiled when it is first needed: few of thousands ever are.
+// Any thread. A regexp has kPatternBytesMax of memory: error_of() refuses one that cannot be
+// compiled within it. If a text needs more states than fit, RE2 does not cache them, which is
+// slower and gives the same answer.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace l4::faults {
 
 inline constexpr std::size_t kPatternBytesMax = std::size_t{1} << 20;
 
-/// What is wrong with an expanded pattern (notation.h); empty if nothing is.
+/// The error in an expanded pattern (notation.h); empty if there is none.
 std::string error_of(const std::string& regexp);
 
 class Pattern {
@@ -31,7 +31,7 @@ class Pattern {
   ~Pattern();
 
   const Literals& literals() const { return literals_; }
-  /// False if `text` surely does not match. In plain form.
+  /// False if the text cannot match; `plain_text` is in plain form.
   bool may_match(std::string_view plain_text) const;
   bool matches(std::string_view text) const;
 

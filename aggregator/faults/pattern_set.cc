@@ -17,7 +17,7 @@ void PatternSet::build() {
   for (const Pattern& pattern : patterns_)
     for (const auto& group : pattern.literals().groups)
       for (const auto& text : group) ++patterns_with[text];
-  // A pattern is filed under the group whose texts fewest other patterns have.
+  // A pattern is indexed by the group whose texts the fewest other patterns contain.
   const auto cost = [&](const std::vector<std::string>& group) {
     const std::size_t shortest = std::ranges::min(group, {}, &std::string::size).size();
     std::size_t others = 0;

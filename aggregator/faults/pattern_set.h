@@ -1,11 +1,11 @@
-// Which of thousands of patterns match a text, at the price of the few that may.
+// Finds which of thousands of patterns match a text, and tries only the few that may match.
 //
-// Flow: Library numbers its patterns here once and asks for every template. Each pattern is filed
-// under the literals that its matches must hold (literals.h); one pass over the text finds those
-// that stand in it (literal_index.h), and only their patterns are tried, one regexp each. One
-// automaton for all (RE2::Set) would be less code, but takes 25 times as long for a text that it
-// sees for the first time, and when its states outgrow its memory it answers that nothing matches.
-// Immutable after build(): any thread.
+// Flow: Library numbers its patterns here once and asks for every template. Each pattern is indexed
+// by the literals that its matches must contain (literals.h); one pass over the text finds the
+// literals in it (literal_index.h), and only their patterns are tried, one regexp each. One
+// automaton for all patterns (RE2::Set) would be less code, but needs 25 times as long for a new
+// text, and when its states outgrow its memory it answers that nothing matches. Immutable after
+// build(): any thread.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class PatternSet {
  public:
   using Number = std::uint32_t;
 
-  /// The pattern's number: from 0, the same for the same notation. Before build() only.
+  /// Returns the pattern's number, from 0; equal notations have one number. Before build().
   Number add(const std::string& pattern);
   void build();
 
@@ -37,7 +37,7 @@ class PatternSet {
   std::vector<Pattern> patterns_;
   std::unordered_map<std::string, Number> numbers_;  ///< by notation; until build()
   LiteralIndex index_;
-  std::vector<Number> unselective_;  ///< without a literal: tried on every text
+  std::vector<Number> unselective_;  ///< patterns without a literal: tried on every text
 };
 
 }  // namespace l4::faults

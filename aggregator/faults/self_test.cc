@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "aggregator/faults/pattern.h"
+#include "common/base/check.h"
 #include "common/base/config_table.h"
 #include "common/drain/mask.h"
 #include "common/wire/parameters.h"
@@ -16,7 +17,7 @@
 namespace l4::faults {
 namespace {
 
-/// A line as the library may come to see it.
+/// A line in one of the forms in which the library may get it.
 struct Form {
   const char* name;
   std::string text;
@@ -53,20 +54,20 @@ class SelfTest {
       for (std::size_t i = 0; i < fault.matches.size(); ++i) match(fault, i);
       for (std::size_t i = 0; i < fault.rejects.size(); ++i) reject(fault, i);
     }
-    place();
+    locate();
     return std::move(findings_);
   }
 
  private:
-  struct Place {
+  struct EntryElement {
     const Fault* fault;
     std::size_t element;
   };
 
-  void say(const Fault& fault, const char* key, std::size_t element, const std::string& value,
+  void add(const Fault& fault, const char* key, std::size_t element, const std::string& value,
            std::string reason) {
     findings_.push_back({"", 0, fault.id, key, value, std::move(reason)});
-    places_.push_back({&fault, element});
+    elements_.push_back({&fault, element});
   }
 
   void words(const Fault& fault) {
@@ -74,11 +75,11 @@ class SelfTest {
       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
     };
     if (!std::ranges::all_of(fault.id, plain))
-      say(fault, "id", 0, fault.id, "must be of a-z, 0-9 and _");
+      add(fault, "id", 0, fault.id, "must be of a-z, 0-9 and _");
     const auto [at, first] = titles_.try_emplace(fault.title, &fault);
-    if (!first) say(fault, "title", 0, fault.title, "is the title of " + at->second->id + " too");
+    if (!first) add(fault, "title", 0, fault.title, "is the title of " + at->second->id + " too");
     if (fault.title.size() > kTitleMax || fault.title.ends_with('.'))
-      say(fault, "title", 0, fault.title,
+      add(fault, "title", 0, fault.title,
           fmt::format("must have at most {} characters and no full stop", kTitleMax));
     sentence(fault, "cause", fault.cause);
     sentence(fault, "fix", fault.fix);
@@ -88,7 +89,7 @@ class SelfTest {
     auto& users = sentences_[text];
     users.push_back(&fault);
     if (users.size() > kSentenceUsesMax)
-      say(fault, key, 0, text,
+      add(fault, key, 0, text,
           fmt::format("stands in {} entries before, first in {}; say how they differ",
                       users.size() - 1, users.front()->id));
   }
@@ -98,9 +99,9 @@ class SelfTest {
       const std::string& pattern = fault.patterns[i];
       const std::string expanded = expand_pattern(pattern);
       if (pattern.find("<*>") != pattern.npos)
-        say(fault, "patterns", i, pattern, "<*> stands for itself; write {n} or {w}");
+        add(fault, "patterns", i, pattern, "<*> stands for itself; write {n} or {w}");
       if (fault.conditions.empty() && literals_of(expanded).longest() < kLiteralMin)
-        say(fault, "patterns", i, pattern,
+        add(fault, "patterns", i, pattern,
             fmt::format("has no {} constant characters in a row, and no code is asked for",
                         kLiteralMin));
       const re2::RE2 regexp(expanded, re2::RE2::Quiet);
@@ -108,7 +109,7 @@ class SelfTest {
         return re2::RE2::PartialMatch(line, regexp);
       };
       if (std::ranges::none_of(fault.matches, meets))
-        say(fault, "patterns", i, pattern, "no line of matches is there for it");
+        add(fault, "patterns", i, pattern, "no line of matches is there for it");
     }
   }
 
@@ -120,7 +121,7 @@ class SelfTest {
       std::string reason = shown ? fmt::format("is told after {}", found.front()->id)
                                  : std::string("is not matched");
       if (*form.name != '\0') reason = fmt::format("{}'{}' {}", form.name, form.text, reason);
-      return say(fault, "matches", element, fault.matches[element], std::move(reason));
+      return add(fault, "matches", element, fault.matches[element], std::move(reason));
     }
   }
 
@@ -130,29 +131,31 @@ class SelfTest {
       if (std::ranges::find(found, &fault) == found.end()) continue;
       std::string reason = "is matched";
       if (*form.name != '\0') reason = fmt::format("{}'{}' {}", form.name, form.text, reason);
-      return say(fault, "rejects", element, fault.rejects[element], std::move(reason));
+      return add(fault, "rejects", element, fault.rejects[element], std::move(reason));
     }
   }
 
-  /// Looks up in the files where the findings are.
-  void place() {
+  /// Sets file and line of each finding.
+  void locate() {
+    L4_CHECK(elements_.size() == findings_.size(), "{} elements of {} findings", elements_.size(),
+             findings_.size());
     std::map<std::string, std::vector<ConfigTable>> entries;  // by file
     for (std::size_t i = 0; i < findings_.size(); ++i) {
       Finding& finding = findings_[i];
-      finding.file = (library_.folder() / (places_[i].fault->family + ".toml")).string();
+      finding.file = (library_.folder() / (elements_[i].fault->family + ".toml")).string();
       const auto [at, created] = entries.try_emplace(finding.file);
       if (created)
         if (auto root = ConfigTable::load(finding.file)) at->second = root->tables("fault");
       for (ConfigTable& entry : at->second)
         if (entry.text_or("id", "") == finding.entry)
-          finding.line = entry.line_of(finding.key, places_[i].element);
+          finding.line = entry.line_of(finding.key, elements_[i].element);
     }
   }
 
   const Library& library_;
   const LineReading& reading_;
   std::vector<Finding> findings_;
-  std::vector<Place> places_;  ///< by finding
+  std::vector<EntryElement> elements_;  ///< by finding
   std::map<std::string_view, const Fault*> titles_;
   std::map<std::string_view, std::vector<const Fault*>> sentences_;
 };

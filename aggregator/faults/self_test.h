@@ -1,11 +1,10 @@
-// The library's test of itself: what every entry must keep, whoever wrote it.
+// The library's test of itself: the rules that every entry keeps.
 //
-// Flow: Library + how an agent reads a line -> findings; `l4 faults test` prints them, and the unit
-// test of the library that ships wants none. Asked of every entry: it answers first for each line
-// of `matches` and not at all for one of `rejects`, whether the library sees the line or its
-// template, with its prefixes or without; each pattern is there for some line of `matches`; id and
-// title are its own, cause and fix are not boilerplate; a pattern says enough to hit no healthy
-// line. No state.
+// Flow: Library + how an agent reads a line -> errors; `l4 faults test` prints them, and a unit
+// test expects none in the shipped library. Rules: an entry is the first match of each line of
+// `matches` and no match of a line of `rejects`, for the line and for its template, with and
+// without prefixes; each pattern matches a line of `matches`; id and title are unique, cause and
+// fix are not boilerplate; a pattern is specific enough not to match healthy lines. No state.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +19,13 @@
 
 namespace l4::faults {
 
-inline constexpr std::size_t kLiteralMin = 6;  ///< characters in a row, unless a code is asked for
+inline constexpr std::size_t kLiteralMin =
+    6;  ///< constant characters in a row, unless a code is required
 inline constexpr std::size_t kTitleMax = 90;
 inline constexpr std::size_t kSentenceUsesMax = 4;
 
 struct Finding {
-  std::string file;        ///< as Library::load was given the folder
+  std::string file;        ///< below the folder given to Library::load
   std::uint32_t line = 0;  ///< of `value`
   std::string entry, key, value, reason;
 
@@ -34,12 +34,12 @@ struct Finding {
 
 /// How an agent reads a line.
 struct LineReading {
-  /// Takes time, prefixes and wrapping off: the message.
+  /// The message of a line, without time, prefixes and wrapping.
   std::function<std::string(std::string_view)> message_of;
   const drain::CodeList& codes = drain::default_codes();
 };
 
-/// In the order of the files. `library` was loaded from a folder.
+/// The errors in the order of the files. `library` was loaded from a folder.
 std::vector<Finding> test(const Library& library, const LineReading& reading);
 
 }  // namespace l4::faults
