@@ -1,10 +1,10 @@
-// What one healthy run leaves to the jobs of its kind: what is normal there (paper 5.2).
+// The events of one healthy run, which are normal for jobs of its kind (paper 5.2).
 //
-// Flow: a JobView of a run that ended well -> make_run -> the live aggregator's pool, where other
-// jobs are held against it (shelf.h). Texts are template texts as agents sent them, so secrets were
-// blotted out on the nodes; no line and no parameter is kept. Plain values, no clock.
-// Bounds: kEventsMax events, most frequent first, with texts of kTextBytesMax; what does not fit is
-// left out and counted.
+// Flow: a JobView of a run that ended well -> make_run -> the live aggregator's pool, with which
+// other jobs are compared (shelf.h). Texts are template texts as agents sent them, so secrets were
+// redacted on the nodes; no line and no parameter is kept. Plain values, no clock. Bounds: the
+// kEventsMax most frequent events, with texts of kTextBytesMax; the others are left out and
+// counted.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ inline constexpr std::size_t kEventsMax = 2'000, kTextBytesMax = 1'024, kNameByt
 inline constexpr std::size_t kPausesMax = 64;
 
 struct Event {
-  TemplateId id;  ///< smallest skeleton: the same for the same line in another job
+  TemplateId id;  ///< smallest skeleton: equal for equal lines of different jobs
   std::string text;
   Level level = Level::unknown;
   std::uint64_t node_count_max = 0;  ///< largest count on one node
-  double node_rate_max = 0;          ///< the same per line of that node
-  double node_share = 0;             ///< nodes that print it, of all
+  double node_rate_max = 0;          ///< largest count on one node per line of that node
+  double node_share = 0;             ///< share of the nodes that print the event
   bool operator==(const Event&) const = default;
 };
 
@@ -38,7 +38,7 @@ struct Pause {
   bool operator==(const Pause&) const = default;
 };
 
-/// Who said that it ended well.
+/// How it is known that the run ended well.
 enum class Origin : std::uint8_t { logs, outcome, folder };
 std::string_view name(Origin origin);
 
@@ -46,9 +46,9 @@ struct Run {
   std::string id;  ///< JOB.ATTEMPT
   std::string job;
   std::int32_t attempt = 0;
-  std::string kind;  ///< given by the shelf; empty before
+  std::string kind;  ///< assigned by the shelf; empty before
   Origin origin = Origin::logs;
-  TimeMs ended{};                                               ///< of a folder: when it was added
+  TimeMs ended{};  ///< of a folder: when the run was added
   std::uint64_t nodes = 0, ranks = 0, lines = 0, left_out = 0;  ///< left_out: events
   std::vector<Event> events;
   std::vector<Pause> pauses;
@@ -57,10 +57,10 @@ struct Run {
 
 std::string run_id(std::string_view job, std::int32_t attempt);
 
-/// Pauses, origin and end are the caller's to fill in.
+/// Makes a run without pauses, origin and end, which the caller sets.
 Run make_run(const job::JobView& healthy);
 
-/// Of a process that is known to have ended other than with exit code 0.
+/// True if a process is known to have ended otherwise than with exit code 0.
 bool ended_badly(const job::JobView& view);
 
 }  // namespace l4::pool

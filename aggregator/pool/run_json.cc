@@ -255,7 +255,7 @@ Result<std::vector<Run>> read_runs(std::string_view text, bool whole) {
   return runs;
 }
 
-Result<void> each_run(std::istream& in, const std::function<Result<void>(Run)>& take) {
+Result<void> each_run(std::istream& in, const std::function<Result<void>(Run)>& visit) {
   std::optional<Error> error;
   std::set<std::string> ids;
   constexpr int kDepthOfRun = 2;
@@ -267,7 +267,7 @@ Result<void> each_run(std::istream& in, const std::function<Result<void>(Run)>& 
     if (!error && !ids.insert(run.id).second) object.fail("run", "is there twice: " + run.id);
     if (!error && ids.size() > kRunsMax) object.fail("", "is one more than are taken");
     if (!error)
-      if (const auto taken = take(std::move(run)); !taken) error = taken.error();
+      if (const auto visited = visit(std::move(run)); !visited) error = visited.error();
     parsed = nullptr;
     return true;  // null, in place of what was read
   };

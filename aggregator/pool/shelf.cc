@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kSkeletonsMax = 8;
 
-bool tells(Level level) {
+bool distinguishes(Level level) {
   return level < Level::warning;
 }
 
@@ -26,15 +26,15 @@ wire::TemplateDefinition definition(std::size_t number, const std::string& text,
   made.level = level;
   for (const TemplateId id : ids)
     if (made.skeletons.size() < kSkeletonsMax) made.skeletons.emplace_back(id.value());
-  // With more than one skeleton the table takes <*> for a place where other words may stand, too.
-  // Which ones were absorbed is not kept: one that no line has says the same.
+  // If a template has several skeletons, the table treats `<*>` as a place of other words, too. The
+  // absorbed skeletons are not kept, so a second one that no line has stands for them.
   if (made.skeletons.size() == 1 && text.find("<*>") != text.npos)
     made.skeletons.emplace_back(made.skeletons[0].value() ^ 0x9e3779b97f4a7c15U);
   std::ranges::sort(made.skeletons);
   return made;
 }
 
-/// One run's events in classes that all runs of the kind share.
+/// Unifies the events of all runs of the kind.
 void unify(Kind& kind) {
   job::TemplateTable table;
   for (std::uint32_t run = 0; run < kind.runs.size(); ++run)
@@ -84,7 +84,7 @@ void add_pauses(Kind& kind, const Run& run) {
 std::vector<Mark> marks_of(const std::vector<Event>& events) {
   std::vector<Mark> marks;
   for (const Event& event : events)
-    if (tells(event.level)) marks.push_back(mark_of(event.id, event.text));
+    if (distinguishes(event.level)) marks.push_back(mark_of(event.id, event.text));
   return marks;
 }
 
@@ -113,7 +113,7 @@ std::shared_ptr<const Kind> make_kind(const std::string& id,
 std::vector<Mark> marks_of(job::TemplateTable& templates) {
   std::vector<Mark> marks;
   for (const TemplateId id : templates.all())
-    if (tells(templates.level(id))) marks.push_back(mark_of(id, templates.text(id)));
+    if (distinguishes(templates.level(id))) marks.push_back(mark_of(id, templates.text(id)));
   return marks;
 }
 

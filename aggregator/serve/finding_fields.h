@@ -1,6 +1,6 @@
-// Names and order of the fields of everything a report lists: nodes, ranks, events, faults.
+// Names and order of the fields of the items in a report's lists: nodes, ranks, events, faults.
 //
-// The other half of report_fields.h, which says how both are used. Private to this room.
+// The other half of report_fields.h, which explains both. Private to this room.
 #pragma once
 
 #include <concepts>
@@ -14,7 +14,7 @@ namespace l4::serve {
 /// Spelling of a parameter's kind in the report.
 std::string_view name(wire::ParameterKind kind);
 
-/// Words that stand for "not known" and are null in JSON.
+/// True for words that mean "not known" and are null in JSON.
 template <class Word>
 constexpr bool is_null(Word) {
   return false;

@@ -9,7 +9,7 @@
 
 namespace l4::serve {
 
-/// Takes the parser's events; the first that is not of this form ends it.
+/// Handles the parser's events; the first one that does not fit ends the parsing.
 class JsonObjectReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit JsonObjectReader(JsonObject& into) : into_(into) {}

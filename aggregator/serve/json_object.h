@@ -1,9 +1,9 @@
-// A JSON object that somebody sent, read strictly: field by field, each known by name.
+// A JSON object in a request, read strictly, field by field.
 //
-// Flow: a request's body -> JsonObject -> whoever asked. A reader asks for each field it knows and
-// calls finish() at the end: it says what was wrong first, naming the field, be it a missing one,
-// another type, one that is too long, control characters, a field twice, or one nobody asked for.
-// Plain value, one thread. Bounds: those of whoever read the body; nesting is refused.
+// Flow: a request's body -> JsonObject -> its handler. The handler reads each field that it knows
+// and calls finish() at the end, which returns the first error with the name of its field: a field
+// that is missing, of another type, too long, repeated or unknown, or that has control characters.
+// Plain value, one thread. Bounds: that of the body; nesting is refused.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,16 @@ class JsonObject {
 
   /// At most `bytes_max`, one line of valid UTF-8 without control characters, not blank.
   std::string text(std::string_view field, std::size_t bytes_max);
-  /// The same; empty if it is absent or null.
+  /// The same; empty if the field is absent or null.
   std::string text_or_none(std::string_view field, std::size_t bytes_max);
-  /// At most `count_max` such texts; none if it is absent or null.
+  /// At most `count_max` such texts; none if the field is absent or null.
   std::vector<std::string> texts_or_none(std::string_view field, std::size_t count_max,
                                          std::size_t bytes_max);
   bool flag_or(std::string_view field, bool fallback);
 
-  /// Notes a fault there.
+  /// Notes an error in the field.
   void refuse(std::string_view field, std::string_view reason);
-  /// The first fault; `where` is the field.
+  /// The first error; `where` is the field.
   std::optional<Error> finish();
 
  private:

@@ -1,7 +1,7 @@
-// JSON, written piece by piece, for what is no report: lists of jobs, agents, incidents, alerts.
+// A writer of JSON for everything but reports: lists of jobs, agents, incidents, alerts.
 //
-// The text is valid UTF-8 whatever goes in, control characters are escaped, times are RFC 3339.
-// Plain value, one thread; whoever writes sees to it that what opens is closed.
+// The output is valid UTF-8 for any input, control characters are escaped, times are RFC 3339.
+// Plain value, one thread; the caller closes every bracket that it opens.
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,7 @@ namespace l4::serve {
 
 /// In quotation marks.
 void append_json_text(std::string& out, std::string_view text);
-/// At most 4 decimals; what is no number is 0.
+/// At most 4 decimals; 0 for NaN and infinities.
 std::string json_number(double value);
 
 class JsonWriter {
@@ -48,7 +48,7 @@ class JsonWriter {
     for (const T& one : list) value(one);
     return close(']');
   }
-  /// JSON that is ready; the caller answers for it.
+  /// Appends finished JSON, which is not checked.
   JsonWriter& raw(std::string_view json);
 
   template <class T>

@@ -43,7 +43,7 @@ std::size_t fitting(std::string_view text, std::size_t width) {
   return at;
 }
 
-/// Takes one line of words off the front of `text`.
+/// Removes one line of words from the front of `text` and returns it.
 std::string take_line(std::string_view& text, std::size_t width) {
   std::size_t end = fitting(text, width);
   if (end < text.size() && text[end] != ' ') {

@@ -1,7 +1,6 @@
-// A page of text with a gutter: labels on the left, what they label on the right, no line wider
-// than the page. The only place that writes colours, and the only way for text to get out, so
-// everything is rendered harmless here. One owner, one thread; reports and the pages of
-// `l4 faults show` are made with it.
+// A page of text with a gutter: labels on the left, their texts on the right, no line wider than
+// the page. Only this class writes colours, and all text of reports passes through it, so it makes
+// every text harmless. One owner, one thread. Reports and `l4 faults show` use it.
 #pragma once
 
 #include <cstddef>
@@ -30,16 +29,16 @@ class Page {
   /// From the left edge.
   void title(const std::vector<Span>& spans);
   void title_prose(std::string_view text, std::size_t lines_max);
-  /// The next row or prose carries this label.
+  /// Labels the next row or prose.
   void label(std::string_view text) { label_ = text; }
-  /// One line beside the gutter, cut where it gets too wide.
+  /// One line beside the gutter, cut at the width of the page.
   void row(const std::vector<Span>& spans, std::size_t indent = 0);
   void row(std::string_view text) { row({{std::string(text)}}); }
-  /// Wrapped text behind `lead`, under which the further lines stand; line feeds are kept, lines
-  /// past `lines_max` are cut with an ellipsis.
+  /// Wrapped text behind `lead`, with further lines aligned to the first; line feeds are kept, and
+  /// text past `lines_max` lines is cut with an ellipsis.
   void prose(std::string_view lead, std::string_view text, std::size_t lines_max,
              std::size_t indent);
-  /// The facts that fit on one line, in order, between middle dots.
+  /// As many facts as fit on one line, in order, with middle dots between them.
   void facts(const std::vector<std::string>& facts, std::size_t indent = 0, Tone tone = Tone::dim);
 
   /// Cells beside the gutter.
@@ -56,7 +55,7 @@ class Page {
   std::string out_;
 };
 
-/// Words of `text` in lines of at most `width` cells, at most `lines_max` of them.
+/// The words of `text` in at most `lines_max` lines of at most `width` cells.
 std::vector<std::string> wrap(std::string_view text, std::size_t width, std::size_t lines_max);
 
 }  // namespace l4::serve

@@ -1,4 +1,4 @@
-// How a report says numbers: certainty in words, counts, sizes, rank ranges, times of day.
+// Numbers as texts in reports: certainty in words, counts, sizes, rank ranges, times of day.
 //
 // Thread-safe, no state; used by reports and by the tables of `l4`.
 #pragma once
@@ -18,7 +18,7 @@ namespace l4::serve {
 
 /// "almost certain", "very likely", "likely", "possible", "unlikely".
 std::string_view certainty(double probability);
-/// "94 %"; never 0 or 100, which nobody knows.
+/// "94 %"; never 0 or 100, which no estimate is.
 std::string percent(double probability);
 
 using l4::grouped;  ///< 18,233,102
@@ -28,21 +28,21 @@ std::string counted(std::uint64_t number, std::string_view noun);
 std::string sized(std::uint64_t bytes);
 /// "rank 7", "ranks 0-7, 9 and 12 more"; empty for none.
 std::string ranks_text(std::vector<Rank> ranks, std::size_t ranges_max);
-/// One unit, rounded: "52 s", "2 min", "12 h", for where a line has many.
+/// One unit, rounded: "52 s", "2 min", "12 h"; for lines with many times.
 std::string brief(Millis span);
-/// Words of a list whose spelling has underscores: "checkpoint save".
+/// A word with underscores as text: "checkpoint save".
 std::string spoken(std::string_view word);
 
 /// "CRASHED", "LAUNCH FAILED"
 std::string_view headline(State state);
-/// "one rank", "all nodes"; empty where there is none.
+/// "one rank", "all nodes"; empty if there is no scope.
 std::string_view spoken(Scope scope);
 
-/// False past the four digits that RFC 3339 has for the year: as good as no time.
+/// False if the year has more than the four digits of RFC 3339; such a time is treated as none.
 bool is_sayable(TimeMs time);
-/// From `begin` to `end`; empty if one is missing or not sayable, or `end` comes first.
+/// From `begin` to `end`; empty if one is missing or not sayable, or if `end` comes first.
 std::optional<Millis> between(std::optional<TimeMs> begin, std::optional<TimeMs> end);
-/// Time of day if it is on the day of `reference`, else all of it.
+/// The time of day if `time` is on the day of `reference`, otherwise date and time.
 std::string time_text(TimeMs time, std::optional<TimeMs> reference);
 
 }  // namespace l4::serve

@@ -18,10 +18,10 @@ namespace {
 
 using diagnose::Report;
 
-/// What one list holds of a thing: how it is told, and what may have changed of it.
+/// One entry of a list: its text, and the value that may have changed.
 struct Item {
   std::string text;
-  std::string value;  ///< empty: nothing of it changes
+  std::string value;  ///< empty: the entry has no such value
   bool operator==(const Item&) const = default;
 };
 

@@ -1,7 +1,7 @@
-// Two reports side by side: what is new in the second, what is gone, what says something else.
+// The difference of two reports: what is new in the second, what is gone, what has changed.
 //
-// Flow: `l4 show A --diff B`, `l4 snapshot JOB --diff B` -> here. Nodes, ranks and faults are known
-// by their names, events by template id; order and scores do not count. Thread-safe, no state.
+// Flow: `l4 show A --diff B`, `l4 snapshot JOB --diff B` -> here. Nodes, ranks and faults are
+// compared by name, events by template id; order and scores do not count. Thread-safe, no state.
 #pragma once
 
 #include <string>

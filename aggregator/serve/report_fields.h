@@ -1,7 +1,8 @@
 // Names and order of the report's fields, written once for the writer and the reader of its JSON.
 //
-// `fields(visitor, value)` calls `visitor(name, field)` for each field in the order of design.md
-// 6.3; the value is const for the writer and not for the reader. Private to this room.
+// `fields(visitor, value)` calls `visitor(name, field)` for each field in the order of
+// schemas/report.schema.json; the value is const for the writer and not for the reader. Private to
+// this room.
 #pragma once
 
 #include <string_view>
@@ -61,7 +62,7 @@ void fields(V& v, T& warning) {
   v("bytes", warning.bytes);
 }
 
-/// `generator` gathers two members of Report.
+/// The object `generator`, which holds two members of Report.
 template <class Text>
 struct Generator {
   Text& version;

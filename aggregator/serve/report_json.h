@@ -1,6 +1,6 @@
-// The report as JSON (design.md 6.3, schemas/report.schema.json) and back.
+// Writes the report as JSON (schemas/report.schema.json) and reads it.
 //
-// Flow: aggregator/diagnose makes a Report; this is what programs read. Thread-safe, no state.
+// Flow: aggregator/diagnose makes a Report; programs read this form. Thread-safe, no state.
 // The text is byte-stable: fixed order of fields, numbers of at most 4 decimals, valid UTF-8,
 // control characters escaped. `report_from_json(to_json(r))` gives r, rounded alike.
 #pragma once

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Last word of each closed list: a name is looked up by trying them all.
+/// The last word of each closed list; a name is found by trying all words.
 template <class Word>
 constexpr Word kLast{};
 template <>
@@ -42,7 +42,7 @@ constexpr diagnose::Process kLast<diagnose::Process> = diagnose::Process::stoppe
 template <>
 constexpr wire::ParameterKind kLast<wire::ParameterKind> = wire::ParameterKind::duration_ms;
 
-/// Reads one object; the first thing that is wrong is kept with its path and ends the reading.
+/// Reads one object; the first error is kept with its path and ends the reading.
 class Reader {
  public:
   template <class T>
@@ -75,7 +75,7 @@ class Reader {
   const std::optional<Error>& error() const { return error_; }
 
  private:
-  /// One step down the path for as long as it lives.
+  /// Adds one step to the path while it lives.
   class Step {
    public:
     Step(Reader& reader, const std::string& text) : path_(reader.path_), size_(path_.size()) {
@@ -189,7 +189,7 @@ class Reader {
   }
 
   const Json* object_ = nullptr;
-  std::vector<std::string_view> taken_;  ///< keys of it that were asked for
+  std::vector<std::string_view> taken_;  ///< keys that were read
   std::string path_ = "$";
   std::optional<Error> error_;
 };

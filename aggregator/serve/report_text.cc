@@ -97,7 +97,7 @@ void put_faults(Page& page, const Report& report) {
   page.facts(others, 0, Tone::plain);
 }
 
-/// What else tells the story: the stages in their order and the oddest iterations.
+/// The stages in their order and the iterations with the highest scores.
 void put_course(Page& page, const Report& report) {
   std::vector<std::string> stages;
   auto spans = report.stages;
@@ -186,7 +186,7 @@ void put_warnings(Page& page, const Report& report, std::size_t top) {
   page.facts(rest);
 }
 
-/// Says plainly what this report can not tell.
+/// The limits of this report: what it could not read or compare.
 void put_unknown(Page& page, const Report& report) {
   const auto& verdict = report.verdict;
   const bool good = is_good(verdict.state);
@@ -218,8 +218,8 @@ std::string to_text(const Report& report, const TextStyle& style) {
   put_attempts(page, report);
   const bool something_read = report.job.lines > 0 || !report.nodes.empty();
   if (!good && something_read) {
-    put_suspects(page, report, style.top);
-    put_events(page, report, style.top);
+    render_suspects(page, report, style.top);
+    render_events(page, report, style.top);
     put_faults(page, report);
     put_course(page, report);
   }

@@ -30,7 +30,7 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-/// "first_sign" and its like: times of one report are read against the day it began.
+/// The day of the report: times on other days are printed with their date.
 std::optional<TimeMs> day_of(const Report& report) {
   return report.verdict.since ? report.verdict.since : report.job.end;
 }
@@ -52,7 +52,7 @@ std::vector<std::string> rank_facts(const Report& report, const SuspectRank& ran
   return facts;
 }
 
-/// The first node says everything; the others as much as keeps the page on one screen.
+/// The first node gets all its reasons; the others get few, so that the page fits on one screen.
 void put_node(Page& page, const Report& report, const SuspectNode& node, std::size_t place,
               std::size_t name_cells, bool crowded) {
   const std::string ranks = ranks_text(node.ranks, 4);
@@ -116,7 +116,7 @@ std::string reasons(const IndicatingEvent& event) {
   return text;
 }
 
-/// File and line of the first example; of a long path the end says more.
+/// File and line of the first example; a long path is cut at its beginning.
 std::string location(const IndicatingEvent& event) {
   constexpr std::size_t kCellsMax = 44;
   if (event.examples.empty()) return "";
@@ -177,7 +177,7 @@ std::string shortened(std::string_view text, std::size_t cells_max) {
   return cut(harmless(text), cells_max);
 }
 
-void put_suspects(Page& page, const Report& report, std::size_t top) {
+void render_suspects(Page& page, const Report& report, std::size_t top) {
   page.gap();
   page.label("suspects");
   if (report.nodes.empty()) return put_no_suspect(page, report, top);
@@ -198,7 +198,7 @@ void put_suspects(Page& page, const Report& report, std::size_t top) {
       {{fmt::format("and {} (at most {})", counted(rest, "more node"), percent(best)), Tone::dim}});
 }
 
-void put_events(Page& page, const Report& report, std::size_t top) {
+void render_events(Page& page, const Report& report, std::size_t top) {
   page.gap();
   page.label("events");
   if (report.events.empty())

@@ -1,6 +1,6 @@
-// The two lists of the text report that name names: suspected nodes, and the events against them.
+// Two lists of the text report: suspected nodes, and the events against them.
 //
-// Each says in a sentence if it is empty. Thread-safe, no state; private to this room.
+// An empty list becomes a sentence. Thread-safe, no state; private to this room.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace l4::serve {
 
-void put_suspects(Page& page, const diagnose::Report& report, std::size_t top);
-void put_events(Page& page, const diagnose::Report& report, std::size_t top);
+void render_suspects(Page& page, const diagnose::Report& report, std::size_t top);
+void render_events(Page& page, const diagnose::Report& report, std::size_t top);
 
-/// Harmless and at most `cells_max` wide.
+/// Without control characters, at most `cells_max` wide.
 std::string shortened(std::string_view text, std::size_t cells_max);
 
 }  // namespace l4::serve

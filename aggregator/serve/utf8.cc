@@ -31,7 +31,7 @@ bool in(const std::array<Range, N>& ranges, char32_t value) {
   return std::ranges::any_of(ranges, [&](Range r) { return value >= r.first && value <= r.last; });
 }
 
-/// Length of the sequence that `lead` opens and the smallest value that needs it; 0 if none.
+/// The length of the sequence that `lead` begins and the smallest value that needs it; 0 if none.
 struct Lead {
   std::size_t bytes;
   char32_t smallest;
@@ -45,7 +45,7 @@ Lead lead_of(std::uint8_t byte) {
   return {0, 0, 0};
 }
 
-/// What stands for a character on a terminal; 0 keeps it.
+/// The replacement of a character on a terminal; 0 keeps it.
 char32_t shown_for(char32_t value) {
   if (value == '\t' || value == '\n' || value == '\r') return ' ';
   if (value < 0x20) return 0x2400 + value;

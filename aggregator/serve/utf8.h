@@ -1,4 +1,4 @@
-// Code points of text that may be anything: log lines are written by whoever writes them.
+// Code points of arbitrary bytes, such as log lines.
 //
 // Used by both renderings of a report. Thread-safe, no state; every byte sequence is accepted.
 #pragma once
@@ -10,8 +10,8 @@
 namespace l4::serve {
 
 struct CodePoint {
-  char32_t value = 0xFFFD;  ///< U+FFFD where the bytes are no UTF-8
-  std::size_t bytes = 1;    ///< how many to step over, at least 1
+  char32_t value = 0xFFFD;  ///< U+FFFD if the bytes are no UTF-8
+  std::size_t bytes = 1;    ///< its length, at least 1
 };
 
 /// First code point of `text`, which must not be empty. Overlong forms and surrogates are wrong.
@@ -19,8 +19,8 @@ CodePoint first_code_point(std::string_view text);
 
 void append_code_point(std::string& out, char32_t value);
 
-/// True for characters that act instead of showing: C0, DEL, C1, line separators, and those that
-/// turn the direction of writing.
+/// True for characters that control instead of showing: C0, DEL, C1, line separators, and those
+/// that change the direction of writing.
 bool is_control(char32_t value);
 
 /// Cells on a terminal: 2 for East Asian wide characters and emoji, else 1.
@@ -28,7 +28,7 @@ std::size_t cells(char32_t value);
 std::size_t cells(std::string_view text);
 
 /// One line that is safe on a terminal: blanks for tabs and line ends, a visible sign for every
-/// other control character (U+241B for ESC), U+FFFD for what is no UTF-8.
+/// other control character (U+241B for ESC), U+FFFD for bytes that are no UTF-8.
 std::string harmless(std::string_view text);
 
 /// At most `width` cells, with an ellipsis in the last if something was cut.
