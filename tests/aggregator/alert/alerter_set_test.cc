@@ -52,7 +52,7 @@ TEST_CASE("set: what nobody is told again is not told to a new sink either") {
   store::Database database = world.database();
   AlerterOptions with_silence = only({chat()});
   with_silence.silences = {
-      {.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 600'000'000}}}};
+      {.filter = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 600'000'000}}}};
   Alerter alerter(with_silence, database, world.hooks());
   CHECK(alerter.send(alert("old")).has_value());
   world.pass(86'400);
@@ -143,7 +143,7 @@ TEST_CASE("set: silences, filters, storms and the name of the source hold from t
   CHECK(alerter.send(alert("prod-1")).has_value());
   REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
   now.sinks[0].filters.clear();
-  now.silences = {{.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
+  now.silences = {{.filter = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
   now.storm.incidents = 0;
   now.source = "other-name";
   alerter.set(now);

@@ -150,7 +150,8 @@ TEST_CASE("sinks: what is silenced is in the log alone, apart from an end") {
   World world;
   store::Database database = world.database();
   AlerterOptions quiet = options();
-  quiet.silences = {{.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
+  quiet.silences = {
+      {.filter = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
   Alerter alerter(quiet, database, world.hooks());
   send(alerter, alert("test-1"));
   send(alerter, alert("other"));
@@ -173,7 +174,8 @@ TEST_CASE("sinks: what is silenced is in the log alone, apart from an end") {
 TEST_CASE("sinks: what stands open when its silence ends is told then, and once") {
   World world;
   AlerterOptions quiet = options();
-  quiet.silences = {{.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
+  quiet.silences = {
+      {.filter = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
   {
     store::Database database = world.database();
     Alerter alerter(quiet, database, world.hooks());
@@ -212,7 +214,8 @@ TEST_CASE("sinks: what changed in a silence is a change when it ends") {
   send(alerter, alert("test-1"));
   REQUIRE(world.wait([&] { return world.count("http://chat") == 1; }));
   AlerterOptions quiet = options();
-  quiet.silences = {{.match = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
+  quiet.silences = {
+      {.filter = {.jobs = {"test-*"}}, .until = TimeMs{Millis{world.clock + 60'000}}}};
   alerter.set(quiet);
   Alert changed = alert("test-1", Kind::changed);
   changed.state = State::node_lost;

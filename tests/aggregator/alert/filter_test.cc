@@ -53,7 +53,7 @@ TEST_CASE("filter: each field of an incident") {
   };
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CAPTURE(i);
-    CHECK(meant(rows[i].match, incident()) == rows[i].holds);
+    CHECK(meant(rows[i].filter, incident()) == rows[i].holds);
   }
   Alert bare = incident();
   bare.nodes.clear();

@@ -160,7 +160,7 @@ TEST_CASE("group commit: what a killed process left is durable before anything i
   }
   files.fail_all();
   Journal journal = journal_of(files);
-  CHECK_FALSE(journal.settled());
+  CHECK_FALSE(journal.is_sure());
   CHECK(everything(journal).size() == 1);
   Heard heard;
   GroupCommit commit(std::move(journal), prompt(), heard.events(), now);
