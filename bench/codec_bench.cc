@@ -1,4 +1,4 @@
-// Encoding and decoding of a batch as a busy node sends it, in bytes of message per second.
+// Encodes and decodes a batch of a busy node, in bytes of message per second.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -1,8 +1,8 @@
 // Speed of the template miner against the speed of finding line ends in the same bytes.
 //
-// Lines: a file named by L4_BENCH_FILE, else 32 MB of made lines in the style of training and
-// system logs, from a fixed seed. `learn` runs over lines whose skeletons are known (the memo
-// answers), `learn_cold` with an empty miner. Every run reports bytes per second and, as
+// Lines: a file named by L4_BENCH_FILE, otherwise 32 MB of generated lines in the style of training
+// and system logs, from a fixed seed. `learn` runs over lines whose skeletons are known (the memo
+// has them), `learn_cold` with an empty miner. Every run reports bytes per second and, as
 // `of_memchr`, its share of the speed of the memchr loop measured beside it.
 #include <benchmark/benchmark.h>
 

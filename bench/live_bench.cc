@@ -1,8 +1,8 @@
-// What a running job costs by its size: a batch of one node, a look for triggers, a whole
+// The cost of a running job by its size: a batch of one node, a check for triggers, a whole
 // diagnosis.
 //
-// A batch must cost what it holds, however many ranks its job has; a diagnosis costs what the job
-// has, and is made seldom (aggregator/scoring/live_job.cc, docs/adr/0011).
+// The cost of a batch depends on its own size, not on the number of ranks of its job; the cost of a
+// diagnosis depends on the job, and diagnoses are rare (live_job.cc, docs/adr/0011).
 #include <benchmark/benchmark.h>
 
 #include <map>

@@ -1,6 +1,6 @@
 // Speed of outlining lines against the speed of finding line ends in the same bytes.
 //
-// Lines: a file named by L4_BENCH_FILE, else made ones. Reports bytes per second and, as
+// Lines: a file named by L4_BENCH_FILE, otherwise generated ones. Reports bytes per second and, as
 // `of_memchr`, its share of the speed of the memchr loop measured beside it.
 #include <benchmark/benchmark.h>
 

@@ -1,7 +1,7 @@
-// What the pipeline of a live agent costs: decoder, Drain tree and segmenters over files that grow
-// in turns, batches encoded, nothing read from disk or sent. Caches are cold at the begin of each
-// turn, as they are for who sleeps between two. Says nanoseconds of processor time a byte, for text
-// that is new and for the same text again.
+// The cost of the pipeline of a live agent: decoder, Drain tree and segmenters over files that grow
+// in turns; batches are encoded, and nothing is read from disk or sent. Caches are cold at the
+// beginning of each turn, as they are for an agent that sleeps between turns. Prints nanoseconds of
+// processor time per byte, for new text and for the same text again.
 //
 // usage: l4_pipeline_live FRAMEWORKS FILE...      FRAMEWORKS: config/frameworks
 #include <cstdint>
@@ -37,7 +37,7 @@ double used() {
   return double(time.tv_sec) + double(time.tv_nsec) / 1e9;
 }
 
-/// What others on the host do to the caches while the agent sleeps.
+/// Fills the caches, as other processes do while the agent sleeps.
 void cool(std::vector<char>& others) {
   for (std::size_t i = 0; i < others.size(); i += 64) ++others[i];
 }

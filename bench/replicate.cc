@@ -1,9 +1,9 @@
-// Makes a large job out of a small one: its files are said again and again with later times, other
-// numbers and some other words, so that lines do not repeat and templates are many.
+// Makes a large job out of a small one: its files are repeated with later times, other numbers and
+// some other words, so that lines differ and there are many templates.
 //
 // usage: l4_replicate FROM TO FILES MEGABYTES [SEED [WORDS_PERMILLE]]
-// FROM holds NODE/FILE logs; TO gets the same names (FILES of them, more nodes where needed), each
-// file with its share of MEGABYTES. Times move on by the span of the file with each turn.
+// FROM holds NODE/FILE logs; TO gets the same names (FILES of them, more nodes if needed), each
+// file with its share of MEGABYTES. Each repetition shifts the times by the span of the file.
 #include <algorithm>
 #include <array>
 #include <cctype>

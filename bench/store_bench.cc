@@ -1,5 +1,5 @@
-// What durability costs: the journal beside a plain write and fdatasync of the same bytes, in turns
-// on the same disk (counter `ratio`: 1 is free), and a large job saved and loaded.
+// The cost of durability: the journal compared with a plain write and fdatasync of the same bytes,
+// in turns on the same disk (counter `ratio`: 1 is free), and of saving and loading a large job.
 #include <benchmark/benchmark.h>
 #include <chrono>
 #include <filesystem>
@@ -56,7 +56,7 @@ BENCHMARK(journal_beside_plain)
     ->Args({400, 4096})
     ->UseManualTime();
 
-/// What the receive thread pays for a batch of 10 kB.
+/// The cost of a batch of 10 kB for the receive thread.
 void append(benchmark::State& state) {
   const test::TempFolder folder;
   GroupCommitOptions options;

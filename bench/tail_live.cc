@@ -1,5 +1,5 @@
-// What it costs to follow logs live: writes 8 files at 10 MB/s for some seconds, then nothing, and
-// says the processor time of the tailer in both. Ends with 1 if bytes are missing.
+// The cost of following logs live: writes 8 files at 10 MB/s for some seconds, then nothing, and
+// prints the processor time of the tailer in both phases. Exits with 1 if bytes are missing.
 //
 // usage: l4_tail_live [SECONDS]
 #include <poll.h>
@@ -47,7 +47,7 @@ double used() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Follows for some seconds; the share of a core that it took.
+/// Follows the files for some seconds; returns the used share of a core.
 double follow(tail::Tailer& tailer, Count& sink, double seconds) {
   const double before = used();
   const auto begin = Clock::now();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast `l4 diagnose` reads a large job, beside `wc -l` and `grep -c ERROR` on the same files.
+"""The speed of `l4 diagnose` on a large job, compared with `wc -l` and `grep -c ERROR`.
 
 usage: throughput.py [--l4 BINARY] [--mb 1024] [--seed 5] [--repeats 3] [--logs FOLDER]
 
@@ -41,7 +41,7 @@ def make_case(folder, seed):
 
 
 def replicate(logs, megabytes):
-    """Copies whole nodes under new names, ranks counted on, file times kept."""
+    """Copies whole nodes under new names with further ranks; file times are kept."""
     nodes = sorted(p for p in logs.iterdir() if p.is_dir())
     ranks = sum(1 for _ in logs.rglob("rank*.log"))
     size, copy = size_mb(logs), 0

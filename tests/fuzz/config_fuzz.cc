@@ -1,5 +1,5 @@
-// Any bytes as a rule pack, a fault file or a list of codes: refused with file and reason, or
-// loaded and asked about some lines.
+// Arbitrary bytes as a rule pack, a fault file or a list of codes: they are refused with file and
+// reason, or loaded and applied to some lines.
 #include <unistd.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ constexpr std::string_view kLines[] = {
     "x1y step=3, loss=nan \xff\xfe {n} <*>",
 };
 
-/// A folder of this process alone that holds one file.
+/// A folder of this process, with one file.
 const std::filesystem::path& folder() {
   static const auto made = [] {
     const auto path =

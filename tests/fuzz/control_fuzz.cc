@@ -1,4 +1,4 @@
-// Any bytes as a message of the live wire.
+// Arbitrary bytes as a message of the live wire.
 #include "common/wire/control_codec.h"
 #include "common/wire/port.h"
 #include "tests/fuzz/message_fuzz.h"

@@ -1,5 +1,5 @@
-// Any bytes as a log: every line is in one record or counted as blank or as no text, and the
-// records do not depend on how the bytes were cut into chunks.
+// Arbitrary bytes as a log: every line is in one record or is counted as blank or as no text, and
+// the records do not depend on how the bytes were divided into chunks.
 #include <algorithm>
 #include <random>
 #include <string>

@@ -1,5 +1,5 @@
-// Any lines through the template miner: lines fall into the same groups in any order, what was
-// learned is found again, and a miner with little room stays within it.
+// Arbitrary lines in the template miner: lines form the same groups in any order, learned templates
+// are found again, and a miner with small bounds keeps them.
 #include <map>
 #include <string_view>
 #include <utility>
@@ -26,7 +26,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Group of each line, numbered by its first member.
+/// The group of each line, numbered by the first line in it.
 std::vector<std::size_t> groups(const std::vector<std::string_view>& lines, bool backwards) {
   TemplateMiner miner;
   std::vector<LocalTemplateId> learned(lines.size(), LocalTemplateId{0});

@@ -1,5 +1,5 @@
-// What the fuzz targets share: a failed property ends the program as a crash would, and odd bytes
-// of the input steer the target so that the fuzzer can find its way.
+// Shared code of the fuzz targets: a failed property ends the program like a crash, and a byte of
+// the input selects what the target does, so that the fuzzer can reach all of it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ inline void require(bool holds, const char* what) {
   std::abort();
 }
 
-/// The first byte steers, the rest is the input itself.
+/// The first byte selects, the others are the input itself.
 struct Input {
   Input(const std::uint8_t* data, std::size_t size)
       : steer(size > 0 ? data[0] : std::uint8_t{0}),

@@ -1,5 +1,5 @@
-// Any bytes on a connection to the HTTP server: answers that are HTTP, or an end; what reaches the
-// handler is decoded text within its bounds; and the next client is served as if nothing had been.
+// Arbitrary bytes on a connection to the HTTP server: it answers in HTTP or closes the connection,
+// the handler gets decoded text within its bounds, and the next client is served as usual.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -72,7 +72,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto connection = connect();
   l4::test::RawClient& client = *connection;
   require(client.connected(), "the next client is let in");
-  // In two parts, to split a request anywhere; an honest one behind it if the input asks for that.
+  // Sends two parts, to split a request anywhere, and a valid request after them if the input says
+  // so.
   const std::size_t middle = input.text.size() * (input.steer % 8) / 8;
   client.send(input.text.substr(0, middle));
   client.send(input.text.substr(middle));

@@ -1,4 +1,4 @@
-// Any bytes as a question for raw lines, and as an answer.
+// Arbitrary bytes as a question for raw lines, and as an answer.
 #include "common/wire/lines_codec.h"
 #include "tests/common/wire/lines_made.h"
 #include "tests/fuzz/message_fuzz.h"

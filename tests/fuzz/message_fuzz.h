@@ -1,5 +1,5 @@
-// What the targets of encoded messages share: half of the inputs are made from true messages, so
-// that damage lies deeper than the first pointer, and whatever is taken survives the way back.
+// Shared code of the targets of encoded messages: half of the inputs are made from valid messages,
+// so that damage lies deeper than the first pointer, and an accepted message survives encoding.
 #pragma once
 
 #include <cstring>
@@ -11,7 +11,7 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 
 namespace l4::fuzz {
 
-/// `make(seed)` gives the bytes of a true message.
+/// `make(seed)` returns the bytes of a valid message.
 template <class Make>
 std::size_t mutate_message(std::uint8_t* data, std::size_t size, std::size_t max_size,
                            unsigned seed, Make make) {
@@ -25,7 +25,7 @@ std::size_t mutate_message(std::uint8_t* data, std::size_t size, std::size_t max
   return LLVMFuzzerMutate(data, size, max_size);
 }
 
-/// Refused with a reason, or a value that is the same after encoding and decoding it again.
+/// The bytes are refused with a reason, or their value is equal after encoding and decoding it.
 template <class Decode, class Encode>
 int check_message(const std::uint8_t* data, std::size_t size, Decode decode, Encode encode) {
   const auto value = decode(std::as_bytes(std::span(data, size)));

@@ -1,7 +1,7 @@
-// Any target and body asked of a live aggregator that watches a failed job: each is answered once,
-// with a status that fits and with JSON that is JSON. Up to the first line feed: the target; behind
-// it: the body. INCIDENT stands for the id of the job's incident. With L4_FUZZ_STATUS set each
-// answer's status is printed, so that run.py sees what its seeds reach.
+// Arbitrary targets and bodies in requests to a live aggregator that watches a failed job: each
+// gets one answer, with a fitting status and valid JSON. The input up to the first line feed is the
+// target, the rest the body. INCIDENT stands for the id of the job's incident. With L4_FUZZ_STATUS
+// set, each answer's status is printed, so that run.py sees what its seeds reach.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@ using l4::fuzz::require;
 
 constexpr auto kJob = "crash-rank4";
 
-/// A job that crashed, with its incident; no time passes but with the steps of a question.
+/// A job that crashed, with its incident; time passes only with the steps of a question.
 struct World {
   World() : live(folder.path()) {
     const auto sample = std::filesystem::path(L4_SOURCE_DIR) / "samples/crash-rank4";
@@ -45,7 +45,7 @@ struct World {
   std::string incident;
 };
 
-/// What one question was answered; outlives the question.
+/// The answer to one question; outlives the question.
 struct Answers {
   std::mutex mutex;
   int count = 0;

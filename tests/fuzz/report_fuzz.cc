@@ -1,5 +1,5 @@
-// Any bytes as a report that somebody saved: refused with the path of the field, or read, shown and
-// compared, and the same after writing it.
+// Arbitrary bytes as a saved report: they are refused with the path of the field, or the report is
+// read, shown and compared, and is equal after writing it.
 #include <algorithm>
 #include <string>
 
@@ -12,7 +12,7 @@ namespace {
 
 using l4::fuzz::require;
 
-/// Nothing that moves a cursor or hides text, whatever stood in the report.
+/// No output moves a cursor or hides text, whatever the report contains.
 bool is_harmless(std::string_view text) {
   return std::ranges::none_of(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);

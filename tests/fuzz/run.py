@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs fuzz targets: what they once found first, then new inputs from seeds of the repository.
+"""Runs fuzz targets: first the inputs that once failed, then new ones from seeds of the repository.
 
 usage: run.py --bin FOLDER [--seconds N] [--seed N] [TARGET...]
 
@@ -30,14 +30,14 @@ def heads(files):
 
 
 def logs():
-    """Logs of the repository, and real ones where they are at hand."""
+    """Logs of the repository, and real ones if they are there."""
     yield from heads(sorted((ROOT / "samples").rglob("*.log")))
     yield from heads(sorted((ROOT / "tests" / "agent").rglob("*.log")))
     yield from heads(sorted((SHARED / "data" / "real_logs").glob("*/*.log")))
 
 
 def configs():
-    """Rule packs, fault files and codes, each with the byte that steers to its reader."""
+    """Rule packs, fault files and codes, each with the byte that selects its reader."""
     for steer, files in (("\x00", "frameworks/*.toml"), ("\x01", "faults/*.toml"),
                          ("\x02", "masks.toml")):
         for seed in heads(sorted((ROOT / "config").glob(files))):
@@ -50,7 +50,7 @@ def reports():
 
 
 def requests():
-    """What a client may send, whole and by halves."""
+    """Requests of clients, whole and halved."""
     host = b"Host: a\r\n"
     body = b'{"incident": "a.0.1", "cause": "c", "fix": "f"}'
     length = b"Content-Length: %d\r\n" % len(body)

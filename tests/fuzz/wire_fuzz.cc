@@ -1,4 +1,4 @@
-// Any bytes as a batch.
+// Arbitrary bytes as a batch.
 #include "common/wire/codec.h"
 #include "tests/common/wire/random_batch.h"
 #include "tests/fuzz/message_fuzz.h"

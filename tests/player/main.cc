@@ -1,9 +1,9 @@
 // l4_player: agents that play batches to a real aggregator over the real wire, for tests.
 //
-//   l4_player play ENDPOINT KEYS FOLDER JOB RATE     logs of a folder, RATE batches a second a node
+//   l4_player play ENDPOINT KEYS FOLDER JOB RATE   logs of a folder, RATE batches/s for each node
 //
-// KEYS is the folder that `l4 keys` made: nodes/NODE.key, or nodes/fleet.key for all. Ends with 0
-// once everything is committed, however often the aggregator goes away meanwhile; prints how much.
+// KEYS is a folder made by `l4 keys`: nodes/NODE.key, or nodes/fleet.key for all. Exits with 0 when
+// everything is committed, however often the aggregator disappears meanwhile; prints the totals.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,12 +1,13 @@
-// l4_count_server: the smallest aggregator, for tests of agents and of the wire. It counts what
-// arrives, exactly once, and says so.
+// l4_count_server: the smallest aggregator, for tests of agents and of the wire. It counts each
+// line that arrives exactly once, and prints the counts.
 //
 //   l4_count_server --keys FOLDER [--endpoint tcp://127.0.0.1:*] [--ledger FILE] [--slow MS]
 //
-// FOLDER is one of `l4 keys`. Prints a JSON object a line, the first with the endpoint, then one
-// whenever something was counted (at most five a second) and when an agent comes or goes. With
-// --ledger what is counted survives: the file is written before anything is acknowledged. --slow:
-// acknowledges so much later. Ends on SIGTERM, or with its standard input.
+// FOLDER is made by `l4 keys`. Prints one JSON object per line: the first has the endpoint, the
+// next ones follow when counts change (at most five a second) and when an agent connects or leaves.
+// With
+// --ledger the counts survive: the file is written before a batch is acknowledged. --slow delays
+// the acknowledgements. Ends on SIGTERM, or when its standard input ends.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -38,7 +39,7 @@ wire::Instant now() {
           time_point_cast<Millis>(system_clock::now())};
 }
 
-/// What is counted of one agent.
+/// The counts of one agent.
 struct Agent {
   std::uint64_t incarnation = 0, last_sequence = 0;
   std::map<std::uint64_t, wire::Position> files;
@@ -110,7 +111,7 @@ class Counter : public receive::Ledger, public receive::Observer {
     say({{"answer", answer.topic}, {"agent", agent}});
   }
 
-  /// Writes the ledger, then acknowledges what has waited long enough.
+  /// Writes the ledger, then acknowledges the batches that have waited long enough.
   void commit(receive::AgentServer& server, Millis slow) {
     if (waiting_.empty()) return;
     if (changed_) save();

@@ -1,6 +1,6 @@
 // The whole system on a fake clock: agents, bad links, restarts and cuts of the aggregator, faults
-// of jobs. Everything is found and counted once, nobody is called lost who is not, and the same
-// seed plays the same. L4_FLEET_SEED=N plays one seed alone.
+// of jobs. Every fault is found, every line counted once, no living node is called lost, and a seed
+// always gives the same run. L4_FLEET_SEED=N runs one seed alone.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -98,7 +98,7 @@ TEST_CASE("fleet simulation: every fault is found and every line counted, whatev
     CHECK(fleet.heard(" is lost:") == 1);
     for (std::size_t i = 0; i < fleet.nodes.size(); ++i) {
       const std::string& name = fleet.nodes[i]->name();
-      // What a node had not sent when it vanished is gone with it.
+      // Lines that a node had not sent when it vanished are lost.
       if (name != "lost-node-0003") CHECK_MESSAGE(fleet.counted(name) == fleet.said(i), name);
     }
   }

@@ -1,8 +1,8 @@
 // A whole fleet and its aggregator in one thread: agents, links, store and shards on a clock of the
-// test's own. What happens follows from the script and the seed.
+// test. Script and seed determine every event.
 //
-// Links lose, double, delay and overtake messages, and break; the aggregator is killed and comes
-// back from its folder, and is cut off for a while, as the script says.
+// Links lose, duplicate, delay and reorder messages, and break; the aggregator is killed and
+// restarts from its folder, and is cut off for a while, as the script says.
 #pragma once
 
 #include <filesystem>
@@ -22,13 +22,12 @@ class SimulatedFleet {
  public:
   SimulatedFleet(fleet::Script script, std::filesystem::path folder);
 
-  /// To the end of the script, and until everything that was said is counted; false if that never
-  /// comes.
+  /// Runs to the end of the script, and until every line is counted; false if that does not happen.
   bool play();
   fleet::Judgement judgement();
-  /// Everything that can be told of how it went, for comparison.
+  /// All results of the run, for comparison.
   std::string account();
-  /// Lines that the aggregator counted, and those that the node said while it lived.
+  /// Lines that the aggregator counted, and lines that the node printed while it lived.
   std::uint64_t counted(const std::string& node) const;
   std::uint64_t said(std::size_t node) const;
   std::size_t heard(const std::string& part) const;

@@ -1,6 +1,6 @@
-// A clock that can be set: loaded before a program (LD_PRELOAD), it moves what the program takes
-// for the time of day by the seconds in a file, which may change meanwhile. The monotonic clocks
-// stay. (libfaketime does not get along with jemalloc.)
+// A clock that can be set: loaded before a program (LD_PRELOAD), it shifts the program's time of
+// day by the seconds in a file, which may change meanwhile. The monotonic clocks are not changed.
+// (libfaketime does not work with jemalloc.)
 //
 // L4_HOST_CLOCK names the file: 8 bytes, a signed number in the byte order of the machine.
 #include <fcntl.h>
@@ -18,7 +18,7 @@ namespace {
 
 using Seconds = std::atomic<std::int64_t>;
 
-/// Null where there is no such file. No memory is allocated: the allocator asks for the time, too.
+/// Null if there is no such file. Allocates no memory, because the allocator asks for the time.
 const Seconds* open_offset() {
   const char* const path = std::getenv("L4_HOST_CLOCK");
   const int file = path == nullptr ? -1 : ::open(path, O_RDONLY | O_CLOEXEC);

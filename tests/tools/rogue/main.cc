@@ -1,8 +1,8 @@
-// l4_rogue: whoever holds the key of an agent and does what no agent does, for tests.
+// l4_rogue: a client with the key of an agent that breaks the rules of the wire, for tests.
 //
 //   l4_rogue ENDPOINT KEYFILE old_version|one_over|noise|never_reads [SECONDS]
 //
-// Does it over and over for so many seconds, 5 if not said. Prints the reason of the last refusal.
+// Repeats it for so many seconds, by default 5. Prints the reason of the last refusal.
 #include <zmq.h>
 
 #include <chrono>

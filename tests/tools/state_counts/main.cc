@@ -1,10 +1,10 @@
-// l4_state_counts: what the state folder of a stopped aggregator has counted, as JSON.
+// l4_state_counts: prints the counts in the state folder of a stopped aggregator as JSON.
 //
 //   l4_state_counts FOLDER
 //
-// Reads it as an aggregator that starts does: checkpoints, and the journal behind them. Prints for
-// each job its sources with their lines and the count of each template, its files with what is
-// covered and lost of them, and the sum of the warnings. For tests that count.
+// Reads checkpoints and journal like a starting aggregator. Prints for each job its sources with
+// their lines and the count of each template, its files with their covered and lost bytes, and the
+// sum of the warnings. For tests that count.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>
