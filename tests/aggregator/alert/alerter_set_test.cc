@@ -1,4 +1,4 @@
-// Other sinks, silences and times while alerts are sent and wait.
+// Changes of sinks, silences and times while alerts are sent and wait.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -22,7 +22,7 @@ SinkOptions pager() {
   return {.name = "pager", .kind = &kPagerDuty, .url = "http://pager"};
 }
 
-TEST_CASE("set: a new sink is told what stands open, once; the others are not told again") {
+TEST_CASE("set: a new sink gets the open alerts, once; the others do not get them again") {
   World world;
   store::Database database = world.database();
   Alerter alerter(only({chat()}), database, world.hooks());
@@ -47,7 +47,7 @@ TEST_CASE("set: a new sink is told what stands open, once; the others are not to
   CHECK(world.count("http://pager") == 2);
 }
 
-TEST_CASE("set: what nobody is told again is not told to a new sink either") {
+TEST_CASE("set: an alert that is no longer repeated does not go to a new sink either") {
   World world;
   store::Database database = world.database();
   AlerterOptions with_silence = only({chat()});
@@ -66,7 +66,7 @@ TEST_CASE("set: what nobody is told again is not told to a new sink either") {
   CHECK_FALSE(world.said("stands open"));
 }
 
-TEST_CASE("set: what waits for a sink that is gone is dropped, and counted") {
+TEST_CASE("set: rows that wait for a removed sink are dropped and counted") {
   World world;
   world.set("http://pager", 503);
   store::Database database = world.database();
@@ -81,13 +81,13 @@ TEST_CASE("set: what waits for a sink that is gone is dropped, and counted") {
   const AlerterStats stats = alerter.stats();
   CHECK(stats.sinks.size() == 1);
   CHECK(stats.dropped == 3);
-  CHECK(stats.failures == 1);  // what was counted of it stays in the sums
+  CHECK(stats.failures == 1);  // the counts of a removed sink stay in the sums
   world.heal();
   alerter.set(only({chat(), pager()}));
   REQUIRE(world.wait([&] { return world.count("http://pager") == 3; }));  // they stand open still
 }
 
-TEST_CASE("set: what an Alertmanager was told and is only told again is no delivery that is lost") {
+TEST_CASE("set: repetitions for a removed Alertmanager are no lost deliveries") {
   World world;
   store::Database database = world.database();
   Alerter alerter(options(), database, world.hooks());
@@ -101,7 +101,7 @@ TEST_CASE("set: what an Alertmanager was told and is only told again is no deliv
   CHECK(database.sinks()->empty());
 }
 
-TEST_CASE("set: at another address it gets at once what waited, nothing is lost or told twice") {
+TEST_CASE("set: a new address gets the waiting rows at once, none lost and none twice") {
   World world;
   world.set("http://chat", 503);
   store::Database database = world.database();
@@ -117,7 +117,7 @@ TEST_CASE("set: at another address it gets at once what waited, nothing is lost 
   CHECK(alerter.stats().dropped == 0);
 }
 
-TEST_CASE("set: under the same name another kind is another sink") {
+TEST_CASE("set: another kind under the same name is another sink") {
   World world;
   world.set("http://chat", 503);
   store::Database database = world.database();
@@ -132,7 +132,7 @@ TEST_CASE("set: under the same name another kind is another sink") {
                  "1"));
 }
 
-TEST_CASE("set: silences, filters, storms and the name of the source hold from then on") {
+TEST_CASE("set: silences, filters, storms and the name of the source change at once") {
   World world;
   store::Database database = world.database();
   AlerterOptions now = only({chat()});
@@ -159,7 +159,7 @@ TEST_CASE("set: silences, filters, storms and the name of the source hold from t
   CHECK(alerter.stats().grouped == 0);
 }
 
-TEST_CASE("set: what changed while it was down is seen at the start") {
+TEST_CASE("set: changes while the aggregator was down are seen at the start") {
   World world;
   {
     store::Database database = world.database();
@@ -174,12 +174,12 @@ TEST_CASE("set: what changed while it was down is seen at the start") {
   Alerter alerter(only({chat(), hook}), database, world.hooks(), {alert("a")});
   REQUIRE(world.wait([&] { return world.count("http://hook") == 1; }));
   CHECK(world.said("alerts to pager: taken out; alerts that waited for it and are dropped: 1"));
-  CHECK(world.wait([&] { return database.sinks()->empty(); }));  // delivered, and none of pager
+  CHECK(world.wait([&] { return database.sinks()->empty(); }));  // delivered, and no row of pager
   world.rest();
   CHECK(world.count("http://chat") == 1);
 }
 
-TEST_CASE("set: a database that knows nothing of sinks yet is no reason to tell all again") {
+TEST_CASE("set: a database without a list of sinks does not repeat all alerts") {
   World world;
   {
     store::Database database = world.database();
@@ -194,7 +194,7 @@ TEST_CASE("set: a database that knows nothing of sinks yet is no reason to tell 
   CHECK(world.count("http://chat") == 1);
 }
 
-TEST_CASE("set: alerts of several threads meanwhile all arrive") {
+TEST_CASE("set: all alerts that several threads send meanwhile arrive") {
   World world;
   store::Database database = world.database();
   AlerterOptions calm = only({chat()});

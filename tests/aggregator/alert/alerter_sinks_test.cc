@@ -1,4 +1,4 @@
-// Several sinks at once: each with its own rows, pace and trouble. The clock is the test's.
+// Several sinks at once, each with its own rows, pace and failures. The test sets the clock.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace l4::alert {
 namespace {
 
-TEST_CASE("sinks: the trouble of one does not delay another, and it backs off") {
+TEST_CASE("sinks: failures of one sink do not delay another, and it backs off") {
   World world;
   world.set("http://chat", 0);
   store::Database database = world.database();
@@ -46,7 +46,7 @@ TEST_CASE("sinks: the trouble of one does not delay another, and it backs off") 
   CHECK(alerter.stats().sinks.at(2).failures == 0);
 }
 
-TEST_CASE("sinks: alertmanager is told again what is open, after a restart, too, until it ends") {
+TEST_CASE("sinks: alertmanager gets open alerts again, also after a restart, until they end") {
   World world;
   {
     store::Database database = world.database();
@@ -74,7 +74,7 @@ TEST_CASE("sinks: alertmanager is told again what is open, after a restart, too,
   CHECK(world.count("http://chat") == 2);  // these are told once
 }
 
-TEST_CASE("sinks: what has no news for a day is not told again any more") {
+TEST_CASE("sinks: an alert without news for a day is not repeated any more") {
   World world;
   store::Database database = world.database();
   Alerter alerter(options(), database, world.hooks());
@@ -86,7 +86,7 @@ TEST_CASE("sinks: what has no news for a day is not told again any more") {
   CHECK(world.count(kManager) == 1);
 }
 
-TEST_CASE("sinks: that the aggregator is blind is told again for more than a day") {
+TEST_CASE("sinks: the blindness of the aggregator is repeated for more than a day") {
   World world;
   store::Database database = world.database();
   Alerter alerter(options(), database, world.hooks());
@@ -119,7 +119,7 @@ TEST_CASE("sinks: many open alerts go to alertmanager in few requests") {
   CHECK(world.count(kManager) == 2);
 }
 
-TEST_CASE("sinks: a storm is told together, alertmanager and the old webhook get all") {
+TEST_CASE("sinks: a storm is one alert; alertmanager and the old webhook get all incidents") {
   World world;
   AlerterOptions many = options();
   many.webhook = "http://old";
@@ -146,7 +146,7 @@ TEST_CASE("sinks: a storm is told together, alertmanager and the old webhook get
   CHECK(database.due("pager/storm", TimeMs::max(), 9)->empty());
 }
 
-TEST_CASE("sinks: what is silenced is in the log alone, apart from an end") {
+TEST_CASE("sinks: a silenced alert is only logged, unless it ends another") {
   World world;
   store::Database database = world.database();
   AlerterOptions quiet = options();
@@ -171,7 +171,7 @@ TEST_CASE("sinks: what is silenced is in the log alone, apart from an end") {
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
 }
 
-TEST_CASE("sinks: what stands open when its silence ends is told then, and once") {
+TEST_CASE("sinks: an alert that is open when its silence ends is sent then, once") {
   World world;
   AlerterOptions quiet = options();
   quiet.silences = {
@@ -189,7 +189,7 @@ TEST_CASE("sinks: what stands open when its silence ends is told then, and once"
     CHECK(world.count("http://chat") == 0);
     CHECK(database.due("/silenced", TimeMs::max(), 9)->size() == 2);
   }
-  // It is known over a restart, too, and not twice.
+  // A restart keeps this, and the alert is not sent twice.
   store::Database database = world.database();
   Alerter alerter(quiet, database, world.hooks(), {alert("test-1"), alert("test-3")});
   alerter.poll();
@@ -207,7 +207,7 @@ TEST_CASE("sinks: what stands open when its silence ends is told then, and once"
   CHECK(world.count("http://chat") == 2);
 }
 
-TEST_CASE("sinks: what changed in a silence is a change when it ends") {
+TEST_CASE("sinks: an alert that changed during a silence is a change when it ends") {
   World world;
   store::Database database = world.database();
   Alerter alerter(options(), database, world.hooks());
@@ -220,13 +220,13 @@ TEST_CASE("sinks: what changed in a silence is a change when it ends") {
   Alert changed = alert("test-1", Kind::changed);
   changed.state = State::node_lost;
   send(alerter, changed);
-  alerter.set(options());  // the silence is taken out
+  alerter.set(options());  // the silence is removed
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
   CHECK(holds(world.body("http://chat", 1), "node_lost"));
   CHECK(world.said("no longer silenced: alert changed"));
 }
 
-TEST_CASE("sinks: one of storms alone hears of nothing else") {
+TEST_CASE("sinks: a sink for storms alone gets nothing else") {
   World world;
   store::Database database = world.database();
   AlerterOptions storms = options();
@@ -243,7 +243,7 @@ TEST_CASE("sinks: one of storms alone hears of nothing else") {
   CHECK(holds(world.body("http://chat", 1), "told together are resolved"));
 }
 
-TEST_CASE("sinks: an end goes where its node and fault were told") {
+TEST_CASE("sinks: an end goes to the sinks that got its node and fault") {
   World world;
   store::Database database = world.database();
   AlerterOptions some = options();
@@ -261,7 +261,7 @@ TEST_CASE("sinks: an end goes where its node and fault were told") {
   CHECK(holds(world.body("http://chat", 1), "resolved"));
 }
 
-TEST_CASE("sinks: without a database, too, alertmanager is told again until it ends") {
+TEST_CASE("sinks: alertmanager gets repetitions also without a database") {
   World world;
   store::Database database(world.folder.path() / "nowhere" / "state.db", {});
   Alerter alerter(options(), database, world.hooks());
@@ -289,7 +289,7 @@ TEST_CASE("sinks: without a database, too, alertmanager is told again until it e
   CHECK(world.count("http://chat") >= 2);
 }
 
-TEST_CASE("sinks: trouble of before a restart does not stay open") {
+TEST_CASE("sinks: a failure from before a restart does not stay open") {
   World world;
   {
     store::Database database = world.database();
@@ -306,7 +306,7 @@ TEST_CASE("sinks: trouble of before a restart does not stay open") {
   CHECK(holds(world.body("http://pager", 1), "l4-aggregator/degraded"));
 }
 
-TEST_CASE("sinks: blindness of before a restart does not stay open") {
+TEST_CASE("sinks: a blindness from before a restart does not stay open") {
   World world;
   {
     store::Database database = world.database();
@@ -349,7 +349,7 @@ TEST_CASE("sinks: an alert that is refused again and again does not hold up the 
   CHECK(database.due("chat", TimeMs::max(), 9)->size() == 1);
 }
 
-TEST_CASE("sinks: they end together, however long each waits") {
+TEST_CASE("sinks: all senders end together, however long each waits") {
   World world;
   AlerterOptions slow;
   for (int i = 0; i < 4; ++i)
@@ -369,10 +369,10 @@ TEST_CASE("sinks: they end together, however long each waits") {
   const auto began = std::chrono::steady_clock::now();
   alerter.reset();
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::milliseconds(1'400));
-  CHECK(waits == 4);  // what comes next waits for the next start
+  CHECK(waits == 4);  // the next alert waits for the next start
 }
 
-TEST_CASE("sinks: rows of one are bounded, and what goes is counted") {
+TEST_CASE("sinks: the rows of a sink are bounded, and dropped ones counted") {
   World world;
   world.set("http://chat", 503);
   AlerterOptions few = options();
@@ -380,7 +380,7 @@ TEST_CASE("sinks: rows of one are bounded, and what goes is counted") {
   few.storm.incidents = 0;
   store::Database database = world.database();
   Alerter alerter(few, database, world.hooks());
-  for (std::size_t i = 0; i < 20; ++i) {  // none waits long for the one that takes them
+  for (std::size_t i = 0; i < 20; ++i) {  // no alert waits long for the sink
     send(alerter, alert("job-" + std::to_string(i)));
     REQUIRE(world.wait([&] { return world.count("http://pager") == i + 1; }));
   }

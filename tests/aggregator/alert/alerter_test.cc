@@ -12,7 +12,7 @@
 namespace l4::alert {
 namespace {
 
-/// A webhook that refuses what it is told to.
+/// A webhook that refuses the posts that the test names.
 struct Hook {
   Alerter::Hooks hooks() {
     return {[this](const Request& request) { return post(request.body); },
@@ -70,7 +70,7 @@ AlerterOptions options() {
   return made;
 }
 
-TEST_CASE("alerter: a line and a post, again until it has arrived, in order") {
+TEST_CASE("alerter: a line and a post, retried until it has arrived, in order") {
   test::TempFolder folder;
   store::Database database(folder.path() / "state.db", {});
   Hook hook;
@@ -91,7 +91,7 @@ TEST_CASE("alerter: a line and a post, again until it has arrived, in order") {
   CHECK(alerter.stats().failures == 3);
 }
 
-TEST_CASE("alerter: what was not sent is sent after a restart, and once") {
+TEST_CASE("alerter: unsent alerts are sent after a restart, once") {
   test::TempFolder folder;
   Hook hook;
   hook.refuses = 1'000'000;
@@ -117,7 +117,7 @@ TEST_CASE("alerter: what was not sent is sent after a restart, and once") {
   CHECK(hook.bodies[1].find("\"job\": \"b\"") != std::string::npos);
 }
 
-TEST_CASE("alerter: where nothing can be stored, memory is bounded and the oldest goes") {
+TEST_CASE("alerter: without a database memory is bounded and the oldest alert dropped") {
   test::TempFolder folder;
   store::Database database(folder.path() / "nowhere" / "state.db", {});
   Hook hook;
@@ -138,7 +138,7 @@ TEST_CASE("alerter: where nothing can be stored, memory is bounded and the oldes
   CHECK(hook.bodies[2].find("\"job\": \"e\"") != std::string::npos);
 }
 
-TEST_CASE("alerter: without a webhook it is a line in the log") {
+TEST_CASE("alerter: without a webhook an alert is a line in the log") {
   test::TempFolder folder;
   store::Database database(folder.path() / "state.db", {});
   Hook hook;

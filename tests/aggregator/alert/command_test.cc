@@ -18,7 +18,7 @@ std::string content(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST_CASE("command: the alert is its input, nothing of ours its environment") {
+TEST_CASE("command: its input is the alert, and it inherits no environment") {
   const test::TempFolder folder;
   const auto out = folder.path() / "out";
   ::setenv("L4_SECRET", "x", 1);
@@ -29,15 +29,15 @@ TEST_CASE("command: the alert is its input, nothing of ours its environment") {
   const std::string environment = content(out.string() + ".env");
   CHECK(environment.find("PATH=") != std::string::npos);
   CHECK(environment.find("L4_SECRET") == std::string::npos);
-  CHECK(content(out.string() + ".fd") == "0\n1\n2\n3\n");  // 3: the folder that ls looks into
+  CHECK(content(out.string() + ".fd") == "0\n1\n2\n3\n");  // 3: the folder that ls lists
   ::unsetenv("L4_SECRET");
 }
 
-TEST_CASE("command: it may not read what it is told") {
+TEST_CASE("command: it need not read its input") {
   CHECK(run_command({"/bin/true"}, std::string(1 << 20, 'a'), Millis{20'000}, {}));
 }
 
-TEST_CASE("command: how it failed is said") {
+TEST_CASE("command: the error names how it failed") {
   const auto status = run_command({"/bin/sh", "-c", "exit 3"}, "", Millis{20'000}, {});
   REQUIRE_FALSE(status);
   CHECK(status.error().text() == "/bin/sh: ended with status 3");
@@ -46,7 +46,7 @@ TEST_CASE("command: how it failed is said") {
   CHECK(missing.error().text().find("No such file") != std::string::npos);
 }
 
-TEST_CASE("command: it is killed with all that it began, in time") {
+TEST_CASE("command: it is killed in time with all its children") {
   const test::TempFolder folder;
   const auto mark = folder.path() / "mark";
   const std::string script = "(sleep 2; echo late > \"$1\") & sleep 60";
@@ -60,7 +60,7 @@ TEST_CASE("command: it is killed with all that it began, in time") {
   CHECK_FALSE(std::filesystem::exists(mark));
 }
 
-TEST_CASE("command: it is killed where the aggregator stops") {
+TEST_CASE("command: it is killed when the aggregator stops") {
   std::stop_source stop;
   std::jthread stops([&stop] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -43,7 +43,7 @@ TEST_CASE("filter: each field of an incident") {
       {{.topics = {Topic::incident}}, true},
       {{.topics = {Topic::blind, Topic::storm}}, false},
       {{.nodes = {"rack-1-*"}}, true},
-      {{.nodes = {"rack-2-*"}}, false},  // it is not the first
+      {{.nodes = {"rack-2-*"}}, false},  // not the first node
       {{.faults = {"xid-*"}}, true},
       {{.faults = {"oom"}}, false},
       {{.categories = {"hardware*"}}, true},
@@ -62,7 +62,7 @@ TEST_CASE("filter: each field of an incident") {
   CHECK_FALSE(meant({.faults = {"xid-*"}}, bare));
 }
 
-TEST_CASE("filter: what concerns the fleet is meant where nothing is limited, or by its name") {
+TEST_CASE("filter: alerts about the fleet match without limits, or by their topic") {
   for (const Kind kind : {Kind::blind, Kind::sighted, Kind::degraded, Kind::well_again}) {
     CAPTURE(name(kind));
     CHECK(meant({}, of(kind)));
@@ -78,7 +78,7 @@ TEST_CASE("filter: what concerns the fleet is meant where nothing is limited, or
   CHECK_FALSE(meant({.jobs = {"a"}, .nodes = {"n*"}}, of(Kind::name_twice, {"n1"})));
 }
 
-TEST_CASE("filter: those that are told together stand for incidents") {
+TEST_CASE("filter: an alert about a storm stands for incidents") {
   CHECK(matches({}, incident(), Topic::storm));
   CHECK(matches({.topics = {Topic::incident}}, incident(), Topic::storm));
   CHECK(matches({.topics = {Topic::storm}}, incident(), Topic::storm));
@@ -86,7 +86,7 @@ TEST_CASE("filter: those that are told together stand for incidents") {
   CHECK_FALSE(matches({.topics = {Topic::blind}}, incident(), Topic::storm));
 }
 
-TEST_CASE("filter: an end is judged by what stays the same") {
+TEST_CASE("filter: an end is judged by the fields that stay the same") {
   Alert over = incident();
   over.kind = Kind::resolved;
   over.nodes.clear();

@@ -1,4 +1,4 @@
-// What each kind of sink is sent, and which alerts it takes.
+// The bodies and requests of each kind of sink, and which alerts a sink accepts.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ bool has_control(const std::string& text) {
   return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
 }
 
-TEST_CASE("alertmanager: labels are what stays, annotations what changes") {
+TEST_CASE("alertmanager: labels stay the same, annotations change") {
   const Json sent = alertmanager(crash());
   REQUIRE(sent.size() == 1);
   CHECK(sent[0]["labels"] == Json{{"alertname", "L4JobFailure"},
@@ -80,7 +80,7 @@ TEST_CASE("alertmanager: labels are what stays, annotations what changes") {
   CHECK(alertmanager(later)[0]["labels"] == sent[0]["labels"]);
 }
 
-TEST_CASE("alertmanager: the end is told, of another severity, too") {
+TEST_CASE("alertmanager: an end ends the alerts of both severities") {
   const Json over = alertmanager(with(Kind::resolved));
   REQUIRE(over.size() == 2);
   for (const Json& one : over) CHECK(one["endsAt"] == "2026-11-20T10:00:05.000Z");
@@ -96,7 +96,7 @@ TEST_CASE("alertmanager: the end is told, of another severity, too") {
   CHECK(worse[1].contains("endsAt"));
 }
 
-TEST_CASE("alertmanager: blindness and a name that stands twice are alerts of their own") {
+TEST_CASE("alertmanager: blindness and a name used twice are alerts of their own") {
   Alert blind;
   blind.kind = Kind::blind;
   const Json sent = alertmanager(blind);
@@ -114,7 +114,7 @@ TEST_CASE("alertmanager: blindness and a name that stands twice are alerts of th
   CHECK(twice[0]["labels"]["node"] == "node-07");
 }
 
-TEST_CASE("alertmanager: that the aggregator is not well is one alert with an end") {
+TEST_CASE("alertmanager: a degraded aggregator is one alert with an end") {
   Alert bad;
   bad.kind = Kind::degraded;
   bad.summary = "the journal cannot be written";
@@ -130,7 +130,7 @@ TEST_CASE("alertmanager: that the aggregator is not well is one alert with an en
   CHECK(over[0].contains("endsAt"));
 }
 
-TEST_CASE("forms: the fault's id and category are told everywhere") {
+TEST_CASE("forms: every form has the fault's id and category") {
   const Json annotations = alertmanager(crash())[0]["annotations"];
   CHECK(annotations["fault_id"] == "xid-79");
   CHECK(annotations["category"] == "hardware/gpu");
@@ -215,7 +215,7 @@ TEST_CASE("alertmanager: one request carries several, at the path of the API") {
   CHECK(alertmanager_url("http://h/am/api/v2/alerts") == "http://h/am/api/v2/alerts");
 }
 
-TEST_CASE("sink: severity, job and state decide what it takes") {
+TEST_CASE("sink: severity, job and state decide which alerts it accepts") {
   SinkOptions sink{.name = "s", .kind = &kSlack};
   CHECK(accepts(sink, crash()));
   sink.severity_min = Severity::critical;
@@ -235,7 +235,7 @@ TEST_CASE("sink: severity, job and state decide what it takes") {
   CHECK_FALSE(accepts(sink, crash()));
   CHECK(accepts(sink, with(Kind::changed, State::hung)));
   CHECK_FALSE(accepts(sink, with(Kind::resolved)));
-  sink.kind = &kPagerDuty;  // it may have hung before: its end is told
+  sink.kind = &kPagerDuty;  // the job may have hung before: its end is sent
   CHECK(accepts(sink, with(Kind::resolved)));
 }
 

@@ -1,6 +1,6 @@
-// Receivers of alerts for tests: by URL, with a clock that stands until it is set.
+// Receivers of alerts for tests, by URL, with a clock that stands until it is set.
 //
-// Any thread may post; what arrived, what was tried and what was logged is counted.
+// Any thread may post; arrived posts, tries and log lines are recorded.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -66,7 +66,7 @@ struct World {
     }
     return false;
   }
-  /// All that Alertmanager is owed by now has arrived, and that is written down: a moment later.
+  /// Waits until Alertmanager has got every due alert and the database says so.
   bool settle(store::Database& database) const {
     return wait([&] { return database.due("am", TimeMs{Millis{clock.load()}}, 1)->empty(); });
   }
@@ -75,7 +75,7 @@ struct World {
     return std::ranges::any_of(
         lines, [&](const std::string& line) { return line.find(part) != std::string::npos; });
   }
-  /// Long enough for a thread to have looked several times.
+  /// Sleeps long enough for a thread to poll several times.
   void rest() const { std::this_thread::sleep_for(std::chrono::milliseconds(40)); }
   void pass(std::int64_t seconds) { clock += seconds * 1000; }
 

@@ -20,7 +20,7 @@ Alert alert(int job, Kind kind = Kind::opened) {
   return made;
 }
 
-TEST_CASE("storm: the first of a window are alone, the rest one summary that grows") {
+TEST_CASE("storm: the first incidents of a window are alone, the others one growing summary") {
   Storm storm({Millis{30'000}, 2});
   CHECK(storm.decide(alert(1), at(100)).alone);
   CHECK(storm.decide(alert(2), at(101)).alone);
@@ -41,7 +41,7 @@ TEST_CASE("storm: the first of a window are alone, the rest one summary that gro
   CHECK(storm.decide(alert(7), at(132)).key != third.key);
 }
 
-TEST_CASE("storm: its end is told once, and not before it") {
+TEST_CASE("storm: its end is sent once, and not before the summary") {
   Storm storm({Millis{30'000}, 1});
   CHECK(storm.decide(alert(1), at(100)).alone);
   const std::string key = storm.decide(alert(2), at(100)).key;
@@ -59,7 +59,7 @@ TEST_CASE("storm: its end is told once, and not before it") {
   CHECK(storm.saved(key).empty());
 }
 
-TEST_CASE("storm: one of before a restart ends as well") {
+TEST_CASE("storm: a storm from before a restart ends as well") {
   Storm storm({Millis{30'000}, 1});
   storm.restore("storm.7", "job-1.0.1\njob-2.0.1\n");
   CHECK_FALSE(storm.decide(alert(1, Kind::resolved), at(1)).instead);
@@ -69,7 +69,7 @@ TEST_CASE("storm: one of before a restart ends as well") {
   CHECK(last.due == at(2));
 }
 
-TEST_CASE("storm: 0 groups nothing, and what is no incident is never grouped") {
+TEST_CASE("storm: 0 groups nothing, and only incidents are grouped") {
   Storm off({Millis{30'000}, 0});
   for (int i = 0; i < 100; ++i) CHECK(off.decide(alert(i), at(1)).alone);
   Storm storm({Millis{30'000}, 1});

@@ -1,4 +1,4 @@
-// Patterns out of templates: what varies may vary, what is constant must be there.
+// Patterns made of templates: varying parts may differ, constant parts must match.
 #include "aggregator/faults/distil.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What is written is read back the same: the whole library that ships, and texts that are odd.
+// Written entries read back the same: the whole shipped library, and odd texts.
 #include "aggregator/faults/fault_toml.h"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ void check_same(const Fault& a, const Fault& b) {
   }
 }
 
-TEST_CASE("a fault as TOML: the library that ships") {
+TEST_CASE("a fault as TOML: the shipped library") {
   const auto library = Library::load(L4_SOURCE_DIR "/config/faults");
   REQUIRE(library);
   std::string text;
@@ -65,7 +65,7 @@ TEST_CASE("a fault as TOML: quotes, controls, and who confirmed it") {
   CHECK(read->front().family == "odd");
 }
 
-TEST_CASE("a fault as TOML: what is wrong is named with file, line and key") {
+TEST_CASE("a fault as TOML: an error has file, line and key") {
   Fault fault;
   fault.id = fault.title = fault.cause = fault.fix = fault.action = "x";
   fault.subcategory = "program";

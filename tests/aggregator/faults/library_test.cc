@@ -1,5 +1,5 @@
-// The answers of the library that ships, the reader's errors, and the order of answers. What every
-// entry must keep: self_test_test.cc.
+// The answers of the shipped library, the reader's errors, and the order of answers.
+// self_test_test.cc has the rules of every entry.
 #include "aggregator/faults/library.h"
 
 #include <doctest/doctest.h>
@@ -77,10 +77,10 @@ TEST_CASE("causes stand before consequences") {
   CHECK(Library().match("CUDA out of memory").empty());
 }
 
-TEST_CASE("one library and more: the same id takes the place, and confirmed ones win a tie") {
+TEST_CASE("one library and more: an equal id replaces, and confirmed faults win a tie") {
   Fault mine = *library().find("xid_off_the_bus");
   mine.id = "mine";
-  mine.severity = Level::warning;  // the graver one would come first
+  mine.severity = Level::warning;  // otherwise the graver fault would come first
   const std::string line = "NVRM: Xid (PCI:0000:65:00): 79, pid=1";
   CHECK(library().with({mine}).match(line).front()->id == "xid_off_the_bus");
   mine.confirmed = Confirmation{"ops", TimeMs{}, "i"};
@@ -101,7 +101,7 @@ constexpr const char* kEntry =
     "scope = \"rank\"\nseverity = \"error\"\npatterns = ['x{n}y']\ncause = \"c\"\nfix = \"f\"\n"
     "action = \"d\"\nmatches = ['x1y']\nrejects = ['xy']\n";
 
-/// A folder of one's own.
+/// A folder of this test.
 std::string with(std::string content, std::string_view from, std::string_view to) {
   if (const auto at = content.find(from); at != std::string::npos)
     content.replace(at, from.size(), to);
@@ -139,7 +139,7 @@ TEST_CASE("a bad entry names file, line and key") {
   CHECK_FALSE(Library::load(folder.path()).has_value());
 }
 
-TEST_CASE("answers come most telling first") {
+TEST_CASE("answers are in the order of their rank") {
   const l4::test::TempFolder folder;
   const std::string entry = kEntry;
   const auto named = [&](const char* id, const char* pattern, const char* more) {

@@ -1,4 +1,4 @@
-// Placing lines that show no known fault: how often it is right, and when it says nothing.
+// Guesses for lines that show no known fault: how often they are right, and when there is none.
 #include "aggregator/faults/likeness.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ TEST_CASE("likeness: words of a line") {
   CHECK(words_of("1 2 <*> é").empty());
 }
 
-TEST_CASE("likeness: nothing is said where nothing is alike") {
+TEST_CASE("likeness: there is no guess without likeness") {
   const Likeness& likeness = shipped_library().likeness();
   for (const char* text : {"", "12 <*>", "zyxwv qponm lkjih", "the blue cat sat upon a hill"}) {
     CAPTURE(text);
@@ -48,7 +48,7 @@ TEST_CASE("likeness: a line with other words for a known kind of fault") {
   CHECK(placed->confidence <= Likeness::kConfidenceMax);
 }
 
-/// Each family is unknown in turn: what is said of its lines is right as often as it is said to be.
+/// Each family is left out in turn: guesses for its lines are right as often as they claim.
 TEST_CASE("likeness: confidence is the share of right answers") {
   std::set<std::string> families;
   for (const Fault& fault : shipped_library().faults()) families.insert(fault.family);
@@ -72,7 +72,7 @@ TEST_CASE("likeness: confidence is the share of right answers") {
   const double share = static_cast<double>(right) / static_cast<double>(placed);
   MESSAGE(placed, " of ", all, " placed, ", share, " of them right, ",
           said / static_cast<double>(placed), " said");
-  CHECK(placed * 10 > all);  // it is of some use
+  CHECK(placed * 10 > all);  // enough lines get a guess
   CHECK(share >= said / static_cast<double>(placed) - 0.02);
 }
 

@@ -1,4 +1,4 @@
-// What regexps require of a text: examples, and that nothing is required that a match lacks.
+// The texts that regexps require: examples, and that every match has them.
 #include "aggregator/faults/literals.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Groups = std::vector<std::vector<std::string>>;
 
-TEST_CASE("literals: what every match holds") {
+TEST_CASE("literals: texts in every match") {
   struct Row {
     const char* pattern;
     Groups groups;
@@ -49,7 +49,7 @@ TEST_CASE("literals: what every match holds") {
   CHECK(literals_of("a*").longest() == 0);
 }
 
-/// Makes regexps and texts out of few letters, so that they often match.
+/// Makes regexps and texts of few letters, so that they often match.
 class Maker {
  public:
   explicit Maker(unsigned seed) : random_(seed) {}
@@ -82,7 +82,7 @@ class Maker {
   std::mt19937 random_;
 };
 
-TEST_CASE("literals: no regexp matches a text without what it requires") {
+TEST_CASE("literals: no regexp matches a text without its literals") {
   constexpr unsigned kSeed = 20;
   Maker make(kSeed);
   std::size_t matched = 0, left_out = 0;

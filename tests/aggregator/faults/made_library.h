@@ -1,5 +1,5 @@
-// A fault library of any size, made of words that training logs are full of, from a fixed seed:
-// what the real one will be like at many times its size. For the tests and bench/faults_bench.cc.
+// A generated fault library of any size, made of words that are frequent in training logs, from a
+// fixed seed: like the real library at many times its size. For tests and bench/faults_bench.cc.
 #pragma once
 
 #include <array>
@@ -27,11 +27,11 @@ class MadeLibrary {
   }
 
   const std::filesystem::path& folder() const { return folder_.path(); }
-  /// By entry: a line that it matches.
+  /// For each entry, a line that it matches.
   const std::vector<std::string>& lines() const { return lines_; }
   const std::vector<std::string>& patterns() const { return patterns_; }
 
-  /// Templates of the same words that no entry is about.
+  /// Templates of the same words that no entry matches.
   std::vector<std::string> harmless(std::size_t count) {
     std::vector<std::string> texts;
     while (texts.size() < count) {
@@ -95,7 +95,7 @@ class MadeLibrary {
     lines.append(lines.empty() ? "'" : ", '").append(lines_.back()).append("'");
   }
 
-  /// Nonsense that is as easy to tell apart as real names are.
+  /// Made-up names that differ as much as real ones.
   static std::string name(std::size_t number) {
     constexpr std::array<std::string_view, 16> kParts{"ba", "ce", "di", "fo", "gu", "ha",
                                                       "je", "ki", "lo", "mu", "na", "pe",

@@ -1,4 +1,4 @@
-// A pattern written as the line reads matches the line, and what masking makes of it.
+// A pattern written like the line matches the line and its masked form.
 #include "aggregator/faults/notation.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// The set answers as its patterns would one by one, at any number, and says what is too large.
+// The set has the same answers as its patterns one by one, at any number; too large ones are
+// errors.
 #include "aggregator/faults/pattern_set.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// The test of the library: what it finds in a bad one, and that the library that ships keeps it.
+// The test of the library: the errors in a bad library, and that the shipped one has none.
 #include "aggregator/faults/self_test.h"
 #include "tests/temp_folder.h"
 

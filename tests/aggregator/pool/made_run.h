@@ -13,7 +13,7 @@ inline pool::Event made_event(const std::string& text, Level level = Level::info
   return {TemplateId{std::hash<std::string>{}(text) | 1U}, text, level, 10, 0.125, 1};
 }
 
-/// `program` tells kinds apart: each of them says 20 things of its own, and 6 that all say.
+/// `program` distinguishes kinds: each prints 20 lines of its own, and 6 that all print.
 inline pool::Run made_run(const std::string& job, const std::string& program, TimeMs ended = {}) {
   pool::Run run;
   run.job = job;

@@ -1,4 +1,4 @@
-// Both ends over the simulated network: what each does in one situation.
+// Both ends over the simulated network, one situation in each test.
 #include "aggregator/receive/agent_server.h"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ struct Pair : LinkWorld {
   FakeNode& node;
 };
 
-/// A client that says what it likes.
+/// A client that sends any message.
 struct Rogue {
   Rogue(LinkWorld& in, const std::string& key, const std::string& address)
       : world(in), port(in.network.client(key, address)) {
@@ -277,7 +277,7 @@ TEST_CASE("server: one name from two addresses is refused, and an alert if both 
   pair.run(Millis{5'000});
   CHECK(pair.observer.count(Kind::name_twice, "node-0") == 1);
   CHECK(pair.node.session().state() == State::open);
-  for (int i = 0; i < 5; ++i) {  // it asks on and on, and that is no news
+  for (int i = 0; i < 5; ++i) {  // repeated requests publish no second event
     rogue.hello("node-0");
     pair.run(Millis{5'000});
   }
@@ -287,7 +287,7 @@ TEST_CASE("server: one name from two addresses is refused, and an alert if both 
   rogue.hello("node-0");
   pair.run(Millis{5'000});
   CHECK(pair.observer.count(Kind::name_twice, "node-0") == 2);
-  // The first one is gone without a word: then the name is free.
+  // The first agent has vanished: the name is free.
   pair.node.kill();
   pair.run(Millis{8'000});
   rogue.hello("node-0");
@@ -298,7 +298,7 @@ TEST_CASE("server: one name from two addresses is refused, and an alert if both 
 TEST_CASE("server: two agents with one name at one address do not take it from each other") {
   Pair pair;
   FakeNode& other = pair.add("node-0", "10.0.0.1", {});
-  other.start();  // it may be the first one, started again: it gets the name
+  other.start();  // it may be a restart of the first one: it gets the name
   pair.run(Millis{60'000});
   CHECK(other.session().state() == State::open);
   CHECK(pair.node.session().state() != State::open);

@@ -1,8 +1,8 @@
-// What stands behind an AgentServer in tests: a disk that may lose what is not durable yet, and
-// somebody who notes what happens.
+// The ledger and the observer of an AgentServer in tests: a disk that may lose batches that are not
+// durable yet, and a record of all events.
 //
-// The ledger notes whatever is not as it must be: bytes counted twice or left out, a template used
-// before it was defined, order within a file broken.
+// The ledger notes every error: bytes counted twice or left out, a template used before its
+// definition, a wrong order within a file.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@
 
 namespace l4::test {
 
-/// What is on the disk of the aggregator, and what is not there yet.
+/// The durable batches of the aggregator, and those that are not durable yet.
 class FakeLedger final : public receive::Ledger {
  public:
   receive::AgentRecord load(const std::string& agent) override;
   void apply(receive::Ticket ticket, wire::Batch batch, std::span<const std::byte>) override;
   void release(const std::string& agent, const std::vector<std::uint64_t>& files) override;
 
-  /// The oldest `most` batches become durable, and the server is told.
+  /// Makes the oldest `most` batches durable and notifies the server.
   void commit(receive::AgentServer& server, std::size_t most);
   void fail(receive::AgentServer& server);
-  /// What is not durable is gone.
+  /// Loses the batches that are not durable.
   void crash();
   void lose_everything();
-  /// So many files of an agent, one line each.
+  /// Files of an agent with one line each.
   void prefill(const std::string& agent, std::uint64_t files);
 
   std::uint64_t counted(const std::string& agent, std::uint64_t file) const;
-  /// Of all files of an agent.
+  /// Over all files of an agent.
   std::uint64_t lines(const std::string& agent) const;
   const std::vector<wire::ProcessFact>& processes() const { return processes_; }
   std::size_t pending() const { return pending_.size(); }
@@ -57,7 +57,7 @@ class FakeLedger final : public receive::Ledger {
   std::vector<wire::ProcessFact> processes_;
 };
 
-/// Notes everything.
+/// Records all events.
 struct FakeObserver final : receive::Observer {
   void event(const receive::AgentEvent& event) override { events.push_back(event); }
   void notice(const std::string& text) override { notices.push_back(text); }

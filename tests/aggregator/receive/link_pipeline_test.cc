@@ -1,4 +1,4 @@
-// Agents and aggregator each on a thread of their own, over the simulated network: for the thread
+// Agents and aggregator on threads of their own, over the simulated network, for the thread
 // sanitizer.
 #include <doctest/doctest.h>
 

@@ -85,7 +85,7 @@ void play(std::uint64_t seed) {
     if (random() % 3 == 0) mishap(world, random);
     world.run(Millis{static_cast<std::int64_t>(random() % 3'000)});
   }
-  // Everything mends.
+  // All failures end.
   world.network.set({});
   world.network.cut_server(false);
   for (auto& node : world.nodes) {

@@ -1,7 +1,7 @@
-// Agents, their files, the aggregator and what it has on disk, all in one thread over the simulated
-// network: what happens follows from a seed. For tests of both ends of the link.
+// Agents, their files, the aggregator and its disk, in one thread over the simulated network: a
+// seed determines every event. For tests of both ends of the link.
 //
-// A file is a number of lines of one byte. What the aggregator has on disk is a FakeLedger.
+// A file is a number of lines of one byte. The disk of the aggregator is a FakeLedger.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace l4::test {
 
-/// One node: files that outlive the agent, and the agent as long as it runs.
+/// One node: files that outlive the agent, and the agent while it runs.
 class FakeNode final : public ship::Pipeline {
  public:
   using MakePort = std::function<std::unique_ptr<wire::ClientPort>()>;
@@ -88,7 +88,7 @@ class LinkWorld {
   void crash_server();
   /// Moves all clocks on by `span` in steps of 50 ms; commits every 200 ms.
   void run(Millis span);
-  /// Until everything that was written is committed; false if it takes longer than `most`.
+  /// Runs until every written byte is committed; false if that takes longer than `most`.
   bool settle(Millis most);
   bool everything_counted() const;
 

@@ -9,7 +9,8 @@ namespace {
 
 using Kind = Liveness::Change::Kind;
 
-/// Agents that beat every three seconds, each at its own moment, unless they are silent.
+/// Agents that send a heartbeat every three seconds, each at its own moment, unless they are
+/// silent.
 struct Fleet {
   explicit Fleet(int size, LivenessOptions options = {}) : agents(size), liveness(options, now) {}
 
@@ -66,7 +67,7 @@ TEST_CASE("liveness: when most fall silent at once it is us, and nobody is lost"
   CHECK(fleet.changes[0].kind == Kind::blind);
   CHECK(fleet.changes[0].overdue > 50);
   CHECK(fleet.liveness.is_blind());
-  // Most come back within their back-off; three stay away, and are lost after the grace.
+  // Most agents reconnect within their back-off; three stay away and are lost after the grace.
   fleet.silent = {1, 2, 3};
   fleet.run(Millis{30'000});
   CHECK(fleet.count(Kind::sighted) == 1);
@@ -187,7 +188,7 @@ TEST_CASE("liveness: where nobody is heard the blindness does not end, and nobod
   CHECK(fleet.changes.size() == 101);
   CHECK(fleet.liveness.is_blind());
   CHECK(fleet.liveness.living() == 100);
-  // Less than half is not enough; half is.
+  // Less than half of the agents is not enough; half is.
   for (int i = 0; i < 49; ++i) fleet.silent.erase(i);
   fleet.run(Millis{900'000});
   CHECK(fleet.count(Kind::back) == 49);

@@ -63,7 +63,7 @@ TEST_CASE("positions: applied is ahead of committed, and only that is told") {
   table.commit(first);
   CHECK(table.page(0, 1'000).positions.at(0).offset == 100);
   CHECK(table.page(0, 1'000).positions.at(0).lines == 100);
-  CHECK(table.release({1}).empty());  // something is still under way
+  CHECK(table.release({1}).empty());  // a batch is still in flight
   table.commit(second);
   CHECK(table.release({1, 2}) == std::vector<std::uint64_t>{1});
   CHECK(table.size() == 0);

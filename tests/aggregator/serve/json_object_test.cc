@@ -1,4 +1,4 @@
-// Bodies of requests: what is taken, and which field is named where something is wrong.
+// Bodies of requests: which are accepted, and which field an error names.
 #include "aggregator/serve/json_object.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Each case is golden/NAME.json, a report in its canonical form, and golden/NAME.txt, the same as
-// text. With L4_UPDATE_GOLDEN=1 both are written anew: read the difference before committing it.
+// Each case is golden/NAME.json, a report in its canonical form, and golden/NAME.txt, the same
+// report as text. L4_UPDATE_GOLDEN=1 rewrites both: read the difference before committing it.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -65,7 +65,7 @@ TEST_CASE("checkpoints: any one failure leaves a valid one; power cut or not") {
   }
 }
 
-TEST_CASE("checkpoints: a damaged one is said and the older one taken") {
+TEST_CASE("checkpoints: a damaged one is reported and the older one loaded") {
   ModelFiles files;
   Checkpoints checkpoints = opened(files);
   CHECK(checkpoints.write(head("offsets", 10), bytes_of("ten")));
@@ -91,7 +91,7 @@ TEST_CASE("checkpoints: a damaged one is said and the older one taken") {
   }
 }
 
-TEST_CASE("checkpoints: leftovers go, sizes and ages are bounded") {
+TEST_CASE("checkpoints: leftovers are removed, sizes and ages are bounded") {
   ModelFiles files;
   CheckpointOptions options;
   options.bytes_max = 4000;
@@ -134,7 +134,7 @@ std::vector<std::uint64_t> positions(const Checkpoints& checkpoints, const std::
 
 }  // namespace
 
-TEST_CASE("checkpoints: older ones stay so far apart, and go with the ring") {
+TEST_CASE("checkpoints: older ones stay at a distance, and are removed with the ring") {
   ModelFiles files;
   Checkpoints checkpoints = opened(files);
   write_on(checkpoints, "job/a", 1, 200, 1);
@@ -160,7 +160,7 @@ TEST_CASE("checkpoints: older ones stay so far apart, and go with the ring") {
   CHECK(again.past_bytes() == 0);
 }
 
-TEST_CASE("checkpoints: in a short ring older ones stand closer together") {
+TEST_CASE("checkpoints: in a short ring older ones lie closer together") {
   ModelFiles files;
   Checkpoints checkpoints = opened(files);
   for (int i = 10; i <= 40; ++i)
@@ -170,7 +170,7 @@ TEST_CASE("checkpoints: in a short ring older ones stand closer together") {
   CHECK(kept.front() <= 3'300);
 }
 
-TEST_CASE("checkpoints: the past makes room, the oldest first") {
+TEST_CASE("checkpoints: those for the past are evicted first, oldest first") {
   ModelFiles files;
   CheckpointOptions options;
   options.past_every = Millis{1};
@@ -190,7 +190,7 @@ TEST_CASE("checkpoints: the past makes room, the oldest first") {
   CHECK(checkpoints.write(head("offsets", 9'400), Bytes(100)));
   write_on(checkpoints, "job/a", 30, 31, 1, 100);
   REQUIRE(checkpoints.past_bytes() > 0);
-  files.fail(1, 1);  // as a full disk: the first try fails
+  files.fail(1, 1);  // like a full disk: the first try fails
   CHECK(checkpoints.write(head("offsets", 9'500), Bytes(100)));
   CHECK(checkpoints.past_bytes() == 0);
   options.past_bytes_max = 0;

@@ -1,8 +1,8 @@
 // The smallest aggregator that can lose a line or count one twice: it adds up bytes.
 //
-// Four files of two agents belong to two jobs; a batch says that its file went on by some bytes. A
-// job keeps for each file how far it was counted and refuses, loudly, what does not follow on.
-// After a restart every job must stand exactly where the offsets say. For tests of Store.
+// Four files of two agents belong to two jobs; a batch adds some bytes to its file. A job keeps the
+// counted offset of each file and records an error for a batch that does not begin there. After a
+// restart every job must agree with the offsets exactly. For tests of Store.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ class CountingAggregator : public Recoverer {
     batch.coverage.push_back(part);
     return batch;
   }
-  /// False if the store does not take it.
+  /// False if the store refuses it.
   bool take(Store& store, const wire::Batch& batch) {
     if (!follows(batch)) return false;
     const auto seq = store.append(batch.job, batch.agent, wire::encode(batch));
@@ -94,12 +94,12 @@ class CountingAggregator : public Recoverer {
     const auto at = job->second.find(file);
     return at == job->second.end() ? 0 : at->second;
   }
-  /// What did not follow on.
+  /// Batches that did not begin at the counted offset.
   int wrong() const { return wrong_; }
   Seq last() const { return last_; }
 
  private:
-  /// It goes on where the offsets stand.
+  /// Writing continues at the offsets.
   bool follows(const wire::Batch& batch) const {
     for (const wire::Coverage& part : batch.coverage)
       if (part.bytes.from != offset(part.file.key - 1)) return false;

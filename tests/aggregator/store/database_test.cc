@@ -113,7 +113,7 @@ TEST_CASE("database: incidents, jobs, pool and alerts come back from disk") {
   CHECK(database.due("webhook", at_ms(100), 9)->front().tries == 1);
 }
 
-TEST_CASE("database: a sink goes with its marks, what was never delivered is counted") {
+TEST_CASE("database: a sink is removed with its marks, undelivered rows are counted") {
   const l4::test::TempFolder folder;
   Database database(folder.path() / "state.db", {});
   const auto alert = [](const char* sink, const char* incident, bool lasts = false) {
@@ -132,7 +132,7 @@ TEST_CASE("database: a sink goes with its marks, what was never delivered is cou
   CHECK(*database.sinks() == std::vector<std::string>{"axb"});
 }
 
-TEST_CASE("database: what was tried in vain is due at once if that is wanted") {
+TEST_CASE("database: retry_now makes failed alerts due") {
   const l4::test::TempFolder folder;
   Database database(folder.path() / "state.db", {});
   const Alert later{0, "a", "later", "{}", at_ms(1), at_ms(80), 0};
@@ -146,7 +146,7 @@ TEST_CASE("database: what was tried in vain is due at once if that is wanted") {
   CHECK(database.due("a", at_ms(5), 9)->front().incident == "failed");
 }
 
-TEST_CASE("database: alerts of a sink are its own, in order, replaced and put off") {
+TEST_CASE("database: each sink has its own alerts, in order, replaced and postponed") {
   const l4::test::TempFolder folder;
   Database database(folder.path() / "state.db", {});
   const auto alert = [](const char* sink, const char* incident, const char* content) {
@@ -165,7 +165,7 @@ TEST_CASE("database: alerts of a sink are its own, in order, replaced and put of
   CHECK(*database.waiting("a", at_ms(4)) == 0);
   CHECK(*database.waiting("a", at_ms(5)) == 2);
   CHECK(database.failed(rows[1].id, at_ms(50)));
-  CHECK(*database.waiting("a", at_ms(5)) == 2);  // it was tried in vain
+  CHECK(*database.waiting("a", at_ms(5)) == 2);  // a try has failed
   CHECK(database.sent(rows[1].id, at_ms(60)));
   CHECK(*database.waiting("a", at_ms(5)) == 1);
   CHECK(database.due("a", at_ms(60), 9)->size() == 2);
@@ -284,17 +284,18 @@ TEST_CASE("database: rows and ages are bounded") {
   CHECK(database.incidents({})->back() == incident(20));
   CHECK(database.jobs(100)->size() == 5);
   CHECK(database.due("log", at_ms(99'000), 100)->size() == 4);
-  CHECK(database.pool("kind-4")->size() == 6);  // its book bounds it
+  CHECK(database.pool("kind-4")->size() == 6);  // pool_book bounds the pool
   Alert lasting{0, "pager", "1", "{}", at_ms(1), at_ms(1), 0};
   lasting.lasts = true;
   CHECK(database.enqueue({lasting, {0, "pager/storm", "1", "{}", at_ms(1), at_ms(1), 0}}));
   CHECK(*database.retain(at_ms(530'000)) == 4);
-  CHECK(database.due("pager", at_ms(99'000), 100)->size() == 1);  // it is sent until it ends
+  CHECK(database.due("pager", at_ms(99'000), 100)->size() ==
+        1);  // an alert that lasts is kept until it ends
   CHECK(database.due("pager/storm", at_ms(99'000), 100)->size() == 1);
   CHECK(*database.retain(at_ms(1'100'000)) == 10 + 5);
 }
 
-TEST_CASE("database: the file has a largest size; what is there can still be read") {
+TEST_CASE("database: the size of the file is bounded; a full one can still be read") {
   const l4::test::TempFolder folder;
   DatabaseOptions options;
   options.bytes_max = 400'000;

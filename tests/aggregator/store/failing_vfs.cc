@@ -12,7 +12,7 @@ bool fails() {
   return calls >= fail_from && calls < fail_to;
 }
 
-/// Behind SQLite's own file stands the real one.
+/// SQLite's own file, with the real one behind it in memory.
 struct Wrapped {
   sqlite3_file base;
   sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }  // NOLINT
@@ -62,7 +62,7 @@ int traits(sqlite3_file* f) {
   return real(f)->pMethods->xDeviceCharacteristics(real(f));
 }
 
-/// Version 1: no shared memory, which exclusive locking does without.
+/// Version 1 has no shared memory, which exclusive locking does not need.
 sqlite3_io_methods methods{1,    close,  read,     write,   truncate, sync,   file_size,
                            lock, unlock, reserved, control, sector,   traits, {},
                            {},   {},     {},       {},      {}};

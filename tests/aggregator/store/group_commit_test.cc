@@ -35,7 +35,7 @@ Journal journal_of(ModelFiles& files) {
   return *Journal::open(files, kJournalFolder, options);
 }
 
-/// Counts what is said, and waits for it.
+/// Counts the events, and waits for them.
 struct Heard {
   std::mutex mutex;
   std::condition_variable changed;
@@ -62,7 +62,7 @@ struct Heard {
 
 }  // namespace
 
-TEST_CASE("group commit: what was said to be durable is in the journal, in order") {
+TEST_CASE("group commit: durable records are in the journal, in order") {
   ModelFiles files;
   Heard heard;
   {
@@ -87,7 +87,7 @@ TEST_CASE("group commit: what was said to be durable is in the journal, in order
   CHECK(everything(journal_of(files)).size() == 300);
 }
 
-TEST_CASE("group commit: the end makes durable what was taken") {
+TEST_CASE("group commit: the end makes appended records durable") {
   ModelFiles files;
   {
     GroupCommitOptions slow;
@@ -99,7 +99,7 @@ TEST_CASE("group commit: the end makes durable what was taken") {
   CHECK(everything(journal_of(files)).size() == 10);
 }
 
-TEST_CASE("group commit: a disk that refuses is said once, and so is its end") {
+TEST_CASE("group commit: a refusing disk is reported once, and so is its end") {
   ModelFiles files;
   Heard heard;
   GroupCommit commit(journal_of(files), prompt(), heard.events(), now);
@@ -126,7 +126,7 @@ TEST_CASE("group commit: a disk that refuses is said once, and so is its end") {
   CHECK(found == Replay{{1, "one"}, {2, "two"}, {3, "four"}});
 }
 
-TEST_CASE("group commit: room on the disk is seen without new work") {
+TEST_CASE("group commit: free space on the disk is noticed without new records") {
   ModelFiles files;
   Heard heard;
   files.set_room(300);
@@ -138,7 +138,7 @@ TEST_CASE("group commit: room on the disk is seen without new work") {
   CHECK(commit.durable() == Seq{1});
 }
 
-TEST_CASE("group commit: what waits is bounded, and so is a record") {
+TEST_CASE("group commit: waiting records are bounded, and so is the size of one") {
   ModelFiles files;
   GroupCommitOptions options;
   options.delay_max = Millis{200};
@@ -152,7 +152,7 @@ TEST_CASE("group commit: what waits is bounded, and so is a record") {
   CHECK_FALSE(commit.append(std::string(70'000, 'j'), "agent", {}));
 }
 
-TEST_CASE("group commit: what a killed process left is durable before anything is told of it") {
+TEST_CASE("group commit: records of a killed process are durable before they are acknowledged") {
   ModelFiles files;
   {
     GroupCommit commit(journal_of(files), prompt(), {}, now);

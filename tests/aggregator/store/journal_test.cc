@@ -43,7 +43,7 @@ void check_numbers(const Replay& found, std::uint64_t from, std::uint64_t to) {
 
 }  // namespace
 
-TEST_CASE("journal: comes back in order over many segments") {
+TEST_CASE("journal: replays in order over many segments") {
   ModelFiles files;
   written(files, 200);
   CHECK(files.list(kJournalFolder)->size() > 3);
@@ -53,7 +53,7 @@ TEST_CASE("journal: comes back in order over many segments") {
   check_numbers(everything(again, nullptr, Seq{150}), 151, 200);
 }
 
-TEST_CASE("journal: numbers go on behind the checkpoints, also without a journal") {
+TEST_CASE("journal: numbers continue behind the checkpoints, also without a journal") {
   ModelFiles files;
   Journal journal = *Journal::open(files, kJournalFolder, small(), Seq{500});
   CHECK(journal.last() == Seq{500});
@@ -63,7 +63,7 @@ TEST_CASE("journal: numbers go on behind the checkpoints, also without a journal
   check_numbers(everything(*Journal::open(files, kJournalFolder, small())), 501, 503);
 }
 
-TEST_CASE("journal: a torn tail is cut off and counted, and nothing follows it in that file") {
+TEST_CASE("journal: a torn tail is truncated and counted, and its file gets no more records") {
   ModelFiles files;
   written(files, 5);
   const std::string name = files.list(kJournalFolder)->front();
@@ -83,7 +83,7 @@ TEST_CASE("journal: a torn tail is cut off and counted, and nothing follows it i
   CHECK(replayed.lost_records == 0);
 }
 
-TEST_CASE("journal: a damaged record is passed over, counted and said") {
+TEST_CASE("journal: a damaged record is skipped, counted and reported") {
   ModelFiles files;
   written(files, 30, small(1 << 20));
   const std::string name = files.list(kJournalFolder)->front();
@@ -100,12 +100,12 @@ TEST_CASE("journal: a damaged record is passed over, counted and said") {
   CHECK(replayed.trouble[0].find("offset ") != std::string::npos);
 }
 
-TEST_CASE("journal: whatever a batch holds is never taken for a record") {
+TEST_CASE("journal: no content of a batch is read as a record") {
   ModelFiles files;
   Journal journal = *Journal::open(files, kJournalFolder, small(1 << 20));
   RecordGroup inner;
   fill(inner, 900, 1);
-  const auto fake = inner.sealed(0);  // as a stranger would make it, who does not know the salt
+  const auto fake = inner.sealed(0);  // made without knowledge of the salt
   Bytes batch(8 - (kRecordHeadBytes + 3 + 6) % 8);
   batch.insert(batch.end(), fake.begin(), fake.end());
   RecordGroup group;
@@ -118,7 +118,7 @@ TEST_CASE("journal: whatever a batch holds is never taken for a record") {
   CHECK(found[0].first == 2);
 }
 
-TEST_CASE("journal: a segment that went away is counted as lost") {
+TEST_CASE("journal: a removed segment is counted as lost") {
   ModelFiles files;
   written(files, 100);
   const auto names = *files.list(kJournalFolder);
@@ -130,7 +130,7 @@ TEST_CASE("journal: a segment that went away is counted as lost") {
   CHECK(replayed.lost_records > 0);
 }
 
-TEST_CASE("journal: the ring is bounded by size and age, the floor holds what is needed") {
+TEST_CASE("journal: the ring is bounded by size and age, the floor keeps needed records") {
   ModelFiles files;
   JournalOptions options = small();
   options.ring_bytes = 10'000;
@@ -183,7 +183,7 @@ TEST_CASE("journal: questions about the past by job and time") {
   CHECK(found.size() == 3);
 }
 
-TEST_CASE("journal: what is missing of the past is counted, and where it begins is told") {
+TEST_CASE("journal: missing records of the past are counted, with the time of the first gap") {
   ModelFiles files;
   const Journal journal = written(files, 100);
   const auto ask = [&](std::uint64_t after, std::int64_t to) {
@@ -197,7 +197,7 @@ TEST_CASE("journal: what is missing of the past is counted, and where it begins 
   const std::uint64_t first = segments[1].first.value(), end = segments[1].end->value();
   CHECK(files.remove(segments[1].path));
   const auto whole = ask(0, static_cast<std::int64_t>(first - 1) * 1000);
-  CHECK(whole.unread);  // what follows may have been before that time as well
+  CHECK(whole.unread);  // later records may be from before that time as well
   const auto gap = ask(0, static_cast<std::int64_t>(end) * 1000);
   CHECK(gap.lost_records == end - first);
   CHECK(gap.whole_to == at_ms(static_cast<std::int64_t>(first - 1) * 1000));
@@ -206,7 +206,7 @@ TEST_CASE("journal: what is missing of the past is counted, and where it begins 
   CHECK_FALSE(ask(end - 1, 100'000).unread);
 }
 
-TEST_CASE("journal: the past ends where whoever asks wants no more") {
+TEST_CASE("journal: a read of the past ends when the caller ends it") {
   ModelFiles files;
   const Journal journal = written(files, 100);
   int asked = 0, seen = 0;
@@ -217,7 +217,7 @@ TEST_CASE("journal: the past ends where whoever asks wants no more") {
   CHECK(seen == 15);
 }
 
-TEST_CASE("journal: a read-only folder can be read, and written once it no longer is") {
+TEST_CASE("journal: a read-only folder can be read, and written when it is writable again") {
   ModelFiles files;
   written(files, 20);
   files.content(kJournalFolder / files.list(kJournalFolder)->back()).push_back(std::byte{9});
@@ -234,7 +234,7 @@ TEST_CASE("journal: a read-only folder can be read, and written once it no longe
   check_numbers(everything(again), 1, 21);
 }
 
-TEST_CASE("journal: any one failure, or all from one on, loses and doubles nothing") {
+TEST_CASE("journal: one failure, or all from one on, loses and duplicates nothing") {
   // Thirty groups; the call n (and a few after it) fails; then power is cut, too.
   for (const std::uint64_t count : {1U, 2U, 7U}) {
     for (std::uint64_t n = 1; n < 90; ++n) {
@@ -281,12 +281,12 @@ TEST_CASE("journal: random lives with failures, kills and power cuts") {
       if (random() % 2 == 0) files.fail(random() % 8, 1 + random() % 3);
       const bool settled = journal->probe().has_value();
       files.heal();
-      if (!settled && random() % 2 == 0) {  // killed before it was sure of what it found
+      if (!settled && random() % 2 == 0) {  // killed before its records were durable for sure
         if (random() % 2 == 0) files.power_cut();
         continue;
       }
       if (!settled) REQUIRE(journal->probe());
-      for (const auto& [number, text] : found) durable[number] = text;  // it is told to agents now
+      for (const auto& [number, text] : found) durable[number] = text;  // agents get the ack now
       std::uint64_t next = found.size() + 1;
       REQUIRE(journal->last().value() == next - 1);
       RecordGroup group;
@@ -298,7 +298,7 @@ TEST_CASE("journal: random lives with failures, kills and power cuts") {
         bool done = false;
         for (std::uint64_t tries = random() % 3 + 1; tries > 0 && !done; --tries)
           done = journal->commit(group).has_value();
-        if (!done) break;  // killed with an unacknowledged group under way
+        if (!done) break;  // killed while an unacknowledged group is written
         for (std::uint64_t i = 0; i < count; ++i) durable[next + i] = numbered(next + i, life);
         next += count;
       }

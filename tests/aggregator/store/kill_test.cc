@@ -1,5 +1,6 @@
-// The aggregator's store under SIGKILL: a child counts, its parent kills it, the next one must
-// stand where its predecessor had said that it stands. L4_STORE_KILLS=N: that often (default 40).
+// The aggregator's store under SIGKILL: a child counts, its parent kills it, and the next child
+// must have at least the counts that its predecessor had reported. L4_STORE_KILLS=N kills (default
+// 40).
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ using namespace l4::store::test;
 
 namespace {
 
-/// What a child says of itself: where it stands at first, later what is durable.
+/// Reports of a child: first its recovered counts, later the durable ones.
 struct Message {
   std::array<std::uint64_t, kCountedFiles> offsets{};
   std::uint64_t wrong = 0;
@@ -60,7 +61,7 @@ void tell(int pipe, const CountingAggregator& state, bool begun) {
 
 }  // namespace
 
-TEST_CASE("store: a child that is killed comes back with all that it had acknowledged") {
+TEST_CASE("store: after a kill, everything acknowledged is recovered") {
   const char* wanted = std::getenv("L4_STORE_KILLS");
   const int kills = wanted != nullptr ? std::atoi(wanted) : 40;
   const l4::test::TempFolder folder;
@@ -75,7 +76,7 @@ TEST_CASE("store: a child that is killed comes back with all that it had acknowl
       live(folder.path(), ends[1], random());
     }
     ::close(ends[1]);
-    // It dies after so many messages and some work more: in the middle of anything.
+    // The child dies after so many messages and some more work, at any point.
     int left = static_cast<int>(random() % 12);
     Message message;
     bool first = true;

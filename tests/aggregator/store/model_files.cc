@@ -150,8 +150,8 @@ Result<std::vector<std::string>> ModelFiles::list(const Path& folder) {
   return names;
 }
 
-/// Each change of a name that was not durable has happened or has not; a file holds what was
-/// durable and a part of what came after, or of what was cut off.
+/// Each change of a name that was not durable is kept or undone; a file keeps its durable bytes and
+/// a part of the later ones, or of the truncated ones.
 void ModelFiles::power_cut() {
   const Guard guard(mutex_);
   Names after;

@@ -1,9 +1,9 @@
 // A file system in memory that knows what is durable, fails on demand and loses its power.
 //
-// Contents are durable as far as they were synced, names as far as their folder was. A sync() that
-// fails loses what it should have written for good, although the file still reads well: what the
-// kernel does. After power_cut() of what was not durable some is there and some is not, drawn from
-// a seed. Counts every call that can fail. One thread, but for the journal's own use.
+// Contents are durable if they were synced, names if their folder was. A failed sync() loses its
+// bytes for good, although the file can still be read with them, as in the kernel. power_cut()
+// keeps a random part of everything that was not durable, drawn from a seed. Counts every call that
+// can fail. One thread, except for the journal's own use.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ namespace l4::store::test {
 
 inline const Path kJournalFolder = "/state/journal";
 
-/// How many random lives a test goes through; L4_STORE_LIVES=N: so many times more.
+/// Number of random runs in a test; L4_STORE_LIVES=N multiplies it.
 std::uint64_t lives(std::uint64_t usual);
 
 struct ModelInode {
   Bytes content;
   Bytes durable;
-  bool lost = false;  ///< a sync failed: nothing more of it becomes durable
+  bool lost = false;  ///< a sync failed: its later bytes never become durable
 };
 
 class ModelFiles : public Files {
@@ -40,17 +40,17 @@ class ModelFiles : public Files {
   Result<void> sync_folder(const Path& folder) override;
   Result<std::vector<std::string>> list(const Path& folder) override;
 
-  /// The calls numbered [first, first + count) from now on fail. Reading does not count.
+  /// The calls numbered [first, first + count) from now on fail. Reads are not counted.
   void fail(std::uint64_t first, std::uint64_t count);
   void fail_all() { fail(1, ~std::uint64_t{0} / 2); }
   void heal() { fail(0, 0); }
   std::uint64_t calls() const { return calls_; }
-  /// Appends beyond so many bytes in all fail, with a part of them written.
+  /// Appends beyond so many bytes in total fail, with a part of them written.
   void set_room(std::uint64_t bytes) {
     const std::lock_guard guard(mutex_);
     room_ = bytes;
   }
-  /// All open files are of no use any more.
+  /// Makes all open files fail from now on.
   void power_cut();
 
   Bytes& content(const Path& path) { return names_.at(path)->content; }

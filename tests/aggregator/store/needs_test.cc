@@ -4,7 +4,7 @@
 
 using namespace l4::store;
 
-TEST_CASE("needs: the floor is what the oldest unsaved record stands on") {
+TEST_CASE("needs: the floor lies below the oldest unsaved record") {
   Needs needs;
   CHECK(needs.floor(Seq{0}) == Seq{0});
   needs.appended("a", Seq{1});
@@ -17,7 +17,7 @@ TEST_CASE("needs: the floor is what the oldest unsaved record stands on") {
   CHECK(needs.floor(Seq{3}) == Seq{3});
 }
 
-TEST_CASE("needs: who was idle for long does not pull the floor down") {
+TEST_CASE("needs: a state that was idle for long does not lower the floor") {
   Needs needs;
   needs.saved("idle", Seq{5});
   needs.appended("busy", Seq{100});
@@ -27,7 +27,7 @@ TEST_CASE("needs: who was idle for long does not pull the floor down") {
   CHECK(needs.floor(Seq{101}) == Seq{100});
 }
 
-TEST_CASE("needs: a closed state needs nothing, unless it has begun anew") {
+TEST_CASE("needs: a closed state needs nothing, unless it has later records") {
   Needs needs;
   needs.appended("a", Seq{1});
   needs.appended("a", Seq{4});

@@ -1,4 +1,4 @@
-// Batches that tell their number, for tests of what comes back.
+// Batches that contain their number, for tests of replays.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ inline Bytes bytes_of(std::string_view text) {
 inline std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};  // NOLINT
 }
-/// Some have some size.
+/// The batch of a number; some are larger.
 inline std::string numbered(std::uint64_t number, std::uint64_t life = 0) {
   return std::to_string(number) + "/" + std::to_string(life) + std::string(number * 37 % 200, '.');
 }
@@ -35,7 +35,7 @@ inline Replay everything(const Journal& journal, Replayed* replayed = nullptr, S
   return found;
 }
 
-/// `count` records from `first` on, the number times a second apart.
+/// `count` records from `first` on, one second apart.
 inline void fill(RecordGroup& group, std::uint64_t first, std::uint64_t count,
                  std::uint64_t life = 0) {
   for (std::uint64_t number = first; number < first + count; ++number) {

@@ -37,11 +37,11 @@ std::uint64_t offset_of(const OffsetTable& table, std::uint64_t key) {
 
 }  // namespace
 
-TEST_CASE("offsets: committed batches move files on, with their lines") {
+TEST_CASE("offsets: committed batches advance files, with their lines") {
   OffsetTable table;
   table.commit(batch({part(1, 0, 100, 3)}), at_ms(0));
   table.commit(batch({part(1, 100, 150, 2), part(2, 0, 20)}), at_ms(0));
-  table.commit(batch({part(1, 100, 150, 0)}), at_ms(0));  // never back
+  table.commit(batch({part(1, 100, 150, 0)}), at_ms(0));  // offsets never go back
   REQUIRE(table.positions("node-1").size() == 2);
   const Position position = table.positions("node-1")[0];
   CHECK(position.offset == 150);
@@ -78,7 +78,7 @@ TEST_CASE("offsets: the newest batch of an agent is known, of its newest incarna
   CHECK(table.newest("node-2").incarnation == 0);
 }
 
-TEST_CASE("offsets: released files are gone, and nothing is adopted for that") {
+TEST_CASE("offsets: released files are forgotten, and unknown files are not adopted") {
   OffsetTable table;
   table.commit(batch({part(1, 0, 10), part(2, 0, 10)}), at_ms(0));
   table.release("node-1", {1, 99});
@@ -88,7 +88,7 @@ TEST_CASE("offsets: released files are gone, and nothing is adopted for that") {
   CHECK_FALSE(table.adopts("node-1"));
 }
 
-TEST_CASE("offsets: bounded; of whom something was let go is known") {
+TEST_CASE("offsets: bounded; agents with evicted files are known") {
   OffsetTable table({.files_per_agent = 3, .agents = 2, .age = Millis{1000}});
   for (std::uint64_t key = 1; key <= 5; ++key)
     table.commit(batch({part(key, 0, 10)}), at_ms(static_cast<std::int64_t>(key)));
@@ -96,7 +96,7 @@ TEST_CASE("offsets: bounded; of whom something was let go is known") {
   CHECK(table.stats().forgotten == 2);
   CHECK(table.adopts("node-1"));
   CHECK_FALSE(table.adopts("node-2"));
-  table.commit(batch({part(1, 10, 20)}), at_ms(6));  // taken on where it stands
+  table.commit(batch({part(1, 10, 20)}), at_ms(6));  // continued at its offset
   CHECK(offset_of(table, 1) == 20);
   CHECK(table.stats().adopted == 1);
   table.commit(batch({part(1, 0, 10)}, "node-2"), at_ms(7));
@@ -107,7 +107,7 @@ TEST_CASE("offsets: bounded; of whom something was let go is known") {
   CHECK(table.agents() == std::vector<std::string>{"node-3"});
 }
 
-TEST_CASE("offsets: saved and loaded they are the same; later records bring them on") {
+TEST_CASE("offsets: saved and loaded they are equal; later records advance them") {
   OffsetTable table({.files_per_agent = 3});
   for (std::uint64_t key = 1; key <= 5; ++key) {
     wire::Batch made = batch({part(key, 0, 10 * key)});

@@ -37,7 +37,7 @@ std::unique_ptr<Store> opened(const StoreOptions& options, Files& files, StoreEv
 
 }  // namespace
 
-TEST_CASE("store: a second aggregator is told who holds the folder") {
+TEST_CASE("store: the error of a second aggregator names the holder of the folder") {
   const l4::test::TempFolder folder;
   const auto first = opened(options_in(folder.path()), system_files());
   const auto second = Store::open(options_in(folder.path()), {}, [] { return at_ms(0); });
@@ -46,7 +46,8 @@ TEST_CASE("store: a second aggregator is told who holds the folder") {
   CHECK(second.error().reason.find("the test") != std::string::npos);
 }
 
-TEST_CASE("store: what was applied comes back, from journal alone or checkpoint and journal") {
+TEST_CASE(
+    "store: applied batches are recovered from the journal alone, or checkpoint and journal") {
   const l4::test::TempFolder folder;
   for (int life = 0; life < 4; ++life) {
     CountingAggregator state;
@@ -67,7 +68,7 @@ TEST_CASE("store: what was applied comes back, from journal alone or checkpoint 
   }
 }
 
-TEST_CASE("store: a closed job does not come back, and one of its name begins anew") {
+TEST_CASE("store: a closed job is not recovered, and a new one of its name begins empty") {
   const l4::test::TempFolder folder;
   {
     CountingAggregator state;
@@ -121,7 +122,7 @@ TEST_CASE("store: the journal shrinks to its ring once checkpoints hold what cam
   CHECK(seen > 10);
 }
 
-TEST_CASE("store: a damaged checkpoint is said; the job comes from what is left") {
+TEST_CASE("store: a damaged checkpoint is reported; the job is recovered from the rest") {
   const l4::test::TempFolder folder;
   StoreOptions options = options_in(folder.path());
   options.journal.ring_bytes = 1 << 20;
@@ -148,7 +149,7 @@ TEST_CASE("store: a damaged checkpoint is said; the job comes from what is left"
   CHECK(said[0].find("the checkpoint is cut") != std::string::npos);
 }
 
-TEST_CASE("store: a full disk is said once; nothing is taken until there is room") {
+TEST_CASE("store: a full disk is reported once; batches are refused until there is space") {
   const l4::test::TempFolder folder;
   ModelFiles files;
   std::mutex mutex;
