@@ -1,7 +1,7 @@
-// Who came to the start: nodes that joined, and those whose names leave a gap.
+// Nodes that joined the start, and missing nodes, found by gaps in the names.
 //
 // Place in the flow: for a launch that failed because nodes waited for others; pure. A node that
-// never joined wrote no log, so it can only be told by the gap it leaves between its neighbours.
+// never joined wrote no log, so only the gap between its neighbours' names shows it.
 #pragma once
 
 #include <string>
@@ -19,10 +19,10 @@ namespace l4::diagnose {
 /// gives node-01. Empty if the names are no such series, or if more than a quarter is missing.
 std::vector<std::string> missing_names(const std::vector<std::string>& names);
 
-/// True if the nodes waited at the start for others that did not come.
+/// True if the nodes waited at the start for other nodes that did not join.
 bool waited_for_nodes(const Report& report);
 
-/// Says how many nodes joined, and names those that did not as suspects.
+/// Adds to the summary how many nodes joined, and makes the missing ones suspects.
 void report_attendance(const job::JobView& view, Report& report);
 
 }  // namespace l4::diagnose

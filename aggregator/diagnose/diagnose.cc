@@ -29,7 +29,7 @@ AsOf as_of(const job::JobView& view, const Options& options) {
   return {newest.value_or(TimeMs{}), false};
 }
 
-/// Files that stopped growing within the hour before somebody looks are no copies.
+/// Files that stopped growing within the hour before `as_of` are no copies.
 bool is_just_before(const job::JobState& state, TimeMs as_of) {
   constexpr std::chrono::hours kRecent{1};
   for (const auto& [name, agent] : state.agents())
@@ -40,7 +40,8 @@ bool is_just_before(const job::JobState& state, TimeMs as_of) {
   return true;
 }
 
-/// File times are real unless they are all alike and long after the last line: then it is a copy.
+/// File times are real unless they are all equal and long after the last line: such files are
+/// copies.
 bool trust_mtimes(const job::Attempts& attempts, std::int32_t attempt, const Options& options) {
   if (!options.mtimes_equal) return true;
   constexpr std::chrono::hours kCopyAge{1};
@@ -53,7 +54,7 @@ bool trust_mtimes(const job::Attempts& attempts, std::int32_t attempt, const Opt
   return false;
 }
 
-/// A job that a restart saved still has a node that made the restart necessary.
+/// A job that recovered by a restart still has the node that made the restart necessary.
 void adopt_suspects(Diagnosis& into, Diagnosis&& failed) {
   into.report.nodes = std::move(failed.report.nodes);
   into.report.ranks = std::move(failed.report.ranks);
@@ -62,16 +63,16 @@ void adopt_suspects(Diagnosis& into, Diagnosis&& failed) {
   into.scopes = std::move(failed.scopes);
 }
 
-/// What is known of the input, and what was not kept of it.
+/// Warnings about the input, and about what was not kept of it.
 std::vector<wire::Warning> warnings_of(const job::Attempts& attempts,
                                        std::size_t iterations_left_out) {
   const job::JobState& state = attempts.state();
   std::vector<wire::Warning> warnings = state.warnings();
-  if (attempts.let_go() > 0)
+  if (attempts.dropped() > 0)
     warnings.push_back({"forgotten", "",
                         fmt::format("{} earlier runs were let go: of a file that holds several "
                                     "the newest {} are told of",
-                                    attempts.let_go(), job::kRunsKept),
+                                    attempts.dropped(), job::kRunsKept),
                         0});
   if (const auto ranks = job::rank_coverage(state); ranks.is_short())
     warnings.push_back({"ranks", "", job::text(ranks), 0});
@@ -98,7 +99,8 @@ std::vector<wire::Warning> warnings_of(const job::Attempts& attempts,
   return warnings;
 }
 
-/// `lost`: nodes whose agents are. Others may be as suspicious when they have waited in vain.
+/// `lost`: number of nodes whose agents are lost. Other nodes may look as suspicious when they
+/// waited for them.
 Scope scope_in(const Built& built, State state, std::size_t lost) {
   if (!has_suspects(state)) return Scope::none;
   if (state != State::node_lost || lost == 0) return scope_of(built);
@@ -107,7 +109,7 @@ Scope scope_in(const Built& built, State state, std::size_t lost) {
   return lost == 1 ? Scope::node : Scope::several;
 }
 
-/// Of attempts that are only listed, the verdict is all there is to tell.
+/// Earlier attempts are only listed with their verdict; the last one is reported in whole.
 enum class Depth : std::uint8_t { verdict, whole };
 
 Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, const Pool& pool,
@@ -131,7 +133,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   auto lost_nodes = live != nullptr ? nodes_of_lost(view, *live) : std::vector<std::uint32_t>{};
   const bool lost_known = !lost_nodes.empty();
   if (live == nullptr)
-    lost_nodes = find_lost_nodes(findings);  // else one whose agent is heard lives
+    lost_nodes = find_lost_nodes(findings);  // live: a node whose agent is heard is not lost
   report.verdict = decide({findings, lost_nodes, asked.now.known, lost_known});
   if (depth == Depth::verdict) return diagnosis;
   asked.state = report.verdict.state;
@@ -182,10 +184,10 @@ Diagnosis diagnose(const job::JobState& state,
   std::vector<AttemptSummary> attempts;
   const job::Attempts numbered(state);
   const std::int32_t newest = numbered.numbers().back();
-  Options of_earlier = options;  // what live tells is of the attempt that runs
+  Options of_earlier = options;  // live data belongs to the running attempt
   of_earlier.live.reset();
   for (const std::int32_t attempt : numbered.numbers()) {
-    // Who ran the job again by hand, into the same files, wants to know about the last run alone.
+    // A job that was run again by hand into the same files is reported for its last run alone.
     if (numbered.is_rerun(attempt)) failed.clear();
     if (attempt == newest) break;
     const Verdict verdict =

@@ -1,4 +1,4 @@
-// Fuses what the detectors say of one job attempt into one report.
+// Fuses the findings of all detectors on one job attempt into one report.
 //
 // Place in the flow: JobState (+ healthy runs + fault library) -> Report; tools and serve render
 // it. Pure: `as_of` is given. Deterministic: equal states give equal reports.
@@ -27,18 +27,18 @@ struct Pool;
 enum class Scoring : std::uint8_t { l4, paper };
 
 struct Options {
-  std::optional<TimeMs> as_of;  ///< when somebody looks; empty: newest line or trusted file time
+  std::optional<TimeMs> as_of;  ///< time of the question; empty: newest line or trusted file time
   bool mtimes_equal = false;    ///< all files have the same mtime: perhaps a copy
   Scoring scoring = Scoring::l4;
   const faults::Library* library = nullptr;
-  const Pool* pool = nullptr;  ///< what is normal besides `healthy_runs`, in the job's template ids
+  const Pool* pool = nullptr;  ///< further healthy runs, in the job's template ids
   detect::hang::Options hang = {};
   std::uint64_t seed = 1;
-  /// Of a running job, whose last attempt it tells of; `as_of` is then now.
+  /// For a running job: belongs to its last attempt, and `as_of` is now.
   std::optional<Live> live = {};
 };
 
-/// Where the lines of a report's event are to be looked for (`--lines`, design.md 6.2).
+/// Where to find the lines of a report's event (`--lines`, docs/DESIGN.md, "Command line").
 struct EventScope {
   TemplateId id;
   double score = 0;

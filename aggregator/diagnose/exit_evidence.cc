@@ -23,7 +23,7 @@ bool strikes(std::int32_t signal) {
   return signal != SIGABRT && signal != SIGTERM;
 }
 
-/// The signal that a sentence tells of.
+/// The signal that an exit sentence names.
 std::optional<std::int32_t> signal_in(std::string_view sentence) {
   const std::size_t at = sentence.find(kSignal);
   if (!sentence.starts_with(kGone) || at == sentence.npos) return std::nullopt;

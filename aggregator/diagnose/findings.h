@@ -2,7 +2,7 @@
 //
 // Place in the flow: the table of detectors (detectors.h) fills it; verdict, suspects and report
 // read it. It is filled in two steps: what was seen decides the state, and what is compared depends
-// on the state. The view, its clock and the hints are somebody else's and outlive it.
+// on the state. The view, its clock and the hints belong to the caller and outlive it.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Findings {
   const Live* live = nullptr;  ///< of a job that is watched
 
   // Seen, before the state is decided.
-  detect::FailureEvents failures = {};  ///< of a slow job replaced by its symptoms when compared
+  detect::FailureEvents failures = {};  ///< replaced by the symptoms of a slow job when compared
   detect::hang::Silence silence = {};
   detect::slow::Slowdown slowdown = {};
   detect::stage::Stages stages = {};

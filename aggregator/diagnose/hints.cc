@@ -41,7 +41,7 @@ std::vector<wire::Parameter> distinct_parameters(const job::EventView& event) {
   return values;
 }
 
-/// By its printed level, however it is worded. NCCL knows no graver word than WARN.
+/// Severity from the printed level alone. NCCL has no graver level than WARN.
 bool only_warns(const job::EventView& event) {
   const auto says = [&](std::string_view words) { return event.text.contains(words); };
   return event.level == Level::warning && !(says("NCCL WARN") && says(" error "));
@@ -52,7 +52,7 @@ std::string_view short_name(std::string_view host) {
   return host.substr(0, host.find('.'));
 }
 
-/// Which node a word of a line names, if it names one.
+/// The node that a word of a line names, if any.
 class NodeNames {
  public:
   explicit NodeNames(const std::vector<job::NodeView>& nodes) : nodes_(nodes) {
@@ -60,7 +60,7 @@ class NodeNames {
       by_name_.emplace(short_name(nodes[node].name), node);
   }
 
-  /// Of "node-7" and "node-7.cluster" each means the other.
+  /// "node-7" and "node-7.cluster" are one node.
   std::optional<std::uint32_t> find(std::string_view word) const {
     const auto [from, to] = by_name_.equal_range(short_name(word));
     for (auto at = from; at != to; ++at) {
@@ -75,8 +75,9 @@ class NodeNames {
   std::unordered_multimap<std::string_view, std::uint32_t> by_name_;
 };
 
-/// What a node says of another is about that one ("Node failure on node-7"). Who names more than a
-/// quarter of the nodes lists them, and who names itself speaks of itself.
+/// A line of one node about another is evidence about the named node ("Node failure on node-7"). A
+/// line that names more than a quarter of the nodes is a list, and a node that names itself reports
+/// its own failure.
 std::vector<std::uint32_t> nodes_named(const job::JobView& view, const job::EventView& event,
                                        const NodeNames& names) {
   std::vector<std::uint32_t> named;
@@ -94,7 +95,7 @@ std::vector<std::uint32_t> nodes_named(const job::JobView& view, const job::Even
   return itself ? std::vector<std::uint32_t>{} : named;
 }
 
-/// What the pool says of every event (paper 5.2). Exposure is a node's thousands of lines.
+/// Applies the pool to every event (paper 5.2). Exposure is a node's thousands of lines.
 std::vector<detect::cross_job::EventVerdict> filter(const job::JobView& view, const Pool& pool,
                                                     detect::cross_job::Rule rule) {
   const auto lines = lines_by_node(view);

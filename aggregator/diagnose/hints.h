@@ -1,7 +1,7 @@
-// What is known of each event beside this job: its wording, the fault library, the pool.
+// Knowledge of each event from outside this job: its wording, the fault library, the pool.
 //
-// Place in the flow: JobView + Pool + fault library -> one EventHint per event, which the
-// detectors take as given. Pure. Also keeps which faults matched, for the report.
+// Place in the flow: JobView + Pool + fault library -> one EventHint per event, which the detectors
+// are given. Pure. Also keeps which faults matched, for the report.
 #pragma once
 
 #include <vector>

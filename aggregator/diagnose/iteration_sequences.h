@@ -1,8 +1,8 @@
-// What every stream printed in every iteration, as the temporal comparison wants it.
+// The events of every stream in every iteration, as input of the temporal comparison.
 //
 // Place in the flow: JobView -> detect::temporal::RecordedJob, and its findings back to ranks of
-// the view. Events are numbered as in JobView::events. Pure. Bounds: of very large jobs only the
-// newest iterations are compared, so that the sequences in memory stay below kSequencesMax.
+// the view. Events are numbered as in JobView::events. Pure. Bounds: very large jobs compare only
+// their newest iterations, so that at most kSequencesMax sequences are in memory.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
-// What is known of a running job beside its state: how its progress stands, which agents are lost.
+// Facts about a running job that its state does not hold: its progress and its lost agents.
 //
-// Flow: watch::JobWatch says it, diagnose takes it by its options. Times are the aggregator's
+// Flow: watch::JobWatch gives it, and diagnose gets it in its options. Times are the aggregator's
 // clock. Without it a diagnosis judges by printed times and files alone. Plain values.
 #pragma once
 
@@ -15,15 +15,15 @@ namespace l4::diagnose {
 struct LostAgent {
   std::string agent;
   TimeMs heard;       ///< last
-  bool back = false;  ///< heard again, and the job has not gone on since
-  bool late = false;  ///< lost when the job had failed already: not why
+  bool back = false;  ///< reconnected, and no progress since
+  bool late = false;  ///< lost after the job had failed, so not the cause
 };
 
 struct Live {
   std::optional<TimeMs> progress;  ///< last
-  Millis deadline{0};              ///< no longer without progress is ordinary
+  Millis deadline{0};              ///< longest ordinary time without progress
   bool overdue = false;            ///< past it, and the job is not over
-  bool confirmed = false;          ///< ... by far, or with other evidence
+  bool confirmed = false;          ///< overdue by far, or with other evidence
   Millis typical{0};               ///< from one progress to the next
   std::vector<LostAgent> lost;
 };

@@ -12,8 +12,8 @@
 namespace l4::diagnose {
 namespace {
 
-/// A start-up prints more than this before it can fail, if one file is all there is. Several files
-/// that were collected together are whole ones: any ordinary line at the front is the start.
+/// A single file must begin with more ordinary lines than this to show the start. Several files
+/// that were collected together are whole, so any ordinary line at the front is the start.
 constexpr std::uint64_t kOpeningLines = 20;
 constexpr std::size_t kCollection = 3;
 
@@ -22,7 +22,7 @@ struct FileLines {
   std::uint64_t first_failure = 0;  ///< 0: none
 };
 
-/// Some file begins with ordinary lines, enough of them to be a start.
+/// Some file begins with enough ordinary lines to be a start.
 bool begins_before_failure(const Findings& findings) {
   std::map<std::string_view, FileLines> files;
   for (const job::StreamView& stream : findings.view.streams) {
@@ -46,7 +46,8 @@ bool begins_before_failure(const Findings& findings) {
   });
 }
 
-/// Wrong settings, missing modules and refused jobs show at once; machines and kernels fail later.
+/// Faults of a start: wrong settings, missing modules and refused jobs show at once; machines and
+/// kernels fail later.
 bool fails_at_start(const faults::Fault& fault) {
   if (fault.category == faults::Category::user) return fault.subcategory != "program";
   return fault.category == faults::Category::platform && fault.subcategory == "config";

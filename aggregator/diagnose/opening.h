@@ -1,9 +1,9 @@
 // Whether a job that completed no iteration in its logs failed while it started up.
 //
-// Place in the flow: findings in, one answer for the verdict out. Pure. The contract
-// calls any failure before the first completed iteration a failed launch; that holds for logs that
-// show the beginning. An excerpt, a kernel log or a file that was rotated away begins in the middle
-// of the job: then the stage that the failing program was in decides, else the kind of the fault.
+// Place in the flow: findings in, one answer for the verdict out. Pure. A failure before the first
+// completed iteration is a failed launch (docs/DESIGN.md, "Report"), if the logs show the
+// beginning. An excerpt, a kernel log or a file that was rotated away begins in the middle of the
+// job; then the stage of the failing program decides, or, if it is unknown, the kind of the fault.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace {
 
 using detect::FailureEvent;
 
-/// Events that the cross-job filter leaves, by JobView::events.
+/// Events that pass the cross-job filter, by JobView::events.
 std::vector<std::uint32_t> kept_events(const Findings& findings) {
   std::vector<std::uint32_t> kept;
   for (std::uint32_t event = 0; event < findings.view.events.size(); ++event)
@@ -32,7 +32,7 @@ Eigen::MatrixXd raw_counts(const job::JobView& view, const std::vector<std::uint
   return counts;
 }
 
-/// What an abnormal iteration has that none of the ten before it had.
+/// Adds the events of an abnormal iteration that none of the ten before it had.
 void add_new_events(const std::vector<detect::temporal::StreamIteration>& stream, std::size_t at,
                     std::set<std::uint32_t>& events) {
   std::set<std::uint32_t> before;

@@ -21,7 +21,7 @@ void place_fault(const faults::Library& library, Report& report) {
   const IndicatingEvent* told = nullptr;
   std::size_t asked = 0;
   for (const IndicatingEvent& event : report.events) {
-    if (event.role != Role::root || asked++ == kAsked) break;  // roots stand first
+    if (event.role != Role::root || asked++ == kAsked) break;  // root events come first
     const auto one = library.likeness().place({&event.text, 1});
     if (!one || (best && one->score <= best->score)) continue;
     best = one;

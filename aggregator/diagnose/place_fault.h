@@ -1,9 +1,9 @@
-// What kind of fault it was where no known one explains the failure: a guess, said as one.
+// Guesses the category of a failure that no known fault explains, and marks it as a guess.
 //
 // Flow: after build_faults; the root events' words are compared with those of the fault library
 // (faults/likeness.h). Adds one entry with the id kUnknownFault, whose confidence is that of its
-// category alone, or nothing if nothing is like enough. Echoes that are known explain nothing.
-// Pure.
+// category alone, or no entry if no fault is similar enough. Known echoes do not count as an
+// explanation. Pure.
 #pragma once
 
 #include "aggregator/diagnose/report.h"

@@ -1,4 +1,4 @@
-// The pool of normal events: what healthy runs of the same kind of job say (paper 5.2).
+// The pool of normal events, from healthy runs of the same kind of job (paper 5.2).
 //
 // Place in the flow: views of healthy runs in, one entry per event known from them out; hints and
 // the spatial comparison read it. Events align by their job-wide ids, since the runs share one
@@ -26,7 +26,7 @@ struct PoolEvent {
 
 struct Pool {
   std::uint32_t runs = 0;
-  std::uint32_t wordless = 0;  ///< of them, with no line that says that the job ended well
+  std::uint32_t wordless = 0;  ///< runs without a line that says that the job ended well
   std::unordered_map<TemplateId, PoolEvent> events;
 
   const PoolEvent* find(TemplateId id) const {

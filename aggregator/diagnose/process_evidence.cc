@@ -39,7 +39,7 @@ bool lives(Fate fate) {
   return fate == Fate::alive || fate == Fate::waiting || fate == Fate::stopped;
 }
 
-/// When the first was struck.
+/// Time of the first exit by a signal from outside.
 std::optional<TimeMs> first_struck(const job::JobView& view, const ProcessEvidence& evidence) {
   std::optional<TimeMs> first;
   for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank) {
@@ -104,12 +104,12 @@ std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
                                               const ProcessEvidence& evidence) {
   constexpr Millis kTie{1000};
   constexpr double kToldTo = 0.05, kWaiting = 0.4;
-  constexpr double kAnswers = 0.5;  // of who ends by itself, right after another was struck
+  constexpr double kAnswers = 0.5;  // weight of an own exit right after another process was struck
   const auto struck = first_struck(view, evidence);
   const auto stopped = std::ranges::count(evidence.ranks, Fate::stopped);
   const auto waiting = std::ranges::count(evidence.ranks, Fate::waiting);
   const auto all = static_cast<std::ptrdiff_t>(view.training_ranks());
-  // What most have singles nobody out.
+  // A fate that most ranks share singles no rank out.
   const auto few = [&](std::ptrdiff_t count) { return count * 2 <= std::max(all, count + 1); };
   std::vector<ProcessSuspect> suspects;
   for (std::uint32_t rank = 0; rank < evidence.ranks.size(); ++rank) {
@@ -154,7 +154,8 @@ std::vector<std::uint32_t> nodes_of_lost(const job::JobView& view, const Live& l
   std::vector<std::uint32_t> nodes;
   for (const LostAgent& agent : live.lost) {
     if (agent.late) continue;
-    // Who is back has last words of before, which are no progress.
+    // A reconnected agent first delivers lines from before it was lost; those do not count as
+    // progress.
     const bool goes_on = !agent.back && live.progress &&
                          *live.progress > agent.heard + std::max(kSettle, 2 * live.typical);
     for (std::uint32_t node = 0; node < view.nodes.size() && !goes_on; ++node)

@@ -1,8 +1,8 @@
-// What the processes of a running job say of its failure: who left, how, and who is stopped.
+// Evidence from the processes of a running job: which ranks exited, how, and which are stopped.
 //
-// Flow: a JobView whose ranks know their processes in; verdict and suspects read it. Offline nobody
-// has a process, and all of it is empty. A process that left unseen counts as failed while others
-// live and its logs do not say that it was done. Pure.
+// Flow: a JobView whose ranks know their processes in; verdict and suspects read it. Offline no
+// process is known, and all of it is empty. An exit that was not seen counts as a failure while
+// other processes live, unless the rank's logs say that it was done. Pure.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class Fate : std::uint8_t {
   alive,
   left_well,
   left_badly,   ///< by a signal or with a code other than 0, or unseen while others live
-  left_unseen,  ///< nobody else lives: it may have been well
+  left_unseen,  ///< no other process lives: the exit may have been clean
   stopped,      ///< by a signal or a debugger
   waiting,      ///< for a device or a file system
 };
@@ -35,16 +35,16 @@ enum class Fate : std::uint8_t {
 struct ProcessEvidence {
   std::vector<Fate> ranks;           ///< by JobView::ranks
   bool known = false;                ///< of some rank
-  bool exit_seen = false;            ///< somebody left badly and it was seen how
+  bool exit_seen = false;            ///< some rank left badly and its exit status was seen
   bool all_left = false;             ///< every rank's process is known, and gone
-  bool all_left_well = false;        ///< ... with exit code 0
-  bool launcher_left = false;        ///< that of some node
-  std::optional<TimeMs> first_left;  ///< badly; by its agent's clock
+  bool all_left_well = false;        ///< all of them with exit code 0
+  bool launcher_left = false;        ///< the launcher of some node exited
+  std::optional<TimeMs> first_left;  ///< first bad exit, on its agent's clock
 };
 
 ProcessEvidence weigh_processes(const job::JobView& view, const detect::stage::Stages& stages);
 
-/// Weight of a rank whose process shows that it began there: more than any line has.
+/// Weight of a rank whose process shows that the failure began there: more than any line has.
 inline constexpr double kProcessWeight = 4.0;
 
 struct ProcessSuspect {
@@ -52,12 +52,12 @@ struct ProcessSuspect {
   double score = 0;
   std::string why;
 };
-/// A process that is stopped, or left before the others, shows where it began; those that left
-/// after it were most likely told to.
+/// A process that is stopped, or exited before the others, shows where the failure began; later
+/// exits were most likely ordered.
 std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
                                               const ProcessEvidence& evidence);
 
-/// Of processes on nodes whose agent is lost nothing is known any more but who had left.
+/// Marks processes on nodes with a lost agent as unknown, except those that had exited before.
 void forget_processes(job::JobView& view, const std::vector<LostAgent>& lost);
 
 /// JobView::nodes of lost agents, if the job had not failed before and made no progress since they

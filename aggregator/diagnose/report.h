@@ -1,4 +1,4 @@
-// The report: what happened to one job, as people and programs read it (design.md 6.3).
+// The report: what happened to one job, as people and programs read it (docs/DESIGN.md, "Report").
 //
 // Flow: aggregator/diagnose fills it, aggregator/serve renders it as text or JSON. Plain values.
 // Lists are complete, most telling first. Unknown values are empty and become `null`, no guess.

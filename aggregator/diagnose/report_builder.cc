@@ -39,7 +39,7 @@ Process process_of(const job::RankView& rank) {
   }
 }
 
-/// Score of an event: how much it says, from how bad it sounds and what it is.
+/// Score of an event, from its severity and its kind.
 double score_of(const EventHint& hint, const FailureEvent& failure) {
   double score = failure.severity == Severity::fatal     ? 0.9
                  : failure.severity == Severity::failure ? 0.8
@@ -119,8 +119,8 @@ SeenFault& entry_of(std::vector<SeenFault>& seen, const faults::Fault* fault) {
   return known != seen.end() ? *known : seen.emplace_back(fault);
 }
 
-/// A line that tells the reason of the exit says more than the exit. What is told of the exit goes
-/// before what its own line would be told as.
+/// A line that gives the reason of the exit says more than the exit itself. Evidence of the exit
+/// precedes other faults of its own line.
 void add_struck(const IndicatingEvent& exit, const faults::Library& library,
                 std::vector<SeenFault>& seen) {
   constexpr double kStruck = 0.85;
@@ -134,7 +134,7 @@ void add_struck(const IndicatingEvent& exit, const faults::Library& library,
   entry.confidence = std::max(entry.confidence, confidence);
 }
 
-/// The causes on the most suspicious node are the root. Echoes alone have no root among them.
+/// Causes on the most suspicious node are roots. If all events are echoes, none is a root.
 std::set<std::uint32_t> root_events(const Built& built) {
   std::set<std::uint32_t> roots;
   const auto& failures = built.findings.failures.events;
@@ -302,7 +302,7 @@ void build_faults(const Built& built, const faults::Library* library, Report& re
     add_struck(exit->event, *library, seen);
   std::ranges::stable_partition(
       seen, [](const SeenFault& entry) { return entry.fault->confirmed.has_value(); });
-  for (const SeenFault& entry : seen)  // of equal confidence the confirmed ones come first
+  for (const SeenFault& entry : seen)  // with equal confidence confirmed ones come first
     report.faults.push_back(
         {entry.fault->id, entry.fault->title,
          std::string(faults::name(entry.fault->category)) + "/" + entry.fault->subcategory,
@@ -347,7 +347,7 @@ Stage vote(const Built& built, const std::vector<std::uint32_t>& ranks) {
 
 Stage stage_of(const Built& built) {
   const bool trained = built.findings.clock.has_iterations();
-  // The stage in which the first suspect stopped, if its own lines say more than how it started.
+  // The stage in which the first suspect stopped, unless its own lines show only the start.
   for (const std::uint32_t rank : built.suspects.rank_order) {
     const Stage stage = built.findings.stages.last_of_rank[rank];
     if (built.findings.view.ranks[rank].launcher || stage == Stage::unknown) continue;

@@ -21,7 +21,7 @@ void build_ranks(const Built& built, Report& report);
 void build_events(const Built& built, Diagnosis& diagnosis);
 void build_iterations(const Built& built, Report& report);
 void build_stages(const Built& built, Report& report);
-/// Those that events show, and how the first suspect's process was ended; `library` may be null.
+/// Faults that events show, and the exit of the first suspect's process; `library` may be null.
 void build_faults(const Built& built, const faults::Library* library, Report& report);
 Scope scope_of(const Built& built);
 Stage stage_of(const Built& built);

@@ -8,18 +8,18 @@
 namespace l4::diagnose {
 namespace {
 
-/// torchrun's words of the signal that it sends to who still runs.
+/// torchrun's line about the signal that it sends to ranks that still run.
 bool tells_of_ending(std::string_view text) {
   return (text.contains("Sending process ") && text.contains(" closing signal SIG")) ||
          (text.contains("Closing process ") && text.contains(" via signal SIG"));
 }
 
-/// And of a worker that a signal ended, but for the one that it sends itself.
+/// torchrun's line about a worker that a signal ended, except the signal that torchrun sends.
 bool tells_of_death(std::string_view text) {
   return text.contains("failed (exitcode: -") && !text.contains("failed (exitcode: -15)");
 }
 
-/// What the launchers of each node say of its processes, in how many lines.
+/// Number of launcher lines about processes of each node.
 struct Told {
   std::vector<std::uint64_t> ended, died;  // by JobView::nodes
   bool any_died = false;
@@ -55,7 +55,7 @@ SilentRanks find_silent_ranks(const job::JobView& view, const std::vector<bool>&
   }
   found.silent = found.ranks.size();
   if (speakers != Speakers::ranks) return found;
-  // Of more silent ranks than were ended at least one fell silent before.
+  // If more ranks are silent than were ended, at least one fell silent before.
   const Told told = told_by_launchers(view);
   std::vector<std::uint32_t> unexplained = found.ranks;
   std::erase_if(unexplained, [&](std::uint32_t rank) {

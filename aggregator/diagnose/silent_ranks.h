@@ -1,7 +1,7 @@
-// Who says nothing of a failure that others complain of.
+// Ranks that say nothing about a failure of which others complain.
 //
-// Place in the flow: for suspects; pure. Who is silent has died or hangs, unless its launcher ended
-// it before it could speak: launchers print that, one line for each process.
+// Place in the flow: for suspects; pure. A silent rank has died or hangs, unless its launcher ended
+// it before it could print; launchers print one line for each process that they end.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,20 @@ struct JobView;
 namespace l4::diagnose {
 
 struct SilentRanks {
-  std::vector<std::uint32_t> ranks;  ///< indices into JobView::ranks; not those that were ended
-  std::size_t silent = 0;            ///< those, too
-  std::size_t all = 0;               ///< ranks, or launchers, that have said anything at all
+  std::vector<std::uint32_t>
+      ranks;               ///< indices into JobView::ranks, without those that a launcher ended
+  std::size_t silent = 0;  ///< silent ranks, including those that a launcher ended
+  std::size_t all = 0;     ///< ranks, or launchers, with any line at all
 };
 
 enum class Speakers : std::uint8_t {
-  ranks,       ///< of a crash: those that were ended are left out
-  hung_ranks,  ///< who hangs is ended, too, once its peers have given up: that explains nothing
+  ranks,       ///< of a crash: ranks that a launcher ended are left out
+  hung_ranks,  ///< a hung rank is ended, too, once its peers give up, so an ending explains nothing
   launchers,
 };
 
-/// `complained`: by JobView::ranks. Where the launchers' words explain all silence and none tells
-/// of a process that died of itself, they explain nothing: all silent ranks are given.
+/// `complained`: by JobView::ranks. If the launchers' lines account for every silent rank and none
+/// reports a process that died by itself, they are ignored: all silent ranks are returned.
 SilentRanks find_silent_ranks(const job::JobView& view, const std::vector<bool>& complained,
                               Speakers speakers);
 

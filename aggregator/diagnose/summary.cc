@@ -35,7 +35,8 @@ std::string when(const Report& report) {
   return text;
 }
 
-/// The known fault behind a root event, else the root's own words, else what singles the node out.
+/// The known fault behind a root event, else the text of the root event, else the reason why the
+/// node is suspect.
 std::string cause(const Report& report) {
   for (const IndicatingEvent& event : report.events) {
     if (event.role != Role::root) continue;

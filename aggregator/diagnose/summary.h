@@ -7,7 +7,7 @@
 
 namespace l4::diagnose {
 
-/// One sentence that says what happened, where, when and what is known of the cause.
+/// One sentence: the failure, its place, its time and the known cause.
 std::string summarise(const Report& report);
 
 }  // namespace l4::diagnose

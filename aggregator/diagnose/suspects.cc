@@ -28,7 +28,7 @@ constexpr double kDragWeight = 2.0;
 constexpr double kSpatialWeight = 0.5;
 constexpr double kTemporalWeight = 0.8;
 
-/// What sounds like no failure counts for half where something else was fatal.
+/// An event that does not sound like a failure counts half where another event was fatal.
 double severity_weight(Severity severity, bool fatal) {
   switch (severity) {
     case Severity::fatal:
@@ -42,9 +42,9 @@ double severity_weight(Severity severity, bool fatal) {
   }
 }
 
-/// How much an event tells of who is at fault: an echo nothing, a notice or what jobs mostly live
-/// with little. Who says that a peer is gone is as good a lead as the peer that nobody can name,
-/// but only while there is no cause.
+/// Weight of an event as evidence against its rank: none for an echo, little for a notice or a mild
+/// warning. While there is no cause, a rank that says that a peer is gone is as good a lead as the
+/// unnamed peer.
 enum class Telling : std::uint8_t { nothing, hint, accuser, cause };
 
 Telling telling_of(const EventHint& hint, Severity severity) {
@@ -54,7 +54,7 @@ Telling telling_of(const EventHint& hint, Severity severity) {
   return hint.mild || severity < Severity::failure ? Telling::hint : Telling::cause;
 }
 
-/// 1 for what only one of `all` has, 0 for what all have: -ln(share) / ln(all).
+/// 1 for evidence on one of `all`, 0 for evidence on all of them: -ln(share) / ln(all).
 double rarity(std::size_t have, std::size_t all) {
   if (all < 2 || have == 0) return have == 0 ? 0.0 : 1.0;
   return std::log(static_cast<double>(all) / static_cast<double>(have)) /
@@ -83,7 +83,7 @@ class Collector {
   Suspects finish() { return order_suspects(view(), std::move(suspects_)); }
 
  private:
-  /// Who said something, and when first.
+  /// Ranks that printed an event, with the first time.
   struct Ranks {
     std::map<std::uint32_t, std::optional<TimeMs>> first;
     std::set<std::uint32_t> nodes;
@@ -102,7 +102,8 @@ class Collector {
 
   const Findings& findings_;
   Suspects suspects_;
-  std::vector<std::optional<TimeMs>> cause_time_;  // by rank: first event that is no echo
+  std::vector<std::optional<TimeMs>>
+      cause_time_;  // by rank: time of its first event that is no echo
 };
 
 Collector::Ranks Collector::ranks_of(const FailureEvent& failure) const {
@@ -166,7 +167,7 @@ void Collector::add_failures() {
     if (best[rank] > 0) blame(rank, best[rank], std::move(reason[rank]));
 }
 
-/// A line of one node about another.
+/// Adds a line of one node about another to the named node.
 void Collector::blame_named(const FailureEvent& failure, double weight) {
   const job::EventView& event = view().events[failure.event];
   const std::string& speaker = view().nodes[view().streams[failure.first_stream].node].name;
@@ -211,8 +212,8 @@ void Collector::add_order() {
   }
 }
 
-/// Who says nothing while most others of its kind (ranks, or launchers) complain has died or hangs.
-/// True if most complained.
+/// A rank (or launcher) that is silent while most of its kind complain has died or hangs. True if
+/// most complained.
 bool Collector::blame_silent(Speakers speakers) {
   std::vector<bool> complained;
   complained.reserve(suspects_.ranks.size());
@@ -237,8 +238,8 @@ void Collector::add_silence(State state) {
   const auto& order = findings_.silence.order;
   if (order.size() < 2 || !order[0].since || !order[1].since) return;
   const Millis lead = *order[1].since - *order[0].since;
-  // Ranks that go in step end within moments of each other; who ends well before them stands out.
-  // Below a second it may be its clock, and counts for less.
+  // Ranks in step end within moments of each other, so a rank that ends well before them stands
+  // out. A lead below a second may be due to clocks and counts less.
   const std::size_t last = order.size() - 1;
   if (!order[last].since || lead < Millis{200} || lead < 3 * (*order[last].since - *order[1].since))
     return;
@@ -247,8 +248,8 @@ void Collector::add_silence(State state) {
         fmt::format("fell silent {} before all others", to_human(lead)));
 }
 
-/// During a stall some ranks go on with lines that have nothing to do with progress (a metrics
-/// thread, a heartbeat). Who used to say them too and no longer does has stopped altogether.
+/// During a stall some ranks still print lines unrelated to progress (a metrics thread, a
+/// heartbeat). A rank that used to print them and no longer does has stopped altogether.
 void Collector::add_missing_habits() {
   constexpr Millis kSettle{2000};
   const auto& progress = findings_.clock.last_progress;
@@ -300,7 +301,7 @@ void Collector::add_drags() {
                                 : std::string());
 }
 
-/// Isolation Forest over the evidence cells: what sets a node apart from all others at once.
+/// Adds the score of the Isolation Forest over the evidence cells.
 void Collector::add_spatial() {
   if (!findings_.spatial || nodes() < 3) return;
   for (const detect::spatial::NodeScore& node : findings_.spatial->nodes) {
@@ -317,9 +318,9 @@ void Collector::add_spatial() {
   }
 }
 
-/// A rank whose last iteration is not as it should be. When all ranks stop in the middle of one,
-/// many differ, and differing says little; after a crash the one that nobody completed was cut off,
-/// and holds what was said of the failure, which is weighed as such.
+/// Adds ranks whose last iteration differs from the expected sequence. When all ranks stop in the
+/// middle of an iteration many differ, so a difference means little. After a crash the incomplete
+/// iteration is skipped: it was cut off, and its failure lines are weighed elsewhere.
 void Collector::add_temporal(State state) {
   if (!findings_.temporal) return;
   const bool cut_off = state != State::hung && !findings_.failures.events.empty();

@@ -1,9 +1,9 @@
 // Which nodes and ranks are most likely at fault, and why.
 //
 // Place in the flow: failure events, silence, slowdown and hints in; scored nodes and ranks out,
-// most suspect first. Pure. A node's score adds what singles it out: causes that few others have,
-// being first, silence while others complain, being behind, being accused, its own phase times.
-// Consequences never put a node above one with a cause.
+// most suspect first. Pure. A node's score is the sum of its evidence: causes that few other nodes
+// have, being first, silence while others complain, lagging iterations, accusations by others, its
+// own phase times. Consequences never put a node above one with a cause.
 #pragma once
 
 #include <vector>

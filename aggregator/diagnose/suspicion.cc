@@ -16,7 +16,7 @@ std::vector<double> confidences(const std::vector<Suspicion>& nodes) {
   constexpr double kSharpness = 2.5;
   double most = 0;
   for (const Suspicion& node : nodes) most = std::max(most, node.score);
-  double sum = 0.4;  // nobody of these
+  double sum = 0.4;  // weight of "none of these"
   std::vector<double> weights;
   for (const Suspicion& node : nodes) {
     weights.push_back(node.score <= 0 ? 0.0 : std::exp(kSharpness * (node.score - most)));
@@ -27,8 +27,8 @@ std::vector<double> confidences(const std::vector<Suspicion>& nodes) {
   return weights;
 }
 
-/// What a launcher says (an exit code, a killed process) is about a rank of its node: the one that
-/// is suspicious anyway.
+/// Evidence from a launcher (an exit code, a killed process) concerns a rank of its node: the most
+/// suspicious one.
 void pass_on_launchers(const job::JobView& view, std::vector<Suspicion>& ranks) {
   for (const job::NodeView& node : view.nodes) {
     std::optional<std::uint32_t> best;

@@ -32,8 +32,8 @@ struct Suspects {
   std::vector<std::uint32_t> node_order, rank_order;  ///< best first, score > 0 only
 };
 
-/// From scores of ranks to nodes: what a launcher said is passed on to a rank of its node, a node
-/// is as suspect as its most suspect rank, and node_confidence is P(node is faulty).
+/// Derives nodes from the scores of ranks: evidence from a launcher passes to a rank of its node, a
+/// node is as suspect as its most suspect rank, and node_confidence is P(node is faulty).
 Suspects order_suspects(const job::JobView& view, Suspects suspects);
 
 }  // namespace l4::diagnose

@@ -35,7 +35,7 @@ std::optional<Millis> waited_for(const Findings& findings) {
   return longest;
 }
 
-/// Time that passed between the last progress and the first, and the last, sign of failure.
+/// Time from the last progress to the first and to the last sign of failure.
 struct Delay {
   std::optional<Millis> first, last;
 };
@@ -52,8 +52,8 @@ Delay delay_of(const Findings& findings) {
   return delay;
 }
 
-/// Longest pause between two signs of the failure: the first spoke, and the others only when their
-/// own wait was over.
+/// Longest pause between two signs of the failure: after the first sign the other ranks printed
+/// only when their own wait was over.
 Millis longest_pause(const Findings& findings) {
   Millis longest{0};
   std::optional<TimeMs> before;
@@ -114,8 +114,8 @@ bool has_finished(const VerdictInput& input) {
   return (launcher || said > 0) && !input.findings.failures.fatal;
 }
 
-/// All that is known is that ranks waited for others until their time was over. Such a timeout
-/// takes the process down, whoever was waited for.
+/// The only evidence is that ranks waited for others until a timeout. Such a timeout ends the
+/// waiting process, whichever rank it waited for.
 bool ended_in_wait(const Findings& findings) {
   if (has_cause(findings)) return false;
   for (const FailureEvent& failure : findings.failures.events) {  // by first time
@@ -126,7 +126,7 @@ bool ended_in_wait(const Findings& findings) {
   return false;
 }
 
-/// Somebody says that a process ended or cannot go on, and nobody made progress afterwards.
+/// Some line says that a process ended or cannot go on, and no progress followed.
 bool has_failed(const Findings& findings) {
   if (findings.failures.events.empty()) return false;
   if (findings.failures.fatal) return true;
@@ -137,7 +137,8 @@ bool has_failed(const Findings& findings) {
   return failure && (findings.silence.overdue || ended_in_wait(findings));
 }
 
-/// A launcher speaks in all attempts: what it said before the ranks of this one did is of another.
+/// A launcher's stream belongs to all attempts: its lines before the first line of this attempt's
+/// ranks belong to another one.
 bool is_of_attempt(const job::JobView& view, const job::Occurrence& occurrence) {
   if (view.attempt == 0) return true;
   std::optional<TimeMs> begin;
@@ -146,8 +147,7 @@ bool is_of_attempt(const job::JobView& view, const job::Occurrence& occurrence) 
   return begin && occurrence.time && *occurrence.time >= *begin;
 }
 
-/// One rank cannot go on, and another says that a peer is gone: a process may take seconds to
-/// leave.
+/// One rank cannot go on and another reports a lost peer. Its process may take seconds to exit.
 bool took_others_along(const Findings& findings) {
   std::set<std::uint32_t> causes, echoes;
   for (const FailureEvent& failure : findings.failures.events) {
@@ -165,9 +165,9 @@ bool took_others_along(const Findings& findings) {
   });
 }
 
-/// Live, lines alone may be wrong: healthy jobs print tracebacks. So somebody must have left, or
-/// the launcher must say so, or nothing must move any more; where all processes live, others must
-/// say that it failed, too.
+/// Healthy jobs print tracebacks, so lines alone do not prove a live crash. A live crash needs one
+/// of: a process exit, a launcher's message, or no progress. If all processes are alive, peers must
+/// also report the failure.
 bool is_sure(const Findings& findings) {
   constexpr Millis kStill{3000};
   if (findings.live == nullptr || findings.silence.overdue) return true;
@@ -192,11 +192,11 @@ Verdict make(State state, double confidence) {
   return verdict;
 }
 
-/// Training had begun: iterations were completed, or, where none is printed, there were several
-/// signs of progress, or the stage had lasted.
+/// Training had begun: iterations were completed, or, where none are printed, several signs of
+/// progress were seen or the training stage had lasted.
 bool has_trained(const VerdictInput& input) {
   constexpr Millis kLasting{60'000};
-  constexpr std::size_t kSignsMin = 3;  // one may tell that the first iteration begins
+  constexpr std::size_t kSignsMin = 3;  // one sign may belong to the begin of the first iteration
   const job::JobClock& clock = input.findings.clock;
   if (clock.has_iterations() && (!clock.counted || clock.ticks.size() >= kSignsMin)) return true;
   const auto& failed = input.findings.failures.first_failure;
@@ -227,23 +227,23 @@ Verdict decide_quiet(const VerdictInput& input) {
   if (findings.slowdown.found && !findings.silence.overdue)
     return make(State::slow, findings.slowdown.by_symptoms ? 0.6 : 0.8);
   if (findings.silence.overdue) {
-    // Nobody is left to hang, and nobody said how it ended.
+    // No process is left to hang, and no line says how the job ended.
     if (findings.processes.all_left) return make(State::unknown, 0.5);
     if (!input.lost_nodes.empty()) return make(State::node_lost, 0.6);
-    // Suspected only: for information, less likely than not.
+    // Only suspected: reported for information, less likely than not.
     const double sure = findings.live != nullptr && !findings.live->confirmed ? 0.45 : 0.8;
     return make(findings.clock.has_iterations() ? State::hung : State::launch_failed, sure);
   }
   if (!findings.clock.has_iterations() && findings.view.lines < 20)
     return make(State::unknown, 0.3);
   if (!input.silence_known) {
-    // The logs end and nothing says when that was: running or stopped cannot be told apart.
+    // The logs end at an unknown time, so a running job cannot be told from a stopped one.
     return findings.clock.has_iterations() ? make(State::unknown, 0.5) : make(State::unknown, 0.3);
   }
   return make(State::healthy, 0.8);
 }
 
-/// Nodes that another one says are lost, and that say nothing themselves.
+/// Nodes that another node reports as lost and that print nothing themselves.
 std::vector<std::uint32_t> named_as_lost(const Findings& findings,
                                          const std::vector<bool>& complained) {
   std::vector<std::uint32_t> lost;

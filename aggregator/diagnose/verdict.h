@@ -16,8 +16,8 @@ namespace l4::diagnose {
 struct VerdictInput {
   const Findings& findings;
   std::vector<std::uint32_t> lost_nodes;  ///< JobView::nodes that stopped without a word
-  bool silence_known = false;             ///< as_of is later than the newest line by its own right
-  bool lost_known = false;                ///< those nodes' agents are lost, too
+  bool silence_known = false;  ///< as_of does not come from the newest line, so it shows silence
+  bool lost_known = false;     ///< those nodes' agents are lost, too
 };
 
 /// The state is one of a failure, or of a job that has become slow.

@@ -9,7 +9,7 @@ bool is_rank(const Stream& stream) {
   return stream.source.kind == wire::SourceKind::rank;
 }
 
-/// What the kernel says of one of the job's processes.
+/// A kernel message about one of the job's processes.
 bool is_about_rank(const Stream& stream) {
   return stream.source.kind == wire::SourceKind::kernel && stream.source.rank;
 }
@@ -78,12 +78,12 @@ const Attempts::File& Attempts::file_of(const AgentSlice& agent, const Stream& s
   return files_.at({agent.name, stream.source.path});
 }
 
-/// Files with fewer runs may have said something before the first that is kept; nobody asks for it.
+/// Files with fewer runs may hold lines from before the first kept run; those are not used.
 std::size_t Attempts::first_kept(const PathAttempt& attempt) {
   return attempt.begins.size() - std::min<std::size_t>(attempt.begins.size(), kRunsKept);
 }
 
-std::size_t Attempts::let_go() const {
+std::size_t Attempts::dropped() const {
   std::size_t runs = 0;
   for (const auto& [number, attempt] : attempts_) runs += first_kept(attempt);
   return runs;
@@ -97,7 +97,7 @@ std::vector<std::int32_t> Attempts::numbers() const {
   return all;
 }
 
-/// Where files hold several runs, a start that no file is named after is one of these.
+/// Where files hold several runs, a start that no file is named after is one of these runs.
 std::int32_t Attempts::start_of(const Stream& stream) const {
   const wire::SourceDefinition& source = stream.source;
   if (!is_rank(stream)) return source.attempt;
@@ -111,7 +111,7 @@ std::int32_t Attempts::of(const std::string& node, const wire::ProcessFact& fact
   return found == attempts_.end() ? number : found->second.first;
 }
 
-/// The newest attempt that had begun.
+/// The newest attempt that had begun by then.
 std::optional<std::int32_t> Attempts::begun_by(TimeMs time) const {
   std::optional<std::int32_t> number;
   for (const auto& [path, attempt] : attempts_)
@@ -127,9 +127,11 @@ std::optional<std::int32_t> Attempts::of(const AgentSlice& agent, const Stream& 
   const File& file = file_of(agent, stream);
   const bool one_run = found == attempts_.end() || found->second.begins.size() == 1;
   if (!is_rank(stream) && (one_run || !file.counts)) return std::nullopt;
-  const PathAttempt& attempt = found->second;  // known: it is a rank's, or has several runs
+  const PathAttempt& attempt =
+      found->second;  // known: the stream is a rank's or its file has several runs
   const auto all = static_cast<std::uint32_t>(attempt.begins.size());
-  std::uint32_t run = all - file.runs + stream.source.run;  // without times: the last is the last
+  std::uint32_t run =
+      all - file.runs + stream.source.run;  // without times the last runs of both are the same
   const bool timed =
       stream.end && 4 * (stream.last_line - stream.timed_last_line) <= stream.last_line;
   if (file.runs < all && timed)

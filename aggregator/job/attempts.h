@@ -2,12 +2,12 @@
 // put together over all nodes (starts.h), and within one the runs that its files hold one after
 // another.
 //
-// Place in the flow: aggregator/job/view.h asks which streams belong to the attempt it shows; who
-// wants a verdict asks for all numbers. An attempt of one run keeps the number of its path; further
-// runs count on from there. A file with fewer runs than others is placed by time: it belongs to the
-// newest run that had begun when it last spoke; to the newest of all if its last quarter carries no
-// time. What the kernel says of a rank has no attempt of its own, and is placed by time, too. Pure;
-// built from a JobState, which must outlive it.
+// Place in the flow: aggregator/job/view.h asks which streams belong to the attempt that it shows;
+// diagnose asks for all numbers. An attempt of one run keeps the number of its path; further runs
+// count on from there. A file with fewer runs than others is placed by time: it belongs to the
+// newest run that had begun when its last line was printed, or to the newest of all if its last
+// quarter carries no time. Kernel messages about a rank name no attempt and are placed by time,
+// too. Pure; built from a JobState, which must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace l4::job {
 
 class Attempts {
  public:
-  /// A stream, and whose it is.
+  /// A stream and its agent.
   struct Speaker {
     const AgentSlice* agent;
     const Stream* stream;
@@ -35,26 +35,27 @@ class Attempts {
 
   const JobState& state() const { return *state_; }
 
-  /// Of those that are kept; ascending; at least {0}.
+  /// Numbers of the attempts that are kept, ascending; at least {0}.
   std::vector<std::int32_t> numbers() const;
-  /// Runs before them that the job let go.
-  std::size_t let_go() const;
+  /// Earlier runs that the job has dropped.
+  std::size_t dropped() const;
 
-  /// The attempt of a stream; none for a launcher's that speaks in all of them.
+  /// The attempt of a stream; none for a launcher's stream, which belongs to all of them.
   std::optional<std::int32_t> of(const AgentSlice& agent, const Stream& stream) const;
-  /// The attempt of a rank's process, by its start; not by the runs of files.
+  /// The attempt of a rank's process, from its start alone; the runs of files are not used.
   std::int32_t of(const std::string& node, const wire::ProcessFact& fact) const;
-  /// Who speaks in an attempt, by agent and source; those that speak in all of them, too.
+  /// Streams of an attempt, by agent and source, with those that belong to all attempts.
   std::vector<Speaker> speakers(std::int32_t number) const;
 
-  /// The attempt goes on in the files of the one before, which is over: nobody restarted that one.
+  /// The attempt is a new run of the job in the files of an earlier run that is over: no restart of
+  /// that run.
   bool is_rerun(std::int32_t number) const;
 
  private:
   struct File {
     std::uint32_t runs = 0;
     bool has_ranks = false;
-    bool counts = false;  ///< its runs are attempts: it holds ranks, or nobody's file does
+    bool counts = false;  ///< its runs are attempts: it holds ranks, or no file does
   };
   struct PathAttempt {
     std::int32_t first = 0;                        ///< number of its first run
@@ -71,7 +72,7 @@ class Attempts {
 
   const JobState* state_;
   Starts starts_;
-  std::set<std::int32_t> told_;  ///< attempts that are so numbered by an agent or a path
+  std::set<std::int32_t> told_;  ///< numbers that an agent or a path gave
   std::set<std::int32_t> with_runs_;
   std::map<std::pair<std::string, std::string>, File> files_;  // by agent and path
   std::map<std::int32_t, PathAttempt> attempts_;               // by the number in the path

@@ -24,7 +24,7 @@ struct TickDraft {
   std::uint32_t streams = 0;
 };
 
-/// All timers of an iteration added up: what stands in for times where none are printed.
+/// Sum of the timers of an iteration; it replaces times where none are printed.
 double timed_ms(const IterationRecord& record) {
   double sum = 0;
   for (const wire::TimerTotal& timer : record.timers) sum += timer.sum_ms;
@@ -51,13 +51,13 @@ std::int64_t stride_of(const Stream& stream) {
   return best;
 }
 
-/// Neighbouring numbers of a stream, and how many of them it printed in turns.
+/// Pairs of neighbouring numbers of a stream, and how many of them alternate in print.
 struct Turns {
   std::size_t pairs = 0, mixed = 0;
 };
 
-/// A number that comes again after the next one was there takes most of the next one's time.
-/// (Ranks that share a file differ by less.)
+/// A number that is printed again after the next number began overlaps most of that one's time.
+/// (Ranks that share a file overlap less.)
 bool is_mixed(const IterationRecord& before, const IterationRecord& next) {
   if (!before.end || !next.begin || !next.end) return false;
   return 2 * (*before.end - *next.begin) > *next.end - *next.begin;
@@ -90,8 +90,8 @@ void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts, Tu
   }
 }
 
-/// `counted`: which streams the ticks are of. Where their numbers do not grow with time, none is
-/// dense: a rank that is behind is not.
+/// `counted`: which streams the ticks come from. Where their numbers do not grow with time, no rank
+/// is dense, since being behind means nothing there.
 void find_dense_ranks(const JobView& view, bool counted, JobClock& clock) {
   std::vector<std::int64_t> stride_of_rank(view.ranks.size(), 0);
   std::int64_t finest = 0;
@@ -120,9 +120,9 @@ void find_incomplete(const JobView& view, JobClock& clock) {
   clock.first_incomplete = Iteration{(least ? *least : clock.completed_by_any->value()) + 1};
 }
 
-/// Times between neighbouring ticks; where they carry no time, how long each iteration took. Where
-/// numbers do not grow with time the largest one may lie between two runs: then the median counts.
-/// The largest one may have passed over numbers that nobody printed, but not over many.
+/// Times between neighbouring ticks; where ticks carry no time, the duration of each iteration.
+/// Where numbers do not grow with time the largest one may lie between two runs: then the median
+/// counts. The largest gap may skip numbers that no rank printed, but only a few.
 void find_gaps(JobClock& clock) {
   constexpr std::int64_t kPassedOverMax = 16;
   std::vector<double> gaps;
@@ -153,9 +153,9 @@ double pace_by_file_times(const JobView& view, const JobClock& clock) {
   return std::max(0.0, span / static_cast<double>(clock.ticks.size()));
 }
 
-/// Where iteration lines carry no time, a file that ends among them stopped growing with them:
-/// nothing stands behind the last one that was not there before. The earliest such file counts,
-/// since ends that are noise of a failure may have been noise before it.
+/// Where iteration lines carry no time, a file that ends among iteration lines stopped growing when
+/// progress ended: behind its last iteration stand only lines that it printed before. The earliest
+/// such file counts, since lines that a failure repeats may also have been noise before it.
 std::optional<TimeMs> progress_by_file_time(const JobView& view) {
   std::vector<bool> ordinary(view.streams.size(), true);
   for (const EventView& event : view.events)
@@ -176,7 +176,7 @@ std::optional<TimeMs> progress_by_file_time(const JobView& view) {
   return exact ? exact : earliest;
 }
 
-/// How many of `count` events between first and last came until `time`, if they came evenly.
+/// How many of `count` events between first and last came before `time`, if they are spread evenly.
 double until(TimeMs time, TimeMs first, TimeMs last, std::uint64_t count) {
   const auto all = static_cast<double>(count);
   if (last <= time) return all;
@@ -184,8 +184,8 @@ double until(TimeMs time, TimeMs first, TimeMs last, std::uint64_t count) {
          static_cast<double>((last - first).count());
 }
 
-/// Lines that came with the iterations since early on (at least once in five) prove progress as
-/// well as they do. What came more rarely may come by the clock, whatever the job does.
+/// Lines that accompanied the iterations from early on (at least one in five) prove progress as
+/// well as iterations do. Rarer lines may be printed by a timer, whatever the job does.
 std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clock) {
   constexpr std::size_t kTimesMin = 3;
   if (!clock.first_progress || !clock.last_progress) return std::nullopt;
@@ -233,8 +233,8 @@ bool are_coarse(const std::vector<ClockTick>& ticks) {
   return zero * 3 >= ticks.size() || (whole * 20 >= timed * 19 && zero * 20 >= ticks.size());
 }
 
-/// Timers tell better where they cover most of the time. False if they do not.
-bool take_timers(std::vector<ClockTick>& ticks, const std::vector<double>& timed) {
+/// Durations from timers, which are better where they cover most of the time; false if they do not.
+bool use_timers(std::vector<ClockTick>& ticks, const std::vector<double>& timed) {
   constexpr double kMost = 0.6, kAll = 1.2;
   double sum = 0, elapsed = 0;
   for (std::size_t i = 1; i < ticks.size(); ++i) {
@@ -249,11 +249,11 @@ bool take_timers(std::vector<ClockTick>& ticks, const std::vector<double>& timed
   return true;
 }
 
-/// Else each tick gets the average of the kSpan around it.
+/// Otherwise each tick gets the average duration of the kSpan ticks around it.
 void smooth_coarse_times(JobClock& clock, const std::vector<double>& timed) {
   constexpr std::size_t kSpan = 8;
   auto& ticks = clock.ticks;
-  if (ticks.size() < 3 * kSpan || !are_coarse(ticks) || take_timers(ticks, timed)) return;
+  if (ticks.size() < 3 * kSpan || !are_coarse(ticks) || use_timers(ticks, timed)) return;
   std::vector<double> smooth(ticks.size(), 0);
   for (std::size_t i = kSpan / 2; i + kSpan / 2 < ticks.size(); ++i) {
     const ClockTick& from = ticks[i - kSpan / 2];
@@ -280,7 +280,7 @@ JobClock clock_of(const JobView& view, bool counted) {
     by_timers.push_back(median_of(draft.timed));
     clock.ticks.push_back(
         {iteration, draft.first_done, draft.last_done, median_of(draft.durations), draft.streams});
-    // Only if its newest iterations carry times does the clock know when progress ended.
+    // The clock knows when progress ended only if its newest iterations carry times.
     clock.last_progress = draft.last_done ? draft.last_done : std::nullopt;
     if (draft.last_done) ++timed;
     if (draft.first_done && (!clock.first_progress || *draft.first_done < *clock.first_progress))
@@ -308,8 +308,8 @@ JobClock clock_of(const JobView& view, bool counted) {
   return clock;
 }
 
-/// Where hardly a number is printed, but other ranks give one sign of progress after the other, the
-/// signs tell whether the job goes on.
+/// Where few iterations are printed but other ranks keep giving signs of progress, the signs decide
+/// whether the job goes on.
 void heed_signs(const JobClock& signs, JobClock& clock) {
   constexpr std::size_t kSignsMin = 6;
   if (signs.ticks.size() < kSignsMin || !signs.last_progress || !signs.paced) return;

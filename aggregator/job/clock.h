@@ -1,7 +1,8 @@
-// The job clock: which iteration the job was in, when, and how long each took (design.md 3).
+// The job clock: which iteration the job was in, when, and how long each took (docs/DESIGN.md, "Job
+// clock").
 //
 // Place in the flow: computed from a JobView; hang, slow, crash and diagnosis read it. Most ranks
-// print no iteration line, so the clock is learned from whoever prints it. Pure, no state.
+// print no iteration line, so the clock follows the ranks that print one. Pure, no state.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +35,13 @@ struct JobClock {
   std::optional<TimeMs> first_progress;
   double gap_max_ms = 0;  ///< largest time between two ticks of the job
   double gap_median_ms = 0;
-  bool paced = true;  ///< the gaps above describe the job; else only that it ticks is known
+  bool paced = true;  ///< the gaps above describe the job; false: only that it progresses is known
 
-  bool counted = false;  ///< numbers are signs of progress counted here: not for people
+  bool counted = false;  ///< iterations are signs of progress, numbered here: not to be shown
 
   bool has_iterations() const { return completed_by_any.has_value(); }
-  /// Training is synchronous: whose newest iteration is more than kLagMax strides behind prints
-  /// none any more, or counts something else.
+  /// Training is synchronous, so a rank whose newest iteration is more than kLagMax strides behind
+  /// no longer prints iterations, or counts something else.
   bool is_far_behind(Iteration completed) const {
     return completed_by_any && completed_by_any->value() - completed.value() > kLagMax * stride;
   }

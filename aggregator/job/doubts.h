@@ -1,9 +1,10 @@
-// What the sources of a job say that cannot all be true, told to the user as warnings.
+// Contradictions between the sources of a job, as warnings for the user.
 //
-// Place in the flow: asked once, when everything has been read. A rank that the names of files put
-// on several nodes of one attempt, and a node whose clock differs: it completed the same iteration
-// at another time than most, by more than jobs drift apart. Nothing is corrected; the verdict goes
-// by nodes and by the order within each file, and the user knows what to doubt. Pure.
+// Place in the flow: asked once, when everything has been read. Two kinds: a rank that file names
+// put on several nodes of one attempt, and a node whose clock differs, because it completed the
+// same iterations at other times than most, by more than ranks drift apart. Nothing is corrected;
+// the verdict goes by nodes and by the order within each file, and the warning says what to doubt.
+// Pure.
 #pragma once
 
 #include <vector>

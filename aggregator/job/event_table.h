@@ -1,4 +1,4 @@
-// What one stream has seen of each template: counts, first and last time.
+// Counts and times of each template in one stream.
 //
 // Filled by Stream::apply(), read through aggregator/job/view.h. Flat: 30,000 ranks with a hundred
 // templates each are millions of entries, so an entry is 64 bytes, lies in one array and is found

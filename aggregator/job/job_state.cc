@@ -67,7 +67,7 @@ void JobState::note(std::vector<wire::Warning> warnings) {
                    std::make_move_iterator(warnings.end()));
 }
 
-/// A live agent covers the same file a thousand times over: one entry a file, whatever it reads.
+/// A live agent reports coverage of a file a thousand times, so each file has one entry.
 void JobState::cover(AgentSlice& agent, const wire::Coverage& coverage) {
   if (coverage.file.key == 0) return coverage_.push_back(coverage);
   const auto [at, created] = agent.files.try_emplace(coverage.file.key, coverage_.size());
@@ -76,7 +76,8 @@ void JobState::cover(AgentSlice& agent, const wire::Coverage& coverage) {
   const std::uint64_t read = whole.bytes.to - whole.bytes.from;
   const std::uint64_t lines = whole.lines, lost = whole.bytes_lost;
   whole = coverage;
-  whole.bytes.from -= std::min(read, whole.bytes.from);  // after a gap: as if it lay before
+  whole.bytes.from -=
+      std::min(read, whole.bytes.from);  // after a gap: moved up to the end of what was read
   whole.lines += lines;
   whole.bytes_lost += lost;
 }
@@ -88,7 +89,7 @@ void JobState::define(AgentSlice& agent, const wire::SourceDefinition& source) {
   if (const auto known = agent.streams.find(id); known != agent.streams.end()) {
     const wire::SourceDefinition before = std::exchange(known->second.source, source);
     if (before.path == source.path && before.run == source.run) return;
-    auto& runs = agent.runs[before.path];  // it is defined as another one
+    auto& runs = agent.runs[before.path];  // the source is redefined
     if (auto& ids = runs[before.run]; std::erase(ids, id) > 0 && ids.empty())
       runs.erase(before.run);
   }
@@ -96,17 +97,17 @@ void JobState::define(AgentSlice& agent, const wire::SourceDefinition& source) {
   const auto is_old = [&](std::uint32_t run) {
     return run < runs.rbegin()->first && runs.rbegin()->first - run >= kRunsKept;
   };
-  if (!runs.empty() && is_old(source.run)) return let_go(agent, {id});
+  if (!runs.empty() && is_old(source.run)) return drop(agent, {id});
   runs[source.run].push_back(id);
   sources_ += agent.streams.contains(id) ? 0 : 1;
   agent.streams[id].source = source;
   while (is_old(runs.begin()->first)) {
-    let_go(agent, runs.begin()->second);
+    drop(agent, runs.begin()->second);
     runs.erase(runs.begin());
   }
 }
 
-void JobState::let_go(AgentSlice& agent, const std::vector<std::uint32_t>& sources) {
+void JobState::drop(AgentSlice& agent, const std::vector<std::uint32_t>& sources) {
   for (const std::uint32_t id : sources) {
     const auto at = agent.streams.find(id);
     if (at == agent.streams.end()) continue;
@@ -128,12 +129,12 @@ Result<void> JobState::apply(const wire::Batch& batch) {
     if (definition.marks != 0) agent.marks[definition.id.value()] = definition.marks;
   }
   for (const wire::SourceDefinition& source : batch.sources) define(agent, source);
-  // Those of former attempts hear nothing any more; the new ones take of their share.
+  // Sources of former attempts get no more lines; new sources use their share.
   if (!batch.sources.empty())
     for (auto& [id, stream] : agent.streams)
       stream.keep_iterations(iterations_kept(), agent.sequences);
   for (const wire::ProcessFact& fact : batch.processes)
-    agent.processes.put(fact, limits_.processes);
+    agent.processes.apply(fact, limits_.processes);
   for (const wire::Coverage& coverage : batch.coverage) cover(agent, coverage);
   warnings_.insert(warnings_.end(), batch.warnings.begin(), batch.warnings.end());
   for (const wire::Segment& segment : batch.segments) {

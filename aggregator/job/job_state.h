@@ -20,14 +20,15 @@
 
 namespace l4::job {
 
-/// One agent's half of the state: its streams by SourceId and what only it can resolve.
+/// One agent's slice of the state: its streams by SourceId, and the names and ids that are local to
+/// the agent.
 struct AgentSlice {
   std::string name;
   std::uint32_t node_index = 0;  ///< key in the TemplateTable
   std::map<std::uint32_t, Stream> streams;
   /// Sources by path and run.
   std::map<std::string, std::map<std::uint32_t, std::vector<std::uint32_t>>> runs;
-  std::uint32_t sources_end = 0;                ///< an id below it was defined once
+  std::uint32_t sources_end = 0;                ///< every id below was defined at some time
   std::map<std::uint32_t, std::uint8_t> marks;  // by local template
   SequencePool sequences;
   std::vector<wire::TimerName> timers;         // by id
@@ -35,14 +36,15 @@ struct AgentSlice {
   ProcessTable processes;                      ///< live only
 };
 
-/// Of a file that holds several runs, so many of the newest are kept.
+/// How many of the newest runs of a file are kept.
 inline constexpr std::uint32_t kRunsKept = 32;
 
-/// What one agent's part of a job may cost. Beyond it the oldest goes first.
+/// Bounds of one agent's slice of a job. Beyond them the oldest is dropped first.
 struct Limits {
-  /// Of all sources of the job together: each keeps its share, and no less than kIterationsLeast.
+  /// Iterations of all sources of the job together: each source keeps its share, and at least
+  /// kIterationsLeast.
   std::size_t iterations = SIZE_MAX;
-  /// The same, but each may keep `iterations_enough` within the bound above.
+  /// A softer bound: within the one above each source may still keep `iterations_enough`.
   std::size_t iterations_soft = SIZE_MAX;
   std::size_t iterations_enough = Stream::kIterationsMax;
   std::size_t sequence_events = 4'000'000;  ///< in the sequences of all its iterations together
@@ -60,23 +62,23 @@ class JobState {
   /// before that stays, and the caller counts the rest as lost.
   Result<void> apply(const wire::Batch& batch);
 
-  /// Adds warnings of whoever looked for the input before any agent did.
+  /// Adds warnings from the search for input, which comes before any agent.
   void note(std::vector<wire::Warning> warnings);
 
   const std::string& id() const { return id_; }
   const std::map<std::string, AgentSlice>& agents() const { return agents_; }
-  /// What was read. Of a file with a key all of it is one, as long as what was read; its offset is
-  /// where its end is.
+  /// Byte ranges that were read. A file with a key has one entry, as long as all that was read of
+  /// it, and ending where reading ended.
   const std::vector<wire::Coverage>& coverage() const { return coverage_; }
   const std::vector<wire::Warning>& warnings() const { return warnings_; }
-  /// Templates that the agents let go, and lines that they grouped by half in a flood.
+  /// Templates that the agents dropped, and lines that they grouped by half of their words in a
+  /// flood.
   std::uint64_t forgotten() const { return forgotten_; }
   std::uint64_t lines_by_half() const { return lines_by_half_; }
   TemplateTable& templates() const { return templates_; }
   const TuplePool& tuples() const { return tuples_; }
 
-  /// All of it but the limits and the templates, which are saved beside it
-  /// (aggregator/job/saved_job.h).
+  /// Everything but the limits and the templates; the templates are saved beside it (saved_job.h).
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
@@ -85,7 +87,7 @@ class JobState {
   static void persist(Archive& archive, Self& self);
   AgentSlice& agent_of(const std::string& name);
   void define(AgentSlice& agent, const wire::SourceDefinition& source);
-  void let_go(AgentSlice& agent, const std::vector<std::uint32_t>& sources);
+  void drop(AgentSlice& agent, const std::vector<std::uint32_t>& sources);
   std::size_t iterations_kept() const;
   void cover(AgentSlice& agent, const wire::Coverage& coverage);
   void forget(AgentSlice& agent, const std::vector<LocalTemplateId>& ids);

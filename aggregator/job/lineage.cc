@@ -172,8 +172,7 @@ std::optional<LocalTemplateId> Lineage::called(const std::string& name, LocalTem
   return std::nullopt;
 }
 
-// Maps without an order are stored in the order of their keys, so that equal states are equal
-// bytes.
+// Unordered maps are stored in the order of their keys, so that equal states give equal bytes.
 template <class Archive, class State>
 void Lineage::persist_agent(Archive& archive, State& agent) {
   const auto value = [&](auto& one) { archive(one); };

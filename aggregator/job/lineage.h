@@ -1,12 +1,12 @@
 // What agents call their sources, templates and timers, from one start of an agent to the next.
 //
 // Flow: a live batch comes through here before JobState::apply. Local ids hold for one incarnation
-// of an agent; JobState knows agents by name alone. What a new incarnation names is found again by
-// what it is (a source by path, rank and run, a template by a skeleton, a timer by its name) and
-// gets the id it had, or one that was never used: counts go on, and nothing is mixed up. An agent
-// that was started again goes on in the newest run of a file and calls it 0. A definition that says
-// less than what is known is left out. The first incarnation keeps its ids. Memory: some 150 bytes
-// a template that an agent remembers. One thread; saved and loaded beside the job.
+// of an agent; JobState knows agents by name alone. A source of a new incarnation is recognised by
+// path, rank and run, a template by a skeleton, a timer by its name; it keeps the id that it had,
+// or gets one that was never used. So counts continue and ids are never mixed up. An agent that was
+// started again continues the newest run of a file and calls it 0. A definition that adds nothing
+// to what is known is dropped. The first incarnation keeps its ids. Memory: some 150 bytes a
+// template that an agent remembers. One thread; saved and loaded beside the job.
 #pragma once
 
 #include <cstdint>
@@ -23,26 +23,26 @@ namespace l4::job {
 
 class Lineage {
  public:
-  /// Rewrites the ids of a batch. A segment of a source that was never defined keeps an id that
-  /// nobody has; JobState says so.
+  /// Rewrites the ids of a batch. A segment of a source that was never defined gets an id that no
+  /// source has, and JobState refuses it.
   void translate(wire::Batch& batch);
-  /// The id by which the agent, as it runs now, calls a template; none if it never did.
+  /// The id that the agent's present incarnation uses for a template; none if it never defined it.
   std::optional<LocalTemplateId> called(const std::string& agent, LocalTemplateId id) const;
-  /// The job knows agents without this having seen them: offline batches, or none.
+  /// No batch came through here: the job is offline, or has none yet.
   bool empty() const { return agents_.empty(); }
 
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
  private:
-  /// A template under the id that JobState has.
+  /// A template, by its id in JobState.
   struct Known {
     std::vector<Skeleton> skeletons;  ///< the 8 smallest, ascending
     std::uint32_t generation = 0;     ///< as last told to the job
     std::uint32_t base = 0;           ///< generation 0 of the incarnation that uses it now
     bool used = false;                ///< by this incarnation
   };
-  /// Of a file.
+  /// Runs of a file.
   struct Runs {
     std::uint32_t newest = 0;
     std::uint32_t base = 0;  ///< what this incarnation calls run 0
@@ -64,7 +64,7 @@ class Lineage {
   static void begin(AgentNames& agent, std::uint64_t incarnation);
   static std::optional<std::uint32_t> find(const AgentNames& agent,
                                            const wire::TemplateDefinition& definition);
-  /// False: it says nothing that is not known.
+  /// False if the definition adds nothing to what is known.
   static bool define(AgentNames& agent, wire::TemplateDefinition& definition);
   static void define(AgentNames& agent, wire::SourceDefinition& source);
   static void define(AgentNames& agent, wire::TimerName& timer);

@@ -26,7 +26,7 @@ void put(std::vector<std::uint8_t>& out, T value) {
 }
 
 template <class T>
-T take(const std::uint8_t*& at) {
+T decode(const std::uint8_t*& at) {
   T value;
   std::memcpy(&value, at, sizeof(T));
   at += sizeof(T);
@@ -90,7 +90,7 @@ std::span<const std::uint8_t> PackedTimers::packed() const {
   const std::uint8_t* at = bytes_.get();
   constexpr std::size_t kTimerMax = 2 + 1 + sizeof(double) + sizeof(std::uint32_t) + sizeof(double);
   std::size_t size = sizeof(std::uint16_t);
-  for (auto left = take<std::uint16_t>(at); left > 0; --left)
+  for (auto left = decode<std::uint16_t>(at); left > 0; --left)
     size += size_of_timer({bytes_.get() + size, kTimerMax});
   return {bytes_.get(), size};
 }
@@ -101,7 +101,7 @@ bool PackedTimers::assign_packed(std::span<const std::uint8_t> packed) {
   if (packed.size() < sizeof(std::uint16_t)) return false;
   const std::uint8_t* at = packed.data();
   auto rest = packed.subspan(sizeof(std::uint16_t));
-  for (auto left = take<std::uint16_t>(at); left > 0; --left) {
+  for (auto left = decode<std::uint16_t>(at); left > 0; --left) {
     const std::size_t size = size_of_timer(rest);
     if (size == 0) return false;
     rest = rest.subspan(size);
@@ -115,7 +115,7 @@ bool PackedTimers::assign_packed(std::span<const std::uint8_t> packed) {
 PackedTimers::Iterator PackedTimers::begin() const {
   if (empty()) return {};
   const std::uint8_t* at = bytes_.get();
-  const auto count = take<std::uint16_t>(at);
+  const auto count = decode<std::uint16_t>(at);
   return {at, count};
 }
 
@@ -130,16 +130,16 @@ PackedTimers::Iterator& PackedTimers::Iterator::operator++() {
 }
 
 void PackedTimers::Iterator::read() {
-  total_.timer = take<std::uint16_t>(at_);
-  const auto form = take<std::uint8_t>(at_);
+  total_.timer = decode<std::uint16_t>(at_);
+  const auto form = decode<std::uint8_t>(at_);
   total_.sum_ms = (form & kPlain) != 0
-                      ? take<double>(at_)
-                      : static_cast<double>(take<std::uint32_t>(at_)) / kScales[form & kScale];
+                      ? decode<double>(at_)
+                      : static_cast<double>(decode<std::uint32_t>(at_)) / kScales[form & kScale];
   total_.count = 1;
   total_.max_ms = total_.sum_ms;
   if ((form & kSeveral) == 0) return;
-  total_.count = take<std::uint32_t>(at_);
-  total_.max_ms = take<double>(at_);
+  total_.count = decode<std::uint32_t>(at_);
+  total_.max_ms = decode<double>(at_);
 }
 
 }  // namespace l4::job

@@ -48,7 +48,7 @@ class PackedTimers {
 
   /// As they are kept; empty if there are none.
   std::span<const std::uint8_t> packed() const;
-  /// What packed() gave; false, and none, if it is something else.
+  /// Restores what packed() gave; false, and no timers, if the bytes have another form.
   bool assign_packed(std::span<const std::uint8_t> packed);
 
  private:

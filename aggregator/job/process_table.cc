@@ -12,7 +12,7 @@ namespace {
 
 using wire::ProcessFact;
 
-/// Smaller goes first.
+/// Evicted in ascending order.
 auto worth(const ProcessFact& fact) {
   const int part = fact.state == wire::ProcessState::gone ? 0
                    : fact.part == wire::Part::rank        ? 3
@@ -60,7 +60,7 @@ void persist_fact(Archive& archive, Fact& fact) {
 
 }  // namespace
 
-void ProcessTable::put(const ProcessFact& fact, std::size_t processes_max) {
+void ProcessTable::apply(const ProcessFact& fact, std::size_t processes_max) {
   const auto [at, created] = facts_.try_emplace({fact.boot_id, fact.pid, fact.started_boot}, fact);
   if (!created &&
       (at->second.state != wire::ProcessState::gone || fact.state == wire::ProcessState::gone))

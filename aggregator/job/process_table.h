@@ -1,9 +1,9 @@
-// The processes of one agent's part of a job: of each the newest that was said of it.
+// The processes that one agent reported for a job, each with its newest facts.
 //
-// Flow: JobState::apply puts facts here; aggregator/job/view.h says which one a rank is. A process
-// that is gone stays gone, so a batch that comes twice changes nothing. Bounded: of too many, those
-// that are gone go first, oldest first, then helpers, then whoever did not change for longest; each
-// is counted. Plain state, one thread.
+// Flow: JobState::apply puts facts here; aggregator/job/view.h assigns them to ranks. A process
+// that is gone stays gone, so a repeated batch changes nothing. Bounded: exited processes are
+// evicted first, oldest first, then helpers, then the process that has not changed for longest;
+// each eviction is counted. Plain state, one thread.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace l4::job {
 
 class ProcessTable {
  public:
-  void put(const wire::ProcessFact& fact, std::size_t processes_max);
+  void apply(const wire::ProcessFact& fact, std::size_t processes_max);
 
   std::size_t size() const { return facts_.size(); }
   std::uint64_t forgotten() const { return forgotten_; }

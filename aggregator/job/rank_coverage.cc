@@ -17,7 +17,7 @@ void each_rank(const JobState& state, Visit visit) {
       if (fact.part == wire::Part::rank) visit(agent, fact);
 }
 
-/// The numbers of the newest attempt of each agent, and of all; and when that one's first rank
+/// The newest attempt of each agent and of the job, and when the first rank of the job's newest
 /// began.
 struct Newest {
   std::map<const AgentSlice*, std::int32_t> here;
@@ -40,7 +40,7 @@ Newest newest_of(const JobState& state) {
   return newest;
 }
 
-/// What a larger world of the past has left is none of this one.
+/// Ranks left from an earlier, larger world do not belong to this one.
 void add_logs(const JobState& state, RankCoverage& coverage) {
   std::map<std::int32_t, std::set<Rank>> named;  // by the attempt of the path
   for (const auto& [name, agent] : state.agents())

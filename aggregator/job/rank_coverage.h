@@ -1,8 +1,8 @@
 // How many ranks of a job are known, and how many there should be.
 //
-// Of the newest attempt: from the processes that agents found behind the logs, and the logs that
-// name their rank. Agents number attempts for themselves, so a process counts if no other of its
-// agent is of a newer one, and it was not gone before the newest of all began. Pure.
+// Counts the newest attempt: the processes that agents found behind the logs, and the logs that
+// name their rank. Agents number attempts independently, so a process counts if its agent knows no
+// newer attempt and it was not gone before the newest attempt of all began. Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 namespace l4::job {
 
 struct RankCoverage {
-  std::set<Rank> ranks;                  ///< that somebody is known to be
-  std::optional<std::int32_t> expected;  ///< size of the world, as the processes say; the largest
+  std::set<Rank> ranks;                  ///< with a process or a log
+  std::optional<std::int32_t> expected;  ///< largest world size that a process has
 
   std::size_t mapped() const { return ranks.size(); }
   bool is_short() const { return expected && mapped() < static_cast<std::size_t>(*expected); }

@@ -15,14 +15,14 @@ namespace {
 /// Node, and rank or local rank.
 using Place = std::tuple<std::string_view, bool, std::int32_t>;
 
-/// Of the processes of one place.
+/// Chooses among the processes of one node and rank.
 struct Best {
   const wire::ProcessFact* of_attempt = nullptr;
   const wire::ProcessFact* newest = nullptr;
 };
 
-void take(const wire::ProcessFact*& best, const wire::ProcessFact& fact) {
-  // Within one boot the kernel's own count tells more surely than a clock that may be set.
+void keep_newest(const wire::ProcessFact*& best, const wire::ProcessFact& fact) {
+  // Within one boot the kernel's monotonic count is surer than a clock that may be set.
   const auto later = [](const wire::ProcessFact& a, const wire::ProcessFact& b) {
     return a.boot_id == b.boot_id ? a.started_boot > b.started_boot : a.started > b.started;
   };
@@ -39,8 +39,8 @@ void add_processes(JobView& view, const Attempts& attempts) {
       const std::string& node = fact.node.empty() ? name : fact.node;
       Best& best =
           places[{node, fact.rank.has_value(), fact.rank ? fact.rank->value() : *fact.local_rank}];
-      take(best.newest, fact);
-      if (attempts.of(node, fact) == view.attempt) take(best.of_attempt, fact);
+      keep_newest(best.newest, fact);
+      if (attempts.of(node, fact) == view.attempt) keep_newest(best.of_attempt, fact);
     }
   }
   if (places.empty()) return;

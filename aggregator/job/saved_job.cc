@@ -8,8 +8,8 @@ namespace l4::job {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x31424f4a344cULL;  // "L4JOB1"
-/// Counts up with every change of what follows; an older aggregator's bytes are then read again
-/// from the journal, or by the agents.
+/// Incremented with every change of the stored form; a job of another version is rebuilt from the
+/// journal, or by its agents.
 constexpr std::uint64_t kVersion = 6;
 
 }  // namespace

@@ -3,9 +3,9 @@
 // Flow: the thread that owns a job saves it between two batches; aggregator/store keeps the bytes
 // with a checksum and the journal position they stand for; after a restart the owner loads them and
 // applies the batches that came later. A loaded job goes on as the saved one would: same reports,
-// same ids. Size and time follow what the state holds, not what was ever read: about 5 bytes an
-// iteration of a stream and 15 an event. Bytes of another version or with a broken form are
-// refused; against flipped bits the store's checksum stands. No state.
+// same ids. Size and time follow what the state holds, not the input: about 5 bytes an iteration of
+// a stream and 15 an event. Bytes of another version or of a broken form are refused; the store's
+// checksum finds flipped bits. No state.
 #pragma once
 
 #include "aggregator/job/job_state.h"
@@ -18,7 +18,7 @@ namespace l4::job {
 void save_job(const JobState& state, ByteWriter& out);
 
 /// Fills a new `state`, which has the id it was saved with, and its table. After an error both are
-/// unspecified and only good for being thrown away.
+/// unspecified and must be discarded.
 Result<void> load_job(std::span<const std::byte> bytes, JobState& state);
 
 }  // namespace l4::job

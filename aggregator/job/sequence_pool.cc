@@ -7,8 +7,7 @@
 namespace l4::job {
 namespace {
 
-/// Of a long sequence its beginning, its end and some of what is between: whoever looks it up
-/// compares the rest.
+/// Hashes the beginning, the end and samples of a long sequence; the look-up compares the rest.
 std::uint64_t hash_of_sequence(const Sequence& sequence) {
   constexpr std::size_t kWhole = 32;
   const std::size_t size = sequence.size();
@@ -43,13 +42,13 @@ void SequencePool::release(SequenceId id) {
   if (sequences_.release(id.value())) elements_ -= size;
 }
 
-/// The sequence of an iteration under way is nobody else's: it grows where it is.
+/// The sequence of an iteration under way has no other owner, so it grows in place.
 SequenceId SequencePool::append(SequenceId head, std::span<const wire::Run> tail) {
   if (tail.empty()) return head;
   joined_.clear();
   if (head != SequenceId{0}) {
     const std::size_t size = at(head).size();
-    if (sequences_.take(head.value(), joined_)) elements_ -= size;
+    if (sequences_.extract(head.value(), joined_)) elements_ -= size;
   }
   for (const wire::Run& run : tail) {
     if (!joined_.empty() && joined_.back() == run.id.value()) continue;

@@ -1,9 +1,9 @@
 // Run-collapsed event sequences of one agent, each stored once.
 //
-// Most iterations of a rank say the same: a hash answers, and a (rank, iteration) costs four
-// bytes. Ids are dense and 0 is the empty sequence; whoever keeps an id holds a reference, and a
-// sequence without one gives its room away. A sequence of more than kLengthMax events keeps its
-// first and last half. One thread.
+// Most iterations of a rank have the same sequence, which is found by its hash; so an iteration of
+// a rank costs four bytes. Ids are dense and 0 is the empty sequence; an owner of an id holds a
+// reference, and a sequence without references is freed. A sequence of more than kLengthMax events
+// keeps its first and last half. One thread.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ class SequencePool {
 
   SequencePool();
 
-  /// Takes the caller's reference to `head` and gives one to `head` followed by `tail`, collapsed
-  /// where they meet.
+  /// Releases the caller's reference to `head` and returns one to `head` followed by `tail`,
+  /// collapsed where they meet.
   SequenceId append(SequenceId head, std::span<const wire::Run> tail);
   void release(SequenceId id);
 

@@ -1,9 +1,9 @@
-// Values of which many are equal, each stored once and counted: what the pools of sequences and of
-// parameter tuples are made of.
+// Pool of values that are often equal, each stored once with a count of references: the base of the
+// pools of sequences and of parameter tuples.
 //
-// Ids are dense from 0. Whoever keeps an id holds a reference; a value without any gives its room
-// and its id away. The caller brings the hash; equal hashes of different values are told apart. One
-// thread.
+// Ids are dense from 0. An owner of an id holds a reference; a value without references is freed,
+// and its id is used again. The caller brings the hash; equal hashes of different values are told
+// apart. One thread.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class SharedPool {
     return {id, true};
   }
 
-  /// True if nobody refers to it any more: the value is gone.
+  /// True if that was the last reference: the value is gone.
   bool release(std::uint32_t id) {
     Entry& entry = entries_[id];
     if (--entry.references > 0) return false;
@@ -53,9 +53,9 @@ class SharedPool {
     return true;
   }
 
-  /// Takes the caller's reference and puts the value into `out`. True if nobody else refers to it
-  /// and it was moved there.
-  bool take(std::uint32_t id, Value& out) {
+  /// Releases the caller's reference and gives the value in `out`: moved, and true, if that was the
+  /// last reference, else copied.
+  bool extract(std::uint32_t id, Value& out) {
     Entry& entry = entries_[id];
     if (entry.references > 1) {
       out = entry.value;
@@ -66,7 +66,7 @@ class SharedPool {
   }
 
   const Value& at(std::uint32_t id) const { return entries_[id].value; }
-  /// Values that somebody refers to.
+  /// Values with references.
   std::size_t size() const { return entries_.size() - free_.size(); }
   /// Ids are below this.
   std::size_t ids() const { return entries_.size(); }

@@ -8,7 +8,7 @@
 namespace l4::job {
 namespace {
 
-/// The processes of one start do not begin at once; and clocks of nodes differ.
+/// Processes of one start begin within this time; clocks of nodes differ, too.
 constexpr Millis kTogether{30'000}, kClocks{2'000}, kSilent{10'000};
 
 struct Start {
@@ -20,7 +20,7 @@ struct Start {
   std::optional<TimeMs> left, heard;
 };
 
-/// A rank that begins anew after it was over elsewhere is in its next attempt.
+/// A rank that starts on another node after its process ended is in the next attempt.
 void follow_ranks(std::vector<Start>& starts) {
   std::ranges::sort(starts, {}, [](const Start& start) {
     return std::tuple(start.rank, start.began, start.attempt);
@@ -36,7 +36,8 @@ void follow_ranks(std::vector<Start>& starts) {
   }
 }
 
-/// Who began with those of an attempt that its own node does not know is in that one.
+/// A rank that starts together with ranks of attempt N belongs to N even if its own node has not
+/// counted N yet.
 void join_others(std::vector<Start>& starts) {
   std::map<std::int32_t, TimeMs> begins;
   std::set<std::pair<std::string, std::int32_t>> known;

@@ -1,11 +1,12 @@
 // Which attempt a start of a rank's process is, counted over all nodes together.
 //
 // Flow: job::Attempts asks for each rank's stream and process. Agents number the starts that they
-// met on their own node: one that a rank was moved to counts from 0. So where a rank begins anew on
-// another node after its process there is over, that is the next attempt; and who began with those
-// of an attempt that its own node does not know takes part in it. Of a node that was lost nobody
-// says that its processes have ended: that it was silent by then will do. Live only; without
-// processes every start is what its agent says. Pure; built from a JobState, keeps nothing of it.
+// saw on their own node, so a node to which a rank is moved counts from 0. Where a rank begins on
+// another node after its earlier process is over, that start is the next attempt. A rank that
+// starts together with ranks of attempt N belongs to N even if its own node has not counted N yet.
+// A lost node never reports the exit of its processes, so silence at that time counts as their end.
+// Live only; without processes an agent's own number holds. Pure; built from a JobState, keeps
+// nothing of it.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,11 @@ class Starts {
  public:
   explicit Starts(const JobState& state);
 
-  /// Attempt of what a rank of a node did in the attempt of its node's own count.
+  /// The job's attempt for a rank of a node, given the attempt that the node counts.
   std::int32_t of(const std::string& node, std::optional<Rank> rank, std::int32_t attempt) const;
 
  private:
-  /// Node, rank, the node's own count: the attempt, where it is another one.
+  /// By node, rank and the node's own count: the job's attempt, where it differs.
   std::map<std::tuple<std::string, Rank, std::int32_t>, std::int32_t> moved_;
 };
 

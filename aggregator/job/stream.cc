@@ -15,7 +15,7 @@ void widen(Time& begin, Time& end, const wire::Segment& segment) {
   if (segment.end && (!end || *segment.end > *end)) end = segment.end;
 }
 
-/// Timers that the iteration does not have yet.
+/// Adds the timers that the iteration does not have yet.
 void add_timers(PackedTimers& timers, const std::vector<wire::TimerTotal>& more) {
   std::vector<wire::TimerTotal> all;
   for (const wire::TimerTotal& timer : timers) all.push_back(timer);
@@ -34,7 +34,8 @@ enum IterationFlag : std::uint8_t {
   kJump = 32  ///< not the number after the one before
 };
 
-/// What is stored of an iteration only where it differs from what the one before leads to expect.
+/// Number and sequence that follow from the iteration before; they are stored only where they
+/// differ.
 struct Expected {
   std::int64_t number = 0;
   SequenceId sequence{0};
@@ -142,7 +143,7 @@ void Stream::apply_events(const wire::Segment& segment) {
     }
     stats.count += event.count;
     stats.last_line = std::max(stats.last_line, segment.lines.last);
-    // At least then: a segment may go on long after the last of these, unless it ends with one.
+    // A lower bound: a segment may go on long after its last event, unless an event ends it.
     const bool is_last = ends_known && segment.order.back().id == event.id;
     const auto newest = is_last            ? segment.end
                         : event.first_time ? event.first_time
@@ -248,7 +249,7 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
   IterationRecord& record = iteration(*segment.iteration);
   record.sequence = sequences.append(record.sequence, segment.order);
   const bool completed = segment.boundary == wire::Boundary::completed;
-  // What is said after its end does not put it off: numbers that come again, and a tail whose
+  // Later lines do not move the end of a completed iteration: repeated numbers, or a tail whose
   // number is only expected.
   if (completed || !record.completed) widen(record.begin, record.end, segment);
   if (!segment.timers.empty()) add_timers(record.timers, segment.timers);

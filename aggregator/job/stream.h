@@ -1,4 +1,4 @@
-// What the aggregator keeps of one source: counts, times, stages, iterations.
+// State of one source: counts, times, stages, iterations.
 //
 // Place in the flow: wire::Segment -> here; detectors read it through aggregator/job/view.h. Plain
 // state owned by JobState, one thread. Bounds: iterations past kIterationsMax, or what JobState
@@ -57,7 +57,8 @@ struct Stream {
   EventTable events;                   // by local template
   std::vector<TupleCount> parameters;  // by local template, then in order of appearance
   Iterations iterations;
-  std::vector<StageChange> stages;  ///< of older ones each stage once: from its first to its last
+  std::vector<StageChange>
+      stages;  ///< older changes are folded: one entry a stage, from its first to its last
   std::optional<Iteration> last_completed, last_started;
   std::optional<TimeMs> last_completed_time;
   std::optional<TimeMs> begin, end;  ///< event times
@@ -72,18 +73,18 @@ struct Stream {
 
   void apply(const wire::Segment& segment, SequencePool& sequences, TuplePool& tuples,
              std::size_t iterations_kept = kIterationsMax);
-  /// The newest of them.
+  /// Keeps the newest `most` iterations.
   void keep_iterations(std::size_t most, SequencePool& sequences);
 
-  /// Lets go of what is known of these templates, ascending; their lines stay counted.
+  /// Drops all that is known of these templates (ascending); their lines stay counted.
   void forget(const std::vector<std::uint32_t>& locals, TuplePool& tuples);
-  /// Makes way for printed iterations where until now only signs of progress were counted.
+  /// Drops counted signs of progress when printed iterations appear.
   void forget_iterations(SequencePool& sequences);
   void forget_parameters(TuplePool& tuples);
-  /// Lets go of the older half of the sequences; the iterations stay.
+  /// Drops the older half of the sequences; the iterations stay.
   void forget_old_sequences(SequencePool& sequences);
 
-  /// Ids of sequences and tuples are those of the pools, which are saved beside it.
+  /// Ids of sequences and tuples refer to the pools, which are saved separately.
   void save(ByteWriter& out) const;
   void load(ByteReader& in, const SequencePool& sequences, const TuplePool& tuples);
 

@@ -1,8 +1,8 @@
 // Parameter tuples of a job, each stored once: ranks of a job print the same few over and over.
 //
 // Flow: Stream::apply() interns what a segment brings and keeps ids; aggregator/job/view.h gives
-// the values back. Ids are dense from 0; whoever keeps one holds a reference, and a tuple without
-// any gives its room away. One thread. Bounded by what the streams may refer to.
+// the values back. Ids are dense from 0; an owner of an id holds a reference, and a tuple without
+// references is freed. One thread. Bounded by what the streams may refer to.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class TuplePool {
   TupleId intern(const Tuple& tuple);
   void release(TupleId id) { tuples_.release(id.value()); }
   const Tuple& at(TupleId id) const { return tuples_.at(id.value()); }
-  /// Tuples that somebody refers to.
+  /// Tuples with references.
   std::size_t size() const { return tuples_.size(); }
   bool has(TupleId id) const { return id.value() < tuples_.ids(); }
 

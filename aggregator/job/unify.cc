@@ -12,7 +12,7 @@ namespace l4::job {
 namespace {
 
 constexpr std::size_t kRowsMax = 6'000'000;  // 200 MB of table: three quarters of 2^23 places
-constexpr std::size_t kDeadMin = 256;        // before they are swept away
+constexpr std::size_t kDeadMin = 256;        // dropped definitions before a sweep
 
 std::uint64_t key_of(LocalTemplateId id) {
   return drain::placed(id.value(), 0);
@@ -38,7 +38,7 @@ void TemplateTable::define(std::uint32_t node, const wire::TemplateDefinition& d
   const std::uint32_t generation = definition.generation & 0x7fffffffU;
   if (!definition.skeletons.empty() && generation >= local.generation) {
     local.generation = generation;
-    const SayingId before = std::exchange(local.saying, intern(definition));
+    const DefinitionId before = std::exchange(local.stored, intern(definition));
     if (before != kNone) release(before);
   }
   if (definition.alias_of) local.alias_of = definition.alias_of->value();
@@ -50,44 +50,44 @@ void TemplateTable::forget(std::uint32_t node, const std::vector<LocalTemplateId
   for (const LocalTemplateId id : ids) {
     const Local* local = locals_[node].find(key_of(id));
     if (local == nullptr) continue;
-    if (local->saying != kNone) release(local->saying);
+    if (local->stored != kNone) release(local->stored);
     locals_[node].erase(key_of(id));
   }
-  if (dead_ > kDeadMin + sayings() / 4) sweep();
+  if (dead_ > kDeadMin + definitions() / 4) sweep();
 }
 
-/// The caller uses it from now on; nodes that say the same again cost one look-up.
-TemplateTable::SayingId TemplateTable::intern(const wire::TemplateDefinition& definition) {
+/// The caller becomes a user of it; an equal definition of another node costs one look-up.
+TemplateTable::DefinitionId TemplateTable::intern(const wire::TemplateDefinition& definition) {
   const std::uint64_t key = hash(definition);
-  if (const SayingId* known = known_.find(key); known != nullptr) {
-    ++sayings_[*known].users;
+  if (const DefinitionId* known = known_.find(key); known != nullptr) {
+    ++definitions_[*known].users;
     return *known;
   }
   if (free_.empty()) {
-    free_.push_back(static_cast<SayingId>(sayings_.size()));
-    sayings_.emplace_back();
+    free_.push_back(static_cast<DefinitionId>(definitions_.size()));
+    definitions_.emplace_back();
   }
-  const SayingId id = free_.back();
+  const DefinitionId id = free_.back();
   free_.pop_back();
-  sayings_[id] = {key, 1, kNone, definition.level, definition.text, definition.skeletons};
+  definitions_[id] = {key, 1, kNone, definition.level, definition.text, definition.skeletons};
   return known_[key] = id;
 }
 
-void TemplateTable::release(SayingId id) {
-  Saying& saying = sayings_[id];
-  if (--saying.users > 0) return;
-  if (saying.element != kNone) ++dead_;
-  known_.erase(saying.key);
-  saying = {};
+void TemplateTable::release(DefinitionId id) {
+  Definition& stored = definitions_[id];
+  if (--stored.users > 0) return;
+  if (stored.element != kNone) ++dead_;
+  known_.erase(stored.key);
+  stored = {};
   free_.push_back(id);
 }
 
-void TemplateTable::settle() {
+void TemplateTable::merge_pending() {
   if (!std::exchange(fresh_, false)) return;
-  for (FlatTable<Local>& locals : locals_) settle(locals);
+  for (FlatTable<Local>& locals : locals_) merge_pending(locals);
 }
 
-void TemplateTable::settle(FlatTable<Local>& locals) {
+void TemplateTable::merge_pending(FlatTable<Local>& locals) {
   std::vector<std::pair<Element, std::uint32_t>> aliases;
   locals.for_each([&](Local& local) {
     if (!local.fresh) return;
@@ -100,8 +100,8 @@ void TemplateTable::settle(FlatTable<Local>& locals) {
 }
 
 TemplateTable::Element TemplateTable::element_of(Local& local) {
-  if (local.saying != kNone) {
-    const Element said = element_of(sayings_[local.saying]);
+  if (local.stored != kNone) {
+    const Element said = element_of(definitions_[local.stored]);
     local.element = local.element == kNone ? said : unite(local.element, said);
   }
   if (local.element == kNone) local.element = new_element();
@@ -116,8 +116,8 @@ void TemplateTable::sweep() {
     locals.for_each([&](const Local& local) {
       if (local.element != kNone) stands[root(local.element)] = true;
     });
-  for (const Saying& saying : sayings_)
-    if (saying.element != kNone) stands[root(saying.element)] = true;
+  for (const Definition& stored : definitions_)
+    if (stored.element != kNone) stands[root(stored.element)] = true;
   std::vector<drain::GroupId> groups;
   std::erase_if(classes_, [&](const auto& entry) {
     if (stands[entry.first]) return false;
@@ -131,7 +131,7 @@ void TemplateTable::sweep() {
 }
 
 TemplateId TemplateTable::resolve(std::uint32_t node, LocalTemplateId id) {
-  settle();
+  merge_pending();
   if (node >= locals_.size()) return TemplateId(0);
   const Local* local = locals_[node].find(key_of(id));
   if (local == nullptr || local->element == kNone) return TemplateId(0);
@@ -166,7 +166,7 @@ Level TemplateTable::level(TemplateId id) {
 }
 
 std::vector<TemplateId> TemplateTable::all() {
-  settle();
+  merge_pending();
   std::vector<TemplateId> ids;
   for (const auto& [element, known] : classes_) {
     if (known.id != TemplateId(0)) ids.push_back(known.id);
@@ -179,13 +179,8 @@ std::size_t TemplateTable::size() {
   return all().size();
 }
 
-std::vector<TemplateTable::Rename> TemplateTable::take_renames() {
-  settle();
-  return std::exchange(renames_, {});
-}
-
 const TemplateTable::Class* TemplateTable::find(TemplateId id) {
-  settle();
+  merge_pending();
   const Element* element = skeleton_elements_.find(id.value());
   return element != nullptr ? &classes_.at(root(*element)) : nullptr;
 }
@@ -198,10 +193,10 @@ TemplateTable::Element TemplateTable::new_element() {
 }
 
 /// Element of a text and all its skeletons.
-TemplateTable::Element TemplateTable::element_of(Saying& saying) {
-  if (saying.element != kNone) return saying.element;
-  Element element = root(group_element(saying));
-  for (const Skeleton skeleton : saying.skeletons) {
+TemplateTable::Element TemplateTable::element_of(Definition& stored) {
+  if (stored.element != kNone) return stored.element;
+  Element element = root(group_element(stored));
+  for (const Skeleton skeleton : stored.skeletons) {
     const TemplateId id(skeleton.value());
     if (const Element* known = skeleton_elements_.find(id.value()); known != nullptr) {
       element = unite(element, *known);
@@ -211,15 +206,15 @@ TemplateTable::Element TemplateTable::element_of(Saying& saying) {
     }
   }
   Class& defined = classes_.at(element);
-  defined.level = std::max(defined.level, saying.level);
-  saying.text = std::string();
-  saying.skeletons = std::vector<Skeleton>();
-  return saying.element = element;
+  defined.level = std::max(defined.level, stored.level);
+  stored.text = std::string();
+  stored.skeletons = std::vector<Skeleton>();
+  return stored.element = element;
 }
 
-TemplateTable::Element TemplateTable::group_element(const Saying& saying) {
-  const bool general = saying.skeletons.size() > 1;
-  const drain::GroupId group = grouping_.insert(drain::row_of_text(saying.text), general);
+TemplateTable::Element TemplateTable::group_element(const Definition& stored) {
+  const bool general = stored.skeletons.size() > 1;
+  const drain::GroupId group = grouping_.insert(drain::row_of_text(stored.text), general);
   for (const drain::Grouping::Merge& merge : grouping_.poll_merges()) {
     const auto from = group_elements_.find(merge.from);
     if (from == group_elements_.end()) continue;
@@ -238,7 +233,6 @@ TemplateTable::Element TemplateTable::group_element(const Saying& saying) {
 
 void TemplateTable::give_id(Class& known, TemplateId id) {
   if (known.id != TemplateId(0) && known.id <= id) return;
-  if (known.id != TemplateId(0)) renames_.push_back({known.id, id});
   known.id = id;
 }
 
@@ -259,20 +253,16 @@ TemplateTable::Element TemplateTable::unite(Element a, Element b) {
   kept.level = std::max(kept.level, merged.level);
   kept.groups.insert(kept.groups.end(), merged.groups.begin(), merged.groups.end());
   if (merged.id == TemplateId(0)) return a;
-  if (kept.id != TemplateId(0) && kept.id < merged.id) {
-    renames_.push_back({merged.id, kept.id});
-  } else {
-    give_id(kept, merged.id);
-  }
+  give_id(kept, merged.id);
   return a;
 }
 
-// Every container as it stands, definitions that wait, too.
+// Every container as it is, including definitions that wait.
 template <class Archive, class Self>
 void TemplateTable::persist(Archive& archive, Self& self) {
   archive.list(self.locals_, 1, [&](auto& locals) {
     archive.table(locals, [&](auto& local) {
-      archive.index(local.saying);
+      archive.index(local.stored);
       archive.index(local.element);
       archive.index(local.alias_of);
       std::uint32_t rest = local.generation << 1U | (local.fresh ? 1U : 0U);
@@ -283,22 +273,22 @@ void TemplateTable::persist(Archive& archive, Self& self) {
       }
     });
   });
-  archive.list(self.sayings_, 1, [&](auto& saying) {
-    archive(saying.users);
-    if (saying.users == 0) return;
-    archive.word(saying.key);
-    archive.index(saying.element);
-    archive.enumerator(saying.level, Level::fatal);
-    archive(saying.text);
-    archive.list(saying.skeletons, 8, [&](auto& skeleton) { archive.word(skeleton); });
+  archive.list(self.definitions_, 1, [&](auto& stored) {
+    archive(stored.users);
+    if (stored.users == 0) return;
+    archive.word(stored.key);
+    archive.index(stored.element);
+    archive.enumerator(stored.level, Level::fatal);
+    archive(stored.text);
+    archive.list(stored.skeletons, 8, [&](auto& skeleton) { archive.word(skeleton); });
   });
   archive.list(self.free_, 1, [&](auto& id) { archive(id); });
   archive(self.fresh_, self.dead_);
   archive.part(self.grouping_);
   persist_classes(archive, self);
   if constexpr (Archive::kLoads) {
-    for (SayingId id = 0; id < self.sayings_.size(); ++id)
-      if (self.sayings_[id].users > 0) self.known_[self.sayings_[id].key] = id;
+    for (DefinitionId id = 0; id < self.definitions_.size(); ++id)
+      if (self.definitions_[id].users > 0) self.known_[self.definitions_[id].key] = id;
   }
 }
 
@@ -313,9 +303,10 @@ void TemplateTable::persist_classes(Archive& archive, Self& self) {
   });
   archive.map(self.group_elements_, 2, number, number);
   archive.table(self.skeleton_elements_, number);
-  archive.list(self.renames_, 2 * sizeof(std::uint64_t), [&](auto& rename) {
-    archive.word(rename.from);
-    archive.word(rename.to);
+  std::vector<std::pair<TemplateId, TemplateId>> renames;  // no longer kept; older files hold some
+  archive.list(renames, 2 * sizeof(std::uint64_t), [&](auto& rename) {
+    archive.word(rename.first);
+    archive.word(rename.second);
   });
 }
 
@@ -332,7 +323,8 @@ void TemplateTable::load(ByteReader& in) {
   if (!archive.ok()) *this = TemplateTable();
 }
 
-/// Every reference leads somewhere: what was loaded cannot send anybody astray.
+/// Every index is in range and every element has a class, so loaded bytes cannot lead out of
+/// bounds.
 bool TemplateTable::is_whole() {
   for (Element element = 0; element < parents_.size(); ++element)
     if (parents_[element] > element) return false;
@@ -344,11 +336,12 @@ bool TemplateTable::is_whole() {
   for (FlatTable<Local>& locals : locals_)
     locals.for_each([&](const Local& local) {
       whole = whole && may_stand(local.element) &&
-              (local.saying == kNone ||
-               (local.saying < sayings_.size() && sayings_[local.saying].users > 0));
+              (local.stored == kNone ||
+               (local.stored < definitions_.size() && definitions_[local.stored].users > 0));
     });
-  for (const Saying& saying : sayings_) whole = whole && may_stand(saying.element);
-  for (const SayingId id : free_) whole = whole && id < sayings_.size() && sayings_[id].users == 0;
+  for (const Definition& stored : definitions_) whole = whole && may_stand(stored.element);
+  for (const DefinitionId id : free_)
+    whole = whole && id < definitions_.size() && definitions_[id].users == 0;
   for (const auto& [group, element] : group_elements_) whole = whole && stands(element);
   skeleton_elements_.for_each([&](Element element) { whole = whole && stands(element); });
   return whole;

@@ -14,7 +14,7 @@ namespace {
 
 using RankKey = std::tuple<std::string, bool, std::int32_t, std::int32_t, std::string>;
 
-/// Ranks of one node whose number is known give the number of the others (rank - local rank).
+/// Ranks of a node with a known number give the numbers of its others (rank - local rank).
 std::map<std::string, std::int32_t> first_ranks(const std::vector<Attempts::Speaker>& speakers) {
   std::map<std::string, std::int32_t> base;
   for (const auto& [agent, stream] : speakers) {
@@ -51,8 +51,8 @@ void widen(std::optional<TimeMs>& low, std::optional<TimeMs>& high, std::optiona
 void add_stream(JobView& view, const AgentSlice& agent, const Stream& stream, std::uint32_t rank,
                 bool trust_mtimes) {
   StreamView added{&stream, &agent, view.ranks[rank].node, rank, stream.end, {}};
-  // Live, a line's arrival says when the file last grew. File times come from the kernel's last
-  // tick, and may lie a little before the last stamp.
+  // In a live job the arrival of a line shows when the file last grew. File times come from the
+  // kernel's last tick and may be a little before the last stamp.
   constexpr Millis kTick{10};
   const auto grew = stream.arrival ? stream.arrival : stream.source.modified;
   if ((trust_mtimes || stream.arrival) && grew && (!stream.end || *grew + kTick >= *stream.end))
@@ -61,7 +61,7 @@ void add_stream(JobView& view, const AgentSlice& agent, const Stream& stream, st
   RankView& owner = view.ranks[rank];
   owner.streams.push_back(static_cast<std::uint32_t>(view.streams.size()));
   owner.lines += stream.lines;
-  // What the kernel says of a rank is no sign of its life.
+  // A kernel message about a rank is no sign of life of the rank.
   const bool alive = stream.source.kind != wire::SourceKind::kernel || owner.launcher;
   if (stream.lines > 0 && alive) widen(owner.begin, owner.end, stream.begin, added.last_activity);
   if (stream.last_completed && (!owner.completed || *stream.last_completed > *owner.completed)) {
@@ -75,8 +75,8 @@ void add_stream(JobView& view, const AgentSlice& agent, const Stream& stream, st
   view.streams.push_back(added);
 }
 
-/// Ranks that speak themselves, by node. What the kernel says of others is the node's; where it
-/// says nothing of ranks, as offline, nobody needs to know.
+/// Ranks with logs of their own, by node. Kernel messages about other ranks count for the node. Not
+/// filled where no kernel message names a rank, as offline.
 std::set<std::pair<std::string, Rank>> speaking_ranks(
     const std::vector<Attempts::Speaker>& speakers,
     const std::map<std::string, std::int32_t>& base) {
@@ -111,7 +111,7 @@ void add_streams(JobView& view, const Attempts& attempts, bool trust_mtimes) {
     if (source.kind == wire::SourceKind::kernel && identity.rank &&
         !speaking.contains({source.node, *identity.rank}))
       identity = {std::nullopt, RankSource::none, true};
-    // A rank is one however many files it writes; what has no number is told apart by its file.
+    // All files of a rank number are one rank; streams without a number are ranks by file.
     const bool numbered = identity.rank || source.local_rank;
     node_names.insert(source.node);
     grouped[{source.node, identity.launcher, identity.rank ? identity.rank->value() : -1,
@@ -142,12 +142,12 @@ void add_streams(JobView& view, const Attempts& attempts, bool trust_mtimes) {
   }
 }
 
-/// When an event was first seen, as well as its stream can tell (design.md 3, "Time").
+/// Best estimate of an event's first time from its stream (docs/DESIGN.md, "Time").
 std::optional<TimeMs> estimate_time(const StreamView& stream, const EventStats& stats) {
   if (stats.first_time_exact) return stats.first_time;
   const bool in_untimed_tail = stats.first_line > stream.state->timed_last_line;
   if (!in_untimed_tail) return stats.first_time;
-  // Lines after the last stamp: the file's last growth bounds them from above.
+  // Lines after the last stamp are not later than the file's last growth.
   const bool after_progress = stats.first_line > stream.state->last_completed_line;
   if (!after_progress) return stats.first_time;
   return stream.grew_until;

@@ -60,7 +60,7 @@ struct StreamView {
   std::uint32_t node = 0;
   std::uint32_t rank = 0;               ///< index into JobView::ranks
   std::optional<TimeMs> last_activity;  ///< printed time, arrival or trusted mtime
-  std::optional<TimeMs> grew_until;     ///< the latter two alone; not before its last stamp
+  std::optional<TimeMs> grew_until;  ///< arrival or trusted mtime alone; not before the last stamp
 };
 
 /// A training process, or a launcher (rank empty and `launcher` set): its streams together.
@@ -93,15 +93,15 @@ struct JobView {
   std::vector<EventView> events;
   std::optional<TimeMs> begin, end;  ///< of anything printed
   std::uint64_t lines = 0, bytes = 0, bytes_known = 0;
-  /// Stats of events that are several local templates of one stream.
+  /// Merged stats of events that are several local templates of one stream.
   std::vector<std::unique_ptr<EventStats>> merged;
 
   std::size_t training_ranks() const;
 };
 
-/// `trust_mtimes`: file times are real (design.md 6.2), so they say when a file last grew.
+/// `trust_mtimes`: file times are real (docs/DESIGN.md, "Time") and show when a file last grew.
 JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes);
-/// For several attempts of one job, which are told apart once.
+/// For several attempts of one job: the attempts are numbered once.
 JobView make_view(const Attempts& attempts, std::int32_t attempt, bool trust_mtimes);
 
 }  // namespace l4::job

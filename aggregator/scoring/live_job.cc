@@ -88,9 +88,9 @@ TimeMs LiveJob::seen_until(const Presence& presence, TimeMs now) const {
   return until;
 }
 
-TimeMs LiveJob::next_look(TimeMs now) const {
+TimeMs LiveJob::next_check(TimeMs now) const {
   if (wanted_) return std::max(now, rest_until_);
-  const auto watch = watch_.next_look();
+  const auto watch = watch_.next_check();
   return std::min(look_again_, watch.value_or(TimeMs::max()));
 }
 

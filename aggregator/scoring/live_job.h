@@ -72,11 +72,11 @@ class LiveJob {
   bool is_urgent() const { return urgent_; }
   /// The same where nobody diagnoses: of the past. And when that is called for.
   void pass(TimeMs seen_until) { static_cast<void>(watch_.due(seen_until)); }
-  std::optional<TimeMs> next_pass() const { return watch_.next_look(); }
+  std::optional<TimeMs> next_pass() const { return watch_.next_check(); }
   /// A diagnosis is wanted although nothing was said.
   void look_again() { wanted_ = true; }
   /// When `look` should be called at the latest.
-  TimeMs next_look(TimeMs now) const;
+  TimeMs next_check(TimeMs now) const;
   /// `rest_until` follows from what it cost.
   IncidentBook::Changes diagnose(TimeMs now, TimeMs seen_until, const faults::Library* library);
   void rest(TimeMs now, Millis cost);

@@ -134,7 +134,7 @@ void Shard::look(TimeMs now) {
   std::vector<Held*> wanting;
   for (auto& [id, held] : jobs_) {
     LiveJob& job = *held.job;
-    if (job.ended() && job.next_look(now) > now) continue;
+    if (job.ended() && job.next_check(now) > now) continue;
     if (job.wants_to_meet(now)) job.meet(services_.pool.shelf(), now);
     if (job.look(now, job.seen_until(presence_, now))) wanting.push_back(&held);
   }
@@ -282,7 +282,7 @@ void Shard::freeze(Held& held, const std::string& why) {
 
 Millis Shard::pause(TimeMs now) const {
   TimeMs next = now + kPauseMost;
-  for (const auto& [id, held] : jobs_) next = std::min(next, held.job->next_look(now));
+  for (const auto& [id, held] : jobs_) next = std::min(next, held.job->next_check(now));
   return std::max(kLookEvery, next - now);
 }
 

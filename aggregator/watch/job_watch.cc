@@ -13,15 +13,15 @@
 namespace l4::watch {
 namespace {
 
-/// A node must have spoken so often, while iterations went on, before its silence says anything.
+/// A node must have sent lines so often while iterations went on before its silence means anything.
 constexpr std::uint32_t kGapsMin = 20;
 constexpr Millis kSettle{2000};
-/// A line alone may be wrong; if nothing moves after it, it was not.
-constexpr Millis kLookAgainMin{3000}, kLookAgainMax{30'000}, kLate{200};
+/// A failure line alone may be wrong; no progress for this long after it confirms it.
+constexpr Millis kRecheckMin{3000}, kRecheckMax{30'000}, kLate{200};
 constexpr std::uint64_t kSlowTicks = 50;
-/// Other agents' last words come late: from so many iterations on a job goes on.
+/// Last lines of other agents arrive late: so many iterations mean that the job goes on.
 constexpr std::uint64_t kGoesOnTicks = 2;
-/// Who is back reads, and tells, what its ranks printed before they were gone.
+/// For this long after reconnecting, an agent may still deliver old lines.
 constexpr Millis kLastWords{5000};
 
 bool speaks(const wire::Batch& batch) {
@@ -81,11 +81,11 @@ void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, Tim
     suspected_.reset();
     confirmed_.reset();
     evidence_.reset();
-    look_again_.reset();
+    recheck_at_.reset();
     left_.reset();
     for (auto& [name, agent] : agents_) {
       agent.heard.reset();
-      if (agent.back) find(name, agent, arrival);
+      if (agent.back) restore(name, agent, arrival);
     }
   }
   note_left(batch.processes, arrival);
@@ -93,10 +93,10 @@ void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, Tim
       lines_.applied(state, known->second, number, batch, progress_.ticks(), arrival);
   if (lines.worst) {
     evidence_ = arrival;
-    // What follows from the first of them, others' complaints, puts the look at it off no further.
-    if (!look_again_ || progress_.ticks() != ticks_at_evidence_) {
+    // Later complaints of others follow from the first line and do not delay its check.
+    if (!recheck_at_ || progress_.ticks() != ticks_at_evidence_) {
       const Millis typical = progress_.pauses().typical({Stage::training, false});
-      look_again_ = arrival + std::clamp(2 * typical, kLookAgainMin, kLookAgainMax) + kLate;
+      recheck_at_ = arrival + std::clamp(2 * typical, kRecheckMin, kRecheckMax) + kLate;
     }
     ticks_at_evidence_ = progress_.ticks();
     fire({Cause::error_line, arrival, lines.worst->node, lines.worst->rank,
@@ -116,7 +116,7 @@ void JobWatch::note_left(const std::vector<wire::ProcessFact>& facts, TimeMs arr
 }
 
 void JobWatch::moved(const Progress::Step& step, TimeMs now) {
-  find_those_back(step, now);
+  restore_agents(step, now);
   const auto last = progress_.last();
   if (suspected_ && last && *last > *suspected_) {
     fire({Cause::went_on, now, {}, {}, "progress after a silence: " + waits_text(), false});
@@ -125,7 +125,8 @@ void JobWatch::moved(const Progress::Step& step, TimeMs now) {
     if (state_ == State::hung) failed_ = false;
   }
   if (!step.ticked) return;
-  // Other agents' last words come late: two iterations, or one of another attempt, are going on.
+  // Last lines of other agents arrive late: two iterations, or one of another attempt, mean
+  // progress.
   const bool again = progress_.attempts() > attempts_at_failure_;
   const bool on = progress_.ticks() >= ticks_at_failure_ + (again ? 1 : kGoesOnTicks);
   const bool later = failed_at_ && now > *failed_at_ + kSettle;
@@ -165,7 +166,7 @@ void JobWatch::note_agent(AgentPresence& agent, const wire::Batch& batch,
 void JobWatch::agent_lost(const std::string& agent, TimeMs heard) {
   AgentPresence& own = agents_[agent];
   if (own.number == 0) own.number = static_cast<std::uint32_t>(agents_.size());
-  if (!own.lost) {  // else the job has not gone on since it was lost before
+  if (!own.lost) {  // else no progress since it was lost before
     own.lost = heard;
     own.ticks_at_loss = progress_.ticks();
     own.late = (left_ && *left_ + kSettle < heard) ||
@@ -178,7 +179,7 @@ void JobWatch::agent_lost(const std::string& agent, TimeMs heard) {
     fire({Cause::node_lost, heard, agent, {}, fmt::format("agent {} is lost", agent), false});
 }
 
-/// A node that is back need not be as it was: the job must go on, too.
+/// A reconnected node may have changed, so the job must make progress, too.
 void JobWatch::agent_back(const std::string& agent, TimeMs now) {
   const auto found = agents_.find(agent);
   if (found == agents_.end() || !found->second.lost) return;
@@ -187,20 +188,20 @@ void JobWatch::agent_back(const std::string& agent, TimeMs now) {
   back_.insert(agent);
   own.heard.reset();
   progress_.interrupt();
-  if (own.late || progress_.ticks() >= own.ticks_at_loss + kGoesOnTicks) find(agent, own, now);
+  if (own.late || progress_.ticks() >= own.ticks_at_loss + kGoesOnTicks) restore(agent, own, now);
 }
 
-void JobWatch::find_those_back(const Progress::Step& step, TimeMs now) {
+void JobWatch::restore_agents(const Progress::Step& step, TimeMs now) {
   for (const std::string& name : std::vector(back_.begin(), back_.end())) {
     AgentPresence& agent = agents_[name];
     const bool again = progress_.by_activity() ||
                        (step.ticked && progress_.ticks() >= agent.ticks_at_loss + kGoesOnTicks);
-    if (now > *agent.back + kLastWords && again) find(name, agent, now);
+    if (now > *agent.back + kLastWords && again) restore(name, agent, now);
   }
 }
 
-/// It is lost no more.
-void JobWatch::find(const std::string& name, AgentPresence& agent, TimeMs now) {
+/// The agent is no longer lost.
+void JobWatch::restore(const std::string& name, AgentPresence& agent, TimeMs now) {
   const bool late = std::exchange(agent.late, false);
   agent.lost.reset();
   agent.back.reset();
@@ -256,7 +257,8 @@ std::string JobWatch::waits_text() const {
   return fmt::format("iteration {} was done", newest ? newest->value() : 0);
 }
 
-/// Where a process is stopped, no progress is the less likely to be a pause: half the floor does.
+/// While a process is stopped, missing progress is less likely a pause, so half the floor is
+/// enough.
 Millis JobWatch::suspect_after() const {
   const Millis floor = options_.suspect_floor / (processes_.any_stopped() ? 2 : 1);
   return progress_.pauses().deadline(progress_.kind(), floor);
@@ -278,7 +280,7 @@ Standing JobWatch::standing(TimeMs now) const {
   return standing;
 }
 
-void JobWatch::look_at_silence(TimeMs now) {
+void JobWatch::check_silence(TimeMs now) {
   if (is_over()) return;
   const Standing standing = this->standing(now);
   if (!standing.suspect) return;
@@ -296,17 +298,17 @@ void JobWatch::look_at_silence(TimeMs now) {
         standing.confirmed});
 }
 
-void JobWatch::look_again(TimeMs now) {
-  if (!look_again_ || now < *look_again_) return;
-  look_again_.reset();
+void JobWatch::recheck_lines(TimeMs now) {
+  if (!recheck_at_ || now < *recheck_at_) return;
+  recheck_at_.reset();
   if (progress_.ticks() == ticks_at_evidence_ && evidence_)
     fire({Cause::error_line, *evidence_, {}, {}, "no iteration since lines of a failure", false});
 }
 
-/// All that a node prints stopped while the job goes on.
-void JobWatch::look_at_agents(TimeMs now) {
-  if (agents_looked_ && now < *agents_looked_ + options_.suspect_floor / 8) return;
-  agents_looked_ = now;
+/// All lines of a node stopped while the job goes on.
+void JobWatch::check_agents(TimeMs now) {
+  if (agents_checked_ && now < *agents_checked_ + options_.suspect_floor / 8) return;
+  agents_checked_ = now;
   const auto last = progress_.last();
   if (progress_.by_activity() || !last || is_over()) return;
   for (auto& [name, agent] : agents_) {
@@ -329,9 +331,9 @@ std::vector<Trigger> JobWatch::due(TimeMs now) {
     if (trigger.cause != Cause::ended) evidence_ = now;
     fire(std::move(trigger));
   }
-  look_again(now);
-  look_at_silence(now);
-  look_at_agents(now);
+  recheck_lines(now);
+  check_silence(now);
+  check_agents(now);
   std::vector<Trigger> due;
   for (Slot& slot : slots_) {
     if (slot.fired && now >= *slot.fired + options_.rearm) slot.fired.reset();
@@ -343,14 +345,14 @@ std::vector<Trigger> JobWatch::due(TimeMs now) {
   return due;
 }
 
-std::optional<TimeMs> JobWatch::next_look() const {
+std::optional<TimeMs> JobWatch::next_check() const {
   std::optional<TimeMs> next = processes_.next();
   const auto sooner = [&](TimeMs time) {
     if (!next || time < *next) next = time;
   };
   for (const Slot& slot : slots_)
     if (slot.waiting) sooner(slot.fired ? *slot.fired + options_.rearm : slot.waiting->evidence);
-  if (look_again_) sooner(*look_again_);
+  if (recheck_at_) sooner(*recheck_at_);
   const auto last = progress_.last();
   if (last && !is_over()) {
     const Pauses& pauses = progress_.pauses();
@@ -359,7 +361,7 @@ std::optional<TimeMs> JobWatch::next_look() const {
       sooner(*last + suspect_after() + Millis{1});
     else if (confirmed_ != last && pauses.may_confirm(kind))
       sooner(*last + pauses.deadline(kind, options_.confirm_floor) + Millis{1});
-    if (agents_looked_) sooner(*agents_looked_ + options_.suspect_floor / 8);
+    if (agents_checked_) sooner(*agents_checked_ + options_.suspect_floor / 8);
   }
   return next;
 }
@@ -403,7 +405,7 @@ void JobWatch::persist(Archive& archive, Self& self) {
       if (agent.back) self.back_.insert(name);
     }
   });
-  archive(self.evidence_, self.look_again_, self.left_, self.ticks_at_evidence_,
+  archive(self.evidence_, self.recheck_at_, self.left_, self.ticks_at_evidence_,
           self.ticks_at_left_);
 }
 

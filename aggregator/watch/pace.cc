@@ -19,7 +19,7 @@ void Pace::add(double iteration_ms) {
   if (iteration_ms <= 0) return;
   kept_.push_back(iteration_ms);
   ++added_;
-  // While it is slow the memory of how it was before is kept: the newest make way.
+  // While the job is slow the earlier durations are kept and the newest are dropped.
   if (kept_.size() > kKept)
     kept_.erase(slower_ ? kept_.end() - static_cast<std::ptrdiff_t>(kRecent) - 1 : kept_.begin());
   if (kept_.size() < kBefore + kRecent) return;

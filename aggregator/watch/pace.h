@@ -1,9 +1,10 @@
 // Whether iterations have become slower, estimated cheaply as they come.
 //
-// Flow: watch::Progress adds what an iteration took; JobWatch asks for a full diagnosis when the
-// typical one of late takes longer than the typical one before. detect/slow has the last word.
-// Lower quartiles, as there: checkpoints make many iterations long, none of them short. A question
-// that was answered "no" is asked again after twice as many iterations. Bounds: 200 numbers.
+// Flow: watch::Progress adds what an iteration took; JobWatch asks for a full diagnosis when recent
+// iterations typically take longer than earlier ones. detect/slow has the last word. Uses lower
+// quartiles as detect/slow does: checkpoints make many iterations long and none short. After a
+// diagnosis that found nothing the next request waits for twice as many iterations. Bounds: 200
+// numbers.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +19,11 @@ class Pace {
   static constexpr std::size_t kKept = 200, kBefore = 10, kRecent = 6;
   static constexpr double kRatio = 1.3, kOver = 1.15;
 
-  static constexpr double kLastingMs = 8000;  ///< that it is slow; less may be over when it is told
+  static constexpr double kLastingMs =
+      8000;  ///< a shorter slow phase may be over when it is reported
 
   void add(double iteration_ms);
-  /// It is slower, and nobody was told yet or long ago.
+  /// Slower, and not reported yet, or long ago.
   bool ask();
   bool slower() const { return slower_ && slow_ms_ >= kLastingMs; }
   double ratio() const { return ratio_; }
@@ -37,7 +39,7 @@ class Pace {
   std::vector<double> kept_;  // oldest first
   std::size_t added_ = 0, asked_at_ = 0, wait_ = 0;
   double ratio_ = 1, before_ms_ = 0;
-  double slow_ms_ = 0;  ///< for how long
+  double slow_ms_ = 0;  ///< duration of the slow phase
   bool slower_ = false;
 };
 

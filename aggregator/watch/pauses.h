@@ -1,9 +1,9 @@
-// How long a job may go without progress: deadlines learned from its own pauses.
+// Deadlines for progress, learned from a job's own pauses.
 //
-// Flow: watch::Progress adds each pause under what began it and asks for the deadline of the one
-// that lasts. A kind of pause is what the last progress was: an iteration done, a checkpoint or an
-// evaluation begun, and the same before the first iteration. Pure state, one thread. Bounds: the
-// last 200 pauses of at most 22 kinds, 800 B each.
+// Flow: watch::Progress adds each pause under its kind and asks for the deadline of the present
+// pause. The kind is the progress that came last: an iteration done, or a checkpoint or an
+// evaluation begun; each kind exists again before the first iteration. Pure state, one thread.
+// Bounds: the last 200 pauses of at most 22 kinds, 800 B each.
 #pragma once
 
 #include <array>
@@ -26,24 +26,24 @@ struct PauseKind {
 class Pauses {
  public:
   static constexpr std::size_t kKept = 200;
-  static constexpr std::size_t kKnown = 5;  ///< a kind that was seen so often has a rule of its own
+  static constexpr std::size_t kKnown =
+      5;  ///< pauses of a kind from which on its own history is used
 
   void add(PauseKind kind, Millis pause);
-  /// The longest healthy pause of this kind in earlier jobs of the same kind; 0: not known. It
-  /// serves until the job has kKnown of its own.
+  /// The longest healthy pause of this kind in earlier jobs of the same kind; 0: not known. Used
+  /// until the job has kKnown pauses of its own.
   void warm(PauseKind kind, Millis longest) { warm_[place(kind)] = longest; }
   void cool() { warm_ = {}; }
 
   /// Longest ordinary pause of this kind. Known: max(exp(m + 6 sigma), 2 * its largest, floor) with
-  /// m and sigma the median and the median deviation of ln(pause), sigma at least .1, and the
-  /// first term at most 3 times the largest. Seen one to four times: max(3 * the job's largest,
-  /// floor). Never seen, and always before the first iteration: max(3 * the job's largest,
-  /// 4 * floor). Where a longest pause of earlier jobs is known,
-  /// and fewer than kKnown of this one: max(2 * the longer of both, floor), before the first
-  /// iteration of 2 * floor.
+  /// m and sigma the median and the median deviation of ln(pause), sigma at least .1, and the first
+  /// term at most 3 times the largest. Seen one to four times: max(3 * the job's largest, floor).
+  /// Never seen, and always before the first iteration: max(3 * the job's largest, 4 * floor). If
+  /// the longest pause of earlier jobs is known and this job has fewer than kKnown pauses: max(2 *
+  /// the longer of both, floor), before the first iteration of 2 * floor.
   Millis deadline(PauseKind kind, Millis floor) const;
 
-  /// Kinds never seen, and the start, are only suspected.
+  /// False for kinds never seen and for the start: their silence is only suspected.
   bool may_confirm(PauseKind kind) const;
   std::size_t seen(PauseKind kind) const { return of(kind).count; }
   Millis largest(PauseKind kind) const { return of(kind).largest; }
@@ -58,10 +58,10 @@ class Pauses {
   static void persist(Archive& archive, Self& self);
   struct History {
     std::vector<float> logs;  // ring of ln(ms)
-    std::size_t count = 0;    // of all that were ever added
+    std::size_t count = 0;    // pauses ever added
     Millis largest{0};
     mutable double scatter = 0;  // exp(m + 6 sigma), ms
-    mutable bool fresh = false;  // scatter is of these logs
+    mutable bool fresh = false;  // scatter belongs to these logs
   };
   static double scatter_of(const History& history);
   static constexpr std::size_t kStages = static_cast<std::size_t>(Stage::exit) + 1;

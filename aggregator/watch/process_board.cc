@@ -39,12 +39,12 @@ bool ProcessBoard::applied(const std::string& agent, const std::vector<wire::Pro
     const auto [at, created] = processes_.try_emplace(std::move(key));
     if (created) ++alive_;
     world_ = std::max(world_, fact.world_size.value_or(0));
-    put(at->second, fact, arrival);
+    apply(at->second, fact, arrival);
   }
   return restarted;
 }
 
-/// Forgets the processes of an agent: another attempt of it began.
+/// Drops the processes of an agent when it begins another attempt.
 void ProcessBoard::drop(const std::string& agent) {
   const std::tuple first(agent, std::string(), wire::Pid{0}, std::chrono::microseconds{0});
   auto at = processes_.lower_bound(first);
@@ -62,7 +62,7 @@ void ProcessBoard::drop(const std::string& agent) {
   all_left_.reset();
 }
 
-void ProcessBoard::put(Process& process, const wire::ProcessFact& fact, TimeMs arrival) {
+void ProcessBoard::apply(Process& process, const wire::ProcessFact& fact, TimeMs arrival) {
   process.rank = fact.rank;
   process.node = fact.node;
   if (process.state == fact.state || process.state == ProcessState::gone) return;

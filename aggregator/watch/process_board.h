@@ -1,12 +1,12 @@
 // The rank processes of a running job: which left, which are stopped, which wait for a device.
 //
-// Flow: JobWatch gives the facts of each batch and asks from time to time what is due. How a
-// process left decides: by a signal or with another code than 0 counts at once; unseen counts two
-// seconds later if others live on; with 0 a minute later. Stopped counts after three seconds, in
-// the hands of a debugger after thirty, waiting for a device after `device_wait`. Agents number
-// attempts each for itself: what belongs to an older one than its agent's newest counts no more.
-// Times are the aggregator's. One thread. Bounds: 65,536 processes a job, some 200 B each; more are
-// not watched, and counted.
+// Flow: JobWatch passes on the facts of each batch and polls for triggers. An exit by a signal or
+// with a code other than 0 triggers at once; an exit that was not seen two seconds later if other
+// ranks live on; an exit with 0 a minute later. A stopped process triggers after three seconds, a
+// debugged one after thirty, one that waits for a device after `device_wait`. Each agent numbers
+// attempts for itself; processes of an attempt older than its agent's newest no longer count. Times
+// are the aggregator's. One thread. Bounds: 65,536 processes a job, some 200 B each; further
+// processes are counted and not watched.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ class ProcessBoard {
   /// True if the facts begin another attempt.
   bool applied(const std::string& agent, const std::vector<wire::ProcessFact>& facts,
                TimeMs arrival);
-  /// Triggers whose time has come: process_left, process_stopped, ended.
+  /// Triggers that are due: process_left, process_stopped, ended.
   std::vector<Trigger> due(TimeMs now);
-  /// When due() may have something; none if it waits for nothing.
+  /// Earliest time at which due() may give a trigger; none if nothing is pending.
   std::optional<TimeMs> next() const;
 
   bool any_stopped() const { return stopped_ > 0; }
@@ -57,13 +57,13 @@ class ProcessBoard {
   template <class Archive, class Self>
   static void persist(Archive& archive, Self& self);
   void drop(const std::string& agent);
-  void put(Process& process, const wire::ProcessFact& fact, TimeMs arrival);
+  void apply(Process& process, const wire::ProcessFact& fact, TimeMs arrival);
   std::optional<TimeMs> due_of(const Process& process) const;
   std::optional<Trigger> trigger_of(Process& process);
 
   Millis device_wait_;
-  std::map<Key, Process> processes_;              // of the newest attempt
-  std::multimap<TimeMs, Process*> waiting_;       // by `due`, and some that changed since
+  std::map<Key, Process> processes_;         // of the newest attempt
+  std::multimap<TimeMs, Process*> waiting_;  // by `due`; entries that changed since are skipped
   std::map<std::string, std::int32_t> attempts_;  // newest, by agent
   std::size_t alive_ = 0, stopped_ = 0, left_well_ = 0;
   std::int32_t world_ = 0;

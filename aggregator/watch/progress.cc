@@ -7,13 +7,13 @@
 namespace l4::watch {
 namespace {
 
-/// Agents' clocks are trusted so far.
+/// How far an agent's clock is trusted.
 constexpr Millis kTrust{2000};
-/// The line of an iteration may come behind that of the stage after it, from another agent, by the
-/// time that their clocks differ.
+/// An iteration's line may arrive after the line of the following stage from another agent, by the
+/// difference of their clocks.
 constexpr Millis kClocks{500};
 constexpr std::size_t kStreamsMax = 262'144;
-/// Before the first iteration lines come in heaps: what lies closer together is one.
+/// Before the first iteration lines come in bursts; lines closer together than this are one burst.
 constexpr Millis kHeap{1000};
 
 TimeMs moment_of(const wire::Segment& segment, TimeMs arrival) {
@@ -21,7 +21,7 @@ TimeMs moment_of(const wire::Segment& segment, TimeMs arrival) {
                              : arrival;
 }
 
-/// Attempts by what files say: those of paths, and within one the runs of its files.
+/// Order of attempts in files: the attempt of the path, then the run within the file.
 std::int64_t order_of(const wire::SourceDefinition& source) {
   return std::int64_t{source.attempt} * (std::int64_t{1} << 32) + source.run;
 }
@@ -122,7 +122,7 @@ void Progress::segment(const job::Stream& stream, std::uint64_t key, const wire:
     return;
   const std::uint32_t bit = 1U << static_cast<unsigned>(segment.stage);
   if ((stages_begun_ & bit) != 0) return;
-  // Told late: iterations were done since it began.
+  // Reported late: iterations were done since this stage began.
   const TimeMs begin = segment.arrival_begin ? std::min(*segment.arrival_begin, at) : at;
   if (marked_ && begin + kTrust < *marked_) return;
   stages_begun_ |= bit;
@@ -132,7 +132,7 @@ void Progress::segment(const job::Stream& stream, std::uint64_t key, const wire:
 }
 
 void Progress::completed(std::uint64_t key, const wire::Segment& segment, TimeMs at, Step& step) {
-  if (!segment.counted && !printed_) {  // numbers that were counted until now are no more
+  if (!segment.counted && !printed_) {  // printed iterations replace counted ones
     printed_ = true;
     streams_.clear();
     newest_.reset();
@@ -142,13 +142,13 @@ void Progress::completed(std::uint64_t key, const wire::Segment& segment, TimeMs
   const auto known = streams_.find(key);
   const bool moved = known == streams_.end() || iteration > known->second;
   if (known != streams_.end())
-    known->second = iteration;  // also if it fell: the source counts anew
+    known->second = iteration;  // also if lower: the source counts from the start again
   else if (streams_.size() < kStreamsMax)
     streams_.emplace(key, iteration);
   if (!moved) return;
   step.moved = true;
   last_ = std::max(last_.value_or(at), at);
-  // A number far beyond what the job counts in must not stop its clock.
+  // A stray number far beyond the job's iterations must not stop its clock.
   stray_ = newest_ && iteration <= *newest_ ? stray_ + 1 : 0;
   if (stray_ > 64 + 4 * streams_.size()) newest_.reset();
   if (newest_ && iteration <= *newest_) return;
@@ -166,7 +166,7 @@ void Progress::tick(Iteration iteration, TimeMs at, std::uint32_t agent) {
   }
   if (!paced_ || at > paced_->at) paced_ = Moment{iteration, at};
   newest_ = iteration;
-  // The stage that began after this iteration lasts, though its line came first.
+  // The stage after this iteration lasts, although its line arrived before the iteration's.
   const Millis before = agent == stage_agent_ ? Millis{0} : kClocks;
   if (!first && stage_at_ && at <= *stage_at_ + before) {
     last_ = std::max(last_.value_or(at), at);

@@ -1,12 +1,12 @@
-// The clock of a running job: when it last made progress, and what that was.
+// When a running job last made progress, and by what.
 //
 // Flow: JobWatch gives each batch after JobState has applied it; the cost follows the batch.
-// Progress is an iteration that some source completed, or the first line of another stage since
-// then; lines that merely keep arriving are none. Before the first iteration of an attempt any line
-// is progress, and so it stays where no iteration is ever marked. Times are the aggregator's: when
-// the batch came, or when the agent read the line if that was at most 2 s before.
-// One thread. Bounds: 16 B for each source that completed an iteration in this attempt, at most
-// 262,144 of them; Pauses and Pace.
+// Progress is an iteration that some source completed, or the first line of another stage after it;
+// other lines are no progress. Before the first iteration of an attempt any line is progress, and
+// in jobs that mark no iterations always. Times are on the aggregator's clock: arrival of the
+// batch, or the time at which the agent read the line if that was at most 2 s earlier. One thread.
+// Bounds: 16 B for each source that completed an iteration in this attempt, at most 262,144 of
+// them; Pauses and Pace.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ namespace l4::watch {
 
 class Progress {
  public:
-  /// What a batch, or a call, changed.
+  /// Changes that a batch or a call made.
   struct Step {
     bool moved = false;    ///< progress of any kind
-    bool ticked = false;   ///< an iteration that nobody had completed before
-    bool started = false;  ///< a new attempt, by what the files say
+    bool ticked = false;   ///< an iteration that no source had completed before
+    bool started = false;  ///< a new attempt, according to the files
   };
 
   /// `agent_number` tells agents of the job apart.
@@ -34,9 +34,10 @@ class Progress {
                TimeMs arrival);
   /// Another attempt began: pauses that were learned stay, the clock starts anew.
   void restart(TimeMs now);
-  /// What passes until the next progress says nothing of the job: an agent was away.
+  /// The time until the next progress is no pause of the job, because an agent was away.
   void interrupt() { interrupted_ = true; }
-  /// As if the job had been watched: iterations took this long, so far; the last is just done.
+  /// Continues as if the job had been watched: given the durations of its iterations, the last just
+  /// done.
   void resume(const job::JobState& state, const std::vector<double>& iterations_ms,
               std::optional<Iteration> completed, TimeMs now);
 
@@ -74,11 +75,11 @@ class Progress {
   Pauses pauses_;
   Pace pace_;
   std::optional<TimeMs> last_;    ///< progress of any kind
-  std::optional<TimeMs> marked_;  ///< that a pause is measured from
+  std::optional<TimeMs> marked_;  ///< start of the present pause
   PauseKind kind_;
   bool iterated_ = false, printed_ = false, interrupted_ = false;
   std::optional<Iteration> newest_;
-  std::optional<Moment> paced_;     ///< iteration whose time pace is measured from
+  std::optional<Moment> paced_;     ///< iteration from which pace is measured
   std::uint32_t stages_begun_ = 0;  ///< bits by Stage, since the last iteration
   std::optional<TimeMs> stage_at_;
   std::uint32_t stage_agent_ = 0;

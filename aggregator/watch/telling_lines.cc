@@ -16,7 +16,7 @@ constexpr Millis kQuiet{60'000};
 constexpr std::uint8_t kNotTelling =
     wire::kMarkIteration | wire::kMarkTeardown | wire::kMarkFinished | wire::kMarkProgress;
 
-/// A rank with a number is one whatever it writes to.
+/// A numbered rank is one speaker, whichever agent or source it has.
 std::pair<std::uint32_t, std::int64_t> speaker(std::uint32_t agent,
                                                const wire::SourceDefinition& source) {
   if (source.rank) return {0, source.rank->value()};

@@ -1,11 +1,10 @@
 // Lines that are new to a running job and worded as a failure.
 //
-// Flow: JobWatch gives each batch after JobState has applied it; the cost follows the batch. A
-// template's wording and level are judged once, when it is defined; only those that tell of a
-// failure are looked for. An event that was there while iterations went on is noise from then on,
-// until the next attempt; one that is fatal counts again when it was not seen for a minute.
-// One thread. Bounds: 65,536 telling templates an agent, 4,096 telling events a job; what does not
-// fit is not looked for, and counted.
+// Flow: JobWatch gives each batch after JobState has applied it; the cost follows the batch.
+// Wording and level of a template are judged once, when it is defined; only templates that tell of
+// a failure are looked up. An event that occurs while iterations go on is noise until the next
+// attempt; a fatal event counts again after a minute without it. One thread. Bounds: 65,536 telling
+// templates an agent, 4,096 telling events a job; further ones are counted and not looked up.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +31,7 @@ class TellingLines {
     std::string text;
   };
   struct Found {
-    std::optional<Hit> worst;  ///< of what is new
+    std::optional<Hit> worst;  ///< most severe new event
     bool finished = false;     ///< most ranks, or a launcher, say that they ended well
   };
 
@@ -41,9 +40,10 @@ class TellingLines {
                 std::uint32_t agent_number, const wire::Batch& batch, std::uint64_t ticks,
                 TimeMs arrival);
   using Normal = std::function<bool(const wire::TemplateDefinition&)>;
-  /// Templates that are defined from now on and that it knows are not telling, unless fatal.
+  /// Templates defined from now on for which `normal` is true do not tell of a failure, unless they
+  /// are fatal.
   void set_normal(Normal normal) { normal_ = std::move(normal); }
-  /// Another attempt: what was noise may be telling again.
+  /// Another attempt began: former noise may tell of a failure again.
   void restart();
   std::uint64_t left_out() const { return left_out_; }
 

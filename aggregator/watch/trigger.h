@@ -1,4 +1,4 @@
-// Why a running job should be looked at: what aggregator/watch says to its caller. Plain values.
+// Reasons to diagnose a running job, as aggregator/watch gives them to its caller. Plain values.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ inline constexpr std::size_t kCauses = 8;
 
 struct Trigger {
   Cause cause = Cause::error_line;
-  TimeMs evidence;  ///< aggregator's clock: when what it tells of happened or was heard of
+  TimeMs evidence;  ///< when it happened or was received, on the aggregator's clock
   std::string node;
   std::optional<Rank> rank;
   std::string detail;      ///< one sentence, at most some 200 B

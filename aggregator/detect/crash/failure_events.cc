@@ -15,14 +15,14 @@ namespace {
 
 constexpr Millis kMarginMin{2000};
 
-/// When a rank made its last progress, by its own clock; of one far behind nothing is known.
+/// Time of a rank's last progress on its own clock; none for a rank that is far behind.
 std::optional<TimeMs> progress_of(const job::RankView& rank, const job::JobClock& clock) {
   if (!clock.counted && rank.completed && clock.is_far_behind(*rank.completed)) return std::nullopt;
   return rank.completed_time;
 }
 
-/// When each node last made progress, by its own clock; by the job's where it says nothing of it or
-/// stopped long before the others. Clocks of nodes differ by seconds.
+/// Time of each node's last progress on its own clock, since clocks of nodes differ by seconds; the
+/// job's time where a node shows no progress or stopped long before the others.
 std::vector<std::optional<TimeMs>> progress_by_node(const job::JobView& view,
                                                     const job::JobClock& clock) {
   constexpr Millis kApartMax{30'000};
@@ -35,7 +35,7 @@ std::vector<std::optional<TimeMs>> progress_by_node(const job::JobView& view,
   return progress;
 }
 
-/// Whether an occurrence began when the job had stopped making progress, as its stream tells.
+/// Whether an occurrence began after the end of progress, judged within its stream.
 bool after_progress(const job::JobView& view, const job::JobClock& clock,
                     std::optional<TimeMs> node_progress, const job::Occurrence& occurrence) {
   const job::StreamView& stream = view.streams[occurrence.stream];
@@ -45,14 +45,14 @@ bool after_progress(const job::JobView& view, const job::JobClock& clock,
   }
   if (!clock.has_iterations()) return true;
   if (!occurrence.time) {
-    // No time: the last words of a stream, and whatever stands behind its last stamp.
+    // Without a time: the last lines of a stream, and all lines behind its last stamp, are new.
     const job::Stream& state = *stream.state;
     return occurrence.stats.first_line >= state.tail_line ||
            (state.timed_last_line > 0 && occurrence.stats.first_line > state.timed_last_line);
   }
   const auto own = progress_of(view.ranks[stream.rank], clock);
   const auto progress = own ? own : node_progress;
-  // Nothing says when progress ended: only the last words of a stream can be about the end.
+  // The end of progress is unknown, so only the last lines of a stream can be about it.
   if (!progress) return occurrence.stats.first_line >= stream.state->tail_line;
   const Millis margin =
       std::max(kMarginMin, Millis{static_cast<std::int64_t>(2 * clock.gap_median_ms)});
@@ -96,8 +96,8 @@ std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock&
   }
   if (found.occurrences.empty()) return std::nullopt;
   set_first(event, found);
-  // A line without a stamp is later than the stamp before it, nobody knows by how much. Where most
-  // streams first say it after the end of progress, and none surely before, all do.
+  // A line without a stamp is later than the stamp before it by an unknown time. If most streams
+  // first print it after the end of progress and none surely before, it is new in all of them.
   if (hint.severity >= Severity::failure && found.occurrences.size() > unsure.size() &&
       found.occurrences.size() + unsure.size() == event.at.size()) {
     found.occurrences.resize(event.at.size());
@@ -109,8 +109,8 @@ std::optional<FailureEvent> judge(const job::JobView& view, const job::JobClock&
   return found;
 }
 
-/// A known warning that a few streams say far more often than the others and than any healthy run:
-/// no failure by itself, and company of one.
+/// A known warning that a few streams print far more often than the others and than any healthy
+/// run: no failure by itself, but it accompanies one.
 std::optional<FailureEvent> judge_excess(const job::JobView& view, std::uint32_t index,
                                          const EventHint& hint) {
   constexpr std::uint64_t kTimes = 4;
@@ -137,7 +137,7 @@ std::optional<FailureEvent> judge_excess(const job::JobView& view, std::uint32_t
 FailureEvents find_failure_events(const job::JobView& view, const job::JobClock& clock,
                                   const std::vector<EventHint>& hints) {
   FailureEvents found;
-  std::vector<FailureEvent> quiet;  // new, but they do not sound like a failure
+  std::vector<FailureEvent> quiet;  // new events that do not sound like a failure
   const auto progress = progress_by_node(view, clock);
   for (std::uint32_t i = 0; i < view.events.size(); ++i) {
     if (!may_indicate(view.events[i], hints[i])) continue;
@@ -156,12 +156,12 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   if (!found.events.empty())
     for (std::uint32_t i = 0; i < view.events.size(); ++i)
       if (auto event = judge_excess(view, i, hints[i])) found.events.push_back(std::move(*event));
-  // Where something failed, whatever else is new from then on belongs to it.
+  // After a failure all other new events belong to it.
   if (found.first_failure && clock.has_iterations())
     for (FailureEvent& event : quiet)
       if (event.first_time && *event.first_time >= *found.first_failure)
         found.events.push_back(std::move(event));
-  // What is said at one time, or at none, is in the order of lines.
+  // Events of equal time, or without a time, are in the order of lines.
   const auto place = [&](const FailureEvent& event) {
     return std::tuple(!event.first_time, event.first_time.value_or(TimeMs{}),
                       std::string_view(view.streams[event.first_stream].state->source.path),

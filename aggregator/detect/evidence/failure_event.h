@@ -1,7 +1,7 @@
-// What the detectors of crashes and slowdowns are told of an event, and what they say of it.
+// Input and result of the detectors of crashes and slowdowns, for each event.
 //
 // Place in the flow: diagnose makes one EventHint per event; detect/crash and detect/slow answer
-// with FailureEvents; suspects and report are made of them. Plain values.
+// with FailureEvents; suspects and report are derived from them. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace l4::detect {
 
-/// What is known of an event beside this job; one per JobView::events.
+/// Knowledge of an event from outside this job; one per JobView::events.
 struct EventHint {
   Severity severity = Severity::none;
   bool consequence = false;  ///< usually follows another fault
@@ -21,11 +21,11 @@ struct EventHint {
   bool waited = false;  ///< says that something was waited for and did not come
   bool setup = false;   ///< happens while processes find each other
   bool accuses_peer = false;
-  bool mild = false;  ///< what jobs mostly live with, however it sounds: a warning
+  bool mild = false;  ///< a warning that most jobs survive, whatever its wording
   bool in_pool = false;
   bool excess = false;  ///< in the pool, but far more frequent here
 
-  /// Tells of somebody else: who waited, or whose peer is gone.
+  /// The event is about another rank: its rank waited, or lost a peer.
   bool is_echo() const { return consequence || waited || accuses_peer; }
 };
 

@@ -7,7 +7,7 @@
 namespace l4::detect {
 namespace {
 
-/// Lower-case stems; a phrase counts where a word begins with its first letter.
+/// Lower-case stems; a phrase matches only at the begin of a word.
 constexpr auto kFatal = std::to_array<std::string_view>({
     "traceback",
     "fatal",
@@ -68,7 +68,7 @@ constexpr auto kNotice = std::to_array<std::string_view>({
     "skipp",
 });
 
-/// How a program goes on although something is not as it should be.
+/// Phrases of a program that continues in spite of a problem.
 constexpr auto kGoesOn = std::to_array<std::string_view>({
     "instead",
     "fall back",

@@ -1,9 +1,10 @@
 // How bad a template sounds, by its words alone.
 //
 // Place in the flow: detect/crash, detect/slow and diagnosis use it where neither the fault library
-// nor a printed level says anything. Levels mislead (algorithms.md 5): half of the lines that tell
-// of a failure are not at error level, and healthy runs print errors; so wording only weighs, and
-// what decides is when and where an event is new. Pure; one pass over the text, no allocation.
+// nor a printed level says anything. Levels mislead (docs/DESIGN.md, "Facts about real logs"): half
+// of the lines that tell of a failure are not at error level, and healthy runs print errors. So
+// wording is only a weight; time and place of new events decide. Pure; one pass over the text, no
+// allocation.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@
 namespace l4::detect::hang {
 namespace {
 
-/// A job that saves a checkpoint or evaluates goes on, though it completes no iteration meanwhile.
+/// The begin of a checkpoint or an evaluation is progress, although no iteration completes
+/// meanwhile.
 std::optional<TimeMs> newest_pause(const job::JobView& view) {
   std::optional<TimeMs> newest;
   for (const job::StreamView& stream : view.streams) {
@@ -24,8 +25,8 @@ std::optional<TimeMs> newest_pause(const job::JobView& view) {
 }  // namespace
 
 Millis deadline_of(const job::JobClock& clock, const Options& options) {
-  // Twice the largest gap of this job: a pause of a kind seen before (algorithms.md 4, with the
-  // whole job as one key). The floor stands for pauses never seen; a job whose iterations take
+  // Twice the largest gap of this job: a pause of a kind seen before (docs/DESIGN.md, "Hangs", with
+  // the whole job as one key). The floor covers pauses never seen; a job with iterations of
   // milliseconds need not wait for all of it.
   const auto times = [&](double factor) {
     return Millis{static_cast<std::int64_t>(factor * clock.gap_max_ms)};

@@ -1,8 +1,8 @@
-// Who fell silent, when, and whether the silence is longer than this job's own pauses.
+// Silent ranks, since when, and whether the silence is longer than this job's own pauses.
 //
 // Place in the flow: a JobView and its clock in; out comes how long the job has made no progress,
-// the deadline learned from its own gaps (algorithms.md 4), and the ranks in the order in which
-// they stopped. Pure; `as_of` is when somebody looks.
+// the deadline learned from its own gaps (docs/DESIGN.md, "Hangs"), and the ranks in the order in
+// which they stopped. Pure; `as_of` is the time of the question.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ struct JobView;
 
 namespace l4::detect::hang {
 
-/// What a live watch knows better than printed times do.
+/// From the watch of a running job; used instead of printed times.
 struct Watched {
   Millis stalled_for{0}, deadline{0};
   bool overdue = false;
 };
 
 struct Options {
-  Millis floor{60'000};                 ///< a silence this long is a hang, however quick the job is
-  Millis floor_min{10'000};             ///< and none shorter than this
-  double gaps = 30;                     ///< between the two, so many times the largest gap seen
-  std::optional<Watched> watched = {};  ///< instead of what is said above
+  Millis floor{60'000};      ///< a silence of this length is a hang, whatever the pace of the job
+  Millis floor_min{10'000};  ///< no shorter silence is a hang
+  double gaps = 30;          ///< between the two floors: so many times the largest gap
+  std::optional<Watched> watched = {};  ///< replaces the values above
 };
 
 struct SilentRank {
@@ -40,15 +40,15 @@ struct SilentRank {
 struct Silence {
   std::optional<TimeMs> last_activity;  ///< any line of any rank
   Millis deadline{0};
-  Millis stalled_for{0};          ///< as_of minus last progress, or the pause that it made after
-  bool overdue = false;           ///< no progress for longer than the deadline, whatever is printed
+  Millis stalled_for{0};  ///< as_of minus the last progress, or minus the pause that began after it
+  bool overdue = false;   ///< no progress for longer than the deadline, even if lines are printed
   std::vector<SilentRank> order;  ///< training ranks, first to stop first
 };
 
 Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeMs as_of,
                      const Options& options = {});
 
-/// Longest silence that is still ordinary for this job, given what its iterations took.
+/// Longest ordinary silence of this job, from the durations of its iterations.
 Millis deadline_of(const job::JobClock& clock, const Options& options);
 
 }  // namespace l4::detect::hang

@@ -37,7 +37,8 @@ double median_between(const Values& values, std::size_t from, std::size_t to) {
                     values.begin() + static_cast<std::ptrdiff_t>(to)});
 }
 
-/// Typical deviation of the lower half of each side from its quartile; floor of algorithms.md 3.
+/// Typical deviation of the lower half of each side from its quartile; floor of docs/DESIGN.md,
+/// "Slowness".
 double scatter(const Values& logs, std::size_t split, double before, double after) {
   constexpr double kFloor = 0.02;
   constexpr double kMadToSigma = 1.4826;
@@ -73,9 +74,8 @@ Split best_split(const Values& logs, const Options& options) {
   return best;
 }
 
-/// Ticks whose time is known. Where numbers jump far ahead, those before are of another run and
-/// left out, if `enough` stay. The newest of many, so that the search stays quadratic in a small
-/// number.
+/// Ticks with a known time. Ticks before a large jump of the numbers belong to another run and are
+/// left out, if `enough` remain. Only the newest are used, since the search is quadratic.
 std::vector<const job::ClockTick*> timed_ticks(const job::JobClock& clock, std::size_t enough) {
   constexpr std::size_t kTicksMax = 400;
   constexpr std::int64_t kJump = 256;  // strides
@@ -85,7 +85,7 @@ std::vector<const job::ClockTick*> timed_ticks(const job::JobClock& clock, std::
   for (const job::ClockTick& tick : clock.ticks) {
     const std::int64_t number = tick.iteration.value();
     if (number - std::exchange(before, number) > kJump * clock.stride)
-      jumped = ticks.size();  // what took so long in between is not known
+      jumped = ticks.size();  // the duration across the jump is unknown
     else if (tick.duration_ms > 0)
       ticks.push_back(&tick);
   }
@@ -157,8 +157,7 @@ SlowPhase lasting_phase(const Values& logs, const Options& options) {
   return phase;
 }
 
-/// The stretch from `begin` on whose iterations exceed the usual time by most, taken together
-/// (maximum subarray).
+/// The interval after `begin` with the largest total excess over the usual time (maximum subarray).
 SlowPhase slowest_stretch(const Values& logs, std::size_t begin, double usual, double limit) {
   constexpr double kClip = 0.7;  // one very long iteration is a checkpoint, not a phase
   SlowPhase best;
@@ -180,8 +179,8 @@ SlowPhase slowest_stretch(const Values& logs, std::size_t begin, double usual, d
   return best;
 }
 
-/// A slow stretch that is over again, or that the job may not come out of. At the start, before it
-/// is known how long iterations take, it is how a job warms up.
+/// A slow interval that is over, or that may still last. At the start, before the usual duration is
+/// known, it is the warm-up of the job.
 SlowPhase passing_phase(const Values& logs, const Options& options) {
   const double usual = median_between(logs, 0, logs.size());
   const double limit = std::log(options.passing_ratio_min) / 2;
@@ -195,7 +194,7 @@ SlowPhase passing_phase(const Values& logs, const Options& options) {
   return best;
 }
 
-/// It takes the longer to tell a shift from a passing disturbance, the smaller it is.
+/// The smaller a shift, the longer it must last to be told from a passing disturbance.
 bool lasts(const SlowPhase& phase, const std::vector<const job::ClockTick*>& ticks,
            Millis lasting) {
   double took_ms = 0;
@@ -228,7 +227,7 @@ Slowdown find_slowdown(const job::JobView& view, const job::JobClock& clock,
   found.after_ms = std::exp(phase.after);
   if (phase.from > 0) found.since = ticks[phase.from - 1]->last_done;
   found.drags = find_drags(view, found.first, found.last);
-  // A job that is slow everywhere has a slowest rank too, by a little.
+  // A job that is slow everywhere also has a slowest rank, by a little.
   std::erase_if(found.drags, [&](const Drag& drag) {
     return drag.score < options.drag_share_min * (found.after_ms - found.before_ms);
   });

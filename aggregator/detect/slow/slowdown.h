@@ -2,9 +2,9 @@
 // grew.
 //
 // Place in the flow: a JobView and its clock in, one Slowdown out. Pure. A shift counts when the
-// typical iteration after it is at least `ratio_min` times the typical one before, the shift
-// stands out of the scatter (robust z of ln duration, algorithms.md 3 "slow"), and it lasts: the
-// smaller it is, the longer, for a busy host or disk passes.
+// typical iteration after it is at least `ratio_min` times the typical one before, the shift stands
+// out of the scatter (robust z of ln duration, docs/DESIGN.md, "Slowness"), and it lasts. A smaller
+// shift must last longer, since a busy host or disk passes.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ namespace l4::detect::slow {
 struct Options {
   double ratio_min = 1.3;
   double z_min = 5.0;
-  double ratio_max = 10;        ///< beyond this it is another kind of work, not a slow one
+  double ratio_max = 10;        ///< a larger ratio is another kind of work and no slowness
   std::size_t before_min = 10;  ///< iterations needed on either side
   std::size_t after_min = 5;
-  double passing_ratio_min = 1.5;  ///< a slow phase that is over again must be slower ...
-  std::size_t passing_min = 8;     ///< ... and longer than one that lasts
-  Millis lasting{8'000};  ///< twice as slow must last so long; less, by the square of ln(ratio)
-  double drag_share_min = 0.2;  ///< part of the slowdown that a dragging rank must explain
+  double passing_ratio_min = 1.5;  ///< a slow phase that is over must be at least this much slower
+  std::size_t passing_min = 8;     ///< and last at least so many iterations
+  Millis lasting{8'000};           ///< for ratio 2; scaled by the square of ln(ratio)
+  double drag_share_min = 0.2;     ///< part of the slowdown that a dragging rank must explain
 };
 
 /// A rank whose own work (not waiting) takes longer than that of its peers, after the shift.

@@ -23,10 +23,10 @@ bool began_with(const job::Occurrence& occurrence, const job::JobClock& clock,
   if (occurrence.stats.first_iteration)
     return occurrence.stats.first_iteration->value() + kLeadIterations * clock.stride >=
            slowdown.first.value();
-  return true;  // nothing tells; that it keeps coming must do
+  return true;  // no times: that it recurs is enough
 }
 
-/// Comes again and again, and did not stop long before the job's end.
+/// The event recurs, and did not stop long before the end of the job.
 bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Slowdown& slowdown,
                   const job::EventView& event) {
   constexpr std::uint64_t kTimesMin = 2;
@@ -34,9 +34,9 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
   for (const job::Occurrence& occurrence : event.at) {
     const bool untimed =
         occurrence.stats.first_line > view.streams[occurrence.stream].state->timed_last_line;
-    if (untimed) return true;  // nothing tells when; that it comes again must do
+    if (untimed) return true;  // no times: that it recurs is enough
     if (occurrence.stats.last_time && view.end && slowdown.since) {
-      // Its last half of the slow phase has it.
+      // The event occurs in the last half of the slow phase.
       if (*view.end - *occurrence.stats.last_time < (*view.end - *slowdown.since) / 2) return true;
     } else if (occurrence.stats.last_iteration && clock.completed_by_any) {
       const auto half = (clock.completed_by_any->value() - slowdown.first.value()) / 2;

@@ -16,8 +16,8 @@ namespace l4::detect::slow {
 FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
                             const Slowdown& slowdown, const std::vector<EventHint>& hints);
 
-/// Of a job with too few iterations for find_slowdown(): a shift that a symptom comes with, again
-/// and again. Not found if there are enough iterations, or no such symptom.
+/// For a job with too few iterations for find_slowdown(): a shift that is accompanied by a
+/// recurring symptom. Not found if there are enough iterations, or no such symptom.
 Slowdown find_short_slowdown(const job::JobView& view, const job::JobClock& clock,
                              const std::vector<EventHint>& hints);
 

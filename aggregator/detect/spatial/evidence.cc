@@ -25,7 +25,7 @@ double anscombe(double count) {
   return std::sqrt(count + 3.0 / 8);
 }
 
-/// What one event's counts would be if nothing were wrong.
+/// Expected counts of one event if nothing were wrong.
 struct Expectation {
   VectorXd rate;          // lambda: per window and node, from history
   VectorXd count;         // L: the rate times the job-wide change
@@ -41,7 +41,7 @@ double dispersion(const SpatialInput& input, Index event, double mean) {
   return within / (static_cast<double>(input.nodes()) * (windows - 1)) / mean;
 }
 
-/// Without a past the peers are all there is: their median, and their spread as dispersion.
+/// Without history the peers give the expectation: their median, with their spread as dispersion.
 Expectation expect_from_peers(const SpatialInput& input, Index event) {
   const VectorXd x = input.counts.col(event);
   const double middle = median_of(x);
@@ -126,7 +126,7 @@ class Gatherer {
     out_.kind(node, column) = static_cast<std::uint8_t>(cell.kind);
   }
 
-  /// An event on most nodes is news about the job; the nodes without it are the odd ones.
+  /// A new event on most nodes is about the job, so the nodes without it stand out.
   void judge_fresh(Index event) {
     const auto x = input_.counts.col(event).array();
     const bool pool = flag(input_.in_pool, event);

@@ -17,7 +17,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// -ln share; 0 for columns nobody or everybody stands out in.
+/// -ln share; 0 for columns in which no node or every node stands out.
 VectorXd rarity(const Evidence& evidence) {
   return evidence.share.unaryExpr([](double share) { return share > 0 ? -std::log(share) : 0.0; });
 }
@@ -126,7 +126,7 @@ double evidence_time(const SpatialInput& input, const NodeScore& node) {
   return std::isfinite(earliest) ? earliest : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Nodes whose evidence follows each other without long gaps: who was first in the heaviest run?
+/// Order of nodes in the heaviest burst: evidence that follows without long gaps.
 void rank_by_order(const SpatialInput& input, const SpatialOptions& options,
                    std::vector<NodeScore>& nodes) {
   std::vector<NodeScore*> timed;

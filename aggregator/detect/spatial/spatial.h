@@ -1,12 +1,12 @@
 // Spatial comparison (the paper, 5.3.1): which node differs from the others, and by what.
 //
 // Flow: diagnose -> compare_nodes(SpatialInput) -> NodeScore per node, worst first. Pure and
-// deterministic for a seed. Isolation Forest over the evidence cells (evidence.h) gives A in
-// [0, 1]; E = sum |Z| (-ln share) explains it and names the events; A2 = A min(1, E / (2 ln N));
-// the order in which new evidence or silence appeared gives ob in [0, 1]; R = A2 + ob.
-// A lone new event has E = 2 ln N and is information; E >= 3 ln N is an alarm by itself. The
-// caller adds what cannot be seen here: error severity, temporal alarms, a stall.
-// N = 1 compares with nobody: A, E, ob are 0, the contributions are still listed.
+// deterministic for a seed. Isolation Forest over the evidence cells (evidence.h) gives A in [0,
+// 1]; E = sum |Z| (-ln share) explains it and names the events; A2 = A min(1, E / (2 ln N)); the
+// order in which new evidence or silence appeared gives ob in [0, 1]; R = A2 + ob. A lone new event
+// has E = 2 ln N and is information; E >= 3 ln N is an alarm by itself. The caller adds evidence
+// from elsewhere: error severity, temporal alarms, a stall. N = 1 compares with nobody: A, E, ob
+// are 0, the contributions are still listed.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 namespace l4::detect::stage {
 namespace {
 
-/// Clocks of nodes differ, and the launcher may hear of the end before the last line is out.
+/// Clocks of nodes differ, and a launcher may see the end before the last line is written.
 constexpr Millis kTolerance{2000};
 
 void widen(Span& span, const job::StageChange& change) {
@@ -24,7 +24,7 @@ struct Newest {
   std::optional<TimeMs> time;  ///< of its newest line
 };
 
-/// The stage of the rank's newest words: of several streams the one that moved on farthest.
+/// The stage of the rank's newest line; of several streams the one that is farthest.
 Newest newest_stage(const job::JobView& view, const job::RankView& rank) {
   Newest last;
   for (const std::uint32_t index : rank.streams) {
@@ -32,7 +32,7 @@ Newest newest_stage(const job::JobView& view, const job::RankView& rank) {
     if (stream.stages.empty()) continue;
     const job::StageChange& change = stream.stages.back();
     if (change.stage == Stage::unknown) continue;
-    // A file that only has the start-up says nothing of a rank that has trained since.
+    // A file that holds only the start-up does not show the stage of a rank that has trained since.
     if (rank.completed && is_startup(change.stage)) continue;
     const auto time = change.end ? change.end : view.streams[index].last_activity;
     const bool newer = last.stage == Stage::unknown ||
@@ -43,8 +43,8 @@ Newest newest_stage(const job::JobView& view, const job::RankView& rank) {
   return last;
 }
 
-/// Training is synchronous: nobody completes an iteration that a rank has not begun. So who paused
-/// before what others have completed since is back in training, though it has not said so.
+/// Training is synchronous: no rank completes an iteration that another has not begun. If others
+/// have completed an iteration since a rank began its checkpoint, that rank must be training again.
 bool trains_again(const Newest& newest, const job::RankView& rank, bool dense,
                   const job::JobClock& clock) {
   if (newest.stage != Stage::evaluation && newest.stage != Stage::checkpoint_save) return false;
@@ -87,7 +87,7 @@ Stages find_stages(const job::JobView& view, const job::JobClock& clock) {
     if ((event.marks & wire::kMarkFinished) == 0) continue;
     for (const job::Occurrence& occurrence : event.at) {
       const job::StreamView& stream = view.streams[occurrence.stream];
-      // Said once and for all: a line that also stands among iterations ends nothing.
+      // A line that also occurs among iterations does not end the rank.
       const bool in_order = occurrence.stats.first_line > stream.state->last_completed_line;
       const bool in_time = !occurrence.time || !clock.last_progress ||
                            *occurrence.time + kTolerance >= *clock.last_progress;

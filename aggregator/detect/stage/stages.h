@@ -1,4 +1,5 @@
-// In which stage each rank is and in which it stopped (paper 5.3.2), and who said "finished".
+// The stage of each rank, the stage in which it stopped (paper 5.3.2), and the ranks that printed
+// their end.
 //
 // Place in the flow: a JobView in, spans over the job and a stage per rank out. Pure.
 #pragma once
@@ -26,7 +27,7 @@ struct Span {
 struct Stages {
   std::vector<Span> spans;          ///< by begin; stages of the same name are one span
   std::vector<Stage> last_of_rank;  ///< by JobView::ranks
-  std::vector<bool> finished;       ///< rank printed that it ended well, as its last word
+  std::vector<bool> finished;       ///< the rank's last line says that it ended well
 };
 
 Stages find_stages(const job::JobView& view, const job::JobClock& clock);

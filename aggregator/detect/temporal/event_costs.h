@@ -1,4 +1,4 @@
-// What an extra or a missing event costs, in nats, learnt from the job itself.
+// Costs of extra and missing events, in nats, learned from the job itself.
 //
 // Flow: temporal.cc prices sequences here before it compares them (dtw.h). One owner, one thread.
 // n rank-iterations are pooled over the job, n_e of them with event e; f_e = (n_e + 1/2) / (n + 1).

@@ -13,7 +13,8 @@ namespace {
 /// How often the number was seen before in its stream, and the number.
 using Key = std::pair<std::size_t, std::int64_t>;
 
-/// Last iterations of all streams, ascending: who has been passed is a question of rank among them.
+/// Last iterations of all streams, ascending; the position in it shows how many streams have gone
+/// on.
 std::vector<std::int64_t> last_iterations(const RecordedJob& job) {
   std::vector<std::int64_t> last;
   for (const auto& stream : job.streams)
@@ -56,7 +57,7 @@ std::vector<Round> by_iteration(const RecordedJob& job) {
 struct Pass {
   TemporalFindings found;
   std::size_t done = 0;    ///< rounds, from the first that was asked for
-  bool exhausted = false;  ///< not all that was asked for
+  bool exhausted = false;  ///< the work bound ended it early
 };
 
 Pass score_rounds(std::span<const Round> rounds, const TemporalOptions& options) {
@@ -93,7 +94,7 @@ TemporalFindings score_job(const RecordedJob& job, const TemporalOptions& option
   const std::vector<Round> rounds = by_iteration(job);
   Pass pass = score_rounds(rounds, options);
   if (!pass.exhausted) return std::move(pass.found);
-  // As much as was done now, of the newest.
+  // Repeat with as many of the newest iterations as were done now.
   const std::size_t least = std::min(rounds.size(), kRoundsMin);
   std::size_t newest = std::max(least, pass.done * 3 / 4);
   if (newest < rounds.size()) pass = score_rounds(std::span(rounds).last(newest), options);

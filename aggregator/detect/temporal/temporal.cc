@@ -40,8 +40,8 @@ struct TemporalScorer::Candidate {
   bool alarmed = false;
   std::vector<double> extra;  // cost of each position
   std::vector<Symbol> lost;   // steady events of this stream that are not there
-  Match history;              // nearest pattern of earlier iterations
-  Match best;                 // nearest of all, peers included
+  Nearest history;            // nearest pattern of earlier iterations
+  Nearest best;               // nearest of all, peers included
   double limit = 0;
 };
 
@@ -127,10 +127,10 @@ std::vector<Symbol> TemporalScorer::unseen(const Candidate& one, const Reference
   return result;
 }
 
-TemporalScorer::Match TemporalScorer::nearest(const Candidate& one,
-                                              const std::vector<Reference>& references,
-                                              double below) {
-  Match best{below, nullptr, {}};
+TemporalScorer::Nearest TemporalScorer::nearest(const Candidate& one,
+                                                const std::vector<Reference>& references,
+                                                double below) {
+  Nearest best{below, nullptr, {}};
   std::vector<std::pair<std::uint64_t, std::size_t>> done;
   for (const Reference& reference : references) {
     std::vector<Symbol> lost = unseen(one, reference);
@@ -169,7 +169,7 @@ void TemporalScorer::compare(Candidate& one, std::span<const Candidate> all,
   }
   one.extra = costs_.extra(stream.events, one.pattern->symbols);
   one.history = nearest(one, history_of(stream), std::numeric_limits<double>::infinity());
-  Match peer = nearest(one, peers_of(one, all, iteration), one.history.distance);
+  Nearest peer = nearest(one, peers_of(one, all, iteration), one.history.distance);
   one.best = peer.reference ? std::move(peer) : one.history;
 }
 
@@ -278,7 +278,8 @@ void TemporalScorer::learn(const Candidate& one) {
     stream.scores.push_back(std::min(one.best.distance, one.limit));
     if (stream.scores.size() > options_.score_window) stream.scores.erase(stream.scores.begin());
   }
-  // What was alarmed about is known to its own stream from now on, but excuses no other.
+  // A sequence that caused an alarm is known to its own stream from now on, but excuses no other
+  // stream.
   stream.patterns.see(one.pattern, one.seconds, options_.recent, options_.prototypes);
   if (!one.alarmed) shared_.see(one.pattern);
   costs_.learn(stream.events, one.pattern->symbols);

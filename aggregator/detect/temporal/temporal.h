@@ -29,7 +29,7 @@ inline constexpr double kUnknownDuration = std::numeric_limits<double>::quiet_Na
 enum class AnomalyKind : std::uint8_t {
   sequence,      ///< alarm: events are missing, or an extra one is suspicious
   duration,      ///< alarm: one stream is slow, nothing else changed; note: most streams are
-  phase_change,  ///< note: most streams do what none has done before
+  phase_change,  ///< note: most streams show a sequence that none has shown before
   novelty,       ///< note: only extra events, none suspicious (a first checkpoint on one rank)
 };
 
@@ -72,12 +72,12 @@ struct TemporalOptions {
   std::unordered_set<std::uint32_t> normal;      ///< events of the pool: extra ones cost little
 };
 
-/// What one stream printed in one iteration.
+/// One stream's events in one iteration.
 struct Observation {
   std::uint32_t stream = 0;
   std::span<const std::uint32_t> events;  ///< in order; runs of one event count once
   double seconds = kUnknownDuration;
-  bool open = false;  ///< may still grow: what is not there yet is not missing, nothing is learnt
+  bool open = false;  ///< may still grow: nothing counts as missing, and nothing is learned
 };
 
 class TemporalScorer {
@@ -85,7 +85,7 @@ class TemporalScorer {
   explicit TemporalScorer(TemporalOptions options = {});
   /// One iteration of all streams that have it; peers are sought among these alone.
   TemporalFindings observe(std::int64_t iteration, std::span<const Observation> observations);
-  /// So much was done that nothing more is compared (TemporalOptions::work_max).
+  /// The work bound is used up: no more comparisons (TemporalOptions::work_max).
   bool exhausted() const { return work_ >= options_.work_max; }
 
  private:
@@ -101,7 +101,7 @@ class TemporalScorer {
     bool own = false;                       ///< of the stream that is compared
     const StreamEvents* witness = nullptr;  ///< the stream it comes from; null: unknown
   };
-  struct Match {
+  struct Nearest {
     double distance = std::numeric_limits<double>::infinity();
     PatternRef reference;
     std::vector<Symbol> unseen;  ///< lost events that the reference could not excuse
@@ -110,7 +110,7 @@ class TemporalScorer {
 
   Candidate prepare(const Observation& observation);
   void compare(Candidate& one, std::span<const Candidate> all, std::int64_t iteration);
-  Match nearest(const Candidate& one, const std::vector<Reference>& references, double below);
+  Nearest nearest(const Candidate& one, const std::vector<Reference>& references, double below);
   std::vector<Symbol> unseen(const Candidate& one, const Reference& reference) const;
   std::vector<Reference> history_of(const Stream& stream) const;
   std::vector<Reference> peers_of(const Candidate& one, std::span<const Candidate> all,

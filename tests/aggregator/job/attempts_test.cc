@@ -107,7 +107,7 @@ TEST_CASE("of many runs of a file the newest are kept, and keep their numbers") 
   REQUIRE(numbers.size() == kRunsKept);
   CHECK(numbers.front() == 8);
   CHECK(numbers.back() == kRuns - 1);
-  CHECK(attempts.let_go() == 8);
+  CHECK(attempts.dropped() == 8);
   CHECK(make_view(attempts, 8, false).begin == after(8 * 60'000));
   CHECK(make_view(attempts, kRuns - 1, false).training_ranks() == 2);
   CHECK(state.agents().at("node-0").streams.size() == kRunsKept);

@@ -142,12 +142,12 @@ void WatchedJob::look() {
 void WatchedJob::run_to(std::int64_t ms) {
   // Only when the watch asks for it: that is what it promises to need.
   for (int looks = 0; looks < 10'000; ++looks) {
-    const auto next = watch.next_look();
+    const auto next = watch.next_check();
     if (!next || *next > after(ms)) break;
     now = std::max(now, (*next - kBegin).count());
     const std::size_t before = due_.size();
     look();
-    if (watch.next_look() == next && due_.size() == before) FAIL("looks in vain at ", now);
+    if (watch.next_check() == next && due_.size() == before) FAIL("looks in vain at ", now);
   }
   now = std::max(now, ms);
 }
