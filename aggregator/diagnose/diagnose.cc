@@ -17,6 +17,7 @@
 #include "aggregator/job/clock.h"
 #include "aggregator/job/rank_coverage.h"
 #include "aggregator/job/view.h"
+#include "common/base/check.h"
 
 namespace l4::diagnose {
 namespace {
@@ -164,6 +165,7 @@ Diagnosis diagnose_attempt(const job::Attempts& attempts, std::int32_t attempt, 
   if (report.verdict.stage == Stage::unknown && report.verdict.state == State::launch_failed)
     report.verdict.stage = Stage::init;
   report.pool = {pool.runs > 0, pool.runs, hints.events_dropped};
+  L4_CHECK(findings.temporal, "no detector compared the iterations of attempt {}", attempt);
   report.warnings = warnings_of(attempts, findings.temporal->left_out);
   report.verdict.summary = summarise(report);
   if (waited_for_nodes(report)) report_attendance(view, report);
@@ -183,6 +185,7 @@ Diagnosis diagnose(const job::JobState& state,
   std::vector<std::int32_t> failed;
   std::vector<AttemptSummary> attempts;
   const job::Attempts numbered(state);
+  L4_CHECK(!numbered.numbers().empty(), "job {} has no attempt", state.id());
   const std::int32_t newest = numbered.numbers().back();
   Options of_earlier = options;  // live data belongs to the running attempt
   of_earlier.live.reset();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aggregator/job/view.h"
+#include "common/base/check.h"
 
 namespace l4::diagnose {
 namespace {
@@ -49,6 +50,9 @@ void pass_on_launchers(const job::JobView& view, std::vector<Suspicion>& ranks) 
 }  // namespace
 
 Suspects order_suspects(const job::JobView& view, Suspects suspects) {
+  L4_CHECK(suspects.nodes.size() == view.nodes.size() && suspects.ranks.size() == view.ranks.size(),
+           "{} nodes and {} ranks are scored of {} and {}", suspects.nodes.size(),
+           suspects.ranks.size(), view.nodes.size(), view.ranks.size());
   pass_on_launchers(view, suspects.ranks);
   for (std::uint32_t node = 0; node < view.nodes.size(); ++node) {
     Suspicion& sum = suspects.nodes[node];

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
+
 namespace l4::job {
 namespace {
 
@@ -127,8 +129,9 @@ std::optional<std::int32_t> Attempts::of(const AgentSlice& agent, const Stream& 
   const File& file = file_of(agent, stream);
   const bool one_run = found == attempts_.end() || found->second.begins.size() == 1;
   if (!is_rank(stream) && (one_run || !file.counts)) return std::nullopt;
-  const PathAttempt& attempt =
-      found->second;  // known: the stream is a rank's or its file has several runs
+  L4_CHECK(found != attempts_.end(), "{}: attempt {} of its rank has no number", stream.source.path,
+           stream.source.attempt);
+  const PathAttempt& attempt = found->second;
   const auto all = static_cast<std::uint32_t>(attempt.begins.size());
   std::uint32_t run =
       all - file.runs + stream.source.run;  // without times the last runs of both are the same

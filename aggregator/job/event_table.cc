@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
 #include "common/saved/archive.h"
 
 namespace l4::job {
@@ -81,6 +82,7 @@ void EventTable::erase(const std::vector<std::uint32_t>& locals) {
   const auto dead = [&](const Entry& entry) {
     return std::ranges::binary_search(locals, entry.local);
   };
+  L4_CHECK(std::ranges::is_sorted(locals), "{} templates to drop are not ascending", locals.size());
   if (std::erase_if(entries_, dead) == 0) return;
   rebuild_index();
 }

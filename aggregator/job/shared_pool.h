@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/check.h"
+
 namespace l4::job {
 
 template <class Value>
@@ -44,9 +46,11 @@ class SharedPool {
   /// True if that was the last reference: the value is gone.
   bool release(std::uint32_t id) {
     Entry& entry = entries_[id];
+    L4_CHECK(entry.references > 0, "value {} is released without a reference", id);
     if (--entry.references > 0) return false;
     auto [found, to] = by_hash_.equal_range(entry.hash);
     while (found != to && found->second != id) ++found;
+    L4_CHECK(found != to, "value {} is not under its hash", id);
     by_hash_.erase(found);
     entry = {};
     free_.push_back(id);

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/drain/hash.h"
 #include "common/drain/row.h"
 #include "common/saved/archive.h"
@@ -75,6 +76,7 @@ TemplateTable::DefinitionId TemplateTable::intern(const wire::TemplateDefinition
 
 void TemplateTable::release(DefinitionId id) {
   Definition& stored = definitions_[id];
+  L4_CHECK(stored.users > 0, "definition {} is released without a user", id);
   if (--stored.users > 0) return;
   if (stored.element != kNone) ++dead_;
   known_.erase(stored.key);
@@ -246,6 +248,7 @@ TemplateTable::Element TemplateTable::unite(Element a, Element b) {
   b = root(b);
   if (a == b) return a;
   if (b < a) std::swap(a, b);
+  L4_CHECK(classes_.contains(a) && classes_.contains(b), "roots {} and {} have no class", a, b);
   const Class merged = std::move(classes_.at(b));
   classes_.erase(b);
   parents_[b] = a;

@@ -8,6 +8,7 @@
 
 #include "aggregator/job/attempts.h"
 #include "aggregator/job/rank_processes.h"
+#include "common/base/check.h"
 
 namespace l4::job {
 namespace {
@@ -186,7 +187,9 @@ class EventIndex {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};  // counted, and never defined
 
   std::uint32_t at(const AgentSlice* agent, std::uint32_t local) const {
-    return locals_.at(agent).at(local);
+    const Locals& locals = locals_.at(agent);
+    L4_CHECK(local < locals.size(), "template {} of {} has no number", local, locals.size());
+    return locals[local];
   }
   const std::vector<std::uint32_t>& of(const AgentSlice* agent) const { return locals_.at(agent); }
 

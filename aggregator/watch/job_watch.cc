@@ -8,6 +8,7 @@
 #include "aggregator/job/attempts.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
+#include "common/base/check.h"
 #include "common/saved/archive.h"
 
 namespace l4::watch {
@@ -54,6 +55,7 @@ constexpr std::array<std::string_view, kCauses> kNames{
 }  // namespace
 
 std::string_view name(Cause cause) {
+  L4_CHECK(static_cast<std::size_t>(cause) < kCauses, "no cause {}", cause);
   return kNames[static_cast<std::size_t>(cause)];
 }
 

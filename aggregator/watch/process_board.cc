@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
 #include "common/base/time.h"
 #include "common/saved/archive.h"
 
@@ -50,6 +51,8 @@ void ProcessBoard::drop(const std::string& agent) {
   auto at = processes_.lower_bound(first);
   while (at != processes_.end() && std::get<0>(at->first) == agent) {
     Process& process = at->second;
+    L4_CHECK(process.state == ProcessState::gone || alive_ > 0,
+             "a process of {} lives, and none of {}", agent, processes_.size());
     if (process.state != ProcessState::gone)
       --alive_;
     else if (process.exit.is_well())
@@ -74,6 +77,7 @@ void ProcessBoard::apply(Process& process, const wire::ProcessFact& fact, TimeMs
   process.due = due_of(process);
   if (process.due) waiting_.emplace(*process.due, &process);
   if (fact.state != ProcessState::gone) return;
+  L4_CHECK(alive_ > 0, "{} of {} processes live, one exits", alive_, processes_.size());
   --alive_;
   if (fact.exit.is_well()) ++left_well_;
   if (alive_ == 0 && processes_.size() >= static_cast<std::size_t>(world_)) all_left_ = arrival;

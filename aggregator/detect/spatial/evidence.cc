@@ -5,6 +5,8 @@
 #include <limits>
 #include <span>
 
+#include "common/base/check.h"
+
 namespace l4::detect::spatial {
 namespace {
 
@@ -93,6 +95,8 @@ class Gatherer {
   }
 
   Evidence run() {
+    L4_CHECK(input_.history_windows <= 0 || input_.history.rows() == input_.nodes(),
+             "history of {} nodes for {}", input_.history.rows(), input_.nodes());
     const Index nodes = input_.nodes();
     const Index events = input_.events();
     out_.z = Eigen::MatrixXd::Zero(nodes, events + 1);

@@ -6,6 +6,8 @@
 #include <random>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace l4::detect::spatial {
 namespace {
 
@@ -181,6 +183,8 @@ IsolationForest::IsolationForest(std::vector<Tree> trees, double psi)
 IsolationForest IsolationForest::grow(const Eigen::MatrixXd& rows,
                                       std::span<const std::uint32_t> multiplicity,
                                       const ForestOptions& options) {
+  L4_CHECK(multiplicity.empty() || std::ssize(multiplicity) == rows.rows(),
+           "{} multiplicities for {} rows", multiplicity.size(), rows.rows());
   std::vector<Tree> trees;
   if (rows.rows() == 0) return {std::move(trees), 0};
   Grower grower(rows, multiplicity, options);
