@@ -20,7 +20,7 @@ struct AsOf {
   bool known = false;
 };
 
-/// What a detector is given besides the findings so far.
+/// Input of a detector besides the findings so far.
 struct Attempt {
   const Options& options;
   const Pool& pool;

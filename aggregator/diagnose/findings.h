@@ -1,4 +1,4 @@
-// What the detectors have found in one attempt of a job.
+// Results of all detectors on one attempt of a job.
 //
 // Place in the flow: the table of detectors (detectors.h) fills it; verdict, suspects and report
 // read it. It is filled in two steps: what was seen decides the state, and what is compared depends

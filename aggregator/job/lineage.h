@@ -1,4 +1,4 @@
-// What agents call their sources, templates and timers, from one start of an agent to the next.
+// Keeps the ids of sources, templates and timers across restarts of an agent.
 //
 // Flow: a live batch comes through here before JobState::apply. Local ids hold for one incarnation
 // of an agent; JobState knows agents by name alone. A source of a new incarnation is recognised by

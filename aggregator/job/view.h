@@ -1,10 +1,9 @@
 // One attempt of one job, resolved and read-only: what every detector sees.
 //
-// Place in the flow: built from JobState when somebody wants a verdict; detectors and diagnosis
-// read nothing else. Local template ids are gone: events are job-wide, numbered densely in the
-// order of their ids. Nodes and ranks are sorted by name and number, so equal states give equal
-// views. Owns its data except streams, their stats and processes, which live in the JobState it was
-// built from.
+// Place in the flow: built from JobState for every diagnosis; detectors and diagnosis read nothing
+// else. Local template ids are gone: events are job-wide, numbered densely in the order of their
+// ids. Nodes and ranks are sorted by name and number, so equal states give equal views. Owns its
+// data except streams, their stats and processes, which live in the JobState it was built from.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ struct EventUse {
   double exposure = 0;  ///< >= 0, same unit as the pool's rates
 };
 
-/// What the pool knows of one event. A node-run is one node in one run.
+/// The pool's counts of one event. A node-run is one node in one run.
 struct PoolEvent {
   std::uint32_t runs_with = 0;  ///< runs in which it occurs
   double rate_max = 0;          ///< largest count per exposure in any node-run

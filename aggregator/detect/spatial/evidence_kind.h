@@ -1,4 +1,4 @@
-// What makes a cell of the spatial comparison surprising, and when: without the matrices.
+// Kinds and limits of surprising cells in the spatial comparison, without the matrices.
 //
 // Place in the flow: evidence.h fills cells of these kinds, spatial.h gives them to readers that
 // need no matrix. Plain values.

@@ -5,8 +5,8 @@
 // 1]; E = sum |Z| (-ln share) explains it and names the events; A2 = A min(1, E / (2 ln N)); the
 // order in which new evidence or silence appeared gives ob in [0, 1]; R = A2 + ob. A lone new event
 // has E = 2 ln N and is information; E >= 3 ln N is an alarm by itself. The caller adds evidence
-// from elsewhere: error severity, temporal alarms, a stall. N = 1 compares with nobody: A, E, ob
-// are 0, the contributions are still listed.
+// from elsewhere: error severity, temporal alarms, a stall. N = 1 has no peer: A, E, ob are 0, the
+// contributions are still listed.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@
 
 namespace l4::detect::temporal {
 
-/// What one stream has printed so far; indexed by symbol, saturating.
+/// Counts of one stream's events so far; indexed by symbol, saturating.
 struct StreamEvents {
   std::vector<std::uint8_t> printed;  ///< iterations with the event
   std::vector<std::uint8_t> streak;   ///< latest iterations in a row with it
