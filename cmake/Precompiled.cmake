@@ -26,6 +26,9 @@ function(l4_precompile)
   endforeach()
   file(SHA256 ${PROJECT_SOURCE_DIR}/cmake/precompiled.h headers)
   file(SHA256 ${PROJECT_SOURCE_DIR}/cmake/capnp_clang.h forced)  # Warnings.cmake puts it before all
-  file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/l4_precompiled.dir/cmake_pch.hxx.pch.sum
-       "${headers} ${forced} ${CMAKE_CXX_COMPILER_VERSION} ${fmt_VERSION} ${CMAKE_CXX_FLAGS} ${L4_SANITIZE}")
+  foreach(ending pch gch)  # as clang and gcc name it
+    file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/l4_precompiled.dir/cmake_pch.hxx.${ending}.sum
+         "${headers} ${forced} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${fmt_VERSION} "
+         "${CMAKE_BUILD_TYPE} ${CMAKE_CXX_FLAGS} ${L4_SANITIZE}")
+  endforeach()
 endfunction()

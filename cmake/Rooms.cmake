@@ -1,11 +1,30 @@
-# l4_room(NAME [LIBRARIES ...]): one folder of the tree is one static library, made of every
-# source that stands in it. Which rooms may use which is written in tests/layers.py.
+# l4_room(NAME [LIBRARIES ...] [DEFINITIONS ...]): one folder of the tree is one static library, made
+# of every source that stands in it but main.cc. Which rooms may use which is written in tests/layers.py.
+#
+# With L4_JOIN, in the build of shipped programs, the sources of all rooms below one top folder become
+# one library, and unity builds join them across rooms: what many rooms instantiate is compiled
+# once or twice then, and not once a room.
+option(L4_JOIN "one library for all rooms below a top folder" OFF)
+
 function(l4_room name)
-  cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LIBRARIES;DEFINITIONS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
-  if(sources)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  if(sources AND L4_JOIN)
+    file(RELATIVE_PATH top ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    string(REGEX REPLACE "/.*" "" top ${top})
+    if(NOT TARGET l4_joined_${top})
+      add_library(l4_joined_${top} STATIC)
+    endif()
+    target_sources(l4_joined_${top} PRIVATE ${sources})
+    target_link_libraries(l4_joined_${top} PUBLIC l4_options ${ARG_LIBRARIES})
+    target_compile_definitions(l4_joined_${top} PUBLIC ${ARG_DEFINITIONS})
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE l4_joined_${top})
+  elseif(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC l4_options ${ARG_LIBRARIES})
+    target_compile_definitions(${name} PUBLIC ${ARG_DEFINITIONS})
   else()
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE l4_options ${ARG_LIBRARIES})

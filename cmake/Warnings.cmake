@@ -15,14 +15,17 @@ if(L4_SANITIZE)
   string(REPLACE ";" "," l4_sanitizers "${L4_SANITIZE}")
   add_compile_options(-fsanitize=${l4_sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${l4_sanitizers})
-  # Everywhere alike, as precompiled headers ask.
-  add_compile_options(-pthread)
   if(L4_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(l4_options INTERFACE -Wno-error=tsan -Wno-error=maybe-uninitialized)
   endif()
+endif()
+
+if(L4_PRECOMPILE)
+  # Precompiled headers serve only sources that are compiled with the same options: all with this one.
+  add_compile_options(-pthread)
 endif()
 
 # capnp 0.9 compares a C string with a StringPtr in an order that C++20's rewritten candidates

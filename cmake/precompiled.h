@@ -1,5 +1,5 @@
-// What nearly every source includes anyway. Only the sanitizer builds use it (L4_PRECOMPILE): the
-// main build goes without, so that a source that forgets an include does not build.
+// The standard headers that nearly every source includes. All builds use them precompiled
+// (L4_PRECOMPILE) but the developer's, in which a source that forgets an include does not build.
 #pragma once
 #include <fmt/chrono.h>
 #include <fmt/format.h>
