@@ -171,8 +171,8 @@ class Loop {
     if (settings)
       agent_->reload(std::move(*settings), now);
     else
-      log_.say(daemon::OwnLog::Weight::error,
-               "the configuration stays as it was: " + settings.error().text(), now.steady);
+      log_.write(daemon::OwnLog::Weight::error,
+                 "the configuration stays as it was: " + settings.error().text(), now.steady);
     ::sd_notify(0, "READY=1");
   }
 
@@ -202,7 +202,7 @@ int run(const Options& options) {
   const int signals = take_signals();
   daemon::OwnLog log(std::getenv("JOURNAL_STREAM") != nullptr);
   const auto fail = [&](const Error& error) {
-    log.say(daemon::OwnLog::Weight::error, error.text(), moment().steady);
+    log.write(daemon::OwnLog::Weight::error, error.text(), moment().steady);
     return kFailed;
   };
   const auto lock = lock_state(*ready, log);
@@ -213,7 +213,7 @@ int run(const Options& options) {
     if (page)
       metrics.emplace(std::move(*page));
     else  // logs are read even if metrics cannot be served
-      log.say(daemon::OwnLog::Weight::error, page.error().text(), moment().steady);
+      log.write(daemon::OwnLog::Weight::error, page.error().text(), moment().steady);
   }
   auto agent = make_agent(std::move(*ready), log);
   if (!agent) return fail(agent.error());

@@ -1,32 +1,18 @@
 #include "agent/daemon/agent.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "agent/daemon/agent_metrics.h"
 #include "common/base/config_values.h"
 
 namespace l4::daemon {
 namespace {
 
-constexpr Millis kAloneAfter{5'000};
-constexpr auto kKernelLog = "/dev/kmsg";
-constexpr Millis kLookEvery{1'000};
-constexpr Millis kRememberEvery{5'000};
-
-std::unique_ptr<host::ProcessWatch> make_watch(const Settings& settings, const host::Proc& proc) {
-  if (!settings.processes) return nullptr;
-  host::ProcessWatch::Options options;
-  options.hints.config_job = settings.job;
-  options.hints.config_node = settings.node;
-  options.hints.config_rank = settings.rank;
-  options.hints.config_local_rank = settings.local_rank;
-  options.hints.config_world_size = settings.world_size;
-  options.self = host::Pid{static_cast<std::int32_t>(::getpid())};
-  return std::make_unique<host::ProcessWatch>(proc, std::move(options));
-}
+constexpr Millis kAloneAfter{5'000}, kScanEvery{1'000}, kSaveEvery{5'000};
+constexpr std::size_t kQuestionsMax = 16;
 
 ship::SessionOptions session_options(const Settings& settings, const Agent::World& world) {
   ship::SessionOptions options;
@@ -37,6 +23,13 @@ ship::SessionOptions session_options(const Settings& settings, const Agent::Worl
   options.queue = settings.queue;
   options.seed = world.seed;
   return options;
+}
+
+/// Why questions are refused for now; empty: they are answered.
+std::string_view busy(const ship::Session& session, const host::Limits& limits) {
+  if (session.pressure() < wire::Shedding::examples) return {};
+  return limits.over_memory() ? "the agent's memory is at its bound ([limits] resident_mib)"
+                              : "the agent is behind: batches wait to be sent";
 }
 
 }  // namespace
@@ -63,47 +56,47 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
       packs_(std::move(packs)),
       now_(now),
       began_(now.steady),
-      watch_(make_watch(settings_, world_.proc)),
+      processes_(settings_, world_.proc, *world_.log),
       owners_({settings_.job, settings_.node, world_.name, settings_.rank, settings_.local_rank},
-              watch_.get()),
+              processes_.watch()),
       jobs_(packs_, settings_.pipeline, settings_.jobs,
             [this](wire::Batch&& batch) { ship(std::move(batch)); }),
-      intake_(
-          {}, owners_, jobs_,
-          {[this](const tail::TextPosition& place, const std::string& root) { found(place, root); },
-           [this](const wire::FileId& file) {
-             session_.release(file.key);
-             counted_.erase(file.key);
-             if (watch_) watch_->remove_log({file.device, file.inode});
-           },
-           [this](const wire::Warning& warning) {
-             world_.log->warn(fmt::format("{}: {}: {}", warning.kind, warning.file, warning.reason),
-                              now_.steady);
-           },
-           [this] {
-             if (watch_) watch_->ask_scan();
-             watch_closely();
-           }},
-          settings_.processes),
-      limits_(world_.proc, settings_.limits),
+      intake_({}, owners_, jobs_, intake_listeners(), settings_.processes),
+      logs_(settings_, world_.seed, std::move(world_.tailer), *world_.log),
+      load_(world_.proc, settings_.limits, *world_.log),
       session_(session_options(settings_, world_), *world_.port, *this),
-      positions_file_((settings_.state / "positions").string()),
-      watch_file_((settings_.state / "processes").string()),
       raw_lines_(settings_, jobs_, *world_.log) {
   if (settings_.kernel)
     kernel_.emplace(
-        KernelFeed::Options{kKernelLog, world_.boot_id,
+        KernelFeed::Options{kKernelLogPath, world_.boot_id,
                             settings_.node.empty() ? world_.name : settings_.node},
-        jobs_,
-        [this](std::uint64_t key) {
-          const auto found = counted_.find(key);
-          return found == counted_.end() ? 0 : found->second.offset;
-        },
+        jobs_, [this](std::uint64_t key) { return logs_.committed_offset(key); },
         [this](const host::ProcessWatch::Process& process) { return intake_.job_of(process); });
-  if (watch_) resume_processes();
+  processes_.resume(now);
 }
 
 Agent::~Agent() = default;
+
+Intake::Listeners Agent::intake_listeners() {
+  Intake::Listeners listeners;
+  listeners.found = [this](const tail::TextPosition& position, const std::string& root) {
+    if (position.file.inode == 0) return;
+    const host::FileKey key{position.file.device, position.file.inode};
+    processes_.add_log({position.path, owners_.node_of_path(position.path, root), key},
+                       now_.steady);
+  };
+  listeners.forgotten = [this](const wire::FileId& file) {
+    session_.release(file.key);
+    logs_.forget(file.key);
+    processes_.remove_log({file.device, file.inode});
+  };
+  listeners.warned = [this](const wire::Warning& warning) {
+    world_.log->warn(fmt::format("{}: {}: {}", warning.kind, warning.file, warning.reason),
+                     now_.steady);
+  };
+  listeners.writer_unknown = [this] { processes_.scan_soon(now_.steady); };
+  return listeners;
+}
 
 Millis Agent::step(Moment now) {
   now_ = now;
@@ -111,50 +104,50 @@ Millis Agent::step(Moment now) {
   jobs_.arrives(now.host.wall);
   Millis wait = session_.step(now.instant());
   answer_questions();
-  if (!tailer_ && now.steady - began_ >= kAloneAfter && !stopping_) begin_alone();
-  if (now.steady >= limits_at_) look_at_limits();
-  watch_processes();
+  if (logs_.tailer() == nullptr && now.steady - began_ >= kAloneAfter && !stopping_)
+    logs_.begin_alone(now.steady);
+  if (load_.poll(now, logs_, session_)) flush(false);
+  if (processes_.poll(now)) intake_.update_owners();
   decide_in_ = intake_.decide();
-  if (tailer_ && !facts_.empty()) tell_processes();
+  if (logs_.tailer() != nullptr)
+    processes_.publish(jobs_, intake_, decide_in_.has_value(), now.steady);
   if (reloaded_) change_sources();
   if (may_read())
     read();
   else
-    look();
+    scan();
   if (may_hear_kernel()) {
-    kernel_->poll(now.host, watch_.get());
-    tell(kernel_->take_notices());
+    kernel_->poll(now.host, processes_.watch());
+    world_.log->warn(kernel_->flush_notices(), now.steady);
   }
   if (now.steady >= flush_at_) flush(stopping_);
   if (std::exchange(offered_, false)) wait = session_.step(now.instant());
-  if (ends_wait_ && all_is_told()) {
-    watch_->ends_are_told();
-    ends_wait_ = false;
-  }
-  if (now.steady >= remember_at_) remember();
+  if (all_is_acked()) processes_.ack_ends();
+  if (now.steady >= save_at_) save();
   return next_step(wait);
 }
 
 bool Agent::may_read() const {
-  return tailer_ && !stopping_ && !reloaded_ && session_.has_room() && intake_.has_room() &&
-         now_.steady >= paused_until_;
+  return logs_.tailer() != nullptr && !stopping_ && !reloaded_ && session_.has_room() &&
+         intake_.has_room() && now_.steady >= load_.paused_until();
 }
 
 bool Agent::may_hear_kernel() const {
-  return kernel_ && tailer_ && !stopping_ && session_.has_room();
+  return kernel_ && logs_.tailer() != nullptr && !stopping_ && session_.has_room();
 }
 
 void Agent::read() {
-  more_ = tailer_->turn(intake_, {now_.steady, now_.host.wall});
+  more_ = logs_.tailer()->turn(intake_, {now_.steady, now_.host.wall});
   if (!more_) intake_.turned();
 }
 
-/// While nothing can be read, what comes and goes must be known: it may be lost by then.
-void Agent::look() {
+/// While nothing can be read, the tailer must still notice which files come and go: they may be
+/// gone when there is room again.
+void Agent::scan() {
   intake_.was_blocked();
-  if (!tailer_ || stopping_ || now_.steady < look_at_) return;
-  look_at_ = now_.steady + kLookEvery;
-  tailer_->scan(intake_, {now_.steady, now_.host.wall});
+  if (logs_.tailer() == nullptr || stopping_ || now_.steady < scan_at_) return;
+  scan_at_ = now_.steady + kScanEvery;
+  logs_.tailer()->scan(intake_, {now_.steady, now_.host.wall});
 }
 
 void Agent::flush(bool all) {
@@ -171,63 +164,31 @@ Millis Agent::next_step(Millis session) const {
   const auto until = [&](Millis at) { return std::max(Millis{0}, at - now_.steady); };
   Millis wait = session;
   if (jobs_.dirty() && session_.has_room()) wait = std::min(wait, until(flush_at_));
-  if (watch_) wait = std::min(wait, until(watch_at_));
+  if (processes_.watch() != nullptr) wait = std::min(wait, until(processes_.due_at()));
   if (decide_in_) wait = std::min(wait, *decide_in_);
   if (reloaded_ || stopping_ || lines_wait_) wait = std::min(wait, Millis{50});
   if (may_read()) {
     if (more_) return Millis{0};
-    const tail::Wait tail = tailer_->wait({now_.steady, now_.host.wall});
+    const tail::Wait tail = logs_.tailer()->wait({now_.steady, now_.host.wall});
     if (tail.at_most) wait = std::min(wait, *tail.at_most);
   } else {
-    if (now_.steady < paused_until_) wait = std::min(wait, until(paused_until_));
-    if (tailer_ && !stopping_) wait = std::min(wait, until(look_at_));
+    if (now_.steady < load_.paused_until()) wait = std::min(wait, until(load_.paused_until()));
+    if (logs_.tailer() != nullptr && !stopping_) wait = std::min(wait, until(scan_at_));
   }
   return wait;
 }
 
 std::vector<int> Agent::descriptors() const {
-  std::vector<int> all{world_.port->wait_fd()};
-  if (watch_) all.push_back(watch_->descriptor());
-  all.push_back(raw_lines_.descriptor());
+  std::vector<int> all{world_.port->wait_fd(), processes_.descriptor(), raw_lines_.descriptor()};
   if (may_hear_kernel()) all.push_back(kernel_->descriptor());
-  if (may_read()) all.push_back(tailer_->wait({now_.steady, now_.host.wall}).fd);
+  if (may_read()) all.push_back(logs_.tailer()->wait({now_.steady, now_.host.wall}).fd);
   return all;
 }
 
-void Agent::tell(const std::vector<host::Notice>& notices) {
-  for (const host::Notice& notice : notices) world_.log->warn(notice.text, now_.steady);
-}
-
-/// For the file in the state folder: without those of the kernel's log, which the tailer does not
-/// know, an agent that begins alone would take them for texts that it has read under other keys.
-std::vector<tail::Position> Agent::positions() const {
-  std::vector<tail::Position> all = tailer_->positions();
-  const auto files = static_cast<std::ptrdiff_t>(all.size());
-  for (const auto& [key, counted] : counted_)
-    if (counted.kernel)
-      all.push_back({wire::FileId{.key = key}, kKernelLog, counted.offset, counted.lines, 0});
-  std::sort(all.begin() + files, all.end(),
-            [](const auto& one, const auto& other) { return one.file.key < other.file.key; });
-  return all;
-}
-
-void Agent::remember() {
-  remember_at_ = now_.steady + kRememberEvery;
-  if (watch_ && (watch_->revision() != remembered_ || now_.steady < owned_by_))
-    remember_processes();
-  if (!tailer_ || !std::exchange(remember_due_, false)) return;
-  remember_due_ = !kept("positions", positions_file_.save(positions()), positions_badly_);
-}
-
-/// Whether it was saved; says if it was not, and when it is again. `badly`: it was not before.
-bool Agent::kept(const char* what, const Result<void>& saved, bool& badly) {
-  if (!saved)
-    world_.log->warn(fmt::format("{} cannot be remembered: {}", what, saved.error().text()),
-                     now_.steady);
-  else if (badly)
-    world_.log->info(fmt::format("{} are remembered again", what), now_.steady);
-  badly = !saved;
-  return saved.has_value();
+void Agent::save() {
+  save_at_ = now_.steady + kSaveEvery;
+  processes_.save(intake_, now_.steady);
+  logs_.save(now_.steady);
 }
 
 void Agent::stop(Moment now) {
@@ -243,49 +204,121 @@ bool Agent::done() const {
 
 void Agent::close(Moment now) {
   now_ = now;
-  remember();
+  save();
   session_.stop("the agent stops");
 }
 
-/// Nothing is under way that the aggregator does not have.
-bool Agent::all_is_told() const {
-  return session_.queue().size() == 0 && facts_.empty() && !jobs_.dirty();
+/// The aggregator has all that this agent made of the logs.
+bool Agent::all_is_acked() const {
+  return session_.queue().size() == 0 && !processes_.has_facts() && !jobs_.dirty();
 }
 
-/// Nothing may be under way that only this agent has: the next one begins at what is committed.
+/// The next agent begins at what is committed, so this one must hold nothing else.
 bool Agent::may_be_replaced() const {
-  return session_.state() == ship::Session::State::open && all_is_told() && tailer_ && !more_ &&
-         !stopping_ && !reloaded_ && questions_.empty() && !raw_lines_.works();
+  return session_.state() == ship::Session::State::open && all_is_acked() &&
+         logs_.tailer() != nullptr && !more_ && !stopping_ && !reloaded_ && questions_.empty() &&
+         !raw_lines_.works();
 }
 
 bool Agent::is_crowded() const {
   return now_.steady - began_ >= settings_.jobs.idle_after / 6 &&
-         (jobs_.crowded(now_.steady, living_) || is_grown()) && may_be_replaced();
+         (jobs_.crowded(now_.steady, processes_.living_jobs()) || load_.is_grown(now_.steady)) &&
+         may_be_replaced();
 }
 
 std::optional<tail::Tailer> Agent::make_room(Moment now) {
   now_ = now;
-  if (is_grown())
+  if (load_.is_grown(now.steady))
     world_.log->info("memory stays at its bound; beginning anew, without what was learned",
                      now.steady);
   else
     world_.log->info(fmt::format("{} of {} jobs have said nothing for {} s; beginning anew without "
                                  "them",
-                                 jobs_.idle(now.steady, living_), jobs_.size(),
+                                 jobs_.idle(now.steady, processes_.living_jobs()), jobs_.size(),
                                  settings_.jobs.idle_after.count() / 1000),
                      now.steady);
-  remember_due_ = true;
-  remember();
-  return std::exchange(tailer_, std::nullopt);
+  processes_.save(intake_, now.steady);
+  logs_.save(now.steady, true);
+  return logs_.release();
 }
 
 std::string Agent::status() const {
   static constexpr const char* kStates[] = {"waiting to connect",  "connecting", "greeting",
                                             "comparing positions", "connected",  "stopped"};
-  const tail::Counters counters = tailer_ ? tailer_->counters() : tail::Counters{};
+  const tail::Counters counters = logs_.counters();
   return fmt::format("{}; {} jobs, {} logs, {} files; {} batches wait",
                      kStates[static_cast<std::size_t>(session_.state())], jobs_.size(),
                      counters.logs, counters.files, session_.queue().size());
+}
+
+std::string Agent::metrics() const {
+  const tail::Counters tail = logs_.counters();
+  return render({session_, settings_.queue, tail, intake_.counts(), load_.limits(),
+                 raw_lines_.counts(), jobs_, logs_.lines_committed(),
+                 kernel_ ? kernel_->lines() : 0, may_read()});
+}
+
+void Agent::read_from(const std::vector<wire::Position>& committed) {
+  intake_.restart(!logs_.goes_on(committed));
+  logs_.resume(committed, now_.steady);
+  if (kernel_) kernel_->restart();
+  processes_.report_all();
+}
+
+bool Agent::knows(std::uint64_t file_key) const {
+  return logs_.knows(file_key);
+}
+
+void Agent::committed(const std::vector<wire::Coverage>& coverage) {
+  logs_.commit(coverage);
+}
+
+void Agent::define_again(const std::string& job, const std::vector<LocalTemplateId>& templates) {
+  if (pipeline::JobPipeline* pipeline = jobs_.find(job)) pipeline->define_again(templates);
+}
+
+void Agent::question(const wire::Ask& question) {
+  if (questions_.size() < kQuestionsMax) questions_.push_back(question);
+}
+
+void Agent::answer_questions() {
+  for (const wire::Ask& question : std::exchange(questions_, {}))
+    raw_lines_.ask(question, logs_.tailer(), busy(session_, load_.limits()), now_.steady);
+  lines_wait_ = raw_lines_.send(session_);
+}
+
+bool Agent::notify(ship::NoticeKind kind, std::string_view text) {
+  if (kind == ship::NoticeKind::recovery) {
+    world_.log->recovered(text, now_.steady);
+    return true;
+  }
+  const bool trouble = kind == ship::NoticeKind::trouble;
+  return world_.log->write(trouble ? OwnLog::Weight::warning : OwnLog::Weight::info, text,
+                           now_.steady);
+}
+
+void Agent::reload(Settings settings, Moment now) {
+  now_ = now;
+  for (const std::string& name : fixed_differences(settings_, settings))
+    world_.log->warn(fmt::format("[{}] has changed: takes effect at the next start", name),
+                     now.steady);
+  settings_.flush = settings.flush;
+  const bool sources = followed(settings) != followed(settings_);
+  if (sources) reloaded_ = std::move(settings);
+  world_.log->info("the configuration was read again", now.steady);
+}
+
+/// Once nothing is under way, other sources are read from what is committed.
+void Agent::change_sources() {
+  if (jobs_.dirty() && session_.has_room()) jobs_.flush(now_.steady, true);
+  if (session_.queue().size() > 0 || logs_.tailer() == nullptr) return;
+  settings_.sources = std::move(reloaded_->sources);
+  settings_.excludes = std::move(reloaded_->excludes);
+  settings_.old_after = reloaded_->old_after;
+  reloaded_.reset();
+  intake_.restart(true);
+  logs_.change_sources(now_.steady);
+  if (kernel_) kernel_->restart();
 }
 
 }  // namespace l4::daemon

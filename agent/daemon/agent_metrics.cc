@@ -1,7 +1,7 @@
-// The agent's figures as Prometheus reads them: totals of now, rendered once.
+#include "agent/daemon/agent_metrics.h"
+
 #include <string_view>
 
-#include "agent/daemon/agent.h"
 #include "common/metrics/families.h"
 
 namespace l4::daemon {
@@ -10,9 +10,9 @@ namespace {
 using metrics::Families;
 using metrics::seconds;
 
-/// Each step by what it leaves out: questions for examples, runs of order, tuples of parameters,
-/// counts of templates; segments, where a batch is too long even without.
-void put_shed(Families& to, const ship::SessionStats& stats, std::uint64_t lines_refused) {
+/// One counter for each step of shedding: questions for examples, runs of order, tuples of
+/// parameters, counts of templates, and whole segments of a batch that is still too long.
+void add_shed(Families& to, const ship::SessionStats& stats, std::uint64_t lines_refused) {
   const auto steps = [&](const char* name, const char* help, const ship::ShedCounts& counts) {
     to.counter(name, help, counts.order_runs, {"step", "order"});
     to.counter(name, help, counts.parameter_tuples, {"step", "parameters"});
@@ -32,7 +32,7 @@ void put_shed(Families& to, const ship::SessionStats& stats, std::uint64_t lines
   to.counter(kBatches, kBatchesHelp, stats.oversize.batches, {"reason", "size"});
 }
 
-void put_link(Families& to, const ship::Session& session, std::uint64_t lines_refused) {
+void add_link(Families& to, const ship::Session& session, std::uint64_t lines_refused) {
   const ship::SessionStats& stats = session.stats();
   to.gauge("connected", "1 while the aggregator takes batches",
            session.state() == ship::Session::State::open);
@@ -49,13 +49,13 @@ void put_link(Families& to, const ship::Session& session, std::uint64_t lines_re
              stats.messages_malformed);
   to.gauge("shedding", "what is left out: 0 nothing, 1 examples, 2 order, 3 parameters, 4 counts",
            static_cast<int>(session.pressure()));
-  put_shed(to, stats, lines_refused);
+  add_shed(to, stats, lines_refused);
   if (const auto clock = session.clock())
     to.gauge("clock_offset_seconds", "what the aggregator's clock is ahead of ours",
              seconds(clock->offset));
 }
 
-void put_queue(Families& to, const ship::Queue& queue, const ship::QueueOptions& bounds) {
+void add_queue(Families& to, const ship::Queue& queue, const ship::QueueOptions& bounds) {
   to.gauge("held_batches", "batches that the aggregator does not have yet", queue.size());
   to.gauge("held_limit_batches", "how many there may be", bounds.batches_max);
   to.gauge("held_bytes", "bytes of them, in memory and spool", queue.bytes());
@@ -67,7 +67,7 @@ void put_queue(Families& to, const ship::Queue& queue, const ship::QueueOptions&
   to.gauge("spool_failing", "1 while the spool cannot be written", !queue.disk_error().empty());
 }
 
-void put_logs(Families& to, const tail::Counters& tail, const Intake::Counts& intake) {
+void add_logs(Families& to, const tail::Counters& tail, const Intake::Counts& intake) {
   to.gauge("logs", "logs that are followed", tail.logs);
   to.gauge("files", "files that are known", tail.files);
   to.gauge("open_files", "files that are open", tail.open_files);
@@ -84,7 +84,7 @@ void put_logs(Families& to, const tail::Counters& tail, const Intake::Counts& in
   to.gauge("files_left_out", "files beyond the bound", tail.left_out);
 }
 
-void put_limits(Families& to, const host::Limits& limits) {
+void add_limits(Families& to, const host::Limits& limits) {
   const auto passed = [&](std::string_view limit, std::uint64_t count, bool over) {
     to.counter("limit_passed_total", "times that a bound was passed", count, {"limit", limit});
     to.gauge("limit_over", "1 while that bound is passed", over, {"limit", limit});
@@ -101,27 +101,27 @@ void put_limits(Families& to, const host::Limits& limits) {
 
 }  // namespace
 
-std::string Agent::metrics() const {
+std::string render(const AgentFigures& figures) {
   Families to("l4_agent_");
-  put_link(to, session_, raw_lines_.counts().shed);
-  put_queue(to, session_.queue(), settings_.queue);
-  put_logs(to, tailer_ ? tailer_->counters() : tail::Counters{}, intake_.counts());
-  put_limits(to, limits_);
-  to.counter("lines_total", "lines of logs that the aggregator has", lines_committed_);
+  add_link(to, figures.session, figures.raw_lines.shed);
+  add_queue(to, figures.session.queue(), figures.queue_bounds);
+  add_logs(to, figures.tail, figures.intake);
+  add_limits(to, figures.limits);
+  to.counter("lines_total", "lines of logs that the aggregator has", figures.lines_committed);
   to.counter("kernel_lines_total", "messages of the kernel that tell of a fault",
-             kernel_ ? kernel_->lines() : 0);
-  const RawLines::Counts& raw = raw_lines_.counts();
-  to.counter("questions_total", "questions for raw lines", raw.questions);
-  to.counter("questions_refused_total", "of those, questions that were not answered", raw.refused);
-  to.counter("answered_lines_total", "raw lines that were given", raw.lines);
+             figures.kernel_lines);
+  to.counter("questions_total", "questions for raw lines", figures.raw_lines.questions);
+  to.counter("questions_refused_total", "of those, questions that were not answered",
+             figures.raw_lines.refused);
+  to.counter("answered_lines_total", "raw lines that were given", figures.raw_lines.lines);
   to.counter("redacted_lines_total", "of those, lines of which something was blotted out",
-             raw.redacted);
+             figures.raw_lines.redacted);
   to.counter("questions_read_bytes_total", "bytes of logs that were read for questions",
-             raw.bytes_read);
-  to.gauge("jobs", "jobs whose logs are followed", jobs_.size());
-  to.counter("jobs_refused_total", "jobs beyond the bound", jobs_.refused());
+             figures.raw_lines.bytes_read);
+  to.gauge("jobs", "jobs whose logs are followed", figures.jobs.size());
+  to.counter("jobs_refused_total", "jobs beyond the bound", figures.jobs.refused());
   to.gauge("reading", "0 while no log is read: no room, no processor time, or no position yet",
-           may_read());
+           figures.reading);
   to.process();
   return to.text();
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace l4::daemon {
 namespace {
 
@@ -15,7 +17,7 @@ pipeline::FilePosition part_of(const tail::TextPosition& place,
   return {place.path, place.file, place.offset, place.known, lines};
 }
 
-/// Characters that both paths begin with.
+/// Length of the common beginning of two paths.
 std::size_t common(const std::string& one, const std::string& other) {
   const auto differs = std::ranges::mismatch(one, other).in1;
   return static_cast<std::size_t>(differs - one.begin());
@@ -31,17 +33,29 @@ void Intake::log_begins(const tail::LogBegin& begin) {
   ++undecided_;
 }
 
+Intake::RoutedLog& Intake::log_of(tail::LogId id) {
+  const auto found = logs_.find(id);
+  L4_CHECK(found != logs_.end(), "log {} was not announced by log_begins", id);
+  return found->second;
+}
+
+pipeline::JobPipeline& Intake::pipeline_of(const RoutedLog& log) {
+  pipeline::JobPipeline* const pipeline = jobs_.find(log.job);
+  L4_CHECK(log.number && pipeline != nullptr, "log {} of job {} is not decided", log.path, log.job);
+  return *pipeline;
+}
+
 void Intake::part(const tail::TextPosition& place, std::uint64_t lines) {
-  RoutedLog& log = logs_.at(place.log);
+  RoutedLog& log = log_of(place.log);
   if (place.file.inode != 0) log.file = host::FileKey{place.file.device, place.file.inode};
-  if (others_.found) others_.found(place, log.root);
+  if (listeners_.found) listeners_.found(place, log.root);
   std::optional<std::uint64_t> known;
   if (lines > 0 || place.offset == 0) known = lines;
   give(log, part_of(place, known));
 }
 
 void Intake::bytes(const tail::TextPosition& place, std::string_view bytes) {
-  RoutedLog& log = logs_.at(place.log);
+  RoutedLog& log = log_of(place.log);
   log.at_end = place.offset + bytes.size() >= place.known;
   if (std::exchange(log.quiet_since, {})) --quiet_logs_;
   if (log.doubt_at && now_.steady >= *log.doubt_at) doubt(log);
@@ -71,11 +85,11 @@ void Intake::missing(const tail::TextPosition& place, std::uint64_t to, tail::Mi
   const bool lost = tail::is_loss(why);
   if (!lost) warning({"skipped", place.path, std::string(tail::reason_of(why)), bytes});
   const std::string_view reason = lost ? tail::reason_of(why) : std::string_view();
-  give(logs_.at(place.log), Missed{part_of(place, {}), to, reason});
+  give(log_of(place.log), Missed{part_of(place, {}), to, reason});
 }
 
 void Intake::quiet(tail::LogId id) {
-  RoutedLog& log = logs_.at(id);
+  RoutedLog& log = log_of(id);
   if (!log.at_end) return;
   if (!blocked_) return give(log, Quiet{});
   if (!log.quiet_since) ++quiet_logs_;
@@ -83,7 +97,7 @@ void Intake::quiet(tail::LogId id) {
 }
 
 void Intake::log_ends(tail::LogId id) {
-  RoutedLog& log = logs_.at(id);
+  RoutedLog& log = log_of(id);
   if (!log.number) decide(log, owners_.of(log.path, log.root, log.file));
   if (log.doubted) believe(log);
   pipeline_of(log).end(*log.number);
@@ -92,13 +106,13 @@ void Intake::log_ends(tail::LogId id) {
 }
 
 void Intake::forgotten(const wire::FileId& file) {
-  if (others_.forgotten) others_.forgotten(file);
+  if (listeners_.forgotten) listeners_.forgotten(file);
 }
 
 void Intake::warning(const wire::Warning& warning) {
   ++counts_.warnings;
-  if (others_.warned) others_.warned(warning);
-  // What is lost is told by the batch that covers it: once, however often it is read again.
+  if (listeners_.warned) listeners_.warned(warning);
+  // The batch that covers lost bytes reports them: once, however often they are read again.
   if (warning.kind == "lost") return;
   if (warnings_.size() < kWarningsMax) warnings_.push_back(warning);
 }
@@ -134,6 +148,7 @@ void Intake::decide(RoutedLog& log, const Owner& owner) {
     log.doubt_at = now_.steady + options_.last_words;
   log.number = pipeline.open(owner.facts, now_.wall);
   pipeline.set_arrival(now_.wall);
+  L4_CHECK(undecided_ > 0, "log {} is decided twice", log.path);
   --undecided_;
   release(log);
 }
@@ -142,21 +157,23 @@ void Intake::release(RoutedLog& log) {
   pipeline::JobPipeline& pipeline = pipeline_of(log);
   for (Held& what : std::exchange(log.held, {})) {
     const auto* text = std::get_if<Text>(&what);
-    held_bytes_ -= kHeldOverhead + (text != nullptr ? text->bytes.size() : 0);
+    const std::size_t bytes = kHeldOverhead + (text != nullptr ? text->bytes.size() : 0);
+    L4_CHECK(bytes <= held_bytes_, "{} bytes are released of {} that are held", bytes, held_bytes_);
+    held_bytes_ -= bytes;
     give(log, std::move(what));
     if (pipeline.full()) pipeline.flush(now_.steady);
   }
 }
 
-/// Its ranks have left, and it goes on.
+/// The log goes on although its ranks have left.
 void Intake::doubt(RoutedLog& log) {
   if (std::exchange(log.doubted, true)) return;
   log.since = now_.steady;
   ++undecided_;
-  if (others_.look_for_writers) others_.look_for_writers();
+  if (listeners_.writer_unknown) listeners_.writer_unknown();
 }
 
-/// Who writes it was looked for: another job, the same one, or nobody who is known.
+/// The search for the writer is over: it is of another job, of the same job, or not known.
 void Intake::believe(RoutedLog& log) {
   log.doubted = false;
   --undecided_;
@@ -171,7 +188,7 @@ void Intake::believe(RoutedLog& log) {
   release(log);
 }
 
-/// What comes from now on is of the job that its processes name, if that is another one.
+/// If the processes of the log name another job, the next bytes go to that job.
 void Intake::hand_over(RoutedLog& log, const Owner& owner) {
   if (owner.writers_job.empty() || owner.writers_job == log.writers_job) return;
   const bool first = log.writers_job.empty();
@@ -182,7 +199,7 @@ void Intake::hand_over(RoutedLog& log, const Owner& owner) {
   if (&next == &former) return;
   if (log.here) log.here->lines = former.lines_of(*log.number, log.here->file.key);
   former.end(*log.number);
-  former.flush(now_.steady);  // a file's bytes are covered in their order
+  former.flush(now_.steady);  // batches must cover the bytes of a file in order
   log.job = next.job();
   log.named = owner.named;
   log.number = next.open(owner.facts, now_.wall);
@@ -190,7 +207,8 @@ void Intake::hand_over(RoutedLog& log, const Owner& owner) {
   if (log.here) next.begin_part(*log.number, *log.here);
 }
 
-/// Whose it is, where that is known and nobody names its job.
+/// Returns the owner if it is decided but no process, path or setting names a job; the caller then
+/// picks the job of the nearest log.
 std::optional<Owner> Intake::decide_by_name(RoutedLog& log) {
   const bool over = !watched_ || now_.steady - log.since >= options_.decide_after;
   if (!over && !owners_.knows(log.file)) return std::nullopt;
@@ -200,8 +218,8 @@ std::optional<Owner> Intake::decide_by_name(RoutedLog& log) {
   return std::nullopt;
 }
 
-/// What nobody names belongs to the job of what stands nearest to it. A launcher's log is there
-/// before those of its ranks, whose folders come beside it.
+/// A log without a named job belongs to the job of the nearest log. The log of a launcher exists
+/// before those of its ranks, whose folders appear beside it; so it waits for them.
 void Intake::decide_by_place(RoutedLog& log, Owner owner) {
   const Neighbour nearest = neighbour_of(log);
   const bool launcher = owner.facts.kind == wire::SourceKind::launcher;
@@ -223,15 +241,14 @@ Intake::Neighbour Intake::neighbour_of(const RoutedLog& log) const {
     found.job = other.job;
   }
   if (found.job.empty()) return found;
-  const std::size_t folder = log.path.rfind('/', most - 1);  // both are in it
-  // What has but the root of several jobs in common with them is none's.
+  const std::size_t folder = log.path.rfind('/', most - 1);  // the folder that holds both logs
+  // A log that shares only the root with logs of several jobs belongs to none of them.
   if (several && folder <= log.root.size()) return {};
   found.beside = folder == log.path.rfind('/');
   return found;
 }
 
-/// The job of the file that a warning is about, or of what stands nearest to it; null as long as
-/// that is not decided.
+/// The job of the file that a warning is about, or of the nearest log; null until that is decided.
 pipeline::JobPipeline* Intake::job_of(const wire::Warning& warning) {
   const RoutedLog* nearest = nullptr;
   std::size_t most = 0;
@@ -250,7 +267,7 @@ pipeline::JobPipeline* Intake::job_of(const wire::Warning& warning) {
   return nearest->number ? &pipeline_of(*nearest) : nullptr;
 }
 
-void Intake::tell_warnings() {
+void Intake::release_warnings() {
   std::erase_if(warnings_, [&](wire::Warning& warning) {
     pipeline::JobPipeline* pipeline = job_of(warning);
     if (pipeline != nullptr) pipeline->warn(std::move(warning));
@@ -260,7 +277,7 @@ void Intake::tell_warnings() {
 
 std::optional<Millis> Intake::decide() {
   if (undecided_ == 0 && quiet_logs_ == 0 && warnings_.empty()) return std::nullopt;
-  std::vector<std::pair<RoutedLog*, Owner>> unnamed;  // until those are decided that somebody names
+  std::vector<std::pair<RoutedLog*, Owner>> unnamed;  // decided after the logs with a named job
   for (auto& [id, log] : logs_) {
     if (!blocked_ && log.quiet_since && now_.steady - *log.quiet_since >= options_.quiet_again) {
       log.quiet_since.reset();
@@ -275,12 +292,12 @@ std::optional<Millis> Intake::decide() {
     }
   }
   for (auto& [log, owner] : unnamed) decide_by_place(*log, std::move(owner));
-  tell_warnings();
+  release_warnings();
   if (undecided_ == 0 && quiet_logs_ == 0) return std::nullopt;
   return Millis{100};
 }
 
-void Intake::look_again() {
+void Intake::update_owners() {
   for (auto& [id, log] : logs_) {
     if (!log.number || log.doubted) continue;
     const auto job = owners_.living_job(log.file);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
+
 namespace l4::daemon {
 namespace {
 
@@ -29,9 +31,15 @@ pipeline::JobPipeline* Jobs::find(const std::string& job) {
 }
 
 pipeline::JobPipeline& Jobs::fed(const std::string& job, Millis steady) {
-  Job& found = jobs_.at(job);
-  found.used = steady;
-  return *found.pipeline;
+  const auto found = jobs_.find(job);
+  L4_CHECK(found != jobs_.end(), "job {} has logs but no pipeline", job);
+  found->second.used = steady;
+  return *found->second.pipeline;
+}
+
+pipeline::JobPipeline& Jobs::first() {
+  L4_CHECK(!jobs_.empty(), "no job has a pipeline");
+  return *jobs_.begin()->second.pipeline;
 }
 
 void Jobs::flush(Millis steady, bool all) {

@@ -1,9 +1,9 @@
 // The pipelines of the jobs whose logs are here, one each.
 //
 // Flow: Intake feeds them; their batches go to the link (ship::Session::offer). One thread. Bounds:
-// `jobs_max`; what is beyond them goes into the pipeline of the first job, and is counted. None is
-// let go alone: the ids that it gave out hold as long as the agent. When enough of them are idle, a
-// new agent takes over from the committed positions, and knows only jobs that speak (`crowded`).
+// `jobs_max`; logs of further jobs go into the pipeline of the first job, and are counted. A single
+// pipeline is never dropped: its template ids are valid as long as the agent. When enough jobs are
+// idle (`crowded`), a new agent starts from the committed positions and knows only jobs that speak.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ class Jobs : public pipeline::Output {
   Jobs(const segment::RulePackSet& packs, pipeline::Options options, Bounds bounds, Ship ship)
       : packs_(packs), options_(options), bounds_(bounds), ship_(std::move(ship)) {}
 
-  /// Stands as long as this.
+  /// The pipeline of a job, made if there is none; valid as long as this.
   pipeline::JobPipeline& of(const std::string& job, Millis steady);
   pipeline::JobPipeline* find(const std::string& job);
-  /// There must be one; its logs have something to say.
+  /// The pipeline of a job that has one, as bytes of its logs arrive.
   pipeline::JobPipeline& fed(const std::string& job, Millis steady);
 
   /// Ships what is ready in all of them.
@@ -40,17 +40,18 @@ class Jobs : public pipeline::Output {
   bool dirty() const;
   void restart();
   void arrives(TimeMs now);
-  /// Those that live come back at once, whoever takes over.
+  /// Jobs without a byte for `idle_after`, except those of living processes: they would come back
+  /// at once.
   std::size_t idle(Millis steady, const std::set<std::string>& living = {}) const;
-  /// So many are idle that it is worth while to begin anew without them.
+  /// So many jobs are idle that a new agent without them is worth its cost.
   bool crowded(Millis steady, const std::set<std::string>& living = {}) const;
 
   template <class Visit>
   void each(Visit visit) {
     for (auto& [name, job] : jobs_) visit(*job.pipeline);
   }
-  /// There must be one.
-  pipeline::JobPipeline& first() { return *jobs_.begin()->second.pipeline; }
+  /// There is at least one.
+  pipeline::JobPipeline& first();
   std::size_t size() const { return jobs_.size(); }
   std::uint64_t refused() const { return refused_; }
 

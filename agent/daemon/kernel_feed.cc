@@ -4,15 +4,16 @@
 #include <utility>
 
 #include "agent/host/kernel_evidence.h"
+#include "common/base/check.h"
 
 namespace l4::daemon {
 namespace {
 
-/// What the kernel said a little before the first process of a job was seen may be about it.
+/// A kernel message may be about a job whose first process was seen only a little later.
 constexpr host::SinceBoot kSlack = std::chrono::seconds{60};
 
-/// FNV-1a, with the highest bit set: keys of files that the tailer draws do not have it by design
-/// of chance alone, and 0 is none.
+/// FNV-1a with the highest bit set, so that it is never 0, which means no file. The tailer draws
+/// its keys at random.
 std::uint64_t key_of(const std::string& boot_id, const std::string& job) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const std::string* text : {&boot_id, &job})
@@ -48,7 +49,7 @@ void KernelFeed::open(const host::HostTime& now, const host::ProcessWatch* watch
     feeds_.emplace(pipeline.job(), feed);
     fresh = true;
   });
-  // A job is known a moment after it began: what was read meanwhile may be about it.
+  // A job becomes known a moment after it began; messages that were read meanwhile may be about it.
   if (fresh && descriptor() >= 0) log_.reset();
   if (feeds_.empty() || (log_ && !fresh)) return;
   std::uint64_t next = ~std::uint64_t{0};
@@ -76,7 +77,10 @@ KernelFeed::Message KernelFeed::read(const host::KernelRecord& record,
   const auto fact = host::kernel_fact(record, *watch, options_.node);
   message.tells = fact.has_value();
   if (!fact || !fact->started) return message;
-  message.job = job_of_(*watch->find(*fact->evidence.pid, *fact->started));
+  L4_CHECK(fact->evidence.pid.has_value(), "a process has a start and no pid");
+  const host::ProcessWatch::Process* process = watch->find(*fact->evidence.pid, *fact->started);
+  L4_CHECK(process != nullptr, "process {} is not watched", *fact->evidence.pid);
+  message.job = job_of_(*process);
   if (fact->rank && !message.job.empty()) message.whose = {fact->node, *fact->rank, fact->attempt};
   return message;
 }
@@ -88,7 +92,7 @@ void KernelFeed::give(pipeline::JobPipeline& pipeline, Feed& feed, const Message
                      (message.job.empty() || message.job == pipeline.job());
   pipeline::FilePosition part{options_.path, {}, feed.next, record.sequence + 1, {}};
   part.file.key = feed.key;
-  if (record.sequence > feed.next) {  // from before all jobs, or overwritten unread
+  if (record.sequence > feed.next) {  // the gap was before all jobs, or was overwritten unread
     pipeline.record(feed.log, part, record.sequence, {});
     part.offset = record.sequence;
   }
@@ -122,8 +126,8 @@ void KernelFeed::restart() {
   log_.reset();
 }
 
-std::vector<host::Notice> KernelFeed::take_notices() {
-  return log_ ? log_->take_notices() : std::vector<host::Notice>{};
+std::vector<host::Notice> KernelFeed::flush_notices() {
+  return log_ ? log_->flush_notices() : std::vector<host::Notice>{};
 }
 
 }  // namespace l4::daemon

@@ -1,11 +1,11 @@
 // The kernel's messages as one more log of each job: /dev/kmsg, positions being sequence numbers.
 //
 // Flow: host::KernelLog -> here -> pipeline::JobPipeline::record. Messages that are evidence
-// (agent/host/kernel_evidence.h) become lines as dmesg prints them; the others are only accounted
-// for. One that names a process of a job is that job's alone, and its rank's if the process is a
-// rank or helps one; all else is evidence about the host, for each job here. The key of the file is
-// made of the boot id and the job, so that after a restart of the agent each message is counted
-// once. What was said before a job began is left out. One thread.
+// (agent/host/kernel_evidence.h) become lines as dmesg prints them; other messages are only
+// covered. A message that names a process of a job goes to that job alone, and to its rank if the
+// process is a rank or helps one. Every other message is evidence about the host, for each job
+// here. The key of the file is made of the boot id and the job, so that after a restart of the
+// agent each message is counted once. Messages from before a job began are left out. One thread.
 #pragma once
 
 #include <cstdint>
@@ -23,39 +23,41 @@
 
 namespace l4::daemon {
 
+inline constexpr auto kKernelLogPath = "/dev/kmsg";
+
 class KernelFeed {
  public:
   struct Options {
-    std::string path = "/dev/kmsg";
+    std::string path = kKernelLogPath;
     std::string boot_id, node;
   };
-  /// Up to where a file is committed; 0 if nothing is.
+  /// Committed offset of a file; 0 if nothing is committed.
   using Committed = std::function<std::uint64_t(std::uint64_t key)>;
   /// Job that a process belongs to; empty if it is not known.
   using JobOf = std::function<std::string(const host::ProcessWatch::Process& process)>;
 
   KernelFeed(Options options, Jobs& jobs, Committed committed, JobOf job_of);
 
-  /// Takes what has come since; true if there may be more at once. `watch` may be null.
+  /// Reads the new messages; true if there may be more at once. `watch` may be null.
   bool poll(const host::HostTime& now, const host::ProcessWatch* watch);
-  /// All is read again from what is committed.
+  /// All messages are read again from what is committed.
   void restart();
 
   int descriptor() const { return log_ ? log_->descriptor() : -1; }
-  std::vector<host::Notice> take_notices();
+  std::vector<host::Notice> flush_notices();
   std::uint64_t lines() const { return lines_; }
 
  private:
   struct Feed {
-    std::uint64_t key = 0, next = 0;  ///< sequence that the job goes on at
+    std::uint64_t key = 0, next = 0;  ///< next sequence number of the job
     pipeline::LogNumber log;
-    host::SinceBoot fence{0};  ///< what was said earlier is about somebody else
+    host::SinceBoot fence{0};  ///< earlier messages are not about the job
   };
-  /// What a record says, and to whom.
+  /// A record, whether it is evidence, and the job that gets it.
   struct Message {
     const host::KernelRecord& record;
     bool tells = false;
-    std::string job;  ///< empty: all
+    std::string job;  ///< empty: all jobs
     std::optional<pipeline::Attribution> whose;
   };
   void open(const host::HostTime& now, const host::ProcessWatch* watch);

@@ -60,7 +60,7 @@ Result<MetricsPage> MetricsPage::listen(const std::string& address) {
   if (!found) return std::unexpected(Error{address, "is no ADDRESS:PORT to listen at"});
   const int made =
       ::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
-  MetricsPage page(made);  // closes it, whatever comes
+  MetricsPage page(made);  // closes the socket on every return
   const int yes = 1;
   if (made < 0 || ::setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
       ::bind(made, found->ai_addr, found->ai_addrlen) != 0 || ::listen(made, 16) != 0)
@@ -102,7 +102,7 @@ void MetricsPage::wait_for(std::vector<pollfd>& waits) const {
 
 void MetricsPage::serve(Millis steady, const std::function<std::string()>& render) {
   if (deaf_until_ && steady >= *deaf_until_) deaf_until_.reset();
-  if (!deaf_until_) take(steady);
+  if (!deaf_until_) accept(steady);
   for (auto at = connections_.begin(); at != connections_.end();) {
     if (at->answer.empty()) read(*at, steady, render);
     if (at->socket >= 0 && !at->answer.empty() && !send(*at)) close(*at);
@@ -111,12 +111,13 @@ void MetricsPage::serve(Millis steady, const std::function<std::string()>& rende
   }
 }
 
-void MetricsPage::take(Millis steady) {
-  // No more at a time than may be there: whoever connects without end holds the agent up no longer.
+void MetricsPage::accept(Millis steady) {
+  // At most kConnectionsMax at a time: a client that connects without end must not hold up the
+  // agent.
   for (std::size_t i = 0; i < kConnectionsMax; ++i) {
     const int taken = ::accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (taken < 0) {
-      // It stays readable where descriptors are short: polled on, it would never let us rest.
+      // Without free descriptors the socket stays readable, and polling it would never sleep.
       if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
         deaf_until_ = steady + kDeafFor;
       return;

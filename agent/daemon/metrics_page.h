@@ -1,9 +1,9 @@
 // The agent's figures over HTTP, for Prometheus: one page, served from the agent's own loop.
 //
 // Flow: Prometheus -> here -> text that the owner renders. No thread: the owner polls what
-// `wait_for` names, and calls `serve`, which never waits. Each connection has one answer and is
-// closed. Bounds: 16 connections, the oldest makes room; 4 KiB a request; 5 s each; the text is
-// rendered at most once a second, so that whoever asks often costs the node little.
+// `wait_for` names, and calls `serve`, which never waits. Each connection gets one answer and is
+// closed. Bounds: 16 connections, the oldest makes room; 4 KiB a request; 5 s each. The text is
+// rendered at most once a second, so that frequent requests cost the node little.
 #pragma once
 
 #include <poll.h>
@@ -36,7 +36,7 @@ class MetricsPage {
   MetricsPage& operator=(MetricsPage&&) = delete;
 
   void wait_for(std::vector<pollfd>& waits) const;
-  /// Takes, reads and sends what can be; at least every second.
+  /// Accepts, reads and sends without waiting; called at least every second.
   void serve(Millis steady, const std::function<std::string()>& render);
   std::uint16_t port() const;
   std::size_t connections() const { return connections_.size(); }
@@ -50,11 +50,11 @@ class MetricsPage {
   };
 
   explicit MetricsPage(int socket) : socket_(socket) {}
-  void take(Millis steady);
+  void accept(Millis steady);
   void read(Connection& connection, Millis steady, const std::function<std::string()>& render);
   std::string answer_to(std::string_view request, Millis steady,
                         const std::function<std::string()>& render);
-  /// False once it is over.
+  /// False once the connection is done.
   static bool send(Connection& connection);
   static void close(Connection& connection);
 

@@ -10,7 +10,7 @@ namespace l4::daemon {
 namespace {
 
 constexpr Millis kAgainAfter{600'000};
-constexpr std::size_t kSaidMax = 1024;
+constexpr std::size_t kRememberedMax = 1024;
 
 spdlog::level::level_enum level_of(OwnLog::Weight weight) {
   switch (weight) {
@@ -34,9 +34,9 @@ OwnLog::OwnLog(bool journal) : journal_(journal) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-bool OwnLog::say(Weight weight, std::string_view text, Millis steady) {
-  if (said_.size() >= kSaidMax) said_.clear();
-  const auto [at, fresh] = said_.try_emplace(std::string(text), Said{steady, 0});
+bool OwnLog::write(Weight weight, std::string_view text, Millis steady) {
+  if (written_.size() >= kRememberedMax) written_.clear();
+  const auto [at, fresh] = written_.try_emplace(std::string(text), Written{steady, 0});
   if (!fresh) {
     if (steady - at->second.at < kAgainAfter) {
       ++at->second.again;
@@ -53,8 +53,8 @@ bool OwnLog::say(Weight weight, std::string_view text, Millis steady) {
 }
 
 void OwnLog::recovered(std::string_view text, Millis steady) {
-  if (const auto at = said_.find(text); at != said_.end()) said_.erase(at);
-  say(Weight::info, text, steady);
+  if (const auto at = written_.find(text); at != written_.end()) written_.erase(at);
+  write(Weight::info, text, steady);
 }
 
 }  // namespace l4::daemon

@@ -1,15 +1,17 @@
 // The agent's own log: lines on standard error, for journald.
 //
-// One line for an event; what was said within the last ten minutes is not said again, but counted,
-// unless it ends what was.
-// The only source with spdlog. One thread. Bounded: 1,024 texts are remembered.
+// One line for an event. A text that was written within the last ten minutes is not written again
+// but counted, unless it reports the end of a trouble. The only source with spdlog. One thread.
+// Bounded: 1,024 texts are remembered.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "agent/host/notices.h"
 #include "common/base/time.h"
 
 namespace l4::daemon {
@@ -21,20 +23,23 @@ class OwnLog {
   /// `journal`: lines begin with journald's level marks, and have no time of their own.
   explicit OwnLog(bool journal);
 
-  /// False: it was said not long ago, and is only counted.
-  bool say(Weight weight, std::string_view text, Millis steady);
-  void info(std::string_view text, Millis steady) { say(Weight::info, text, steady); }
-  void warn(std::string_view text, Millis steady) { say(Weight::warning, text, steady); }
-  /// The trouble that was told is over: said each time.
+  /// False: the text was written not long ago, and is only counted.
+  bool write(Weight weight, std::string_view text, Millis steady);
+  void info(std::string_view text, Millis steady) { write(Weight::info, text, steady); }
+  void warn(std::string_view text, Millis steady) { write(Weight::warning, text, steady); }
+  void warn(const std::vector<host::Notice>& notices, Millis steady) {
+    for (const host::Notice& notice : notices) warn(notice.text, steady);
+  }
+  /// A trouble is over: written each time.
   void recovered(std::string_view text, Millis steady);
 
  private:
-  struct Said {
+  struct Written {
     Millis at{0};
     std::uint64_t again = 0;
   };
   bool journal_;
-  std::map<std::string, Said, std::less<>> said_;
+  std::map<std::string, Written, std::less<>> written_;
 };
 
 }  // namespace l4::daemon

@@ -8,7 +8,7 @@ namespace {
 
 using Processes = std::vector<const host::ProcessWatch::Process*>;
 
-/// What all of them agree in; empty if they do not.
+/// The value that all processes agree on; empty if they differ.
 template <class Get>
 std::string shared(const Processes& processes, Get get) {
   std::string value;
@@ -25,7 +25,7 @@ bool lives(const host::ProcessWatch::Process* process) {
   return process->fact.state != host::ProcessState::gone;
 }
 
-/// A file of one rank is that rank's; what a launcher writes holds others' lines, too.
+/// A file of one rank belongs to that rank; the file of a launcher holds lines of other ranks, too.
 void take_rank(discover::LogFile& file, const Processes& ranks) {
   const bool open = file.kind == wire::SourceKind::rank || file.kind == wire::SourceKind::other;
   if (ranks.empty() || !open) return;
@@ -45,8 +45,8 @@ std::string Owners::node_of_path(const std::string& path, const std::string& roo
   return file.node_known ? file.node : defaults_.node;
 }
 
-/// What neither processes nor the path say.
-void Owners::take_configured_rank(discover::LogFile& file) const {
+/// Fills in from the configuration what neither processes nor the path say.
+void Owners::apply_configured_rank(discover::LogFile& file) const {
   const bool open = file.kind == wire::SourceKind::rank || file.kind == wire::SourceKind::other;
   if (!open || (!defaults_.rank && !defaults_.local_rank)) return;
   if (defaults_.rank) file.kind = wire::SourceKind::rank;
@@ -72,11 +72,11 @@ Owner Owners::of(const std::string& path, const std::string& root,
   discover::Described described = discover::describe(path, root);
   Owner owner;
   owner.facts = std::move(described.file);
-  owner.facts.modified.reset();  // it grows
+  owner.facts.modified.reset();  // the file grows
   Processes ranks, writers;
   if (watch_ != nullptr && file) ranks = watch_->ranks_of(*file);
   owner.by_process = !ranks.empty();
-  writers = ranks;  // else a launcher's own log, or one that it keeps for ranks to come
+  writers = ranks;  // otherwise only launchers write it: their own log, or one for ranks to come
   if (watch_ != nullptr && file && ranks.empty()) writers = watch_->writers_of(*file);
   if (!owner.facts.node_known) {
     const std::string node =
@@ -87,11 +87,11 @@ Owner Owners::of(const std::string& path, const std::string& root,
     owner.facts.node_known = !node.empty();
   }
   take_rank(owner.facts, ranks);
-  if (ranks.empty()) take_configured_rank(owner.facts);
+  if (ranks.empty()) apply_configured_rank(owner.facts);
   owner.writers_job =
       shared(writers, [](const host::ProcessFact& fact) -> const auto& { return fact.job; });
   if (owner.facts.kind == wire::SourceKind::rank && owner.by_process)
-    // What the path counts are the launcher's restarts; the scheduler's it mostly does not know.
+    // The path counts the restarts of the launcher, and mostly not those of the scheduler.
     owner.facts.attempt =
         std::max(owner.facts.attempt, watch_->first_attempt(*file, owner.writers_job).value_or(0));
   owner.job = owner.writers_job;

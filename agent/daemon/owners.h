@@ -1,8 +1,8 @@
-// Which job a log belongs to, on which node, and whose it is: from the processes that write it,
-// else from its path, else from the configuration.
+// The job, node and rank of a log: from the processes that write it, else from its path, else from
+// the configuration.
 //
-// Flow: the tailer announces a log -> Intake asks here -> pipeline of that job. Pure but for what
-// ProcessWatch knows; one thread.
+// Flow: the tailer announces a log -> Intake asks here -> pipeline of that job. Keeps no state but
+// a pointer to ProcessWatch; one thread.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ namespace l4::daemon {
 struct Owner {
   std::string job;
   discover::LogFile facts;
-  bool by_process = false;  ///< a rank process was found that writes it
-  std::string writers_job;  ///< that the processes which write it name; may be empty
-  bool named = false;       ///< somebody names the job; else it is called after the folder
+  bool by_process = false;  ///< known from a rank process that writes the log
+  std::string writers_job;  ///< as the writing processes name it; may be empty
+  bool named = false;       ///< a process, path or setting names the job; else the folder does
 };
 
 class Owners {
@@ -26,8 +26,8 @@ class Owners {
   struct Defaults {
     std::string job;                ///< of the configuration; may be empty
     std::string node;               ///< of the configuration; may be empty
-    std::string agent;              ///< its name: the node of what nothing names
-    std::optional<Rank> rank = {};  ///< of the configuration, where all logs here are of one rank
+    std::string agent;              ///< name of the agent: the node of logs without a named node
+    std::optional<Rank> rank = {};  ///< of the configuration, if all logs here are of one rank
     std::optional<std::int32_t> local_rank = {};
   };
 
@@ -37,16 +37,16 @@ class Owners {
 
   Owner of(const std::string& path, const std::string& root,
            const std::optional<host::FileKey>& file) const;
-  /// A rank process is known that writes the file. One that is gone counts only after a look at
-  /// those that live: somebody else may write it by now.
+  /// Whether a rank process that writes the file is known. A process that has ended counts only
+  /// after a scan of the living ones: another process may write the file by now.
   bool knows(const std::optional<host::FileKey>& file) const;
-  /// Job that the rank processes name which live and write the file; none if nobody does.
+  /// Job that the living rank processes of the file name; none if no living one writes it.
   std::optional<std::string> living_job(const std::optional<host::FileKey>& file) const;
   /// Node that the path or the configuration names; empty if none does.
   std::string node_of_path(const std::string& path, const std::string& root) const;
 
  private:
-  void take_configured_rank(discover::LogFile& file) const;
+  void apply_configured_rank(discover::LogFile& file) const;
 
   Defaults defaults_;
   const host::ProcessWatch* watch_;

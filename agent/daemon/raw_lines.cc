@@ -23,7 +23,7 @@ using Gap = wire::LinesGapKind;
 constexpr std::size_t kTextsMax = 64;
 constexpr std::size_t kReadyMax = 64;
 
-/// A file may be a log of its own, or what one was rotated into.
+/// A file may be a log of its own, or the rotated file of another.
 struct Names {
   std::string folder;
   std::array<std::string, 2> bases;
@@ -47,7 +47,7 @@ void add_text(std::vector<std::string>& texts, const std::string& text) {
 RawLines::RawLines(const Settings& settings, Jobs& jobs, OwnLog& log)
     : settings_(settings), jobs_(jobs), log_(log), desk_(tail::real_file_system()) {}
 
-void RawLines::put(std::uint64_t number, const wire::LinesAnswer& part, bool last) {
+void RawLines::add(std::uint64_t number, const wire::LinesAnswer& part, bool last) {
   ready_.push_back({number, std::string(wire::kLinesTopic), wire::encode(part), last});
 }
 
@@ -55,13 +55,13 @@ void RawLines::refuse(std::uint64_t number, Gap why, std::string text) {
   ++counts_.refused;
   wire::LinesAnswer answer;
   answer.gaps.push_back({why, std::nullopt, {}, std::move(text)});
-  put(number, answer, true);
+  add(number, answer, true);
 }
 
 void RawLines::ask(const wire::Ask& question, const tail::Tailer* tailer, std::string_view busy,
                    Millis steady) {
   ++counts_.questions;
-  if (ready_.size() >= kReadyMax) return;  // nobody takes them: the asker's time runs out
+  if (ready_.size() >= kReadyMax) return;  // the link does not take answers: the question times out
   if (question.topic != wire::kLinesTopic) {
     ++counts_.refused;
     ready_.push_back({question.number, std::string(wire::kUnsupportedTopic), {}, true});
@@ -80,7 +80,7 @@ void RawLines::ask(const wire::Ask& question, const tail::Tailer* tailer, std::s
     return refuse(question.number, Gap::busy, std::string(busy));
   }
   const std::size_t logs = asked->files.size();
-  if (!desk_.give(task_of(question, std::move(*asked), tailer)))
+  if (!desk_.submit(task_of(question, std::move(*asked), tailer)))
     return refuse(question.number, Gap::busy,
                   fmt::format("{} questions are being answered", lines::Desk::kWaitingMax));
   log_.info(fmt::format("the aggregator asks for raw lines of {} logs of a job", logs), steady);
@@ -121,7 +121,7 @@ lines::Task RawLines::task_of(const wire::Ask& question, wire::LinesQuestion ask
   return task;
 }
 
-/// The agent calls a log by its path below the folder that [logs] sources names.
+/// The name of a log is its path below the folder that [logs] sources names.
 void RawLines::find_logs(lines::Task& task, const tail::Sources& sources,
                          const tail::Tailer& tailer) {
   std::map<std::string, std::vector<lines::AskedLog>, std::less<>> logs;  // by that name
@@ -155,16 +155,16 @@ void RawLines::find_logs(lines::Task& task, const tail::Sources& sources,
 bool RawLines::send(ship::Session& session) {
   if (session.state() != ship::Session::State::open) {
     ready_.clear();
-    desk_.forget();  // whoever asked has given up
+    desk_.drop_all();  // the questions of a lost link are given up
     return false;
   }
-  while (const auto done = desk_.take())
+  while (const auto done = desk_.poll())
     for (std::size_t i = 0; i < done->parts.size(); ++i) {
       const wire::LinesAnswer& part = done->parts[i];
       counts_.lines += part.lines.size();
       counts_.redacted += part.redacted;
       counts_.bytes_read += part.bytes_read;
-      put(done->number, part, i + 1 == done->parts.size());
+      add(done->number, part, i + 1 == done->parts.size());
     }
   while (!ready_.empty() && session.answer(ready_.front())) ready_.pop_front();
   return !ready_.empty();

@@ -13,7 +13,7 @@
 namespace l4::daemon {
 namespace {
 
-/// L4_NODE is for containers, whose host name is not the node's.
+/// L4_NODE names the node for containers, which have a host name of their own.
 std::string host_name() {
   if (const char* given = std::getenv("L4_NODE"); given != nullptr && *given != 0) return given;
   std::array<char, 256> name{};

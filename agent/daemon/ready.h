@@ -1,4 +1,4 @@
-// All that a config of `l4-agent` names, as far as it can be looked at without connecting.
+// The settings of `l4-agent`, its key and its name, read and checked without connecting.
 //
 // Flow: file -> settings.h, key file -> Ready -> main, or `l4 check-config`. Thread-safe, no state.
 #pragma once
@@ -15,7 +15,8 @@ namespace l4::daemon {
 struct Ready {
   Settings settings;
   wire::NodeKey key;
-  std::string name;  ///< of this agent: its key's, or with a fleet's key link.name, else the host's
+  std::string
+      name;  ///< of the agent: from its key; with a fleet's key from link.name, else the host name
 };
 
 /// Error: file, line and key of the config, or the file that it names.

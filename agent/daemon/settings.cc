@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kRanksMax = 10'000'000;
 
-/// An integer that is not known where the key is absent or has the value for that.
+/// An integer; none if the key is absent or has the value that means unknown.
 std::optional<std::int32_t> read_count(ConfigTable& table, std::string_view key, std::int64_t none,
                                        std::int64_t most) {
   const std::int64_t value = table.integer_within(key, none, none, most);

@@ -26,9 +26,9 @@ namespace l4::daemon {
 struct Settings {
   std::string aggregator;     ///< tcp://HOST:PORT
   std::filesystem::path key;  ///< made by `l4 keys`
-  std::string name;           ///< of the agent, where the key is a fleet's; empty: the host's
+  std::string name;           ///< of the agent if the key is a fleet's; empty: the host name
 
-  std::string job, node;  ///< of logs that nothing else names
+  std::string job, node;  ///< of logs without a named job or node
   std::optional<Rank> rank;
   std::optional<std::int32_t> local_rank, world_size;
 
@@ -51,19 +51,19 @@ struct Settings {
   lines::Bounds lines;   ///< of one question
 
   std::filesystem::path frameworks;              ///< folder of the rule packs
-  std::filesystem::path masks;                   ///< what `codes` was read from; empty: none
-  std::vector<std::string> redactions;           ///< what `redaction` was made of
-  std::unique_ptr<const drain::CodeList> codes;  ///< what `pipeline.drain.codes` points to
+  std::filesystem::path masks;                   ///< file of `codes`; empty: none
+  std::vector<std::string> redactions;           ///< sources of `redaction`
+  std::unique_ptr<const drain::CodeList> codes;  ///< target of `pipeline.drain.codes`
   std::unique_ptr<const pipeline::Redaction> redaction;
-  std::unique_ptr<const pipeline::Redaction> secrets;  ///< null: they are not looked for
+  std::unique_ptr<const pipeline::Redaction> secrets;  ///< known secrets; null: not redacted
 
-  NamedPaths named;  ///< where the config names what must be there
+  NamedPaths named;  ///< lines of the config that name files
 };
 
-/// Error: where it stands (file:line: key) and what is wrong. `text` is as `file` would hold it.
+/// Error: file:line: key, and what is wrong.
 Result<Settings> load_settings(const std::filesystem::path& file);
 
-/// What differs between two and cannot change while the agent runs: names of keys.
+/// Keys that differ between the two settings and cannot change while the agent runs.
 std::vector<std::string> fixed_differences(const Settings& before, const Settings& after);
 
 }  // namespace l4::daemon

@@ -26,7 +26,7 @@ std::string folder_name(const fs::path& path) {
 }
 
 /// Names of the last folders of a path, outermost first: a part of a known tree may be given.
-/// What `hidden` (if not empty) is made of does not count.
+/// Leaves out the folders of `hidden` (if not empty).
 std::vector<std::string> folders_above(const fs::path& folder, const fs::path& hidden) {
   constexpr std::size_t kFoldersMax = 5;
   std::error_code error;
@@ -43,7 +43,8 @@ std::vector<std::string> folders_above(const fs::path& folder, const fs::path& h
   return names;
 }
 
-/// What facts say, else the folder, else the file. `own` are the folders below the one given.
+/// The node: from the facts, else from the folder, else from the file. `own`: folders below the
+/// given one.
 void place(LogFile& file, const PathFacts& facts, const std::vector<std::string>& own,
            const std::vector<std::string>& above, const std::string& stem) {
   file.kind = facts.kind;
@@ -58,14 +59,14 @@ void place(LogFile& file, const PathFacts& facts, const std::vector<std::string>
   file.node = node_of_folders(own);
   file.node_known = !file.node.empty();
   if (file.node.empty() && !above.empty()) file.node = node_of_folders({above.back()});
-  // A file in the folder itself: only what holds ranks is called after the folder.
+  // A file in the folder itself gets the folder's name only if the folder holds ranks.
   const bool of_rank = file.rank || file.local_rank || file.kind == wire::SourceKind::launcher;
   if (file.node.empty() && of_rank && !above.empty()) file.node = above.back();
   if (file.node.empty() || (!of_rank && own.empty())) file.node = stem;
   if (file.node.empty()) file.node = "unknown";
 }
 
-/// The folder's name, or that of what it stands in where it is called `logs`.
+/// The name of the folder, or of the folder above if it is called `logs`.
 std::string job_of_folder(const fs::path& folder) {
   std::string job = folder_name(folder);
   if (job != "logs" && job != "log") return job;
@@ -189,7 +190,7 @@ void Search::path(const fs::path& path) {
       add(found, name, above, false);
     return;
   }
-  const auto found = look_at(path, unique(path.filename().string(), path));
+  const auto found = inspect(path, unique(path.filename().string(), path));
   if (!found) {
     warn("not_a_file", path.string(), "neither a file nor a folder");
     return;
@@ -198,7 +199,7 @@ void Search::path(const fs::path& path) {
       true);
 }
 
-/// Why nothing was found: the first few of what was left out, each with its reason.
+/// Why nothing was found: the first few entries that were left out, each with its reason.
 Error Search::nothing_found(const std::vector<fs::path>& paths) const {
   constexpr std::size_t kNamedMax = 3;
   const auto& warnings = out_.warnings;
@@ -254,7 +255,7 @@ Described describe(const fs::path& path, const fs::path& root) {
   const PathFacts facts = facts_of(parts);
   place(found.file, facts, own, above, parts.stem);
   found.job = facts.job;
-  // The folder may be that of a node: node-07 below that of the job.
+  // The folder may belong to a node: node-07 below the folder of the job.
   const std::string name = folder_name(root);
   const bool of_node = name == found.file.node && node_like(name) &&
                        name.find_first_of("0123456789") != std::string::npos;

@@ -1,9 +1,10 @@
-// Which files a path holds and what their paths say: node, rank, attempt, kind (design.md 6.1).
+// The log files below a path, and what their paths say: node, rank, attempt, kind (docs/DESIGN.md,
+// "Paths").
 //
 // Flow: first step of `l4 diagnose` and of an agent. Reads directory entries and file heads only.
 // Result is sorted by path, so every later step is deterministic. Nothing is followed out of the
 // given folder; symlink loops, unreadable entries and non-text files come back as warnings. A file
-// time of 0 means that none is known.
+// time of 0 means that the time is not known.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace l4::discover {
 
-/// What a log was rotated into.
+/// A file that a log was rotated into.
 struct OlderFile {
   std::filesystem::path path;
   std::string name;
@@ -47,7 +48,7 @@ struct Discovery {
   std::string job;  ///< from Slurm names or the torchrun run id, else the folder's name
   std::vector<LogFile> files;
   std::vector<wire::Warning> warnings;
-  /// All known mtimes lie within 2 s, so they may be those of a copy (design.md 6.2).
+  /// All known mtimes lie within 2 s, so they may be those of a copy.
   bool mtimes_equal = false;
 };
 
@@ -55,8 +56,8 @@ struct Options {
   /// `--layout` pattern with {node} {rank} {local_rank} {attempt} {job} {*}; empty: known layouts.
   std::string layout;
   std::size_t files_max = 200'000;
-  /// Folder that the program made to hold unpacked input: neither its name nor what stands above it
-  /// says anything about the job. Empty: none.
+  /// Folder that the program made for unpacked input: neither its name nor the folders above it say
+  /// anything about the job. Empty: none.
   std::filesystem::path private_folder = {};
 };
 
@@ -67,8 +68,8 @@ Result<Discovery> discover(const std::vector<std::filesystem::path>& paths,
 /// One log that appeared below a folder, as discover() would see it.
 struct Described {
   LogFile file;
-  std::string job;         ///< as its path says; empty if it says nothing
-  std::string folder_job;  ///< called after the folder
+  std::string job;         ///< from the path; empty if it names none
+  std::string folder_job;  ///< named after the folder
 };
 Described describe(const std::filesystem::path& path, const std::filesystem::path& root);
 

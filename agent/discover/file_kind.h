@@ -1,8 +1,8 @@
-// Is a file a log? By its extension first, then by its first 4 KiB.
+// Tells whether a file is a log, by its extension and its first 4 KiB.
 //
-// Extensions of data (csv, pt, safetensors ...) and of code or settings are never logs, .json and
-// .jsonl only if their first line is one of a logger; any other file is one if its head is text,
-// looked at through packing and encoding. No state.
+// Files with extensions of data (csv, pt, safetensors ...), of code or of settings are never logs.
+// Files called .json or .jsonl are logs only if a logger wrote their first line. Any other file is
+// a log if its head, unpacked and decoded, is text. No state.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ std::string_view plain_name(std::string_view file_name);
 
 bool has_data_extension(std::string_view file_name);
 
-/// `.json` or `.jsonl`: whether it is a log, its first line says.
+/// `.json` or `.jsonl`: the first line tells whether it is a log.
 bool has_json_extension(std::string_view file_name);
 /// A line that a structured logger wrote, not data.
 bool is_json_log_line(std::string_view line);
@@ -28,11 +28,11 @@ bool holds_json_log(const std::filesystem::path& path);
 
 enum class Content : std::uint8_t { text, binary };
 
-/// A hole (behind_hole) says nothing of the text behind. Further than this it is not looked for.
+/// A hole (behind_hole) tells nothing about the text behind it. Longer holes are not searched.
 inline constexpr std::uint64_t kHoleBytesMax = 256U << 20U;
-/// What the first bytes of a text look like, behind a hole.
+/// Classifies the first bytes of a text, behind a hole.
 Content content_of_head(std::string_view head);
-/// What the head looks like; an empty file is text. Error if it cannot be read.
+/// Classifies the head of a file; an empty file is text. Error if it cannot be read.
 Result<Content> content_of(const std::filesystem::path& path);
 
 }  // namespace l4::discover

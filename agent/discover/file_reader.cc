@@ -65,7 +65,7 @@ struct FileReader::State {
   Result<std::size_t> read_packed(std::span<char> buffer);
   Result<std::size_t> read_bytes(std::span<char> buffer);
   Result<std::size_t> read_wide(std::span<char> buffer);
-  void tell_encoding();
+  void detect_encoding();
 };
 
 Result<std::size_t> FileReader::State::read_packed(std::span<char> buffer) {
@@ -124,7 +124,7 @@ Result<std::size_t> FileReader::State::read_wide(std::span<char> buffer) {
       wide->finish(text);
       if (text.empty()) return std::size_t{0};
     } else {
-      wide->take({bytes.data(), *n}, text);
+      wide->decode({bytes.data(), *n}, text);
     }
   }
   const std::size_t n = std::min(buffer.size(), text.size() - text_from);
@@ -133,8 +133,8 @@ Result<std::size_t> FileReader::State::read_wide(std::span<char> buffer) {
   return n;
 }
 
-/// Damage within the head is told by read(), behind what came before it.
-void FileReader::State::tell_encoding() {
+/// Damage within the head is reported by read(), after the text before it.
+void FileReader::State::detect_encoding() {
   std::string_view begin{input.data(), std::min(input_to, kHeadBytes)};
   if (unpacker) {
     std::array<char, kHeadBytes> bytes;
@@ -167,7 +167,7 @@ Result<FileReader> FileReader::open(const std::filesystem::path& path) {
   state->input_to = *head;
   state->unpacker = make_unpacker({state->input.data(), *head});
   state->room = std::max(kUnpackedFree, state->disk.bytes * kUnpackedShare) + 1;
-  state->tell_encoding();
+  state->detect_encoding();
   return FileReader{std::move(state)};
 }
 

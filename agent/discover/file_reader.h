@@ -1,10 +1,9 @@
-// Reads the text of a file front to back in chunks: plain, gzip or zstd, UTF-8 or UTF-16, told by
-// its first bytes and not its name.
+// Reads the text of a file front to back in chunks: plain, gzip or zstd, UTF-8 or UTF-16,
+// recognised by its first bytes and not its name.
 //
-// Owns the descriptor and the state of the unpacking; one thread. A truncated or damaged file is an
-// Error at the place where it breaks; everything before it has been delivered. A packed file gives
-// at most kUnpackedShare times its size, as much as gzip can make of anything, or kUnpackedFree if
-// that is more; at that place it ends with an Error.
+// Owns the descriptor and the state of the unpacking; one thread. A truncated or damaged file gives
+// its text up to the damage, then an Error. A packed file gives at most kUnpackedShare times its
+// size (the most that gzip can expand), or kUnpackedFree if that is more, then an Error.
 #pragma once
 
 #include <cstddef>
@@ -28,16 +27,16 @@ class FileReader {
   FileReader(FileReader&&) noexcept;
   FileReader& operator=(FileReader&&) noexcept;
 
-  /// Fills up to `buffer`; 0 at the end of the file. May return less than asked before the end.
+  /// Fills `buffer`, perhaps only in part before the end; 0 at the end of the file.
   Result<std::size_t> read(std::span<char> buffer);
-  /// Steps over `bytes` of what read() would give; a plain file is not read for it.
+  /// Skips `bytes` of the text; a plain file is not read for it.
   Result<void> skip(std::uint64_t bytes);
-  /// What read() gives are the bytes of the file: neither packed nor in another encoding.
+  /// True if the text is the bytes of the file: neither packed nor in another encoding.
   bool plain() const;
 
   /// The file as it was when it was opened.
   const OnDisk& on_disk() const;
-  /// Bytes on disk that have not been used: what is lost where reading breaks off.
+  /// Bytes on disk that have not been used: they are lost if reading fails here.
   std::uint64_t unused() const;
   /// Bytes behind packed text that are not packed text and were left out.
   std::uint64_t left_out() const;

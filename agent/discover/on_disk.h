@@ -1,4 +1,4 @@
-// What the file system says of a file: how large, how old, and which one it is.
+// Size, age and identity of a file in the file system.
 //
 // Plain values, noted when a file is found and compared when it is read: logs of a running job
 // grow, rotate and vanish in between.

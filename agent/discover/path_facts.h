@@ -1,7 +1,7 @@
-// What a path says about a log: node, rank, attempt, kind, job (design.md 6.1).
+// The facts about a log in its path: node, rank, attempt, kind, job (docs/DESIGN.md, "Paths").
 //
 // One rule per layout, tried in the order of the table in path_facts.cc; the first that knows the
-// path wins. Pure functions over names; the disk is not looked at.
+// path wins. Pure functions over names, without the disk.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ PathParts split_path(std::string_view relative);
 /// Facts of a path; `parts.folders` may include folders above the one given by the user.
 PathFacts facts_of(const PathParts& parts);
 
-/// True if a folder's name may be a node's: not `logs`, `job-12`, `attempt_0`, `run_3` ...
+/// True if a folder may be named after a node: not `logs`, `job-12`, `attempt_0`, `run_3` ...
 bool node_like(std::string_view folder);
 
 /// Last node-like folder, empty if none.

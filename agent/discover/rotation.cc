@@ -37,7 +37,7 @@ bool is_number(std::string_view mark) {
          std::all_of(mark.begin(), mark.end(), is_digit);
 }
 
-/// Sets kind and order by what stands for the rotation.
+/// Sets kind and order by the mark of the rotation.
 bool take_mark(std::string_view mark, RotatedName& name) {
   if (is_number(mark)) {
     // The largest number is the oldest: its complement sorts first.
@@ -121,12 +121,9 @@ struct Member {
 };
 
 /// Oldest first. False if the files were written side by side.
-bool put_in_order(std::vector<Member>& members) {
-  const auto rank = [](const Member& member) {
-    // X.log.old is older than X.log; dated files are older than numbered ones only by chance.
-    return std::tuple(member.name.kind == Kind::current, member.name.kind, member.name.order);
-  };
-  std::ranges::sort(members, {}, rank);
+bool sort_by_age(std::vector<Member>& members) {
+  // Dated files are older than numbered ones only by chance.
+  std::ranges::sort(members, {}, [](const Member& member) { return age_of(member.name); });
   for (Member& member : members) member.times = times_of(member.file);
   const bool timed = std::ranges::all_of(
       members, [](const Member& member) { return member.times.first.has_value(); });
@@ -145,7 +142,7 @@ bool packed(const Member& member) {
   return name.ends_with(".gz") || name.ends_with(".zst");
 }
 
-/// True if the names alone may mean a rotation: a current file, or marks that nothing else has.
+/// True if the names may mean a rotation: there is a current file, or the marks are unambiguous.
 bool plausible(const std::vector<Member>& members) {
   if (members.size() < 2) return false;
   const auto current = std::ranges::count(members, Kind::current,
@@ -214,7 +211,7 @@ std::vector<LogFile> join_rotated(std::vector<LogFile> files) {
     family.push_back({std::move(file), std::move(name), {}});
   }
   for (auto& [key, members] : families) {
-    if (plausible(members) && put_in_order(members)) {
+    if (plausible(members) && sort_by_age(members)) {
       LogFile newest = std::move(members.back().file);
       for (std::size_t i = 0; i + 1 < members.size(); ++i) {
         const LogFile& file = members[i].file;

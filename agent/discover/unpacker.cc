@@ -34,7 +34,8 @@ class Gzip final : public Unpacker {
     stream_.avail_out = static_cast<uInt>(out);
     const int status = ready_ ? inflate(&stream_, Z_NO_FLUSH) : Z_MEM_ERROR;
     done_ = status == Z_STREAM_END;
-    const bool nothing = stream_.avail_out == out;  // else the damage is met again, behind it
+    const bool nothing =
+        stream_.avail_out == out;  // otherwise the damage is found again after this output
     if (!done_ && nothing && status != Z_OK && status != Z_BUF_ERROR)
       return std::unexpected(std::string_view{"is damaged"});
     return Step{in - stream_.avail_in, out - stream_.avail_out};

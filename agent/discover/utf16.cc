@@ -9,23 +9,23 @@ constexpr std::uint32_t kReplacement = 0xFFFD;
 constexpr std::uint16_t kByteOrderMark = 0xFEFF;
 
 void append(std::uint32_t code, std::string& out) {
-  const auto put = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+  const auto append = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
   if (code < 0x80) {
-    put(code);
+    append(code);
     return;
   }
   if (code < 0x800) {
-    put(0xC0 | code >> 6);
+    append(0xC0 | code >> 6);
   } else {
     if (code < 0x10000) {
-      put(0xE0 | code >> 12);
+      append(0xE0 | code >> 12);
     } else {
-      put(0xF0 | code >> 18);
-      put(0x80 | (code >> 12 & 0x3F));
+      append(0xF0 | code >> 18);
+      append(0x80 | (code >> 12 & 0x3F));
     }
-    put(0x80 | (code >> 6 & 0x3F));
+    append(0x80 | (code >> 6 & 0x3F));
   }
-  put(0x80 | (code & 0x3F));
+  append(0x80 | (code & 0x3F));
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ void Utf16Decoder::unit(std::uint16_t value, std::string& out) {
     append(low ? kReplacement : value, out);
 }
 
-void Utf16Decoder::take(std::string_view bytes, std::string& out) {
+void Utf16Decoder::decode(std::string_view bytes, std::string& out) {
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
     if (!half_) {

@@ -1,8 +1,8 @@
 // UTF-16 to UTF-8 while a file is read: what PowerShell and some Windows tools write.
 //
-// Place in the flow: last stage of FileReader. Told by the byte order mark, else by NUL in every
-// second byte. Lone surrogates and a last odd byte become U+FFFD; the mark itself is dropped. One
-// per file, one thread; keeps at most three bytes between calls.
+// Place in the flow: last stage of FileReader. Recognised by the byte order mark, else by NUL in
+// every second byte. Lone surrogates and a last odd byte become U+FFFD; the mark itself is dropped.
+// One per file, one thread; keeps at most three bytes between calls.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ class Utf16Decoder {
   explicit Utf16Decoder(ByteOrder order) : order_(order) {}
 
   /// Appends the text of `bytes` to `out`.
-  void take(std::string_view bytes, std::string& out);
-  /// Appends what an unfinished last character stands for.
+  void decode(std::string_view bytes, std::string& out);
+  /// Appends U+FFFD for an unfinished last character.
   void finish(std::string& out);
 
  private:

@@ -26,7 +26,7 @@ class Walker {
       : root_(fs::weakly_canonical(root, ignored_)), files_max_(files_max), warnings_(warnings) {}
 
   void folder(const fs::path& path, const std::string& relative);
-  std::vector<Found> take() { return std::move(found_); }
+  std::vector<Found> finish() { return std::move(found_); }
 
  private:
   void entry(const fs::path& path, const std::string& relative, const std::string& name);
@@ -101,7 +101,7 @@ void Walker::entry(const fs::path& path, const std::string& relative, const std:
   if (S_ISDIR(status.st_mode)) {
     folder(path, relative);
   } else if (S_ISREG(status.st_mode)) {
-    if (auto file = look_at(path, relative))
+    if (auto file = inspect(path, relative))
       found_.push_back(std::move(*file));
     else
       warn("vanished", relative, "gone while the folder was read");
@@ -112,7 +112,7 @@ void Walker::entry(const fs::path& path, const std::string& relative, const std:
 
 }  // namespace
 
-std::optional<Found> look_at(const fs::path& path, std::string relative) {
+std::optional<Found> inspect(const fs::path& path, std::string relative) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   Found found;
@@ -126,7 +126,7 @@ std::vector<Found> walk(const fs::path& root, std::size_t files_max,
                         std::vector<wire::Warning>& warnings) {
   Walker walker{root, files_max, warnings};
   walker.folder(root, "");
-  return walker.take();
+  return walker.finish();
 }
 
 }  // namespace l4::discover

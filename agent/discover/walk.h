@@ -1,8 +1,8 @@
 // Lists the regular files under a folder, in order of their names.
 //
-// Symbolic links are followed only to what lies under the same folder (and for links that carry a
-// Kubernetes container's name, which always point elsewhere); folders seen before end a loop.
-// Whatever cannot be read becomes a warning; hidden entries are passed over silently.
+// Symbolic links are followed only to targets below the same folder, except links with the name of
+// a Kubernetes container, which always point elsewhere. A folder is entered once, which ends loops.
+// Unreadable entries become warnings; hidden entries are skipped silently.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Found {
 };
 
 /// Size, time and identity of a file; empty if it is gone or not a regular file.
-std::optional<Found> look_at(const std::filesystem::path& path, std::string relative);
+std::optional<Found> inspect(const std::filesystem::path& path, std::string relative);
 
 std::vector<Found> walk(const std::filesystem::path& root, std::size_t files_max,
                         std::vector<wire::Warning>& warnings);

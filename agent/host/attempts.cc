@@ -14,7 +14,7 @@ std::int32_t bounded(std::uint32_t count) {
 
 }  // namespace
 
-/// Whether the process begins a start after `attempt`, the last one with its counts.
+/// Whether the process begins a new start after `attempt`, the last one with the same counts.
 bool AttemptTable::restarted(const Attempt& attempt, const Process& process, const Alive& alive) {
   const auto former = attempt.ranks.find(process.rank);
   if (former != attempt.ranks.end()) {
@@ -50,7 +50,7 @@ std::int32_t AttemptTable::assign(const std::string& job, const Process& process
   if (attempt == nullptr || again) {
     Attempt next;
     next.key = process.key;
-    // Of a node that meets the job after a requeue the scheduler's count is all that is known.
+    // A node that joins after a requeue knows only the scheduler's count.
     next.number =
         std::max(bounded(process.key.requeue) + bounded(process.key.restart), process.path_attempt);
     if (!it.attempts.empty()) {
@@ -59,7 +59,7 @@ std::int32_t AttemptTable::assign(const std::string& job, const Process& process
                                 last.key.step == process.key.step &&
                                 process.key.restart > last.key.restart;
       const std::int32_t more = only_restart ? bounded(process.key.restart - last.key.restart) : 1;
-      // One that began before the last, and is met late, keeps what it says of itself.
+      // A process that is found late, and began before the last attempt, keeps its own count.
       if (again || process.key > last.key) next.number = std::max(next.number, last.number + more);
     }
     const bool late = !it.attempts.empty() && process.key < it.attempts.back().key && !again;

@@ -1,13 +1,13 @@
-// Numbers the starts of a job on a node: a restart is a new attempt, whoever restarted it.
+// Numbers the starts of a job on a node: each restart is a new attempt, by launcher or scheduler.
 //
-// Flow: ProcessWatch asks for each rank process that it meets for the first time. Each node numbers
-// for itself: torchrun counts only the failures of its own node, yet all nodes start again. A
-// launcher's or scheduler's count that went up is a new attempt; so is, where none did, a new
-// process for a rank whose former process is gone, or any 10 s after the others if all of them are
-// gone: ranks may move between nodes. Numbers agree with attempt_N of torchrun's folders where that
-// is all there is. Bounds: 256 jobs on nodes, 64 attempts each are told apart, the oldest
-// forgotten; one thread. Of a job met for the first time requeues and restarts are added up, so
-// that a node that takes part from a requeue on counts as those do that saw the job begin.
+// Flow: ProcessWatch asks for each new rank process. Each node numbers for itself: torchrun counts
+// only the failures of its own node, although all nodes restart. A new attempt begins when the
+// count of launcher or scheduler goes up. Without such a count it begins with a new process for a
+// rank whose former process has ended, or with any process that starts 10 s after the others if all
+// of those have ended, as ranks may move between nodes. If only torchrun's folders attempt_N exist,
+// the numbers agree with them. For a job that is new, requeues and restarts are added, so that a
+// node which joins after a requeue counts like the nodes that saw the job begin. Bounds: 256 jobs
+// on nodes, 64 attempts each, the oldest forgotten. One thread.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@
 
 namespace l4::host {
 
-/// The name that the table knows a job by: a launcher counts the restarts of its own node, and one
-/// restart may be counted here and not there.
+/// Name of a job in the table. It holds the node, as a launcher counts only the restarts of its own
+/// node.
 inline std::string on_node(const std::string& job, const std::string& node) {
   return job + '\0' + node;
 }
@@ -39,14 +39,14 @@ class AttemptTable {
 
   using Alive = std::function<bool(Pid, SinceBoot)>;
 
-  /// Number of the attempt of a process that is met for the first time. `alive` tells whether one
-  /// met before still runs: if it does and has the same rank, that is no restart; see `doubles`.
+  /// Attempt number of a new process. `alive` tells whether a former process still runs: if it does
+  /// and has the same rank, the new one is no restart; see `doubles`.
   std::int32_t assign(const std::string& job, const Process& process, const Alive& alive);
 
-  /// A process whose attempt is known to be `path_attempt`: what assign() gave for it once.
+  /// A process whose attempt is known: `path_attempt` holds what assign() returned for it.
   void restore(const std::string& job, const Process& process);
 
-  /// It was no rank after all.
+  /// The process turned out to be no rank.
   void withdraw(const std::string& job, Rank rank, Pid pid, SinceBoot started);
   /// Attempt that runs or ran last; 0 if the job is not known.
   std::int32_t current(const std::string& job) const;

@@ -1,10 +1,10 @@
-// The few environment variables of a process that say who it is in its job.
+// The few environment variables of a process that identify it in its job.
 //
-// Flow: ProcessWatch reads them of processes that write log files; identity.h makes sense of them.
-// Only the keys of `environment_keys` are ever kept: an entry with another key is passed over while
-// it is read, byte by byte, and the buffer is wiped. It is what the process was started with; what
-// it set itself later is not seen. Bounds: 4 MiB are read, a value has at most 256 bytes (a longer
-// one counts as not set), the first of two entries with one key counts.
+// Flow: ProcessWatch reads them for processes that write log files; identity.h interprets them.
+// Only the keys of `environment_keys` are ever kept: other entries are skipped byte by byte while
+// they are read, and the buffer is wiped. The environment is that of the process's start; later
+// changes are not visible. Bounds: 4 MiB are read, a value has at most 256 bytes (a longer one
+// counts as not set), the first of two entries with the same key counts.
 #pragma once
 
 #include <map>
@@ -21,11 +21,11 @@ std::span<const std::string_view> environment_keys();
 
 class Environment {
  public:
-  /// Nothing is kept if `key` is not on the list; false then.
+  /// False if `key` is not on the list; then nothing is kept.
   bool set(std::string_view key, std::string value);
-  /// Null if it is not set.
+  /// Null if the key is not set.
   const std::string* find(std::string_view key) const;
-  std::string_view get(std::string_view key) const;  ///< empty if it is not set
+  std::string_view get(std::string_view key) const;  ///< empty if the key is not set
   bool empty() const { return values_.empty(); }
   std::size_t size() const { return values_.size(); }
   bool operator==(const Environment&) const = default;

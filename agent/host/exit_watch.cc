@@ -50,7 +50,7 @@ std::optional<Exit> of_pidfd(int pidfd) {
   return exit_of_status(info.exit_code, Exit::Seen::pidfd);
 }
 
-/// Whether the kernel shows us all of /proc/PID/stat.
+/// Whether we may see all of /proc/PID/stat.
 bool is_ours(const Proc& proc, Pid pid) {
   struct stat status{};
   return ::geteuid() == 0 ||
@@ -66,7 +66,7 @@ Exit exit_of(const Proc& proc, Pid pid, SinceBoot started, int pidfd) {
   }
   const auto stat = proc.stat(pid);
   if (!stat || !stat->zombie || stat->started != started) return {};
-  // Somebody who may not see it reads 0, as after a good end: believed only if we may look inside.
+  // Without permission the status reads 0, as after success: believed only if we may see all.
   if (stat->wait_status == 0 && !is_ours(proc, pid)) return {};
   return exit_of_status(stat->wait_status, Exit::Seen::zombie);
 }
@@ -104,11 +104,11 @@ bool ExitWatch::add(const Proc& proc, Pid pid, SinceBoot started) {
 void ExitWatch::remove(Pid pid) {
   const auto found = watched_.find(pid);
   if (found == watched_.end()) return;
-  ::close(found->second.pidfd);  // which also takes it out of the epoll set
+  ::close(found->second.pidfd);  // which also removes it from the epoll set
   watched_.erase(found);
 }
 
-std::vector<ExitWatch::Left> ExitWatch::take(const Proc& proc) {
+std::vector<ExitWatch::Left> ExitWatch::poll(const Proc& proc) {
   std::vector<Left> left;
   std::array<epoll_event, 64> events{};
   while (epoll_ >= 0) {

@@ -1,10 +1,10 @@
-// Learns at once that a process has left, by pidfd, and how it ended where the kernel tells.
+// Notices by pidfd at once that a process has exited, and how, where the kernel shows that.
 //
-// Flow: ProcessWatch adds what it watches; `descriptor` is one for an event loop, readable when
-// somebody has left. How it ended is known of our own children (waitid, left for the caller to
-// collect), of a zombie that its parent has not collected yet (/proc/PID/stat, same user or
-// CAP_SYS_PTRACE), and from Linux 6.15 on by the pidfd itself. One thread. Bounds: `pidfds_max`
-// descriptors; a process beyond that is not added, and its owner looks at /proc now and then.
+// Flow: ProcessWatch adds the processes that it watches; `descriptor` is for an event loop,
+// readable when a process has exited. The exit status is known for our own children (waitid, left
+// for the caller to collect), for a zombie that its parent has not collected yet (/proc/PID/stat,
+// same user or CAP_SYS_PTRACE), and from Linux 6.15 on through the pidfd itself. One thread.
+// Bounds: `pidfds_max` descriptors; a process beyond that is not added, and its owner polls /proc.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace l4::host {
 
-/// How a process ended that is about to be forgotten; `pidfd` may be -1.
+/// The exit of a process, as far as the kernel shows it; `pidfd` may be -1.
 Exit exit_of(const Proc& proc, Pid pid, SinceBoot started, int pidfd);
 
 class ExitWatch {
@@ -31,12 +31,12 @@ class ExitWatch {
     Exit exit;
   };
 
-  /// False if it cannot be watched so: gone already, no descriptor left, an old kernel. `started`
-  /// guards against a number that was given again.
+  /// False if the process cannot be watched: it has exited, no descriptor is left, or the kernel is
+  /// too old. `started` guards against a pid that was used again.
   bool add(const Proc& proc, Pid pid, SinceBoot started);
   void remove(Pid pid);
-  /// Those that have left since; never waits.
-  std::vector<Left> take(const Proc& proc);
+  /// The processes that have exited since the last call; never waits.
+  std::vector<Left> poll(const Proc& proc);
 
   int descriptor() const { return epoll_; }  ///< -1 before the first process
   std::size_t size() const { return watched_.size(); }

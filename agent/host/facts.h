@@ -1,4 +1,4 @@
-// What agent/host has to say of a process, in the words of the wire.
+// The types of the wire that describe a process.
 //
 // Flow: ProcessWatch fills wire::ProcessFact, the agent ships it as it is. Names only.
 #pragma once

@@ -39,7 +39,7 @@ std::vector<std::string> ids_in(std::string_view text) {
 }  // namespace
 
 std::vector<std::string> container_ids(std::string_view path) {
-  // What stands before the id of `JOB_UID` or `podUID` may be hexadecimal itself.
+  // The text before the id, as in `JOB_UID` or `podUID`, may be hexadecimal itself.
   std::vector<std::string> ids;
   for (std::size_t at = 0; at < path.size(); ++at) {
     const bool begins = at == 0 || path[at - 1] == '_' || path[at - 1] == '/' ||
@@ -68,7 +68,7 @@ HolderScan::HolderScan(const Proc& proc, std::vector<LogPlace> logs, Pid self, L
 
 bool HolderScan::step(std::size_t budget) {
   std::size_t spent = 0;
-  while (next_ < pids_.size() && spent < budget) spent += 1 + look_at(pids_[next_++]);
+  while (next_ < pids_.size() && spent < budget) spent += 1 + scan_process(pids_[next_++]);
   if (next_ < pids_.size()) return false;
   if (!done_) finish();
   done_ = true;
@@ -82,7 +82,7 @@ void HolderScan::hold(const Holding& holding) {
     ++stats_.holdings_cut;
 }
 
-std::size_t HolderScan::look_at(Pid pid) {
+std::size_t HolderScan::scan_process(Pid pid) {
   if (pid == self_) return 0;
   ++stats_.processes;
   std::vector<std::pair<int, std::size_t>> held;
@@ -109,14 +109,14 @@ std::size_t HolderScan::look_at(Pid pid) {
   std::set<std::size_t> written;
   for (const auto& [descriptor, log] : held) {
     const int mode = proc_.access_mode(pid, descriptor);
-    if (mode == O_WRONLY || mode == O_RDWR) written.insert(log);  // readers are no speakers
+    if (mode == O_WRONLY || mode == O_RDWR) written.insert(log);  // readers do not write lines
   }
   for (const std::size_t log : written) hold({pid, stat->started, log, Via::direct});
-  if (!by_id_.empty()) look_at_group(pid, stat->started);
+  if (!by_id_.empty()) scan_group(pid, stat->started);
   return *looked;
 }
 
-void HolderScan::look_at_group(Pid pid, SinceBoot started) {
+void HolderScan::scan_group(Pid pid, SinceBoot started) {
   const auto group = proc_.text(pid, "cgroup", 16U << 10U);
   if (!group) return;
   std::set<std::size_t> logs;
@@ -127,8 +127,9 @@ void HolderScan::look_at_group(Pid pid, SinceBoot started) {
   for (const std::size_t log : logs) hold({pid, started, log, Via::container});
 }
 
-/// From those that write a file to those whose standard output or error is a pipe which they read.
-/// Several steps: a script may pipe through several tools. Who writes a log itself needs no pipe.
+/// From the processes that write a file to those whose standard output or error is a pipe that the
+/// former read. Takes several steps, as a script may pipe through several tools. A process that
+/// writes a log itself needs no pipe.
 void HolderScan::follow_pipes() {
   std::multimap<FileKey, const PipeEnd*> by_pipe;
   std::multimap<Pid, const PipeEnd*> by_pid;

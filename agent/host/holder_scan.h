@@ -1,13 +1,13 @@
-// Who writes the log files: one pass over /proc/*/fd, in steps.
+// Finds the processes that write the log files: one pass over /proc/*/fd, in steps.
 //
-// Flow: ProcessWatch starts a pass when a log file appears or a watched process has left, and calls
-// `step` until it is done; nothing is scanned otherwise. A file is known by device and inode, so a
-// renamed or deleted one is found, and one seen through another mount. Whoever writes a file from a
-// pipe (tee, a launcher) leads to the writers of that pipe. A container's output is written by its
-// runtime: there the processes of the container are found by the id that the log's path and their
+// Flow: ProcessWatch starts a pass when a log file appears or a watched process has exited, and
+// calls `step` until the pass is done. Files are identified by device and inode, so a renamed or
+// deleted file is found, also through another mount. If a process writes a file from a pipe (tee, a
+// launcher), the writers of that pipe are found. The output of a container is written by its
+// runtime: the processes of the container are found by the id that the path of the log and their
 // control group share. The agent itself is left out.
-// Bounds: `step` looks at about `budget` descriptors; pipes and holdings of a pass are capped, both
-// counted. Where a process may not be looked into it is counted, not an error. One thread.
+// Bounds: `step` scans about `budget` descriptors; pipes and holdings of a pass are capped and
+// counted. A process without permission is counted and is no error. One thread.
 #pragma once
 
 #include <cstddef>
@@ -46,12 +46,12 @@ class HolderScan {
     std::uint64_t processes = 0, descriptors = 0, denied = 0, pipes_cut = 0, holdings_cut = 0;
   };
 
-  /// `self` is left out. What is given by reference must outlive the pass.
+  /// `self` is left out. References must outlive the pass.
   HolderScan(const Proc& proc, std::vector<LogPlace> logs, Pid self, Limits limits);
 
   /// True when the pass is done and `holdings` is complete.
   bool step(std::size_t budget);
-  /// Sorted by process and log; a file held in several ways has its most direct one.
+  /// Sorted by process and log; a file that is held in several ways has the most direct one.
   const std::vector<Holding>& holdings() const { return holdings_; }
   const Stats& stats() const { return stats_; }
 
@@ -61,8 +61,8 @@ class HolderScan {
     int descriptor = -1;
     FileKey key;
   };
-  std::size_t look_at(Pid pid);
-  void look_at_group(Pid pid, SinceBoot started);
+  std::size_t scan_process(Pid pid);
+  void scan_group(Pid pid, SinceBoot started);
   void hold(const Holding& holding);
   void follow_pipes();
   void finish();

@@ -1,8 +1,9 @@
 // One moment on both clocks of a host: wall time, and time since boot, which is never set back.
 //
 // Everything in agent/host takes the moment as an argument; only `host_time` reads clocks, and only
-// mains call it. /proc and the kernel log count from boot, so what they say is put on the wall
-// clock as it stands now: a clock that was set wrong in between does no harm. Pure values.
+// mains call it. /proc and the kernel log count from boot; their times are converted with the
+// difference of the clocks now, so a wall clock that was wrong in between does no harm. Pure
+// values.
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,7 @@ struct HostTime {
 /// The clocks of this host, now.
 HostTime host_time();
 
-/// When it was `then`, on the wall clock as it stands `now`.
+/// The time `then`, converted to the wall clock with the difference of the clocks `now`.
 inline TimeMs wall_of(SinceBoot then, const HostTime& now) {
   return now.wall - std::chrono::floor<Millis>(now.boot - then);
 }

@@ -50,7 +50,7 @@ Known<std::int32_t> first_of(const Environment& env, Field field) {
   return {};
 }
 
-/// The rank and the world it counts in; others that count in a world of the same size should agree.
+/// The rank and its world size. Other rows with a world of the same size should agree.
 void take_rank(const Environment& env, Identity& out) {
   const auto rules = number_rules();
   for (std::size_t row = 0; row < rules.size(); ++row) {
@@ -152,7 +152,7 @@ void take_attempt(const Environment& env, Identity& out) {
   }
 }
 
-/// The one value that all paths agree on.
+/// The value that all paths agree on.
 template <class T, class Get>
 std::optional<T> agreed(const std::vector<discover::PathFacts>& paths, Get get) {
   std::set<T> values;

@@ -1,13 +1,13 @@
-// Who a process is in its training job, without configuration: job, start, node, rank, sizes.
+// The identity of a process in its training job: job, start, node, rank, sizes.
 //
-// Flow: environment of the process, else what the paths of its log files say (agent/discover), else
-// the configuration; `rank_rules` and its like in identity_rules.cc are one table, the first row
-// that applies wins. Every field says where it came from. Pure; values are checked and bounded:
-// a number that is none, or a rank beyond its world size, counts as not said.
+// Flow: from the environment of the process, else from the paths of its log files (agent/discover),
+// else from the configuration. `rank_rules` and the other rules in identity_rules.cc form one
+// table; the first row that applies wins. Every field has its origin. Pure; values are checked and
+// bounded: a malformed number, or a rank beyond its world size, counts as absent.
 //
 // A launcher inside a scheduler's task inherits the numbers of that task: torchrun under srun has
-// SLURM_PROCID, which is no rank. `rule` says by which row a rank was found, stronger ones being
-// smaller, and roles.h compares it along the process tree.
+// SLURM_PROCID, which is not its rank. `rule` is the row that gave the rank; smaller rows are
+// stronger, and roles.h compares them along the process tree.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Known {
   const T* operator->() const { return &*value; }
 };
 
-/// Two that should agree and do not; the first was believed.
+/// Two values that should agree and do not; the first was believed.
 struct Conflict {
   std::string_view field;
   std::string believed, other;  ///< "RANK=3"
@@ -52,13 +52,13 @@ struct Identity {
   std::vector<Conflict> conflicts;    ///< at most 8
 };
 
-/// What the caller knows otherwise.
+/// Facts that the caller knows from elsewhere.
 struct IdentityHints {
   std::vector<discover::PathFacts> paths;  ///< of the log files that the process writes
   std::string node;                        ///< of the group of files; counts as a path
   std::string rendezvous;  ///< of a launcher's command line; counts as its environment
   std::string config_job, config_node;
-  std::optional<Rank> config_rank;  ///< of all that write logs here
+  std::optional<Rank> config_rank;  ///< of all processes that write logs here
   std::optional<std::int32_t> config_local_rank, config_world_size;
 };
 

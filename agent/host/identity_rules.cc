@@ -5,7 +5,7 @@
 namespace l4::host {
 namespace {
 
-// Rows of one field stand in order: the first that counts wins.
+// The rows of a field are tried in order: the first that applies wins.
 constexpr std::array kNumberRules{
     // A launcher of torch sets RANK for each process that it starts. Without LOCAL_RANK it may be
     // Kubeflow's, which numbers pods, so the process managers of MPI and others come before that.
@@ -64,8 +64,8 @@ constexpr std::array kNumberRules{
     NumberRule{Field::step, "SLURM_STEP_ID"},
 };
 
-// What the scheduler calls a job comes before what a launcher calls its rendezvous; a pod's name
-// (identity.cc) stands between them.
+// The scheduler's name of a job comes before the name of a pod (identity.cc), and that before a
+// launcher's name of the rendezvous.
 constexpr std::array kJobRules{
     JobRule{"SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"},
     JobRule{"SLURM_HET_JOB_ID"},

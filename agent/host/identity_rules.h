@@ -1,4 +1,4 @@
-// The table of who names what in the environment of a rank process; see identity.h.
+// The table of environment variables that identify a rank process; see identity.h.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ std::optional<std::int32_t> number_at(std::string_view text, std::size_t at) {
   return word_goes_on ? std::nullopt : std::optional<std::int32_t>(value);
 }
 
-/// What stands between `front` and `back`, or the end where `back` is missing and may be.
+/// The text between `front` and `back`, or up to the end if `back` may be missing and is.
 std::string_view between(std::string_view text, std::string_view front, std::string_view back) {
   const std::size_t at = text.find(front);
   if (at == text.npos) return {};
@@ -46,7 +46,7 @@ void process_brackets(KernelEvidence& out, std::string_view text) {
   take_pid(out, text, at + 8);
   const std::size_t open = text.find(" (", at);
   if (open == text.npos) return;
-  // The name may hold brackets of its own; what follows it is `)` and a blank, comma or the end.
+  // The name may hold brackets of its own; it ends with `)` before a blank, a comma or the end.
   std::size_t shut = text.find(')', open);
   for (const std::string_view end :
        {std::string_view{") total-vm"}, std::string_view{"), "}, std::string_view{") score"}})
@@ -101,7 +101,7 @@ bool is_interface(std::string_view word) {
          std::ranges::any_of(kFronts, [&](auto front) { return word.starts_with(front); });
 }
 
-/// The word that names the device, by what devices look like.
+/// The word that has the form of a device name.
 std::string device_of(std::string_view text, KernelKind kind) {
   std::string_view pci;
   std::size_t at = 0;

@@ -1,9 +1,10 @@
-// What a kernel message is evidence of: which kind of trouble, which process, which device.
+// The evidence in a kernel message: kind of trouble, process, device.
 //
-// Flow: KernelLog -> read_evidence -> the agent, which asks ProcessWatch whose the pid is: of a
-// watched one it counts for that rank, else for the host alone. The message itself also goes the
-// way of all lines; this is what detectors may use without a template. Rules stand in one table in
-// kernel_rules.cc. Pure; texts are at most 128 bytes. Of user space's messages none is evidence.
+// Flow: KernelLog -> read_evidence -> the agent, which asks ProcessWatch for the pid: if the
+// process is watched the evidence counts for its rank, else for the host alone. The message itself
+// is also shipped as a line; detectors may use the evidence without a template. The rules are one
+// table in kernel_rules.cc. Pure; texts are at most 128 bytes. Messages of user space are never
+// evidence.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,9 @@ namespace l4::host {
 enum class KernelKind : std::uint8_t {
   xid,            ///< NVIDIA driver, code = number
   sxid,           ///< NVSwitch, code = number
-  gpu,            ///< another accelerator's fault, or one without a number
-  oom_kill,       ///< the OOM killer took a process
-  oom,            ///< ... was called, by whom
+  gpu,            ///< fault of another accelerator, or one without a number
+  oom_kill,       ///< the OOM killer killed a process
+  oom,            ///< a process called the OOM killer
   machine_check,  ///< CPU, memory, bus: corrected or not
   pcie,           ///< PCIe errors, surprise removal
   link_down,
@@ -28,7 +29,7 @@ enum class KernelKind : std::uint8_t {
   disk,             ///< NVMe, block devices
   file_system,      ///< EXT4, XFS, btrfs, JBD2
   network_storage,  ///< NFS, Lustre, CephFS, BeeGFS: does not answer
-  storage_back,     ///< ... answers again
+  storage_back,     ///< network storage answers again
   hung_task,        ///< a task is blocked for minutes
   lockup,           ///< a CPU does not come back
   fault,            ///< a process was killed by a trap: segfault, protection fault

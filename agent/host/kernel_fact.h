@@ -1,9 +1,9 @@
-// A kernel message that is evidence, and whose: a plain value that can go over the wire.
+// The evidence in a kernel message with the process that it concerns: a plain value for the wire.
 //
-// Flow: KernelRecord -> read_evidence -> whose pid it was at that time (ProcessWatch) -> the agent,
-// which ships it beside the line. A pid that is watched gives node, job, attempt and rank, also of
-// a data loader worker of that rank; all else is evidence about the host alone, without a rank.
-// Pure; texts are bounded as in kernel_evidence.h.
+// Flow: KernelRecord -> read_evidence -> the process that had the pid at that time (ProcessWatch)
+// -> the agent, which ships it beside the line. A watched process gives node, job, attempt and
+// rank; a data loader worker gives those of its rank. Other evidence is about the host, without a
+// rank. Pure; texts are bounded as in kernel_evidence.h.
 #pragma once
 
 #include <optional>
@@ -17,17 +17,17 @@ namespace l4::host {
 
 struct KernelFact {
   std::string boot_id;
-  std::uint64_t sequence = 0;  ///< of the message; with `boot_id` it is told from all others
+  std::uint64_t sequence = 0;  ///< of the message; unique together with `boot_id`
   TimeMs time;
   Level level = Level::unknown;
   KernelEvidence evidence;
   std::string node, job;
   std::int32_t attempt = 0;
   std::optional<Rank> rank;
-  std::optional<SinceBoot> started;  ///< of the process, if one that is watched is named
+  std::optional<SinceBoot> started;  ///< start of the process, if the message names a watched one
 };
 
-/// None if the message is no evidence. `host_node` is the node of what no process is named for.
+/// None if the message is no evidence. `host_node`: node of evidence that names no process.
 std::optional<KernelFact> kernel_fact(const KernelRecord& record, const ProcessWatch& watch,
                                       const std::string& host_node);
 

@@ -12,7 +12,8 @@
 namespace l4::host {
 namespace {
 
-constexpr std::size_t kRecordBytesMax = 16U << 10U;  // the kernel needs 8 KiB to give any
+constexpr std::size_t kRecordBytesMax = 16U
+                                        << 10U;  // the kernel gives no record for less than 8 KiB
 
 Level level_of(unsigned priority) {
   if (priority <= 2) return Level::fatal;
@@ -34,7 +35,7 @@ int digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/// The kernel writes what is not printable as \xHH.
+/// The kernel writes unprintable bytes as \xHH.
 std::string unescaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -72,13 +73,13 @@ bool KernelLog::open(const HostTime& now) {
   if (fd_ < 0) {
     const int error = errno;
     retry_at_ = now.boot + options_.retry;
-    notices_.say("kernel_log", options_.path + " cannot be read: " + ::strerror(error) +
+    notices_.add("kernel_log", options_.path + " cannot be read: " + ::strerror(error) +
                                    (error == EPERM || error == EACCES ? " (CAP_SYSLOG)" : "") +
                                    "; kernel messages are missing");
     return false;
   }
   notices_.clear("kernel_log");
-  // All that was there before this moment is passed over, unless it is known where to go on.
+  // Older records are skipped unless a sequence to go on at is known.
   if (options_.from_end && !started_ && ::lseek(fd_, 0, SEEK_END) >= 0) drained_ = now.boot;
   return true;
 }
@@ -94,13 +95,14 @@ bool KernelLog::poll(const HostTime& now, const Sink& sink) {
       cut(now, sink);
       continue;
     }
-    if (got < 0 && (errno == EINTR || errno == EPIPE)) continue;  // overrun: the next one tells
+    if (got < 0 && (errno == EINTR || errno == EPIPE))
+      continue;  // overrun: the next sequence number shows the gap
     if (got < 0 && errno != EAGAIN) {
-      notices_.say("kernel_log", options_.path + ": " + ::strerror(errno));
+      notices_.add("kernel_log", options_.path + ": " + ::strerror(errno));
       ::close(fd_);
       fd_ = -1;
       retry_at_ = now.boot + options_.retry;
-      started_ = started_ || next_ > 0;  // opened again it begins at the oldest
+      started_ = started_ || next_ > 0;  // after a reopen reading begins at the oldest
       return false;
     }
     drained_ = now.boot;
@@ -120,7 +122,7 @@ void KernelLog::cut(const HostTime& now, const Sink& sink) {
       skipping_ = false;
       continue;
     }
-    // Lines that begin with a blank tell subsystem and device of the record above.
+    // Lines that begin with a blank hold subsystem and device of the record above.
     if (!line.empty() && line[0] != ' ') header(line, now, sink);
   }
   pending_.erase(0, from);

@@ -1,14 +1,14 @@
 // The kernel's messages from /dev/kmsg, as records with a time, a level and a text.
 //
-// Flow: the agent calls `poll` when `descriptor` is readable; records go as lines (`as_lines`) down
-// the same way as those of files, as a source of kind kernel, and as evidence (kernel_evidence.h)
-// beside it. A record's sequence number, counted by the kernel from boot on, is its position: with
-// FileId.key made of the boot id, [from, to) of sequences is what a batch covers, a restarted agent
-// goes on at `Options::next`, and records that the kernel overwrote unread are a gap, counted.
-// Times: the kernel stamps with a clock that may drift from the one that counts since boot, so a
-// record that was not there at the last poll is taken to be no older than that poll.
-// Messages from before `fence` are counted and left out. One thread; never waits. Bounds: records
-// of 8 KiB, `records_per_poll`. What may not be opened is said once and tried again every 30 s.
+// Flow: the agent calls `poll` when `descriptor` is readable. Records become lines (`as_lines`) of
+// a source of kind kernel, and evidence (kernel_evidence.h). The position of a record is its
+// sequence number, which the kernel counts from boot on: with FileId.key made of the boot id, a
+// batch covers [from, to) of sequences, and a restarted agent goes on at `Options::next`. Records
+// that the kernel overwrote unread are a gap, counted. Times: the clock of the kernel's stamps may
+// drift from the clock that counts since boot. So a record that was not there at the last poll is
+// not dated before that poll. Messages from before `fence` are counted and left out. One thread;
+// never waits. Bounds: records of 8 KiB, `records_per_poll`. A failure to open is reported once and
+// tried again every 30 s.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct KernelRecord {
   TimeMs time;
   Level level = Level::unknown;
   std::uint8_t priority = 6;  ///< syslog's, 0 to 7
-  bool kernel = true;         ///< said by the kernel, not through it
+  bool kernel = true;         ///< written by the kernel, not by a process through it
   std::string text;           ///< may hold several lines
 };
 
@@ -37,7 +37,7 @@ class KernelLog {
  public:
   struct Options {
     std::string path = "/dev/kmsg";
-    /// Sequence to go on at, of this boot; without it `from_end` or the oldest there is.
+    /// Sequence of this boot to go on at; without it `from_end`, or the oldest record.
     std::optional<std::uint64_t> next = {};
     bool from_end = false;
     std::size_t records_per_poll = 4096;
@@ -53,15 +53,17 @@ class KernelLog {
   KernelLog(const KernelLog&) = delete;
   KernelLog& operator=(const KernelLog&) = delete;
 
-  /// Gives what has come since; true if there may be more at once.
+  /// Gives the new records; true if there may be more at once.
   bool poll(const HostTime& now, const Sink& sink);
-  /// Messages stamped earlier are left out: the begin of the oldest job that runs.
+  /// Messages stamped earlier are left out; set to the begin of the oldest job that runs.
   void fence(SinceBoot begin) { fence_ = begin; }
 
-  int descriptor() const { return fd_; }                 ///< -1 while it is not open
-  std::uint64_t next_sequence() const { return next_; }  ///< all before were given or counted
+  int descriptor() const { return fd_; }  ///< -1 while it is not open
+  std::uint64_t next_sequence() const {
+    return next_;
+  }  ///< all earlier records were given or counted
   const Stats& stats() const { return stats_; }
-  std::vector<Notice> take_notices() { return notices_.take(); }
+  std::vector<Notice> flush_notices() { return notices_.flush(); }
 
  private:
   bool open(const HostTime& now);
@@ -76,7 +78,7 @@ class KernelLog {
   std::uint64_t next_ = 0;
   bool started_ = false;
   SinceBoot fence_{0};
-  std::optional<SinceBoot> drained_;  // when there was nothing more to read
+  std::optional<SinceBoot> drained_;  // when there was nothing left to read
   Stats stats_;
   Notices notices_;
 };

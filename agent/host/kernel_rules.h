@@ -8,8 +8,8 @@
 
 namespace l4::host {
 
-/// A message counts where all words (that are not empty) stand in it and `not_with` does not. Rows
-/// are tried in order. `front`: the first word must begin the message.
+/// A message matches if it contains all words (that are not empty) and not `not_with`. Rows are
+/// tried in order. `front`: the first word must begin the message.
 struct KernelRule {
   KernelKind kind;
   std::string_view first, second = {}, not_with = {};

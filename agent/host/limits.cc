@@ -27,7 +27,7 @@ Limits::Limits(Proc proc, Bounds bounds) : proc_(std::move(proc)), bounds_(bound
   tokens_us_ = bounds_.cpu_share * static_cast<double>(SinceBoot{bounds_.burst}.count());
 }
 
-/// Of the whole process: the kernel's clock, which is finer than the ticks in /proc.
+/// CPU time of the process, by a clock that is finer than the ticks in /proc.
 std::optional<SinceBoot> Limits::cpu_used() const {
   if (proc_.real()) {
     timespec time{};
@@ -47,7 +47,7 @@ std::optional<std::uint64_t> Limits::count_descriptors() const {
   while (const dirent* entry = ::readdir(folder))
     if (entry->d_name[0] != '.') ++count;
   ::closedir(folder);
-  return proc_.real() && count > 0 ? count - 1 : count;  // the folder's own
+  return proc_.real() && count > 0 ? count - 1 : count;  // less the descriptor of the folder itself
 }
 
 void Limits::spend(SinceBoot used, SinceBoot passed) {
@@ -55,11 +55,11 @@ void Limits::spend(SinceBoot used, SinceBoot passed) {
   const double most = bounds_.cpu_share * static_cast<double>(SinceBoot{bounds_.burst}.count());
   tokens_us_ += bounds_.cpu_share * static_cast<double>(passed.count());
   tokens_us_ = std::min(tokens_us_, most) - static_cast<double>(used.count());
-  tokens_us_ = std::max(tokens_us_, -most);  // a debt that can be paid back
+  tokens_us_ = std::max(tokens_us_, -most);  // bounds the debt
   if (tokens_us_ < 0 && !over_cpu_) {
     over_cpu_ = true;
     ++stats_.cpu_passed;
-    notices_.say("cpu", "the agent's share of a core is used up: it slows down");
+    notices_.add("cpu", "the agent's share of a core is used up: it slows down");
   } else if (tokens_us_ > most / 10) {
     over_cpu_ = false;
     notices_.clear("cpu");
@@ -73,12 +73,12 @@ void Limits::compare(bool& over, std::uint64_t value, std::uint64_t bound, std::
     over = true;
     ++passed;
     notices_.clear(again);
-    notices_.say(kind, std::string{what} + " are at their bound: " + std::to_string(value) +
+    notices_.add(kind, std::string{what} + " are at their bound: " + std::to_string(value) +
                            " of " + std::to_string(bound));
   } else if (over && value < bound - bound / 10) {
     over = false;
     notices_.clear(kind);
-    notices_.say(again, std::string{what} + " are within their bound again: " +
+    notices_.add(again, std::string{what} + " are within their bound again: " +
                             std::to_string(value) + " of " + std::to_string(bound));
   }
 }

@@ -1,11 +1,11 @@
-// The agent's own appetite: CPU share, resident memory, open files, and when to slow down.
+// The agent's own resources: CPU share, resident memory, open files, and when to slow down.
 //
 // Flow: the main loop calls `measure` about once a second and `pause` before work that can wait.
-// CPU is a token bucket: it fills by the allowed share of passing time, up to `burst`, and is
-// emptied by the CPU time that the process has used; while it is below nothing, work should wait
-// `pause`. Memory and descriptors are compared with their bounds: passed from the bound on, well
-// again below 90 % of it. Each passing is counted, and said, as is its end. One thread; reads
-// /proc/self of an injected /proc.
+// CPU is a token bucket: it fills by the allowed share of the time, up to `burst`, and the CPU time
+// that the process uses empties it. While it is below 0, work should wait `pause`. Memory and
+// descriptors have bounds: a bound is passed when it is reached, and kept again below 90 % of it.
+// Each passing and its end are counted and reported. One thread; reads /proc/self of an injected
+// /proc.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Limits {
     double cpu_share = 0.05;
     std::uint64_t resident_bytes = 96ULL << 20U;
     std::uint64_t descriptors = 0;  ///< 0: 90 % of what the system allows (RLIMIT_NOFILE)
-    Millis burst{10'000};           ///< so much time's share may be used at once
+    Millis burst{10'000};           ///< the share of this much time may be used at once
   };
   struct Stats {
     std::uint64_t cpu_passed = 0, memory_passed = 0, descriptors_passed = 0, unread = 0;
@@ -39,7 +39,7 @@ class Limits {
 
   Limits(Proc proc, Bounds bounds);
 
-  /// The last usage stands where /proc cannot be read; counted.
+  /// Keeps the last usage if /proc cannot be read; counted.
   const Usage& measure(const HostTime& now);
   /// How long work that can wait should wait; 0 while there is CPU time left.
   Millis pause() const;
@@ -49,7 +49,7 @@ class Limits {
   const Usage& usage() const { return usage_; }
   const Bounds& bounds() const { return bounds_; }
   const Stats& stats() const { return stats_; }
-  std::vector<Notice> take_notices() { return notices_.take(); }
+  std::vector<Notice> flush_notices() { return notices_.flush(); }
 
  private:
   std::optional<SinceBoot> cpu_used() const;

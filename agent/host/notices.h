@@ -1,8 +1,7 @@
-// What a user must be told once: something that the agent may not read or has not room for.
+// Notices for the user: something that the agent may not read, or has no room for.
 //
-// Flow: parts of agent/host say it, the agent takes it into its log and its warnings. A kind is
-// said once until it is `clear`ed because it works again. Bounds: kinds are few and fixed. One
-// thread.
+// Flow: classes of agent/host add notices, the agent writes them to its log. A kind is reported
+// once until it is `clear`ed because it works again. Bounds: kinds are few and fixed. One thread.
 #pragma once
 
 #include <set>
@@ -15,19 +14,19 @@ namespace l4::host {
 
 struct Notice {
   std::string_view kind;  ///< static text
-  std::string text;       ///< one sentence without a stop
+  std::string text;       ///< one sentence without a full stop
 };
 
 class Notices {
  public:
-  void say(std::string_view kind, std::string text) {
-    if (said_.insert(kind).second) waiting_.push_back({kind, std::move(text)});
+  void add(std::string_view kind, std::string text) {
+    if (added_.insert(kind).second) waiting_.push_back({kind, std::move(text)});
   }
-  void clear(std::string_view kind) { said_.erase(kind); }
-  std::vector<Notice> take() { return std::exchange(waiting_, {}); }
+  void clear(std::string_view kind) { added_.erase(kind); }
+  std::vector<Notice> flush() { return std::exchange(waiting_, {}); }
 
  private:
-  std::set<std::string_view> said_;
+  std::set<std::string_view> added_;
   std::vector<Notice> waiting_;
 };
 

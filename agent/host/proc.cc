@@ -147,7 +147,7 @@ Seen<ProcessStat> Proc::stat(Pid pid) const {
 }
 
 Seen<std::size_t> Proc::open_files(Pid pid,
-                                   const std::function<bool(const OpenFile&)>& take) const {
+                                   const std::function<bool(const OpenFile&)>& visit) const {
   const Folder folder{::opendir(file(pid, "fd").c_str())};
   if (!folder) return std::unexpected(unseen_of(errno));
   std::size_t looked_at = 0;
@@ -156,14 +156,14 @@ Seen<std::size_t> Proc::open_files(Pid pid,
     if (!descriptor) continue;
     ++looked_at;
     struct statx status{};
-    // What a file server that no longer answers said last is enough: this must not wait for it.
+    // AT_STATX_DONT_SYNC: cached values are enough; a file server that hangs must not block us.
     if (::statx(::dirfd(folder.get()), entry->d_name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO,
                 &status) != 0)
       continue;
     const bool fifo = S_ISFIFO(status.stx_mode);
     if (!fifo && !S_ISREG(status.stx_mode)) continue;
     const FileKey key{makedev(status.stx_dev_major, status.stx_dev_minor), status.stx_ino};
-    if (!take({static_cast<int>(*descriptor), fifo, key})) break;
+    if (!visit({static_cast<int>(*descriptor), fifo, key})) break;
   }
   return looked_at;
 }

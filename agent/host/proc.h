@@ -1,8 +1,8 @@
-// What /proc says of one process, read through a root that tests replace.
+// Reads /proc of one process, through a root that tests replace.
 //
 // Flow: read by holder_scan, environment, process_watch and limits. No state but the root; one
-// thread or several. Files are read in bounded pieces. A process that has left, one that may not be
-// looked into, and one that makes no sense are told apart: callers meet all three all the time.
+// thread or several. Files are read in bounded pieces. A process that has exited, one without
+// permission, and one whose files cannot be parsed are distinguished: all three are common.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct ProcessStat {
   bool zombie = false;
   SinceBoot started{0};
   Millis cpu{0};
-  std::int32_t wait_status = 0;  ///< of a zombie, where we may see it; else 0
+  std::int32_t wait_status = 0;  ///< of a zombie, if we may see it; else 0
 };
 
 struct OpenFile {
@@ -46,17 +46,17 @@ class Proc {
  public:
   explicit Proc(std::filesystem::path root = "/proc") : root_(std::move(root)) {}
 
-  /// True for the kernel's own: pidfds then mean the same processes.
+  /// True for the kernel's own /proc: pidfds then mean the same processes.
   bool real() const { return root_ == "/proc"; }
   const std::filesystem::path& root() const { return root_; }
 
-  /// All processes, ascending.
+  /// Pids of all processes, ascending.
   Seen<std::vector<Pid>> pids() const;
   Seen<ProcessStat> stat(Pid pid) const;
-  /// Regular files and pipes that are open, also deleted ones; asks no file server. Stops when
-  /// `take` says false. Gives the number of descriptors looked at.
-  Seen<std::size_t> open_files(Pid pid, const std::function<bool(const OpenFile&)>& take) const;
-  /// How a descriptor was opened (O_RDONLY, O_WRONLY, O_RDWR); -1 if it is not known.
+  /// Visits the regular files and pipes that are open, also deleted ones, without asking a file
+  /// server. Stops when `visit` returns false. Returns the number of descriptors that were read.
+  Seen<std::size_t> open_files(Pid pid, const std::function<bool(const OpenFile&)>& visit) const;
+  /// Access mode of a descriptor (O_RDONLY, O_WRONLY, O_RDWR); -1 if it is not known.
   int access_mode(Pid pid, int descriptor) const;
   /// At most `bytes_max` of a small file of a process ("cgroup", "cmdline").
   Seen<std::string> text(Pid pid, const char* name, std::size_t bytes_max) const;
@@ -69,7 +69,7 @@ class Proc {
 /// Reads at most `bytes_max` of any small file.
 Seen<std::string> read_small(const std::filesystem::path& path, std::size_t bytes_max);
 Unseen unseen_of(int error);
-/// A line of /proc/PID/stat.
+/// Parses the line of /proc/PID/stat.
 Seen<ProcessStat> parse_stat(std::string_view line);
 
 }  // namespace l4::host

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kAncestorsMax = 64, kCommandLineBytes = 4096;
 
-/// Parents, each asked for once.
+/// Cache of parents.
 class Parents {
  public:
   explicit Parents(const Proc& proc) : proc_(proc) {}
@@ -34,7 +34,7 @@ class Parents {
   std::map<Pid, Pid> parent_;
 };
 
-/// Node of most of the logs; of two alike the first by name.
+/// Node of most of the logs; of two with the same number, the first by name.
 std::string node_of(const std::vector<LogFile>& logs, const std::vector<std::size_t>& held,
                     std::size_t& of_two) {
   std::map<std::string_view, std::size_t> votes;
@@ -81,7 +81,7 @@ Found find_processes(const Proc& proc, const std::vector<LogFile>& logs,
   for (FoundProcess& process : all) {
     const auto stat = proc.stat(process.stat.pid);
     if (!stat || stat->started != process.stat.started) continue;
-    if (stat->state == ProcessState::gone) continue;  // shows no environment any more
+    if (stat->state == ProcessState::gone) continue;  // a zombie shows no environment
     process.stat = *stat;
     parents.know(stat->pid, stat->parent);
     const auto environment = read_environment(proc, stat->pid);
@@ -108,13 +108,13 @@ Found find_processes(const Proc& proc, const std::vector<LogFile>& logs,
   for (std::size_t i = 0; i < parts.size(); ++i) {
     FoundProcess& process = found.processes[i];
     process.part = parts[i];
-    // What the scheduler's task of a launcher is numbered is no rank.
+    // The number of a launcher's own task is not a rank.
     if (process.part == Part::launcher || process.part == Part::other) {
       process.identity.rank = {};
       process.identity.local_rank = {};
     }
   }
-  // Of a container all processes are found: those that play no part do not matter.
+  // A scan finds all processes of a container; those without a part do not matter.
   std::erase_if(found.processes, [](const FoundProcess& process) {
     return process.via == Via::container && process.part == Part::other;
   });

@@ -1,8 +1,8 @@
-// From "who writes which log" to processes with a part and an identity.
+// Makes processes with a part and an identity from a scan of log writers.
 //
 // Flow: HolderScan -> find_processes -> ProcessWatch. Reads environment, command line and parents
-// of the processes of one scan; keeps nothing. Bounds: `processes_max`, those that write a log
-// themselves first; what is left out is counted.
+// of the processes of one scan; keeps nothing. Bounds: `processes_max`, direct writers of a log
+// first; the others are counted.
 #pragma once
 
 #include <string>

@@ -14,8 +14,8 @@ constexpr SinceBoot kSlack = std::chrono::seconds{2};
 constexpr std::uint64_t kRoundsOfHelpers = 4;
 constexpr SinceBoot kYoung = std::chrono::seconds{30};
 
-/// Running and sleeping change all the time and say nothing.
-ProcessState settled(ProcessState state) {
+/// Running and sleeping alternate all the time and mean the same.
+ProcessState comparable(ProcessState state) {
   return state == ProcessState::running ? ProcessState::sleeping : state;
 }
 
@@ -23,8 +23,9 @@ std::string sentence(std::size_t count, std::string_view what) {
   return std::to_string(count) + " " + std::string{what};
 }
 
-/// Whether an end was told is known a moment after it was; it is not told for ever because of that.
-constexpr SinceBoot kToldAgainFor = std::chrono::hours{1};
+/// An exit whose acknowledgement was not saved is reported again within this time, and not for
+/// ever.
+constexpr SinceBoot kReportAgainFor = std::chrono::hours{1};
 
 }  // namespace
 
@@ -44,7 +45,7 @@ bool ProcessWatch::add_log(LogFile log) {
   }
   if (logs_.size() >= options_.logs_max) {
     ++stats_.logs_refused;
-    notices_.say("logs", "more log files than processes are looked for: " +
+    notices_.add("logs", "more log files than processes are looked for: " +
                              std::to_string(options_.logs_max));
     return false;
   }
@@ -89,13 +90,12 @@ void ProcessWatch::scan(const HostTime& now) {
   const SinceBoot by_size = kPerDescriptor * static_cast<std::int64_t>(std::min<std::uint64_t>(
                                                  stats_.last_scan.descriptors, 10'000'000));
   scan_not_before_ = now.boot + std::max<SinceBoot>(options_.scan_gap_min, by_size);
-  take_in(
-      find_processes(proc_, scanned_, scan_->holdings(), options_.hints, options_.processes_max),
-      now);
+  merge(find_processes(proc_, scanned_, scan_->holdings(), options_.hints, options_.processes_max),
+        now);
   scan_.reset();
   const bool alone =
       std::ranges::any_of(logs_, [&](const auto& log) { return !has_rank(log.first); });
-  // Met between its fork and the end of its exec, it shows its parent's environment or none.
+  // A process between fork and exec shows the environment of its parent, or none.
   const bool unsettled = std::ranges::any_of(processes_, [&](const auto& entry) {
     const Watched& process = entry.second;
     return process.alive && process.fact.part != Part::launcher &&
@@ -103,7 +103,7 @@ void ProcessWatch::scan(const HostTime& now) {
            now.boot < process.fact.started_boot + kYoung;
   });
   if (alone && stats_.last_scan.denied > 0)
-    notices_.say("processes_denied",
+    notices_.add("processes_denied",
                  sentence(stats_.last_scan.denied,
                           "processes may not be looked into (CAP_SYS_PTRACE): for some log files "
                           "it is not known who writes them"));
@@ -121,20 +121,20 @@ void ProcessWatch::number(Watched& process, std::int32_t path_attempt) {
                          return found != processes_.end() && found->second.alive;
                        });
   if (attempts_.doubles() > 0)
-    notices_.say("rank_double", "two living processes have the same rank of job \"" + fact.job +
+    notices_.add("rank_double", "two living processes have the same rank of job \"" + fact.job +
                                     "\": rank " + std::to_string(fact.rank->value()));
 }
 
-void ProcessWatch::take_in(const Found& found, const HostTime& now) {
+void ProcessWatch::merge(const Found& found, const HostTime& now) {
   if (found.environments_denied > 0)
-    notices_.say("environment_denied",
+    notices_.add("environment_denied",
                  sentence(found.environments_denied,
                           "processes do not show their environment (CAP_SYS_PTRACE): ranks come "
                           "from paths where these name them"));
   if (found.left_out > 0)
-    notices_.say("processes", sentence(found.left_out, "processes too many are not watched"));
+    notices_.add("processes", sentence(found.left_out, "processes too many are not watched"));
   if (found.of_two_nodes > 0)
-    notices_.say("nodes",
+    notices_.add("nodes",
                  sentence(found.of_two_nodes,
                           "processes write log files of several nodes; the node of most of "
                           "them counts"));
@@ -144,7 +144,7 @@ void ProcessWatch::take_in(const Found& found, const HostTime& now) {
     const bool fresh = at == processes_.end();
     if (fresh) {
       if (processes_.size() >= options_.processes_max + options_.gone_max && !forget_oldest()) {
-        notices_.say("processes", "too many processes: some are not watched");
+        notices_.add("processes", "too many processes: some are not watched");
         continue;
       }
       at = processes_.emplace(id, Watched{}).first;
@@ -175,12 +175,13 @@ void ProcessWatch::update(Watched& process, const FoundProcess& one) {
       process.logs.push_back(scanned_[log].key);
       ++revision_;
     }
-  // One that is about to leave does not show its environment any more: what was known stands.
+  // A process that is about to exit hides its environment; keep what was known.
   const bool knew = before.part == Part::rank || before.part == Part::helper;
   if (knew && one.part == Part::other) return;
   Known<std::string> job = std::move(process.identity.job);
   process.identity = one.identity;
-  if (!process.identity.job) process.identity.job = std::move(job);  // it closed what named it
+  if (!process.identity.job)
+    process.identity.job = std::move(job);  // it closed the file that named its job
   const Identity& who = process.identity;
   const bool helped = before.part == Part::helper && before.command == one.stat.command &&
                       before.rank == who.rank.value;
@@ -205,7 +206,8 @@ void ProcessWatch::update(Watched& process, const FoundProcess& one) {
   process.changed |= fact != before;
 }
 
-/// Whether the rank that it helped is gone: it began while that one ran, so it is no restart.
+/// Whether the rank that the process helped has ended. The process began while that rank ran, so it
+/// is no restart of the rank.
 bool ProcessWatch::orphaned(const Watched& process) const {
   const Identity& who = process.identity;
   const SinceBoot started = process.fact.started_boot;
@@ -227,7 +229,7 @@ void ProcessWatch::left(Watched& process, const Exit& exit, const HostTime& now)
   process.changed = true;
   exits_.remove(process.fact.pid);
   ++stats_.exits;
-  scan_asked_ = true;  // somebody may come in its place
+  scan_asked_ = true;  // a restart may take its place
 }
 
 void ProcessWatch::read_state(Watched& process, const HostTime& now) {
@@ -243,20 +245,20 @@ void ProcessWatch::read_state(Watched& process, const HostTime& now) {
     fact.cpu = stat->cpu;
     fact.cpu_since = now.wall;
   }
-  // Another program runs in it by now.
+  // The process has called exec since it was scanned.
   if (stat->command != fact.command && now.boot < fact.started_boot + kYoung) scan_asked_ = true;
   ProcessState state = stat->state;
   if (state == ProcessState::uninterruptible && fact.state != state && !process.waits_since) {
     process.waits_since = now.wall;  // most such waits are short
     return;
   }
-  if (state == ProcessState::stopped && ran) {  // not all the time since the last look
+  if (state == ProcessState::stopped && ran) {  // it ran for a part of the time since the last poll
     process.waits_since = now.wall;
     if (fact.state != state) return;
     state = ProcessState::sleeping;
   }
   const bool waits = state == ProcessState::uninterruptible || stat->state == ProcessState::stopped;
-  if (settled(state) != settled(fact.state)) {
+  if (comparable(state) != comparable(fact.state)) {
     fact.since = waits ? process.waits_since.value_or(now.wall) : now.wall;
     process.changed = true;
   }
@@ -278,14 +280,14 @@ bool ProcessWatch::forget_oldest() {
 }
 
 std::vector<ProcessFact> ProcessWatch::poll(const HostTime& now) {
-  for (const ExitWatch::Left& one : exits_.take(proc_)) {
+  for (const ExitWatch::Left& one : exits_.poll(proc_)) {
     for (auto& [id, process] : processes_)
       if (id.first == one.pid && process.alive) left(process, one.exit, now);
   }
   scan(now);
   if (!states_at_ || now.boot >= *states_at_) {
     states_at_ = now.boot + options_.state_every;
-    // Data loader workers are many and matter less; who leaves is told by its pidfd at once.
+    // Data loader workers are many and matter less; the pidfd of each reports its exit at once.
     const bool all = ++rounds_ % kRoundsOfHelpers == 0;
     for (auto& [id, process] : processes_) {
       const bool helps = process.fact.part == Part::helper || process.fact.part == Part::other;
@@ -375,7 +377,7 @@ std::vector<ProcessWatch::Remembered> ProcessWatch::remembered() const {
   std::vector<Remembered> all;
   for (const auto& [id, process] : processes_) {
     if (!process.alive && process.fact.part == Part::other) continue;
-    Remembered one{process.fact, {}, process.via, process.job_before, process.told};
+    Remembered one{process.fact, {}, process.via, process.job_before, process.acked};
     for (const FileKey& key : process.logs)
       if (const auto log = logs_.find(key); log != logs_.end()) one.logs.push_back(log->second);
     all.push_back(std::move(one));
@@ -383,10 +385,10 @@ std::vector<ProcessWatch::Remembered> ProcessWatch::remembered() const {
   return all;
 }
 
-void ProcessWatch::ends_are_told() {
+void ProcessWatch::ack_ends() {
   for (auto& [id, process] : processes_) {
-    if (process.alive || process.told) continue;
-    process.told = true;
+    if (process.alive || process.acked) continue;
+    process.acked = true;
     ++revision_;
   }
 }
@@ -423,9 +425,9 @@ void ProcessWatch::resume(std::vector<Remembered> processes, const HostTime& now
     } else {
       const SinceBoot ago = std::max(now.wall - fact.since, Millis{0});
       process.left = std::max(now.boot - ago, fact.started_boot);
-      process.told = one.told || ago > kToldAgainFor;
-      process.changed = !process.told;
-      if (!process.told) process.job_before = one.job;
+      process.acked = one.acked || ago > kReportAgainFor;
+      process.changed = !process.acked;
+      if (!process.acked) process.job_before = one.job;
     }
   }
 }

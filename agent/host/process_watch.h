@@ -1,16 +1,16 @@
 // The processes behind the log files of this host: who they are, how they are, how they ended.
 //
-// Flow: the tailer says which log files there are (and of which node: one host may play several),
-// `poll` gives facts that changed, the agent ships them; kernel lines that name a pid are asked for
-// with `find`. So silence can be told from death and from a stopped process.
-// /proc is scanned only after a new log file, an exit, or `ask_scan`, again while a file has no
-// rank or a young process no environment (1 s, 2 s, ... 32 s later, then no more), and never more
-// often than the last scan's size allows. States are read once a `state_every`, of helpers every
-// fourth time. Exits come by pidfd: wait on `descriptor`, then poll. Running and sleeping are one
-// state for `since` and for changes; waiting for a device is reported when it was seen twice,
-// stopped when no CPU was spent since the last look. What was met before is kept after its end, so
-// that a late line finds it. One thread. Bounds: Options; what does not fit is counted. Says once
-// what it may not read.
+// Flow: the agent adds log files (each with its node, as one host may play several) -> `poll` gives
+// the facts that changed -> the agent ships them. `find` gives the process that a kernel message
+// names. So a silent process can be told from a dead and from a stopped one.
+// /proc is scanned after a new log file, an exit, or `ask_scan`. It is scanned again while a file
+// has no rank or a young process has no environment (1 s, 2 s, ... 32 s later, then no more), and
+// never more often than the size of the last scan allows. States are read once a `state_every`,
+// those of helpers every fourth time. Exits come by pidfd: wait on `descriptor`, then poll. Running
+// and sleeping count as one state. A wait for a device is reported when it was seen twice, a stop
+// when the process used no CPU since the last poll. A process is kept after its end, so that a late
+// line finds it. One thread. Bounds: Options; what does not fit is counted. A file that may not be
+// read is reported once.
 #pragma once
 
 #include <cstdint>
@@ -46,59 +46,59 @@ class ProcessWatch {
     Identity identity;
     std::vector<FileKey> logs;
     Via via = Via::direct;
-    /// Job whose batches told of it before the agent was started anew; empty: it did not run then.
+    /// Job whose batches reported it for the agent before this one; empty: it did not run then.
     std::string job_before;
-    bool told = false;  ///< its end is counted by the aggregator
+    bool acked = false;  ///< the aggregator has acknowledged its end
   };
-  /// What the next agent on this host is to know of a process.
+  /// A process as it is saved for the next agent on this host.
   struct Remembered {
     ProcessFact fact;
     std::vector<LogFile> logs;
     Via via = Via::direct;
-    std::string job;    ///< whose batches tell of it
-    bool told = false;  ///< its end is counted
+    std::string job;     ///< whose batches reported it
+    bool acked = false;  ///< its end is acknowledged
   };
 
   ProcessWatch(Proc proc, Options options);
   ~ProcessWatch();
 
-  /// False if there are too many; a file that is known already is none too many.
+  /// False if there are too many. A file that is known already always fits.
   bool add_log(LogFile log);
   void remove_log(const FileKey& key);
   void ask_scan() { scan_asked_ = true; }
 
   /// Facts that are new or have changed since the last call. Never waits.
   std::vector<ProcessFact> poll(const HostTime& now);
-  /// All that is known, also those that are gone: for an aggregator that has forgotten.
+  /// Facts of all processes, also of those that have ended: for an aggregator that has lost them.
   std::vector<ProcessFact> facts() const;
 
   std::vector<Remembered> remembered() const;
-  /// Another number whenever `remembered` may give something else; never 0.
+  /// Changes whenever the result of `remembered` may have changed; never 0.
   std::uint64_t revision() const { return revision_; }
-  /// Nothing that `poll` gave is under way any more: who has ended need not be told of again.
-  void ends_are_told();
-  /// Takes up what the agent before this one watched, before the first poll: who ran then and does
-  /// not any more has left. Who had left within the last hour and was not told of is told of again.
-  /// What is of another boot is left out.
+  /// The aggregator has all facts that `poll` gave: exits up to now need not be reported again.
+  void ack_ends();
+  /// Restores the processes that the agent before this one watched; called before the first poll. A
+  /// process that ran then and does not run any more has ended. Exits of the last hour that were
+  /// not yet acknowledged are reported again. Processes of another boot are left out.
   void resume(std::vector<Remembered> processes, const HostTime& now);
 
   /// The process that had this number at that time; null if it was not watched.
   const Process* find(Pid pid, SinceBoot when) const;
-  /// Ranks that write the file, by the most direct way there is. Of those that are gone only who
-  /// belonged to the newest start: a file may be written again.
+  /// Ranks that write the file, by the most direct way that any of them has. Of ended ranks, only
+  /// those of the newest start: another job may write the same file later.
   std::vector<const Process*> ranks_of(const FileKey& key) const;
-  /// Likewise, whatever part they play.
+  /// Like `ranks_of`, but processes of any part.
   std::vector<const Process*> writers_of(const FileKey& key) const;
-  /// Attempt in which the ranks of a job began to write the file, as far as they are remembered.
+  /// The first attempt in which ranks of a job wrote the file, among the ranks that are remembered.
   std::optional<std::int32_t> first_attempt(const FileKey& key, const std::string& job) const;
-  /// When the first process of a job that is watched began; none if there is none.
+  /// Start of the oldest watched process of a job; none if there is none.
   std::optional<SinceBoot> began(const std::string& job) const;
 
-  /// Readable when a process has left; -1 as long as there is none to wait for.
+  /// Readable when a process has ended; -1 while none is watched.
   int descriptor() const { return exits_.descriptor(); }
   const std::string& boot_id() const { return boot_id_; }
   const Stats& stats() const { return stats_; }
-  std::vector<Notice> take_notices() { return notices_.take(); }
+  std::vector<Notice> flush_notices() { return notices_.flush(); }
 
  private:
   struct Watched : Process {
@@ -109,7 +109,7 @@ class ProcessWatch {
   template <class Wanted>
   std::vector<const Process*> writers_of(const FileKey& key, Wanted wanted) const;
   void scan(const HostTime& now);
-  void take_in(const Found& found, const HostTime& now);
+  void merge(const Found& found, const HostTime& now);
   void begin(Watched& process, const FoundProcess& one, const HostTime& now);
   void update(Watched& process, const FoundProcess& one);
   void number(Watched& process, std::int32_t path_attempt);

@@ -115,9 +115,9 @@ bool names_launcher(std::string_view line) {
     module = text == "-m";
     if (module || text.starts_with("-")) continue;
     if (is_launcher(base_name(text))) return true;
-    // Behind an interpreter comes the script; what comes behind that is its own business.
+    // The script follows the interpreter; the words behind it are its arguments.
     if (word > 0 || !base_name(text).starts_with("python")) return false;
-    // The first word was an interpreter: look at the next.
+    // The first word is an interpreter: read the next word.
   }
   return false;
 }
@@ -153,7 +153,7 @@ std::vector<Part> assign_parts(const std::vector<Candidate>& candidates) {
     else if (it.rank && !it.wrapper_name)
       parts[i] = Part::rank;
   }
-  // Below the first of a chain that is no launcher, all help.
+  // All descendants of the first process that is no launcher help it.
   std::vector<Part> out = parts;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (parts[i] == Part::launcher) continue;

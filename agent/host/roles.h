@@ -1,10 +1,10 @@
-// Which of the processes that write a log is the rank, which launched it, which only help.
+// Decides which of the processes that write a log is the rank, which launched it, and which help.
 //
-// Flow: ProcessWatch gives what a scan found, with parents; pure. torchrun keeps the files of its
-// ranks open, data loader workers inherit them with the environment, a shell stands before srun's
-// task. So: who has a descendant of another rank, or of the same by a stronger rule, launched it;
-// so did a shell or a launcher by name; of what is left, the first of a chain is the rank and all
-// below it help. Bounds: chains are followed 64 steps.
+// Flow: ProcessWatch gives the processes of a scan, with their parents; pure. torchrun keeps the
+// files of its ranks open, data loader workers inherit them with the environment, and a shell may
+// be the parent of srun's task. A process is a launcher if it has a descendant of another rank, or
+// one of the same rank by a stronger rule, or if it is a shell or launcher by name. Of the others,
+// the first of a chain is the rank, and its descendants help. Bounds: chains are followed 64 steps.
 #pragma once
 
 #include <optional>
@@ -28,13 +28,13 @@ struct Candidate {
 /// Parts in the order of `candidates`.
 std::vector<Part> assign_parts(const std::vector<Candidate>& candidates);
 
-/// What torchrun was told its job is called (`--rdzv_id X`), which its ranks find in their
-/// environment and it does not in its own; empty if nothing.
+/// The job name in torchrun's command line (`--rdzv_id X`). Its ranks have it in their environment;
+/// torchrun itself does not. Empty if there is none.
 std::string_view rendezvous_of(std::string_view command_line);
 
 /// torchrun, mpirun, srun ...: by the first words of a command line (words end with NUL).
 bool names_launcher(std::string_view command_line);
-/// A shell or a tool that runs another program or stands in a pipe (tee): by the short name.
+/// Whether the short name is that of a shell, of a tool that runs another program, or of tee.
 bool names_wrapper(std::string_view command);
 
 }  // namespace l4::host

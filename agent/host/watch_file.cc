@@ -30,20 +30,20 @@ std::optional<Value> known(std::int32_t value) {
   return value < 0 ? std::nullopt : std::optional<Value>(value);
 }
 
-/// How it is with a process's end.
-enum class End : std::uint8_t { none, untold, told };
+/// Whether a process has ended, and whether its end is acknowledged.
+enum class End : std::uint8_t { none, unacked, acked };
 
 End end_of(const ProcessWatch::Remembered& one) {
   if (one.fact.state != ProcessState::gone) return End::none;
-  return one.told ? End::told : End::untold;
+  return one.acked ? End::acked : End::unacked;
 }
 
 std::int64_t millis(TimeMs time) {
   return time.time_since_epoch().count();
 }
 
-/// What changes while a process runs (state, processor time) is not worth a row of its own: only
-/// that it had ended, when, and whether that was told, is kept.
+/// State and processor time of a running process are left out, as they change all the time. Only
+/// the end is kept: its time and whether it was acknowledged.
 std::string row_of(const ProcessWatch::Remembered& one) {
   const ProcessFact& fact = one.fact;
   const bool gone = fact.state == ProcessState::gone;
@@ -90,8 +90,8 @@ std::optional<ProcessWatch::Remembered> read_process(RowReader& row) {
   fact.rank_source = enum_of(row, RankSource::derived, good);
   fact.local_rank = known<std::int32_t>(row.number<std::int32_t>());
   fact.world_size = known<std::int32_t>(row.number<std::int32_t>());
-  const End end = enum_of(row, End::told, good);
-  one.told = end == End::told;
+  const End end = enum_of(row, End::acked, good);
+  one.acked = end == End::acked;
   fact.state = end != End::none ? ProcessState::gone : ProcessState::unknown;
   fact.since = TimeMs{Millis{row.number<std::int64_t>()}};
   fact.exit.kind = enum_of(row, Exit::Kind::signal, good);
@@ -106,7 +106,7 @@ std::optional<ProcessWatch::Remembered> read_process(RowReader& row) {
   return one;
 }
 
-/// Behind the process that it belongs to.
+/// The row of a log; it follows the row of its process.
 std::optional<LogFile> read_log(RowReader& row, const ProcessFact& owner) {
   const Pid pid{row.number<std::int32_t>()};
   const SinceBoot started{row.number<std::int64_t>()};

@@ -1,8 +1,9 @@
 // The processes that an agent watched, kept for the agent after it.
 //
-// Flow: Agent saves ProcessWatch::remembered() now and then, and resumes from it at its start:
-// whose logs those were, which attempt it was, and who ended while no agent ran. Only a cache: what
-// is lost or damaged is left out and counted, and the processes that still run are found by /proc.
+// Flow: the agent saves ProcessWatch::remembered() from time to time and resumes from the file when
+// it starts. So it knows the owners of logs, the attempts, and the processes that ended while no
+// agent ran. Only a cache: damaged rows are left out and counted, and a scan of /proc finds the
+// processes that still run.
 // Rows of common/base/rows_file.h. One thread.
 #pragma once
 
@@ -23,9 +24,9 @@ class WatchFile {
     std::vector<ProcessWatch::Remembered> processes;
     std::size_t damaged = 0;  ///< rows that were left out
   };
-  /// A file that is not there gives nothing; Error if it is there and can not be read.
+  /// Gives nothing if there is no file; Error if the file cannot be read.
   Result<Loaded> load() const;
-  /// Does nothing if the same was saved last. Error: what the system says of it.
+  /// Does nothing if the same rows were saved last. Error: the system's reason.
   Result<void> save(const std::vector<ProcessWatch::Remembered>& processes);
 
  private:

@@ -1,10 +1,10 @@
-// Raw lines without what must not leave the node.
+// Blots out of raw lines what must not leave the node.
 //
-// The user's expressions were written for messages as the pipeline sees them, without time and
-// prefix, and one may be anchored; so they are tried on the message and on the whole line, and
-// where what they match in the message cannot be found in the line, the line goes as a whole. The
-// known secrets (agent/pipeline/secrets.h) are looked for in the whole line. Immutable but for
-// scratch; one thread.
+// The user's expressions are written for messages as the pipeline sees them, without time and
+// prefix, and may be anchored. So they are tried on the message and on the whole line. If the text
+// that matched in the message is not found in the line, the whole line is blotted out. The known
+// secrets (agent/pipeline/secrets.h) are searched in the whole line. Immutable but for scratch; one
+// thread.
 #pragma once
 
 #include <string>
@@ -19,11 +19,11 @@ class Blot {
   Blot(const pipeline::Redaction* user, const pipeline::Redaction* secrets)
       : user_(user), secrets_(secrets) {}
 
-  /// The message as templates were learned from it: `text` itself, or what is left of it, until
-  /// the next call.
+  /// The message as templates were learned from it: `text` itself, or its redacted form, valid
+  /// until the next call.
   std::string_view message(std::string_view text);
-  /// True if something was blotted out. `message`: of the line, where the user's expressions match
-  /// it; else empty.
+  /// True if something was blotted out. `message`: the message of the line if the user's
+  /// expressions match it, else empty.
   bool line(std::string& text, const std::string& message);
 
  private:

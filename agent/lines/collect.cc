@@ -6,7 +6,7 @@
 namespace l4::lines {
 namespace {
 
-/// What is looked at of a line: a secret that the cut would go through is found before it.
+/// Bytes of a line that are searched: more than are kept, so that a secret is found before the cut.
 constexpr std::size_t kLookedAtBytes = 64 * 1024;
 
 }  // namespace
@@ -24,8 +24,8 @@ void Collect::add(Block block) {
   }
 }
 
-void Collect::take(const std::vector<SeenLine>& lines) {
-  std::vector<const SeenLine*> wanted;  // context is what the same speakers said
+void Collect::add(const std::vector<SeenLine>& lines) {
+  std::vector<const SeenLine*> wanted;  // context: lines of the same speakers
   for (const SeenLine& line : lines)
     if (line.wanted) wanted.push_back(&line);
   const SeenLine* before = nullptr;

@@ -1,7 +1,7 @@
-// The hits of one file that are kept: so many lines, so many bytes, the first of them or the last.
+// The hits of one file that are kept: the first or the last ones, within bounds of lines and bytes.
 //
-// Flow: search.cc -> here -> Found. A hit comes with its context; lines that stand in several
-// blocks come out once. One thread; bounded by what it is given.
+// Flow: search.cc -> here -> Found. A hit comes with its context; a line in several blocks comes
+// out once. One thread; bounded by the constructor's arguments.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +21,23 @@ class Collect {
   Collect(Keep keep, std::size_t lines_max, std::uint64_t bytes_max, std::size_t context)
       : keep_(keep), lines_max_(lines_max), bytes_max_(bytes_max), context_(context) {}
 
-  /// The hits of a stretch, which follows those before it.
-  void take(const std::vector<SeenLine>& lines);
+  /// Adds the hits of the next stretch.
+  void add(const std::vector<SeenLine>& lines);
   /// Keep::first: nothing more will be kept.
   bool full() const { return keep_ == Keep::first && (more_lines_ || more_bytes_ || no_room()); }
 
   std::size_t hits() const { return hits_; }
-  std::size_t records() const { return records_; }  ///< of the hits that were seen
+  std::size_t records() const { return records_; }  ///< of all hits, also those that are not kept
   std::uint64_t bytes() const { return bytes_; }
   bool more_lines() const { return more_lines_; }
   bool more_bytes() const { return more_bytes_; }
-  /// All that is kept, in order, fit to leave the node. `redacted` counts lines of which something
-  /// was blotted out.
+  /// The lines that are kept, in order and redacted. `redacted` counts the lines that lost
+  /// something.
   std::vector<wire::RawLine> lines(Blot& blot, std::uint64_t& redacted) const;
 
  private:
   struct Kept {
-    wire::RawLine line;  ///< text as it stands in the file
+    wire::RawLine line;  ///< text as in the file
     std::string message;
   };
   /// A hit with its context.

@@ -1,19 +1,17 @@
 #include "agent/lines/desk.h"
 
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
-#include <stop_token>
-#include <thread>
 #include <utility>
 
 #include "agent/lines/read_lines.h"
+#include "common/base/check.h"
+#include "common/base/mutex.h"
+#include "common/base/thread.h"
 
 namespace l4::lines {
 namespace {
@@ -35,22 +33,22 @@ struct Desk::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  void run(const std::stop_token& stop) {
-    ::pthread_setname_np(::pthread_self(), "l4-lines");
+  void run(const std::stop_token& stop) L4_EXCLUDES(mutex) {
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
     for (;;) {
-      std::unique_lock lock(mutex);
-      if (!work.wait(lock, stop, [this] { return !tasks.empty(); })) return;
+      MutexLock lock(mutex);
+      if (!work.wait(lock, stop, [this]() L4_REQUIRES(mutex) { return !tasks.empty(); })) return;
       const Task task = std::move(tasks.front());
       tasks.pop_front();
       reads = true;
       const std::uint64_t own_round = round;
       lock.unlock();
       const auto given_up = [&] {
-        const std::lock_guard inner(mutex);
+        const MutexLock inner(mutex);
         return stop.stop_requested() || round != own_round;
       };
       Done answer{task.number, read_lines(task, files, steady_now, given_up)};
+      L4_CHECK(!answer.parts.empty(), "question {} has an answer without parts", task.number);
       lock.lock();
       reads = false;
       if (round != own_round) continue;
@@ -64,32 +62,33 @@ struct Desk::State {
 
   tail::FileSystem& files;
   const int event;
-  std::mutex mutex;
-  std::condition_variable_any work;
-  std::deque<Task> tasks;
-  std::deque<Done> done;
-  std::uint64_t round = 0;  // counts forget()
-  bool reads = false;       // for a task that stands in neither
-  std::jthread thread;      // ends first
+  mutable Mutex mutex;
+  CondVar work;
+  std::deque<Task> tasks L4_GUARDED_BY(mutex);
+  std::deque<Done> done L4_GUARDED_BY(mutex);
+  std::uint64_t round L4_GUARDED_BY(mutex) = 0;  // counts drop_all()
+  bool reads L4_GUARDED_BY(mutex) = false;       // a task that is in neither queue
+  std::jthread thread;                           // of the owner; ends first
 };
 
 Desk::Desk(tail::FileSystem& files) : state_(std::make_unique<State>(files)) {}
 Desk::~Desk() = default;
 
-bool Desk::give(Task task) {
+bool Desk::submit(Task task) {
   State& state = *state_;
-  const std::lock_guard lock(state.mutex);
+  const MutexLock lock(state.mutex);
   if (state.tasks.size() + state.done.size() >= kWaitingMax) return false;
   state.tasks.push_back(std::move(task));
   if (!state.thread.joinable())
-    state.thread = std::jthread([&state](const std::stop_token& stop) { state.run(stop); });
+    state.thread =
+        start_thread("l4-lines", [&state](const std::stop_token& stop) { state.run(stop); });
   state.work.notify_one();
   return true;
 }
 
-std::optional<Done> Desk::take() {
+std::optional<Done> Desk::poll() {
   State& state = *state_;
-  const std::lock_guard lock(state.mutex);
+  const MutexLock lock(state.mutex);
   std::optional<Done> done;
   if (!state.done.empty()) {
     done = std::move(state.done.front());
@@ -101,16 +100,16 @@ std::optional<Done> Desk::take() {
   return done;
 }
 
-void Desk::forget() {
+void Desk::drop_all() {
   State& state = *state_;
-  const std::lock_guard lock(state.mutex);
+  const MutexLock lock(state.mutex);
   ++state.round;
   state.tasks.clear();
   state.done.clear();
 }
 
 bool Desk::works() const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return state_->reads || !state_->tasks.empty() || !state_->done.empty();
 }
 

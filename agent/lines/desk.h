@@ -1,8 +1,8 @@
-// Where questions for raw lines are answered: one thread that reads, so that tailing goes on.
+// Answers questions for raw lines on a thread of its own, so that tailing goes on.
 //
-// Flow: agent/daemon gives tasks and takes answers, on its own thread; in between one task at a
-// time is read for (read_lines.h). Nothing is shared but the two queues. Bounds: kWaitingMax tasks
-// wait, their answers as Bounds says. The thread begins with the first task.
+// Flow: agent/daemon submits tasks and polls answers on its own thread; the desk's thread answers
+// one task at a time (read_lines.h). Only the two queues are shared, under a mutex. Bounds:
+// kWaitingMax tasks wait, their answers as Bounds says. The thread starts with the first task.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,19 @@ class Desk {
 
   /// `files` is used on the desk's thread too, and outlives it.
   explicit Desk(tail::FileSystem& files);
-  /// What is under way is given up.
+  /// Gives up the task under way.
   ~Desk();
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
 
-  /// False: too many wait.
-  bool give(Task task);
-  std::optional<Done> take();
-  /// Nobody waits any more for what was given until now.
-  void forget();
-  /// Something was given that was neither taken nor forgotten.
+  /// False: too many tasks wait.
+  bool submit(Task task);
+  std::optional<Done> poll();
+  /// Drops all tasks and answers.
+  void drop_all();
+  /// Whether a task was submitted whose answer was neither polled nor dropped.
   bool works() const;
-  /// Readable while there is something to take; -1 if the system gives none.
+  /// Readable while there is an answer; -1 if the system gives no descriptor.
   int descriptor() const;
 
  private:

@@ -19,10 +19,6 @@ struct Named {
   RotatedName name;
   std::string file;
 
-  /// The oldest first, the current one last.
-  auto age() const {
-    return std::tuple(name.kind == RotatedName::Kind::current, name.kind, name.order);
-  }
   std::string_view unpacked() const {
     std::string_view text = file;
     for (const std::string_view packing : {".gz", ".zst"})
@@ -31,8 +27,8 @@ struct Named {
   }
 };
 
-/// Whether a name is that of a rotated file of the log; what stands before the extension is one
-/// only if it is a date: X.1.log may be a rank's.
+/// Whether a file is the log or one of its rotated files. A mark before the extension counts only
+/// if it is a date: X.1.log may be the log of a rank.
 bool belongs(const RotatedName& name, const std::string& file, const std::string& base) {
   if (file == base) return true;
   if (name.base != base) return false;
@@ -56,8 +52,9 @@ std::vector<DiskFile> parts_of(const Task& task, const AskedLog& log, tail::File
     if (task.may_read && !task.may_read(log, file)) continue;
     found.push_back({std::move(name), file});
   }
-  // While a file is packed both stand there: the plain one is whole.
-  std::ranges::sort(found, {}, [](const Named& one) { return std::tuple(one.age(), one.file); });
+  // While a file is being packed both exist; the plain one is complete.
+  std::ranges::sort(
+      found, {}, [](const Named& one) { return std::tuple(discover::age_of(one.name), one.file); });
   const auto twice = std::ranges::unique(found, {}, &Named::unpacked);
   found.erase(twice.begin(), twice.end());
   if (found.size() > kPartsMax)

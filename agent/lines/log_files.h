@@ -1,9 +1,9 @@
-// The files on disk that a log is made of now: the one that is written to and what it was rotated
+// The files of a log on disk now: the file that is written to and the files that it was rotated
 // into, packed or not, oldest first.
 //
-// Flow: read_lines.h asks for each log; what is on disk is the truth, whatever the tailer saw
-// before. A link is followed only where it leads to a file that the tailer follows itself: whoever
-// writes logs could point anywhere. Stateless but for the file system.
+// Flow: search.cc asks for each log, without the tailer, whose view may be older than the disk. A
+// link is followed only to a file that the tailer follows itself: a program that writes logs could
+// set links to any file. Stateless but for the file system.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ namespace l4::lines {
 
 struct DiskFile {
   std::string path;
-  tail::Status status;  ///< as it was found
+  tail::Status status;  ///< when the folder was read
 };
 
-/// At most 1,000, the newest. `may_read` of the task is asked for each name.
+/// At most the newest 1,000 files whose names `may_read` of the task allows.
 std::vector<DiskFile> parts_of(const Task& task, const AskedLog& log, tail::FileSystem& files);
 
-/// The text of a part. Error: errno; ESTALE if another file stands there meanwhile.
+/// The text of a file. Error: errno; ESTALE if another file has its name by now.
 tail::Outcome<tail::TextFile> open_part(const DiskFile& part, tail::FileSystem& files);
 
 }  // namespace l4::lines

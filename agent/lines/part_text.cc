@@ -14,7 +14,7 @@ std::uint64_t count_lines(std::string_view text) {
 
 }  // namespace
 
-/// Sees to it that text_ holds [from, to), as far as there is text.
+/// Makes text_ hold [from, to), as far as there is text.
 void PartText::fetch(std::uint64_t from, std::uint64_t to) {
   const std::uint64_t end = text_from_ + text_.size();
   if (from >= text_from_ && from < end) {
@@ -39,7 +39,7 @@ void PartText::fetch(std::uint64_t from, std::uint64_t to) {
   if (piece->at_end) size_ = from + text_.size();
 }
 
-/// From the beginning of the line behind `begin` on.
+/// The stretch from the first line that begins behind `begin`.
 Stretch PartText::made(std::uint64_t begin, std::uint64_t from, std::uint64_t to) {
   Stretch stretch;
   stretch.text = text_;

@@ -11,11 +11,11 @@
 namespace l4::lines {
 namespace {
 
-/// Lines, hits and context together, whatever was asked for.
+/// Bound on lines of an answer, hits and context together.
 constexpr std::size_t kAllLinesMax = 40'000;
 constexpr std::uint64_t kReadLeast = 1u << 20;
 
-/// Gathers what was found into parts.
+/// Gathers the found lines into parts.
 class Parts {
  public:
   void add(Found found) {
@@ -50,8 +50,8 @@ class Parts {
     gaps_.push_back(std::move(gap));
   }
 
-  /// The last part has gaps and counts.
-  std::vector<wire::LinesAnswer> take() {
+  /// Adds gaps and counts to the last part.
+  std::vector<wire::LinesAnswer> finish() {
     wire::LinesAnswer& last = parts_.emplace_back();
     last.gaps = std::move(gaps_);
     last.bytes_read = bytes_read_;
@@ -108,7 +108,7 @@ std::vector<wire::LinesAnswer> read_lines(const Task& task, tail::FileSystem& fi
     lines_left -= std::min(lines_left, found.hits);
     parts.add(std::move(found));
   }
-  return parts.take();
+  return parts.finish();
 }
 
 }  // namespace l4::lines

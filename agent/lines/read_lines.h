@@ -1,8 +1,8 @@
 // Answers a question for raw lines out of the files on this node.
 //
-// Flow: desk.h calls it on a thread of its own -> search.h for each log, each with its share of
-// what is left of the bounds -> parts that fit a message. Nothing leaves it that was not blotted.
-// Reads no clock but `now`. Stateless.
+// Flow: called on the desk's thread -> search.h for each log, each with its share of the bounds
+// that are left -> parts that fit a message. All lines are redacted. Reads no clock but `now`.
+// Stateless.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace l4::lines {
 
-/// At least one part; `now` is steady time, `stop` says that nobody waits any more.
+/// Gives at least one part. `now`: steady time; `stop`: the question is given up.
 std::vector<wire::LinesAnswer> read_lines(const Task& task, tail::FileSystem& files,
                                           const std::function<Millis()>& now,
                                           const std::function<bool()>& stop);

@@ -10,6 +10,7 @@
 
 #include "agent/lines/collect.h"
 #include "agent/lines/part_text.h"
+#include "common/base/check.h"
 
 namespace l4::lines {
 namespace {
@@ -18,16 +19,16 @@ using Gap = wire::LinesGapKind;
 using Keep = Collect::Keep;
 
 constexpr std::uint64_t kStretch = PartText::kStretchBytes;
-constexpr std::uint64_t kCountedBytesMax = 16u << 20;  ///< read for the numbers of lines
-constexpr std::size_t kPeeksMax = 4;                   ///< for a time, where lines have none
+constexpr std::uint64_t kCountedBytesMax = 16u << 20;  ///< read to count line numbers
+constexpr std::size_t kPeeksMax = 4;                   ///< to find a line with a time
 
-/// Where in a log: which of its files, and which byte of that.
+/// A byte of a log: which of its files, and the offset in it.
 struct Spot {
   std::size_t part = 0;
   std::uint64_t offset = 0;
 };
 
-/// One log, one question.
+/// The search for one question in one log.
 class Search {
  public:
   Search(const Task& task, const AskedLog& log, const Budget& budget, tail::FileSystem& files)
@@ -70,7 +71,7 @@ class Search {
     found_.gaps.push_back({kind, log_.asked, file, std::move(text)});
   }
 
-  /// Null if it cannot be opened; that is said.
+  /// Null, and a gap, if the file cannot be opened.
   PartText* open(std::size_t part) {
     if (open_ && at_ == part) return &*open_;
     close();
@@ -93,7 +94,7 @@ class Search {
   }
   std::uint64_t read_bytes() const { return read_before_ + (open_ ? open_->read_bytes() : 0); }
 
-  /// Time or the bytes that may be read are over; said once.
+  /// Whether the time or the bytes to read are used up; adds one gap.
   bool stop() {
     if (stopped_) return true;
     if (budget_.over()) {
@@ -108,7 +109,7 @@ class Search {
     return stopped_;
   }
 
-  /// Keeps what was collected of a part; `front`: it stands before what is there.
+  /// Adds the hits of a file to the result; `front`: before those that are there.
   void keep(const Collect& collect, std::size_t part, bool front) {
     if (collect.more_lines() && !moment_) more(Gap::limit_lines);
     if (collect.more_bytes()) more(Gap::limit_bytes);
@@ -138,11 +139,12 @@ class Search {
                           budget_.text_bytes));
   }
 
-  /// Numbers of lines of one file, by counting from its begin where that is near.
+  /// Counts the line numbers of one file from its beginning, if that is near.
   void name_numbers(std::span<wire::RawLine> lines) {
     if (lines.front().number > 0 || lines.back().offset > kCountedBytesMax || budget_.over())
       return;
     const auto part = std::ranges::find(parts_, found_.files[lines.front().file], &DiskFile::path);
+    L4_CHECK(part != parts_.end(), "{} is no file of the log", found_.files[lines.front().file]);
     auto file = open_part(*part, files_);
     if (!file || file->packed()) return;
     PartText text(std::move(*file), part->status.bytes);
@@ -156,9 +158,9 @@ class Search {
 
   std::optional<TimeMs> year(std::size_t part) const { return parts_[part].status.modified; }
 
-  std::vector<SeenLine> look(PartText& text, std::size_t part, std::uint64_t from,
-                             std::uint64_t to) {
-    std::vector<SeenLine> lines = look_at(text.stretch(from, to), asked_, blot_, year(part));
+  std::vector<SeenLine> read_stretch(PartText& text, std::size_t part, std::uint64_t from,
+                                     std::uint64_t to) {
+    std::vector<SeenLine> lines = decode_lines(text.stretch(from, to), asked_, blot_, year(part));
     for (SeenLine& line : lines) {
       if (not_before_ && (!line.time || *line.time < *not_before_)) line.hit = false;
       if (before_ && line.time && *line.time >= *before_) line.hit = false;
@@ -176,7 +178,7 @@ class Search {
     backward({parts_.size() - 1, PartText::kUnknown});
   }
 
-  /// The newest hits before a spot, as many as there may be.
+  /// Collects the newest hits before a spot.
   void backward(Spot spot) {
     for (std::size_t part = spot.part + 1; part-- > 0;) {
       const std::uint64_t to = part == spot.part ? spot.offset : PartText::kUnknown;
@@ -199,7 +201,7 @@ class Search {
       if (stop()) return false;
       const std::uint64_t from = end > kStretch ? end - kStretch : 0;
       Collect collect(Keep::last, room(), bytes_left(), context_);
-      collect.take(look(*text, part, from, end));
+      collect.add(read_stretch(*text, part, from, end));
       keep(collect, part, true);
       if (bytes_left() == 0) more(Gap::limit_bytes);
       if (lines_left() == 0 && (from > 0 || part > 0)) more(Gap::limit_lines);
@@ -213,17 +215,17 @@ class Search {
     return std::min(lines_left(), lines_asked_ - std::min(lines_asked_, found_.hits));
   }
 
-  /// From `from` on, up to the end or `to`, until `collect` is full.
+  /// Collects from `from` up to the end or `to`, until `collect` is full.
   void forward_through(PartText& text, std::size_t part, std::uint64_t from, std::uint64_t to,
                        Collect& collect) {
     for (std::uint64_t at = from; at < std::min(to, text.size()); at += kStretch) {
       if (stop() || collect.full()) return;
-      collect.take(look(text, part, at, std::min(to, at + kStretch)));
+      collect.add(read_stretch(text, part, at, std::min(to, at + kStretch)));
       if (!text.damage().empty()) return;
     }
   }
 
-  /// With a time, the nearest on both sides of it; else the newest.
+  /// With a time, the hits nearest to it on both sides; else the newest.
   void of_template() {
     lines_asked_ = budget_.lines;
     const auto target = question_.around ? question_.around : file_.last;
@@ -241,7 +243,7 @@ class Search {
       before_ = target;
       lines_asked_ = budget_.lines;
     }
-    // The line of that time stands no further behind the spot.
+    // The line of that time is no further behind the spot.
     if (text != nullptr)
       behind.offset = text->packed() ? PartText::kUnknown : spot->offset + 2 * kStretch;
     if (!stopped_ && room() > 0) backward(behind);
@@ -266,10 +268,10 @@ class Search {
       std::uint64_t at = part == spot->part ? spot->offset : 0;
       for (; at < text->size() && collect.hits() == 0; at += kStretch) {
         if (stop()) return keep(collect, part, false);
-        std::vector<SeenLine> lines = look(*text, part, at, at + kStretch);
+        std::vector<SeenLine> lines = read_stretch(*text, part, at, at + kStretch);
         const auto first = std::ranges::find_if(lines, &SeenLine::hit);
         for (auto line = first; line != lines.end(); ++line) line->hit = line == first;
-        collect.take(lines);
+        collect.add(lines);
         if (!text->damage().empty()) break;
       }
       keep(collect, part, false);
@@ -278,9 +280,9 @@ class Search {
     if (found_.hits == 0 && !stopped_) tail(1);
   }
 
-  /// The part whose first time is the newest up to `time`, and about where in it that stands.
-  /// Nothing if no line has a time. `say`: also what is wrong with the time.
-  std::optional<Spot> spot_of(TimeMs time, bool say) {
+  /// The file whose first time is the newest up to `time`, and about the offset of `time` in it.
+  /// Nothing if no line has a time. `report`: also what is wrong with the time.
+  std::optional<Spot> spot_of(TimeMs time, bool report) {
     std::optional<TimeMs> oldest;
     for (std::size_t part = parts_.size(); part-- > 0;) {
       PartText* text = open(part);
@@ -292,12 +294,12 @@ class Search {
       return Spot{part, text->packed() ? 0 : bisect(*text, part, time)};
     }
     if (oldest) {
-      if (say)
+      if (report)
         gap(Gap::older, "",
             fmt::format("the oldest line that is left is of {}", to_rfc3339(*oldest)));
       return Spot{0, 0};
     }
-    if (say) gap(Gap::no_time, "", "no line of it has a time: this is its end");
+    if (report) gap(Gap::no_time, "", "no line of it has a time: this is its end");
     return std::nullopt;
   }
 
@@ -312,7 +314,7 @@ class Search {
     return std::nullopt;
   }
 
-  /// An offset before the first line at or behind the time, and not far before it.
+  /// An offset shortly before the first line at or after the time.
   std::uint64_t bisect(PartText& text, std::size_t part, TimeMs time) {
     std::uint64_t from = 0, to = text.size();
     while (to - from > kStretch) {
@@ -336,11 +338,11 @@ class Search {
   std::vector<DiskFile> parts_;
   std::optional<PartText> open_;
   std::size_t context_ = 0;
-  std::optional<TimeMs> not_before_, before_;  // hits elsewhere do not count
-  std::size_t at_ = 0;                         // which of the parts is open
+  std::optional<TimeMs> not_before_, before_;  // other hits do not count
+  std::size_t at_ = 0;                         // the file that is open
   std::uint64_t read_before_ = 0;
-  std::size_t lines_asked_ = 0;  // hits until this is done
-  bool moment_ = false;  ///< one line and what stands around it: that there are more is no news
+  std::size_t lines_asked_ = 0;  // hits until the search is done
+  bool moment_ = false;          ///< one line with context is asked for: more lines are no gap
   std::uint64_t records_ = 0;
   bool stopped_ = false, more_lines_ = false, more_bytes_ = false, reached_begin_ = false;
   Found found_;

@@ -1,10 +1,11 @@
 // Finds the lines of one log that a question asks for: at its end, around a time, or of a template.
 //
-// Flow: read_lines.h gives each log its share of the budget; this opens its files (log_files.h),
-// goes to where the lines should be (by bisection over the times that lines print; a packed file is
-// read from its begin), and reads stretches (window.h) from there, the newest first. What it could
-// not see it says. No index is needed: the aggregator knows when a template was last seen in a log.
-// Reads at most `Budget::read_bytes`, looks at the clock between stretches of 256 KiB. One thread.
+// Flow: read_lines.h gives each log its share of the budget -> here: opens the files (log_files.h),
+// finds the offset of a time by bisection over the times that lines print (a packed file is read
+// from its beginning), and reads stretches (window.h) from there, the newest first. Each part that
+// it could not read becomes a gap. No index is needed: the aggregator knows when a template was
+// last seen in a log (docs/adr/0013). Reads at most `Budget::read_bytes`, checks the clock between
+// stretches of 256 KiB. One thread.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +22,14 @@ namespace l4::lines {
 struct Budget {
   std::uint64_t read_bytes = 0, text_bytes = 0;
   std::size_t lines = 0;       ///< hits
-  std::function<bool()> over;  ///< time is, or nobody waits any more
+  std::function<bool()> over;  ///< the time is over, or the question is given up
 };
 
-/// A hit and what stands around it, ready to leave the node.
+/// A hit and the lines around it, redacted.
 using Block = std::vector<wire::RawLine>;
 
 struct Found {
-  std::vector<std::string> files;  ///< RawLine::file is a place in it
+  std::vector<std::string> files;  ///< RawLine::file is an index into it
   Block lines;                     ///< in order
   std::vector<wire::LinesGap> gaps;
   std::size_t hits = 0;

@@ -1,8 +1,8 @@
-// A question for raw lines as an agent reads for it: which logs, by which rules, within what.
+// A question for raw lines as an agent answers it: which logs, by which rules, within which bounds.
 //
-// Flow: agent/daemon makes it of wire::LinesQuestion and of what it follows; read_lines.h answers
-// it, on a thread of its own (desk.h). Values, but for what is immutable and outlives the agent's
-// desk: redactions and codes.
+// Flow: agent/daemon makes it from wire::LinesQuestion and the logs that it follows; read_lines.h
+// answers it on the desk's thread (desk.h). Values, and pointers to redactions and codes, which are
+// immutable and outlive the desk.
 #pragma once
 
 #include <cstdint>
@@ -23,34 +23,34 @@ class Redaction;
 
 namespace l4::lines {
 
-/// Of one question; what the question says counts where it is less.
+/// Bounds of one question; the question may ask for less.
 struct Bounds {
   std::uint64_t read_bytes_max = 32u << 20;  ///< of unpacked text
-  std::uint64_t text_bytes_max = 1u << 20;   ///< of lines that are given
+  std::uint64_t text_bytes_max = 1u << 20;   ///< of the lines in the answer
   Millis time_max{10'000};
 };
 
-/// A log that is asked for.
+/// A log that a question asks for.
 struct AskedLog {
-  std::uint32_t asked = 0;  ///< place in LinesQuestion::files
-  std::string folder;       ///< where its files stand, absolute
+  std::uint32_t asked = 0;  ///< index into LinesQuestion::files
+  std::string folder;       ///< of its files, absolute
   std::string base;         ///< name of the file that is written to
-  /// Device and inode of files that the agent follows: they may be read also through a link.
+  /// Device and inode of the files that the agent follows: these may be read through a link, too.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> known;
 };
 
 struct Task {
   std::uint64_t number = 0;  ///< of the question
   wire::LinesQuestion question;
-  std::vector<AskedLog> logs;        ///< by `asked`; several may be of one
-  std::vector<std::string> texts;    ///< of the template: all that the agent knows it by
-  std::vector<wire::LinesGap> gaps;  ///< what is known to be missing before anything is read
+  std::vector<AskedLog> logs;        ///< sorted by `asked`; several may have the same
+  std::vector<std::string> texts;    ///< all texts of the template that the agent knows
+  std::vector<wire::LinesGap> gaps;  ///< known before anything is read
   decode::Options decode;
   Bounds bounds;
-  /// Whether a file of this name in the log's folder may be read at all: the config's excludes.
+  /// Whether the config allows to read a file of this name in the log's folder.
   std::function<bool(const AskedLog&, const std::string& name)> may_read;
   const pipeline::Redaction* redaction = nullptr;  ///< the user's; null: none
-  const pipeline::Redaction* secrets = nullptr;    ///< those that are known; null: none
+  const pipeline::Redaction* secrets = nullptr;    ///< known secrets; null: none
   const drain::CodeList* codes = nullptr;          ///< null: the list that is compiled in
 };
 

@@ -45,8 +45,8 @@ bool Asked::is_of_template(std::string_view message) const {
       rows_, [&](const drain::Row& general) { return drain::covers(general, row); });
 }
 
-std::vector<SeenLine> look_at(const Stretch& stretch, const Asked& asked, Blot& blot,
-                              std::optional<TimeMs> year) {
+std::vector<SeenLine> decode_lines(const Stretch& stretch, const Asked& asked, Blot& blot,
+                                   std::optional<TimeMs> year) {
   std::vector<SeenLine> lines = cut(stretch);
   if (lines.empty()) return lines;
   decode::Options options = asked.decode();
@@ -81,7 +81,7 @@ std::vector<SeenLine> look_at(const Stretch& stretch, const Asked& asked, Blot& 
   decoder.feed(stretch.text.substr(0, end - stretch.offset));
   decoder.finish();
   for (SeenLine& line : lines) {
-    if (line.record > 0) continue;  // else blank, or no text
+    if (line.record > 0) continue;  // otherwise the line is blank or no text
     line.wanted = asked.everyone();
     line.hit = line.wanted && !asked.by_template() && line.offset >= stretch.from &&
                line.offset < stretch.to;

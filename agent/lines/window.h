@@ -1,9 +1,9 @@
-// A stretch of one file, as raw lines, with what each of them is to a question.
+// The raw lines of a stretch of one file, and which of them a question asks for.
 //
-// Flow: search.h reads stretches; here they are cut into lines and decoded, with learning off, and
-// each record is held against the template that is asked for and against the speakers. What stands
-// before and behind the stretch is decoded too, so that folded records and context are whole; only
-// records that begin within it count. One thread; a window is as large as its text.
+// Flow: search.cc reads stretches -> here: cut into lines and decoded, with learning off; each
+// record is compared with the template and the speakers of the question. Some text before and
+// behind the stretch is decoded too, so that folded records and context are complete; only records
+// that begin within the stretch count. One thread; a window is as large as its text.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@
 
 namespace l4::lines {
 
-/// Text of a file from the beginning of a line on.
+/// Text of a file; it begins at the beginning of a line.
 struct Stretch {
   std::string_view text;
   std::uint64_t offset = 0;  ///< of the text
-  std::uint64_t lines = 0;   ///< that stand before it, if `counted`
+  std::uint64_t lines = 0;   ///< before it, if `counted`
   bool counted = false;
-  bool at_end = false;             ///< nothing follows: a last line without its end is one
+  bool at_end = false;             ///< the text ends: its last line may lack its end
   std::uint64_t from = 0, to = 0;  ///< records that begin here count
 };
 
@@ -36,12 +36,12 @@ struct SeenLine {
   std::optional<Rank> rank;
   std::string host;
   std::uint64_t record = 0;  ///< offset of its record, from 1; 0: of none
-  bool wanted = true;        ///< said by somebody who is asked for
+  bool wanted = true;        ///< of a speaker that is asked for
   bool hit = false;
-  std::string message;  ///< of its record, where the user's expressions match it
+  std::string message;  ///< of its record, if the user's expressions match it
 };
 
-/// What a question asks of a record.
+/// The conditions of a question on a record.
 class Asked {
  public:
   Asked(const Task& task, const wire::LinesFile& file);
@@ -59,8 +59,8 @@ class Asked {
 };
 
 /// The lines of the stretch, in order. `year`: for stamps without one.
-std::vector<SeenLine> look_at(const Stretch& stretch, const Asked& asked, Blot& blot,
-                              std::optional<TimeMs> year);
+std::vector<SeenLine> decode_lines(const Stretch& stretch, const Asked& asked, Blot& blot,
+                                   std::optional<TimeMs> year);
 
 /// Time of the first record in a text that has one, and where it begins.
 struct FirstTime {

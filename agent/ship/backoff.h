@@ -1,5 +1,5 @@
-// How long to wait before the next try: exponential, with full jitter, so that a thousand agents do
-// not come back in step.
+// The wait before the next try: exponential, with full jitter, so that a thousand agents do not
+// reconnect in step.
 //
 // Owned by ship::Session. Deterministic given its seed; no clock.
 #pragma once
@@ -16,15 +16,15 @@ class Backoff {
   Backoff(Millis first, Millis most, std::uint64_t seed)
       : first_(first), most_(most), random_(seed) {}
 
-  /// Anything from 0 to a bound that doubles with every call, at most `most`.
+  /// A random wait from 0 to a bound that doubles with every call, at most `most`.
   Millis next() {
     const std::int64_t bound = std::min(most_.count(), first_.count() << std::min(tries_, 16));
     ++tries_;
     return Millis{std::uniform_int_distribution<std::int64_t>(0, bound)(random_)};
   }
-  /// So many since it last went well.
+  /// Number of tries since the last success.
   int tries() const { return tries_; }
-  /// It went well: the next wait is short again.
+  /// A try succeeded: the next wait is short again.
   void reset() { tries_ = 0; }
 
  private:

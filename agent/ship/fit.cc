@@ -33,7 +33,7 @@ class Fitter {
       : bytes_max_(bytes_max), next_sequence_(next_sequence), counts_(counts) {}
 
   void whole(Batch batch) {
-    if (put(batch)) return;
+    if (try_add(batch)) return;
     Batch definitions = empty_like(batch);
     definitions.sources = std::exchange(batch.sources, {});
     definitions.templates = std::exchange(batch.templates, {});
@@ -45,21 +45,21 @@ class Fitter {
     bool less = false;
     for (const auto step :
          {wire::Shedding::order, wire::Shedding::parameters, wire::Shedding::counts}) {
-      if (put(batch)) return;
+      if (try_add(batch)) return;
       const bool now_less = shed(batch, step, ShedFor::size, counts_);
       if (now_less && !std::exchange(less, true)) ++counts_.batches;
     }
-    if (put(batch)) return;
+    if (try_add(batch)) return;
     if (!less && !batch.segments.empty()) ++counts_.batches;
     counts_.segments += batch.segments.size();
     batch.segments.clear();
     split(std::move(batch));
   }
 
-  std::vector<Fitted> take() { return std::move(done_); }
+  std::vector<Fitted> finish() { return std::move(done_); }
 
  private:
-  bool put(Batch& batch) {
+  bool try_add(Batch& batch) {
     batch.sequence = next_sequence_;
     wire::Bytes encoded = wire::encode(batch);
     if (encoded.size() > bytes_max_) return false;
@@ -68,9 +68,9 @@ class Fitter {
     return true;
   }
 
-  /// Only for what may be torn apart: lists of definitions, or coverage without segments.
+  /// Splits lists of definitions, or coverage without segments; nothing else may be split.
   void split(Batch batch) {
-    if (put(batch)) return;
+    if (try_add(batch)) return;
     Batch rest = empty_like(batch);
     bool halved = false;
     halved |= halve(batch.templates, rest.templates);
@@ -80,7 +80,7 @@ class Fitter {
     halved |= halve(batch.coverage, rest.coverage);
     halved |= halve(batch.warnings, rest.warnings);
     halved |= halve(batch.forgotten, rest.forgotten);
-    if (!halved) return;  // a single element longer than a message: there is none
+    if (!halved) return;  // no single element is longer than a message
     split(std::move(batch));
     split(std::move(rest));
   }
@@ -97,7 +97,7 @@ std::vector<Fitted> fit(Batch batch, std::size_t bytes_max, std::uint64_t next_s
                         ShedCounts& counts) {
   Fitter fitter(bytes_max, next_sequence, counts);
   fitter.whole(std::move(batch));
-  return fitter.take();
+  return fitter.finish();
 }
 
 }  // namespace l4::ship

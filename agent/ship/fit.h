@@ -1,9 +1,9 @@
-// Brings a batch under the size of a message: a net under the pipeline, whose batches are small.
+// Makes a batch fit into a message: a safety net, as batches of the pipeline are small.
 //
-// Used by ship::Session before it encodes. Definitions go ahead in batches of their own, which is
-// harmless: they count nothing. What counts cannot be torn from its coverage, so if it is still too
-// long it loses order, parameters, counts and at last its segments, each counted; the coverage
-// itself, alone, may be split. Pure.
+// Used by ship::Session before it encodes. Definitions are sent before, in batches of their own,
+// which is harmless: they count nothing. Counts cannot be separated from their coverage. So a batch
+// that is still too long loses order, parameters, counts and at last its segments; each loss is
+// counted. Coverage without segments may be split. Pure.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,8 @@ struct Fitted {
   wire::Bytes encoded;
 };
 
-/// Sequences are counted on from `next_sequence`. Every result is at most `bytes_max` long, as long
-/// as single definitions, paths and reasons are.
+/// The results have sequence numbers from `next_sequence` on. Each is at most `bytes_max` long if
+/// single definitions, paths and reasons are.
 std::vector<Fitted> fit(wire::Batch batch, std::size_t bytes_max, std::uint64_t next_sequence,
                         ShedCounts& counts);
 

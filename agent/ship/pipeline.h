@@ -1,4 +1,4 @@
-// What the link needs of the rest of the agent. Implemented by whoever composes `l4-agent`.
+// The interface of the link to the rest of the agent. Implemented by daemon::Agent.
 //
 // Called by ship::Session from within `step`, on its thread; calls must not come back into the
 // session. Positions are the aggregator's (docs/WIRE.md, "Positions are the sequence").
@@ -13,23 +13,23 @@
 
 namespace l4::ship {
 
-enum class Saying : std::uint8_t {
+enum class NoticeKind : std::uint8_t {
   news,
   trouble,
-  recovery,  ///< from trouble that was told
+  recovery,  ///< the end of a trouble that was reported
 };
 
 class Pipeline {
  public:
   virtual ~Pipeline() = default;
 
-  /// After the first WELCOME, and whenever what the aggregator has does not fit to what was offered
-  /// (it lost its store, the spool was damaged): read every file on from here, files that are not
-  /// named from their beginning. Nothing that was offered before is kept, also no definition in it:
-  /// define again whatever is used.
+  /// Read every file on from these positions, and files without a position from their beginning.
+  /// Called after the first WELCOME, and whenever the positions of the aggregator do not fit the
+  /// batches that were offered (it lost its store, the spool was damaged). All offered batches are
+  /// dropped, with their definitions: define again what is used.
   virtual void read_from(const std::vector<wire::Position>& committed) = 0;
-  /// Before the first WELCOME: was this file read on from a remembered position? For those who
-  /// begin to read before it.
+  /// Whether the file was read on from a saved position. Asked at the first WELCOME, for an agent
+  /// that began to read before it.
   virtual bool knows(std::uint64_t file_key) const {
     static_cast<void>(file_key);
     return true;
@@ -39,10 +39,11 @@ class Pipeline {
   /// Templates of a job that the aggregator does not know: define them with the next batch.
   virtual void define_again(const std::string& job,
                             const std::vector<LocalTemplateId>& templates) = 0;
-  virtual void asked(const wire::Ask& question) = 0;
-  /// For the agent's log: connected, refused and why. False: it was not told, as it was not long
-  /// ago; then the same may come again. What was told does not come twice in a row.
-  virtual bool said(Saying kind, std::string_view what) = 0;
+  virtual void question(const wire::Ask& question) = 0;
+  /// An event for the agent's log: connected, refused and why. False: the log suppressed it, as it
+  /// had the same text not long ago; then the same event may come again. An event that was logged
+  /// does not come twice in a row.
+  virtual bool notify(NoticeKind kind, std::string_view what) = 0;
 };
 
 }  // namespace l4::ship

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace l4::ship {
 
 Queue::Queue(const QueueOptions& options)
@@ -41,12 +43,14 @@ void Queue::retry_disk() {
 }
 
 Result<wire::Bytes> Queue::load(std::size_t i) const {
+  L4_CHECK(i < held_.size(), "batch {} of {}", i, held_.size());
   const Held& held = held_[i];
   if (held.spooled) return spool_.read(*held.spooled);
   return held.encoded;
 }
 
 void Queue::replace(std::size_t i, wire::Bytes encoded) {
+  L4_CHECK(i < held_.size(), "batch {} of {}", i, held_.size());
   Held& held = held_[i];
   if (held.spooled)
     spool_.release(*held.spooled);
@@ -60,6 +64,7 @@ void Queue::replace(std::size_t i, wire::Bytes encoded) {
 }
 
 Held Queue::pop_front() {
+  L4_CHECK(!held_.empty(), "the queue is empty");
   Held held = std::move(held_.front());
   held_.pop_front();
   if (held.spooled)

@@ -1,10 +1,10 @@
-// What was offered and is not acknowledged: batches in their order, the first ones in memory and
-// the rest in the spool.
+// The batches that were offered and are not acknowledged, in order: the first ones in memory, the
+// rest in the spool.
 //
 // Used by ship::Session alone, one thread. Bounds: `memory_bytes_max`, `spool_bytes_max`,
-// `batches_max`; whoever finds no room waits, and the bytes stay in the logs. If the disk cannot be
-// written there is room in memory only (and for one batch more, the one it was noticed with);
-// `disk_error` says why, `retry_disk` tries again.
+// `batches_max`. Without room nothing more is read: the bytes stay in the logs. If the disk cannot
+// be written there is room in memory only, plus the one batch whose write failed; `disk_error` says
+// why, `retry_disk` tries again.
 #pragma once
 
 #include <deque>
@@ -24,14 +24,14 @@ struct QueueOptions {
   std::filesystem::path spool;  ///< folder; empty: none
 };
 
-/// What of a batch stays in memory wherever its bytes are.
+/// A batch; only `encoded` may be in the spool instead of in memory.
 struct Held {
   std::string job;
   std::uint64_t sequence = 0;
   std::vector<wire::Coverage> coverage;
   std::size_t bytes = 0;
   std::optional<SpoolExtent> spooled;
-  bool replaced = false;  ///< by one that only accounts for its bytes
+  bool replaced = false;  ///< by a batch that only accounts for its bytes
   wire::Bytes encoded;    ///< empty if spooled
 };
 
@@ -39,13 +39,13 @@ class Queue {
  public:
   explicit Queue(const QueueOptions& options);
 
-  /// Whether a batch of this size would be taken, as far as can be foreseen.
+  /// Whether a batch of this size fits, unless the disk fails.
   bool has_room(std::size_t bytes) const;
   void push(Held held);
   std::size_t size() const { return held_.size(); }
   const Held& at(std::size_t i) const { return held_[i]; }
   Result<wire::Bytes> load(std::size_t i) const;
-  /// Puts other bytes in the place of batch i.
+  /// Replaces the bytes of batch i.
   void replace(std::size_t i, wire::Bytes encoded);
   Held pop_front();
   void clear();
@@ -53,7 +53,7 @@ class Queue {
 
   std::size_t bytes() const { return memory_bytes_ + spool_.bytes(); }
   std::size_t spool_bytes() const { return spool_.bytes(); }
-  /// 0 empty to 1 full, by bytes or by number, whichever is fuller.
+  /// From 0, empty, to 1, full: the larger of the shares of bytes and of batches.
   double fill() const;
   const std::string& disk_error() const { return disk_error_; }
 
@@ -64,7 +64,7 @@ class Queue {
   Spool spool_;
   std::deque<Held> held_;
   std::size_t memory_bytes_ = 0;
-  std::string disk_error_;  ///< of the last write; empty if it went well
+  std::string disk_error_;  ///< of the last write; empty if it succeeded
 };
 
 }  // namespace l4::ship

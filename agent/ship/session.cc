@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "agent/ship/fit.h"
+#include "common/base/check.h"
 #include "common/wire/control_codec.h"
 
 namespace l4::ship {
@@ -32,7 +33,7 @@ constexpr Millis kHopelessRetry{20'000};
 
 enum class Fit : std::uint8_t { seen, next, neither };
 
-/// Whether all of it lies before the positions, or goes on there; then `at` moves on behind it.
+/// Whether the coverage lies before the positions, or continues them; then `at` moves behind it.
 Fit fit_of(const std::vector<wire::Coverage>& coverage,
            std::map<std::uint64_t, std::uint64_t>& at) {
   bool seen = false, next = false;
@@ -83,7 +84,7 @@ void Session::news(const wire::LinkNews& link) {
   if (link.kind == Kind::connected && state_ == State::connecting) {
     state_ = State::greeting;
     since_ = now_.steady;
-    say_hello();
+    send_hello();
   } else if (link.kind == Kind::lost) {
     give_up("the aggregator cannot be reached: " + link.reason, Millis{0});
   } else if (link.kind == Kind::refused) {
@@ -91,10 +92,10 @@ void Session::news(const wire::LinkNews& link) {
   }
 }
 
-/// What follows from time alone.
+/// Acts on time alone: timeouts, retries and heartbeats.
 void Session::keep_going() {
   if (!queue_.disk_error().empty() && now_.steady - disk_at_ >= kDiskRetry) {
-    said("the spool cannot be written: " + queue_.disk_error());
+    report("the spool cannot be written: " + queue_.disk_error());
     queue_.retry_disk();
     disk_at_ = now_.steady;
   }
@@ -111,7 +112,7 @@ void Session::keep_going() {
       if (here >= options_.greeting_timeout)
         give_up("the aggregator does not answer", Millis{0});
       else if (now_.steady - hello_at_ >= options_.hello_again)
-        say_hello();
+        send_hello();
       break;
     case State::open:
       if (now_.steady - heard_at_ >= options_.silence_max) {
@@ -139,15 +140,15 @@ void Session::connect() {
 
 void Session::give_up(const std::string& why, Millis at_least) {
   if (state_ == State::waiting) return;
-  said(why);
+  report(why);
   port_.disconnect();
   state_ = State::waiting;
   since_ = now_.steady;
   retry_at_ = now_.steady + std::max(at_least, backoff_.next());
 }
 
-/// HELLO, or while pages are being fetched the question for the next one.
-void Session::say_hello() {
+/// Sends HELLO, or MorePositions while pages are being fetched.
+void Session::send_hello() {
   hello_at_ = now_.steady;
   if (state_ == State::fetching) {
     send(wire::MorePositions{positions_.empty() ? 0 : positions_.back().file.key});
@@ -194,8 +195,9 @@ void Session::offer(wire::Batch batch) {
   }
 }
 
-/// As many as the window and the port allow.
+/// Sends as many batches as the window and the port allow.
 void Session::ship() {
+  L4_CHECK(acked_ <= sent_, "{} batches are acknowledged of {} that were sent", acked_, sent_);
   while (!port_full_ && sent_ - acked_ < window_ && sent_ - acked_ < queue_.size()) {
     const auto at = static_cast<std::size_t>(sent_ - acked_);
     const auto bytes = queue_.load(at);
@@ -250,8 +252,8 @@ void Session::stop(const std::string& reason) {
   state_ = State::stopped;
 }
 
-void Session::said(const std::string& what, Saying kind) {
-  if (what != last_said_ && pipeline_.said(kind, what)) last_said_ = what;
+void Session::report(const std::string& what, NoticeKind kind) {
+  if (what != last_reported_ && pipeline_.notify(kind, what)) last_reported_ = what;
 }
 
 Millis Session::connect_timeout() const {
@@ -271,7 +273,7 @@ void Session::receive(const wire::Bytes& message) {
   const auto envelope = wire::decode_control(message);
   if (!envelope) {
     ++stats_.messages_malformed;
-    said("a message of the aggregator cannot be read: " + envelope.error().text());
+    report("a message of the aggregator cannot be read: " + envelope.error().text());
     return;
   }
   if (envelope->session != session_) {
@@ -286,7 +288,7 @@ void Session::receive(const wire::Bytes& message) {
                  [&](const wire::Ack& ack) { on(ack); }, [&](const wire::Want& want) { on(want); },
                  [&](const wire::Refuse& refuse) { on(refuse); },
                  [&](const wire::Ask& ask) {
-                   if (state_ == State::open) pipeline_.asked(ask);
+                   if (state_ == State::open) pipeline_.question(ask);
                  },
                  [&](const auto&) { ++stats_.messages_unknown; }},
       envelope->message);
@@ -318,7 +320,7 @@ void Session::page_arrived(wire::PositionPage page) {
     if (positions_.empty() || positions_.back().file.key < position.file.key)
       positions_.push_back(std::move(position));
   if (page.more && positions_.size() < kPositionsMax)
-    say_hello();
+    send_hello();
   else
     opened();
 }
@@ -328,8 +330,9 @@ void Session::opened() {
   state_ = State::open;
   since_ = now_.steady;
   backoff_.reset();
-  said("connected to the aggregator", last_said_.empty() ? Saying::news : Saying::recovery);
-  beat_at_ = now_.steady - heartbeat_;  // one at once: the clocks are compared early
+  report("connected to the aggregator",
+         last_reported_.empty() ? NoticeKind::news : NoticeKind::recovery);
+  beat_at_ = now_.steady - heartbeat_;  // the first at once: the clocks are compared early
   const bool fresh = !started_ && queue_.size() == 0;
   const bool knows = started_ || knows_positions();
   const bool fits = !fresh && !start_over_ && knows && fits_held();
@@ -346,8 +349,9 @@ void Session::opened() {
   positions_ = {};
 }
 
-/// Of texts that the agent before this one began without remembering them, some may be held here
-/// from their beginning, under keys of their own.
+/// Whether this agent knows all files that the aggregator has positions of. The agent before this
+/// one may have begun files without saving their positions; this agent may hold the same files from
+/// their beginning, under other keys.
 bool Session::knows_positions() const {
   return std::ranges::all_of(positions_, [&](const wire::Position& position) {
     return position.offset == 0 || pipeline_.knows(position.file.key) ||
@@ -355,7 +359,7 @@ bool Session::knows_positions() const {
   });
 }
 
-/// Whether what is held, and what was committed before, goes on where the aggregator stands.
+/// Whether the batches that are held, and the committed positions, fit those of the aggregator.
 bool Session::fits_held() {
   std::map<std::uint64_t, std::uint64_t> at;
   for (const wire::Position& position : positions_) at[position.file.key] = position.offset;
@@ -368,7 +372,7 @@ bool Session::fits_held() {
   return true;
 }
 
-/// Batches whose acknowledgement was lost with the connection.
+/// Drops the batches whose acknowledgement was lost with the connection.
 void Session::drop_committed() {
   std::map<std::uint64_t, std::uint64_t> at;
   for (const wire::Position& position : positions_) at[position.file.key] = position.offset;
@@ -415,7 +419,7 @@ void Session::on(const wire::HeartbeatReply& reply) {
   clock_.measured(ping->sent, reply.received, reply.replied, now_);
   const std::size_t released = std::min(ping->released, released_.size());
   released_.erase(released_.begin(), released_.begin() + static_cast<std::ptrdiff_t>(released));
-  // What was sent before the heartbeat and is not there when it is answered was lost.
+  // Batches that were sent before the heartbeat and have not arrived when it is answered are lost.
   if (reply.batches_received < ping->batches_sent && ping->rewinds == rewinds_)
     rewind_to(reply.batches_received + 1);
   for (auto later = pings_.erase(pings_.begin(), std::next(ping)); later != pings_.end(); ++later)
@@ -436,7 +440,7 @@ void Session::on(const wire::Want& want) {
     return;
   }
   if (want.number <= acked_ || want.number > sent_) return;
-  // The positions do not fit: compare all of them. If they seem to and it comes again, start over.
+  // The positions do not fit: compare all of them. If they fit and WANT comes again, start over.
   ++stats_.batches_refused;
   start_over_ = strikes_;
   strikes_ = true;
@@ -459,7 +463,7 @@ void Session::on(const wire::Refuse& refuse) {
     case Reason::malformed:
     case Reason::too_long:
       if (refuse.number != 0) refused_batch(refuse);
-      said(text);
+      report(text);
       break;
     case Reason::version:
     case Reason::wrong_name:
@@ -473,7 +477,7 @@ void Session::on(const wire::Refuse& refuse) {
   }
 }
 
-/// A batch that will never be taken gives way to one that accounts for the same bytes and says so.
+/// Replaces a batch that the aggregator refuses by one that accounts for the same bytes as lost.
 void Session::refused_batch(const wire::Refuse& refuse) {
   if (state_ != State::open || refuse.number <= acked_ || refuse.number > sent_) return;
   const auto i = static_cast<std::size_t>(refuse.number - acked_ - 1);

@@ -1,13 +1,12 @@
-// The agent's end of the link to the aggregator: connects, says hello, ships batches in order,
-// keeps them until they are committed, and comes back after whatever went wrong.
+// The agent's end of the link to the aggregator: connects, sends HELLO, ships batches in order,
+// keeps them until they are committed, and reconnects after a failure.
 //
 //   waiting -> connecting -> greeting -> fetching positions -> open -> (trouble) -> waiting
 //
 // A pure state machine over a ClientPort: it reads no clock and starts no thread; its owner calls
 // `step` when the port has something, when it offered something, and when the time it returned is
-// over. Bounds: the queue's, at most 8 batches under way. Nothing here loses a batch but
-// `read_from` (see pipeline.h), after which the bytes are read again. docs/WIRE.md has the
-// protocol.
+// over. Bounds: the queue's, at most 8 batches under way. A batch is dropped only by `read_from`
+// (see pipeline.h), after which its bytes are read again. docs/WIRE.md has the protocol.
 #pragma once
 
 #include <algorithm>
@@ -32,11 +31,11 @@ struct SessionOptions {
   std::uint16_t version_min = wire::kVersionMin, version_max = wire::kVersionMax;
   QueueOptions queue;
   Millis backoff_first{500}, backoff_most{20'000};
-  /// Until the handshake is done; doubled with every try that failed, so that an aggregator which a
-  /// thousand agents ask at once gets through with all of them.
+  /// For the handshake; doubled with every failed try, so that an aggregator can serve a thousand
+  /// agents that connect at once.
   Millis connect_timeout{20'000}, connect_timeout_most{60'000};
   Millis hello_again{2'000}, greeting_timeout{20'000};
-  Millis silence_max{15'000};  ///< without a word from the aggregator: connect again
+  Millis silence_max{15'000};  ///< without a message of the aggregator: connect again
   std::uint64_t seed = 0;
 };
 
@@ -55,31 +54,31 @@ class Session {
 
   Session(SessionOptions options, wire::ClientPort& port, Pipeline& pipeline);
 
-  /// Takes what has arrived and sends what is due. Returns how long the owner may wait at most.
+  /// Receives what has arrived and sends what is due. Returns how long the owner may wait at most.
   Millis step(wire::Instant now);
 
-  /// Whether `offer` would take a batch now. False: read no further, the bytes stay in the files.
+  /// Whether there is room for a batch. False: read no further, the bytes stay in the files.
   bool has_room() const;
-  /// Takes a batch: sheds what the pressure asks for, encodes it, queues it. `agent`,
+  /// Sheds from the batch what the pressure asks for, encodes it and queues it. `agent`,
   /// `incarnation` and `sequence` are filled in here. Call `step` soon.
   void offer(wire::Batch batch);
-  /// What is left out now: what the queue's room asks for, or more by `press`.
+  /// How much is shed now: as the fill of the queue asks for, or as `press` does if that is more.
   wire::Shedding pressure() const { return std::max(shedding_at(queue_.fill()), pressed_); }
-  /// From now on at least this is left out, for another reason than the queue.
+  /// Sheds at least this much from now on, for another reason than the queue.
   void press(wire::Shedding least) { pressed_ = least; }
 
-  /// The file is gone for good and all of it is committed: its position may be forgotten.
+  /// A file is gone and all of it is committed: the aggregator may forget its position.
   void release(std::uint64_t file_key);
-  /// Sends an answer if the link is open and has room; otherwise it is lost, and false.
+  /// Sends an answer if the link is open and has room; otherwise false.
   bool answer(wire::Answer answer);
-  /// Says goodbye; nothing is sent after that. What is not committed is read again after a start.
+  /// Sends BYE, and nothing after that. Bytes that are not committed are read by the next agent.
   void stop(const std::string& reason);
 
   State state() const { return state_; }
   const SessionStats& stats() const { return stats_; }
   const Queue& queue() const { return queue_; }
   std::optional<wire::ClockFilter::Estimate> clock() const { return clock_.estimate(); }
-  /// Of the last WELCOME.
+  /// Features of the last WELCOME.
   std::uint64_t features() const { return features_; }
 
  private:
@@ -103,7 +102,7 @@ class Session {
   void keep_going();
   void connect();
   void give_up(const std::string& why, Millis at_least);
-  void say_hello();
+  void send_hello();
   void page_arrived(wire::PositionPage page);
   void opened();
   bool knows_positions() const;
@@ -114,7 +113,7 @@ class Session {
   void acknowledged(std::uint64_t number);
   void rewind_to(std::uint64_t number);
   void start_over(const std::string& why);
-  void said(const std::string& what, Saying kind = Saying::trouble);
+  void report(const std::string& what, NoticeKind kind = NoticeKind::trouble);
   wire::Sent send(wire::Control message);
   Millis connect_timeout() const;
   Millis next_step() const;
@@ -128,12 +127,12 @@ class Session {
   wire::Instant now_;
   State state_ = State::waiting;
   Millis since_{0};     ///< when the state was entered
-  Millis retry_at_{0};  ///< waiting: until then
-  Millis hello_at_{0};  ///< when HELLO or the question for more was last sent
+  Millis retry_at_{0};  ///< end of the wait
+  Millis hello_at_{0};  ///< when HELLO or MorePositions was sent last
   Millis heard_at_{0}, beat_at_{0}, disk_at_{0};
   std::uint64_t session_ = 0, sequence_ = 0, features_ = 0, last_sequence_ = 0;
   std::uint64_t sent_ = 0, acked_ = 0, sent_most_ = 0;  ///< numbers of batches in this session
-  std::uint64_t rewinds_ = 0;  ///< counts going back, so that old replies are told from new
+  std::uint64_t rewinds_ = 0;  ///< number of rewinds: a reply to a ping from before a rewind is old
   std::uint64_t pings_made_ = 0;
   std::uint32_t window_ = 0;
   Millis heartbeat_{3'000};
@@ -143,7 +142,7 @@ class Session {
   std::map<std::uint64_t, std::uint64_t> committed_;  ///< by file key, of this incarnation
   std::deque<std::uint64_t> released_;
   wire::Shedding pressed_ = wire::Shedding::nothing;
-  std::string last_said_;  ///< and told
+  std::string last_reported_;  ///< that the log did not suppress
   SessionStats stats_;
 };
 

@@ -9,13 +9,15 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace l4::ship {
 namespace {
 
 constexpr std::size_t kChunkBytesMax = 8u << 20;
 constexpr auto kSuffix = ".spool";
 
-/// FNV-1a over words: it finds a file that somebody else wrote into, it need not be strong.
+/// FNV-1a over words: need not be strong, as it only detects a file that another program changed.
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
   std::uint64_t sum = 0xcbf29ce484222325u;
   std::size_t i = 0;
@@ -32,7 +34,7 @@ Error failed(const std::filesystem::path& file, int reason) {
   return {file.string(), std::generic_category().message(reason)};
 }
 
-/// All of it or an errno.
+/// Writes all bytes, or gives an errno.
 int write_at(int file, std::span<const std::byte> bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
     const ssize_t done = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -68,7 +70,7 @@ Result<std::uint64_t> Spool::open_chunk() {
     return chunks_.rbegin()->first;
   const std::uint64_t number = ++chunks_made_;
   std::error_code ignored;
-  std::filesystem::create_directories(folder_, ignored);  // somebody may have removed it
+  std::filesystem::create_directories(folder_, ignored);  // it may have been removed
   const auto path = path_of(number);
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return std::unexpected(failed(path, errno));
@@ -118,6 +120,9 @@ Result<wire::Bytes> Spool::read(const SpoolExtent& extent) const {
 void Spool::release(const SpoolExtent& extent) {
   const auto chunk = chunks_.find(extent.chunk);
   if (chunk == chunks_.end()) return;
+  L4_CHECK(extent.bytes <= bytes_ && chunk->second.batches > 0,
+           "{} bytes are released of {} in the spool, of {} batches in the chunk", extent.bytes,
+           bytes_, chunk->second.batches);
   bytes_ -= extent.bytes;
   if (--chunk->second.batches == 0) drop(extent.chunk);
 }

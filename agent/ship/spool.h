@@ -1,9 +1,9 @@
 // Encoded batches on disk that do not fit into memory: a cache, for one run of the agent.
 //
-// Used by ship::Queue alone. Appended to chunk files of at most 8 MiB; a chunk is deleted when its
-// last batch is released, and all that stands in the folder when the spool opens: losing it loses
-// nothing that still stands in the logs. Bound: `bytes_max` in all chunks together. A full disk or
-// a read-only folder is an Error of that one call; the next call tries again. One thread.
+// Used by ship::Queue alone. Batches are appended to chunk files of at most 8 MiB. A chunk is
+// deleted when its last batch is released. Chunks of a former run are deleted when the spool opens:
+// their bytes are read again from the logs. Bound: `bytes_max` in all chunks together. A full disk
+// or a read-only folder is an Error of that one call; the next call tries again. One thread.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Spool {
 
   bool fits(std::size_t bytes) const { return bytes_ + bytes <= bytes_max_; }
   Result<SpoolExtent> append(std::span<const std::byte> batch);
-  /// Fails also if what is there is not what was written.
+  /// Fails also if the bytes are not those that were written.
   Result<wire::Bytes> read(const SpoolExtent& extent) const;
   void release(const SpoolExtent& extent);
   void clear();

@@ -1,8 +1,8 @@
-// What scanner, reader and tailer share within one Tailer: table, time, alarms, the sink.
+// The state that the classes of one Tailer share: table, time, alarms, the sink.
 //
 // Private to agent/tail; one thread. `sink` is set during a turn only. Alarms may be early or
-// stale: who is woken looks for himself. At most one alarm is noted per part, log and folder, so
-// their number is bounded by what they are for (stale ones are dropped when they are due).
+// stale: the part, log or folder that is woken checks its own state. At most one alarm is noted for
+// each of them, so their number is bounded; stale ones are dropped when they are due.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace l4::tail {
 
-/// Of logs, however few descriptors there are.
+/// Log files that may be open, however few descriptors there are.
 inline constexpr std::size_t kOpenMin = 4;
 
 struct Alarm {
@@ -43,17 +43,17 @@ struct Context {
   std::deque<LogId> ready = {};
   std::vector<LogPart*> open = {};
   std::uint64_t scan = 0;  ///< number of the scan of a folder that runs or ran last
-  std::vector<std::uint64_t> resumed = {};  ///< parts of positions that may be found yet
-  bool keeps_heads = false;                 ///< of what is found, until all positions are known
-  Millis cool_until{0};                     ///< what was written to is not looked at before
+  std::vector<std::uint64_t> resumed = {};  ///< parts known from positions, not found yet
+  bool keeps_heads = false;                 ///< heads of new parts, until all positions are known
+  Millis cool_until{0};                     ///< writes are not looked up before then
 
-  /// Something of the log may be readable.
+  /// Queues the log for the reader.
   void wake(TailedLog& log);
   void touch(LogPart& part);
   void set_alarm(LogPart& part, Millis at);
-  /// Nothing of the log is read before.
+  /// Nothing of the log is read before `until`.
   void hold(TailedLog& log, Millis until);
-  /// The part is looked for: for a while, beginning now.
+  /// The search for the part begins now, for Options::search.
   void search(LogPart& part);
   void warn(std::string_view kind, const std::string& file, std::string reason,
             std::uint64_t bytes = 0);
@@ -61,7 +61,7 @@ struct Context {
   TextPosition place(const LogPart& part, std::uint64_t offset) const;
   void announce(TailedLog& log);
   void give(LogPart& part, std::string_view bytes);
-  /// What stands between part.read and `to` will not come.
+  /// The bytes between part.read and `to` will not come.
   void missing(LogPart& part, std::uint64_t to, Missing why);
   /// Erases a closed part that is committed, and ends a log of which nothing is left to read. True
   /// if the part is gone.

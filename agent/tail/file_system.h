@@ -1,8 +1,8 @@
-// The file system as the tailer sees it: folders, files, and what stands in them.
+// The file system as the tailer sees it: folders, files, and their bytes.
 //
-// Everything that agent/tail learns of files passes here, so that tests can play a file system
-// with rotations, races and failures. Failures are errno values: what they mean depends on the
-// place. One thread. Implemented by real_file_system() and, in tests, in memory.
+// All that agent/tail learns of files passes here, so that tests can play a file system with
+// rotations, races and failures. Failures are errno values. One thread. Implemented by
+// real_file_system() and, in tests, in memory.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace l4::tail {
 
-/// A value, or the errno of what failed.
+/// A value, or the errno of the failed call.
 template <class T>
 using Outcome = std::expected<T, int>;
 
@@ -31,7 +31,7 @@ struct Status {
   TimeMs modified{};
 };
 
-/// An open file: stays what it is, whatever happens to its names. Closed when it is destroyed.
+/// An open file: stays the same file, whatever happens to its names. Closed by its destructor.
 class File {
  public:
   virtual ~File() = default;
@@ -49,16 +49,16 @@ class FileSystem {
   virtual ~FileSystem() = default;
   /// Names in a folder, in any order, without `.` and `..`.
   virtual Outcome<std::vector<std::string>> list(const std::string& folder) = 0;
-  /// Of the link itself, or of what it leads to.
+  /// Status of the link itself, or of its target.
   virtual Outcome<Status> status(const std::string& path, bool follow) = 0;
   virtual Outcome<std::string> real_path(const std::string& path) = 0;
-  /// For reading; never waits and never opens anything but a regular file (else EINVAL).
+  /// Opens a regular file for reading, without waiting; EINVAL for anything else.
   virtual Outcome<std::unique_ptr<File>> open(const std::string& path) = 0;
-  /// What others write there is not notified: a network, FUSE or overlay file system.
+  /// True if writes of others are not notified: a network, FUSE or overlay file system.
   virtual bool blind(const std::string& folder) = 0;
 };
 
-/// The one of this machine; no state, lives as long as the program.
+/// The file system of this machine; no state, lives as long as the program.
 FileSystem& real_file_system();
 
 /// Descriptors that a tailer may hold: half of what this process may open, at most 4,096.

@@ -160,8 +160,8 @@ void Folders::flush_notices(Folder& folder) {
     if (const auto at = folder.parts.find(name); at != folder.parts.end()) {
       context_.touch(*at->second);
       if (burst) folder.hot.push_back(at->second->id.key);
-    } else if (const auto look = folder.inspections.find(name);
-               look == folder.inspections.end() || !look->second.decided) {
+    } else if (const auto known = folder.inspections.find(name);
+               known == folder.inspections.end() || !known->second.decided) {
       mark_dirty(folder);
     }
   }

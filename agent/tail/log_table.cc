@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <tuple>
+
+#include "common/base/check.h"
 
 namespace l4::tail {
 namespace {
 
-/// Order of names: the oldest first, the current one last.
 auto age_of(const LogPart& part) {
-  using Kind = discover::RotatedName::Kind;
-  return std::tuple(part.name.kind == Kind::current, part.name.kind, part.name.order);
+  return discover::age_of(part.name);
 }
 
 }  // namespace
@@ -32,7 +31,7 @@ void Marks::add(std::uint64_t offset, const Ending& before, std::string_view tex
     const std::uint64_t at = kFirst << i;
     if (at > offset + text.size()) return;
     hashes.push_back(0);
-    if (at <= offset) continue;  // begun behind it
+    if (at <= offset) continue;  // reading began behind this mark
     Ending ending = before;
     ending.add(text.substr(0, static_cast<std::size_t>(at - offset)));
     if (ending.size == Ending::kMost) hashes.back() = fingerprint_of(ending.view());
@@ -167,6 +166,8 @@ void LogTable::drop_copy(std::uint64_t device, std::uint64_t inode) {
 
 void LogTable::set_key(LogPart& part, std::uint64_t key) {
   auto node = parts_.extract(part.id.key);
+  L4_CHECK(!node.empty(), "part {} is not in the table", part.id.key);
+  L4_CHECK(!parts_.contains(key), "key {} belongs to another part", key);
   if (part.log->at_key == part.id.key) part.log->at_key = 0;
   part.id.key = key;
   node.key() = key;
@@ -177,7 +178,7 @@ void LogTable::set_name(LogPart& part, const std::string& path) {
   part.path = path;
   part.name = discover::rotated_name(split_folder(path).second);
   if (part.log != nullptr && part.name.base != part.log->base) {
-    // Its own name, whatever it looks like: a file that no other was rotated into.
+    // The name only looks rotated: it is the name of the log itself.
     part.name = {};
   } else if (part.log != nullptr && part.name.kind == discover::RotatedName::Kind::current &&
              split_folder(path).second != part.log->base) {
@@ -214,7 +215,7 @@ void LogTable::arrange(TailedLog& log) {
   std::ranges::stable_sort(
       named, [](const LogPart* a, const LogPart* b) { return age_of(*a) < age_of(*b); });
   result = named;
-  // From the back, so that what stood side by side stays so.
+  // From the back, so that parts without names stay side by side.
   LogPart* follower = nullptr;
   for (auto at = log.parts.rbegin(); at != log.parts.rend(); ++at) {
     if (!(*at)->named)
@@ -226,10 +227,11 @@ void LogTable::arrange(TailedLog& log) {
 
 void LogTable::renumber(TailedLog& log) {
   auto node = logs_.extract(log.id);
+  L4_CHECK(!node.empty(), "log {} is not in the table", log.id);
   log.id = LogId{next_log_++};
   log.announced = false;
   log.at_key = 0;
-  log.queued = log.quiet_alarm = false;  // both were noted by the id
+  log.queued = log.quiet_alarm = false;  // alarms and queue name the old id
   node.key() = log.id;
   logs_.insert(std::move(node));
 }
@@ -247,6 +249,7 @@ void LogTable::erase_if_empty(TailedLog& log) {
   if (!log.parts.empty() || log.announced) return;
   names_.erase({log.folder, log.base});
   const auto family = families_.find({log.folder, discover::rotated_name(log.base).base});
+  L4_CHECK(family != families_.end(), "log {} has no family", log.base);
   if (std::erase(family->second, &log) > 0 && family->second.empty()) families_.erase(family);
   logs_.erase(log.id);
 }

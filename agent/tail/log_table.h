@@ -20,7 +20,7 @@
 
 namespace l4::tail {
 
-/// Who has a device and inode: a part, or a copy of its text.
+/// The part that a device and inode belong to, or whose text they are a copy of.
 struct Holder {
   LogPart* part = nullptr;
   bool copy = false;
@@ -30,37 +30,38 @@ class LogTable {
  public:
   explicit LogTable(std::uint64_t seed);
 
-  /// Made if there is none.
+  /// The log of that name, made if there is none.
   TailedLog& log_of(const std::string& folder, const std::string& base);
   TailedLog* find_log(const std::string& folder, const std::string& base);
   TailedLog* find_log(LogId id);
-  /// Parts of all logs that may have been one: X.log, and X.log.1 that was found without it.
+  /// Parts of all logs that may be one log: X.log, and X.log.1 if it was found without X.log.
   std::vector<LogPart*> relatives(const std::string& folder, const std::string& base) const;
 
-  /// Behind the others of the log; with a key of its own unless `id` has one.
+  /// Adds a part as the newest of the log; it gets a key of its own unless `id` has one.
   LogPart& add(TailedLog& log, wire::FileId id, const std::string& path);
   LogPart* by_key(std::uint64_t key);
   Holder by_file(std::uint64_t device, std::uint64_t inode) const;
 
-  /// Whose file it is from now on; what the part had before is no longer its own.
+  /// The part has this file from now on, and no longer the one before.
   void set_file(LogPart& part, std::uint64_t device, std::uint64_t inode);
   void drop_file(LogPart& part);
   void add_copy(LogPart& part, Copy copy);
   void drop_copy(std::uint64_t device, std::uint64_t inode);
   void set_key(LogPart& part, std::uint64_t key);
   void set_name(LogPart& part, const std::string& path);
-  /// Right behind `part` in its log: the same file goes on as another part. Its key is the next
+  /// Adds a part right behind `part`: the same file goes on as another part. Its key is the next
   /// number, so that positions tell which of the two has the file.
   LogPart& add_behind(LogPart& part);
-  /// To another log, which is to be arranged then.
+  /// Moves a part to another log; `arrange` it afterwards.
   void move(LogPart& part, TailedLog& log);
-  /// Before those without a name that were written to later: names say nothing of their order.
+  /// Moves a part before those that are newer: by name, or by time if they have no name.
   void insert_before_newer(LogPart& part);
-  /// Oldest first, by the names that parts have now; those without stay before what followed them.
+  /// Sorts the parts by their names, oldest first. A part without a name stays before the part that
+  /// followed it.
   void arrange(TailedLog& log);
-  /// What follows under its name is another log: it gets a new id.
+  /// Gives the log a new id: what follows under its name is another log for the sink.
   void renumber(TailedLog& log);
-  /// The log goes with its last part, unless the sink knows it still.
+  /// Erases a part, and with the last part its log, unless the sink still knows the log.
   void erase(LogPart& part);
   void erase_if_empty(TailedLog& log);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace l4::tail {
 namespace {
 
@@ -141,6 +143,7 @@ bool Placement::adopt_copy(LogPart& part) {
 }
 
 void Placement::release(LogPart& part) {
+  L4_CHECK(part.file != nullptr, "part {} is not held open", part.id.key);
   if (const auto status = part.file->status(); status && !part.packed)
     part.known = std::max(part.known, status->bytes);
   give_up(part, Missing::held);
@@ -308,6 +311,7 @@ void Placement::verify_relatives(Folder& folder, const FolderEntry& entry) {
 /// Short texts prove nothing: many programs begin with the same bytes.
 bool Placement::cut_back(LogPart& part, std::uint64_t bytes) {
   const std::uint64_t mark = part.marks.last_until(bytes);
+  L4_CHECK(mark <= bytes, "mark {} lies behind {}", mark, bytes);
   const bool proves = mark > kHeadBytes && part.id.fingerprint_bytes >= kHeadBytes;
   if (!proves || !part.copies.empty()) return false;
   const auto head = matcher_.text_of(part, 0, kHeadBytes);

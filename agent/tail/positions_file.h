@@ -1,6 +1,6 @@
-// The local memory of how far files are counted, so that an agent finds its files again.
+// The local cache of how far files are counted, so that an agent finds its files again.
 //
-// Only a cache: the aggregator is the authority, and what is lost here is learned from its HELLO.
+// The aggregator is the authority: positions that are lost here come with its WELCOME.
 // A row for each position (common/base/rows_file.h). One thread.
 #pragma once
 
@@ -21,13 +21,13 @@ class PositionsFile {
   struct Loaded {
     std::vector<Position> positions;
     std::size_t damaged = 0;  ///< lines that were left out
-    bool complete = true;     ///< the file ends as it was written to end
+    bool complete = true;     ///< the file has its end mark
   };
-  /// A file that is not there gives nothing; Error if it is there and can not be read.
+  /// Gives nothing if there is no file; Error if the file cannot be read.
   Result<Loaded> load() const;
 
-  /// Does nothing if the same was saved last. Error: what the system says of it (disk full, read
-  /// only, no such folder); the next call tries again.
+  /// Does nothing if the same positions were saved last. Error: the system's reason (disk full,
+  /// read only, no such folder); the next call tries again.
   Result<void> save(std::span<const Position> positions);
 
  private:

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace l4::tail {
 namespace {
 
@@ -44,7 +46,7 @@ Reader::Visit Reader::visit(TailedLog& log, std::size_t budget) {
       ++i;
       continue;
     }
-    // What was written to a file before it was rotated stands before what the next one begins with.
+    // The part before may have got bytes before its file was rotated: they come first.
     LogPart* before = i > 0 ? log.parts[i - 1] : nullptr;
     if (before != nullptr && before->placed() && !before->followed && !before->closed) {
       before->followed = true;
@@ -57,7 +59,7 @@ Reader::Visit Reader::visit(TailedLog& log, std::size_t budget) {
     if (step == Step::gave) visit.bytes += part.read - from;
     if (step == Step::wait) return visit;
     if (step == Step::changed) {
-      // What turned up on the way may come first, and what is here waits until that is known.
+      // A part that turned up meanwhile may come first; this one waits until that is known.
       if (context_.now.steady < log.hold) return visit;
       visit.more = ++changes > kChangesMax;
       if (visit.more) return visit;
@@ -75,7 +77,7 @@ Reader::Visit Reader::visit(TailedLog& log, std::size_t budget) {
 
 Reader::Step Reader::unplaced(LogPart& part) {
   if (part.resumed && part.told) return at_end(part);
-  if (part.resumed && part.give_up == Millis{0}) return Step::wait;  // not looked for yet
+  if (part.resumed && part.give_up == Millis{0}) return Step::wait;  // the search has not begun
   if (context_.now.steady < part.give_up) {
     context_.set_alarm(part, part.give_up);
     if (part.unread()) return Step::wait;
@@ -114,7 +116,7 @@ Reader::Step Reader::step(LogPart& part, std::size_t budget) {
 Reader::Step Reader::failed(LogPart& part, int error) {
   ++context_.counters.read_errors;
   context_.close_file(part);
-  const bool scarce = error == EMFILE || error == ENFILE;  // which is told for all files at once
+  const bool scarce = error == EMFILE || error == ENFILE;  // one warning for all files
   if (!part.told && !scarce)
     context_.warn("unreadable", part.path, std::strerror(error),
                   part.known - std::min(part.known, part.read));
@@ -123,10 +125,10 @@ Reader::Step Reader::failed(LogPart& part, int error) {
   part.backoff = std::clamp(2 * part.backoff, Millis{1'000}, std::max(most, Millis{1'000}));
   part.retry = context_.now.steady + part.backoff;
   context_.set_alarm(part, part.retry);
-  return Step::idle;  // the parts behind it do not wait for it
+  return Step::idle;  // the parts behind it are read meanwhile
 }
 
-/// The log waits until its folder has been looked at.
+/// The log waits until its folder has been scanned.
 void Reader::hold(LogPart& part) {
   folders_.changed(part.path);
   context_.hold(*part.log, context_.now.steady + Millis{1});
@@ -163,10 +165,10 @@ bool Reader::open(LogPart& part, Step& otherwise) {
   return true;
 }
 
-/// The first bytes are those that are known, of which there are more as the file grows.
+/// Compares the first bytes with the fingerprint, and extends the fingerprint as the file grows.
 bool Reader::same_head(LogPart& part, std::uint64_t bytes) {
   const auto head = part.file->head(std::min<std::uint64_t>(kHeadBytes, bytes));
-  if (!head) return true;  // the next read will say so
+  if (!head) return true;  // the next read gives the error
   wire::FileId& id = part.id;
   if (head->size() < id.fingerprint_bytes ||
       fingerprint_of({head->data(), id.fingerprint_bytes}) != id.fingerprint)
@@ -181,6 +183,8 @@ bool Reader::same_head(LogPart& part, std::uint64_t bytes) {
 Outcome<bool> Reader::fill(LogPart& part, std::size_t budget, TextFile::Piece& piece,
                            std::string_view& text) {
   const std::size_t before = part.ending.size;
+  L4_CHECK(before <= part.read, "part {} was read to {} and remembers {} bytes before that",
+           part.id.key, part.read, before);
   auto got = part.file->read(part.read - before, std::span(buffer_).first(before + budget));
   if (!got) return std::unexpected(got.error());
   piece = std::move(*got);
@@ -191,19 +195,19 @@ Outcome<bool> Reader::fill(LogPart& part, std::size_t budget, TextFile::Piece& p
   return true;
 }
 
-/// Looked at, and nothing more there.
+/// All of the part is read.
 Reader::Step Reader::at_end(LogPart& part) {
   part.dirty = false;
   return Step::idle;
 }
 
-/// A copy without the last lines of what turned out to be counted.
+/// Whether the file is a copy without the last lines of those that the aggregator counts.
 bool Reader::lacks_the_last(LogPart& part, std::uint64_t bytes) {
   const bool current = part.name.kind == discover::RotatedName::Kind::current;
   return std::exchange(part.ahead, false) && !current && bytes < part.read;
 }
 
-/// A copy that holds less than was read before its original was truncated.
+/// The file is a copy that holds less than was read before its original was truncated.
 Reader::Step Reader::read_already(LogPart& part, const Status& status) {
   part.raw = status.bytes;
   part.modified = status.modified;
@@ -223,13 +227,13 @@ Reader::Step Reader::read_plain(LogPart& part, std::size_t budget) {
   if (status->bytes < part.read && placement_.cut_back(part, status->bytes)) return Step::changed;
   bool same = status->bytes >= part.read && same_head(part, status->bytes);
   if (same && head_before == 0 && part.id.fingerprint_bytes > 0) {
-    // Only now it is known which text it is: what size it has must be asked between two looks at
-    // it.
+    // The text became known with this read. Its size counts only if the text is the same before and
+    // after the size is read.
     status = part.file->status();
     if (!status) return failed(part, status.error());
     same = status->bytes >= part.id.fingerprint_bytes && same_head(part, status->bytes);
     if (same && !part.started) {
-      // Text may have stood there that nobody saw, and been rotated away: it comes before this.
+      // Another text may have been in the file, unseen, and been rotated away: it comes first.
       part.modified = status->modified;
       hold(part);
       return Step::wait;
@@ -242,13 +246,13 @@ Reader::Step Reader::read_plain(LogPart& part, std::size_t budget) {
     return Step::changed;
   }
   if (!part.truncated && status->bytes < part.cut.value_or(part.known)) {
-    if (part.read <= kHeadBytes) {  // too little to tell it from a text with the same beginning
+    if (part.read <= kHeadBytes) {  // too short to differ from another text
       scanner_.replaced(part);
       return Step::changed;
     }
     part.cut = status->bytes;
   }
-  // A copy may hold less than what was seen before the file was truncated.
+  // A copy may hold less than its original did before the truncation.
   const std::uint64_t known_before = part.known;
   part.known = std::max(part.known, status->bytes);
   if (part.skip_old && !part.started) context_.missing(part, part.known, Missing::old);
@@ -259,10 +263,10 @@ Reader::Step Reader::read_plain(LogPart& part, std::size_t budget) {
   const std::uint64_t end = part.cut.value_or(part.known);
   const auto follows = fill(part, std::min<std::uint64_t>(budget, end - part.read), piece, text);
   if (!follows) return failed(part, follows.error());
-  // It may have been truncated, and written to, while it was read.
+  // The file may have been truncated and written to while it was read.
   if (!*follows || !same_head(part, std::max<std::uint64_t>(part.id.fingerprint_bytes, 1))) {
     const auto after = part.file->status();
-    if (after && after->bytes == status->bytes)  // then the size is that of the other text
+    if (after && after->bytes == status->bytes)  // the size belongs to the other text
       part.known = std::max(known_before, part.read);
     scanner_.replaced(part);
     return Step::changed;
@@ -310,7 +314,7 @@ Reader::Step Reader::read_packed(LogPart& part, std::size_t budget) {
     }
   }
   if (!text.empty()) {
-    part.raw = 0;  // not looked through yet
+    part.raw = 0;  // not read to its end
     context_.give(part, text);
     part.known = std::max(part.known, part.read);
     return Step::gave;

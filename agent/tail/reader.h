@@ -1,10 +1,8 @@
 // Reads the parts of one log, oldest first, and gives their bytes to the sink.
 //
-// Place in the flow: scanner -> ready logs -> here -> Sink. Before any byte is given it is made
-// sure that the file still holds the text of the part: by its first bytes, and by those before the
-// offset. Keeps the number of open files within Options::descriptors_max: the one used longest ago
-// is closed, those that could not be opened again last. Private to agent/tail; one thread; one
-// buffer of Options::bytes_per_file.
+// Place in the flow: scanner -> ready logs -> here -> Sink. Before it gives a byte, the reader
+// verifies that the file still holds the text of the part: by the first bytes, and by those before
+// the offset. Private to agent/tail; one thread; one buffer of Options::bytes_per_file.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +26,8 @@ class Reader {
   Visit visit(TailedLog& log, std::size_t budget);
 
  private:
-  /// What came of looking at a part: its text went on, it has none now, those behind it must wait,
-  /// or the parts of the log are others now.
+  /// Result of a step: the part gave bytes, it has none now, the parts behind it must wait, or the
+  /// list of parts has changed.
   enum class Step : std::uint8_t { gave, idle, wait, changed };
 
   Step step(LogPart& part, std::size_t budget);
@@ -41,7 +39,7 @@ class Reader {
   Step read_already(LogPart& part, const Status& status);
   Step failed(LogPart& part, int error);
   bool same_head(LogPart& part, std::uint64_t bytes);
-  /// Reads on from part.read into the buffer. False: the text before it is another.
+  /// Reads on from part.read into the buffer. False: the file holds another text before it.
   Outcome<bool> fill(LogPart& part, std::size_t budget, TextFile::Piece& piece,
                      std::string_view& text);
   void hold(LogPart& part);

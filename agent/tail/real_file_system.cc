@@ -97,7 +97,7 @@ class RealFileSystem final : public FileSystem {
   }
 
   Outcome<std::unique_ptr<File>> open(const std::string& path) override {
-    // A FIFO without a writer must not stop us; O_NONBLOCK changes nothing for regular files.
+    // O_NONBLOCK: a FIFO without a writer must not block; it changes nothing for regular files.
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0) return failed();
     auto file = std::make_unique<RealFile>(descriptor);
@@ -110,7 +110,8 @@ class RealFileSystem final : public FileSystem {
   bool blind(const std::string& folder) override {
     struct statfs found{};
     if (::statfs(folder.c_str(), &found) != 0) return true;
-    // ext, xfs, btrfs, tmpfs, ramfs, f2fs, zfs, bcachefs; of others we do not know who writes.
+    // ext, xfs, btrfs, tmpfs, ramfs, f2fs, zfs, bcachefs; other file systems may be written from
+    // elsewhere.
     constexpr std::array<std::uint32_t, 8> kSeeing{0xef53,     0x58465342, 0x9123683e, 0x01021994,
                                                    0x858458f6, 0xf2f52010, 0x2fc12fc1, 0xca451a4e};
     return std::ranges::find(kSeeing, static_cast<std::uint32_t>(found.f_type)) == kSeeing.end();

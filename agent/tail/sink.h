@@ -1,16 +1,16 @@
-// What the tailer says: bytes of logs, in order, and what is missing of them.
+// The output of the tailer: bytes of logs, in order, and which bytes are missing.
 //
-// A *log* is what one program writes: X.log with all that it was rotated into. Its *parts* are
-// physical files, each with a wire::FileId and offsets of its own (of the unpacked text; text that
-// was truncated away and text written since are two parts). One decoder per log:
+// A *log* is the output of one program: X.log with all files that it was rotated into. Its *parts*
+// are texts, each with a wire::FileId and offsets of its own (of the unpacked text; the text before
+// a truncation and the text after it are two parts). One decoder per log:
 //
-// - log_begins: a decoder is made.
-// - part: end the line; what follows stands elsewhere (Decoder::end_part).
-// - bytes: feed; whole lines or not: whoever decodes does the framing.
+// - log_begins: make a decoder.
+// - part: end the line; the next bytes are of another part or offset (Decoder::end_part).
+// - bytes: feed; they need not end with a line, the decoder does the framing.
 // - missing: these bytes will not come; cover them as if they had. is_loss says if they are lost.
-// - quiet: nothing for 1 s: what is fed is all there is, a last line without its end too.
+// - quiet: nothing came for 1 s: also a last line without its end is complete.
 // - log_ends: finish the decoder; the id is not used again.
-// - forgotten: all of a file is committed and the file is gone: so may its position be.
+// - forgotten: a file is gone and all of it is committed: its position may be forgotten.
 //
 // Views and references hold during the call. Calls come from Tailer::turn, on its thread; a sink
 // must not call the tailer back.
@@ -28,41 +28,42 @@ namespace l4::tail {
 using LogId = Named<struct LogTag, std::uint32_t>;
 
 enum class Missing : std::uint8_t {
-  old,        ///< was there before the agent and is older than Options::old_after: not wanted
+  old,        ///< older than Options::old_after when the agent found it: not wanted
   truncated,  ///< cut off before it was read, and no copy was found
   deleted,    ///< deleted, and not held open, before it was read
   held,       ///< deleted, and still not read when Options::deleted_hold was over
-  gone,       ///< left while no agent ran, or to where it can not be seen
-  damaged,    ///< packed, and can not be unpacked
-  counted,    ///< given under another FileId before: the file was cut back to here and goes on
+  gone,       ///< disappeared while no agent ran, or to a place that is not followed
+  damaged,    ///< packed, and cannot be unpacked
+  counted,    ///< read under another FileId before: the file was cut back and goes on here
 };
 
 /// "deleted before it was read": for wire::Warning and counters.
 std::string_view reason_of(Missing why);
-/// Bytes that somebody wanted and has not.
+/// Whether wanted bytes are lost.
 inline bool is_loss(Missing why) {
   return why != Missing::old && why != Missing::counted;
 }
 
+/// Where in a log bytes are.
 struct TextPosition {
   LogId log;
   const wire::FileId& file;
-  const std::string& path;   ///< of the physical file now, or where it was last
+  const std::string& path;   ///< of the file now, or the last one
   std::uint64_t offset = 0;  ///< of the first byte
-  std::uint64_t known = 0;   ///< size of the text as far as known
+  std::uint64_t known = 0;   ///< known size of the text
 };
 
 struct LogBegin {
   LogId log;
-  const std::string& path;  ///< under which it was found: says node and rank
-  const std::string& root;  ///< the source that it was found for, a folder
+  const std::string& path;  ///< it was found under; tells node and rank
+  const std::string& root;  ///< folder of the source that it was found for
 };
 
 class Sink {
  public:
   virtual ~Sink() = default;
   virtual void log_begins(const LogBegin& log) = 0;
-  /// `lines`: committed lines of the part if place.offset is its committed offset, else 0.
+  /// `lines`: committed lines of the part if the offset is its committed offset, else 0.
   virtual void part(const TextPosition& place, std::uint64_t lines) = 0;
   virtual void bytes(const TextPosition& place, std::string_view bytes) = 0;
   virtual void missing(const TextPosition& place, std::uint64_t to, Missing why) = 0;

@@ -1,7 +1,7 @@
 // Which paths are wanted: folders, files and patterns, less what is excluded.
 //
-// A folder that a pattern matches is one that was named: what stands below it is wanted, too.
-// Pure functions over names; the disk is not looked at. Paths are absolute and normal.
+// A pattern that matches a folder also asks for all that is below the folder. Pure functions over
+// names, without the disk. Paths are absolute and normal.
 #pragma once
 
 #include <string>
@@ -12,20 +12,20 @@
 
 namespace l4::tail {
 
-enum class Wanted : std::uint8_t { no, by_kind, by_name };  ///< by_kind: if it looks like a log
+enum class Wanted : std::uint8_t { no, by_kind, by_name };  ///< by_kind: if its content is a log
 
 class Sources {
  public:
   static Result<Sources> compile(const std::vector<std::string>& patterns,
                                  const std::vector<std::string>& excludes);
 
-  /// Folders, or files, that must be looked for: a pattern up to its first wildcard.
+  /// Folders or files to begin with: each pattern up to its first wildcard.
   std::vector<std::string> roots() const;
-  /// The log `folder`/`base`, whose file may be called `name`.
+  /// Whether the log `folder`/`base` is wanted, under its own name or the `name` of its file.
   Wanted wanted(std::string_view folder, std::string_view base, std::string_view name) const;
   /// True if something in or below the folder may be wanted.
   bool enters(std::string_view folder) const;
-  /// The folder that a path was found for; empty if for none.
+  /// The longest root that a path lies below; empty if there is none.
   std::string root_of(std::string_view path) const;
 
  private:

@@ -6,6 +6,7 @@
 #include "agent/tail/context.h"
 #include "agent/tail/reader.h"
 #include "agent/tail/scanner.h"
+#include "common/base/check.h"
 
 namespace l4::tail {
 namespace {
@@ -45,7 +46,7 @@ struct Tailer::State {
   Reader reader;
   bool started = false;
   bool folders_left = false;
-  std::size_t found = 0;  ///< bytes, since the last look
+  std::size_t found = 0;  ///< bytes, since notices were read last
 };
 
 void Tailer::State::cool() {
@@ -99,7 +100,7 @@ void Tailer::State::run_alarms() {
   }
 }
 
-/// Logs in turn, so that one that is written to very much does not hold up the others.
+/// Reads the logs in turn, so that a log with very many writes does not hold up the others.
 bool Tailer::State::read_ready() {
   std::size_t budget = context.options.bytes_per_turn;
   for (std::size_t left = context.ready.size(); budget > 0 && !context.ready.empty();) {
@@ -122,7 +123,7 @@ bool Tailer::State::read_ready() {
   return !context.ready.empty();
 }
 
-/// Does its text begin as the position says, and is it as long? A part of a key of its own.
+/// Whether the text of a part with a key of its own begins as the position says, and is as long.
 bool Tailer::State::is_at(const LogPart& part, const Position& position) {
   const wire::FileId& id = position.file;
   if (part.committed > 0 || part.resumed) return false;
@@ -143,8 +144,8 @@ bool Tailer::State::is_at(const LogPart& part, const Position& position) {
          fingerprint_of(*head) == id.fingerprint;
 }
 
-/// A part that was given a key of its own before its position was known. Its text may stand in
-/// another file by now.
+/// The part of a position that got a key of its own before the position was known. Its text may be
+/// in another file by now.
 LogPart* Tailer::State::taken_by(const Position& position) {
   const wire::FileId& id = position.file;
   const Holder holder = context.table.by_file(id.device, id.inode);
@@ -175,7 +176,7 @@ Result<Tailer> Tailer::make(Options options, FileSystem& files, std::unique_ptr<
       std::make_unique<State>(std::move(options), files, std::move(*sources), std::move(watcher))};
 }
 
-/// Counted by somebody: not to be read again.
+/// The bytes before `offset` are counted: they are not read again.
 void Tailer::State::skip_to(LogPart& part, std::uint64_t offset) {
   if (offset <= part.read) return;
   part.read = offset;
@@ -205,7 +206,7 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions, Known kno
     part = state_->taken_by(position);
     if (part != nullptr) {
       context.table.set_key(*part, position.file.key);
-      part->alarm = Millis{0};  // it was set for the key before
+      part->alarm = Millis{0};  // it was set for the old key
       context.touch(*part);
       state_->skip_to(*part, position.offset);
       again.push_back(part->log->id);
@@ -215,7 +216,7 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions, Known kno
       part = &context.table.add(log, position.file, position.path);
       part->resumed = true;
       const Holder holder = context.table.by_file(position.file.device, position.file.inode);
-      // Of parts that stood in one file that was cut back, the last has it.
+      // If a file was cut back, the last of its parts has the file.
       const bool cut = holder.part != nullptr && holder.part->resumed &&
                        position.file.key - holder.part->id.key < kCutsMax;
       if (holder.part == nullptr || holder.copy || cut)
@@ -234,7 +235,11 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions, Known kno
     context.keeps_heads = true;
   else
     state_->drop_heads();
-  for (const LogId log : again) state_->rewind(*context.table.find_log(log));
+  for (const LogId id : again) {
+    TailedLog* const log = context.table.find_log(id);
+    L4_CHECK(log != nullptr, "log {} has gone while positions were resumed", id);
+    state_->rewind(*log);
+  }
   return again;
 }
 
@@ -266,7 +271,7 @@ void Tailer::State::end() {
   context.sink = nullptr;
 }
 
-/// Files that were deleted take room on the disk as long as they are open.
+/// Closes deleted files in time: they occupy disk space as long as they are open.
 void Tailer::State::release_deleted() {
   std::vector<LogPart*> over;
   for (LogPart* part : context.open)
@@ -345,7 +350,8 @@ void Tailer::begin_anew() {
 std::vector<Position> Tailer::positions() const {
   std::vector<Position> positions;
   state_->context.table.each([&](LogPart& part) {
-    if (part.closed && !part.unread() && part.committed >= part.read) return;  // to be forgotten
+    if (part.closed && !part.unread() && part.committed >= part.read)
+      return;  // about to be forgotten
     positions.push_back({part.id, part.path, part.committed, part.lines, part.known});
   });
   std::ranges::sort(positions, {}, [](const Position& position) {

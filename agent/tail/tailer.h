@@ -1,13 +1,13 @@
 // Watches folders and patterns and hands over the bytes of their logs, each once per life.
 //
-// Place in the flow: first step of a live agent, before decode. `resume` with what is committed,
-// then `turn` whenever `wait` says so; `commit` as acknowledgements come. Which file is which is
-// told by device and inode and by the first bytes, so renamed, copied, truncated and packed logs
-// are read on where they stand now, oldest part of a log first. One thread owns it.
+// Place in the flow: first step of a live agent, before decode. Its owner calls `resume` with the
+// committed positions, then `turn` whenever `wait` says so, and `commit` as acknowledgements come.
+// Files are identified by device and inode and by their first bytes, so renamed, copied, truncated
+// and packed logs are read on where they are now, the oldest part of a log first. One thread.
 //
-// Bounds: Options. What can not be read is told once, by Sink::warning, and tried again with
-// back-off; what is lost is told by Sink::missing. Backpressure: `scan` in place of `turn`; bytes
-// stay in their files.
+// Bounds: Options. A file that cannot be read is reported once, by Sink::warning, and tried again
+// with back-off; lost bytes are reported by Sink::missing. Backpressure: `scan` in place of `turn`;
+// bytes stay in their files.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@
 
 namespace l4::tail {
 
-/// `steady` never steps and is what deadlines are counted on; `wall` is compared with file times.
+/// `steady` never steps and serves for deadlines; `wall` is compared with file times.
 struct Now {
   Millis steady{0};
   TimeMs wall{};
@@ -35,26 +35,26 @@ struct Options {
   /// Folders, files, or patterns: `*`, `?` and `[]` within a name, `**` for any folders.
   std::vector<std::string> sources;
   std::vector<std::string> excludes;
-  /// Files seen for the first time that are older are read from their end.
+  /// A file that is older than this when it is found is read from its end.
   Millis old_after = std::chrono::hours{24};
   std::size_t bytes_per_turn = 4 << 20;
-  std::size_t bytes_per_file = 1 << 20;  ///< in one visit; then the other files have their turn
+  std::size_t bytes_per_file = 1 << 20;  ///< in one visit; then other files are read
   std::size_t descriptors_max = 256;     ///< see descriptors_allowed()
   std::size_t files_max = 200'000;
   Millis pause{100};         ///< between two looks at files that are being written
-  Millis pause_most{1'000};  ///< ... however much the first one found
-  /// What makes the pause a millisecond longer: less is done anew for each byte.
+  Millis pause_most{1'000};  ///< upper bound of the pause
+  /// Bytes that make the pause a millisecond longer: rarer scans cost less for each byte.
   std::size_t bytes_per_pause_ms = 4 << 10;
-  Millis slow_poll{10'000};     ///< everything is looked at, whatever was noticed
-  Millis blind_poll{1'000};     ///< where writes are not noticed
+  Millis slow_poll{10'000};     ///< all folders are scanned, also without a notice
+  Millis blind_poll{1'000};     ///< for folders whose writes are not noticed
   Millis quiet_after{1'000};    ///< a last line without its end is offered
-  Millis search{2'000};         ///< for what a log was rotated or copied into
+  Millis search{2'000};         ///< for the file that a log was rotated or copied into
   Millis deleted_hold{60'000};  ///< a deleted file is kept open for its last bytes
-  Millis retry_max{60'000};     ///< between tries to open what can not be opened
+  Millis retry_max{60'000};     ///< between tries to open a file
   std::uint64_t seed = 0;       ///< of the keys of files; must differ between starts
 };
 
-/// How far a file is counted: from the aggregator's HELLO, or the local cache of it.
+/// How far a file is counted: from the aggregator's WELCOME, or the local cache of it.
 struct Position {
   wire::FileId file;
   std::string path;
@@ -64,8 +64,8 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-/// Who says how far files are counted. What is remembered here may be some seconds old: then texts
-/// that were begun since have positions that are not known yet.
+/// The origin of positions. Those of the local cache may be some seconds old: files that were begun
+/// since then have positions which are not known yet.
 enum class Known : std::uint8_t { by_us, by_the_aggregator };
 
 struct Counters {
@@ -89,36 +89,37 @@ class Tailer {
   Tailer(Tailer&&) noexcept;
   Tailer& operator=(Tailer&&) noexcept;
 
-  /// Once before the first turn, if only with nothing; again with what the aggregator says. What is
-  /// ahead of us is skipped. Given back are logs that turn out to be known under another key: drop
-  /// what you hold of them, they are read again from what is committed.
+  /// Called once before the first turn, perhaps without positions, and again with the positions of
+  /// the aggregator. Bytes that the aggregator has beyond our own are skipped. Returns the logs
+  /// that the aggregator knows under another key: the caller drops what it holds of them, and they
+  /// are read again from what is committed.
   std::vector<LogId> resume(std::span<const Position> positions,
                             Known known = Known::by_the_aggregator);
-  /// The aggregator counts nothing that is not known here: what was kept for that is let go.
+  /// The aggregator counts no file that is unknown here: drops the heads that were kept to find it.
   void all_known();
-  /// Reads some bytes of what has changed. True if there is more: call again.
+  /// Reads some bytes of the logs that have changed. True if there is more: call again.
   bool turn(Sink& sink, Now now);
-  /// In place of `turn` while there is no room for bytes, every second or so: reads none, but knows
-  /// what comes and goes. A deleted file is held twice as long as `deleted_hold`, then it is
-  /// missing.
+  /// In place of `turn` while there is no room for bytes, about every second: notices which files
+  /// come and go, and reads nothing. A deleted file is held open for twice `deleted_hold`; then its
+  /// unread bytes are missing.
   void scan(Sink& sink, Now now);
   Wait wait(Now now) const;
 
-  /// All before `offset` is counted, `lines` lines in all.
+  /// The bytes before `offset` are counted; they hold `lines` lines.
   void commit(std::uint64_t key, std::uint64_t offset, std::uint64_t lines);
-  /// Reads all again from what is committed: the receiver refused, or a spool is lost. Also logs
-  /// that have ended. What can no longer be read then is missing.
+  /// Reads all logs again from what is committed, also those that have ended: the receiver refused
+  /// batches, or a spool is lost. Bytes that cannot be read again are missing.
   void rewind();
 
-  /// Holds so many files open at most from now on; those used longest ago are closed. Files that
-  /// are read without a break take their turns.
+  /// Changes the bound on open files; those used longest ago are closed. If more files are read
+  /// without a break, they are opened in turn.
   void hold_open(std::size_t most);
 
-  /// Who listens from now on is another: each log is announced again once there is something of it,
-  /// and what is not committed is read again. Open files stay open, deleted ones too.
+  /// The next turn has another sink: each log is announced to it once there is something to read,
+  /// and bytes that are not committed are read again. Open files stay open, deleted ones too.
   void begin_anew();
 
-  /// Of all files that are known; for PositionsFile.
+  /// Positions of all files that are known; for PositionsFile.
   std::vector<Position> positions() const;
   const Counters& counters() const;
   const Options& options() const;

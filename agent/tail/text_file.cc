@@ -45,7 +45,7 @@ void TextFile::begin_again() {
   damage_.clear();
 }
 
-/// Some text from where the unpacking stands.
+/// Unpacks the next piece of text.
 Outcome<TextFile::Piece> TextFile::unpack(std::span<char> buffer) {
   Piece piece;
   for (;;) {

@@ -1,8 +1,9 @@
 // The text of one physical file by offset, plain or packed (gzip, zstd).
 //
-// Place in the flow: between an open File and the part that is read from it. Offsets are those of
-// the text. A packed file is unpacked front to back: going back begins anew, and a hole at its end
-// (it is still being written) is not an error but `unfinished`. Owned by its part; one thread.
+// Place in the flow: between an open File and the part that is read from it. Offsets count in the
+// text. A packed file is unpacked front to back; a smaller offset unpacks it from the beginning
+// again. A packed file that is still being written is not an error but `unfinished`. Owned by its
+// part; one thread.
 // Bounds: a packed file gives at most discover::kUnpackedShare times its size.
 #pragma once
 
@@ -19,9 +20,10 @@
 
 namespace l4::tail {
 
-/// What a text begins with, as far as positions remember it.
+/// Bytes at the beginning of a text that its fingerprint covers.
 inline constexpr std::size_t kHeadBytes = 4096;
-/// Under the log's own name, shorter beginnings prove nothing: many programs print the same banner.
+/// A file under the log's own name is not recognised by fewer bytes: many programs print the same
+/// banner.
 inline constexpr std::uint32_t kFingerprintMin = 32;
 
 /// Hash of the first bytes of a text; part of what is stored and sent: never to be changed.
@@ -29,14 +31,14 @@ std::uint64_t fingerprint_of(std::string_view head);
 
 class TextFile {
  public:
-  /// Takes an open file; looks at its first bytes.
+  /// Reads the first bytes of an open file to see how it is packed.
   static Outcome<TextFile> make(std::unique_ptr<File> file);
 
   struct Piece {
     std::size_t bytes = 0;
     bool at_end = false;      ///< nothing follows now
     bool unfinished = false;  ///< packed text that stops before its end mark
-    std::string damage;       ///< packed text that can not be read from here on
+    std::string damage;       ///< why packed text cannot be read from here on
   };
   /// Fills `buffer` from `offset`, as far as there is text.
   Outcome<Piece> read(std::uint64_t offset, std::span<char> buffer);
@@ -58,7 +60,7 @@ class TextFile {
   bool packed_ = false;
   bool gzip_ = false;
   std::string magic_;
-  // Unpacking: where it stands in the file and in the text.
+  // The unpacker, its input, and its offsets in the file and in the text.
   std::unique_ptr<discover::Unpacker> unpacker_;
   std::vector<char> input_;
   std::size_t input_from_ = 0, input_to_ = 0;

@@ -4,6 +4,8 @@
 #include <array>
 #include <memory>
 
+#include "common/base/check.h"
+
 namespace l4::tail {
 
 std::optional<std::string> TextMatcher::text_of(const LogPart& part, std::uint64_t offset,
@@ -102,6 +104,7 @@ TextMatch TextMatcher::match_ending(const LogPart& part, Candidate& file) {
   const bool grows = still_growing(file) && (!part.shorter || *claimed != part.shorter);
   const TextMatch shorter = grows ? TextMatch::maybe : less ? TextMatch::yes : TextMatch::no;
   const bool packed = file.text->packed();
+  L4_CHECK(packed || claimed->has_value(), "the size of a plain file is not known");
   if (packed && (part.resumed || (*claimed && **claimed == static_cast<std::uint32_t>(part.known))))
     return TextMatch::yes;
   if (!packed && **claimed < part.read) return shorter;

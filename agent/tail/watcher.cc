@@ -32,7 +32,7 @@ class InotifyWatcher final : public Watcher {
 
   void unwatch(int watch) override { ::inotify_rm_watch(descriptor_, watch); }
 
-  bool read(const std::function<void(const Notice&)>& take) override {
+  bool read(const std::function<void(const Notice&)>& visit) override {
     const ssize_t size = ::read(descriptor_, buffer_.data(), buffer_.size());
     if (size <= 0) return false;
     for (std::size_t at = 0; at + sizeof(inotify_event) <= static_cast<std::size_t>(size);) {
@@ -44,7 +44,7 @@ class InotifyWatcher final : public Watcher {
       notice.written = (event.mask & IN_MODIFY) != 0;
       notice.gone = (event.mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) != 0;
       notice.overflow = (event.mask & IN_Q_OVERFLOW) != 0;
-      take(notice);
+      visit(notice);
       at += sizeof event + event.len;
     }
     return static_cast<std::size_t>(size) + 4096 > buffer_.size();

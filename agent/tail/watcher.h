@@ -1,9 +1,8 @@
 // Notice of changes in folders: inotify, or nothing at all.
 //
-// Place in the flow: wakes the tailer; what has changed is always looked up in the file system, so
-// a notice too many or one that is late does no harm, and one that is missing is made good by the
-// slow poll. One thread. `writes` can be turned off for a folder that is written to so often that
-// polling is cheaper than a notice for each write.
+// Place in the flow: wakes the tailer, which looks up in the file system what has changed. So a
+// superfluous or late notice does no harm, and the slow poll makes up for a missing one. One
+// thread. `writes` can be turned off for a folder with so many writes that polling is cheaper.
 #pragma once
 
 #include <functional>
@@ -26,18 +25,18 @@ struct Notice {
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  /// To wait on; -1: there are no notices.
+  /// Descriptor to wait on; -1: there are no notices.
   virtual int fd() const = 0;
-  /// Begins to watch, or changes what is watched; the same folder gives the same number.
+  /// Begins to watch a folder, or changes `writes` of it; the same folder gives the same number.
   virtual Outcome<int> watch(const std::string& folder, bool writes) = 0;
   virtual void unwatch(int watch) = 0;
-  /// Gives what has been noticed; at most some 64 KiB of notices at once. True if there is more.
-  virtual bool read(const std::function<void(const Notice&)>& take) = 0;
+  /// Gives the notices that wait, at most some 64 KiB of them. True if there are more.
+  virtual bool read(const std::function<void(const Notice&)>& visit) = 0;
 };
 
 /// Error: errno, as when the user has too many instances.
 Outcome<std::unique_ptr<Watcher>> make_inotify_watcher();
-/// Notices nothing.
+/// Gives no notices.
 std::unique_ptr<Watcher> make_blind_watcher();
 
 }  // namespace l4::tail

@@ -19,7 +19,7 @@ struct Outcome {
 };
 
 FilePart found(const std::filesystem::path& path) {
-  const auto file = discover::look_at(path, path.filename().string());
+  const auto file = discover::inspect(path, path.filename().string());
   REQUIRE(file);
   return {file->path, file->relative, file->on_disk, {}, 0};
 }

@@ -122,7 +122,7 @@ struct IntakeHost {
     now.steady += Millis{ms};
     now.wall += Millis{ms};
     intake.set_time(now);
-    if (!watch.poll({now.wall, now.steady}).empty()) intake.look_again();
+    if (!watch.poll({now.wall, now.steady}).empty()) intake.update_owners();
     intake.decide();
     jobs.flush(now.steady, true);
   }

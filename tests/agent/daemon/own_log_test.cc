@@ -11,11 +11,11 @@ namespace {
 TEST_CASE("own log: the same is said once in ten minutes, with its weight, and counted") {
   const test::CapturedStderr err;
   OwnLog log(true);
-  CHECK(log.say(OwnLog::Weight::warning, "trouble", Millis{0}));
-  CHECK_FALSE(log.say(OwnLog::Weight::warning, "trouble", Millis{1'000}));
-  CHECK_FALSE(log.say(OwnLog::Weight::warning, "trouble", Millis{599'999}));
-  CHECK(log.say(OwnLog::Weight::error, "worse", Millis{599'999}));
-  CHECK(log.say(OwnLog::Weight::warning, "trouble", Millis{600'000}));
+  CHECK(log.write(OwnLog::Weight::warning, "trouble", Millis{0}));
+  CHECK_FALSE(log.write(OwnLog::Weight::warning, "trouble", Millis{1'000}));
+  CHECK_FALSE(log.write(OwnLog::Weight::warning, "trouble", Millis{599'999}));
+  CHECK(log.write(OwnLog::Weight::error, "worse", Millis{599'999}));
+  CHECK(log.write(OwnLog::Weight::warning, "trouble", Millis{600'000}));
   CHECK(err.text() == "<4>trouble\n<3>worse\n<4>trouble (said 2 times more)\n");
 }
 

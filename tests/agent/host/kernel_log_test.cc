@@ -210,10 +210,10 @@ TEST_CASE("kernel log: what cannot be opened is said once and tried again") {
   const std::string path = (folder.path() / "kmsg").string();
   Reader reader{{.path = path}};
   CHECK_FALSE(reader.poll());
-  CHECK(reader.log.take_notices().size() == 1);
+  CHECK(reader.log.flush_notices().size() == 1);
   CHECK(reader.log.descriptor() == -1);
   for (int i = 0; i < 10; ++i) reader.poll(seconds{31});
-  CHECK(reader.log.take_notices().empty());
+  CHECK(reader.log.flush_notices().empty());
   folder.file("kmsg", line(1, "there"));
   reader.poll(seconds{1});
   CHECK(reader.records.empty());  // not yet
@@ -231,7 +231,7 @@ TEST_CASE("kernel log: permission is named") {
   REQUIRE(::seteuid(65534) == 0);
   reader.poll();
   REQUIRE(::seteuid(0) == 0);
-  const auto notices = reader.log.take_notices();
+  const auto notices = reader.log.flush_notices();
   REQUIRE(notices.size() == 1);
   CHECK(notices[0].text.find("CAP_SYSLOG") != std::string::npos);
 }

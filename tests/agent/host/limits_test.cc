@@ -43,7 +43,7 @@ TEST_CASE("limits: what is used") {
   CHECK(usage.resident_bytes == 2000 * 4096);
   CHECK(usage.descriptors == 7);
   CHECK(limits.bounds().descriptors > 0);
-  CHECK(limits.take_notices().empty());
+  CHECK(limits.flush_notices().empty());
 }
 
 TEST_CASE("limits: CPU time is a bucket that a burst may empty") {
@@ -58,7 +58,7 @@ TEST_CASE("limits: CPU time is a bucket that a burst may empty") {
   CHECK(limits.over_cpu());
   CHECK(limits.pause() == Millis{1000});  // never longer at once
   CHECK(limits.stats().cpu_passed == 1);
-  CHECK(limits.take_notices().size() == 1);
+  CHECK(limits.flush_notices().size() == 1);
   self.after(limits, 1500);
   CHECK(limits.pause() <= Millis{600});
   CHECK(limits.pause() >= Millis{400});
@@ -69,7 +69,7 @@ TEST_CASE("limits: CPU time is a bucket that a burst may empty") {
   self.set(500, 1000, 3);
   self.after(limits, 1000);
   CHECK(limits.stats().cpu_passed == 2);
-  CHECK(limits.take_notices().size() == 1);
+  CHECK(limits.flush_notices().size() == 1);
   // No debt is so large that it is never paid back.
   self.after(limits, 11'000);
   CHECK_FALSE(limits.over_cpu());
@@ -93,7 +93,7 @@ TEST_CASE("limits: memory and descriptors, with some room before they are well a
   CHECK(limits.stats().memory_passed == 1);
   CHECK(limits.stats().descriptors_passed == 1);
   // Each is said once, and so is its end; and all that again the next time.
-  const auto said = limits.take_notices();
+  const auto said = limits.flush_notices();
   REQUIRE(said.size() == 4);
   CHECK(said[0].text == "bytes of resident memory are at their bound: 4096000 of 4096000");
   CHECK(said[1].text == "open files are at their bound: 10 of 10");
@@ -104,7 +104,7 @@ TEST_CASE("limits: memory and descriptors, with some room before they are well a
   self.after(limits, 1000);
   self.set(0, 100, 8);
   self.after(limits, 1000);
-  CHECK(limits.take_notices().size() == 2);
+  CHECK(limits.flush_notices().size() == 2);
 }
 
 TEST_CASE("limits: no bound, no /proc, a clock that stands") {

@@ -230,7 +230,7 @@ TEST_CASE("process watch: what helped a rank that is gone does not take its plac
   CHECK(Lab::of(facts, 14)->part == Part::helper);
   CHECK(Lab::of(lab.watch.facts(), 13)->part == Part::helper);
   CHECK(Lab::of(lab.watch.facts(), 13)->attempt == 0);
-  CHECK(lab.watch.take_notices().empty());
+  CHECK(lab.watch.flush_notices().empty());
   CHECK(lab.watch.find(Pid{13}, SinceBoot{70'000'000})->fact.rank == Rank{0});
 }
 
@@ -329,10 +329,10 @@ TEST_CASE("process watch: a node is that of the files; two nodes at once are sai
   const auto facts = lab.after(0);
   CHECK(Lab::of(facts, 11)->node == "n0");
   CHECK(Lab::of(facts, 12)->node == "n1");
-  const auto notices = lab.watch.take_notices();
+  const auto notices = lab.watch.flush_notices();
   REQUIRE(notices.size() == 1);  // torchrun holds both
   CHECK(notices[0].kind == "nodes");
-  CHECK(lab.watch.take_notices().empty());
+  CHECK(lab.watch.flush_notices().empty());
 }
 
 TEST_CASE("process watch: two living processes of one rank are said once") {
@@ -342,7 +342,7 @@ TEST_CASE("process watch: two living processes of one rank are said once") {
   lab.fake.open(15, 1, lab.log0);
   lab.add_logs();
   lab.after(0);
-  const auto notices = lab.watch.take_notices();
+  const auto notices = lab.watch.flush_notices();
   REQUIRE(notices.size() == 1);
   CHECK(notices[0].kind == "rank_double");
   CHECK(lab.watch.ranks_of(key_of(lab.log0)).size() == 2);
@@ -384,7 +384,7 @@ TEST_CASE("process watch: more logs and processes than there is room for are sai
   watch.poll(lab.now);
   CHECK(watch.facts().size() == 1);
   CHECK(watch.stats().logs_refused == 1);
-  CHECK(watch.take_notices().size() == 2);
+  CHECK(watch.flush_notices().size() == 2);
 }
 
 TEST_CASE("process watch: without permission it says so once and takes paths") {
@@ -404,7 +404,7 @@ TEST_CASE("process watch: without permission it says so once and takes paths") {
   CHECK(Lab::of(facts, 11)->rank == Rank{0});
   CHECK(Lab::of(facts, 11)->rank_source == RankSource::derived);
   CHECK(Lab::of(facts, 10)->part == Part::launcher);
-  const auto notices = lab.watch.take_notices();
+  const auto notices = lab.watch.flush_notices();
   REQUIRE(notices.size() == 1);
   CHECK(notices[0].kind == "environment_denied");
 }
@@ -422,7 +422,7 @@ TEST_CASE(
   CHECK(lab.after(0).empty());
   lab.after(2000);
   REQUIRE(::seteuid(0) == 0);
-  const auto notices = lab.watch.take_notices();
+  const auto notices = lab.watch.flush_notices();
   REQUIRE(notices.size() == 1);
   CHECK(notices[0].kind == "processes_denied");
   CHECK(lab.watch.stats().last_scan.denied == 3);

@@ -103,7 +103,7 @@ TEST_CASE("watched processes: who ended while no agent ran is told, once") {
   const auto again = host.restart();  // nobody says that it was counted
   REQUIRE(again.size() == 2);
   CHECK(again[0].since == told[0].since);
-  host.watch->ends_are_told();
+  host.watch->ack_ends();
   CHECK(host.restart().empty());
   CHECK(host.restart().empty());
   const auto kept = host.watch->facts();
@@ -140,12 +140,12 @@ TEST_CASE("watched processes: it is noticed that there is more to keep") {
   CHECK(changes());
   host.watch->remove_log(key_of(more));
   CHECK(changes());
-  host.watch->ends_are_told();
+  host.watch->ack_ends();
   CHECK_FALSE(changes());
   host.fake.remove(12);
   host.after(5'000);
   CHECK(changes());
-  host.watch->ends_are_told();
+  host.watch->ack_ends();
   CHECK(changes());
 }
 

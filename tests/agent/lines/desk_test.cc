@@ -13,13 +13,13 @@ TEST_CASE("desk: works from a question on until its answer is taken") {
   CHECK_FALSE(desk.works());
   Task task;
   task.number = 7;
-  REQUIRE(desk.give(std::move(task)));
+  REQUIRE(desk.submit(std::move(task)));
   std::optional<Done> done;
   for (int i = 0; i < 100 && !done; ++i) {
     CHECK(desk.works());
     pollfd wait{desk.descriptor(), POLLIN, 0};
     ::poll(&wait, 1, 100);
-    done = desk.take();
+    done = desk.poll();
   }
   REQUIRE(done);
   CHECK(done->number == 7);

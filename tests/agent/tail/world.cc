@@ -69,10 +69,10 @@ class FakeWatcher final : public Watcher {
   int fd() const override { return 77; }
   Outcome<int> watch(const std::string&, bool) override { return 1; }
   void unwatch(int) override {}
-  bool read(const std::function<void(const Notice&)>& take) override {
-    if (disk_.overflow) take({-1, "", false, false, true});
+  bool read(const std::function<void(const Notice&)>& visit) override {
+    if (disk_.overflow) visit({-1, "", false, false, true});
     disk_.overflow = false;
-    for (const auto& note : disk_.notes) take({1, note.name, note.written, false, false});
+    for (const auto& note : disk_.notes) visit({1, note.name, note.written, false, false});
     disk_.notes.clear();
     return false;
   }

@@ -49,8 +49,8 @@ class PlayedNode final : public ship::Pipeline {
   void read_from(const std::vector<wire::Position>& committed) override;
   void committed(const std::vector<wire::Coverage>& coverage) override;
   void define_again(const std::string&, const std::vector<LocalTemplateId>&) override {}
-  void asked(const wire::Ask& question) override { questions.push_back(question); }
-  bool said(ship::Saying, std::string_view) override { return true; }
+  void question(const wire::Ask& question) override { questions.push_back(question); }
+  bool notify(ship::NoticeKind, std::string_view) override { return true; }
 
  private:
   std::string name_;

@@ -447,19 +447,19 @@ TEST_CASE("server: after its restart all agents are back in a minute and none is
 }
 
 TEST_CASE("session: trouble is told as such, and each time that it is over") {
-  using Saying = ship::Saying;
+  using NoticeKind = ship::NoticeKind;
   Pair pair;
   for (int i = 0; i < 2; ++i) {
     pair.server.reset();
     pair.run(Millis{60'000});
-    CHECK(pair.node.kinds.back() == Saying::trouble);
+    CHECK(pair.node.kinds.back() == NoticeKind::trouble);
     pair.start_server();
     pair.run(Millis{60'000});
-    CHECK(pair.node.kinds.back() == Saying::recovery);
+    CHECK(pair.node.kinds.back() == NoticeKind::recovery);
     CHECK(pair.node.sayings.back() == "connected to the aggregator");
   }
-  CHECK(pair.node.kinds.front() == Saying::news);
-  CHECK(std::ranges::count(pair.node.kinds, Saying::recovery) == 2);
+  CHECK(pair.node.kinds.front() == NoticeKind::news);
+  CHECK(std::ranges::count(pair.node.kinds, NoticeKind::recovery) == 2);
   CHECK(std::ranges::adjacent_find(pair.node.sayings) == pair.node.sayings.end());
 }
 
@@ -473,7 +473,7 @@ TEST_CASE("session: trouble that the log does not tell comes again, its end does
   pair.start_server();
   pair.run(Millis{60'000});
   CHECK(pair.node.session().state() == State::open);
-  CHECK(std::ranges::count(pair.node.kinds, ship::Saying::trouble) ==
+  CHECK(std::ranges::count(pair.node.kinds, ship::NoticeKind::trouble) ==
         static_cast<std::ptrdiff_t>(pair.node.sayings.size() - 1));
 }
 

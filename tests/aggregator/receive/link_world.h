@@ -48,9 +48,9 @@ class FakeNode final : public ship::Pipeline {
   void read_from(const std::vector<wire::Position>& committed) override;
   void committed(const std::vector<wire::Coverage>& coverage) override;
   void define_again(const std::string& job, const std::vector<LocalTemplateId>& ids) override;
-  void asked(const wire::Ask& question) override { asked_.push_back(question); }
+  void question(const wire::Ask& question) override { asked_.push_back(question); }
   bool knows(std::uint64_t) const override { return remembers_; }
-  bool said(ship::Saying kind, std::string_view what) override {
+  bool notify(ship::NoticeKind kind, std::string_view what) override {
     sayings.emplace_back(what);
     kinds.push_back(kind);
     return tells;
@@ -58,8 +58,8 @@ class FakeNode final : public ship::Pipeline {
 
   std::string name, address;
   std::vector<std::string> sayings;
-  std::vector<ship::Saying> kinds;  ///< of the sayings
-  bool tells = true;                ///< what it says
+  std::vector<ship::NoticeKind> kinds;  ///< of the sayings
+  bool tells = true;                    ///< what it says
   std::vector<wire::Ask> asked_;
   std::uint64_t committed_bytes = 0;
 
