@@ -33,7 +33,7 @@ bool counts(const Environment& env, const NumberRule& rule) {
   return rule.needs_value.empty() || *needed == rule.needs_value;
 }
 
-std::string said(std::string_view key, std::string_view value) {
+std::string pair_text(std::string_view key, std::string_view value) {
   return std::string{key} + "=" + std::string{value};
 }
 
@@ -60,7 +60,8 @@ void take_rank(const Environment& env, Identity& out) {
     const auto size = count(env.get(rule.size));
     if (!rank) continue;
     if (size && *rank >= *size) {
-      disagree(out, "rank", said(rule.size, env.get(rule.size)), said(rule.key, env.get(rule.key)));
+      disagree(out, "rank", pair_text(rule.size, env.get(rule.size)),
+               pair_text(rule.key, env.get(rule.key)));
       continue;
     }
     if (!out.rank) {
@@ -68,8 +69,8 @@ void take_rank(const Environment& env, Identity& out) {
       if (size) out.world_size = {size, Origin::env, rule.size};
       out.rule = row;
     } else if (size && out.world_size && *size == *out.world_size && *rank != out.rank->value()) {
-      disagree(out, "rank", said(out.rank.from, std::to_string(out.rank->value())),
-               said(rule.key, env.get(rule.key)));
+      disagree(out, "rank", pair_text(out.rank.from, std::to_string(out.rank->value())),
+               pair_text(rule.key, env.get(rule.key)));
     }
   }
 }
@@ -179,13 +180,13 @@ void take_paths(const IdentityHints& hints, Identity& out) {
   const auto rank = agreed<Rank>(paths, [](const PathFacts& p) { return p.rank; });
   const auto local = agreed<std::int32_t>(paths, [](const PathFacts& p) { return p.local_rank; });
   if (rank && out.rank && *rank != *out.rank)
-    disagree(out, "rank", said(out.rank.from, std::to_string(out.rank->value())),
-             said("path", std::to_string(rank->value())));
+    disagree(out, "rank", pair_text(out.rank.from, std::to_string(out.rank->value())),
+             pair_text("path", std::to_string(rank->value())));
   if (local && out.local_rank && *local != *out.local_rank)
-    disagree(out, "local_rank", said(out.local_rank.from, std::to_string(*out.local_rank)),
-             said("path", std::to_string(*local)));
+    disagree(out, "local_rank", pair_text(out.local_rank.from, std::to_string(*out.local_rank)),
+             pair_text("path", std::to_string(*local)));
   if (out.node && !hints.node.empty() && short_name(*out.node) != short_name(hints.node))
-    disagree(out, "node", said(out.node.from, *out.node), said("path", hints.node));
+    disagree(out, "node", pair_text(out.node.from, *out.node), pair_text("path", hints.node));
   fill(out.rank, rank, Origin::path);
   fill(out.local_rank, local, Origin::path);
   fill(out.node, text(hints.node), Origin::path);

@@ -1,4 +1,4 @@
-// The processes behind the log files of this host: who they are, how they are, how they ended.
+// The processes behind the log files of this host: their identity, state and end.
 //
 // Flow: the agent adds log files (each with its node, as one host may play several) -> `poll` gives
 // the facts that changed -> the agent ships them. `find` gives the process that a kernel message

@@ -51,7 +51,7 @@ bool FileProbe::open(Candidate& file, Inspection& inspection) {
     return false;
   }
   if (!*steady) folders_.mark_dirty(file.folder);
-  inspection.told = false;
+  inspection.warned = false;
   return *steady;
 }
 
@@ -80,9 +80,9 @@ void FileProbe::retry_later(Candidate& file, Inspection& inspection, int error) 
   if (error == ENOENT) return;
   ++context_.counters.read_errors;
   const bool scarce = error == EMFILE || error == ENFILE;
-  if (!inspection.told && !scarce)
+  if (!inspection.warned && !scarce)
     context_.warn("unreadable", file.path, std::strerror(error), file.entry.status.bytes);
-  inspection.told = inspection.told || !scarce;
+  inspection.warned = inspection.warned || !scarce;
   const Millis most = scarce ? Millis{1'000} : context_.options.retry_max;
   inspection.backoff =
       std::clamp(2 * inspection.backoff, Millis{1'000}, std::max(most, Millis{1'000}));

@@ -209,8 +209,8 @@ void Folders::folder_due(const std::string& path) {
 }
 
 void Folders::retry_later(Folder& folder, int error) {
-  if (!folder.told) context_.warn("unreadable", folder.path, std::strerror(error));
-  folder.told = true;
+  if (!folder.warned) context_.warn("unreadable", folder.path, std::strerror(error));
+  folder.warned = true;
   set_alarm(folder, context_.now.steady + context_.options.blind_poll);
 }
 

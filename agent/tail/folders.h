@@ -23,18 +23,18 @@ namespace l4::tail {
 
 using Names = std::set<std::string, std::less<>>;
 
-/// What is known of a file that belongs to no part.
+/// The result of the last probe of a file that belongs to no part.
 struct Inspection {
   std::uint64_t inode = 0, bytes = 0;
   TimeMs modified{};
-  bool decided = false, told = false;
+  bool decided = false, warned = false;
   Millis since{0}, retry{0}, backoff{0};
 };
 
 struct Folder {
   std::string path;
   int watch = -1;
-  bool blind = false, dirty = false, told = false, whole = false;
+  bool blind = false, dirty = false, warned = false, whole = false;
   bool writes = true;                       ///< notices of writes are on
   bool waiting = false;                     ///< a file may still become a copy of a part
   Millis rearm{0}, alarm{0};                ///< 0: none

@@ -83,7 +83,7 @@ struct LogPart {
   bool truncated = false;  ///< its file was truncated
   bool followed = false;   ///< read once more since the next part has bytes
   bool verified = false;   ///< packed: its text was compared since it was opened
-  bool told = false;       ///< a warning says why it cannot be read
+  bool warned = false;     ///< a warning says why it cannot be read
   bool resumed = false;    ///< known from positions, not found yet
   bool skip_old = false;   ///< old when it was found: begin at the end
   bool started = false;    ///< the sink got something of it
@@ -112,9 +112,9 @@ struct TailedLog {
   Millis last_bytes{0};
   Millis hold{0};  ///< not read before then: an older part may turn up
   bool announced = false;
-  bool told_truncated = false;  ///< a warning says that unseen text may be missing
-  bool open_line = false;       ///< the last byte for the sink was not the end of a line
-  bool offered = true;          ///< the sink got `quiet` since the last bytes
+  bool warned_truncated = false;  ///< a warning says that unseen text may be missing
+  bool open_line = false;         ///< the last byte for the sink was not the end of a line
+  bool offered = true;            ///< the sink got `quiet` since the last bytes
   bool quiet_alarm = false;
   bool queued = false;
 };

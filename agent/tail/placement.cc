@@ -35,7 +35,7 @@ void Placement::follow(Folder& folder, const FolderEntry& entry, LogPart& part) 
     Candidate file{folder, entry};
     Inspection inspection;
     const bool opened = probe_.open(file, inspection);
-    part.told = part.resumed && !opened;  // it may be readable later
+    part.warned = part.resumed && !opened;  // it may be readable later
     if (opened && matcher_.same_text(part, file)) return assign(part, file);
     if (opened && part.resumed)  // several texts may have stood in the file, one after another
       for (LogPart* other : context_.table.relatives(folder.path, entry.base))
@@ -274,10 +274,10 @@ void Placement::add_part(Candidate& file) {
 
 void Placement::warn_truncated(TailedLog& log) {
   ++context_.counters.truncations;
-  if (!log.told_truncated)
+  if (!log.warned_truncated)
     context_.warn("truncated", log.path,
                   "it is truncated while it is written; more may be missing than is counted");
-  log.told_truncated = true;
+  log.warned_truncated = true;
 }
 
 void Placement::lose_file(LogPart& part) {

@@ -47,7 +47,7 @@ class Placement {
   /// True if the file of a part holds no more than the first `bytes` of the part's text: another
   /// part goes on in the file.
   bool cut_back(LogPart& part, std::uint64_t bytes);
-  /// What the file holds from `bytes` on is the text of another part.
+  /// The text of the file from `bytes` on belongs to another part.
   void go_on_behind(LogPart& part, std::uint64_t bytes);
 
  private:

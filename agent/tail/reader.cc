@@ -76,7 +76,7 @@ Reader::Visit Reader::visit(TailedLog& log, std::size_t budget) {
 }
 
 Reader::Step Reader::unplaced(LogPart& part) {
-  if (part.resumed && part.told) return at_end(part);
+  if (part.resumed && part.warned) return at_end(part);
   if (part.resumed && part.give_up == Millis{0}) return Step::wait;  // the search has not begun
   if (context_.now.steady < part.give_up) {
     context_.set_alarm(part, part.give_up);
@@ -117,10 +117,10 @@ Reader::Step Reader::failed(LogPart& part, int error) {
   ++context_.counters.read_errors;
   context_.close_file(part);
   const bool scarce = error == EMFILE || error == ENFILE;  // one warning for all files
-  if (!part.told && !scarce)
+  if (!part.warned && !scarce)
     context_.warn("unreadable", part.path, std::strerror(error),
                   part.known - std::min(part.known, part.read));
-  part.told = part.told || !scarce;
+  part.warned = part.warned || !scarce;
   const Millis most = scarce ? Millis{1'000} : context_.options.retry_max;
   part.backoff = std::clamp(2 * part.backoff, Millis{1'000}, std::max(most, Millis{1'000}));
   part.retry = context_.now.steady + part.backoff;
@@ -160,7 +160,7 @@ bool Reader::open(LogPart& part, Step& otherwise) {
   }
   part.packed = text->packed();
   context_.keep_open(part, std::make_unique<TextFile>(std::move(*text)));
-  part.told = false;
+  part.warned = false;
   part.backoff = Millis{0};
   return true;
 }

@@ -29,7 +29,7 @@ void Scanner::search_resumed() {
   std::erase_if(context_.resumed, [&](std::uint64_t key) {
     LogPart* part = context_.table.by_key(key);
     if (part == nullptr || !part->resumed) return true;
-    if (part->told) return false;
+    if (part->warned) return false;
     if (folders_.find(part->log->folder) == nullptr) {
       if (folders_.sources().enters(part->log->folder)) return false;  // may appear later
       context_.table.erase(*part);
@@ -76,7 +76,7 @@ std::size_t Scanner::scan(Folder& folder) {
     lose_folder(folder, names.error());
     return 1;
   }
-  folder.told = false;
+  folder.warned = false;
   std::vector<FolderEntry> entries = folders_.list(folder, *names);
   const Names all(names->begin(), names->end());
   std::erase_if(entries, [&](FolderEntry& file) {
