@@ -1,7 +1,6 @@
 // A live agent: tails logs, parses them, ships batches, watches processes and the kernel's log.
 //
-//   LogFollower (tail::Tailer) -> Intake -> pipeline::JobPipeline (one a job) -> ship::Session ->
-//   port
+//   LogFollower -> Intake -> pipeline::JobPipeline (one a job) -> ship::Session -> port
 //
 // A state machine over its port, file system and /proc: reads no clock, starts no thread but the
 // one for raw lines that are asked for (agent/lines/desk.h). Its owner calls `step` when one of

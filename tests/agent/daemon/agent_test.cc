@@ -41,7 +41,7 @@ class Bench {
     server =
         std::make_unique<receive::AgentServer>(options, *port_, ledger, observer_, now.instant());
   }
-  /// What is not durable is gone.
+  /// Batches that are not durable are lost.
   void kill_server() {
     server.reset();
     port_.reset();

@@ -1,4 +1,5 @@
-// What is held back until it is known whose a log is goes to its pipeline as if it had come then.
+// Bytes that are held back until the owner of a log is known reach its pipeline as if they came
+// then.
 #include "agent/daemon/intake.h"
 
 #include <doctest/doctest.h>
@@ -159,7 +160,7 @@ TEST_CASE("intake: the next job that appends to a file gets its own lines from t
   host.after(1'000);
   host.write("INFO bye\n");  // its last words, read late
   host.after(60'000);
-  host.after(60'000);  // by now nobody looks for processes any more
+  host.after(60'000);  // by now the search for processes is over
   CHECK(host.looked_for == 0);
   host.run(102, "8");
   host.write("INFO step 1\n");
@@ -227,7 +228,7 @@ struct IntakeShelf {
     intake.set_time(now);
     intake.decide();
   }
-  /// Of the log that began so many-th; empty: not decided.
+  /// Job of the log that began as `number`; empty: not decided.
   std::string job(std::uint64_t number) const { return intake.job_of(host::FileKey{0, number}); }
 };
 

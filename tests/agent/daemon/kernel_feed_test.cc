@@ -1,4 +1,4 @@
-// Whose a kernel message is: of the job and the rank that it names a process of, else of all here.
+// A kernel message goes to the job and rank of the process that it names, else to all jobs here.
 #include "agent/daemon/kernel_feed.h"
 
 #include <doctest/doctest.h>
@@ -62,7 +62,7 @@ struct KernelHost {
     std::ofstream{kmsg, std::ios::app} << "3," << sequence++ << ',' << boot_s << "000000,-;" << text
                                        << '\n';
   }
-  /// What a job has heard by now, as "RANK TEXT"; of the host: "- TEXT".
+  /// The messages of a job so far, as "RANK TEXT"; those about the host as "- TEXT".
   std::vector<std::string> heard(const std::string& job, int boot_s) {
     feed.poll(at(boot_s), &watch);
     jobs.flush(Millis{boot_s * 1000L}, true);

@@ -16,7 +16,7 @@
 namespace l4::daemon {
 namespace {
 
-/// One who asks; the page is served between all that it does.
+/// A client; the page is served between its steps.
 class Client {
  public:
   explicit Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -34,7 +34,7 @@ class Client {
     CHECK(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) ==
           static_cast<ssize_t>(text.size()));
   }
-  /// What has come so far; "closed" at the end of it.
+  /// The bytes received so far, and "closed" at their end.
   std::string heard() const {
     std::string all;
     std::array<char, 4096> bytes{};

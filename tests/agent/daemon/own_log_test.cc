@@ -1,4 +1,4 @@
-// What is said once, and what each time.
+// Texts that are written once, and those that are written each time.
 #include "agent/daemon/own_log.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Whose a log is when its file was written before: by an attempt, or by a job, that is over.
+// The owner of a log whose file was written before by an attempt, or a job, that is over.
 #include "agent/daemon/owners.h"
 
 #include <doctest/doctest.h>

@@ -56,7 +56,7 @@ TEST_CASE("kernel fact: everybody else's is the host's") {
     CHECK_FALSE(fact->started);
     CHECK(fact->node == "host-1");
   }
-  // The number belonged to somebody else before the rank began.
+  // Before the rank began, another process had its pid.
   const auto before = host.at(20, "python3[4711]: segfault at 0 ip 0 sp 0 error 4");
   REQUIRE(before);
   CHECK_FALSE(before->rank);

@@ -222,7 +222,7 @@ TEST_CASE("kernel log: what cannot be opened is said once and tried again") {
 }
 
 TEST_CASE("kernel log: permission is named") {
-  if (::geteuid() != 0) return;  // only root can become somebody without permission
+  if (::geteuid() != 0) return;  // only root can become a user without permission
   TempFolder folder;
   const auto path = folder.file("kmsg", line(1, "x"));
   std::filesystem::permissions(path, std::filesystem::perms::none);

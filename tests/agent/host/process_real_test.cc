@@ -24,7 +24,7 @@ std::vector<std::string> torch(int rank) {
           "PATH=/usr/bin:/bin"};
 }
 
-/// A log file, open for those who are started on it.
+/// A log file, open for the processes that are started on it.
 struct Log {
   explicit Log(const std::filesystem::path& where) : path(where) {
     fd = ::open(path.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);

@@ -388,7 +388,7 @@ TEST_CASE("process watch: more logs and processes than there is room for are sai
 }
 
 TEST_CASE("process watch: without permission it says so once and takes paths") {
-  if (::geteuid() != 0) return;  // only root can become somebody without permission
+  if (::geteuid() != 0) return;  // only root can become a user without permission
   Lab lab;
   lab.launch();
   namespace fs = std::filesystem;
@@ -411,7 +411,7 @@ TEST_CASE("process watch: without permission it says so once and takes paths") {
 
 TEST_CASE(
     "process watch: processes that may not be looked into are said once, if they are missed") {
-  if (::geteuid() != 0) return;  // only root can become somebody without permission
+  if (::geteuid() != 0) return;  // only root can become a user without permission
   Lab lab;
   lab.launch();
   namespace fs = std::filesystem;

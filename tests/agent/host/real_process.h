@@ -17,15 +17,14 @@
 
 namespace l4::host::test {
 
-/// What a process is started with; a descriptor of -1 is /dev/null.
+/// Arguments of a process; a descriptor of -1 is /dev/null.
 struct Start {
   std::vector<std::string> words;
   std::vector<std::string> environment = {};
   int in = -1, out = -1;
 };
 
-/// Starts a program; when this returns it is running that program. It outlives nobody: the caller
-/// ends it.
+/// Starts a program; on return the child has called exec. The caller ends it.
 inline pid_t spawn(const Start& start) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
@@ -60,7 +59,7 @@ inline pid_t spawn(const Start& start) {
 }
 
 /// A child that is killed and collected at the end. Signals go by its pidfd, so that they can never
-/// reach who has its number after it.
+/// reach a later process with the same pid.
 class Child {
  public:
   explicit Child(const Start& start) : pid_(spawn(start)) {

@@ -100,7 +100,7 @@ TEST_CASE("watched processes: who ended while no agent ran is told, once") {
   CHECK(told[0].rank == Rank{0});
   CHECK(told[1].exit == Exit{Exit::Kind::signal, 9, Exit::Seen::zombie});
   CHECK(host.watch->facts().size() == 2);
-  const auto again = host.restart();  // nobody says that it was counted
+  const auto again = host.restart();  // without an acknowledgement
   REQUIRE(again.size() == 2);
   CHECK(again[0].since == told[0].since);
   host.watch->ack_ends();
@@ -121,7 +121,7 @@ TEST_CASE("watched processes: an end is not told again for ever") {
   host.after(3'590'000);
   CHECK(host.restart().size() == 2);
   host.after(10'000);
-  CHECK(host.restart().size() == 1);  // of who runs
+  CHECK(host.restart().size() == 1);  // the running process
 }
 
 TEST_CASE("watched processes: it is noticed that there is more to keep") {

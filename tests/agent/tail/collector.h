@@ -59,7 +59,7 @@ class Collector : public Sink {
       text.committed = text.to;
     }
   }
-  /// What was given and not committed is given again.
+  /// Bytes that were given and not committed are given again.
   void forget_uncommitted() {
     events.clear();
     for (auto& [key, text] : texts) text.to = text.committed;

@@ -16,7 +16,7 @@ std::string lines(const char* what, int count) {
   return text;
 }
 
-/// What somebody else counted of the only file, all that was read.
+/// The position of the only file at another reader that counted all that was read.
 Position counted_by_other(const Tailer& tailer) {
   auto positions = tailer.positions();
   REQUIRE(positions.size() == 1);

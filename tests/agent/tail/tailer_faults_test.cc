@@ -1,5 +1,5 @@
-// What fails around a tailer: it goes on with the rest, says once what it can not do, and recovers
-// by itself.
+// Failures around a tailer: it goes on with the other files, warns once about a failure, and
+// recovers by itself.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// What the tailer costs when nothing happens, and what it does where the system sets limits.
+// The cost of an idle tailer, and its behaviour at the limits of the system.
 #include <doctest/doctest.h>
 #include <poll.h>
 
@@ -141,7 +141,7 @@ TEST_CASE("tailer limits: without room nothing is read, and what comes and goes 
       played.tailer->scan(played.sink, {played.now += Millis{1'000}, played.disk.now});
   };
   std::size_t gone = 0;
-  for (int i = 0; i < 20; ++i) {  // each log is rotated out of sight, and nobody reads
+  for (int i = 0; i < 20; ++i) {  // each log is rotated out of sight, unread
     played.disk.append("/logs/a.log", std::string(1'000, 'x') + "\n");
     gone += 1'001;
     looks(1);

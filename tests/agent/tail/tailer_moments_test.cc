@@ -1,4 +1,4 @@
-// What others do to files between any two looks of the tailer, and files that are cut back.
+// Changes of files between any two scans of the tailer, and files that are cut back.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -102,7 +102,7 @@ class History : public Sink {
   }
 
  private:
-  /// What the aggregator knows of a file: what it was told with the last bytes.
+  /// The aggregator's view of a file, from the last bytes that it got.
   struct Told {
     wire::FileId file;
     std::string path;
@@ -112,7 +112,7 @@ class History : public Sink {
     Told told, committed_as;
     std::vector<std::uint32_t> numbers;  // what stands in it, as far as a turn has seen
   };
-  /// What is known to be counted: by the agent at some time, or by the aggregator.
+  /// Counted positions, as the agent knew them at some time, or as the aggregator knows them.
   struct Memory {
     std::vector<Position> positions;
     std::map<std::uint64_t, Key> keys;
@@ -223,7 +223,7 @@ class History : public Sink {
     last_.clear();
   }
 
-  /// What is not counted comes again, to one who knows nothing.
+  /// A new agent without state reads again what is not counted.
   void expect_again() {
     given_ = counted_;
     lost_ = counted_lost_;

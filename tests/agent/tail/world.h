@@ -60,7 +60,7 @@ class FakeDisk final : public Disk, public FileSystem {
 
   TimeMs now{};
   std::size_t open_files = 0, open_most = 1'000'000;
-  bool lose_notices = false;           ///< of writes and names; nobody says so
+  bool lose_notices = false;           ///< of writes and names, without an overflow
   bool overflow = false;               ///< notices are lost, and it is said
   bool network = false;                ///< what others write is not noticed
   std::map<std::string, int> refused;  ///< paths, and the errno of what is asked of them
