@@ -44,7 +44,7 @@ std::size_t fitting(std::string_view text, std::size_t width) {
 }
 
 /// Removes one line of words from the front of `text` and returns it.
-std::string take_line(std::string_view& text, std::size_t width) {
+std::string cut_line(std::string_view& text, std::size_t width) {
   std::size_t end = fitting(text, width);
   if (end < text.size() && text[end] != ' ') {
     const std::size_t blank = text.rfind(' ', end);
@@ -71,7 +71,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width, std::siz
         lines.push_back(cut(std::string(rest) + " …", width));
         return lines;
       }
-      lines.push_back(take_line(rest, width));
+      lines.push_back(cut_line(rest, width));
     }
   }
   return lines;
@@ -89,7 +89,7 @@ void Page::gap() {
 }
 
 void Page::title(const std::vector<Span>& spans) {
-  put(spans, width_);
+  append(spans, width_);
   end_line();
 }
 
@@ -98,10 +98,10 @@ void Page::title_prose(std::string_view text, std::size_t lines_max) {
 }
 
 void Page::row(const std::vector<Span>& spans, std::size_t indent) {
-  put({{cut(label_, kGutter - 1), Tone::dim}}, kGutter);
+  append({{cut(label_, kGutter - 1), Tone::dim}}, kGutter);
   out_.append(kGutter - std::min(cells(label_), kGutter - 1) + indent, ' ');
   label_.clear();
-  put(spans, room() - indent);
+  append(spans, room() - indent);
   end_line();
 }
 
@@ -128,7 +128,7 @@ void Page::facts(const std::vector<std::string>& facts, std::size_t indent, Tone
   if (!line.empty()) row({{line, tone}}, indent);
 }
 
-void Page::put(const std::vector<Span>& spans, std::size_t width) {
+void Page::append(const std::vector<Span>& spans, std::size_t width) {
   std::vector<Span> shown;
   for (const Span& span : spans) {
     shown.push_back({cut(harmless(span.text), width), span.tone});

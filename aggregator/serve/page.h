@@ -46,7 +46,7 @@ class Page {
   std::string take();
 
  private:
-  void put(const std::vector<Span>& spans, std::size_t width);
+  void append(const std::vector<Span>& spans, std::size_t width);
   void end_line();
 
   bool color_;

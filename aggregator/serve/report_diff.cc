@@ -128,8 +128,8 @@ std::string or_none(const std::string& text) {
   return text.empty() ? "none" : text;
 }
 
-void put_rows(Page& page, const std::vector<Change>& rows, std::string_view sign, Tone tone,
-              std::size_t top) {
+void render_rows(Page& page, const std::vector<Change>& rows, std::string_view sign, Tone tone,
+                 std::size_t top) {
   for (std::size_t i = 0; i < std::min(rows.size(), top); ++i) {
     const Change& row = rows[i];
     std::vector<Span> spans{{std::string(sign), tone}, {" "}};
@@ -142,7 +142,8 @@ void put_rows(Page& page, const std::vector<Change>& rows, std::string_view sign
     page.row({{fmt::format("{} {} more", sign, rows.size() - top), Tone::dim}});
 }
 
-void put(JsonWriter& json, std::string_view key, const std::vector<Change>& rows, bool values) {
+void write_list(JsonWriter& json, std::string_view key, const std::vector<Change>& rows,
+                bool values) {
   json.key(key).open('[');
   for (const Change& row : rows) {
     json.open('{').member("id", row.key).member("text", row.text);
@@ -172,9 +173,9 @@ std::string diff_text(const Report& before, const Report& now, const TextStyle& 
     any = true;
     page.gap();
     page.label(list.what);
-    put_rows(page, list.fresh, "+", Tone::bad, style.top);
-    put_rows(page, list.gone, "-", Tone::good, style.top);
-    put_rows(page, list.changed, "~", Tone::uneasy, style.top);
+    render_rows(page, list.fresh, "+", Tone::bad, style.top);
+    render_rows(page, list.gone, "-", Tone::good, style.top);
+    render_rows(page, list.changed, "~", Tone::uneasy, style.top);
   }
   if (!any) page.row("nothing has changed");
   return page.take();
@@ -190,9 +191,9 @@ std::string diff_json(const Report& before, const Report& now) {
   json.close('}');
   for (const ListDiff& list : lists_of(before, now)) {
     json.key(list.what).open('{');
-    put(json, "new", list.fresh, false);
-    put(json, "gone", list.gone, false);
-    put(json, "changed", list.changed, true);
+    write_list(json, "new", list.fresh, false);
+    write_list(json, "gone", list.gone, false);
+    write_list(json, "changed", list.changed, true);
     json.close('}');
   }
   return json.close('}').take() + '\n';

@@ -19,12 +19,12 @@ class Writer {
   template <class T>
   void operator()(std::string_view key, T& value) {
     begin_member(key);
-    put(value);
+    write(value);
   }
 
   void constant(std::string_view key, std::string_view value) {
     begin_member(key);
-    put_text(value);
+    write_text(value);
   }
 
   template <class T>
@@ -42,45 +42,45 @@ class Writer {
   std::string take() { return std::move(out_); }
 
  private:
-  void put(const std::string& text) { put_text(text); }
-  void put(double value) { out_ += json_number(value); }
-  void put(bool value) { out_ += value ? "true" : "false"; }
+  void write(const std::string& text) { write_text(text); }
+  void write(double value) { out_ += json_number(value); }
+  void write(bool value) { out_ += value ? "true" : "false"; }
   template <std::integral T>
-  void put(T value) {
+  void write(T value) {
     out_ += std::to_string(value);
   }
   template <class Tag, class T>
-  void put(Named<Tag, T> id) {
-    put(id.value());
+  void write(Named<Tag, T> id) {
+    write(id.value());
   }
-  void put(TemplateId id) { put_text(to_string(id)); }
-  void put(TimeMs time) {
-    if (is_sayable(time)) return put_text(to_rfc3339(time));
+  void write(TemplateId id) { write_text(to_string(id)); }
+  void write(TimeMs time) {
+    if (is_sayable(time)) return write_text(to_rfc3339(time));
     out_ += "null";
   }
   template <class T>
     requires std::is_enum_v<T>
-  void put(T word) {
+  void write(T word) {
     if (is_null(word)) {
       out_ += "null";
     } else {
-      put_text(name(word));
+      write_text(name(word));
     }
   }
   template <class T>
-  void put(const std::optional<T>& value) {
-    if (value) return put(*value);
+  void write(const std::optional<T>& value) {
+    if (value) return write(*value);
     out_ += "null";
   }
   template <class T>
-  void put(const std::vector<T>& list) {
+  void write(const std::vector<T>& list) {
     out_ += '[';
     constexpr bool kStructures = requires(T& element) { fields(*this, element); };
     ++depth_;
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (i > 0) out_ += kStructures ? "," : ", ";
       if (kStructures) new_line();
-      put(list[i]);
+      write(list[i]);
     }
     --depth_;
     if (kStructures && !list.empty()) new_line();
@@ -88,17 +88,17 @@ class Writer {
   }
   template <class T>
     requires std::is_class_v<T>
-  void put(T& structure) {
+  void write(T& structure) {
     object(structure);
   }
 
-  void put_text(std::string_view text) { append_json_text(out_, text); }
+  void write_text(std::string_view text) { append_json_text(out_, text); }
 
   void begin_member(std::string_view key) {
     if (!first_) out_ += ',';
     first_ = false;
     new_line();
-    put_text(key);
+    write_text(key);
     out_ += ": ";
   }
 

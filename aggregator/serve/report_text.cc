@@ -28,7 +28,7 @@ Tone tone_of(State state) {
 }
 
 /// CRASHED · llama · attempt 2 · one rank · almost certain (97 %), and the one sentence.
-void put_head(Page& page, const Report& report) {
+void render_head(Page& page, const Report& report) {
   const auto& verdict = report.verdict;
   std::string rest;
   const auto add = [&](const std::string& fact) {
@@ -45,7 +45,7 @@ void put_head(Page& page, const Report& report) {
   page.title_prose(verdict.summary, 3);
 }
 
-void put_when(Page& page, const Report& report) {
+void render_when(Page& page, const Report& report) {
   const auto& verdict = report.verdict;
   std::vector<std::string> facts;
   if (verdict.since) facts.push_back(time_text(*verdict.since, {}));
@@ -63,7 +63,7 @@ void put_when(Page& page, const Report& report) {
   page.facts(facts, 0, Tone::strong);
 }
 
-void put_attempts(Page& page, const Report& report) {
+void render_attempts(Page& page, const Report& report) {
   const auto& attempts = report.job.attempts;
   if (attempts.size() < 2) return;
   constexpr std::size_t kShown = 4;
@@ -79,7 +79,7 @@ void put_attempts(Page& page, const Report& report) {
   page.row(line);
 }
 
-void put_faults(Page& page, const Report& report) {
+void render_faults(Page& page, const Report& report) {
   if (report.faults.empty() && report.events.empty()) return;
   page.gap();
   page.label("fault");
@@ -98,7 +98,7 @@ void put_faults(Page& page, const Report& report) {
 }
 
 /// The stages in their order and the iterations with the highest scores.
-void put_course(Page& page, const Report& report) {
+void render_course(Page& page, const Report& report) {
   std::vector<std::string> stages;
   auto spans = report.stages;
   const auto begun = [](const auto& span) { return span.begin.has_value(); };
@@ -142,7 +142,7 @@ std::string incomplete_text(const Report& report) {
                      sized(static_cast<std::uint64_t>(std::min(missing, 1e18))));
 }
 
-void put_input(Page& page, const Report& report) {
+void render_input(Page& page, const Report& report) {
   const auto& job = report.job;
   page.gap();
   page.label("read");
@@ -166,7 +166,7 @@ void put_input(Page& page, const Report& report) {
   }
 }
 
-void put_warnings(Page& page, const Report& report, std::size_t top) {
+void render_warnings(Page& page, const Report& report, std::size_t top) {
   constexpr std::size_t kShown = 3;
   const std::size_t shown = std::min({kShown, top, report.warnings.size()});
   page.label("warnings");
@@ -187,7 +187,7 @@ void put_warnings(Page& page, const Report& report, std::size_t top) {
 }
 
 /// The limits of this report: what it could not read or compare.
-void put_unknown(Page& page, const Report& report) {
+void render_unknown(Page& page, const Report& report) {
   const auto& verdict = report.verdict;
   const bool good = is_good(verdict.state);
   std::vector<std::string> missing;
@@ -213,19 +213,19 @@ void put_unknown(Page& page, const Report& report) {
 std::string to_text(const Report& report, const TextStyle& style) {
   Page page(style);
   const bool good = is_good(report.verdict.state);
-  put_head(page, report);
-  put_when(page, report);
-  put_attempts(page, report);
+  render_head(page, report);
+  render_when(page, report);
+  render_attempts(page, report);
   const bool something_read = report.job.lines > 0 || !report.nodes.empty();
   if (!good && something_read) {
     render_suspects(page, report, style.top);
     render_events(page, report, style.top);
-    put_faults(page, report);
-    put_course(page, report);
+    render_faults(page, report);
+    render_course(page, report);
   }
-  put_input(page, report);
-  put_warnings(page, report, style.top);
-  if (something_read) put_unknown(page, report);
+  render_input(page, report);
+  render_warnings(page, report, style.top);
+  if (something_read) render_unknown(page, report);
   return page.take();
 }
 

@@ -53,8 +53,8 @@ std::vector<std::string> rank_facts(const Report& report, const SuspectRank& ran
 }
 
 /// The first node gets all its reasons; the others get few, so that the page fits on one screen.
-void put_node(Page& page, const Report& report, const SuspectNode& node, std::size_t place,
-              std::size_t name_cells, bool crowded) {
+void render_node(Page& page, const Report& report, const SuspectNode& node, std::size_t place,
+                 std::size_t name_cells, bool crowded) {
   const std::string ranks = ranks_text(node.ranks, 4);
   std::string rest =
       fmt::format("   {:<14} {:>5}", certainty(node.confidence), percent(node.confidence));
@@ -78,7 +78,7 @@ void put_node(Page& page, const Report& report, const SuspectNode& node, std::si
   }
 }
 
-void put_ranks_alone(Page& page, const Report& report, std::size_t top) {
+void render_ranks_alone(Page& page, const Report& report, std::size_t top) {
   const std::size_t shown = std::min({report.ranks.size(), top, std::size_t{4}});
   for (std::size_t i = 0; i < shown; ++i) {
     auto facts = rank_facts(report, report.ranks[i]);
@@ -89,11 +89,11 @@ void put_ranks_alone(Page& page, const Report& report, std::size_t top) {
   }
 }
 
-void put_no_suspect(Page& page, const Report& report, std::size_t top) {
+void render_no_suspect(Page& page, const Report& report, std::size_t top) {
   const bool all = report.verdict.scope == Scope::all;
   page.row(all ? "no single node: all of them show it"
                : "not known: no node stands out from the others");
-  put_ranks_alone(page, report, top);
+  render_ranks_alone(page, report, top);
 }
 
 std::string times(std::uint64_t count) {
@@ -143,7 +143,7 @@ std::vector<std::string> event_facts(const Report& report, const IndicatingEvent
   return facts;
 }
 
-void put_event(Page& page, const Report& report, const IndicatingEvent& event, bool detailed) {
+void render_event(Page& page, const Report& report, const IndicatingEvent& event, bool detailed) {
   constexpr std::size_t kRoleCells = 8;
   const bool root = event.role == Role::root;
   const std::string word = root ? "ROOT" : event.role == Role::direct ? "direct" : "after";
@@ -180,7 +180,7 @@ std::string shortened(std::string_view text, std::size_t cells_max) {
 void render_suspects(Page& page, const Report& report, std::size_t top) {
   page.gap();
   page.label("suspects");
-  if (report.nodes.empty()) return put_no_suspect(page, report, top);
+  if (report.nodes.empty()) return render_no_suspect(page, report, top);
   if (report.nodes.front().confidence < kStandsOut)
     page.row("no node stands out; the least unlikely first:");
   std::size_t named = 1;
@@ -190,7 +190,7 @@ void render_suspects(Page& page, const Report& report, std::size_t top) {
   for (std::size_t i = 0; i < shown; ++i)
     name_cells = std::max(name_cells, cells(shortened(report.nodes[i].node, kNameCellsMax)));
   for (std::size_t i = 0; i < shown; ++i)
-    put_node(page, report, report.nodes[i], i, name_cells, shown > 3);
+    render_node(page, report, report.nodes[i], i, name_cells, shown > 3);
   const std::size_t rest = report.nodes.size() - shown;
   if (rest == 0) return;
   const double best = report.nodes[shown].confidence;
@@ -214,7 +214,7 @@ void render_events(Page& page, const Report& report, std::size_t top) {
   }
   constexpr std::size_t kDetailed = 3;
   const std::size_t shown = std::min(causes.size(), std::max<std::size_t>(top, 1));
-  for (std::size_t i = 0; i < shown; ++i) put_event(page, report, *causes[i], i < kDetailed);
+  for (std::size_t i = 0; i < shown; ++i) render_event(page, report, *causes[i], i < kDetailed);
   if (causes.size() > shown)
     page.row({{"and " + counted(causes.size() - shown, "more event"), Tone::dim}});
   if (!consequences.empty()) page.row({{consequences_text(consequences), Tone::dim}});
