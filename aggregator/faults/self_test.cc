@@ -47,7 +47,7 @@ class SelfTest {
   SelfTest(const Library& library, const LineReading& reading)
       : library_(library), reading_(reading) {}
 
-  std::vector<Finding> run() {
+  std::vector<EntryError> run() {
     for (const Fault& fault : library_.faults()) {
       words(fault);
       patterns(fault);
@@ -141,7 +141,7 @@ class SelfTest {
              findings_.size());
     std::map<std::string, std::vector<ConfigTable>> entries;  // by file
     for (std::size_t i = 0; i < findings_.size(); ++i) {
-      Finding& finding = findings_[i];
+      EntryError& finding = findings_[i];
       finding.file = (library_.folder() / (elements_[i].fault->family + ".toml")).string();
       const auto [at, created] = entries.try_emplace(finding.file);
       if (created)
@@ -154,7 +154,7 @@ class SelfTest {
 
   const Library& library_;
   const LineReading& reading_;
-  std::vector<Finding> findings_;
+  std::vector<EntryError> findings_;
   std::vector<EntryElement> elements_;  ///< by finding
   std::map<std::string_view, const Fault*> titles_;
   std::map<std::string_view, std::vector<const Fault*>> sentences_;
@@ -162,11 +162,11 @@ class SelfTest {
 
 }  // namespace
 
-std::string Finding::text() const {
+std::string EntryError::text() const {
   return fmt::format("{}:{}: {}: {}: {}: {}", file, line, entry, key, value, reason);
 }
 
-std::vector<Finding> test(const Library& library, const LineReading& reading) {
+std::vector<EntryError> test(const Library& library, const LineReading& reading) {
   return SelfTest(library, reading).run();
 }
 

@@ -24,7 +24,7 @@ inline constexpr std::size_t kLiteralMin =
 inline constexpr std::size_t kTitleMax = 90;
 inline constexpr std::size_t kSentenceUsesMax = 4;
 
-struct Finding {
+struct EntryError {
   std::string file;        ///< below the folder given to Library::load
   std::uint32_t line = 0;  ///< of `value`
   std::string entry, key, value, reason;
@@ -40,6 +40,6 @@ struct LineReading {
 };
 
 /// The errors in the order of the files. `library` was loaded from a folder.
-std::vector<Finding> test(const Library& library, const LineReading& reading);
+std::vector<EntryError> test(const Library& library, const LineReading& reading);
 
 }  // namespace l4::faults

@@ -14,7 +14,7 @@
 namespace l4::faults {
 namespace {
 
-std::vector<Finding> findings_of(const std::filesystem::path& folder) {
+std::vector<EntryError> findings_of(const std::filesystem::path& folder) {
   const auto library = Library::load(folder);
   REQUIRE_MESSAGE(library.has_value(), library.error().text());
   return test(*library, {offline::message_of});
@@ -23,7 +23,7 @@ std::vector<Finding> findings_of(const std::filesystem::path& folder) {
 TEST_CASE("self-test: the library that ships") {
   const auto findings = findings_of(L4_SOURCE_DIR "/config/faults");
   CHECK(findings.empty());
-  for (const Finding& finding : findings) MESSAGE(finding.text());
+  for (const EntryError& finding : findings) MESSAGE(finding.text());
 }
 
 /// Findings in one entry, as rows of `line: entry: key: reason`.
@@ -40,7 +40,7 @@ class BadLibrary {
   }
   std::vector<std::string> rows() const {
     std::vector<std::string> rows;
-    for (const Finding& finding : findings_of(folder_.path())) {
+    for (const EntryError& finding : findings_of(folder_.path())) {
       CHECK(finding.file == (folder_.path() / "bad.toml").string());
       rows.push_back(std::to_string(finding.line) + ": " + finding.entry + ": " + finding.key +
                      ": " + finding.reason);

@@ -147,9 +147,9 @@ std::string to_json(const std::vector<std::pair<const l4::faults::Fault*, std::s
   return dump(all, -1);
 }
 
-std::string to_json(const std::vector<l4::faults::Finding>& findings, std::size_t entries) {
+std::string to_json(const std::vector<l4::faults::EntryError>& findings, std::size_t entries) {
   FaultsJson all = FaultsJson::array();
-  for (const l4::faults::Finding& finding : findings)
+  for (const l4::faults::EntryError& finding : findings)
     all.push_back({{"file", finding.file},
                    {"line", finding.line},
                    {"entry", finding.entry},

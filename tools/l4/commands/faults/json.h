@@ -26,7 +26,7 @@ std::string to_json(const std::vector<const l4::faults::Fault*>& faults);
 /// One object without a line end: matches are written one by one.
 std::string to_json(const FaultMatch& match);
 std::string to_json(const std::vector<std::pair<const l4::faults::Fault*, std::size_t>>& counts);
-std::string to_json(const std::vector<l4::faults::Finding>& findings, std::size_t entries);
+std::string to_json(const std::vector<l4::faults::EntryError>& findings, std::size_t entries);
 
 /// The faults of an aggregator, complete and checked.
 Result<std::vector<l4::faults::Fault>> read_faults(std::string_view text);

@@ -19,7 +19,7 @@ int test_faults(const FaultsOptions& options, const offline::Settings& settings,
   if (options.format == "json") {
     std::cout << to_json(findings, library.faults().size());
   } else {
-    for (const l4::faults::Finding& finding : findings)
+    for (const l4::faults::EntryError& finding : findings)
       std::cout << serve::harmless(finding.text()) << '\n';
     std::cout << fmt::format("{}: {} entries, {} findings\n", library.folder().string(),
                              library.faults().size(), findings.size());
