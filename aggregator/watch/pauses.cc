@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aggregator/job/median.h"
 #include "common/saved/archive.h"
 
 namespace l4::watch {
 namespace {
 
 constexpr Millis kLongest = std::chrono::days{30};
-
-float median_of(std::vector<float>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::ranges::max_element(values.begin(), middle)) / 2;
-}
 
 }  // namespace
 
@@ -50,9 +44,9 @@ double Pauses::scatter_of(const History& history) {
   if (history.fresh) return history.scatter;
   constexpr double kSigmas = 6, kSigmaMin = 0.1;
   std::vector<float> values = history.logs;
-  const float median = median_of(values);
+  const float median = job::mean_median(values);
   for (float& value : values) value = std::abs(value - median);
-  const double sigma = std::max<double>(kSigmaMin, median_of(values));
+  const double sigma = std::max<double>(kSigmaMin, job::mean_median(values));
   history.scatter = std::exp(static_cast<double>(median) + kSigmas * sigma);
   history.fresh = true;
   return history.scatter;
@@ -65,7 +59,7 @@ bool Pauses::may_confirm(PauseKind kind) const {
 Millis Pauses::typical(PauseKind kind) const {
   std::vector<float> values = of(kind).logs;
   if (values.empty()) return Millis{0};
-  return Millis{static_cast<std::int64_t>(std::exp(static_cast<double>(median_of(values))))};
+  return Millis{static_cast<std::int64_t>(std::exp(static_cast<double>(job::mean_median(values))))};
 }
 
 template <class Archive, class Self>

@@ -7,16 +7,14 @@
 #include <fstream>
 #include <string_view>
 
+#include "aggregator/job/median.h"
 #include "tools/fleet/speech.h"
 
 namespace l4::fleet {
 namespace {
 
 double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+  return job::upper_median(values);
 }
 
 double resident_mb(const Sample& sample) {

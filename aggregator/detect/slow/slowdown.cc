@@ -8,6 +8,7 @@
 
 #include "aggregator/job/clock.h"
 #include "aggregator/job/job_state.h"
+#include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
 #include "common/wire/segment.h"
 
@@ -15,10 +16,7 @@ namespace l4::detect::slow {
 namespace {
 
 double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+  return job::upper_median(values);
 }
 
 using Values = std::vector<double>;

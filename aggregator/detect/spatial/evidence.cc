@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "aggregator/job/median.h"
 #include "common/base/check.h"
 
 namespace l4::detect::spatial {
@@ -215,10 +216,7 @@ Evidence gather_evidence(const SpatialInput& input, const EvidenceOptions& optio
 double median(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+  return job::mean_median(values);
 }
 
 }  // namespace l4::detect::spatial

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "aggregator/job/median.h"
+
 namespace l4::detect::temporal {
 namespace {
 
@@ -15,11 +17,9 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/// The lower median: half of the values or more are at least this.
+/// Half of the values or more are at least this.
 double lower_median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return job::lower_median(values);
 }
 
 Sequence keep_ends(Sequence symbols, std::size_t length_max) {
