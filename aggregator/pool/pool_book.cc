@@ -91,7 +91,7 @@ bool PoolBook::wants(const std::string& job, std::int32_t attempt, std::uint64_t
   return known == runs_.end() || known->second.run->lines < lines;
 }
 
-/// The kind it is most like, else a new one, called after what it prints.
+/// The most similar kind, or a new one, named after the events of the run.
 std::string PoolBook::kind_for(const pool::Run& run) const {
   const auto marks = pool::marks_of(run.events);
   const ShelfPointer now = shelf();
@@ -105,7 +105,7 @@ std::string PoolBook::kind_for(const pool::Run& run) const {
   }
 }
 
-/// Those that have to go, oldest first.
+/// The runs beyond the bounds, oldest first.
 std::vector<std::string> PoolBook::too_many(const Runs& runs, TimeMs now) const {
   std::vector<std::string> gone;
   std::map<std::string, std::size_t> of_kind;
@@ -125,7 +125,7 @@ std::vector<std::string> PoolBook::too_many(const Runs& runs, TimeMs now) const 
   return gone;
 }
 
-/// Makes `runs` what there is, first in the database.
+/// Replaces the runs by `runs`, first in the database.
 Result<void> PoolBook::change(const std::optional<store::PoolRun>& row, Runs runs) {
   std::vector<std::string> gone;
   for (const auto& [id, known] : runs_)

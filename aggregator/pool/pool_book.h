@@ -1,11 +1,11 @@
 // The pool of healthy runs of a running aggregator: kept in the database, sorted into kinds.
 //
-// Flow: shards offer runs that ended well, HTTP imports, drops and tells outcomes; what is answered
-// as done is durable, each change one transaction. shelf() is what jobs are held against: it never
-// changes, a change puts another one in its place. The word of people outweighs that of logs: a job
-// told a failure never adds runs and its runs leave, and a run somebody dropped does not come back
-// by itself. Rows of the database that cannot be read are passed over and told. Thread-safe; a
-// change costs its caller some milliseconds. Bounds: PoolOptions, oldest runs first; kOutcomesMax.
+// Flow: shards offer runs that ended well; requests over HTTP import and drop runs and report
+// outcomes. An answered change is durable, and each change is one transaction. Jobs are compared
+// with shelf(), which never changes: a change replaces it. Reports of people outweigh logs: a job
+// reported as failed never adds runs and its runs are removed, and a dropped run does not return by
+// itself. Unreadable rows of the database are skipped and logged. Thread-safe; a change costs its
+// caller some milliseconds. Bounds: PoolOptions, oldest runs first; kOutcomesMax.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@
 namespace l4::pool {
 
 struct PoolOptions {
-  std::size_t runs_max = 20;  ///< of a kind
+  std::size_t runs_max = 20;  ///< of each kind
   std::size_t kinds_max = 500;
   Millis age = std::chrono::days(90);  ///< since the run ended
   std::uint64_t bytes_max = std::uint64_t{64} << 20U;
@@ -47,31 +47,31 @@ class PoolBook {
     std::uint64_t bytes = 0;
   };
 
-  /// Reads what there is.
+  /// Loads the runs of the database.
   PoolBook(PoolOptions options, store::Database& database, Hooks hooks);
 
   ShelfPointer shelf() const;  ///< waits for no change
-  /// Of the runs that had ended by then and are still known.
+  /// A shelf of the runs that had ended by then and are still known.
   ShelfPointer shelf_at(TimeMs time) const;
   PoolStats stats() const;
-  /// By kind, newest first.
+  /// The runs by kind, newest first.
   std::vector<Row> rows() const;
 
-  /// A run that its logs call good: is it new, or longer than what is known of it?
+  /// True if a run that ended well by its logs is new, or longer than the known run of its id.
   bool wants(const std::string& job, std::int32_t attempt, std::uint64_t lines) const;
-  /// Adds it, or puts it in place of the one of its id; the kind it belongs to. Error: nothing has
-  /// changed. `by`: for the log.
+  /// Adds the run or replaces the run of its id; returns its kind. Error: nothing has changed.
+  /// `by`: for the log.
   Result<std::string> add(pool::Run run, const std::string& by);
-  /// False: there is no such run.
+  /// False if there is no such run.
   Result<bool> drop(const std::string& run, const std::string& by);
 
-  /// What was told of a job; empty if nothing was.
+  /// The reported outcome of a job; empty if there is none.
   std::string outcome_of(const std::string& job) const;
-  /// Stores it; after a failure, the ids of runs that have left.
+  /// Stores the outcome; after a failure, returns the ids of the removed runs.
   Result<std::vector<std::string>> tell(const store::Outcome& outcome);
-  /// Something is known of this job.
+  /// True if the database knows the job.
   bool knows(const std::string& job) const;
-  /// Lets go of what is too old.
+  /// Removes runs that are too old.
   void keep_house();
 
  private:
