@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "common/base/earliest.h"
+
 namespace l4::offline {
 namespace {
 
@@ -29,8 +31,7 @@ bool times_of_copy(const job::JobState& state) {
     for (const auto& [id, stream] : agent.streams) {
       FileEnd& file = files[stream.source.path];
       file.modified = stream.source.modified;
-      if (stream.end && (!file.last_line || *stream.end > *file.last_line))
-        file.last_line = stream.end;
+      keep_latest(file.last_line, stream.end);
     }
   std::size_t timed = 0;
   std::size_t fitting = 0;

@@ -11,6 +11,7 @@
 #include "agent/discover/path_facts.h"
 #include "agent/discover/rotation.h"
 #include "agent/discover/walk.h"
+#include "common/base/earliest.h"
 
 namespace l4::discover {
 namespace {
@@ -79,8 +80,8 @@ bool all_alike(const std::vector<LogFile>& files) {
   std::optional<TimeMs> first, last;
   for (const LogFile& file : files) {
     if (!file.modified) continue;
-    if (!first || *file.modified < *first) first = file.modified;
-    if (!last || *file.modified > *last) last = file.modified;
+    keep_earliest(first, file.modified);
+    keep_latest(last, file.modified);
   }
   return !first || *last - *first <= Millis{2000};
 }

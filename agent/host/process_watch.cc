@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/earliest.h"
+
 namespace l4::host {
 namespace {
 
@@ -369,7 +371,7 @@ std::optional<std::int32_t> ProcessWatch::first_attempt(const FileKey& key,
 std::optional<SinceBoot> ProcessWatch::began(const std::string& job) const {
   std::optional<SinceBoot> first;
   for (const auto& [id, process] : processes_)
-    if (process.fact.job == job && (!first || id.second < *first)) first = id.second;
+    if (process.fact.job == job) keep_earliest(first, id.second);
   return first;
 }
 

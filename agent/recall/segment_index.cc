@@ -5,6 +5,7 @@
 
 #include "agent/recall/varint.h"
 #include "common/base/check.h"
+#include "common/base/earliest.h"
 
 namespace l4::recall {
 namespace {
@@ -16,7 +17,7 @@ void join(Span& into, const Span& other) {
   into.bytes.from = std::min(into.bytes.from, other.bytes.from);
   into.bytes.to = std::max(into.bytes.to, other.bytes.to);
   into.first_line = std::min(into.first_line, other.first_line);
-  if (!into.end || (other.end && *other.end > *into.end)) into.end = other.end;
+  keep_latest(into.end, other.end);
 }
 
 std::uint64_t number_of(SlimTime time) {

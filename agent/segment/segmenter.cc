@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/base/earliest.h"
 #include "common/wire/parameters.h"
 
 namespace l4::segment {
@@ -219,8 +220,8 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
   if (record.time) {
     note_time(*record.time);
     open_.timed_last_line = std::max(open_.timed_last_line, record.lines.front());
-    if (!open_.begin || *record.time < *open_.begin) open_.begin = record.time;
-    if (!open_.end || *record.time > *open_.end) open_.end = record.time;
+    keep_earliest(open_.begin, record.time);
+    keep_latest(open_.end, record.time);
   }
   if (!open_.order.empty() && open_.order.back().id == id) {
     ++open_.order.back().count;

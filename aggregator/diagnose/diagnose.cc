@@ -18,14 +18,14 @@
 #include "aggregator/job/rank_coverage.h"
 #include "aggregator/job/view.h"
 #include "common/base/check.h"
+#include "common/base/earliest.h"
 
 namespace l4::diagnose {
 namespace {
 
 AsOf as_of(const job::JobView& view, const Options& options) {
   std::optional<TimeMs> newest = view.end;
-  for (const job::NodeView& node : view.nodes)
-    if (node.end && (!newest || *node.end > *newest)) newest = node.end;
+  for (const job::NodeView& node : view.nodes) keep_latest(newest, node.end);
   if (options.as_of) return {*options.as_of, true};
   return {newest.value_or(TimeMs{}), false};
 }

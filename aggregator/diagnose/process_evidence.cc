@@ -9,6 +9,7 @@
 #include "aggregator/diagnose/exit_evidence.h"
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/view.h"
+#include "common/base/earliest.h"
 
 namespace l4::diagnose {
 namespace {
@@ -45,7 +46,7 @@ std::optional<TimeMs> first_struck(const job::JobView& view, const ProcessEviden
   for (std::size_t rank = 0; rank < evidence.ranks.size(); ++rank) {
     if (view.ranks[rank].launcher || evidence.ranks[rank] != Fate::left_badly) continue;
     const wire::ProcessFact& process = *view.ranks[rank].process;
-    if (is_struck(process.exit) && (!first || process.since < *first)) first = process.since;
+    if (is_struck(process.exit)) keep_earliest(first, process.since);
   }
   return first;
 }
@@ -92,7 +93,7 @@ ProcessEvidence weigh_processes(const job::JobView& view, const detect::stage::S
     if (fate != Fate::left_badly) continue;
     const wire::ProcessFact& process = *view.ranks[i].process;
     found.exit_seen |= process.exit.kind != Exit::Kind::unseen;
-    if (!found.first_left || process.since < *found.first_left) found.first_left = process.since;
+    keep_earliest(found.first_left, process.since);
   }
   found.all_left = found.known && all_left;
   found.all_left_well = found.known && all_well;

@@ -10,6 +10,7 @@
 #include "aggregator/diagnose/silent_ranks.h"
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
+#include "common/base/earliest.h"
 
 namespace l4::diagnose {
 namespace {
@@ -113,7 +114,7 @@ Collector::Ranks Collector::ranks_of(const FailureEvent& failure) const {
     const job::StreamView& stream = view().streams[event.at[i].stream];
     ranks.nodes.insert(stream.node);
     auto& first = ranks.first.try_emplace(stream.rank).first->second;
-    if (event.at[i].time && (!first || *event.at[i].time < *first)) first = event.at[i].time;
+    keep_earliest(first, event.at[i].time);
   }
   return ranks;
 }
@@ -147,10 +148,8 @@ void Collector::add_failures() {
     for (const auto& [rank, first] : said.first) {
       Suspicion& suspicion = suspects_.ranks[rank];
       suspicion.events.push_back(failure.event);
-      if (first && counts && !echo && (!cause_time_[rank] || *first < *cause_time_[rank]))
-        cause_time_[rank] = first;
-      if (first && (!suspicion.first_seen || *first < *suspicion.first_seen))
-        suspicion.first_seen = first;
+      if (first && counts && !echo) keep_earliest(cause_time_[rank], first);
+      keep_earliest(suspicion.first_seen, first);
       suspicion.score += 0.05 * weight;
       if (weight > best[rank]) {
         best[rank] = weight;
@@ -194,8 +193,7 @@ void Collector::add_order() {
   std::vector<std::pair<TimeMs, std::uint32_t>> firsts;
   for (std::uint32_t node = 0; node < nodes(); ++node) {
     std::optional<TimeMs> first;
-    for (const std::uint32_t rank : view().nodes[node].ranks)
-      if (seen(rank) && (!first || *seen(rank) < *first)) first = seen(rank);
+    for (const std::uint32_t rank : view().nodes[node].ranks) keep_earliest(first, seen(rank));
     if (first) firsts.emplace_back(*first, node);
   }
   std::ranges::sort(firsts);

@@ -8,6 +8,7 @@
 
 #include "aggregator/job/view.h"
 #include "common/base/check.h"
+#include "common/base/earliest.h"
 
 namespace l4::diagnose {
 namespace {
@@ -62,8 +63,7 @@ Suspects order_suspects(const job::JobView& view, Suspects suspects) {
       const Suspicion& own = suspects.ranks[rank];
       if (best == nullptr || own.score > best->score) best = &own;
       events.insert(own.events.begin(), own.events.end());
-      if (own.first_seen && (!sum.first_seen || *own.first_seen < *sum.first_seen))
-        sum.first_seen = own.first_seen;
+      keep_earliest(sum.first_seen, own.first_seen);
     }
     if (best == nullptr) continue;
     sum.score = best->score;

@@ -9,6 +9,7 @@
 #include "aggregator/job/clock.h"
 #include "aggregator/job/share.h"
 #include "aggregator/job/view.h"
+#include "common/base/earliest.h"
 
 namespace l4::diagnose {
 namespace {
@@ -143,7 +144,7 @@ bool is_of_attempt(const job::JobView& view, const job::Occurrence& occurrence) 
   if (view.attempt == 0) return true;
   std::optional<TimeMs> begin;
   for (const job::RankView& rank : view.ranks)
-    if (!rank.launcher && rank.begin && (!begin || *rank.begin < *begin)) begin = rank.begin;
+    if (!rank.launcher) keep_earliest(begin, rank.begin);
   return begin && occurrence.time && *occurrence.time >= *begin;
 }
 

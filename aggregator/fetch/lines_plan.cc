@@ -8,6 +8,7 @@
 
 #include "aggregator/fetch/lines.h"
 #include "aggregator/serve/utf8.h"
+#include "common/base/earliest.h"
 
 namespace l4::fetch {
 namespace {
@@ -48,7 +49,7 @@ class Logs {
       want(log, source);
       log.file.counted += stats.count;
       const std::optional<TimeMs> last = stats.last_time;
-      if (last && (!log.file.last || *last > *log.file.last)) log.file.last = last;
+      keep_latest(log.file.last, last);
     }
   }
 

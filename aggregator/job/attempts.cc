@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/base/earliest.h"
 
 namespace l4::job {
 namespace {
@@ -50,7 +51,7 @@ Attempts::Attempts(const JobState& state) : state_(&state), starts_(state) {
     if (begins.size() > file.runs) return;
     if (begins.size() < file.runs) begins.assign(file.runs, std::nullopt);
     auto& begin = begins[stream.source.run];
-    if (stream.begin && (!begin || *stream.begin < *begin)) begin = stream.begin;
+    keep_earliest(begin, stream.begin);
   });
   std::int32_t more = 0;
   for (auto& [number, attempt] : attempts_) {

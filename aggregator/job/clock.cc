@@ -4,18 +4,13 @@
 #include <map>
 
 #include "aggregator/job/job_state.h"
+#include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
+#include "common/base/earliest.h"
 #include "common/wire/segment.h"
 
 namespace l4::job {
 namespace {
-
-double median_of(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 struct TickDraft {
   std::optional<TimeMs> first_done, last_done;
@@ -71,8 +66,8 @@ void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts, Tu
     TickDraft& draft = drafts[entry.first];
     ++draft.streams;
     if (record.end) {
-      if (!draft.first_done || *record.end < *draft.first_done) draft.first_done = record.end;
-      if (!draft.last_done || *record.end > *draft.last_done) draft.last_done = record.end;
+      keep_earliest(draft.first_done, record.end);
+      keep_latest(draft.last_done, record.end);
     }
     const double timed = timed_ms(record);
     if (timed > 0) draft.timed.push_back(timed);
@@ -115,7 +110,7 @@ void find_incomplete(const JobView& view, JobClock& clock) {
   for (const std::uint32_t rank : clock.dense_ranks) {
     const auto completed = view.ranks[rank].completed;
     if (!completed || clock.is_far_behind(*completed)) continue;
-    if (!least || completed->value() < *least) least = completed->value();
+    keep_earliest(least, completed->value());
   }
   clock.first_incomplete = Iteration{(least ? *least : clock.completed_by_any->value()) + 1};
 }
@@ -142,7 +137,7 @@ void find_gaps(JobClock& clock) {
   }
   if (gaps.empty()) return;
   clock.gap_max_ms = std::max(clock.gap_max_ms, *std::ranges::max_element(gaps));
-  clock.gap_median_ms = median_of(gaps);
+  clock.gap_median_ms = upper_median(gaps);
   if (!clock.paced) clock.gap_max_ms = clock.gap_median_ms;
 }
 
@@ -170,8 +165,8 @@ std::optional<TimeMs> progress_by_file_time(const JobView& view) {
     if (!stream.state->last_completed || !stream.grew_until || !untimed_tail || !ordinary[i])
       continue;
     const bool ends_with_it = stream.state->last_line == stream.state->last_completed_line;
-    if (ends_with_it && (!exact || *stream.grew_until > *exact)) exact = stream.grew_until;
-    if (!earliest || *stream.grew_until < *earliest) earliest = stream.grew_until;
+    if (ends_with_it) keep_latest(exact, stream.grew_until);
+    keep_earliest(earliest, stream.grew_until);
   }
   return exact ? exact : earliest;
 }
@@ -201,7 +196,7 @@ std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clo
       const auto& first = occurrence.stats.first_time;
       if (!last || !timed || !first || *first > early) continue;
       if (until(*clock.last_progress, *first, *last, occurrence.stats.count) < often) continue;
-      if (!newest || *last > *newest) newest = last;
+      keep_latest(newest, last);
     }
   }
   return newest;
@@ -277,14 +272,13 @@ JobClock clock_of(const JobView& view, bool counted) {
   std::size_t timed = 0;
   std::vector<double> by_timers;
   for (auto& [iteration, draft] : drafts) {
-    by_timers.push_back(median_of(draft.timed));
-    clock.ticks.push_back(
-        {iteration, draft.first_done, draft.last_done, median_of(draft.durations), draft.streams});
+    by_timers.push_back(upper_median(draft.timed));
+    clock.ticks.push_back({iteration, draft.first_done, draft.last_done,
+                           upper_median(draft.durations), draft.streams});
     // The clock knows when progress ended only if its newest iterations carry times.
     clock.last_progress = draft.last_done ? draft.last_done : std::nullopt;
     if (draft.last_done) ++timed;
-    if (draft.first_done && (!clock.first_progress || *draft.first_done < *clock.first_progress))
-      clock.first_progress = draft.first_done;
+    keep_earliest(clock.first_progress, draft.first_done);
   }
   if (!clock.ticks.empty()) clock.completed_by_any = clock.ticks.back().iteration;
   if (!grows_with_time(clock, turns)) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "common/base/earliest.h"
 #include "common/saved/archive.h"
 
 namespace l4::job {
@@ -11,8 +12,8 @@ namespace {
 
 template <class Time>
 void widen(Time& begin, Time& end, const wire::Segment& segment) {
-  if (segment.begin && (!begin || *segment.begin < *begin)) begin = segment.begin;
-  if (segment.end && (!end || *segment.end > *end)) end = segment.end;
+  keep_earliest(begin, segment.begin);
+  keep_latest(end, segment.end);
 }
 
 /// Adds the timers that the iteration does not have yet.
@@ -122,8 +123,7 @@ void Stream::apply(const wire::Segment& segment, SequencePool& sequences, TupleP
   if (segment.iteration) apply_iteration(segment, sequences);
   keep_iterations(iterations_kept, sequences);
   widen(begin, end, segment);
-  if (segment.arrival_end && (!arrival || *segment.arrival_end > *arrival))
-    arrival = segment.arrival_end;
+  keep_latest(arrival, segment.arrival_end);
   last_line = std::max(last_line, segment.lines.last);
   tail_line = std::max(tail_line, segment.lines.first);
   timed_last_line = std::max(timed_last_line, segment.timed_last_line);
@@ -148,7 +148,7 @@ void Stream::apply_events(const wire::Segment& segment) {
     const auto newest = is_last            ? segment.end
                         : event.first_time ? event.first_time
                                            : (segment.begin ? segment.begin : end);
-    if (newest && (!stats.last_time || *newest > *stats.last_time)) stats.last_time = newest;
+    keep_latest(stats.last_time, newest);
     stats.last_iteration = iteration;
     lines += event.count;
   }

@@ -9,6 +9,7 @@
 #include "aggregator/job/attempts.h"
 #include "aggregator/job/rank_processes.h"
 #include "common/base/check.h"
+#include "common/base/earliest.h"
 
 namespace l4::job {
 namespace {
@@ -45,8 +46,8 @@ Identity identify(const wire::SourceDefinition& source,
 
 void widen(std::optional<TimeMs>& low, std::optional<TimeMs>& high, std::optional<TimeMs> begin,
            std::optional<TimeMs> end) {
-  if (begin && (!low || *begin < *low)) low = begin;
-  if (end && (!high || *end > *high)) high = end;
+  keep_earliest(low, begin);
+  keep_latest(high, end);
 }
 
 void add_stream(JobView& view, const AgentSlice& agent, const Stream& stream, std::uint32_t rank,
@@ -69,8 +70,7 @@ void add_stream(JobView& view, const AgentSlice& agent, const Stream& stream, st
     owner.completed = stream.last_completed;
     owner.completed_time = stream.last_completed_time;
   }
-  if (stream.last_started && (!owner.started || *stream.last_started > *owner.started))
-    owner.started = stream.last_started;
+  keep_latest(owner.started, stream.last_started);
   view.lines += stream.lines;
   widen(view.begin, view.end, stream.begin, stream.end);
   view.streams.push_back(added);

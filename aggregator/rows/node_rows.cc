@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/earliest.h"
+
 namespace l4::rows {
 namespace {
 
@@ -30,8 +32,7 @@ std::vector<NodeRow> node_rows(const job::JobState& state, const diagnose::Repor
       if (stream.last_completed && !stream.counted &&
           (!row.iteration || *stream.last_completed > *row.iteration))
         row.iteration = stream.last_completed;
-      if (stream.end && (!row.last_line || *stream.end > *row.last_line))
-        row.last_line = stream.end;
+      keep_latest(row.last_line, stream.end);
     }
   std::vector<NodeRow> rows;
   const auto take = [&](Gathered& node, std::string_view name) {

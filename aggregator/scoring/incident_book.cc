@@ -6,6 +6,7 @@
 
 #include "aggregator/serve/json_text.h"
 #include "aggregator/serve/report_json.h"
+#include "common/base/earliest.h"
 
 namespace l4::scoring {
 namespace {
@@ -128,8 +129,7 @@ bool IncidentBook::has_open() const {
 
 std::optional<TimeMs> IncidentBook::owes_at() const {
   std::optional<TimeMs> first;
-  for (const auto& [attempt, entry] : entries_)
-    if (entry.owed_at && (!first || *entry.owed_at < *first)) first = entry.owed_at;
+  for (const auto& [attempt, entry] : entries_) keep_earliest(first, entry.owed_at);
   return first;
 }
 

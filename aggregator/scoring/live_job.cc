@@ -9,6 +9,7 @@
 #include "aggregator/job/rank_coverage.h"
 #include "aggregator/job/saved_job.h"
 #include "aggregator/serve/report_json.h"
+#include "common/base/earliest.h"
 
 namespace l4::scoring {
 namespace {
@@ -259,7 +260,7 @@ JobRow LiveJob::row(TimeMs now, TimeMs seen_until) const {
       nodes.insert(stream.source.node);
       if (stream.source.rank) ranks.insert(stream.source.rank->value());
       row.attempt = std::max(row.attempt, stream.source.attempt);
-      if (stream.begin && (!row.begin || *stream.begin < *row.begin)) row.begin = stream.begin;
+      keep_earliest(row.begin, stream.begin);
       if (stream.last_completed && !stream.counted &&
           (!row.iteration || *stream.last_completed > *row.iteration))
         row.iteration = stream.last_completed;

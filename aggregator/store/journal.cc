@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/earliest.h"
 
 namespace l4::store {
 namespace {
@@ -43,7 +44,7 @@ void bound(std::vector<SegmentFile>& segments) {
   for (auto at = segments.rbegin(); at != segments.rend(); ++at) {
     at->end = end;
     if (at->bytes <= segment_magic().size()) continue;
-    end = end ? std::min(*end, at->first) : at->first;
+    keep_earliest(end, at->first);
   }
 }
 
@@ -281,8 +282,8 @@ Result<void> Journal::commit(RecordGroup& group) {
     return done;
   }
   segment.bytes += group.bytes();
-  segment.oldest = segment.oldest ? std::min(*segment.oldest, group.oldest()) : group.oldest();
-  segment.newest = segment.newest ? std::max(*segment.newest, group.newest()) : group.newest();
+  keep_earliest(segment.oldest, group.oldest());
+  keep_latest(segment.newest, group.newest());
   last_ = group.last();
   bound(segments_);
   if (segment.bytes >= options_.segment_bytes) file_.reset();

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "common/base/check.h"
+#include "common/base/earliest.h"
 
 namespace l4::store {
 namespace {
@@ -187,8 +188,8 @@ Result<Heads> read_heads(File& file, std::uint64_t bytes) {
     if (*read < front.size() || head.magic != kRecordMagic || head.record_bytes() > bytes - at)
       break;
     const TimeMs time{Millis{head.time_ms}};
-    heads.oldest = heads.oldest ? std::min(*heads.oldest, time) : time;
-    heads.newest = heads.newest ? std::max(*heads.newest, time) : time;
+    keep_earliest(heads.oldest, time);
+    keep_latest(heads.newest, time);
     ++heads.records;
     at += head.record_bytes();
   }

@@ -9,6 +9,7 @@
 #include "aggregator/job/clock.h"
 #include "aggregator/job/view.h"
 #include "common/base/check.h"
+#include "common/base/earliest.h"
 #include "common/saved/archive.h"
 
 namespace l4::watch {
@@ -349,9 +350,7 @@ std::vector<Trigger> JobWatch::due(TimeMs now) {
 
 std::optional<TimeMs> JobWatch::next_check() const {
   std::optional<TimeMs> next = processes_.next();
-  const auto sooner = [&](TimeMs time) {
-    if (!next || time < *next) next = time;
-  };
+  const auto sooner = [&](TimeMs time) { keep_earliest(next, time); };
   for (const Slot& slot : slots_)
     if (slot.waiting) sooner(slot.fired ? *slot.fired + options_.rearm : slot.waiting->evidence);
   if (recheck_at_) sooner(*recheck_at_);

@@ -9,6 +9,7 @@
 #include "aggregator/job/share.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "common/base/earliest.h"
 
 namespace l4::detect::crash {
 namespace {
@@ -148,10 +149,8 @@ FailureEvents find_failure_events(const job::JobView& view, const job::JobClock&
   for (const FailureEvent& event : found.events) {
     if (event.severity == Severity::fatal) found.fatal = true;
     if (!event.first_time) continue;
-    if (!found.first_failure || *event.first_time < *found.first_failure)
-      found.first_failure = event.first_time;
-    if (!found.last_failure || *event.first_time > *found.last_failure)
-      found.last_failure = event.first_time;
+    keep_earliest(found.first_failure, event.first_time);
+    keep_latest(found.last_failure, event.first_time);
   }
   if (!found.events.empty())
     for (std::uint32_t i = 0; i < view.events.size(); ++i)

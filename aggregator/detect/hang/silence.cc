@@ -5,6 +5,7 @@
 #include "aggregator/job/clock.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "common/base/earliest.h"
 
 namespace l4::detect::hang {
 namespace {
@@ -42,8 +43,7 @@ Silence find_silence(const job::JobView& view, const job::JobClock& clock, TimeM
   found.deadline = deadline_of(clock, options);
   for (std::uint32_t i = 0; i < view.ranks.size(); ++i) {
     const job::RankView& rank = view.ranks[i];
-    if (rank.end && (!found.last_activity || *rank.end > *found.last_activity))
-      found.last_activity = rank.end;
+    keep_latest(found.last_activity, rank.end);
     if (rank.launcher) continue;
     std::int64_t behind = 0;
     if (rank.completed && clock.completed_by_any)

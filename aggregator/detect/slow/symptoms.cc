@@ -7,6 +7,7 @@
 #include "aggregator/job/share.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "common/base/earliest.h"
 
 namespace l4::detect::slow {
 namespace {
@@ -79,8 +80,7 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
       symptom.first_time = event.at[at].time;
       symptom.first_stream = event.at[at].stream;
     }
-    if (symptom.first_time && (!found.first_failure || *symptom.first_time < *found.first_failure))
-      found.first_failure = symptom.first_time;
+    keep_earliest(found.first_failure, symptom.first_time);
     found.events.push_back(std::move(symptom));
   }
   return found;

@@ -7,6 +7,7 @@
 #include "aggregator/job/clock.h"
 #include "aggregator/job/stream.h"
 #include "aggregator/job/view.h"
+#include "common/base/earliest.h"
 
 namespace l4::detect::stage {
 namespace {
@@ -15,8 +16,8 @@ namespace {
 constexpr Millis kTolerance{2000};
 
 void widen(Span& span, const job::StageChange& change) {
-  if (change.time && (!span.begin || *change.time < *span.begin)) span.begin = change.time;
-  if (change.end && (!span.end || *change.end > *span.end)) span.end = change.end;
+  keep_earliest(span.begin, change.time);
+  keep_latest(span.end, change.end);
 }
 
 struct Newest {
