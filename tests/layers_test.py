@@ -13,7 +13,7 @@ SMALL_ROOMS = {f"aggregator/{room}/a.cc": "int x;\n" * 11 for room in
                ("alert", "diagnose", "faults", "http", "job", "pool", "receive", "watch")}
 WORK = "/" + "work/shared/data"
 
-# What is wrong, the files of the tree, a part of the row that must be printed.
+# Name of the case, the files of the tree, a part of the row that must be printed.
 BAD = [
     ("lower includes upper", {"common/base/a.cc": '\n#include "common/wire/b.h"\n'},
      "common/base/a.cc:2: common/base may not include common/wire"),
@@ -65,8 +65,8 @@ BAD = [
       for file in "abc"},
      "agent/tail/c.cc:1: Reader has members in 3 sources, 2 are allowed"),
     ("a room without a row", {"docs/ARCHITECTURE.md": "| `common/base` | ids | nothing |\n"},
-     "docs/ARCHITECTURE.md:1: the row of common/drain should be "
-     "'| `common/drain` | (what it is for) | `base` |'"),
+     "docs/ARCHITECTURE.md:1: the row of common/metrics should be "
+     "'| `common/metrics` | (what it is for) | `base` |'"),
     ("a row that differs", {"docs/ARCHITECTURE.md": "\n| `common/http` | client | `drain` |\n"},
      "docs/ARCHITECTURE.md:2: the row of common/http should be "
      "'| `common/http` | client | `base` |'"),
