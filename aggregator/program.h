@@ -12,7 +12,7 @@
 
 namespace l4::aggregator {
 
-/// What the config names is there and can be used; nothing is started.
+/// Checks that all files named by the config can be used; starts nothing.
 Result<void> check(const Settings& settings);
 
 /// The exit status: 0 after a signal, 2 if something it needs is not there, 1 if it cannot go on.

@@ -1,5 +1,5 @@
 # l4_room(NAME [LIBRARIES ...] [DEFINITIONS ...]): one folder of the tree is one static library, made
-# of every source that stands in it but main.cc. Which rooms may use which is written in tests/layers.py.
+# of every source that stands in it but main.cc. tests/layers.py holds which room may use which.
 #
 # With L4_JOIN, in the build of shipped programs, the sources of all rooms below one top folder become
 # one library, and unity builds join them across rooms: what many rooms instantiate is compiled

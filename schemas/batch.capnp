@@ -1,4 +1,5 @@
-# What an agent tells the aggregator. Fields are only ever added; docs/WIRE.md says what they mean.
+# Batches: what an agent ships to the aggregator. Fields are only ever added; docs/WIRE.md says what
+# they mean.
 @0xb1f0c7d2a94e6e35;
 
 using Cxx = import "/capnp/c++.capnp";

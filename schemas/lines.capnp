@@ -1,4 +1,4 @@
-# What an aggregator asks an agent for raw lines, and what it answers: bodies of `ask` and `answer`
+# Questions of the aggregator for raw lines and the agent's answers: bodies of `ask` and `answer`
 # with the topic "lines" (schemas/control.capnp). Fields are only ever added; docs/WIRE.md says what
 # they mean.
 @0xb86ad5f2c4e1937d;

@@ -1,4 +1,4 @@
-// What is written to standard error as long as it lives.
+// Captures standard error as long as it lives.
 #pragma once
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What documents and comments name must exist: paths, types, links, sections of documents.
+"""Names in documents and comments must exist: paths, types, links, sections of documents.
 
 usage: documents.py [--root FOLDER]
 

@@ -50,7 +50,7 @@ class Agent : private ship::Pipeline {
   std::vector<int> descriptors() const;
 
   /// Reads no further and ships what it has. Step on until `done`, or as long as there is time;
-  /// then `close`. What is not committed by then is read again by the next agent.
+  /// then `close`. Bytes not committed by then are read again by the next agent.
   void stop(Moment now);
   bool done() const;
   void close(Moment now);

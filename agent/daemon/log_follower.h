@@ -77,7 +77,7 @@ class LogFollower {
   bool changed_ = true;  // since the positions were saved
 };
 
-/// Which logs are followed, of settings or of a tailer's options.
+/// The logs to follow, from settings or a tailer's options.
 auto followed(const auto& from) {
   return std::tie(from.sources, from.excludes, from.old_after);
 }

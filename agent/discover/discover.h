@@ -2,8 +2,8 @@
 // "Paths").
 //
 // Flow: first step of `l4 diagnose` and of an agent. Reads directory entries and file heads only.
-// Result is sorted by path, so every later step is deterministic. Nothing is followed out of the
-// given folder; symlink loops, unreadable entries and non-text files come back as warnings. A file
+// Result is sorted by path, so every later step is deterministic. Links out of the given folder are
+// not followed; symlink loops, unreadable entries and non-text files come back as warnings. A file
 // time of 0 means that the time is not known.
 #pragma once
 

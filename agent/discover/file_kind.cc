@@ -100,8 +100,8 @@ Content content_of_head(std::string_view head) {
     nul += byte == 0;
     odd += is_odd(byte);
   }
-  // Crashed writers leave holes of NUL in logs; a table of numbers has NUL all over. Of random
-  // bytes, as compressed data are, every tenth is a control character.
+  // Crashed writers leave holes of NUL in logs; a table of numbers has NUL all over. Every tenth of
+  // random bytes, such as compressed data, is a control character.
   return nul * 10 <= head.size() * 3 && odd * 20 <= head.size() ? Content::text : Content::binary;
 }
 

@@ -1,4 +1,4 @@
-// Decides which of the processes that write a log is the rank, which launched it, and which help.
+// Roles of the processes that write a log: the rank, its launcher, its helpers.
 //
 // Flow: ProcessWatch gives the processes of a scan, with their parents; pure. torchrun keeps the
 // files of its ranks open, data loader workers inherit them with the environment, and a shell may

@@ -1,4 +1,4 @@
-// Which paths are wanted: folders, files and patterns, less what is excluded.
+// The wanted paths: folders, files and patterns, less excluded ones.
 //
 // A pattern that matches a folder also asks for all that is below the folder. Pure functions over
 // names, without the disk. Paths are absolute and normal.

@@ -60,7 +60,7 @@ void Alerter::Impl::send_owed(TimeMs now) {
 }
 
 /// Queues open alerts about the aggregator itself again, so that they last until their end is sent.
-/// An incident without news does not last: perhaps nobody cares about it any more.
+/// An incident without news does not last: it may no longer be of interest.
 void Alerter::Impl::refresh(TimeMs now) {
   for (auto& [key, entry] : open) {
     if (!entry.alert.job.empty() || entry.owed || now - entry.queued < options.sender.again_for / 2)

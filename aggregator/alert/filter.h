@@ -1,4 +1,4 @@
-// Which alerts a sink or a silence means.
+// The alerts that a sink or a silence matches.
 //
 // Each field that is given must match, one of its words is enough, and no field at all matches
 // every alert. Job, state, node, fault and category are properties of incidents. Alerts about the

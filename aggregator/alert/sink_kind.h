@@ -31,7 +31,7 @@ struct SinkKind {
   bool groups_itself = false;  ///< the sink groups alerts that come at once
   std::span<const std::string_view> keys{};  ///< settings that not every kind has
   void (*read)(SinkSettings& from, SinkOptions& sink) = nullptr;
-  /// What is stored until it is sent; without secrets.
+  /// The form stored until it is sent; without secrets.
   std::string (*body)(const Alert& alert, const std::string& source) = nullptr;
   /// Completes a request whose URL, body and certificate are set; null: nothing is missing.
   void (*complete)(const SinkOptions& sink, const std::vector<std::string>& stored,

@@ -33,7 +33,7 @@ class Storm {
     bool alone = true;             ///< the alert is sent as it is
     std::optional<Alert> instead;  ///< a summary that replaces the former summary
     TimeMs due{};                  ///< when the summary is sent
-    std::string key;               ///< of the storm that has changed; empty: none
+    std::string key;               ///< the alert of the changed storm; empty: none
   };
   Decision decide(const Alert& alert, TimeMs now);
 

@@ -1,4 +1,4 @@
-// What the aggregator answers over HTTP: questions to its threads, their answers as JSON.
+// The aggregator's answers over HTTP: questions to its threads, their answers as JSON.
 //
 // Flow: http::Server -> make_handler -> the handler of the route (routes.h) -> Aggregator, whose
 // threads assemble the data -> Reply. Nothing waits here. schemas/openapi.yaml has the forms of the

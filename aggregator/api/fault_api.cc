@@ -82,7 +82,7 @@ std::expected<confirm::ConfirmRequest, Response> read_request(const Request& req
   return asked;
 }
 
-/// As a file of a fault library. Only what is behind `#` says that there is more.
+/// As a file of a fault library. A comment behind `#` says if there is more.
 Response fault_file(const std::vector<const faults::Fault*>& faults, const PageQuery& page) {
   std::string entries;
   const auto next = put_page(

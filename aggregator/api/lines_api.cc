@@ -122,7 +122,7 @@ Response lines_json(const std::string& job, const fetch::LinesResult& result) {
   return json(to);
 }
 
-/// Names what the job has none of.
+/// Names the requested things that the job does not have.
 Response nothing(const fetch::LinesQuery& query) {
   std::string what;
   const auto add = [&](const std::string& text) { what += (what.empty() ? "" : " of ") + text; };

@@ -1,4 +1,4 @@
-// What the aggregator counts, as text for Prometheus.
+// Counts of the aggregator, as text for Prometheus.
 //
 // Flow: status_api.cc -> here -> Reply. Pure.
 #pragma once

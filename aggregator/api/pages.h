@@ -34,9 +34,9 @@ http::Response finish(serve::JsonWriter& text, std::string_view next);
 /// 400: there is nothing (any more) behind which to go on.
 http::Response no_such_row(std::string_view after);
 
-/// Puts the rows of the page and says where the next one begins: empty if this was the last.
-/// `name` gives a row's name, no two alike; `put` writes one and returns the bytes written so far.
-/// An Error if no row has the name `after`, where rows are not sorted by it.
+/// Writes the rows of the page and returns the name after which the next page begins; empty if this
+/// was the last. `name` gives a row's unique name; `put` writes a row and returns the bytes written
+/// so far. Error: no row has the name `after`, and rows are not sorted by name.
 template <class Rows, class Name, class Put>
 std::expected<std::string, http::Response> put_page(const Rows& rows, const PageQuery& query,
                                                     Name name, Put put) {

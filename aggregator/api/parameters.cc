@@ -19,7 +19,7 @@ using http::Response;
 
 constexpr std::size_t kShownBytes = 80;
 
-/// What a value must be; empty if it is.
+/// The rule that a value breaks; empty if it is valid.
 std::string must_be(Value kind, std::string_view value) {
   switch (kind) {
     case Value::text:

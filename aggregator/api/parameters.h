@@ -21,7 +21,7 @@ enum class Value : std::uint8_t {
   flag,    ///< true or false
   count,   ///< 1 to kCountMax
   format,  ///< json or toml
-  own,     ///< the handler says what it must be
+  own,     ///< the handler checks its value
 };
 
 inline constexpr std::size_t kCountMax = 1'000;

@@ -1,4 +1,4 @@
-// What several questions over HTTP are answered alike.
+// Replies that several routes share.
 //
 // Flow: api.cc and its kin -> here -> http::Reply. Thread-safe, no state.
 #pragma once
@@ -18,7 +18,7 @@ http::Response wrong(std::string_view message);                      ///< 400
 http::Response nothing(std::string_view what, std::string_view id);  ///< 404
 http::Response refused_by_database(std::string_view reason);         ///< 503
 
-/// What a request with a body must be; else not_json().
+/// The condition for a request with a body; else not_json().
 bool is_json(const http::Request& request);
 http::Response not_json();  ///< 415
 

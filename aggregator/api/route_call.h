@@ -1,4 +1,4 @@
-// What the handler of a route works with.
+// Arguments of a route's handler.
 //
 // Flow: make_handler (api.h) fills it for each request and calls the handler of the route's row
 // (routes.h). It holds for the time of that call; a handler that answers later copies what it

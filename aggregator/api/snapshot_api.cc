@@ -29,14 +29,14 @@ std::optional<T> number_of(std::string_view text) {
   return number;
 }
 
-/// Of s1795363200000.
+/// The time in an id such as s1795363200000.
 std::optional<TimeMs> time_of_id(std::string_view id) {
   if (!id.starts_with('s')) return {};
   const auto number = number_of<std::int64_t>(id.substr(1));
   return number ? std::optional(TimeMs{Millis{*number}}) : std::nullopt;
 }
 
-/// Those that are stored, behind a sentence that says what is not there.
+/// Lists the stored snapshots, behind a sentence about the missing one.
 Response nothing(live::Aggregator& aggregator, const std::string& job, std::string_view code,
                  std::string sentence) {
   const auto rows = aggregator.database().snapshots(job, kEndOfTime, kCountMax);
@@ -48,7 +48,7 @@ Response nothing(live::Aggregator& aggregator, const std::string& job, std::stri
   return http::error_response(404, code, sentence);
 }
 
-/// Nothing is asked for in it; that it is JSON keeps pages of others from posting it unasked.
+/// The body holds no field; it must be JSON so that pages of other sites cannot post it.
 std::optional<Response> refused_body(const Request& request) {
   if (!is_json(request)) return not_json();
   auto body = serve::JsonObject::read(request.body);

@@ -1,4 +1,4 @@
-// Reports that were stored: one at each incident's opening, and those that somebody asked to store.
+// Stored reports: one at each incident's opening, and one for each request to store.
 //
 // Flow: routes.cc -> here -> the database, or the shard of the job, which stores one -> Reply.
 // Thread-safe, no state.

@@ -16,7 +16,7 @@ namespace {
 using http::Response;
 using serve::JsonWriter;
 
-/// Of one job, or of all without an id.
+/// Events of one job, or of all without an id.
 Response event_stream(live::Aggregator& aggregator, const std::string& job,
                       std::string_view last_event_id) {
   auto stream = aggregator.events().open(job, last_event_id);

@@ -13,7 +13,7 @@ http::Response show_health(const RouteCall& call);
 /// Whether agents and people can be served at all: an aggregator that is merely degraded is ready.
 http::Response show_readiness(const RouteCall& call);
 void show_metrics(const RouteCall& call);
-/// Of all jobs, or with `?job=ID` of one.
+/// Incidents of all jobs, or with `?job=ID` of one.
 http::Response follow_events(const RouteCall& call);
 /// Of one job, which must be in memory.
 void follow_job(const RouteCall& call);

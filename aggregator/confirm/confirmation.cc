@@ -41,7 +41,7 @@ faults::Library library_of(const faults::Fault& fault) {
   return faults::Library().with({fault});
 }
 
-/// What is wrong with patterns that were given.
+/// Errors of the given patterns.
 std::optional<Refused> wrong_in(const std::vector<std::string>& patterns) {
   for (const std::string& pattern : patterns)
     if (const auto error = faults::error_of(faults::expand_pattern(pattern)); !error.empty())
@@ -178,7 +178,7 @@ std::optional<Refused> set_category(const ConfirmRequest& request, const Indicat
   return std::nullopt;
 }
 
-/// What one such event touches, and how bad it is, as the incident shows.
+/// Scope and severity of one such event, as the incident shows them.
 void set_reach(const IndicatingEvent& event, faults::Fault& fault) {
   const bool one_node = event.nodes.size() <= 1;
   fault.scope = !one_node ? Scope::several : event.ranks.size() > 1 ? Scope::node : Scope::rank;

@@ -17,7 +17,7 @@
 
 namespace l4::confirm {
 
-/// What was asked for; texts are checked already. Empty: not given.
+/// The request; its texts are checked already. Empty: not given.
 struct ConfirmRequest {
   std::string incident, cause, fix;
   std::string category;  ///< CATEGORY/SUBCATEGORY
@@ -25,7 +25,7 @@ struct ConfirmRequest {
   std::string template_id;            ///< of the event that tells of it
   std::string example;                ///< a whole line
   std::vector<std::string> patterns;  ///< instead of the distilled one
-  bool dry_run = false;               ///< say what would be, and store nothing
+  bool dry_run = false;               ///< report the result and store nothing
   std::string who;
 };
 
@@ -44,7 +44,7 @@ struct PastIncident {
   std::string incident, job, state, text;
 };
 
-/// What becomes, or would become, of a confirmation.
+/// The result of a confirmation, or of a dry run.
 struct Confirmed {
   faults::Fault fault;
   bool stored = false;

@@ -1,9 +1,9 @@
 // The faults that engineers confirmed, on disk: one file each, in the form of the fault library.
 //
-// Flow: FaultBook opens this at the start and puts or drops one at a time. What put() or drop() has
-// answered holds through a kill and a loss of power: a file is written beside its place, made
-// durable, renamed, and the folder made durable. ID.toml holds one entry, and the folder is a fault
-// library by itself (`l4 diagnose --faults`). Files that are broken are told and passed over; they
+// Flow: FaultBook opens this at the start and puts or drops one at a time. Once put() or drop() has
+// answered, its change survives a kill and a loss of power: a file is written beside its place,
+// made durable, renamed, and the folder made durable. ID.toml holds one entry, and the folder is a
+// fault library by itself (`l4 diagnose --faults`). Broken files are reported and skipped; they
 // stay where they are. One thread. Bounds: kFaultsMax files of kFileBytesMax.
 #pragma once
 
@@ -22,7 +22,7 @@ class ConfirmedFaults {
   static constexpr std::size_t kFaultsMax = 10'000;
   static constexpr std::uint64_t kFileBytesMax = std::uint64_t{64} << 10U;
 
-  /// What open() found.
+  /// Results of open().
   struct Opened {
     std::vector<Error> broken;  ///< files that were passed over, with file, line and key
   };
@@ -30,7 +30,7 @@ class ConfirmedFaults {
   ConfirmedFaults(store::Path folder, store::Files& files)
       : folder_(std::move(folder)), files_(&files) {}
 
-  /// Makes the folder if it is not there, lets go of what was left unfinished, reads the rest.
+  /// Makes the folder if needed, removes unfinished files, reads the others.
   Result<Opened> open();
   /// A new one; there is none of its id. After an error there is still none.
   Result<void> put(const faults::Fault& fault);

@@ -145,7 +145,7 @@ void FaultBook::begin(const std::shared_ptr<Turn>& turn, const ConfirmRequest& r
   if (busy) then(refuse(503, "busy", "too much waits for an answer; try again"));
 }
 
-/// Which incidents of the past it would have explained, too.
+/// Past incidents that it would have explained, too.
 void FaultBook::look_back(const ConfirmRequest& request, Confirmed& proposed) {
   const faults::Library one = alone(proposed);
   store::IncidentQuery query;

@@ -3,8 +3,8 @@
 //
 // Flow: api -> confirm() or drop() -> this thread: the incident's report out of the database, a
 // proposal (confirmation.h), the shards asked for what healthy jobs print, the verdict, the file
-// (confirmed_faults.h), then a new Library in place of the old one and `published`. Whoever scores
-// takes library() anew for each diagnosis and keeps it for as long as that lasts: a library never
+// (confirmed_faults.h), then a new Library in place of the old one and `published`. A shard asks
+// for library() at each diagnosis and keeps it for as long as the diagnosis lasts: a library never
 // changes. What is answered as stored is durable. One thread of its own; the public calls are for
 // any thread. Bounds: kWaitingMax requests at a time; kIncidentsMax past incidents looked at.
 #pragma once
@@ -32,7 +32,7 @@ class FaultBook {
   template <class T>
   using Then = std::function<void(std::expected<T, Refused>)>;
 
-  /// What it takes from outside; all of it is called on its thread.
+  /// Functions given from outside; all are called on its thread.
   struct Hooks {
     std::function<void(const std::string&)> say, warn;
     std::function<TimeMs()> now;
@@ -43,7 +43,7 @@ class FaultBook {
     std::function<void()> published = {};  ///< there is a new library
   };
 
-  /// `shipped` may be null: none. Reads what was confirmed; what cannot be read is warned of.
+  /// `shipped` may be null: none. Reads the confirmed faults; an unreadable one is a warning.
   FaultBook(LibraryPointer shipped, store::Path folder, store::Files& files,
             store::Database& database, Hooks hooks);
   ~FaultBook();
@@ -57,7 +57,7 @@ class FaultBook {
   bool confirm(ConfirmRequest request, Then<Confirmed> then);
   bool drop(std::string id, std::string who, Then<faults::Fault> then);
 
-  /// Nothing is taken any more, and what is under way is given up; waits for the thread.
+  /// Accepts no more requests, gives up those under way, and waits for the thread.
   void stop();
 
  private:

@@ -21,7 +21,7 @@ class Shard;
 namespace l4::confirm {
 
 struct OutcomeRequest {
-  store::Outcome outcome;  ///< its words are checked; who and when are filled in
+  store::Outcome outcome;  ///< its texts are checked; person and time are filled in
 };
 
 struct OutcomeDone {

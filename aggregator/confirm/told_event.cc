@@ -13,7 +13,7 @@ namespace {
 using diagnose::IndicatingEvent;
 using diagnose::Why;
 
-/// How well an event says what happened; smaller is better, nothing if it says too little.
+/// How well an event describes the failure; smaller is better, nothing if it says too little.
 std::optional<int> rank_of(const diagnose::Report& report, const IndicatingEvent& event,
                            const faults::Library& library) {
   const auto is = [&](Why why) { return std::ranges::find(event.why, why) != event.why.end(); };

@@ -1,4 +1,4 @@
-// Which event of an incident tells of its fault, where an engineer names none.
+// Chooses the event of an incident that shows its fault, if the engineer names none.
 //
 // Flow: propose() (confirmation.h) asks; the report and the library in use go in. Pure.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace l4::confirm {
 
-/// What of an incident a fault may be known by: its events, most telling first, then how its first
-/// suspect's process was ended (diagnose/exit_evidence.h).
+/// The parts of an incident by which a fault may be recognised: its events, most telling first,
+/// then the exit of its first suspect's process (diagnose/exit_evidence.h).
 std::vector<diagnose::IndicatingEvent> telling(const diagnose::Report& report);
 
 /// Names that say where it happened, and not what.
@@ -23,8 +23,9 @@ std::vector<std::string> names_of(const diagnose::Report& report,
 const faults::Fault* known_as(const faults::Library& library,
                               const diagnose::IndicatingEvent& event);
 
-/// Out of `events`, null if each says too little by itself. A consequence does where nothing else
-/// is there and it is fatal, of few nodes and blames no peer: a program that aborted itself, say.
+/// One of `events`, or null if each says too little by itself. A consequence is chosen only if
+/// there is nothing else, and it is fatal, on few nodes and blames no peer: a program that aborted
+/// itself, say.
 const diagnose::IndicatingEvent* most_telling(const diagnose::Report& report,
                                               const std::vector<diagnose::IndicatingEvent>& events,
                                               const faults::Library& library);

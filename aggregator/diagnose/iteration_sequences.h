@@ -28,7 +28,7 @@ struct IterationSequences {
 
 IterationSequences collect_sequences(const job::JobView& view, const job::JobClock& clock);
 
-/// Compares them; `ended`: nothing will be printed any more, so a tail not there is missing.
+/// Compares them; `ended`: the job prints no more, so an absent tail is missing.
 detect::temporal::TemporalFindings compare_iterations(IterationSequences& sequences,
                                                       const Hints& hints, bool ended,
                                                       std::uint64_t seed);

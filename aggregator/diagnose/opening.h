@@ -14,8 +14,8 @@ namespace l4::diagnose {
 
 enum class Opening : std::uint8_t {
   seen,     ///< the logs show how the job started
-  launch,   ///< not seen, but what failed belongs to a start
-  running,  ///< not seen, and what failed is part of training or of the machine
+  launch,   ///< not seen, but the failed step belongs to a start
+  running,  ///< not seen, and the failed step is part of training or of the machine
 };
 
 Opening opening_of(const Findings& findings);

@@ -60,7 +60,7 @@ std::vector<ProcessSuspect> suspect_processes(const job::JobView& view,
 /// Marks processes on nodes with a lost agent as unknown, except those that had exited before.
 void forget_processes(job::JobView& view, const std::vector<LostAgent>& lost);
 
-/// JobView::nodes of lost agents, if the job had not failed before and made no progress since they
+/// JobView::nodes of lost agents, if the job failed only afterwards and made no progress since they
 /// were heard.
 std::vector<std::uint32_t> nodes_of_lost(const job::JobView& view, const Live& live);
 

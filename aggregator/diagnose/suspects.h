@@ -1,4 +1,4 @@
-// Which nodes and ranks are most likely at fault, and why.
+// The nodes and ranks that are most likely at fault, and why.
 //
 // Place in the flow: failure events, silence, slowdown and hints in; scored nodes and ranks out,
 // most suspect first. Pure. A node's score is the sum of its evidence: causes that few other nodes

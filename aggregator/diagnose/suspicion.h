@@ -24,7 +24,7 @@ struct Suspicion {
   std::vector<std::uint32_t> events;  ///< JobView::events
 };
 
-/// Scores of all ranks and nodes of a job, and who is most suspect.
+/// Scores of all ranks and nodes of a job, and the most suspect ones.
 struct Suspects {
   std::vector<Suspicion> ranks;  ///< by JobView::ranks
   std::vector<Suspicion> nodes;  ///< by JobView::nodes

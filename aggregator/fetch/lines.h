@@ -1,4 +1,4 @@
-// A question for raw lines as somebody asks it over HTTP, whom to ask, and what comes of it.
+// A question for raw lines over HTTP, the agents to ask, and the result.
 //
 // Flow: lines_api.cc reads a LinesQuery -> plan_lines, on the thread that owns the job ->
 // LinesBoard, on the receive thread, which asks the agents -> LinesResult -> JSON. Values and a
@@ -30,10 +30,10 @@ struct LinesQuery {
   std::optional<Rank> rank;
   std::optional<TimeMs> around;
   std::size_t context = 5, limit = 200;
-  std::string who, peer;  ///< who asks: name of the token, address
+  std::string who, peer;  ///< the client: name of the token, address
 };
 
-/// Whose lines stand in a log that is asked for: by place in LinesQuestion::files.
+/// The speakers of each requested log, by place in LinesQuestion::files.
 struct LinesSource {
   std::string node;
   std::optional<Rank> rank;
@@ -79,7 +79,7 @@ struct LinesProblem {
 };
 using LinesThen = std::function<void(std::expected<LinesResult, LinesProblem>)>;
 
-/// What was asked and given since the start.
+/// Counts of questions and lines since the start.
 struct LinesCounts {
   std::uint64_t questions = 0, refused = 0, lines = 0, bytes = 0, incomplete = 0;
 };
@@ -87,7 +87,7 @@ struct LinesCounts {
 LinesPlan plan_lines(const scoring::LiveJob& job, const LinesQuery& query,
                      const LinesOptions& options);
 
-/// For the log: who asked what, and how much was given. One line, harmless.
+/// For the log: client, question, and size of the answer. One line, safe for a terminal.
 std::string audit_text(const LinesQuery& query, const std::expected<LinesResult, LinesProblem>& of);
 
 }  // namespace l4::fetch

@@ -1,4 +1,4 @@
-// Questions for raw lines that are under way: whom they wait for, what has come, when it is over.
+// Questions for raw lines under way: the agents they wait for, the lines so far, their end.
 //
 // Flow: Aggregator::lines -> here -> AgentServer::ask; answers come back by Intake. Of the receive
 // thread, without a lock or a clock. Nothing an agent answers is believed: what was not asked for,
@@ -23,9 +23,9 @@ class LinesBoard {
   /// never is.
   bool ask(receive::AgentServer& server, LinesPlan plan, LinesThen then, Millis now);
   void answered(const std::string& agent, const wire::Answer& answer, Millis now);
-  /// Its connection is gone or another: what it was asked it will not answer.
+  /// Its connection is gone or another one: it will not answer earlier questions.
   void gone(const std::string& agent, Millis now);
-  /// Ends what waits too long.
+  /// Ends questions that wait too long.
   void step(Millis now);
 
   std::size_t under_way() const { return questions_.size(); }

@@ -15,7 +15,7 @@ namespace {
 
 using wire::LinesFile;
 
-/// What is known of one log of an agent.
+/// Facts about one log of an agent.
 struct Log {
   LinesFile file;
   std::set<std::string> nodes;  // of all its sources
@@ -83,7 +83,7 @@ class Logs {
   std::map<std::string, Log> logs_;
 };
 
-/// What an agent's templates are called that are of this class.
+/// The local ids of an agent's templates of this class.
 std::set<std::uint32_t> locals_of(const job::AgentSlice& agent, job::TemplateTable& templates,
                                   TemplateId wanted) {
   std::unordered_map<std::uint32_t, bool> known;
@@ -99,7 +99,7 @@ std::set<std::uint32_t> locals_of(const job::AgentSlice& agent, job::TemplateTab
   return locals;
 }
 
-/// What a question says to all agents alike.
+/// The part of a question that is the same for all agents.
 wire::LinesQuestion common_part(const LinesQuery& query, const LinesOptions& options) {
   wire::LinesQuestion question;
   question.job = query.job;
@@ -109,7 +109,7 @@ wire::LinesQuestion common_part(const LinesQuery& query, const LinesOptions& opt
   return question;
 }
 
-/// Beyond the bounds: said, and left out.
+/// Logs beyond the bounds are left out and reported.
 void bound(LinesPlan& plan, const LinesOptions& options) {
   if (plan.agents.size() > options.agents_max) {
     plan.missing.push_back({wire::LinesGapKind::limit_agents,

@@ -185,7 +185,7 @@ class HttpConnection final : public Connection,
     read_more();
   }
 
-  /// Deals with what went wrong while reading a request.
+  /// Handles errors while reading a request.
   bool can_go_on(error_code code) {
     using Fault = beast::http::error;
     if (state_ == State::closed) return false;
@@ -204,7 +204,7 @@ class HttpConnection final : public Connection,
     return false;
   }
 
-  /// Answers what is no request; what follows on the connection cannot be understood.
+  /// Answers input that is no request; the rest of the connection cannot be parsed.
   void refuse(Refused refused) {
     hub_.counters.refuse(refused.why);
     keep_alive_ = false;
@@ -238,7 +238,7 @@ class HttpConnection final : public Connection,
               std::string(message[Field::origin]), "", asked_.get_token()});
   }
 
-  /// Until the handler answers, its time is over, or nobody waits for it any more.
+  /// Waits until the handler answers, its time is over, or the client is gone.
   void await_answer(Clock::time_point end) {
     answer_timer_.expires_at(std::min(end, Clock::now() + kLook));
     answer_timer_.async_wait([self = shared_from_this(), request = request_, end](error_code code) {
@@ -310,7 +310,7 @@ class HttpConnection final : public Connection,
     keep_alive_ = false;
     auto& events = events_.emplace(given.stream, version_);
     write(events.head(given.content_type, [gate = hub_.gate, id = id_] { gate->tell(id); }));
-    // Who has asked for events has nothing more to say: what can be read is the connection's end.
+    // A client of a stream sends nothing more: readable input means the end of the connection.
     stream_.tcp().socket().async_wait(tcp::socket::wait_read,
                                       [self = shared_from_this()](error_code) {
                                         if (self->state_ == State::streams) self->close();
@@ -329,7 +329,7 @@ class HttpConnection final : public Connection,
     });
   }
 
-  /// Of a stream; then whatever has come meanwhile.
+  /// Writes the head of a stream, then the events that have come meanwhile.
   void write(std::string text) {
     is_sending_ = true;
     answer_timer_.cancel();
@@ -351,7 +351,7 @@ class HttpConnection final : public Connection,
     --hub_.counters.streams;
   }
 
-  /// That this was all is part of TLS.
+  /// TLS also tells the peer that this was the end.
   void say_goodbye() {
     state_ = State::leaves;
     stream_.tcp().expires_after(kLinger);

@@ -1,7 +1,7 @@
-// What the server and the handlers around it count: requests, and what is turned away and why.
+// Counts of the server and the handlers around it: requests, and refusals by reason.
 //
-// Flow: Server, guarded, unguarded -> Counters -> /metrics. One object for all of them, made by
-// whoever starts the server; its figures are added to and read on any thread.
+// Flow: Server, guarded, unguarded -> Counters -> /metrics. One object for all of them, made by the
+// owner of the server; its figures are added to and read on any thread.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace l4::http {
 
 enum class Refusal : std::uint8_t {
-  bad_request,       ///< no HTTP, no host, a target that is none
+  bad_request,       ///< no HTTP, no host, an invalid target
   header_too_large,  ///< 431
   body_too_large,    ///< 413
   method,            ///< 405 for one that no path knows
@@ -23,7 +23,8 @@ enum class Refusal : std::uint8_t {
   busy_streams,      ///< 503: as many streams of events as may be
   no_token,          ///< 401
   unknown_token,     ///< 401
-  not_allowed,       ///< 403: it may only read, or is on another machine where nobody has a token
+  not_allowed,       ///< 403: the token may only read, or there are no tokens and the client is on
+                     ///< another machine
   wrong_host,        ///< 421
   cross_site,        ///< 403
 };

@@ -1,8 +1,8 @@
-// Server-sent events for one client: what waits for it, from whoever publishes to its connection.
+// Server-sent events for one client: the queue between publishers and its connection.
 //
 // Flow: a publisher pushes events -> EventStream -> the server's thread writes them as they come.
-// Bounds: `bytes_max` that wait; a client that reads more slowly is given up, and `push` says so.
-// Any thread. `ring` runs under the lock of this stream, must be quick and must not call it.
+// Bounds: `bytes_max` that wait; a slower client is dropped, and `push` returns so. Any thread.
+// `ring` runs under the lock of this stream, must be quick and must not call it.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,16 @@ class EventStream {
 
   /// False if it is over, or by this: too much waits.
   bool push(std::string_view text);
-  /// What waits is still sent, then the answer ends.
+  /// Waiting events are still sent, then the answer ends.
   void end();
   bool is_over() const;
 
-  /// Of the connection: `ring` when there is news, until it is set to nothing.
+  /// Set by the connection: `ring` is called when there is news, until it is set to nothing.
   void on_news(std::function<void()> ring);
   struct Taken {
     std::string text;
     bool over = false;  ///< nothing more comes
-    bool cut = false;   ///< the client was too slow: what waited is lost
+    bool cut = false;   ///< the client was too slow: waiting events are lost
   };
   Taken take();
 
@@ -47,7 +47,7 @@ class EventStream {
   std::function<void()> ring_ L4_GUARDED_BY(mutex_);
 };
 
-/// What a connection writes of a stream: its head, what has come, heartbeats, the end.
+/// The bytes that a connection writes for a stream: head, events, heartbeats, end.
 class EventWriter {
  public:
   /// `version`: 10 or 11, of the request.

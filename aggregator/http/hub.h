@@ -1,8 +1,8 @@
-// What a server and its connections share, and the way back into it for replies.
+// State shared by a server and its connections, and the way back into it for replies.
 //
 // Flow: Connection -> Handler with a Ticket -> Gate -> Connection. A Gate and Tickets belong to any
-// thread and may outlive the server; all else is the server thread's, but that counters are read
-// anywhere. Private to this room.
+// thread and may outlive the server; all else belongs to the server's thread; counters are read on
+// any thread. Private to this room.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ struct Gate {
   void tell(std::uint64_t connection);  ///< its stream of events has news
 };
 
-/// What a Reply holds: the right to answer one request, once.
+/// The state of a Reply: the right to answer one request, once.
 class Ticket {
  public:
   Ticket(std::shared_ptr<Gate> gate, std::uint64_t connection, std::uint64_t request)
@@ -51,7 +51,7 @@ class Ticket {
 
 class Connection;
 
-/// What the connections of a server share; all on its thread but where noted.
+/// State shared by the connections of a server; used on its thread unless noted.
 struct Hub {
   explicit Hub(ServerOptions given);
 
@@ -69,12 +69,12 @@ struct Hub {
   std::map<std::uint64_t, std::shared_ptr<Connection>> connections;
 };
 
-/// The other end of a connected socket sends nothing any more, read or not.
+/// True if the peer of a connected socket has closed its sending side, even if bytes are unread.
 bool has_left(int descriptor);
 
 /// All but those of its length and connection.
 std::vector<std::pair<std::string, std::string>> headers_of(const Response& response);
-/// What is answered to what is no request that can be passed on.
+/// The answer to a request that cannot be passed on.
 struct Refused {
   Refusal why;
   Response response;

@@ -1,9 +1,9 @@
-// Whether a request is meant for this server, and by whom it was made a browser's: what protects a
-// server without tokens from pages of other sites that a browser beside it has open.
+// Whether a request is meant for this server and comes from its own pages: protects a server
+// without tokens from pages of other sites in a browser on the same host.
 //
-// A page cannot choose the Host of a request but by a name that it owns and lets lead here (DNS
-// rebinding), so names are taken only where they are known; an address cannot be anybody's name.
-// Flow: unguarded -> here. Private to this room. Thread-safe, no state.
+// A page can set the Host of a request only to a name that it owns and that resolves to this host
+// (DNS rebinding). So only known names are accepted; an address cannot be rebound. Flow: unguarded
+// -> here. Private to this room. Thread-safe, no state.
 #pragma once
 
 #include <span>

@@ -1,11 +1,12 @@
-// The aggregator's HTTP server: takes requests, hands them to one handler, sends what it replies.
+// The aggregator's HTTP server: reads requests, hands them to one handler, sends its replies.
 //
 // Place in the flow: people, `l4 jobs`, Prometheus -> Server -> the aggregator's handler (see
 // routes.h) -> Reply. One thread of its own does all reading and writing; the handler runs on it
 // and must not block: it may keep the Reply and call it later, from any thread. Everything is
-// bounded (ServerOptions): who never reads, drips bytes or only connects costs a descriptor for a
-// while and hinders nobody. Where all connections are taken, the one that has waited longest
-// without a complete request makes room, else the one that has read its answer longest.
+// bounded (ServerOptions): a client that never reads, sends byte by byte or only connects costs a
+// descriptor for a while and delays no other client. Where all connections are taken, the one that
+// has waited longest without a complete request makes room, else the one that has read its answer
+// longest.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +39,10 @@ struct Request {
   std::string peer;  ///< address:port
   /// Headers; empty if they were not sent.
   std::string authorization = {}, if_none_match = {}, content_type = {};
-  std::string last_event_id = {};  ///< header of who comes back to a stream of events
+  std::string last_event_id = {};  ///< header of a client that resumes a stream of events
   std::string host = {}, origin = {};
   std::string who = {};  ///< name of the token, or `local`; from tokens.h, not from the client
-  /// Nobody waits for the answer any more: the client has gone (noticed within a second), or was
+  /// True once the answer is not needed: the client has gone (noticed within a second), or was
   /// answered 504.
   std::stop_token left = {};
 };

@@ -27,8 +27,9 @@ std::string key_of(const Request& request) {
   return key;
 }
 
-/// Those who wait for one answer. Held by whoever makes it: if it is never made, they are told.
-/// Once all have left it need not be made, and nobody joins any more.
+/// The requests that wait for one answer. The request that makes the answer holds this: if the
+/// answer is never made, the others get an error. Once all have left, the answer need not be made
+/// and no request joins.
 class Waiting {
  public:
   Waiting(const Reply& reply, const std::stop_token& left) {

@@ -1,9 +1,9 @@
-// Answers that many ask for at the same time, made once.
+// Answers that many clients request at the same time, made once.
 //
 // Flow: Server -> tokens -> share_answers -> the aggregator's handler. A hundred pages that poll
-// the list of jobs cost its threads what one costs: who asks what is being answered waits for that
-// answer, and one that is younger than `fresh` serves again. Thread-safe. Bounded by what is asked
-// within `fresh`: what is older goes with the next question.
+// the list of jobs cost its threads as much as one: a request equal to one under way waits for its
+// answer, and an answer younger than `fresh` is used again. Thread-safe. Bounded by the requests
+// within `fresh`: older answers are dropped at the next request.
 #pragma once
 
 #include <functional>

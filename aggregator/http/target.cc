@@ -26,7 +26,7 @@ Result<std::string> decoded(std::string_view text, const char* where, bool plus_
   return plain;
 }
 
-/// Takes what comes before the next `separator` off the front.
+/// Cuts the text before the next `separator` off the front.
 std::string_view take(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = rest.substr(0, end);

@@ -18,7 +18,7 @@ struct Target {
   std::vector<std::pair<std::string, std::string>> query;
 };
 
-/// /PATH[?QUERY]. Refused: other forms, broken %XX, control characters, what is no UTF-8, segments
+/// /PATH[?QUERY]. Refused: other forms, broken %XX, control characters, invalid UTF-8, segments
 /// that are . or .., more than 64 parameters.
 Result<Target> read_target(std::string_view text);
 

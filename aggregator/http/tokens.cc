@@ -45,7 +45,7 @@ bool same_throughout(std::string_view a, std::string_view b) {
   return differs == 0;
 }
 
-/// What tells one state of the file from another.
+/// Distinguishes one state of the file from another.
 struct Stand {
   fs::file_time_type time;
   std::uintmax_t size = 0;
@@ -67,7 +67,7 @@ class TokenFile {
     stand_ = stand_of(file_);
   }
 
-  /// Of several rows the one that may most.
+  /// The row with the most rights, if there are several.
   std::optional<TokenRow> row_of(std::string_view token) {
     const MutexLock lock(mutex_);
     reload();

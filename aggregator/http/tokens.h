@@ -1,10 +1,10 @@
-// Who may ask: bearer tokens with roles, of which only hashes are known here.
+// Access: bearer tokens with roles; only their hashes are stored.
 //
 // Flow: a file of rows `ROLE NAME SHA256` -> Tokens -> guarded(), a handler before the handler.
 // `l4 keys token` makes tokens and rows. A row's hash is that of the token's text; what a client
-// sends is hashed and compared, so the file is no secret. It is looked at again when it has
-// changed, at most once a second; one that cannot be understood leaves the former in force, and
-// says so. Thread-safe.
+// sends is hashed and compared, so the file is no secret. The file is read again when it has
+// changed, at most once a second; if it is broken, the former tokens stay valid and a warning is
+// logged. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ enum class Role : std::uint8_t {
   operate,  ///< may change things, too
 };
 
-/// What a request needs.
+/// The access that a request needs.
 enum class Access : std::uint8_t {
   open,    ///< no token
   read,    ///< any token

@@ -29,7 +29,7 @@ class Intake final : public receive::Observer {
          std::function<std::optional<wire::PortNotice>()> port_notice = {},
          fetch::LinesOptions lines = {});
 
-  /// Takes what there is, tells the agents what is durable, waits for more: at most `most`.
+  /// Handles waiting messages, acknowledges durable batches, and waits for more, at most `most`.
   void step(Millis most);
   /// Until `stop`; says goodbye to the agents then.
   void run();

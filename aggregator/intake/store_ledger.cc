@@ -28,7 +28,7 @@ receive::AgentRecord StoreLedger::load(const std::string& agent) {
 
 void StoreLedger::apply(receive::Ticket ticket, wire::Batch batch,
                         std::span<const std::byte> encoded) {
-  // What follows a batch that was not taken may not be taken either: it would leave a gap.
+  // A batch behind a refused one must be refused, too: it would leave a gap.
   const auto failed = failed_.find(batch.agent);
   const TimeMs now = now_();
   const auto seq = failed == failed_.end()

@@ -26,7 +26,7 @@
 
 namespace l4::intake {
 
-/// What the batches that were taken account for, since the start.
+/// Bytes and lines of the accepted batches, since the start.
 struct LedgerCounts {
   std::uint64_t lines = 0;
   std::uint64_t log_bytes = 0;   ///< of logs, not of batches
@@ -50,15 +50,16 @@ class StoreLedger final : public receive::Ledger {
   /// For tests: settle() waits until all that was taken is durable, so that nothing depends on how
   /// fast a disk is.
   void be_patient() { patient_ = true; }
-  /// Tells the server what has become durable and what failed; not from within its `step`.
+  /// Reports durable and failed batches to the server; not from within its `step`.
   void settle(receive::AgentServer& server);
 
-  /// Reads what `checkpoint` wrote: the number of the last record in it; none if it is of no use.
+  /// Reads the bytes of `checkpoint` and returns the number of the last record in it; none if they
+  /// are unusable.
   static std::optional<store::Seq> load_offsets(std::span<const std::byte> saved,
                                                 store::OffsetTable& into);
   /// Gives the offsets to the store if something has changed; false if it does not take them now.
   bool checkpoint(TimeMs now);
-  /// Copies the offsets into the database, for people: what counts is the checkpoint.
+  /// Copies the offsets into the database, for people; the checkpoint is authoritative.
   Result<void> mirror();
   const store::OffsetTable& offsets() const { return offsets_; }
   std::uint64_t refused() const { return refused_; }

@@ -202,7 +202,7 @@ std::optional<TimeMs> progress_by_habit(const JobView& view, const JobClock& clo
   return newest;
 }
 
-/// Numbers that do not grow with time are no iterations: samples, or several runs in one file.
+/// Numbers that do not grow with time count samples or several runs in one file, not iterations.
 bool grows_with_time(const JobClock& clock, const Turns& turns) {
   if (turns.mixed * 4 > turns.pairs) return false;
   std::size_t forward = 0;

@@ -45,7 +45,7 @@ class Lineage {
   /// Runs of a file.
   struct Runs {
     std::uint32_t newest = 0;
-    std::uint32_t base = 0;  ///< what this incarnation calls run 0
+    std::uint32_t base = 0;  ///< the run that this incarnation calls 0
     bool named = false;      ///< by this incarnation
   };
   struct AgentNames {

@@ -1,4 +1,4 @@
-// Which process each rank of a view is.
+// The process of each rank of a view.
 //
 // Flow: last step of make_view. A rank's process has its node and its rank (or, without a rank, its
 // local rank). If there are several, only those of the view's attempt count, and the one that began

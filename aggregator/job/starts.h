@@ -1,4 +1,4 @@
-// Which attempt a start of a rank's process is, counted over all nodes together.
+// The attempt of each start of a rank's process, counted over all nodes together.
 //
 // Flow: job::Attempts asks for each rank's stream and process. Agents number the starts that they
 // saw on their own node, so a node to which a rank is moved counts from 0. Where a rank begins on

@@ -1,4 +1,4 @@
-// One attempt of one job, resolved and read-only: what every detector sees.
+// One attempt of one job, resolved and read-only, as every detector sees it.
 //
 // Place in the flow: built from JobState for every diagnosis; detectors and diagnosis read nothing
 // else. Local template ids are gone: events are job-wide, numbered densely in the order of their

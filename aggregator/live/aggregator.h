@@ -46,10 +46,10 @@ struct Options {
   pool::PoolOptions pool;
   past::PastOptions past;
   store::Path confirmed_faults;  ///< folder of theirs; empty: `faults` in the store's
-  Millis stalls_after{60'000};   ///< a thread that does not come round for so long is not well
+  Millis stalls_after{60'000};   ///< a thread without a step for so long has stalled
 };
 
-/// What the aggregator takes from outside. The port is made by whoever knows which; it lives on.
+/// Objects given to the aggregator. The caller makes the port, which outlives the aggregator.
 struct Surroundings {
   wire::ServerPort& port;
   std::shared_ptr<const faults::Library> library = nullptr;  ///< that ships; null: none
@@ -71,8 +71,8 @@ class Aggregator {
   /// Starts the threads; without it, tests call step_all.
   void start();
   void stop();
-  /// Everything once, on this thread. `patient`: until the disk has all of it, too; then what
-  /// happens follows from what was sent and from the clock alone.
+  /// One step of everything, on this thread. `patient`: also waits for the disk, so that the result
+  /// depends only on the messages and the clock.
   void step_all(bool patient = false);
 
   // From any thread. Each `then` is called once, on a thread of this; false: too busy, never
@@ -86,7 +86,7 @@ class Aggregator {
   /// Raw lines, read by the agents that have them; each question is told in the log.
   bool lines(const fetch::LinesQuery& query, fetch::LinesThen then);
   /// The report of a job as of a time of the past; see PastDesk. `then` comes on its thread, or on
-  /// the job's. `left`: nobody waits for it any more.
+  /// the job's. `left`: the client is gone.
   bool past(const std::string& job, TimeMs at, const std::stop_token& left, past::PastThen then);
   bool counts(std::function<void(const Counts&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
@@ -95,19 +95,19 @@ class Aggregator {
   /// On the thread that owns the job, or would.
   bool on_shard(const std::string& job, scoring::Shard::Call call);
   Health health() const;
-  /// What changes from now on.
+  /// A stream of changes from now on.
   EventBoard& events();
-  /// Of now, with what was confirmed; it never changes.
+  /// The current library, with confirmed faults; a library never changes.
   std::shared_ptr<const faults::Library> library() const;
   /// See FaultBook; `then` comes on its thread.
   bool confirm(confirm::ConfirmRequest request, confirm::FaultBook::Then<confirm::Confirmed> then);
   bool drop_fault(std::string id, std::string who, confirm::FaultBook::Then<faults::Fault> then);
-  /// Stores how a job ended, as somebody has told; the pool follows. Any thread.
+  /// Stores a reported outcome of a job and updates the pool. Any thread.
   bool record_outcome(confirm::OutcomeRequest request, confirm::OutcomeThen then);
   pool::PoolBook& pool();
   TimeMs now() const;
   void set(const scoring::Thresholds& thresholds);
-  /// See Alerter::set: waits for some seconds where a sink is gone. Of one thread.
+  /// See Alerter::set: waits for some seconds if a sink was removed. Called by one thread.
   void set(alert::AlerterOptions alerts);
 
   /// For tests, while nothing runs.

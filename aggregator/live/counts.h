@@ -1,4 +1,4 @@
-// What the aggregator counts, of all its threads taken together.
+// Counts of the aggregator, summed over its threads.
 //
 // Flow: shards, intake, store, alerter -> Counts -> /metrics, `l4-fleet`. Plain values.
 #pragma once

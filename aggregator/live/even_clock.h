@@ -1,10 +1,10 @@
-// A time of day that never jumps: what silences, pauses and deadlines are measured by.
+// A time of day that never jumps, for measuring silences, pauses and deadlines.
 //
 // Place in the flow: the aggregator asks it wherever it asks for the time. When the clock of the
 // host is set, the monotonic clock tells by how much, and this one goes on from where it was, by a
-// tenth faster or slower until it is right again: an hour that was added is not an hour of silence,
-// and one that was taken away holds nothing up for an hour. (A host that was suspended looks like
-// one whose clock was set.) Any thread.
+// tenth faster or slower until it is right again: a clock set on by an hour makes no hour of
+// silence, and one set back by an hour stops nothing for an hour. (A host that was suspended looks
+// like one whose clock was set.) Any thread.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ class EvenClock {
  public:
   /// From two clocks that were just read.
   wire::Instant at(const wire::Instant& read);
-  /// By how much the clock was set since this was asked last, if it was: more than kJump at once.
+  /// The amount by which the clock was set (more than kJump at once) since the last call; none if
+  /// it was not.
   std::optional<Millis> take_jump();
 
   static constexpr Millis kJump{1'000};

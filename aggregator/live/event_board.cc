@@ -41,7 +41,7 @@ void EventBoard::publish(std::string_view type, std::string_view job, std::strin
   }
 }
 
-/// What was published since that id, and whether something before it is gone.
+/// The events published since that id, and whether some of them are no longer kept.
 std::string EventBoard::missed(const std::string& job, std::string_view since) const {
   const std::string here = id_of(last_), own = here.substr(0, here.find('-') + 1);
   L4_CHECK(ring_.size() <= last_, "{} events in the ring, {} published", ring_.size(), last_);

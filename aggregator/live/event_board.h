@@ -1,9 +1,9 @@
-// What has changed, for those who follow: incidents and states of jobs, as server-sent events.
+// Changes of incidents and jobs, for clients that follow them as server-sent events.
 //
 // Flow: shards and alerts publish -> a ring of the newest -> streams of the clients that are open
 // (http::EventStream), narrowed to one job or not. Events are numbered; an id is the incarnation of
-// this program and the number. Who comes back with an id gets what was published since, and the
-// event `lost` first if some of that is no longer there. Any thread. Bounds: EventOptions; a client
+// this program and the number. A client that reconnects with an id gets the events since, with the
+// event `lost` first if some of them are no longer kept. Any thread. Bounds: EventOptions; a client
 // that reads too slowly is given up and counted, and nobody else waits for it.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace l4::live {
 
 struct EventOptions {
   std::size_t ring_max = 4'096, ring_bytes_max = 8 << 20;
-  std::size_t waiting_bytes_max = 1 << 20;  ///< for one client, beside what it is sent at first
+  std::size_t waiting_bytes_max = 1 << 20;  ///< for one client, beside the events sent at its start
   std::size_t streams_max = 64;
 };
 
@@ -38,10 +38,10 @@ class EventBoard {
 
   /// `data`: JSON on one line; `job` may be empty.
   void publish(std::string_view type, std::string_view job, std::string_view data);
-  /// Of a job, or of all if it is empty. `since`: the last id that was seen, or empty. Null: too
-  /// many are open, or this has ended.
+  /// A stream for a job, or for all if it is empty. `since`: the last id that the client saw, or
+  /// empty. Null: too many are open, or this has ended.
   std::shared_ptr<http::EventStream> open(const std::string& job, std::string_view since);
-  /// All streams end when what they hold is sent; no more are opened.
+  /// All streams end once their events are sent; no more are opened.
   void end();
   EventCounts counts() const;
 

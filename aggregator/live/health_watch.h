@@ -1,10 +1,10 @@
-// When people are told that the aggregator is not well, and when that it is again.
+// Decides when to alert that the aggregator is not well, and that it is well again.
 //
-// Flow: Aggregator looks at its own state about once a second and gives it here; an alert comes
-// back once journal, database or a thread has been in trouble for `degraded_after` without a break,
-// another one where something else joins it, and its end once all has been well for `well_after`:
-// what comes and goes is one alert. That it is blind is an alert of its own (Intake). Pure, one
-// thread.
+// Flow: Aggregator looks at its own state about once a second and gives it here; it returns an
+// alert once journal, database or a thread has been in trouble for `degraded_after` without a
+// break, another one if a further trouble joins, and the end once all has been well for
+// `well_after`; a trouble that comes and goes is one alert. Blindness has its own alert (Intake).
+// Pure, one thread.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the aggregator is asked from other threads, and which of its threads answer.
+// Questions to the aggregator from other threads, and the threads that answer them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What the journal holds beside batches, so that a look at the past knows it: what was said of
-// agents, and that the aggregator was started.
+// Records of the journal beside batches, for reports of the past: news of agents, and starts of the
+// aggregator.
 //
 // Flow: Intake and Aggregator -> Store::note; Store::read_past -> PastJob. Values.
 #pragma once
@@ -18,7 +18,7 @@ struct Note {
 };
 
 ByteWriter encode(const Note& note);
-/// Empty if the bytes are none.
+/// Empty if the bytes are not a note.
 std::optional<Note> decode_note(std::span<const std::byte> bytes);
 
 }  // namespace l4::past

@@ -1,4 +1,4 @@
-// What somebody may ask of the past of a job, and what comes back.
+// Questions about the past of a job, and their answers.
 //
 // Flow: snapshot_api.cc -> Aggregator::past -> PastDesk. Plain values.
 #pragma once
@@ -23,10 +23,10 @@ struct PastOptions {
 struct PastQuestion {
   std::string job;
   TimeMs at;
-  /// Of the job as it is known now; none: it is not.
+  /// The job as it is known now; none if it is not.
   std::optional<store::Seq> first;  ///< of its first batch in the journal
   TimeMs opened{};                  ///< when that came
-  std::stop_token left = {};        ///< nobody waits for the answer any more
+  std::stop_token left = {};        ///< the client is gone
 };
 
 struct PastProblem {

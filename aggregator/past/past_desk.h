@@ -34,7 +34,7 @@ class PastDesk {
   /// False: it is busy with another, or stopped. `then` comes once, on its thread.
   bool ask(PastQuestion question, PastThen then);
   void set(const scoring::Thresholds& thresholds);
-  /// Gives up what it is at.
+  /// Gives up the current question.
   void stop();
 
  private:
@@ -42,7 +42,7 @@ class PastDesk {
     PastQuestion question;
     PastThen then;
   };
-  /// Where to begin: with a saved state, or where the job did.
+  /// The starting point: a saved state, or the begin of the job.
   struct Base {
     std::unique_ptr<PastJob> job;
     store::Seq after;

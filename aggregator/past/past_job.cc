@@ -44,7 +44,7 @@ void PastJob::on(const Note& note, store::Seq seq) {
   if (!note.event) return started(note.at);
   using Kind = receive::AgentEvent::Kind;
   const receive::AgentEvent& event = *note.event;
-  // Whoever has much to tell was there before, though only this is known of it.
+  // An agent that has much to ship was there before, though only this note is known.
   if (event.kind == Kind::behind && !presence_.knows(event.agent))
     presence_.connected(event.agent, event.at - options_.presence.settles);
   presence_.on(event);
@@ -57,7 +57,7 @@ void PastJob::on(const Note& note, store::Seq seq) {
   judged_ = judged_ && !matters;
 }
 
-/// The aggregator had stopped, and came back with what it had saved.
+/// The aggregator had stopped, and came back with its saved state.
 void PastJob::started(TimeMs now) {
   presence_ = scoring::Presence(options_.presence);
   now_ = now;
@@ -104,7 +104,7 @@ void PastJob::diagnose(TimeMs now) {
   judged_ = true;
 }
 
-/// What becomes of its agents afterwards is none of the job's.
+/// Later news of its agents no longer concern the job.
 bool PastJob::is_over(TimeMs now) {
   if (job_->ended() || now - job_->last_arrival() >= around_.closes_after) return true;
   if (!judged_) diagnose(now);

@@ -36,7 +36,7 @@ class PastJob {
   /// As of then, in JSON; empty if nothing came.
   std::string report(TimeMs at);
 
-  /// What it takes when it is saved: some milliseconds for each MiB.
+  /// Its size when saved; costs some milliseconds for each MiB.
   std::uint64_t bytes() const;
 
  private:

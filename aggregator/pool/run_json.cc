@@ -269,7 +269,7 @@ Result<void> each_run(std::istream& in, const std::function<Result<void>(Run)>& 
     if (!error)
       if (const auto visited = visit(std::move(run)); !visited) error = visited.error();
     parsed = nullptr;
-    return true;  // null, in place of what was read
+    return true;  // null, in place of the value read
   };
   try {
     Json document = Json::parse(in, read);

@@ -10,7 +10,7 @@ namespace {
 constexpr Millis kQuiet{600'000};
 constexpr std::size_t kEntriesMax = 1024;
 
-/// What the refusal means and, if there is a remedy, what to do.
+/// The meaning of the refusal and, if there is one, the remedy.
 std::string_view meaning(wire::Refusal kind) {
   static constexpr std::array<std::string_view, wire::kRefusals> kMeanings{
       "a connection that does not speak this protocol",

@@ -1,7 +1,7 @@
-// The nodes of a job as its streams and its newest report know them.
+// The nodes of a job, from its streams and its newest report.
 //
-// Flow: `GET /api/v1/jobs/{id}/nodes` -> here, on the thread that owns the job. What costs grows
-// with the streams. Pure function.
+// Flow: `GET /api/v1/jobs/{id}/nodes` -> here, on the thread that owns the job. The cost grows with
+// the streams. Pure function.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace l4::rows {
 
 struct NodeRow {
   std::string node;
-  std::vector<std::string> agents;  ///< who ships for it, ascending
+  std::vector<std::string> agents;  ///< agents that ship for it, ascending
   std::vector<Rank> ranks;          ///< ascending
   std::size_t sources = 0;
   std::uint64_t records = 0;                  ///< a folded traceback counts once

@@ -1,8 +1,8 @@
-// What waits for one thread: bounded in number and in bytes, with a deadline for the wait.
+// The queue of one thread: bounded in number and in bytes, with a deadline for waiting.
 //
-// Several threads put, one takes; what one thread puts comes out in its order. `put` waits for
-// room, `try_put` says no instead. One value is always taken, if it is no heavier than 2^39 B. The
-// queue is moodycamel's, and no lock is taken on the way; only who finds no room sleeps on one.
+// Several threads put, one takes; values of one thread keep their order. `put` waits for room,
+// `try_put` says no instead. One value is always taken, if it is no heavier than 2^39 B. The queue
+// is moodycamel's, and no lock is taken unless a thread must wait for room.
 #pragma once
 
 #include <concurrentqueue/blockingconcurrentqueue.h>
@@ -58,13 +58,13 @@ class Inbox {
     if (waiting_ > 0) {
       {
         const std::lock_guard lock(mutex_);
-      }  // who just found no room waits by now
+      }  // a thread that just found no room waits by now
       has_room_.notify_all();
     }
     return all;
   }
 
-  /// Nothing more goes in; what is in can be taken.
+  /// No more values go in; values inside can still be taken.
   void close() {
     closed_ = true;
     {
@@ -72,7 +72,7 @@ class Inbox {
     }
     has_room_.notify_all();
     filled_ += kOne;
-    queue_.enqueue(Entry{});  // whoever takes wakes up
+    queue_.enqueue(Entry{});  // the consumer wakes up
   }
   bool is_closed() const { return closed_; }
   std::size_t size() const { return filled_ / kOne; }
@@ -97,8 +97,8 @@ class Inbox {
     } while (!filled_.compare_exchange_weak(now, now + kOne + bytes));
     return true;
   }
-  /// Room is reserved. Whoever closes sees that, and takes this too, or this sees that it is
-  /// closed.
+  /// Room is reserved. Either `close()` sees the reservation and the consumer drains this value, or
+  /// we see `closed_` and undo the reservation.
   bool add(T value, std::size_t bytes) {
     if (closed_) {
       filled_ -= kOne + bytes;

@@ -168,8 +168,8 @@ IncidentBook::Changes IncidentBook::diagnosed(const diagnose::Report& report, Ti
                                : fmt::format("the job {} as attempt {}", ended, current),
             now, changes);
   }
-  // What was owed was not said: another attempt's, or this report says too little. Not at once
-  // again.
+  // The pending change was not sent: it is another attempt's, or this report says too little. It is
+  // not retried at once.
   for (auto& [attempt, entry] : entries_)
     if (entry.owed_at && *entry.owed_at <= now) entry.owed_at = now + options_.tells_every;
   if (state == State::finished) checked_until_.reset();

@@ -1,12 +1,11 @@
 // The incidents of one job: one for each attempt, opened, updated and resolved by its reports.
 //
-// Flow: LiveJob gives every report and the triggers that led to it; what changed comes back: rows
-// to be stored and alerts to be sent. An attempt is *suspected* while triggers are not confirmed
-// (that is for information, and is not stored), *open* from the first report that says how it
-// failed, and *resolved* by one that says that it goes on, has ended well, or goes on as another
-// attempt. The same attempt fails again: the same incident opens again. The report at the opening
-// is kept beside the newest one. Pure, one thread; bounds: 64 attempts, 32 triggers each; oldest
-// first.
+// Flow: LiveJob gives every report and the triggers that led to it, and gets changes back: rows to
+// store and alerts to send. An attempt is *suspected* while triggers are not confirmed (that is for
+// information, and is not stored), *open* from the first report that says how it failed, and
+// *resolved* by one that says that it goes on, has ended well, or goes on as another attempt. The
+// same attempt fails again: the same incident opens again. The report at the opening is kept beside
+// the newest one. Pure, one thread; bounds: 64 attempts, 32 triggers each; oldest first.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +45,9 @@ class IncidentBook {
   IncidentBook(std::string job, Options options) : job_(std::move(job)), options_(options) {}
   void set(Options options) { options_ = options; }
 
-  /// What is stored of this job; nothing of it is told again, but a change that was owed is, and
-  /// nothing is resolved before heard(): that silence begins anew after a restart is no sign that a
-  /// job goes on.
+  /// Restores the stored incidents of this job. They are not sent again, except for pending
+  /// changes, and none is resolved before heard(): after a restart silence begins anew, which is no
+  /// sign that the job goes on.
   void restore(const std::vector<store::Incident>& rows);
   /// Something was said since.
   void heard() { heard_ = true; }
@@ -65,7 +64,7 @@ class IncidentBook {
   /// When a change may be told that came too soon after what was told last: a report is to be made
   /// then, even if nothing was said meanwhile.
   std::optional<TimeMs> owes_at() const;
-  /// Of each open incident, as last told.
+  /// Each open incident, as it was last sent.
   std::vector<State> open_states() const;
   /// Id of the open incident of the newest attempt that has one; empty if there is none.
   std::string open_id() const;

@@ -1,9 +1,9 @@
-// What a running job takes from earlier jobs of its kind: normal events, and how long they paused.
+// Knowledge of a running job from earlier jobs of its kind: normal events and longest pauses.
 //
-// Flow: Shard gives the shelf of now; where that, or what the job has printed, has changed, the
-// kind is looked for anew and what is normal is put into the job's own template ids. Of one job, on
-// its thread. A look costs some milliseconds: kEvery between two of them while the job is young,
-// and else one for each diagnosis.
+// Flow: Shard gives the current shelf; if the shelf or the job's templates have changed, the kind
+// is resolved again and the normal events are mapped to the job's own template ids. Belongs to one
+// job, on its thread. A look costs some milliseconds: kEvery between two of them while the job is
+// young, and else one for each diagnosis.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class Kinship {
   void look(std::shared_ptr<const pool::Shelf> shelf, job::TemplateTable& templates,
             watch::JobWatch& watch, TimeMs now);
 
-  /// In the ids of the job's templates; of no runs where the kind is not known.
+  /// In the ids of the job's templates; empty if the kind is not known.
   const diagnose::Pool& normal() const { return normal_; }
   const std::string& kind() const { return kind_; }  ///< empty: not known
 

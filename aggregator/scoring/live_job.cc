@@ -113,7 +113,7 @@ IncidentBook::Changes LiveJob::diagnose(TimeMs now, TimeMs seen_until,
   return changes;
 }
 
-/// Plans the next look by what the last one cost and by how much there is to see.
+/// Schedules the next diagnosis by the cost of the last one and the amount of new data.
 void LiveJob::rest(TimeMs now, Millis cost) {
   cost_ = cost;
   const auto times = [&](double factor) {
@@ -191,7 +191,7 @@ void LiveJob::save(ByteWriter& out, const Presence& presence) const {
   job::save_job(state_, out);
 }
 
-/// What a restart does not bring back.
+/// State that a restart does not restore.
 void LiveJob::save_moment(ByteWriter& out, const Presence& presence) const {
   out.byte(frozen_ ? 1 : 0);
   out.byte(ended_ ? 1 : 0);
@@ -235,7 +235,7 @@ bool LiveJob::read(std::span<const std::byte> bytes, Presence* presence) {
     if (!moment.ok() || moment.left() > 0) return false;
   }
   changed_ = true;
-  look_again_ = TimeMs{};  // long due: what was seen before is looked at again
+  look_again_ = TimeMs{};  // long due: earlier signs are checked again
   return in.ok() && job::load_job(in.raw(in.left()), state_).has_value();
 }
 

@@ -1,10 +1,11 @@
-// One job as it runs: its state, what watches it, its incidents, its newest report.
+// One running job: its state, its watch, its incidents, its newest report.
 //
 // Flow: Shard hands over batches and the time; this applies them, asks JobWatch whether anything
 // calls for a diagnosis, says when it wants one and makes it. Nothing is sent or stored from here:
-// changes of incidents come back to the shard. Of one shard, on its thread; it reads no clock. What
-// a diagnosis costs is measured by the shard and paces the next one. Bounds: those of JobState,
-// `warnings_max`; beyond JobOptions' bytes the shard calls `freeze` and nothing more is applied.
+// changes of incidents come back to the shard. Belongs to one shard, on its thread; it reads no
+// clock. The shard measures the cost of a diagnosis, which paces the next one. Bounds: those of
+// JobState, `warnings_max`; beyond JobOptions' bytes the shard calls `freeze` and nothing more is
+// applied.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +46,7 @@ class LiveJob {
   LiveJob(std::string id, const JobOptions& options, TimeMs now);
 
   void apply(wire::Batch batch, store::Seq seq, TimeMs arrival);
-  /// What is said of one of its agents, or of all; it stands in the journal under `seq`.
+  /// Applies news of one of its agents, or of all; they are in the journal under `seq`.
   void on(const receive::AgentEvent& event, store::Seq seq);
   /// After a restart, once all of the journal is applied: silences begin anew.
   void resume(const std::vector<store::Incident>& rows, TimeMs now) {
@@ -53,13 +54,13 @@ class LiveJob {
     watch_.resumed(state_, now);
   }
 
-  /// What earlier jobs of its kind have shown, as of now.
+  /// The current knowledge from earlier jobs of its kind.
   void meet(std::shared_ptr<const pool::Shelf> shelf, TimeMs now) {
     kinship_.look(std::move(shelf), templates_, watch_, now);
   }
   bool wants_to_meet(TimeMs now) const { return changed_ && kinship_.is_due(now, opened_); }
   const std::string& kind() const { return kinship_.kind(); }
-  /// What it leaves to others of its kind; none if its processes say that it did not end well.
+  /// The run that it adds to the pool; none if its processes did not end well.
   std::optional<pool::Run> healthy_run(bool told) const;
   /// Its newest report says that it has ended well, and nothing speaks against it.
   bool ended_well() const;
@@ -70,7 +71,7 @@ class LiveJob {
   bool look(TimeMs now, TimeMs seen_until);
   /// The diagnosis that is wanted is no routine: a trigger or a suspicion waits for it.
   bool is_urgent() const { return urgent_; }
-  /// The same where nobody diagnoses: of the past. And when that is called for.
+  /// The same without a diagnosis, for reports of the past; and the time of the next one.
   void pass(TimeMs seen_until) { static_cast<void>(watch_.due(seen_until)); }
   std::optional<TimeMs> next_pass() const { return watch_.next_check(); }
   /// A diagnosis is wanted although nothing was said.
@@ -81,16 +82,16 @@ class LiveJob {
   IncidentBook::Changes diagnose(TimeMs now, TimeMs seen_until, const faults::Library* library);
   void rest(TimeMs now, Millis cost);
   bool may_diagnose(TimeMs now) const { return now >= rest_until_; }
-  /// Whoever asks now gets a new report; else the last one, which is no older than the rest.
+  /// A request now gets a new report; else the last one, which is no older than the rest.
   bool answers_anew(TimeMs now) const;
   TimeMs looked_at() const { return report_at_; }  ///< of its newest report
   const std::optional<diagnose::Report>& report() const { return report_; }
-  /// The same as JSON, made once for all who ask; empty without a report.
+  /// The same as JSON, rendered once for all requests; empty without a report.
   const std::string& report_json() const;
 
   void save(ByteWriter& out, const Presence& presence) const;
-  /// After a restart: what was known of agents and silences does not count any more. False if the
-  /// bytes are of no use; then this is to be thrown away.
+  /// After a restart: earlier knowledge of agents and silences no longer counts. False if the bytes
+  /// are unusable; then this object must be discarded.
   bool load(std::span<const std::byte> bytes);
   /// All as it was when it was saved, for a look at the past; `presence` of its agents alone.
   bool load(std::span<const std::byte> bytes, Presence& presence);

@@ -25,7 +25,7 @@ void keep_near(NormalLines& found, double alike, std::string text) {
   if (found.near.size() > NormalLines::kNearMax) found.near.pop_back();
 }
 
-/// Of the job that failed only what it printed as information, and no report speaks of, is normal.
+/// In the failed job only events of level information that no report names are normal.
 bool tells_of_failure(TemplateId id, Level level, const NormalQuestion& question) {
   return level == Level::unknown || level > Level::info ||
          std::ranges::find(question.told, id) != question.told.end();

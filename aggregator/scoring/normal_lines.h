@@ -1,11 +1,11 @@
-// What jobs print that are well: lines that the pattern of a fault must not match.
+// Lines of healthy jobs, which the pattern of a fault must not match.
 //
 // Flow: FaultBook -> each shard, on its thread, for each of its jobs, and the pool of healthy runs
-// -> here -> judge(). Normal is every template of a job that never failed, every event of a run in
-// the pool, and of the job that did fail what it printed as information and no report speaks of.
-// Looks at each template of a job once, and at texts that several runs share once; bounds:
-// `templates_max` a shard and for the pool, beyond which it is said that not all was looked at;
-// kLinesMax lines and kNearMax near misses are kept. No state.
+// -> here -> judge(). Normal are all templates of a job that never failed, all events of a run in
+// the pool, and of the failed job the events of level information that no report names. Looks at
+// each template of a job once, and at texts that several runs share once; bounds: `templates_max` a
+// shard and for the pool, beyond which it is said that not all was looked at; kLinesMax lines and
+// kNearMax near misses are kept. No state.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct NormalLines {
   void add(NormalLines other);
 };
 
-/// What is asked; shared by shards, not changed by them.
+/// The question; shared by shards, which do not change it.
 struct NormalQuestion {
   std::shared_ptr<const faults::Library> fault;  ///< it alone
   std::string job;                               ///< that failed

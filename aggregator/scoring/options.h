@@ -1,7 +1,7 @@
-// What can be set of the live aggregator; config/aggregator.toml says it to people.
+// Settings of the live aggregator; config/aggregator.toml documents them.
 //
-// Plain values. What may change while it runs is `Thresholds` (and the options of alerts), the rest
-// is read at the start.
+// Plain values. `Thresholds` (and the options of alerts) may change while it runs; the rest is read
+// at the start.
 #pragma once
 
 #include <cstddef>
@@ -32,15 +32,15 @@ struct JobOptions {
   Millis revise{10'000};   ///< at most that, while an incident is open and lines arrive
   Millis routine{60'000};  ///< otherwise, while lines arrive; at least rest_factor x 4 its own time
   std::size_t warnings_max = 10'000;
-  /// Of all ranks together, some 60 B each: 4,096 of each in a job of 97 ranks or fewer, 500 in one
-  /// of 800, then `iterations_enough` up to 12,500 ranks, and 250 in one of 16,000. So a large job
-  /// has reached its size after some minutes.
+  /// Iterations of all ranks together, some 60 B each: 4,096 of each in a job of 97 ranks or fewer,
+  /// 500 in one of 800, then `iterations_enough` up to 12,500 ranks, and 250 in one of 16,000. So a
+  /// large job has reached its size after some minutes.
   std::size_t iterations_soft = 400'000, iterations_max = 4'000'000;
   std::size_t iterations_enough = 320;  ///< detectors look back at 200
   std::string version;                  ///< in reports
 };
 
-/// Of all jobs; what a shard may have is its share.
+/// Of all jobs; each shard has its share.
 struct ShardOptions {
   JobOptions job;
   std::size_t shards = 1;

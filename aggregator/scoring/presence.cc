@@ -4,7 +4,7 @@
 
 namespace l4::scoring {
 
-/// Whoever was whole until now is not any more, unless it stays present.
+/// Agents that were complete until now no longer are, unless they stay present.
 Presence::Agent& Presence::agent(const std::string& name, Is is, TimeMs now) {
   const auto [at, fresh] = agents_.try_emplace(name);
   Agent& known = at->second;
@@ -92,7 +92,7 @@ TimeMs Presence::seen_until(const std::string& name, TimeMs now) const {
   if (at == agents_.end()) return now;
   const Agent& known = at->second;
   if (known.is == Is::lost || is_whole(known, now) || !known.since) return now;
-  // Whoever stays away is at some time not waited for any more.
+  // An agent that stays away is no longer waited for after a while.
   if (known.is != Is::away && now - known.changed > options_.most) return now;
   return std::min(now, *known.since);
 }

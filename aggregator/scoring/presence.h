@@ -1,4 +1,4 @@
-// Up to when an agent has been looked through: silence while nobody looked is nobody's.
+// The time up to which an agent's logs were read: silence during an unread time does not count.
 //
 // Flow: a shard tells what it hears of agents; its jobs take the earliest `seen_until` of their
 // agents for "now" in verdicts and triggers. Time stands still for an agent that is not connected
@@ -30,7 +30,7 @@ class Presence {
  public:
   explicit Presence(PresenceOptions options = {}) : options_(options) {}
 
-  /// Whatever of this is said of an agent, or of all.
+  /// Applies an event of one agent, or of all.
   void on(const receive::AgentEvent& event);
 
   /// Known from before a restart, which is now; last heard then.
@@ -41,7 +41,7 @@ class Presence {
   void lost(const std::string& agent, TimeMs now);
   void away(const std::string& agent, TimeMs heard, TimeMs now);
 
-  /// Nobody was seen since `heard`, and until a while after it is over.
+  /// No agent counts as seen since `heard`, until a while after the end.
   void blind(TimeMs heard, TimeMs now);
   void sighted(TimeMs now);
 
@@ -50,9 +50,9 @@ class Presence {
   bool knows(const std::string& agent) const { return agents_.contains(agent); }
   void forget_old(TimeMs now);
 
-  /// Of the agents for which `wanted` holds.
+  /// The earliest time of the agents for which `wanted` holds.
   void save(ByteWriter& out, const std::function<bool(const std::string&)>& wanted) const;
-  /// In place of what is here; the reader fails if the bytes are of no use.
+  /// Replaces the state; the reader fails if the bytes are unusable.
   void load(ByteReader& in);
 
  private:

@@ -1,4 +1,4 @@
-// What the threads of the live aggregator share. Private to this room.
+// Services shared by the threads of the live aggregator. Private to this room.
 #pragma once
 
 #include <atomic>
@@ -17,14 +17,14 @@
 
 namespace l4::scoring {
 
-/// What all shards hold: the bounds are for all together, however the jobs fall on them.
+/// Totals over all shards: the bounds are for all together, however jobs are distributed.
 struct Totals {
   std::atomic<std::uint64_t> jobs{0}, bytes{0};
   /// When one of them last kept the books of all, pool and database.
   std::atomic<TimeMs> books_kept{TimeMs{}};
 };
 
-/// What shards share; all of it may be called from any thread.
+/// Functions shared by shards; all may be called from any thread.
 struct Services {
   store::Store& store;
   pool::PoolBook& pool;
@@ -32,10 +32,10 @@ struct Services {
   /// With the incident that it tells of, or null; see Alerter::send.
   std::function<Result<void>(const alert::Alert&, const store::Incident*)> alert;
   std::function<void(const std::string&)> say;   ///< a line for the log
-  std::function<void(const std::string&)> warn;  ///< the same, of what somebody should see to
+  std::function<void(const std::string&)> warn;  ///< the same, for messages that need attention
   std::function<wire::Instant()> now;
   std::shared_ptr<Totals> totals;
-  /// A job is another one than before to those who follow; `gone`: it was let go.
+  /// Publishes the changed row of a job; `gone`: the job is no longer watched.
   std::function<void(const JobRow&, bool gone)> changed = {};
 };
 

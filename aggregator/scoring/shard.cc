@@ -12,7 +12,7 @@ namespace {
 constexpr Millis kHouse{1'000}, kPauseMost{250}, kLookEvery{50};
 constexpr std::size_t kEventBytes = 256;
 
-/// Puts this shard's figure in place of what it told before; the sum of all.
+/// Replaces this shard's former figure; returns the sum over all shards.
 std::uint64_t tell_total(std::atomic<std::uint64_t>& total, std::uint64_t& told,
                          std::uint64_t now) {
   const std::uint64_t more = now - std::exchange(told, now);  // may wrap: the sum does, too
@@ -128,8 +128,8 @@ void Shard::run() {
   while (!inbox_.is_closed() || inbox_.size() > 0) step(kPauseMost);
 }
 
-/// Diagnoses those that want it, first where something tells of a failure, then who waits longest;
-/// the rest has to wait where that takes longer than batches should.
+/// Diagnoses the jobs that are due: first those with a sign of a failure, then those that wait
+/// longest. The rest waits if this would delay batches too long.
 void Shard::look(TimeMs now) {
   std::vector<Held*> wanting;
   for (auto& [id, held] : jobs_) {
@@ -233,7 +233,7 @@ void Shard::keep_house(TimeMs now) {
     if (!job.is_frozen() && (largest == nullptr || held.bytes > largest->bytes)) largest = &held;
   }
   for (const std::string& id : over) drop(id, {});
-  // Where all hold too much, one of them holds more than its share: that one gives.
+  // If the total is over the limit, at least one shard is over its share; only such a shard evicts.
   const std::uint64_t shards = std::max<std::uint64_t>(options_.shards, 1);
   if (tell_total(services_.totals->jobs, told_jobs_, jobs_.size()) > options_.jobs_max &&
       jobs_.size() > options_.jobs_max / shards)

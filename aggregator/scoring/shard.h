@@ -1,4 +1,4 @@
-// A part of the jobs, on one thread: applies their batches, watches and diagnoses them, saves them.
+// A share of the jobs, on one thread: applies their batches, watches, diagnoses and saves them.
 //
 // Flow: the receive thread delivers batches (waiting if the shard is far behind: then agents keep
 // what they have) and tells of agents; HTTP asks by calls that run here. A job belongs to one shard
@@ -59,7 +59,7 @@ class Shard {
   /// expected.
   void restored(TimeMs now, store::Seq seq);
 
-  /// Handles what waits (waits itself at most `most`) and does what is due.
+  /// Handles waiting values (waiting for them at most `most`) and all that is due.
   void step(Millis most);
   /// Steps until it is closed and empty.
   void run();
@@ -74,13 +74,13 @@ class Shard {
   /// Stores the newest report of the job, which has one; the row without its report.
   Result<store::Snapshot> snapshot(const LiveJob& job, std::string why, std::string who);
   JobRow row(const LiveJob& job) const;
-  /// What jobs of this shard print that are well.
+  /// Lines of this shard's healthy jobs.
   NormalLines normal_lines(const NormalQuestion& question);
   /// Jobs with an open incident are diagnosed again soon: more faults are known.
   void look_again();
   const LiveJob* find(const std::string& id) const;
-  /// The kind of the job's run, which is in the pool now since somebody said that it ended well.
-  /// None: there is no such job. Error: it is not in the pool.
+  /// The kind of the job's run, which is in the pool now because its outcome is success. None:
+  /// there is no such job. Error: it is not in the pool.
   std::optional<Result<std::string>> pool_as_told(const std::string& id, const std::string& by);
   void set(const Thresholds& thresholds);
 
@@ -102,7 +102,7 @@ class Shard {
     std::uint64_t bytes = 0;     ///< of its last checkpoint
     store::Seq offered;          ///< to the pool
     bool over = false;           ///< beyond its bound; said
-    std::optional<JobRow> told;  ///< to those who follow
+    std::optional<JobRow> told;  ///< to clients that follow
   };
   Held& held(const std::string& id, TimeMs now);
   void handle(Task& task);
@@ -128,7 +128,7 @@ class Shard {
   std::map<std::string, Held> jobs_;
   Presence presence_;
   ShardStats counts_;
-  bool is_restored_ = false;  ///< what the store held is back; jobs from now on are new
+  bool is_restored_ = false;  ///< the stored state is restored; jobs from now on are new
   TimeMs house_kept_{};
   std::uint64_t told_jobs_ = 0, told_bytes_ = 0;  ///< of services_.totals, this one's
   Millis looked_{-1'000'000};

@@ -1,4 +1,4 @@
-// What a shard tells of its jobs: incidents and their alerts, snapshots, changes.
+// News of a shard's jobs: incidents and their alerts, snapshots, changes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace l4::scoring {
 
-/// Those of this run of the job: opened since it is known, or still open when it was lost sight of
-/// not long before (what was not durable yet when the aggregator was killed, a bound on jobs).
+/// Incidents of this run of the job: opened since it is known, or still open when it was dropped
+/// shortly before (state not durable at a kill, or a bound on jobs).
 std::vector<store::Incident> Shard::incidents_of(const LiveJob& job) {
   store::IncidentQuery query;
   query.job = job.id();
@@ -25,8 +25,8 @@ std::vector<store::Incident> Shard::incidents_of(const LiveJob& job) {
   return known;
 }
 
-/// An incident and the alert of it are stored together: a crash leaves both or neither, and what
-/// was not delivered yet is delivered later.
+/// An incident and its alert are stored together: a crash leaves both or neither, and undelivered
+/// alerts are delivered later.
 void Shard::tell(const LiveJob& job, const IncidentBook::Changes& changes) {
   std::set<std::string_view> stored;
   for (const alert::Alert& alert : changes.alerts) {

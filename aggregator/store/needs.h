@@ -1,4 +1,4 @@
-// Which part of the journal is still needed: the records that no checkpoint holds.
+// The part of the journal that is still needed: records that no checkpoint holds.
 //
 // A state is known by its name. It needs the journal from behind its checkpoint on, but only if it
 // has later records. Plain values; the caller locks.

@@ -55,7 +55,7 @@ class JobWatch {
   void unheard();
   /// Other floors, from now on.
   void set(const Options& options) { options_ = options; }
-  /// After a restart of the aggregator: learns from what was loaded; deadlines start now.
+  /// After a restart of the aggregator: learns from the loaded state; deadlines start now.
   void resumed(const job::JobState& state, TimeMs now);
 
   /// Saves what live() and standing() need, for questions about the past. Pending triggers, warm
@@ -66,7 +66,7 @@ class JobWatch {
 
   /// Triggers that are due, one a cause, strongest cause first.
   std::vector<Trigger> due(TimeMs now);
-  /// When due() should be called at the latest; none as long as nothing can become due by itself.
+  /// Latest time for the next call of due(); none while no trigger can become due by itself.
   std::optional<TimeMs> next_check() const;
   void diagnosed(const diagnose::Report& report, TimeMs now);
 

@@ -30,7 +30,7 @@ bool says_anything(const wire::Segment& segment) {
   return !segment.events.empty() || segment.updates > 0;
 }
 
-/// A traceback's functions may belong to any stage: only what recurs while a job trains counts.
+/// A traceback's functions may belong to any stage: only lines that recur during training count.
 bool recurs(Stage stage) {
   return stage == Stage::evaluation || stage == Stage::checkpoint_save ||
          stage == Stage::data_loading;

@@ -67,7 +67,7 @@ struct ConfigTable::Node {
     return near.empty() ? near : "; did you mean " + near + "?";
   }
 
-  /// The first key that nobody asked for, depth first.
+  /// The first key that was not read, depth first.
   void check(File& file) const {
     for (const auto& [key, value] : *table)
       if (!asked.contains(key.str()))

@@ -3,8 +3,8 @@
 // Flow: rule packs, the fault library and the programs' own configs are read through this, so that
 // toml++ stays inside one source. A reader asks for each key it knows and calls `finish()` on the
 // root at the end: it returns the first fault of the file, be it a missing key, a wrong type, a
-// value refused by `refuse()`, or a key nobody asked for (a misspelt key is never ignored).
-// Copies share the same file; use from one thread.
+// value refused by `refuse()`, or a key that was not read (a misspelt key is never ignored). Copies
+// share the same file; use from one thread.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class ConfigTable {
   std::vector<std::string> texts_or_none(std::string_view key);
   bool flag_or(std::string_view key, bool fallback);
   std::int64_t integer_or(std::string_view key, std::int64_t fallback);
-  /// What is not in [from, to] is noted, too, and gives the fallback.
+  /// A value outside [from, to] is noted, too, and gives the fallback.
   std::int64_t integer_within(std::string_view key, std::int64_t fallback, std::int64_t from,
                               std::int64_t to);
 
@@ -68,8 +68,8 @@ class ConfigTable {
   /// First fault of the whole file, or nothing.
   std::optional<Error> finish() const;
 
-  /// Each value of the file's tables that was asked for, as it was taken, by `table.key`: fallbacks
-  /// as well, so that two readings can be compared. Of several tables of one name, the last one's.
+  /// Each value that was read from the file's tables, by `table.key`, fallbacks included, so that
+  /// two readings can be compared. Among several tables of one name the last one counts.
   const std::map<std::string, std::string>& taken() const;
 
  private:

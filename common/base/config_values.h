@@ -1,7 +1,7 @@
 // Values of a config file, read into the settings they stand for.
 //
-// `value` holds the default before and stays as it is where the key is absent. What is wrong is
-// noted in the table (ConfigTable::finish).
+// `value` holds the default before and stays as it is where the key is absent. Errors are noted in
+// the table (ConfigTable::finish).
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ inline void read_seconds(ConfigTable& table, std::string_view key, Millis& value
 void read_path(ConfigTable& table, std::string_view key, const std::filesystem::path& file,
                std::filesystem::path& value);
 
-/// The error of what stands at `path`, behind the place that names it; as it is if none does.
+/// The error of the file at `path`, with the place that names it in front; unchanged if no place
+/// does.
 Error named_error(const NamedPaths& named, const std::filesystem::path& path, const Error& error);
 
 }  // namespace l4

@@ -1,4 +1,4 @@
-// What went wrong, where: the error half of std::expected across the tree.
+// An error with its place: the error half of std::expected across the tree.
 //
 // `where` names the file (with line and key, if a config), peer or value; `reason` is one sentence
 // without a trailing stop. Value type.

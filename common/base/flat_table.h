@@ -32,7 +32,7 @@ class FlatTable {
     return const_cast<Value*>(std::as_const(*this).find(key));  // NOLINT: own, mutable here
   }
 
-  /// Brings what find() looks at first nearer.
+  /// Prefetches the entry that find() reads first.
   void prefetch(std::uint64_t key) const {
     if (!entries_.empty()) __builtin_prefetch(&entries_[stored(key) & (entries_.size() - 1)]);
   }

@@ -1,7 +1,7 @@
 // The outline of a line: all of it but its digits, as a hash.
 //
 // Lines of one event mostly differ in digits alone, those of hexadecimal numbers behind `0x` among
-// them. What costs much to find out about a line, and does not depend on them, is remembered by the
+// them. Expensive results about a line that do not depend on the digits are remembered by the
 // outline (outline_memo.h). Costs about as much as two memchr over the line; no allocation. Pure
 // function.
 #pragma once

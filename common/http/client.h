@@ -46,7 +46,7 @@ Result<ClientResponse> follow(std::string_view url, const ClientOptions& options
 /// DELETE.
 Result<ClientResponse> erase(std::string_view url, const ClientOptions& options = {});
 
-/// Somebody answered, and its certificate was not believed.
+/// A server answered, and its certificate was not trusted.
 bool is_about_trust(const Error& error);
 
 }  // namespace l4::http

@@ -99,7 +99,7 @@ class Writer {
     value.save(out_);
   }
 
-  /// What a reader must find; a writer has it.
+  /// A value that a reader must find; a writer writes it.
   void require(bool /*condition*/) {}
   bool ok() const { return true; }
   ByteWriter& bytes() { return out_; }

@@ -12,7 +12,8 @@
 
 namespace l4::wire {
 
-/// What the envelope adds to a batch at most: a batch may be so much shorter than a message.
+/// The largest addition of the envelope to a batch: a batch is at most a message less so many
+/// bytes.
 inline constexpr std::size_t kEnvelopeBytesMax = 256;
 
 Bytes encode(const Envelope& envelope);

@@ -34,7 +34,7 @@ class ControlDecoder {
     if (!holds && !error_) error_ = Error{std::string(where), std::string(reason)};
   }
 
-  /// Within what can be added and subtracted without harm.
+  /// Within the range in which sums and differences do not overflow.
   Millis span(std::string_view where, std::int64_t ms) {
     constexpr std::int64_t kMost = std::int64_t{1} << 53;
     require(ms <= kMost && ms >= -kMost, where, "not a time");

@@ -143,8 +143,7 @@ std::size_t words_of_page(const PositionPage& page) {
   return bytes / kWordBytes;
 }
 
-/// Enough for one segment: in several, references between them would take room that nobody
-/// foretold.
+/// Enough for one segment: references between several would take room beyond the computed size.
 std::size_t words_of(const Envelope& envelope) {
   std::size_t words = 2 * kControlTextBytesMax / kWordBytes + kEnvelopeBytesMax / kWordBytes;
   if (const auto* batch = std::get_if<BatchFrame>(&envelope.message))

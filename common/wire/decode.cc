@@ -129,7 +129,7 @@ class BatchDecoder {
     return out;
   }
 
-  /// As each(), for elements in which nothing can be wrong: most of what a message holds.
+  /// As each(), for elements that are always valid: most of a message.
   template <class Out, class In, class List, class Make>
   void each_plain(std::string_view field, const In& in, List (In::*get)() const, Make make,
                   std::vector<Out>& out) {
@@ -161,7 +161,7 @@ class BatchDecoder {
     return out;
   }
 
-  /// A moment or a span that nobody can have measured, or whose sums would leave 64 bits.
+  /// An impossible moment or span, or one whose sums would leave 64 bits.
   std::int64_t millis(std::string_view field, std::int64_t value, std::int64_t least) {
     place_.field(field);
     require(value >= least && value <= kMomentMax, "time out of range");

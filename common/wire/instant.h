@@ -1,7 +1,6 @@
-// One moment as two clocks see it: the steady one for deadlines, the wall clock for what is told to
-// others.
+// One moment on two clocks: the steady one for deadlines, the wall clock for times in messages.
 //
-// Every state machine of the live system gets its "now" as an argument; nobody below main reads a
+// Every state machine of the live system gets its "now" as an argument; no code below main reads a
 // clock. A wall clock that is set back moves no deadline. Value type.
 #pragma once
 

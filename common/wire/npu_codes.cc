@@ -13,7 +13,7 @@ namespace {
 
 using namespace words;
 
-/// What may stand behind a phrase: numbers of a known shape alone, or any short one.
+/// Numbers allowed behind a phrase: those of a known shape alone, or any short one.
 struct Phrase {
   std::string_view low;
   std::string_view any;  ///< prefix of the value for a number without a known shape

@@ -26,7 +26,7 @@ class Scanner {
   void run() {
     while (at_ < text_.size() && out_.size() < kParametersMax) {
       const char c = text_[at_];
-      if (!has(c, kWord) && c != '/' && c != ':') {  // begins no form and no word
+      if (!has(c, kWord) && c != '/' && c != ':') {  // begins neither a form nor a word
         ++at_;
         continue;
       }
@@ -39,7 +39,7 @@ class Scanner {
 
  private:
   std::string_view rest() const { return text_.substr(at_); }
-  /// What stands so many bytes on; a blank at the end.
+  /// The byte so many bytes ahead; a blank at the end.
   char char_at(std::size_t ahead) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : ' ';
   }
@@ -51,7 +51,7 @@ class Scanner {
     if (std::ranges::find(out_, parameter) == out_.end()) out_.push_back(std::move(parameter));
   }
 
-  /// What begins with no letter.
+  /// Reads a value that begins with no letter.
   std::size_t recognise(char before) {
     const char c = text_[at_];
     if (c == '/') return path(before);
@@ -65,7 +65,7 @@ class Scanner {
     return is_digit(c) ? duration(before) : 0;
   }
 
-  /// What begins with a letter; at least the word is used.
+  /// Reads a value that begins with a letter; uses up at least the word.
   std::size_t name(char before) {
     const std::size_t letters = front_while(rest(), is_letter).size();
     // Letters alone, as most words: no address, device or host can begin here.
@@ -209,7 +209,7 @@ class Scanner {
     return code.size;
   }
 
-  /// `word` is what stands here, up to what is no letter.
+  /// `word` is the text here up to the next character that is no letter.
   std::size_t keyword(std::string_view word) {
     if (const auto used = npu(npu_code_after_phrase(rest()))) return used;
     const std::size_t size = word.size();

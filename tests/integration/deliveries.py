@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The aggregator is killed while it delivers an alert and while it answers: no alert is lost, no
-webhook gets one more than twice, and what was answered is whole.
+webhook gets one more than twice, and each answer is whole.
 
 usage: deliveries.py L4
 

@@ -36,8 +36,8 @@ sys.path.insert(0, str(HERE))
 import linked_site  # noqa: E402
 
 FILES = 8
-# At most. An agent takes three seconds until it has shipped something: it looks for an aggregator,
-# and for the processes behind the logs.
+# The longest life between two kills. An agent needs three seconds until it ships: it looks for an
+# aggregator, and for the processes behind the logs.
 AGENT_LIFE_S, AGGREGATOR_LIFE_S = 7.0, 3.0
 MEAN_LIFE = 0.4
 AGENT_AWAY_S = 22       # until it tries to connect again

@@ -62,7 +62,7 @@ struct Expectation {
   int line = 0;
   Weight weight = Weight::must;
   std::string text;
-  /// What is wrong with a report; empty if nothing is.
+  /// Violations in a report; empty if there is none.
   std::function<std::optional<std::string>(const diagnose::Report&)> check;
 };
 

@@ -43,7 +43,7 @@ void judge(const Scenario& scenario, const diagnose::Report& report) {
     }
   }
   if (!scenario.healthy_twin) return;
-  // Whoever cries here cries wolf.
+  // A finding here is a false alarm.
   const bool told = std::ranges::any_of(scenario.expectations, [](const Expectation& expectation) {
     return expectation.weight == Weight::known_wrong;
   });

@@ -26,7 +26,7 @@ struct Ruling {
   const Fault* fault = nullptr;
   std::optional<Found> found;
   Millis after{0};    ///< from the fault to the incident
-  std::string wrong;  ///< what does not fit; empty if it was found
+  std::string wrong;  ///< the mismatch; empty if the fault was found
 };
 
 struct Judgement {

@@ -1,7 +1,7 @@
 // l4-fleet: thousands of simulated agents that speak to a real aggregator, with scripted faults.
 //
-// Command line, signals and exit status; all else is Fleet. Ends with 0 if every fault was found in
-// time and nothing else was, with 1 if not, with 2 where it could not be played.
+// Command line, signals and exit status; all else is Fleet. Ends with 0 if every fault and nothing
+// else was found in time, with 1 if not, with 2 if the script could not be played.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

@@ -16,7 +16,7 @@
 
 namespace l4::fleet {
 
-/// The sum of what two sessions counted.
+/// The sum of the counts of two sessions.
 void add(ship::SessionStats& sum, const ship::SessionStats& part);
 
 class Node final : public ship::Pipeline {

@@ -1,8 +1,8 @@
 // The script of a simulated fleet: its jobs, the faults that strike them, how bad its links are.
 //
-// Flow: a TOML file -> here -> JobPlan, Fleet, Judge. Strict: what is unknown or out of range is an
-// Error with file, line and key. Times are seconds since the fleet's start. Plain values, no state.
-// Bounds: 20,000 nodes, 64 ranks a node, 1,000 faults, a day.
+// Flow: a TOML file -> here -> JobPlan, Fleet, Judge. Strict: an unknown key or a value out of
+// range is an Error with file, line and key. Times are seconds since the fleet's start. Plain
+// values, no state. Bounds: 20,000 nodes, 64 ranks a node, 1,000 faults, a day.
 #pragma once
 
 #include <cstdint>

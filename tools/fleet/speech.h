@@ -26,7 +26,7 @@ struct PlannedNode {
   std::string name;      ///< of the agent
 };
 
-/// What one life of an agent has shipped so far.
+/// The definitions that one run of an agent has shipped so far.
 struct Shipped {
   std::set<std::uint32_t> templates;
   std::set<std::int32_t> attempts;            ///< the sources of these are defined

@@ -1,4 +1,4 @@
-// Which events tell of the failure: those that are new when the job stops making progress.
+// The events that show the failure: those that are new when the job stops making progress.
 //
 // Place in the flow: a JobView, its clock, what the pool and the fault library say of each event;
 // out comes a list of failure events with when and where each began. Pure.

@@ -87,7 +87,7 @@ constexpr char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
-/// Which letters phrases begin with: most words of a line begin with another one.
+/// First letters of phrases: most words of a line begin with another letter.
 template <std::size_t N>
 consteval std::uint32_t initials_of(const std::array<std::string_view, N>& phrases) {
   std::uint32_t letters = 0;

@@ -1,4 +1,5 @@
-// Which events go with a slowdown: new ones that keep coming, on few nodes, from its beginning on.
+// The events that accompany a slowdown: new ones that keep coming, on few nodes, from its beginning
+// on.
 //
 // Place in the flow: a JobView, its clock, a found Slowdown and the hints in; events like those of
 // a crash out, so that suspects and reports treat both alike. Where a job is too young for its

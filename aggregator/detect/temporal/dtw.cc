@@ -154,7 +154,7 @@ double directional_distance(const Priced& x, const Priced& y, const DistanceOpti
   std::vector<double> row(width);
   above[0] = 0;
   for (std::size_t i = 0; i < recurrence.rows(); ++i) {
-    // Costs are not negative, so no later row gets below the least of this one.
+    // Costs are at least 0, so later rows stay above the least value of this one.
     if (recurrence.fill(i, above, row) >= options.below) return kInfinity;
     std::swap(above, row);
   }

@@ -34,7 +34,7 @@ struct Priced {
 };
 
 struct DistanceOptions {
-  /// x may still grow: what y has after the best place to stop is not missing yet.
+  /// x may still grow: symbols of y after the best place to stop are not missing yet.
   bool open_end = false;
   /// Stop early and return infinity once the distance cannot be smaller than this.
   double below = std::numeric_limits<double>::infinity();
@@ -51,7 +51,7 @@ struct Alignment {
   std::vector<std::size_t> extra, missing;  ///< positions in x and in y that were paid, ascending
 };
 
-/// The same distance, with what was paid for.
+/// The same distance, with the positions that were paid for.
 Alignment align(const Priced& x, const Priced& y, bool open_end = false);
 
 }  // namespace l4::detect::temporal

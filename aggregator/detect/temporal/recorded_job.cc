@@ -78,7 +78,7 @@ Pass score_rounds(std::span<const Round> rounds, const TemporalOptions& options)
   return pass;
 }
 
-/// Fewer and shorter ones to compare with.
+/// Options for a coarse comparison: fewer and shorter sequences.
 TemporalOptions coarse(TemporalOptions options) {
   options.recent = 4;
   options.prototypes = options.shared_compared = 8;

@@ -37,13 +37,13 @@ class Network {
 
   /// `key_name`: what the key of the client is called in the allow list. Ports outlive the network.
   std::unique_ptr<ClientPort> client(std::string key_name, std::string address);
-  /// The one server. Destroying it is its end: connections break, what is under way is gone. A
+  /// The one server. Destroying it ends it: connections break, messages under way are gone. A
   /// second one while the first lives takes its place.
   std::unique_ptr<ServerPort> server();
 
   void advance(Millis steady);
   void set(const LinkOptions& options);
-  /// Nothing goes to or from this address any more; nobody is told.
+  /// No message goes to or from this address any more; neither end is notified.
   void cut(const std::string& address, bool off);
   /// The same for the server, that is for everybody.
   void cut_server(bool off);

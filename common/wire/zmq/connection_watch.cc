@@ -92,7 +92,8 @@ std::vector<ConnectionWatch::Event> ConnectionWatch::read() {
 
 void ConnectionWatch::drain() {
   const std::vector<Event> events = read();
-  // From behind: a descriptor that is closed later in the same lot may be another's by now.
+  // Searched backwards: a descriptor that is closed later in the same batch of events may belong to
+  // another connection by now.
   std::unordered_map<int, bool> closed;
   std::vector<bool> gone(events.size());
   for (std::size_t i = events.size(); i-- > 0;) {

@@ -1,8 +1,8 @@
-// Endpoints of the wire as settings write them: tcp://HOST:PORT, and nothing else of ZeroMQ's.
+// Endpoints of the wire in settings: tcp://HOST:PORT, and no other form of ZeroMQ.
 //
 // Flow: settings of both programs ask before they are taken, ZmqClient before it connects: libzmq
-// itself cuts a port to 16 bits and tells other mistakes only when it is used. What a name stands
-// for is not looked up. Thread-safe, no state.
+// itself cuts a port to 16 bits and tells other mistakes only when it is used. Names are not
+// resolved. Thread-safe, no state.
 #pragma once
 
 #include <string_view>

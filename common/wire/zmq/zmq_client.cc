@@ -61,7 +61,7 @@ Result<void> Client::begin() {
   if (!dealer_ || !events_) return std::unexpected(Error{"ZeroMQ", last_error()});
   dealer_.set_limits(kHeartbeat, kHeartbeatTimeout);
   dealer_.set(ZMQ_LINGER, kLingerMs);
-  dealer_.set(ZMQ_IMMEDIATE, 1);       // nothing queues for a connection that does not stand
+  dealer_.set(ZMQ_IMMEDIATE, 1);       // messages do not queue before the connection is up
   dealer_.set(ZMQ_RECONNECT_IVL, -1);  // the session decides when
   dealer_.set(ZMQ_CONNECT_TIMEOUT, kConnectMostMs);
   dealer_.set(ZMQ_HANDSHAKE_IVL, kHandshakeMostMs);

@@ -124,7 +124,7 @@ TEST_CASE("owners: a new file of a requeued job is of another attempt, one of to
   OwnedHost fresh;
   fresh.run(102, "7", 4, 1);
   CHECK(fresh.of(fresh.log).facts.attempt == 1);
-  // The folder counts what the launcher counts.
+  // The folder's attempt number is the launcher's count.
   OwnedHost torch;
   const auto file = torch.fake.file("logs/run_x/attempt_1/0/stdout.log");
   torch.fake.set(11, {.start_ticks = 90'000,

@@ -70,7 +70,7 @@ TEST_CASE("limits: CPU time is a bucket that a burst may empty") {
   self.after(limits, 1000);
   CHECK(limits.stats().cpu_passed == 2);
   CHECK(limits.flush_notices().size() == 1);
-  // No debt is so large that it is never paid back.
+  // Every debt is paid back, however large.
   self.after(limits, 11'000);
   CHECK_FALSE(limits.over_cpu());
 }

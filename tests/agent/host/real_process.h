@@ -82,7 +82,7 @@ class Child {
     signal(SIGKILL);
     signal_and_wait(0, WEXITED);
   }
-  /// How it ended, if it has and was left for us to collect.
+  /// Its exit, if it has ended and was not collected by another process.
   std::optional<siginfo_t> collect() const {
     siginfo_t ended{};
     const bool asked = ::waitid(P_PIDFD, static_cast<id_t>(pidfd_), &ended, WEXITED | WNOHANG) == 0;

@@ -1,4 +1,4 @@
-// A tailer that began before it was told what is counted, and what it is told then.
+// A tailer that began without the aggregator's positions, and gets them later.
 #include <doctest/doctest.h>
 
 #include <string>

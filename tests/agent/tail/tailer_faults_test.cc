@@ -156,7 +156,7 @@ TEST_CASE("tailer faults: the process may open few files") {
   CHECK(real.sink.warnings.size() <= 3);
 }
 
-/// As another user, where this one may do everything.
+/// Runs as another user, because root may do everything.
 template <class Call>
 auto without_rights(Call call) {
   constexpr uid_t kNobody = 65534;

@@ -14,7 +14,7 @@ std::string lines_of_size(const std::string& word, std::size_t bytes) {
   return text;
 }
 
-/// Nothing twice, nothing lost: all of the texts, in any order of files.
+/// Each byte of the texts exactly once, in any order of files.
 void check_all(const Played& played, const std::vector<std::string>& texts) {
   std::vector<std::string> given, wanted;
   const auto split = [](const std::string& text, std::vector<std::string>& to) {

@@ -1,8 +1,8 @@
 // Random histories of files under a tailer that is killed now and then. The model knows of every
 // byte where it stands; it demands that
-//   1. no byte is counted twice, and none that is counted is also reported as lost;
-//   2. what stands under some name when the tailer has had time is given by then;
-//   3. what the tailer knew of and what is gone is reported as lost;
+//   1. each byte is counted at most once, and a counted byte is not reported as lost;
+//   2. text that has a name once the tailer has had time is read by then;
+//   3. text that the tailer knew of and that is gone is reported as lost;
 //   4. bytes of a log come in the order in which they were written.
 // L4_TAIL_SEEDS=100000 plays as many histories; L4_TAIL_SEED=17 only that one, and says what it
 // does.

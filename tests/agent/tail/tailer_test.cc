@@ -370,8 +370,8 @@ TEST_CASE("tailer: a position of a file that is long gone costs nothing") {
   bench.sink.commit(*bench.tailer);
   auto positions = bench.tailer->positions();
   REQUIRE(positions.size() == 1);
-  // As an aggregator tells it that has lost what was released before it crashed: one under a name
-  // that is another file's by now, one in a folder that is no longer there.
+  // Positions from an aggregator that lost releases in a crash: one under a name that another file
+  // has now, one in a folder that is gone.
   for (const auto& [key, path] : {std::pair{7U, bench.path("a.log")},
                                   std::pair{8U, bench.folder.path() / "logs/gone/b.log"}}) {
     Position stale = positions[0];

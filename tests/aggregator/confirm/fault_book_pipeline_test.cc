@@ -106,7 +106,7 @@ TEST_CASE("fault book: confirmed, known at once and after a start, withdrawn") {
   REQUIRE(done->also_matches.size() == 1);
   CHECK(done->also_matches[0].incident == "job-b.0.2");
   CHECK(world.published == 1);
-  CHECK(before->faults().empty());  // who scores with it goes on undisturbed
+  CHECK(before->faults().empty());  // a diagnosis that uses it goes on undisturbed
   const auto now = world.book->library();
   CHECK(now->match("shelf 4 of corpus 2 lost its ledger").front()->confirmed->by == "ops");
   world.close();

@@ -1,4 +1,4 @@
-// What live knows beside the state, in the verdict and among the suspects.
+// Facts of a live watch beside the state, in the verdict and among the suspects.
 #include "aggregator/diagnose/live.h"
 
 #include <doctest/doctest.h>
@@ -216,7 +216,7 @@ TEST_CASE("live: the node of a lost agent is lost unless the job goes on without
   const Report report = job.report_at(job.last() + 11'000);
   CHECK(report.verdict.state == State::node_lost);
   CHECK(report.nodes.at(0).node == "node-3");
-  CHECK(report.ranks.at(0).process == Process::unknown);  // nobody sees it
+  CHECK(report.ranks.at(0).process == Process::unknown);  // its exit is not seen
   for (int k = 31; k < 36; ++k)
     for (int node = 0; node < 3; ++node) job.iterate(node, k, job.now + 300);
   CHECK(job.report_at(job.now + 100).verdict.state == State::healthy);

@@ -1,4 +1,4 @@
-// What healthy runs say, kept for comparison.
+// Events of healthy runs, kept for comparison.
 #include "aggregator/diagnose/pool.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Who fell silent, and who was only ended before it could speak.
+// Ranks that fell silent, and ranks that were ended before they could print an error.
 #include "aggregator/diagnose/silent_ranks.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Who is suspected first, by what is said of whom.
+// The first suspect, by the lines that accuse a rank or node.
 #include "aggregator/diagnose/suspects.h"
 
 #include <doctest/doctest.h>
@@ -10,8 +10,8 @@
 namespace l4::diagnose {
 namespace {
 
-/// Four nodes of two ranks; those of all others complain of a peer, and the kernel of node-2 says
-/// that it killed a process: of a rank, or of nobody who is known.
+/// Four nodes of two ranks; those of all others complain of a peer, and the kernel of node-2
+/// reports a killed process: of a rank, or an unknown one.
 Report report_with(std::optional<Rank> killed) {
   const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
   REQUIRE(library);
@@ -38,7 +38,7 @@ TEST_CASE("suspects: the rank whose process the kernel killed is the first") {
   CHECK(report.ranks[0].rank == Rank{5});
   REQUIRE_FALSE(report.nodes.empty());
   CHECK(report.nodes[0].node == "node-2");
-  // Of a process that nobody knows it is the node's.
+  // A kill of an unknown process counts for the node.
   const Report unknown = report_with(std::nullopt);
   REQUIRE_FALSE(unknown.nodes.empty());
   CHECK(unknown.nodes[0].node == "node-2");

@@ -21,7 +21,7 @@ faults::Fault fault(const char* id, Level severity, const char* pattern) {
   return fault;
 }
 
-/// What jobs live with, though it sounds like a failure.
+/// Lines that sound like a failure although the job goes on.
 faults::Fault fast_path() {
   return fault("fast_path", Level::warning, "cannot use the fast path");
 }
@@ -135,7 +135,7 @@ TEST_CASE("verdict: who says that a peer is gone leads while there is no cause")
   }
 }
 
-/// Of six nodes the first says, as rank 0, that some others are gone; node-4 falls silent.
+/// Six nodes; the first prints, as rank 0, that some others are gone; node-4 falls silent.
 Report told_of(const std::vector<std::string>& hosts, bool known) {
   MadeJob job(6);
   job.iterate_all(1, 30);

@@ -127,7 +127,7 @@ TEST_CASE("event stream: one who never reads is closed, and others go on") {
   test::RawClient other(streams.server->port());
   other.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   const auto well = streams.at(1);
-  stuck->push(std::string(32 << 20, 'x'));  // more than the system takes for one who does not read
+  stuck->push(std::string(32 << 20, 'x'));  // more than the system buffers
   CHECK(soon([&] { return stuck->is_over(); }));
   CHECK(soon([&] { return streams.server->counts().timed_out == 1; }));
   CHECK(well->push("data: 1\n\n"));

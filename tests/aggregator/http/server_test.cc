@@ -369,7 +369,7 @@ TEST_CASE("http server: stops with requests and connections of every kind open")
   CHECK(Clock::now() - began < 2s);
   CHECK(waits.is_closed_within(5s));
   CHECK(silent.is_closed_within(5s));
-  for (const Reply& late : keeper.take()) late({200, "text/plain", "late"});  // nobody is there
+  for (const Reply& late : keeper.take()) late({200, "text/plain", "late"});  // no client
 }
 
 }  // namespace

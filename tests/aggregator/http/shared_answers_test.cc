@@ -11,7 +11,7 @@ bool is_shared(const Request& request) {
   return request.path == "/api/v1/agents" || request.path.starts_with("/api/v1/jobs");
 }
 
-/// A handler whose answers are given by the test, and those who asked.
+/// A handler whose answers the test gives, and its waiting requests.
 struct World {
   std::vector<Reply> made;
   std::vector<Response> got;

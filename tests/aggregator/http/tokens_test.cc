@@ -120,7 +120,7 @@ TEST_CASE("ETag: 304 to who has it, for answers of 200 to GET alone") {
   CHECK(busy.etag.empty());
 }
 
-/// Tells who asks.
+/// Answers with the name of the token.
 void name_who(const Request& request, const Reply& reply) {
   reply({200, "text/plain", request.who});
 }

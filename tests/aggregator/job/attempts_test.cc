@@ -1,4 +1,4 @@
-// Which attempt a stream belongs to: by its path, and by the run of its file.
+// The attempt of a stream: by its path, and by the run of its file.
 #include "aggregator/job/attempts.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// The job clock: ticks, pace and progress from whoever prints iterations.
+// The job clock: ticks, pace and progress from the ranks that print iterations.
 #include "aggregator/job/clock.h"
 
 #include <doctest/doctest.h>

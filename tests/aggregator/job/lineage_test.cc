@@ -81,7 +81,7 @@ TEST_CASE("lineage: a later incarnation is known by what it names") {
   CHECK(second.segments[0].timers[0].timer == 1);
   CHECK(second.segments[1].source.value() == 2);
   CHECK(second.segments[1].events[0].id.value() == 2);
-  CHECK(second.segments[2].source.value() > 1000);  // never defined, and nobody's
+  CHECK(second.segments[2].source.value() > 1000);  // never defined, so without a template
   CHECK(second.forgotten[0].value() == 2);
   CHECK(lineage.called("node", LocalTemplateId{0}) == LocalTemplateId{1});
   CHECK_FALSE(lineage.called("node", LocalTemplateId{2}));

@@ -66,7 +66,7 @@ TEST_CASE("rank coverage: by processes and by logs, each rank once") {
   CHECK(text(rank_coverage(job.state)) == "4 ranks mapped");
   job.tell("node-0", 0, 8, 0, 1'000);
   job.tell("node-0", 1, 8, 0, 1'000);
-  job.tell("node-9", 6, 8, 0, 1'000);  // its log names nobody
+  job.tell("node-9", 6, 8, 0, 1'000);  // its log names no rank
   CHECK(text(rank_coverage(job.state)) == "5 of 8 ranks mapped");
   const auto warned = [&] {
     const auto report = diagnose::diagnose(job.state, {}, {}).report;
@@ -84,7 +84,7 @@ TEST_CASE("rank coverage: of the newest attempt, however each agent numbers it")
   for (const std::int32_t rank : {0, 1}) job.tell("a", rank, 4, 0, 1'000, 5'000);
   for (const std::int32_t rank : {2, 3}) job.tell("b", rank, 4, 0, 1'000, 5'100);
   CHECK(text(rank_coverage(job.state)) == "4 of 4 ranks mapped");  // all have left
-  // Again on two nodes: `c` met no attempt before, and `b` is not part of it any more.
+  // Again on two nodes: `c` is in its first attempt, and `b` is no longer part of the job.
   job.tell("a", 10, 3, 1, 9'000);
   job.tell("a", 11, 3, 1, 9'000);
   job.tell("c", 2, 3, 0, 9'100);

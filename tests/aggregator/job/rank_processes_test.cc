@@ -1,4 +1,4 @@
-// Which process a rank is: by node, rank and attempt; what is kept of processes, and saved.
+// The process of a rank: by node, rank and attempt; bounds and saving of processes.
 #include "aggregator/job/rank_processes.h"
 
 #include <doctest/doctest.h>
@@ -101,7 +101,7 @@ TEST_CASE("rank processes: one that was gone before the rank first spoke is anot
   job.tell({before, within});
   CHECK(pid_of(make_view(job.state, 3, false), 0) == 0);
   CHECK(pid_of(make_view(job.state, 3, false), 1) == 11);
-  job.tell({rank_process(1, 12, 3)});  // numbers agree after all: who has none has none
+  job.tell({rank_process(1, 12, 3)});  // numbers agree after all: without one there is none
   CHECK(pid_of(make_view(job.state, 3, false), 0) == 0);
   CHECK(pid_of(make_view(job.state, 3, false), 1) == 12);
 }

@@ -1,4 +1,4 @@
-// Which attempt a start is, where nodes count for themselves and ranks move between them.
+// The attempt of each start, where nodes count for themselves and ranks move between them.
 #include "aggregator/job/starts.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What a source's segments leave behind, asked through the view and the clock.
+// The state that a source's segments leave, seen through the view and the clock.
 #include "aggregator/job/stream.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What detectors see: ranks, launchers, attempts, times.
+// The detectors' view: ranks, launchers, attempts, times.
 #include "aggregator/job/view.h"
 
 #include <doctest/doctest.h>

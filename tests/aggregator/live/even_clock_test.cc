@@ -54,7 +54,8 @@ TEST_CASE("even clock: there and back again, and what is too small to be a jump"
   host.set = Millis{-3'600'000};
   host.off_after(Millis{10'000});
   host.set = Millis{0};
-  CHECK(host.off_after(Millis{0}) == Millis{-1'000});  // a second of the hour was taken in
+  CHECK(host.off_after(Millis{0}) == Millis{-1'000});  // the clock has caught up a second of the
+                                                       // hour
   CHECK(host.off_after(Millis{11'000}) == Millis{0});
   CHECK(host.clock.take_jump() == Millis{0});
   host.set = Millis{20};

@@ -20,7 +20,7 @@ namespace l4::test {
 std::vector<std::vector<wire::Batch>> recorded(const std::filesystem::path& folder,
                                                const std::string& job);
 
-/// What one test sees of the log and of the webhook. Any thread.
+/// The log and the webhook's alerts, as one test sees them. Any thread.
 struct Heard {
   void say(const std::string& text);
   std::size_t count(const std::string& part) const;

@@ -37,7 +37,7 @@ class PlayedNode final : public ship::Pipeline {
   /// One more; it goes behind the others.
   void add(wire::Batch batch);
 
-  /// What it was asked; a test answers for it.
+  /// Questions to this node; the test answers for it.
   bool answer(wire::Answer answer) { return session_->answer(std::move(answer)); }
   std::vector<wire::Ask> questions;
 

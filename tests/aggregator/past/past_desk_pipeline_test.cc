@@ -64,7 +64,7 @@ class PastWorld : public LiveWorld {
     step();
     start();
   }
-  /// As whoever asks for a snapshot sees it.
+  /// As a client that asks for a snapshot sees it.
   const Moment& look(const std::string& job = kPastJob) {
     aggregator->on_shard(job, [&](scoring::Shard& shard) {
       const scoring::LiveJob* found = shard.refresh(job);

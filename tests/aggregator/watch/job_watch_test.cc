@@ -114,7 +114,7 @@ TEST_CASE("job watch: a hang in the first checkpoint is suspected within four fl
   job.run_to(last + 300'000);
   CHECK(job.due_at(Cause::silent) <= last + 41'000);
   CHECK(job.trigger(Cause::silent).detail.find("checkpoint_save began") != std::string::npos);
-  CHECK_FALSE(job.trigger(Cause::silent).confirmed);  // nobody knows how long that takes
+  CHECK_FALSE(job.trigger(Cause::silent).confirmed);  // it is not known how long that takes
 }
 
 TEST_CASE("job watch, healthy: a checkpoint whose line comes before that of the iteration") {

@@ -77,7 +77,7 @@ TEST_CASE("pauses: those of earlier jobs serve until there are five of its own")
   Pauses pauses;
   pauses.warm(kStart, Millis{50'000});
   pauses.warm(kIteration, Millis{20'000});
-  CHECK(deadline(pauses, kStart, 10'000) == Millis{100'000});  // and not 40 s, as without
+  CHECK(deadline(pauses, kStart, 10'000) == Millis{100'000});  // without it: 40 s
   pauses.add(kStart, Millis{70'000});
   CHECK(deadline(pauses, kStart, 10'000) == Millis{140'000});
   CHECK(deadline(pauses, kIteration, 10'000) == Millis{40'000});

@@ -53,7 +53,7 @@ class WatchedJob {
   JobWatch watch;
   job::TemplateTable templates;
   job::JobState state{"job", 0, templates};
-  /// What the caller does about triggers at once: by default, that the job is healthy.
+  /// The caller's answer to triggers; by default the report that the job is healthy.
   State answer = State::healthy;
   /// Batches after which nobody looks for a while: looks happen at next_check() alone.
   std::int64_t now = 0;

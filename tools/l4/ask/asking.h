@@ -1,4 +1,4 @@
-// Asking a running aggregator: which one, as whom, and what it answered.
+// Requests to a running aggregator: its address, the token, and its answer.
 //
 // Flow: commands that ask -> find_aggregator, fetch or ask -> common/http. Blocking, on the thread
 // of the caller. Answers are as they were sent: not fit for a terminal yet. No state.

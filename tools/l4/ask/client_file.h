@@ -1,4 +1,4 @@
-// client.toml: where the aggregator is that this person asks, and as whom.
+// client.toml: address and token of the user's aggregator.
 //
 // Flow: find_client_file -> read_client_file -> find_aggregator (asking.h), below flags and the
 // environment. Read strictly: an unknown key is an error with file, line and key. Paths in it are

@@ -1,9 +1,9 @@
 // Reads the JSON that a running aggregator answers (docs/OPERATIONS.md has the forms).
 //
-// Flow: live_command.cc -> here -> live_view.h. Fields that this version does not know are passed
-// over, so that an older `l4` can ask a newer aggregator; one that is missing or of another type is
-// an Error whose `where` is its JSON path. Texts are as they were sent: not fit for a terminal yet.
-// Thread-safe, no state.
+// Flow: live_command.cc -> here -> live_view.h. Unknown fields are skipped, so that an older `l4`
+// can ask a newer aggregator; a field that is missing or of another type is an Error whose `where`
+// is its JSON path. Texts are as they were sent: not safe for a terminal yet. Thread-safe, no
+// state.
 #pragma once
 
 #include <cstdint>
@@ -105,8 +105,8 @@ Result<std::vector<std::string>> read_names(std::string_view text, const char* l
                                             const char* id);
 /// The value for `after=` that asks for the next page; empty if the answer holds the last row.
 Result<std::string> next_page(std::string_view text);
-/// Pages of the list `key` as one answer: the rows of all of them, and what else the first one
-/// says, but for `next`, which is that of the last.
+/// Pages of the list `key` as one answer: the rows of all, with the other fields of the first page
+/// and `next` of the last.
 Result<std::string> joined_pages(const std::vector<std::string>& pages, const std::string& key);
 
 /// {"error": {"code", "message"}}. The code tells errors apart, the sentence is for people.

@@ -1,7 +1,7 @@
 // The report that `l4 snapshot JOB --diff WITH` compares with.
 //
-// Flow: command line -> compared_with -> live_command.cc, which reads or asks for it. It looks
-// whether there is a file of that name; else it follows from the text alone.
+// Flow: command line -> compared_with -> live_command.cc, which reads or asks for it. A file of
+// that name comes first; else the text decides.
 #pragma once
 
 #include <filesystem>

@@ -87,7 +87,8 @@ FileRow row_of(const SurveyedFile& file) {
   return row;
 }
 
-/// Columns as wide as their longest text, up to a limit; what is left goes to files and markers.
+/// Columns as wide as their longest text, up to a limit; the remaining width goes to files and
+/// markers.
 Widths fit(const std::vector<FileRow>& rows, std::size_t width) {
   constexpr std::size_t kGap = 2, kNodeMax = 24, kRanksMax = 16, kFileMin = 24, kMarkerMin = 16;
   Widths widths{};

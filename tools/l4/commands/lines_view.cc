@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kStrong = "\x1b[1m", kDim = "\x1b[2m", kUneasy = "\x1b[33m",
                            kPlain = "\x1b[0m";
 
-/// Text that was sent gets in by here alone.
+/// All received text passes through here.
 std::string toned(std::string_view text, std::string_view tone, bool color) {
   const std::string harmless = serve::harmless(text);
   return color ? fmt::format("{}{}{}", tone, harmless, kPlain) : harmless;

@@ -14,7 +14,7 @@
 
 namespace l4::commands {
 
-/// What is asked again and again, and how it was answered last.
+/// A question that is repeated, and its last answer.
 template <class T>
 struct Latest {
   T content;

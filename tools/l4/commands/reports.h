@@ -15,7 +15,7 @@
 
 namespace l4::commands {
 
-/// What shapes a report.
+/// Options for the form of a report.
 struct ReportOptions {
   std::string format = "text";
   std::string diff;           ///< what to compare with; empty: nothing

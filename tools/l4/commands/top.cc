@@ -22,7 +22,7 @@ namespace {
 constexpr Millis kTopTimeout{10'000};
 constexpr auto kTopProgram = "l4 top";
 
-/// All jobs, what is open, and who is connected.
+/// All jobs, open incidents, and connected agents.
 struct Overview {
   std::string jobs, incidents, agents;  ///< the answers as they came
 };

@@ -29,8 +29,8 @@ int write_text(const std::string& text, const std::filesystem::path& file,
 /// `option` names it; an empty `file` is none.
 Result<void> check_writable(const char* option, const std::filesystem::path& file);
 
-/// Says on standard error what went wrong; returns `exit`. Names in it may be anybody's: what acts
-/// on a terminal is replaced.
+/// Says on standard error what went wrong; returns `exit`. Names in it may be hostile: control
+/// characters are replaced.
 int fail(const Error& error, int exit, std::string_view program = "l4");
 
 }  // namespace l4::terminal

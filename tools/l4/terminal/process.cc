@@ -12,7 +12,7 @@
 namespace l4::terminal {
 namespace {
 
-/// Reading alone: what is written to a closed output must go on to fail.
+/// Read-only: writes to a closed output must still fail.
 void open_missing_streams() {
   for (int next = ::open("/dev/null", O_RDONLY); next >= 0; next = ::open("/dev/null", O_RDONLY))
     if (next > STDERR_FILENO) {

@@ -1,4 +1,4 @@
-// Which events tell of a failure: new ones at the end, and no noise that was there before.
+// Events that show a failure are new ones at the end; noise that was there before is none.
 #include "aggregator/detect/crash/failure_events.h"
 
 #include <doctest/doctest.h>
@@ -135,8 +135,8 @@ TEST_CASE("what a node says last is after its own progress, however late its clo
   CHECK(find(job).texts == std::vector<std::string>{kOom.text, kReset.text});
 }
 
-/// Ranks 0 to 2 fail; rank 0 prints no iterations, and its line carries no stamp
-/// and stands between two that do.
+/// Ranks 0 to 2 fail. Rank 0 prints no iterations; its line has no stamp and stands between two
+/// lines that have one.
 MadeJob fails_between_stamps(bool early_stamp) {
   MadeJob job(3);
   job.say(0, {"loading shard"}, 4'100);

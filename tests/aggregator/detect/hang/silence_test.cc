@@ -1,4 +1,4 @@
-// When a job has been silent for too long, and who fell silent first.
+// When a job has been silent for too long, and which rank fell silent first.
 #include "aggregator/detect/hang/silence.h"
 
 #include <doctest/doctest.h>

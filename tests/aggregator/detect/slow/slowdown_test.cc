@@ -1,4 +1,4 @@
-// Whether, since when and because of whom iterations take longer.
+// Whether and since when iterations take longer, and which rank delays them.
 #include "aggregator/detect/slow/slowdown.h"
 
 #include <doctest/doctest.h>

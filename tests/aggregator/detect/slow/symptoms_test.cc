@@ -1,4 +1,4 @@
-// Which events go with a slowdown.
+// Events that accompany a slowdown.
 #include "aggregator/detect/slow/symptoms.h"
 
 #include <doctest/doctest.h>

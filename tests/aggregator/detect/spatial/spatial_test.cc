@@ -87,7 +87,7 @@ class SimulatedJob {
 
 enum class Fault { rare_line, two_errors, silence, flood, missing, cascade, retries };
 
-/// What the fault does to the job's window.
+/// The fault's effect on the job's window.
 void inject(SimulatedJob& job, Fault fault, Index node, std::mt19937_64& random) {
   SpatialInput& input = job.input;
   const auto silent_since = [&](double ms) {

@@ -1,4 +1,4 @@
-// In which stage ranks are, and who said that it is done.
+// The stage of each rank, and ranks that printed the end of training.
 #include "aggregator/detect/stage/stages.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// The link over real sockets: what it does when all is well, and when somebody restarts.
+// The link over real sockets: normal operation, and restarts of either end.
 #include <doctest/doctest.h>
 
 #include "tests/common/wire/zmq/live_link.h"

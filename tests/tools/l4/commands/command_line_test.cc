@@ -19,7 +19,7 @@
 namespace l4::commands {
 namespace {
 
-/// What the command of this line would be run with.
+/// The options with which the command of this line would run.
 template <class T>
 T options_of(const CommandLine& line) {
   REQUIRE(line.run);

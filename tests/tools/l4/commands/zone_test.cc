@@ -1,4 +1,4 @@
-// What --tz understands.
+// Values of --tz.
 #include "tools/l4/commands/zone.h"
 
 #include <doctest/doctest.h>

@@ -39,7 +39,7 @@ std::string body_of(const FaultsOptions& options) {
   return body.member("dry_run", options.dry_run).close('}').take();
 }
 
-/// A row with its label, as long as its text is; what acts on a terminal is replaced.
+/// A row with its label; control characters in its text are replaced.
 void row(const char* label, std::string_view text) {
   if (!text.empty()) std::cout << fmt::format("{:<10} {}\n", label, serve::harmless(text));
 }

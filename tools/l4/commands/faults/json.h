@@ -41,7 +41,7 @@ struct ConfirmedView {
   bool complete = true;  ///< all that healthy jobs and runs print was
 };
 Result<ConfirmedView> read_confirmed(std::string_view text);
-/// Where and what: the lines of {"error": {"lines"}}; none if it is no such answer.
+/// Place and text of the lines in {"error": {"lines"}}; none in other answers.
 std::vector<std::pair<std::string, std::string>> read_lines(std::string_view text);
 
 }  // namespace l4::commands::faults

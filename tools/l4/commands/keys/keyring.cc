@@ -188,7 +188,8 @@ Result<std::string> Keyring::add_token(const std::string& name, const std::strin
   std::string text = kTokensHead;
   std::error_code ignored;
   if (fs::exists(tokens(), ignored)) {
-    const auto rows = http::read_tokens(tokens());  // what is no list of tokens stays as it is
+    const auto rows = http::read_tokens(tokens());  // a file that is no list of tokens stays as it
+                                                    // is
     if (!rows) return std::unexpected(rows.error());
     for (const http::TokenRow& row : *rows)
       if (row.name == name)
