@@ -149,7 +149,7 @@ TEST_CASE("processes: of too many those that are gone go first, then helpers") {
     ProcessFact fact = rank_process(i, 10 + i);
     if (i % 2 == 1) fact.state = ProcessState::gone;
     if (i == 4) fact.part = wire::Part::helper;
-    table.put(fact, 4);
+    table.apply(fact, 4);
   }
   CHECK(table.size() == 4);
   CHECK(table.forgotten() == 6);
