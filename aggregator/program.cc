@@ -18,7 +18,7 @@
 #include "aggregator/http/tokens.h"
 #include "aggregator/live/even_clock.h"
 #include "aggregator/log.h"
-#include "common/base/config_values.h"
+#include "common/config/config_values.h"
 #include "common/http/client.h"
 #include "common/http/tls.h"
 #include "common/wire/zmq/allow_list.h"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "aggregator/alert/settings.h"
-#include "common/base/config_values.h"
+#include "common/config/config_values.h"
 #include "common/wire/zmq/endpoint.h"
 
 namespace l4::aggregator {

@@ -14,8 +14,8 @@
 
 #include "aggregator/http/server.h"
 #include "aggregator/live/aggregator.h"
-#include "common/base/config_table.h"
 #include "common/base/error.h"
+#include "common/config/config_table.h"
 
 namespace l4::aggregator {
 

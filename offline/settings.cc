@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "common/base/config_dir.h"
-#include "common/base/config_values.h"
+#include "common/config/config_dir.h"
+#include "common/config/config_values.h"
 
 namespace l4::offline {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "agent/daemon/agent_metrics.h"
-#include "common/base/config_values.h"
+#include "common/config/config_values.h"
 
 namespace l4::daemon {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "common/base/config_values.h"
+#include "common/config/config_values.h"
 #include "common/wire/greeting.h"
 #include "common/wire/port.h"
 

@@ -5,8 +5,8 @@
 #include "agent/daemon/metrics_page.h"
 #include "agent/pipeline/secrets.h"
 #include "agent/tail/sources.h"
-#include "common/base/config_dir.h"
-#include "common/base/config_values.h"
+#include "common/config/config_dir.h"
+#include "common/config/config_values.h"
 #include "common/wire/zmq/endpoint.h"
 
 namespace l4::daemon {

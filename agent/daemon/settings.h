@@ -17,8 +17,8 @@
 #include "agent/pipeline/options.h"
 #include "agent/pipeline/redaction.h"
 #include "agent/ship/queue.h"
-#include "common/base/config_table.h"
 #include "common/base/error.h"
+#include "common/config/config_table.h"
 #include "common/drain/codes.h"
 
 namespace l4::daemon {

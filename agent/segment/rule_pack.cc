@@ -8,8 +8,8 @@
 #include "agent/segment/literal_index.h"
 #include "agent/segment/stack_stages.h"
 #include "common/base/ascii.h"
-#include "common/base/config_table.h"
 #include "common/base/find_bytes.h"
+#include "common/config/config_table.h"
 
 namespace l4::segment {
 namespace {

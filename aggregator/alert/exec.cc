@@ -3,7 +3,7 @@
 #include <array>
 
 #include "aggregator/alert/command.h"
-#include "common/base/config_values.h"
+#include "common/config/config_values.h"
 
 namespace l4::alert {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "aggregator/alert/sink_kind.h"
-#include "common/base/config_values.h"
+#include "common/config/config_values.h"
 
 namespace l4::alert {
 namespace {

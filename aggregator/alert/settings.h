@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "aggregator/alert/alerter.h"
-#include "common/base/config_table.h"
+#include "common/config/config_table.h"
 
 namespace l4::alert {
 

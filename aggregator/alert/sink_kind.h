@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "aggregator/alert/sink.h"
-#include "common/base/config_table.h"
+#include "common/config/config_table.h"
 
 namespace l4::alert {
 

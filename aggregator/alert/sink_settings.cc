@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "aggregator/alert/sink_kind.h"
-#include "common/base/config_values.h"
+#include "common/config/config_values.h"
 #include "common/http/url.h"
 
 namespace l4::alert {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "aggregator/faults/pattern.h"
-#include "common/base/config_table.h"
 #include "common/base/thread.h"
+#include "common/config/config_table.h"
 
 namespace l4::faults {
 namespace {

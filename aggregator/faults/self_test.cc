@@ -10,7 +10,7 @@
 
 #include "aggregator/faults/pattern.h"
 #include "common/base/check.h"
-#include "common/base/config_table.h"
+#include "common/config/config_table.h"
 #include "common/drain/mask.h"
 #include "common/wire/parameters.h"
 

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "common/base/config_table.h"
+#include "common/config/config_table.h"
 #include "common/drain/codes.h"
 
 namespace l4::drain {

@@ -4,8 +4,8 @@
 #include <array>
 #include <numeric>
 
-#include "common/base/config_table.h"
-#include "common/base/config_values.h"
+#include "common/config/config_table.h"
+#include "common/config/config_values.h"
 
 namespace l4::fleet {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/config_table.h"
+#include "common/config/config_table.h"
 #include "common/wire/control.h"
 #include "common/wire/port.h"
 #include "common/wire/zmq/curve_key.h"

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "common/base/config_values.h"
+#include "common/config/config_values.h"
 #include "common/http/url.h"
 #include "tools/l4/ask/ask_options.h"
 

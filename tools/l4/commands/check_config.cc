@@ -13,7 +13,7 @@
 #include "aggregator/serve/json_text.h"
 #include "aggregator/serve/utf8.h"
 #include "aggregator/settings.h"
-#include "common/base/config_table.h"
+#include "common/config/config_table.h"
 #include "offline/settings.h"
 #include "tools/l4/ask/asking.h"
 #include "tools/l4/ask/client_file.h"

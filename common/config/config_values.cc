@@ -1,4 +1,4 @@
-#include "common/base/config_values.h"
+#include "common/config/config_values.h"
 
 namespace l4 {
 

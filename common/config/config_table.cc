@@ -1,4 +1,4 @@
-#include "common/base/config_table.h"
+#include "common/config/config_table.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Rule packs are found beside the binary or where the environment says.
-#include "common/base/config_dir.h"
+#include "common/config/config_dir.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "common/base/config_dir.h"
+#include "common/config/config_dir.h"
 
 #include <cstdlib>
 #include <system_error>

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <string_view>
 
-#include "common/base/config_table.h"
 #include "common/base/time.h"
+#include "common/config/config_table.h"
 
 namespace l4 {
 

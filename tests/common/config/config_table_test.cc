@@ -1,5 +1,5 @@
 // Strict reading: what is asked for comes back, everything else is refused with its place.
-#include "common/base/config_table.h"
+#include "common/config/config_table.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/base/config_values.h"
+#include "common/config/config_values.h"
 
 namespace l4 {
 namespace {
