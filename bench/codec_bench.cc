@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/wire/codec.h"
+#include "common/wire/codec/batch_codec.h"
 
 namespace {
 

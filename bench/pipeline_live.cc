@@ -14,7 +14,7 @@
 
 #include "agent/pipeline/job_pipeline.h"
 #include "agent/segment/rule_pack.h"
-#include "common/wire/codec.h"
+#include "common/wire/codec/batch_codec.h"
 
 namespace {
 

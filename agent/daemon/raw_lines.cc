@@ -11,7 +11,7 @@
 
 #include "agent/discover/rotation.h"
 #include "agent/tail/file_system.h"
-#include "common/wire/lines_codec.h"
+#include "common/wire/codec/lines_codec.h"
 
 namespace l4::daemon {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "agent/lines/search.h"
-#include "common/wire/lines_codec.h"
+#include "common/wire/codec/lines_codec.h"
 
 namespace l4::lines {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "agent/pipeline/redaction.h"
 #include "common/base/check.h"
-#include "common/wire/codec.h"
+#include "common/wire/limits.h"
 #include "common/wire/parameters.h"
 
 namespace l4::pipeline {

@@ -3,6 +3,8 @@
 #include <iterator>
 #include <utility>
 
+#include "common/wire/codec/batch_codec.h"
+
 namespace l4::ship {
 namespace {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agent/ship/shed.h"
-#include "common/wire/codec.h"
+#include "common/wire/limits.h"
 
 namespace l4::ship {
 

@@ -7,7 +7,8 @@
 
 #include "agent/ship/fit.h"
 #include "common/base/check.h"
-#include "common/wire/control_codec.h"
+#include "common/wire/codec/batch_codec.h"
+#include "common/wire/codec/control_codec.h"
 
 namespace l4::ship {
 namespace {

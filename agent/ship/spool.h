@@ -12,7 +12,7 @@
 #include <span>
 
 #include "common/base/error.h"
-#include "common/wire/codec.h"
+#include "common/wire/limits.h"
 
 namespace l4::ship {
 

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "common/wire/lines_codec.h"
+#include "common/wire/codec/lines_codec.h"
 
 namespace l4::fetch {
 namespace {

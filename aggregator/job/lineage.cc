@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/saved/archive.h"
-#include "common/wire/codec.h"
+#include "common/wire/limits.h"
 
 namespace l4::job {
 namespace {

@@ -13,7 +13,7 @@
 #include "aggregator/past/note.h"
 #include "aggregator/rows/answers.h"
 #include "common/base/thread.h"
-#include "common/wire/codec.h"
+#include "common/wire/codec/batch_codec.h"
 
 namespace l4::live {
 

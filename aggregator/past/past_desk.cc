@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/base/thread.h"
-#include "common/wire/codec.h"
+#include "common/wire/codec/batch_codec.h"
 
 namespace l4::past {
 namespace {

@@ -7,7 +7,8 @@
 
 #include "aggregator/receive/agent_server_state.h"
 #include "common/base/check.h"
-#include "common/wire/control_codec.h"
+#include "common/wire/codec/batch_codec.h"
+#include "common/wire/codec/control_codec.h"
 
 namespace l4::receive {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "aggregator/receive/agent_server_state.h"
-#include "common/wire/control_codec.h"
+#include "common/wire/codec/control_codec.h"
 
 namespace l4::receive {
 namespace {

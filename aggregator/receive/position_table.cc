@@ -3,7 +3,7 @@
 #include <map>
 
 #include "common/base/check.h"
-#include "common/wire/control_codec.h"
+#include "common/wire/codec/control_codec.h"
 
 namespace l4::receive {
 namespace {

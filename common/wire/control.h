@@ -1,6 +1,6 @@
 // What agents and the aggregator say to each other on the live wire, as values.
 //
-// Flow: agent/ship and aggregator/receive make and read these; common/wire/control_codec turns them
+// Flow: agent/ship and aggregator/receive make and read these; common/wire/codec turns them
 // into bytes (schemas/control.capnp). docs/WIRE.md says who says what when. Bounds stand at the
 // fields; the decoder refuses what breaks them. Plain values.
 #pragma once
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "common/base/ids.h"
-#include "common/wire/codec.h"
 #include "common/wire/greeting.h"
+#include "common/wire/limits.h"
 
 namespace l4::wire {
 

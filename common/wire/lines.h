@@ -1,7 +1,7 @@
 // Questions about raw lines and their answers, as values: what `ask` and `answer` carry.
 //
 // Flow: aggregator/fetch makes a question of what the job's streams know, an agent reads its own
-// files for it, the answer comes in parts; lines_codec.h turns both into bytes. The topic is
+// files for it, the answer comes in parts; common/wire/codec turns both into bytes. The topic is
 // kLinesTopic; an agent that does not know it answers with kUnsupportedTopic and no body. Bounds
 // stand at the fields; the decoder refuses what breaks them. Plain values.
 #pragma once

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "common/wire/batch.h"
-#include "common/wire/codec.h"  // kParameterBytesMax
+#include "common/wire/limits.h"  // kParameterBytesMax
 
 namespace l4::wire {
 

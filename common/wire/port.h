@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "common/base/time.h"
-#include "common/wire/codec.h"
+#include "common/wire/limits.h"
 
 namespace l4::wire {
 

@@ -1,5 +1,5 @@
 // Arbitrary bytes as a message of the live wire.
-#include "common/wire/control_codec.h"
+#include "common/wire/codec/control_codec.h"
 #include "common/wire/port.h"
 #include "tests/fuzz/message_fuzz.h"
 

@@ -1,5 +1,5 @@
 // Arbitrary bytes as a question for raw lines, and as an answer.
-#include "common/wire/lines_codec.h"
+#include "common/wire/codec/lines_codec.h"
 #include "tests/common/wire/lines_made.h"
 #include "tests/fuzz/message_fuzz.h"
 

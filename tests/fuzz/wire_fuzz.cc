@@ -1,5 +1,5 @@
 // Arbitrary bytes as a batch.
-#include "common/wire/codec.h"
+#include "common/wire/codec/batch_codec.h"
 #include "tests/common/wire/random_batch.h"
 #include "tests/fuzz/message_fuzz.h"
 

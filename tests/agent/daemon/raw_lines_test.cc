@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "common/wire/lines_codec.h"
+#include "common/wire/codec/lines_codec.h"
 #include "tests/agent/segment/pack_reading.h"
 
 namespace l4::daemon {

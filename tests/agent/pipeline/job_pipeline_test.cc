@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "agent/pipeline/redaction.h"
-#include "common/wire/codec.h"
+#include "common/wire/codec/batch_codec.h"
 #include "tests/agent/segment/pack_reading.h"
 
 namespace l4::pipeline {

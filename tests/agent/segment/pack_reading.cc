@@ -13,7 +13,7 @@
 
 #include "agent/discover/discover.h"
 #include "agent/node_agent.h"
-#include "common/wire/codec.h"
+#include "common/wire/codec/batch_codec.h"
 
 namespace l4::segment::test {
 namespace {

@@ -6,7 +6,8 @@
 
 #include "agent/ship/backoff.h"
 #include "agent/ship/fit.h"
-#include "tests/common/wire/random_batch.h"
+#include "common/wire/codec/batch_codec.h"
+#include "tests/common/wire/codec/random_batch.h"
 #include "tests/temp_folder.h"
 
 namespace l4::ship {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/wire/lines_codec.h"
+#include "common/wire/codec/lines_codec.h"
 #include "tests/aggregator/live/live_world.h"
 #include "tests/temp_folder.h"
 

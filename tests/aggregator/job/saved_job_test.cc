@@ -12,9 +12,9 @@
 #include "agent/node_agent.h"
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/serve/report_json.h"
-#include "common/wire/codec.h"
+#include "common/wire/limits.h"
 #include "tests/aggregator/job/made_job.h"
-#include "tests/common/wire/random_batch.h"
+#include "tests/common/wire/codec/random_batch.h"
 
 using namespace l4;
 using namespace l4::job;

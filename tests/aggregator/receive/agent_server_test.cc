@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "common/wire/control_codec.h"
+#include "common/wire/codec/batch_codec.h"
+#include "common/wire/codec/control_codec.h"
 #include "tests/aggregator/receive/link_world.h"
 #include "tests/temp_folder.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "aggregator/store/store.h"
-#include "common/wire/codec.h"
+#include "common/wire/codec/batch_codec.h"
 #include "tests/aggregator/store/numbered.h"
 
 namespace l4::store::test {

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "common/wire/control_codec.h"
+#include "common/wire/codec/control_codec.h"
 #include "common/wire/zmq/context.h"
 #include "common/wire/zmq/key_file.h"
 #include "common/wire/zmq/socket.h"

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "aggregator/scoring/live_job.h"
-#include "common/wire/codec.h"
+#include "common/wire/codec/batch_codec.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <random>
 #include <utility>
 
-#include "common/wire/control_codec.h"
+#include "common/wire/codec/control_codec.h"
 #include "common/wire/zmq/socket.h"
 #include "tests/common/wire/zmq/live_link.h"
 

@@ -8,23 +8,12 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "common/base/error.h"
 #include "common/wire/batch.h"
+#include "common/wire/limits.h"
 
 namespace l4::wire {
-
-inline constexpr std::size_t kMessageBytesMax = 64u << 20;  ///< longer ones are refused unread
-
-/// Limits of single fields (batch.h); the decoder refuses a batch that breaks one.
-inline constexpr std::size_t kTemplateTextBytesMax = 4096;
-inline constexpr std::size_t kSkeletonsMax = 8;
-inline constexpr std::size_t kOrderRunsMax = 4096;
-inline constexpr std::size_t kParameterBytesMax = 128;
-inline constexpr std::size_t kForgottenMax = 65'536;  ///< the sender splits
-
-using Bytes = std::vector<std::byte>;
 
 /// A single text or list must stay under the 2^29 elements of the format: the sender splits long
 /// before that.

@@ -1,11 +1,11 @@
-#include "common/wire/lines_codec.h"
+#include "common/wire/codec/lines_codec.h"
 
 #include <doctest/doctest.h>
 
 #include <random>
 
 #include "common/wire/port.h"
-#include "tests/common/wire/lines_made.h"
+#include "tests/common/wire/codec/lines_made.h"
 
 namespace l4::wire {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "common/base/error.h"
-#include "common/wire/codec.h"
+#include "common/wire/limits.h"
 #include "common/wire/lines.h"
 
 namespace l4::wire {

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "common/base/ascii.h"
-#include "common/wire/control_codec.h"
+#include "common/wire/codec/control_codec.h"
+#include "common/wire/codec/words.h"
 #include "common/wire/port.h"
-#include "common/wire/words.h"
 #include "schemas/control.capnp.h"
 
 namespace l4::wire {

@@ -4,8 +4,8 @@
 #include <array>
 #include <limits>
 
-#include "common/wire/lines_codec.h"
-#include "common/wire/words.h"
+#include "common/wire/codec/lines_codec.h"
+#include "common/wire/codec/words.h"
 #include "schemas/lines.capnp.h"
 
 namespace l4::wire {

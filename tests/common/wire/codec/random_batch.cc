@@ -1,4 +1,4 @@
-#include "tests/common/wire/random_batch.h"
+#include "tests/common/wire/codec/random_batch.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/wire/codec.h"
+#include "common/wire/limits.h"
 
 namespace l4::wire {
 namespace {

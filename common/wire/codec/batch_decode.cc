@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/wire/codec.h"
-#include "common/wire/words.h"
+#include "common/wire/codec/batch_codec.h"
+#include "common/wire/codec/words.h"
 #include "schemas/batch.capnp.h"
 
 namespace l4::wire {

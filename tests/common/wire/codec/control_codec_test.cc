@@ -1,4 +1,4 @@
-#include "common/wire/control_codec.h"
+#include "common/wire/codec/control_codec.h"
 
 #include <doctest/doctest.h>
 

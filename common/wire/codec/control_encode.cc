@@ -5,8 +5,8 @@
 #include <cstring>
 #include <string>
 
-#include "common/wire/control_codec.h"
-#include "common/wire/words.h"
+#include "common/wire/codec/control_codec.h"
+#include "common/wire/codec/words.h"
 #include "schemas/control.capnp.h"
 
 namespace l4::wire {

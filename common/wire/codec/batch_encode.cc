@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "common/wire/codec.h"
-#include "common/wire/words.h"
+#include "common/wire/codec/batch_codec.h"
+#include "common/wire/codec/words.h"
 #include "schemas/batch.capnp.h"
 
 namespace l4::wire {

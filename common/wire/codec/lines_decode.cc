@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "common/wire/codec/lines_codec.h"
+#include "common/wire/codec/words.h"
 #include "common/wire/greeting.h"
-#include "common/wire/lines_codec.h"
 #include "common/wire/port.h"
-#include "common/wire/words.h"
 #include "schemas/lines.capnp.h"
 
 namespace l4::wire {

@@ -1,4 +1,4 @@
-#include "common/wire/codec.h"
+#include "common/wire/codec/batch_codec.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "tests/common/wire/random_batch.h"
+#include "tests/common/wire/codec/random_batch.h"
 
 using namespace l4;
 using namespace l4::wire;
