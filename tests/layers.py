@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 COMMON = ["common/base", "common/config", "common/drain", "common/wire",
-          "common/wire/codec"]
+          "common/wire/codec", "common/parameters"]
 # Room -> what it may include. A room may always include itself. "X/file.h" allows one header only.
 ALLOWED = {
     "schemas": [],
@@ -26,6 +26,7 @@ ALLOWED = {
     "common/saved": ["common/base"],
     "common/wire": ["common/base"],
     "common/wire/codec": ["common/base", "common/wire", "schemas"],
+    "common/parameters": ["common/base", "common/wire"],
     "common/wire/simulation": ["common/base", "common/wire"],
     "common/wire/zmq": ["common/base", "common/config", "common/wire"],
     "agent/discover": ["common/base", "common/wire", "agent/decode"],

@@ -6,8 +6,8 @@
 
 #include "agent/pipeline/redaction.h"
 #include "common/base/check.h"
+#include "common/parameters/parameters.h"
 #include "common/wire/limits.h"
-#include "common/wire/parameters.h"
 
 namespace l4::pipeline {
 namespace {
@@ -300,7 +300,7 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
 void JobPipeline::note_silent(const decode::Record& record) {
   if (record.outline.collapsed == 0) return;
   const auto is_silent = [this](std::string_view line) {
-    wire::extract_parameters(line, probed_);
+    parameters::extract(line, probed_);
     return probed_.empty();
   };
   silent_.note(record.outline, record.text, true, is_silent,

@@ -4,7 +4,7 @@
 
 #include "common/base/check.h"
 #include "common/base/earliest.h"
-#include "common/wire/parameters.h"
+#include "common/parameters/parameters.h"
 
 namespace l4::segment {
 
@@ -238,7 +238,7 @@ void Segmenter::append(const decode::Record& record, LocalTemplateId id,
 }
 
 void Segmenter::add_parameters(const decode::Record& record, LocalTemplateId id) {
-  wire::extract_parameters(record.text, values_);
+  parameters::extract(record.text, values_);
   was_silent_ = values_.empty();
   if (was_silent_) return;
   std::size_t tuples = 0;

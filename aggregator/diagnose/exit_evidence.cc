@@ -10,7 +10,7 @@
 
 #include "common/drain/mask.h"
 #include "common/drain/row.h"
-#include "common/wire/parameters.h"
+#include "common/parameters/parameters.h"
 
 namespace l4::diagnose {
 namespace {
@@ -63,7 +63,7 @@ std::optional<Struck> struck(const Report& report) {
     event.level = Level::fatal;
     event.why = {Why::spatial, Why::fatal};
     std::vector<wire::Parameter> values;
-    wire::extract_parameters(sentence, values);
+    parameters::extract(sentence, values);
     for (wire::Parameter& value : values)
       event.parameters.push_back({value.kind, std::move(value.value), 1});
     event.examples = {{first.node, first.rank, {}, 0, sentence}};

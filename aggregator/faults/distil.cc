@@ -7,7 +7,7 @@
 #include "aggregator/faults/literals.h"
 #include "aggregator/faults/notation.h"
 #include "common/drain/mask.h"
-#include "common/wire/parameters.h"
+#include "common/parameters/parameters.h"
 
 namespace l4::faults {
 namespace {
@@ -138,7 +138,7 @@ Distilled distil(std::string_view template_text, std::span<const std::string> na
   distilled.pattern = pattern_of(text);
   distilled.characters = literals_of(expand_pattern(distilled.pattern)).characters;
   std::vector<wire::Parameter> shown;
-  wire::extract_parameters(template_text, shown);
+  parameters::extract(template_text, shown);
   for (const wire::ParameterKind kind : kCodes) {
     std::vector<std::string> values = values_of(shown, kind);
     if (values.empty()) values = values_of(parameters, kind);

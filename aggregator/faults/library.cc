@@ -10,7 +10,7 @@
 
 #include "aggregator/faults/library_reader.h"
 #include "aggregator/faults/pattern_set.h"
-#include "common/wire/parameters.h"
+#include "common/parameters/parameters.h"
 
 namespace l4::faults {
 namespace {
@@ -40,7 +40,7 @@ class Evidence {
 
  private:
   std::span<const wire::Parameter> from_text() {
-    if (!extracted_) wire::extract_parameters(text_, extracted_.emplace());
+    if (!extracted_) parameters::extract(text_, extracted_.emplace());
     return *extracted_;
   }
 

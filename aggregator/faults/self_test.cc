@@ -12,7 +12,7 @@
 #include "common/base/check.h"
 #include "common/config/config_table.h"
 #include "common/drain/mask.h"
-#include "common/wire/parameters.h"
+#include "common/parameters/parameters.h"
 
 namespace l4::faults {
 namespace {
@@ -29,7 +29,7 @@ std::vector<Form> forms_of(const std::string& line, const LineReading& reading) 
   const auto add = [&](const char* name, std::string text, const std::string& source) {
     if (std::ranges::find(forms, text, &Form::text) != forms.end()) return;
     forms.push_back({name, std::move(text), {}});
-    wire::extract_parameters(source, forms.back().parameters);
+    parameters::extract(source, forms.back().parameters);
   };
   const auto template_of = [&](const std::string& text) {
     return drain::text(drain::masked_row(text, reading.codes));

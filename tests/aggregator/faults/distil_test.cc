@@ -8,7 +8,7 @@
 
 #include "aggregator/faults/library.h"
 #include "common/drain/mask.h"
-#include "common/wire/parameters.h"
+#include "common/parameters/parameters.h"
 
 namespace l4::faults {
 namespace {
@@ -21,7 +21,7 @@ std::string template_of(const std::string& line) {
 
 Distilled distilled(const std::string& line, const Names& names = {}) {
   std::vector<wire::Parameter> parameters;
-  wire::extract_parameters(line, parameters);
+  parameters::extract(line, parameters);
   return distil(template_of(line), names, parameters);
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/wire/parameters.h"
+#include "common/parameters/parameters.h"
 #include "tests/temp_folder.h"
 
 namespace l4::faults {

@@ -9,7 +9,7 @@
 #include "agent/discover/file_reader.h"
 #include "aggregator/serve/utf8.h"
 #include "common/drain/mask.h"
-#include "common/wire/parameters.h"
+#include "common/parameters/parameters.h"
 #include "tools/l4/commands/faults/command.h"
 #include "tools/l4/commands/faults/json.h"
 #include "tools/l4/terminal/exit.h"
@@ -70,7 +70,7 @@ class Matcher {
   bool json() const { return options_.format == "json"; }
 
   void ingest(const std::string& name, const decode::Record& record) {
-    wire::extract_parameters(record.text, parameters_);
+    parameters::extract(record.text, parameters_);
     const auto faults =
         library_.match(drain::text(drain::masked_row(record.text, codes_)), parameters_);
     if (faults.empty()) return;

@@ -1,13 +1,18 @@
 // One row per form of line: exactly these values, in this order.
-#include "common/wire/parameters.h"
+#include "common/parameters/parameters.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-namespace l4::wire {
+#include "common/wire/limits.h"
+
+namespace l4::parameters {
 namespace {
+
+using wire::kParameterBytesMax;
+using wire::Parameter;
 
 struct Row {
   const char* message;
@@ -111,7 +116,7 @@ const std::vector<Row> kRows{
 TEST_CASE("typed values of a message") {
   std::vector<Parameter> found;
   for (const auto& row : kRows) {
-    extract_parameters(row.message, found);
+    extract(row.message, found);
     std::string spelled, expected;
     for (const auto& parameter : found) spelled += spell(parameter) + "; ";
     for (const char* value : row.values) expected += std::string(value) + "; ";
@@ -126,11 +131,11 @@ TEST_CASE("bounds: sixteen distinct values of 128 bytes") {
     many += "rank " + std::to_string(i) + " lost; ";
     same += "rank 7 lost; ";
   }
-  extract_parameters(many, found);
+  extract(many, found);
   CHECK(found.size() == kParametersMax);
-  extract_parameters(same, found);
+  extract(same, found);
   CHECK(found.size() == 1);
-  extract_parameters("file /" + std::string(500, 'a'), found);
+  extract("file /" + std::string(500, 'a'), found);
   REQUIRE(found.size() == 1);
   CHECK(found[0].value.size() == kParameterBytesMax);
 }
@@ -140,10 +145,10 @@ TEST_CASE("no prefix of any message breaks the scanner") {
   for (const auto& row : kRows) {
     const std::string message = row.message;
     for (std::size_t size = 0; size <= message.size(); ++size)
-      extract_parameters(std::string_view(message).substr(0, size), found);
+      extract(std::string_view(message).substr(0, size), found);
   }
   CHECK(found.size() <= kParametersMax);
 }
 
 }  // namespace
-}  // namespace l4::wire
+}  // namespace l4::parameters

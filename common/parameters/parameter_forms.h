@@ -1,5 +1,4 @@
-// Forms that a text begins with or holds, as the scanner of common/wire/parameters.cc asks for
-// them.
+// Forms that a text begins with or holds; the scanner of parameters.cc asks for them.
 //
 // Pure functions, no allocation.
 #pragma once
@@ -7,9 +6,9 @@
 #include <cstddef>
 #include <string_view>
 
-#include "common/wire/parameter_words.h"
+#include "common/parameters/parameter_words.h"
 
-namespace l4::wire::words {
+namespace l4::parameters::words {
 
 /// Bytes of the address that `text` begins with; 0 if it begins with none.
 inline std::size_t ipv4_size(std::string_view text) {
@@ -38,4 +37,4 @@ inline bool has_node_infix(std::string_view word) {
   return false;
 }
 
-}  // namespace l4::wire::words
+}  // namespace l4::parameters::words

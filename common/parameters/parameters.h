@@ -1,4 +1,4 @@
-// Typed values out of one raw message: who and what a speaking line names (design.md 3).
+// Typed values of one raw message: the ranks, hosts, devices, codes and paths that it names.
 //
 // Flow: agent/segment calls this for speaking templates only (rare lines), aggregator/faults for a
 // pattern's conditions. Thread-safe, no state, no regex. Bounds: at most 16 distinct values of at
@@ -15,13 +15,12 @@
 #include <vector>
 
 #include "common/wire/batch.h"
-#include "common/wire/limits.h"  // kParameterBytesMax
 
-namespace l4::wire {
+namespace l4::parameters {
 
 inline constexpr std::size_t kParametersMax = 16;
 
 /// Replaces the content of `out`.
-void extract_parameters(std::string_view message, std::vector<Parameter>& out);
+void extract(std::string_view message, std::vector<wire::Parameter>& out);
 
-}  // namespace l4::wire
+}  // namespace l4::parameters

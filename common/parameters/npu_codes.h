@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace l4::wire {
+namespace l4::parameters {
 
 struct NpuCode {
   std::string value;     ///< empty: none here
@@ -30,4 +30,4 @@ NpuCode npu_code_after_phrase(std::string_view text);
 /// The code `text` begins with; `before` is what stands in front of it on the line.
 NpuCode npu_code_in_table(std::string_view text, std::string_view before);
 
-}  // namespace l4::wire
+}  // namespace l4::parameters

@@ -1,6 +1,6 @@
 // The words of a message that say what the number behind them is: "rank", "Xid", "errno".
 //
-// Constants of common/wire/parameters.cc, which knows what to make of each. No state.
+// Constants of common/parameters/parameters.cc, which knows what to make of each. No state.
 #pragma once
 
 #include <array>
@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "common/base/by_first_letters.h"
-#include "common/wire/parameter_words.h"
+#include "common/parameters/parameter_words.h"
 
-namespace l4::wire::words {
+namespace l4::parameters::words {
 
 enum class Keyword : std::uint8_t {
   none,
@@ -67,4 +67,4 @@ inline Keyword keyword_of(std::string_view word) {
   return Keyword::none;
 }
 
-}  // namespace l4::wire::words
+}  // namespace l4::parameters::words

@@ -1,4 +1,4 @@
-#include "common/wire/parameters.h"
+#include "common/parameters/parameters.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,15 +7,19 @@
 #include <string>
 #include <utility>
 
-#include "common/wire/npu_codes.h"
-#include "common/wire/parameter_forms.h"
-#include "common/wire/parameter_keywords.h"
-#include "common/wire/parameter_words.h"
+#include "common/parameters/npu_codes.h"
+#include "common/parameters/parameter_forms.h"
+#include "common/parameters/parameter_keywords.h"
+#include "common/parameters/parameter_words.h"
+#include "common/wire/limits.h"
 
-namespace l4::wire {
+namespace l4::parameters {
 namespace {
 
 using namespace words;
+using wire::kParameterBytesMax;
+using wire::Parameter;
+using wire::ParameterKind;
 
 /// Walks a message word by word. A recogniser looks at the rest from the current word on, adds
 /// what it finds and returns how many bytes it has used (0: not its form).
@@ -385,9 +389,9 @@ class Scanner {
 
 }  // namespace
 
-void extract_parameters(std::string_view message, std::vector<Parameter>& out) {
+void extract(std::string_view message, std::vector<wire::Parameter>& out) {
   out.clear();
   Scanner(message, out).run();
 }
 
-}  // namespace l4::wire
+}  // namespace l4::parameters

@@ -1,5 +1,5 @@
-// The character classes and word lists behind common/wire/parameters.cc: signals, units, prefixes
-// of host names. Constants only, no state.
+// The character classes and word lists of parameters.cc: signals, units, prefixes of host names.
+// Constants only, no state.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace l4::wire::words {
+namespace l4::parameters::words {
 
 enum Class : unsigned char {
   kDigit = 1,
@@ -120,4 +120,4 @@ inline constexpr std::array<Unit, 12> kUnits{{{"ms", 1},
                                               {"minutes", 60'000},
                                               {"hours", 3'600'000}}};
 
-}  // namespace l4::wire::words
+}  // namespace l4::parameters::words

@@ -1,4 +1,4 @@
-#include "common/wire/npu_codes.h"
+#include "common/parameters/npu_codes.h"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "common/base/by_first_letters.h"
-#include "common/wire/parameter_words.h"
+#include "common/parameters/parameter_words.h"
 
-namespace l4::wire {
+namespace l4::parameters {
 namespace {
 
 using namespace words;
@@ -115,4 +115,4 @@ NpuCode npu_code_in_table(std::string_view text, std::string_view before) {
   return value.empty() ? NpuCode{} : NpuCode{std::move(value), 2 + run.size()};
 }
 
-}  // namespace l4::wire
+}  // namespace l4::parameters
