@@ -5,10 +5,10 @@
 #include <cmath>
 #include <utility>
 
-#include "agent/segment/literal_index.h"
 #include "agent/segment/stack_stages.h"
 #include "common/base/ascii.h"
 #include "common/base/find_bytes.h"
+#include "common/base/literal_index.h"
 #include "common/config/config_table.h"
 
 namespace l4::segment {
@@ -136,13 +136,15 @@ void each_rule(RulePack& pack, Visit visit) {
     std::ranges::for_each(*rules, visit);
 }
 
-void file(RulePack& pack, LiteralIndex& literals) {
-  pack.literals_from = literals.size();
+/// Literals are numbered from `numbers` on.
+void file(RulePack& pack, LiteralIndex& literals, std::uint32_t& numbers) {
+  pack.literals_from = numbers;
   each_rule(pack, [&](LiteralRule& rule) {
     const auto longest = std::ranges::max_element(rule.contains, {}, &std::string::size);
-    rule.literal = literals.add(longest == rule.contains.end() ? std::string_view() : *longest);
+    rule.literal = numbers++;
+    literals.add(longest == rule.contains.end() ? std::string_view() : *longest, rule.literal);
   });
-  pack.literals_to = literals.size();
+  pack.literals_to = numbers;
 }
 
 bool begins_with_number(std::string_view message) {
@@ -153,7 +155,7 @@ bool begins_with_number(std::string_view message) {
 /// A message that the rules of the packs are matched with.
 struct Asked {
   std::string_view message;
-  std::vector<bool> literals;  ///< by LiteralRule::literal: true if the message may hold it
+  std::vector<bool> literals;  ///< by LiteralRule::literal: true if the message holds it
 };
 
 bool accepts(const LiteralRule& rule, const Asked& asked) {
@@ -285,6 +287,7 @@ void apply(const RulePack& pack, const Asked& asked, TemplateRole& role) {
 struct RulePackSet::State {
   std::vector<RulePack> packs;
   LiteralIndex literals;
+  std::uint32_t literal_count = 0;
   StackStages stacks;
 };
 
@@ -311,14 +314,15 @@ Result<RulePackSet> RulePackSet::load(const std::filesystem::path& folder) {
   for (const RulePack& pack : state->packs)
     for (const StackRule& rule : pack.stacks)
       for (const std::string& function : rule.functions) state->stacks.add(function, rule.stage);
-  for (RulePack& pack : state->packs) file(pack, state->literals);
+  for (RulePack& pack : state->packs) file(pack, state->literals, state->literal_count);
   state->literals.build();
   return RulePackSet(std::move(state));
 }
 
 TemplateRole RulePackSet::classify(std::string_view first_message_of_template) const {
-  const Asked asked{first_message_of_template,
-                    state_->literals.may_hold(first_message_of_template)};
+  Asked asked{first_message_of_template, std::vector<bool>(state_->literal_count)};
+  for (const std::uint32_t number : state_->literals.find(first_message_of_template))
+    asked.literals[number] = true;
   TemplateRole role;
   for (const auto& pack : state_->packs)
     if (may_know(pack, asked)) apply(pack, asked, role);

@@ -1,8 +1,8 @@
 // The constant text that every match of a regexp must contain, derived from the regexp.
 //
 // Flow: computed once per pattern. The literals decide which regexps are tried on a text at all
-// (literal_index.h) and which of two matching patterns is more specific. Parses RE2's syntax; where
-// it is not sure, it requires less. Pure functions, no state.
+// (common/base/literal_index.h) and which of two matching patterns is more specific. Parses RE2's
+// syntax; where it is not sure, it requires less. Pure functions, no state.
 #pragma once
 
 #include <cstddef>

@@ -2,9 +2,9 @@
 //
 // Flow: Library numbers its patterns here once and asks for every template. Each pattern is indexed
 // by the literals that its matches must contain (literals.h); one pass over the text finds the
-// literals in it (literal_index.h), and only their patterns are tried, one regexp each. One
-// automaton for all patterns (RE2::Set) would be less code, but needs 25 times as long for a new
-// text, and when its states outgrow its memory it answers that nothing matches. Immutable after
+// literals in it (common/base/literal_index.h), and only their patterns are tried, one regexp each.
+// One automaton for all patterns (RE2::Set) would be less code, but needs 25 times as long for a
+// new text, and when its states outgrow its memory it answers that nothing matches. Immutable after
 // build(): any thread.
 #pragma once
 
@@ -14,8 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "aggregator/faults/literal_index.h"
 #include "aggregator/faults/pattern.h"
+#include "common/base/literal_index.h"
 
 namespace l4::faults {
 

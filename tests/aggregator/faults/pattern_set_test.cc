@@ -18,21 +18,6 @@
 namespace l4::faults {
 namespace {
 
-TEST_CASE("literal index: each literal is found wherever it stands") {
-  LiteralIndex index;
-  CHECK(index.find("anything").empty());
-  const std::vector<std::string> literals{"ab",  "failed", "failed to", "to",
-                                          "xyz", "a fail", "ed t"};
-  for (std::uint32_t i = 0; i < literals.size(); ++i) index.add(literals[i], i);
-  index.add("xyz", 9);
-  index.build();
-  CHECK(index.find("").empty());
-  CHECK(index.find("xyz") == std::vector<std::uint32_t>{4, 9});
-  CHECK(index.find("failed to") == std::vector<std::uint32_t>{1, 2, 3, 6});
-  CHECK(index.find("ab a failed") == std::vector<std::uint32_t>{0, 1, 5});
-  CHECK(index.find("faile").empty());
-}
-
 TEST_CASE("pattern set: the same answers as one regexp after the other") {
   MadeLibrary made(300);
   PatternSet set;
