@@ -6,13 +6,13 @@
 #pragma once
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <utility>
+
+#include "common/base/mutex.h"
 
 namespace l4 {
 
@@ -30,9 +30,9 @@ class BoundedQueue {
   /// False if the queue is closed: the value is then gone. A value dropped because of the policy
   /// is no failure; it is counted in `dropped`.
   bool push(T value) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (policy_ == WhenFull::block)
-      has_room_.wait(lock, [&] { return closed_ || values_.size() < capacity_; });
+      while (!closed_ && values_.size() >= capacity_) has_room_.wait(lock);
     if (closed_) return false;
     if (values_.size() >= capacity_) {
       ++dropped_;
@@ -45,34 +45,34 @@ class BoundedQueue {
     return true;
   }
 
-  /// Waits for a value; empty when the queue is closed and nothing is left.
+  /// Waits for a value; empty when the queue is closed and has no value left.
   std::optional<T> pop() {
-    std::unique_lock lock(mutex_);
-    has_value_.wait(lock, [&] { return closed_ || !values_.empty(); });
-    return take(lock);
+    MutexLock lock(mutex_);
+    while (!closed_ && values_.empty()) has_value_.wait(lock);
+    return pop_front(lock);
   }
 
   /// Never waits; empty when there is nothing now.
   std::optional<T> try_pop() {
-    std::unique_lock lock(mutex_);
-    return take(lock);
+    MutexLock lock(mutex_);
+    return pop_front(lock);
   }
 
-  /// Nothing more goes in; what is in can still be taken. Wakes everybody who waits.
+  /// Later pushes fail; values in the queue can still be popped. Wakes all waiting threads.
   void close() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       closed_ = true;
     }
     has_room_.notify_all();
     has_value_.notify_all();
   }
 
-  /// Closes and throws away what is in, uncounted: for the end of the reader.
+  /// Closes and discards the values in the queue, uncounted: for the end of the reader.
   void abandon() {
     std::deque<T> rest;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       closed_ = true;
       rest.swap(values_);
     }
@@ -82,17 +82,18 @@ class BoundedQueue {
 
   std::size_t capacity() const { return capacity_; }
   std::size_t size() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return values_.size();
   }
   /// Values lost because the queue was full.
   std::uint64_t dropped() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return dropped_;
   }
 
  private:
-  std::optional<T> take(std::unique_lock<std::mutex>& lock) {
+  /// Unlocks where there is a value.
+  std::optional<T> pop_front(MutexLock& lock) L4_NO_THREAD_SAFETY_ANALYSIS {
     if (values_.empty()) return std::nullopt;
     std::optional<T> value(std::move(values_.front()));
     values_.pop_front();
@@ -103,12 +104,12 @@ class BoundedQueue {
 
   const std::size_t capacity_;
   const WhenFull policy_;
-  mutable std::mutex mutex_;
-  std::condition_variable has_room_;
-  std::condition_variable has_value_;
-  std::deque<T> values_;
-  std::uint64_t dropped_ = 0;
-  bool closed_ = false;
+  mutable Mutex mutex_;
+  CondVar has_room_;
+  CondVar has_value_;
+  std::deque<T> values_ L4_GUARDED_BY(mutex_);
+  std::uint64_t dropped_ L4_GUARDED_BY(mutex_) = 0;
+  bool closed_ L4_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace l4

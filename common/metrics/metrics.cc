@@ -7,9 +7,10 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <set>
 #include <stdexcept>
+
+#include "common/base/mutex.h"
 
 namespace l4::metrics {
 namespace {
@@ -31,14 +32,14 @@ struct Kind {
 }  // namespace
 
 struct Metrics::Impl {
-  mutable std::mutex mutex;
+  mutable Mutex mutex;
   prometheus::Registry registry;
-  Kind<prometheus::Counter> counters;
-  Kind<prometheus::Gauge> gauges;
-  std::map<std::string, std::size_t> allowed;  // series, by name
+  Kind<prometheus::Counter> counters L4_GUARDED_BY(mutex);
+  Kind<prometheus::Gauge> gauges L4_GUARDED_BY(mutex);
+  std::map<std::string, std::size_t> allowed L4_GUARDED_BY(mutex);  // series, by name
 
   Impl() {
-    // Stands there from the start, so that the bounds can not leave it out.
+    // Registered first, so that the bounds cannot leave it out.
     left_out = &prometheus::BuildGauge()
                     .Name("l4_metrics_left_out")
                     .Help("Series beyond the bounds that are not shown here")
@@ -48,7 +49,8 @@ struct Metrics::Impl {
 
   template <class T>
   T& series(Kind<T>& kind, bool other_kind, prometheus::detail::Builder<T> builder,
-            const std::string& name, const std::string& help, const Labels& labels) {
+            const std::string& name, const std::string& help, const Labels& labels)
+      L4_REQUIRES(mutex) {
     if (other_kind) throw std::invalid_argument(name + " is there as another kind");
     auto found = kind.names.find(name);
     if (found == kind.names.end()) {
@@ -68,7 +70,7 @@ struct Metrics::Impl {
 
  private:
   template <class T>
-  T& hide(Kind<T>& kind, const std::string& name, const Labels& labels) {
+  T& hide(Kind<T>& kind, const std::string& name, const Labels& labels) L4_REQUIRES(mutex) {
     // All of a kind share one series, once there are very many.
     auto& series =
         kind.hidden.size() < kNamesMax ? kind.hidden[{name, labels}] : kind.hidden.begin()->second;
@@ -86,19 +88,19 @@ Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}
 Metrics::~Metrics() = default;
 
 Counter Metrics::counter(const std::string& name, const std::string& help, const Labels& labels) {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   return Counter(impl_->series(impl_->counters, impl_->gauges.names.contains(name),
                                prometheus::BuildCounter(), name, help, labels));
 }
 
 Gauge Metrics::gauge(const std::string& name, const std::string& help, const Labels& labels) {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   return Gauge(impl_->series(impl_->gauges, impl_->counters.names.contains(name),
                              prometheus::BuildGauge(), name, help, labels));
 }
 
 void Metrics::allow(const std::string& name, std::size_t series) {
-  const std::lock_guard lock(impl_->mutex);
+  const MutexLock lock(impl_->mutex);
   impl_->allowed[name] = series;
 }
 
@@ -113,8 +115,8 @@ void Counter::add(double more) {
 }
 
 void Counter::reach(double total) {
-  static std::mutex mutex;  // two threads would both add what is missing
-  const std::lock_guard lock(mutex);
+  static Mutex mutex;  // two threads would both add what is missing
+  const MutexLock lock(mutex);
   if (const double missing = total - counter_->Value(); missing > 0) counter_->Increment(missing);
 }
 

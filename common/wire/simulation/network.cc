@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <random>
 #include <set>
 #include <utility>
+
+#include "common/base/mutex.h"
 
 namespace l4::wire::simulation {
 namespace {
@@ -26,7 +27,7 @@ struct Flying {
   Way way = Way::up;
   bool connected_news = false;
   Bytes message;
-  std::string key_name, address;  ///< of the client, who may have gone meanwhile
+  std::string key_name, address;  ///< of the client, which may be gone by now
 };
 
 PeerId peer_of(std::uint64_t connection) {
@@ -41,22 +42,27 @@ struct Network::State {
   /// By due time, then by order of sending.
   using Due = std::pair<Millis, std::uint64_t>;
 
-  mutable std::mutex mutex;
-  LinkOptions options;
-  std::mt19937_64 random;
-  Millis now{0};
-  std::uint64_t connections_made = 0, messages_made = 0, server = 0, servers_made = 0;
-  bool server_cut = false;
-  std::set<std::string> cut;
-  std::map<std::uint64_t, Connection> connections;
-  std::map<Due, Flying> up;
-  std::map<std::uint64_t, std::map<Due, Flying>> down;  ///< by connection
-  std::map<std::uint64_t, std::deque<LinkNews>> news;   ///< by connection
-  Counts counts;
+  mutable Mutex mutex;
+  LinkOptions options L4_GUARDED_BY(mutex);
+  std::mt19937_64 random L4_GUARDED_BY(mutex);
+  Millis now L4_GUARDED_BY(mutex){0};
+  std::uint64_t connections_made L4_GUARDED_BY(mutex) = 0;
+  std::uint64_t messages_made L4_GUARDED_BY(mutex) = 0;
+  std::uint64_t server L4_GUARDED_BY(mutex) = 0;
+  std::uint64_t servers_made L4_GUARDED_BY(mutex) = 0;
+  bool server_cut L4_GUARDED_BY(mutex) = false;
+  std::set<std::string> cut L4_GUARDED_BY(mutex);
+  std::map<std::uint64_t, Connection> connections L4_GUARDED_BY(mutex);
+  std::map<Due, Flying> up L4_GUARDED_BY(mutex);
+  std::map<std::uint64_t, std::map<Due, Flying>> down L4_GUARDED_BY(mutex);  ///< by connection
+  std::map<std::uint64_t, std::deque<LinkNews>> news L4_GUARDED_BY(mutex);   ///< by connection
+  Counts counts L4_GUARDED_BY(mutex);
 
-  double chance() { return std::uniform_real_distribution<double>(0, 1)(random); }
+  double chance() L4_REQUIRES(mutex) {
+    return std::uniform_real_distribution<double>(0, 1)(random);
+  }
 
-  Millis due(Connection& connection, Way way) {
+  Millis due(Connection& connection, Way way) L4_REQUIRES(mutex) {
     const auto span = std::uniform_int_distribution<std::int64_t>(options.delay_min.count(),
                                                                   options.delay_max.count());
     auto draw = span;
@@ -67,7 +73,7 @@ struct Network::State {
     return at;
   }
 
-  void fly(Connection& connection, Flying flying) {
+  void fly(Connection& connection, Flying flying) L4_REQUIRES(mutex) {
     const Due at{due(connection, flying.way), ++messages_made};
     ++connection.waiting[static_cast<int>(flying.way)];
     flying.key_name = connection.key_name;
@@ -75,7 +81,7 @@ struct Network::State {
     (flying.way == Way::up ? up : down[connection.number]).emplace(at, std::move(flying));
   }
 
-  Sent send(std::uint64_t number, Way way, Bytes message) {
+  Sent send(std::uint64_t number, Way way, Bytes message) L4_REQUIRES(mutex) {
     if (message.size() > kWireMessageBytesMax) return Sent::too_long;
     const auto found = connections.find(number);
     if (found == connections.end() || server == 0) return Sent::gone;
@@ -99,8 +105,8 @@ struct Network::State {
     return Sent::yes;
   }
 
-  /// The first message that is due now. It may be the last word of a client that is gone.
-  std::optional<Flying> take(std::map<Due, Flying>& flying) {
+  /// The first message that is due now; its client may be gone.
+  std::optional<Flying> take(std::map<Due, Flying>& flying) L4_REQUIRES(mutex) {
     while (!flying.empty() && flying.begin()->first.first <= now) {
       Flying one = std::move(flying.begin()->second);
       flying.erase(flying.begin());
@@ -116,19 +122,19 @@ struct Network::State {
     return std::nullopt;
   }
 
-  void close(std::uint64_t number) {
+  void close(std::uint64_t number) L4_REQUIRES(mutex) {
     connections.erase(number);
     down.erase(number);
     news.erase(number);
   }
 
-  void break_off(std::uint64_t number) {
+  void break_off(std::uint64_t number) L4_REQUIRES(mutex) {
     close(number);
     std::erase_if(up, [&](const auto& one) { return one.second.connection == number; });
     news[number].push_back({LinkNews::Kind::lost, "connection reset"});
   }
 
-  void end_server(std::uint64_t which) {
+  void end_server(std::uint64_t which) L4_REQUIRES(mutex) {
     if (server != which) return;
     server = 0;
     up.clear();
@@ -149,7 +155,7 @@ class Network::Client final : public ClientPort {
 
   void connect() override {
     disconnect();
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     number_ = ++state_->connections_made;
     if (state_->server_cut || state_->cut.contains(address_)) return;  // no answer at all
     if (state_->server == 0) {
@@ -164,18 +170,18 @@ class Network::Client final : public ClientPort {
   }
 
   void disconnect() override {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     if (number_ != 0) state_->close(number_);
     number_ = 0;
   }
 
   Sent send(Bytes message) override {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     return state_->send(number_, Way::up, std::move(message));
   }
 
   std::optional<Bytes> receive() override {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     const auto found = state_->down.find(number_);
     if (found == state_->down.end()) return std::nullopt;
     while (auto flying = state_->take(found->second)) {
@@ -187,7 +193,7 @@ class Network::Client final : public ClientPort {
   }
 
   std::optional<LinkNews> news() override {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     const auto found = state_->news.find(number_);
     if (found == state_->news.end() || found->second.empty()) return std::nullopt;
     LinkNews first = std::move(found->second.front());
@@ -208,19 +214,19 @@ class Network::Client final : public ClientPort {
 class Network::Server final : public ServerPort {
  public:
   explicit Server(std::shared_ptr<State> state) : state_(std::move(state)) {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     state_->end_server(state_->server);
     number_ = state_->server = ++state_->servers_made;
   }
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   ~Server() override {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     state_->end_server(number_);
   }
 
   std::optional<Incoming> receive() override {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     if (state_->server != number_) return std::nullopt;
     auto flying = state_->take(state_->up);
     if (!flying) return std::nullopt;
@@ -229,7 +235,7 @@ class Network::Server final : public ServerPort {
   }
 
   Sent send(const PeerId& peer, Bytes message) override {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     if (state_->server != number_ || !peer.starts_with("peer-")) return Sent::gone;
     return state_->send(std::stoull(peer.substr(5)), Way::down, std::move(message));
   }
@@ -257,17 +263,17 @@ std::unique_ptr<ServerPort> Network::server() {
 }
 
 void Network::advance(Millis steady) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->now = std::max(state_->now, steady);
 }
 
 void Network::set(const LinkOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->options = options;
 }
 
 void Network::cut(const std::string& address, bool off) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   if (off)
     state_->cut.insert(address);
   else
@@ -275,12 +281,12 @@ void Network::cut(const std::string& address, bool off) {
 }
 
 void Network::cut_server(bool off) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->server_cut = off;
 }
 
 void Network::reset(const std::string& address) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   std::vector<std::uint64_t> theirs;
   for (const auto& [number, connection] : state_->connections)
     if (connection.address == address) theirs.push_back(number);
@@ -288,7 +294,7 @@ void Network::reset(const std::string& address) {
 }
 
 Counts Network::counts() const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return state_->counts;
 }
 
