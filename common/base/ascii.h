@@ -1,4 +1,4 @@
-// What kind of character a byte is, in ASCII alone: no locale is asked.
+// Character classes of bytes, in ASCII alone: no locale is asked.
 #pragma once
 
 namespace l4 {
@@ -9,7 +9,7 @@ constexpr bool is_digit(char c) {
 constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-/// Of a name in a program, but for its digits.
+/// A character of a program's name, digits aside.
 constexpr bool is_name_letter(char c) {
   return is_letter(c) || c == '_';
 }

@@ -29,7 +29,7 @@ class ByFirstLetters {
     }
   }
 
-  /// All entries whose word the text may begin with, in either case: others may be among them.
+  /// Entries whose word may begin the text, in either case; some of them may not.
   constexpr std::span<const Entry> of(std::string_view text) const {
     if (text.size() < 2) return {};
     const Part part = parts_[slot(text)];

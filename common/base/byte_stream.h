@@ -1,9 +1,9 @@
 // Values as bytes and back, for state that is kept on disk: numbers as varints, text by its length.
 //
-// A writer owns one growing buffer. A reader looks at bytes that stay somebody else's; it never
-// reads past their end: the first value that is not there makes it fail, every later one is 0 or
-// empty, and the caller asks ok() once. It checks form, not meaning: who reads indices checks their
-// range. Little endian hosts. One thread.
+// A writer owns one growing buffer. A reader borrows its bytes and never reads past their end:
+// a missing value makes the reader fail, every later value is 0 or empty, and the caller asks ok()
+// once. It checks form, not meaning: the caller checks the range of indices. Little endian hosts.
+// One thread.
 #pragma once
 
 #include <cstddef>

@@ -65,7 +65,7 @@ class HexRuns {
 
  private:
   static constexpr std::size_t kLast = kByteBlock - 1;
-  // What the block before this one ended with.
+  // How the previous block ended.
   std::uint64_t digit_before_ = 0, zero_before_ = 0, mark_before_ = 0, run_before_ = 0;
   std::uint64_t runs_before_ = 0;  // two bits
 };

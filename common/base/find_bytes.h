@@ -92,7 +92,7 @@ inline std::size_t find_phrase(std::string_view text, std::string_view phrase, s
   return text.find(phrase, at);
 }
 
-/// Whoever goes on writing where a file was truncated leaves a hole of NUL before the text.
+/// A program that keeps its offset in a truncated file leaves a hole of NUL before its text.
 inline std::string_view behind_hole(std::string_view text) {
   if (text.empty() || text.front() != '\0') return text;
   return text.substr(std::min(text.find_first_not_of('\0'), text.size()));

@@ -1,7 +1,7 @@
-// One process per state folder: a lock that the kernel lets go with its process.
+// One process per state folder: the kernel releases the lock when its process ends.
 //
 // Taken before anything else in the folder is touched, held as long as the process uses it. The
-// error names who holds it. flock(2), so a killed process leaves nothing behind; on file systems
+// error names the holder. flock(2), so a killed process leaves nothing behind; on file systems
 // without it (old NFS) the error says so. Nothing is held open for writing: the file system can
 // still be made read-only.
 #pragma once
@@ -20,7 +20,7 @@ class FolderLock {
     Error error;
     bool in_use = false;  ///< another process has it; else it cannot be locked at all
   };
-  /// `holder` is what others read who come too late: program and host, one line.
+  /// `holder` names program and host in one line; a later process reads it.
   static std::expected<FolderLock, Refusal> take(const std::filesystem::path& folder,
                                                  const std::string& holder);
 

@@ -1,8 +1,8 @@
-// Hashing of bytes to 64 bits: quick, well mixed, not safe against who chooses the bytes.
+// Hashing of bytes to 64 bits: quick, well mixed, not safe against chosen bytes.
 //
-// What is stored or travels between nodes is made of these (common/drain/hash.h), so a change here
-// is a change of format. Pure functions. Written for little-endian machines, as everything we ship
-// to.
+// Stored values and values that travel between nodes are made of these hashes
+// (common/drain/hash.h), so a change here is a change of format. Pure functions. Written for
+// little-endian machines, as everything we ship to.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
-// What was found out about lines, by their outlines.
+// Values computed from lines, remembered by the outlines of the lines.
 //
 // A value is remembered when an outline was seen kSeenMin times, and only if it does not depend on
 // the digits: it is found out again for the line with other digits in its place (probe()), and
 // where that gives something else the outline is known as one that must be looked at each time. If
 // the digits alone may change, and not how many stand together, the value is remembered by that.
-// What only some numbers change (codes) the owner must tell by `varies`. One thread; bounded by
+// Where only some numbers matter (codes), the owner says so by `varies`. One thread; bounded by
 // `entries_max`, at which all is forgotten, and 16 KiB of what was seen.
 #pragma once
 
@@ -37,10 +37,10 @@ class OutlineMemo {
  public:
   explicit OutlineMemo(std::size_t entries_max) : entries_max_(entries_max) {}
 
-  /// Brings what find() looks at nearer, for who finds other things out first.
+  /// Prefetches the entry of find(), for callers with other work to do first.
   void prefetch(const Outline& outline) const { table_.prefetch(outline.collapsed); }
 
-  /// What is known of lines with this outline; null if it must be found out.
+  /// The value of lines with this outline; null if it must be computed.
   const Value* find(const Outline& outline) {
     const Entry* entry = table_.find(outline.collapsed);
     if (entry == nullptr || entry->kind == Kind::varies) return nullptr;
@@ -64,7 +64,7 @@ class OutlineMemo {
           {same(kOtherDigits, line, value, find_out) ? Kind::known : Kind::varies, value});
   }
 
-  /// What is known, or else what `find_out(line)` gives, which is noted; see note().
+  /// The known value, else that of `find_out(line)`, which is noted; see note().
   template <class FindOut, class Varies>
   Value get(const Outline& outline, std::string_view line, const FindOut& find_out,
             const Varies& varies) {

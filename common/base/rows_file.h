@@ -59,9 +59,9 @@ class RowReader {
     good_ = good_ && error == std::errc{} && end == text.data() + text.size();
     return good_ ? value : Number{};
   }
-  /// What word() made one word.
+  /// The text that word() spelled as one word.
   std::string text();
-  /// What words() made of a text: all that is left.
+  /// The text that words() spelled: the rest of the row.
   std::string texts();
   /// All that is left, as it stands.
   std::string_view rest() { return std::exchange(rest_, {}); }

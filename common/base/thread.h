@@ -1,6 +1,6 @@
 // Threads with names: what `top -H`, a debugger and a core file show of this program.
 //
-// `start_thread` gives the `std::jthread` to the caller, who owns it: its destructor requests a
+// `start_thread` gives the `std::jthread` to the caller as its owner: its destructor requests a
 // stop and joins. The function may accept a `std::stop_token`.
 #pragma once
 

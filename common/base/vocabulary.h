@@ -1,6 +1,6 @@
 // The closed word lists of the field: level, stage, state, scope, role, why a rank is known.
 //
-// Each enum has one spelling (design.md 6.3), used in rule packs, on the wire and in reports.
+// Each enum has one spelling (docs/GLOSSARY.md), used in rule packs, on the wire and in reports.
 // `from_name` is the inverse of `name`; unknown words give an empty optional.
 #pragma once
 
@@ -26,7 +26,7 @@ enum class Stage : std::uint8_t {
   exit,
 };
 
-/// How a job stands; it names how the failure began (design.md 6.3).
+/// How a job stands; it names how the failure began.
 enum class State : std::uint8_t {
   unknown,
   healthy,

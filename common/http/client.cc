@@ -108,7 +108,7 @@ class Exchange {
     return await([&](auto done) { asio::async_connect(socket_, addresses, std::move(done)); });
   }
 
-  /// Who answers has to prove that it is the host that was asked for.
+  /// The server must prove that it is the host of the URL.
   error_code shake_hands() {
     if (!expect_host(tls_->native_handle(), url_.host)) return asio::error::invalid_argument;
     shaking_ = true;

@@ -18,7 +18,7 @@ std::unexpected<Error> refused(const std::filesystem::path& file, std::string re
   return std::unexpected(Error{file.string(), std::move(reason)});
 }
 
-/// What OpenSSL said last, in brackets; nothing if it said nothing.
+/// The last error of OpenSSL in brackets; empty if there is none.
 std::string detail() {
   const char* said = ERR_reason_error_string(ERR_peek_last_error());
   return said == nullptr ? std::string() : fmt::format(" ({})", said);
@@ -112,7 +112,7 @@ bool expect_host(ssl_st* connection, const std::string& host) {
   X509_VERIFY_PARAM* expected = SSL_get0_param(connection);
   if (is_address(host)) return X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1;
   X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  // What SSL_set_tlsext_host_name does, but for its cast; OpenSSL copies the name.
+  // As SSL_set_tlsext_host_name does, without its cast; OpenSSL copies the name.
   std::string name = host;
   return SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
                   name.data()) == 1 &&

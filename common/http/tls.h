@@ -1,4 +1,4 @@
-// TLS on both ends: whose certificate a server shows, and whose a client believes.
+// TLS on both ends: the certificate of a server and those that a client trusts.
 //
 // Place in the flow: settings -> server_tls -> connections of the aggregator's server;
 // ClientOptions -> client_tls -> client.cc, which has reasons for people from here. TLS 1.2 and
@@ -36,7 +36,7 @@ Result<TlsContext> client_tls(const std::filesystem::path& ca);
 /// For a holder of its own, which lets go of it at its end.
 ssl_ctx_st* another(const TlsContext& context);
 
-/// What the server must prove to be: `host` is a name, which it is told, or an address.
+/// The server must prove that it is `host`: a name, which is sent to it, or an address.
 bool expect_host(ssl_st* connection, const std::string& host);
 
 /// One sentence, beginning with kUntrusted, if the server's certificate was refused; else empty.

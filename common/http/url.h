@@ -1,6 +1,6 @@
 // Addresses of HTTP servers, taken apart and put together.
 //
-// Used by the client and by whoever names a server in a configuration or on a command line.
+// Used by the client and by configurations and command lines that name a server.
 // Thread-safe, no state.
 #pragma once
 

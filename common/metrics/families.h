@@ -36,7 +36,7 @@ class Families {
   }
   /// See Metrics::allow.
   void allow(const char* name, std::size_t series) { made_.allow(prefix_ + name, series); }
-  /// What the process itself takes.
+  /// Processor time, memory and files of the process itself.
   void process() { put_process(made_, prefix_); }
   std::string text() const { return made_.render(); }
 

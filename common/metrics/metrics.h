@@ -3,7 +3,7 @@
 // Place in the flow: rooms count for themselves; main registers a series for each count, by name
 // and help, and /metrics renders all. Thread-safe. A Counter or Gauge is a handle: copied freely,
 // valid as long as its Metrics. Names have a prefix of their program (l4_aggregator_), base units,
-// and _total at the end of counters (design.md 6.5). Labels are words of closed lists, never ranks,
+// and _total at the end of counters. Labels are words of closed lists, never ranks,
 // nodes or templates; 64 series a name, or as many as were allowed for it, and 512 names are kept:
 // a series beyond counts and is not shown, and l4_metrics_left_out says how many there are.
 #pragma once
@@ -48,7 +48,7 @@ class Gauge {
 
 class Metrics {
  public:
-  /// What render() gives back, as HTTP says it.
+  /// The content type of render() for HTTP.
   static constexpr auto kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
   Metrics();
@@ -61,7 +61,7 @@ class Metrics {
   Counter counter(const std::string& name, const std::string& help, const Labels& labels = {});
   Gauge gauge(const std::string& name, const std::string& help, const Labels& labels = {});
 
-  /// So many series of this name, where its labels are bounded by whoever makes them.
+  /// Allows so many series of this name; the caller bounds their labels.
   void allow(const std::string& name, std::size_t series);
 
   /// All series in Prometheus' text format, names in order.

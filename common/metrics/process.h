@@ -1,6 +1,6 @@
-// What a program uses of its host, as series of its Metrics: processor, memory, open files.
+// A program's use of its host as series of its Metrics: processor, memory, open files.
 //
-// Place in the flow: whoever renders /metrics calls this before. Reads /proc/self of this process;
+// Place in the flow: called before /metrics is rendered. Reads /proc/self of this process;
 // what cannot be read is left out. Thread-safe, no state.
 #pragma once
 

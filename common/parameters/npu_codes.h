@@ -24,7 +24,7 @@ struct NpuCode {
   std::size_t size = 0;  ///< bytes used, from the phrase on
 };
 
-/// The code whose phrase `text` begins with, at the start of a word.
+/// The code of the phrase at the start of `text`, where a word begins.
 NpuCode npu_code_after_phrase(std::string_view text);
 
 /// The code `text` begins with; `before` is what stands in front of it on the line.

@@ -1,4 +1,5 @@
-// What an agent tells the aggregator: definitions, sources, segments, coverage, processes.
+// The content of a batch from an agent to the aggregator: definitions, sources, segments, coverage,
+// processes.
 //
 // Flow: agent/segment fills a Batch, common/wire/codec turns it into Cap'n Proto bytes
 // (schemas/batch.capnp) and back, aggregator/receive applies it. Plain values, moved, never shared.
@@ -26,7 +27,7 @@ struct FileId {
   bool operator==(const FileId&) const = default;
 };
 
-/// Bytes of one file that this batch accounts for (design.md 3, "positions are the sequence").
+/// Bytes of one file that this batch accounts for (docs/DESIGN.md, "Positions are the sequence").
 struct Coverage {
   std::string path;
   ByteRange bytes;

@@ -1,7 +1,7 @@
-// What agents and the aggregator say to each other on the live wire, as values.
+// The messages of agents and aggregator on the live wire, as values.
 //
 // Flow: agent/ship and aggregator/receive make and read these; common/wire/codec turns them
-// into bytes (schemas/control.capnp). docs/WIRE.md says who says what when. Bounds stand at the
+// into bytes (schemas/control.capnp). docs/WIRE.md has their order. Bounds stand at the
 // fields; the decoder refuses what breaks them. Plain values.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace l4::wire {
 
-/// What an agent does without to keep up; each step includes those before.
+/// Parts of a batch that an agent leaves out to keep up; each step includes those before.
 enum class Shedding : std::uint8_t { nothing, examples, order, parameters, counts };
 inline constexpr std::size_t kSheddings = 5;
 std::string_view to_string(Shedding shedding);

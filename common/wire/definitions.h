@@ -1,4 +1,4 @@
-// What a batch defines before it refers to it: sources, templates, timers, parameters.
+// Definitions of a batch, which precede their use: sources, templates, timers, parameters.
 //
 // Place in the flow: parts of common/wire/batch.h. Plain values. Local template ids hold for one
 // incarnation of one agent.
@@ -47,7 +47,7 @@ struct SourceDefinition {
   bool operator==(const SourceDefinition&) const = default;
 };
 
-/// What a rule pack knows about a template; bits of TemplateDefinition::marks.
+/// Marks that a rule pack gives a template; bits of TemplateDefinition::marks.
 enum Mark : std::uint8_t {
   kMarkIteration = 1,   ///< prints an iteration number
   kMarkTeardown = 2,    ///< noise of a normal teardown
@@ -69,7 +69,7 @@ struct TemplateDefinition {
   bool operator==(const TemplateDefinition&) const = default;
 };
 
-/// Whose time a timer measures: the rank's own work, waiting for others, or both.
+/// The time that a timer measures: the rank's own work, waiting for others, or both.
 enum class TimerKind : std::uint8_t { own, wait, mixed };
 
 struct TimerName {

@@ -1,4 +1,5 @@
-// How a session of the live wire begins: who the agent is, and up to where its files are counted.
+// How a session of the live wire begins: the agent's identity, and up to where its files are
+// counted.
 //
 // Part of common/wire/control.h, which has the other messages. Plain values; bounds stand at the
 // fields, and the decoder refuses what breaks them.

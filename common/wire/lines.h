@@ -29,7 +29,7 @@ inline constexpr std::size_t kLinesGapsMax = 1024;
 /// Bytes of a part: a line more than fills it.
 inline constexpr std::size_t kLinesPartBytes = 256 * 1024;
 
-/// Who speaks in a file that several write, as the prefixes of its lines name them.
+/// A speaker in a file that several write, as prefixes of its lines name it.
 struct LinesSpeaker {
   std::optional<Rank> rank;
   std::optional<std::int32_t> local_rank;
@@ -93,7 +93,7 @@ enum class LinesGapKind : std::uint8_t {
   limit_time,    ///< time was over
   busy,          ///< too many questions, or the agent does not keep up with the logs
   off,           ///< the agent's config says no
-  // What only an aggregator says:
+  // Set by an aggregator alone:
   not_connected,
   too_old,    ///< an agent that cannot answer such questions
   no_answer,  ///< in time

@@ -1,4 +1,4 @@
-// The two ends of the live wire: whole messages, both ways, without a word about what they say.
+// The two ends of the live wire: whole messages, both ways, without regard to their content.
 //
 // Flow: agent/ship <-> ClientPort ~~~ ServerPort <-> aggregator/receive. Implementations:
 // common/wire/zmq (CURVE over TCP) and common/wire/simulation (in memory, seeded, with loss). A
@@ -25,7 +25,7 @@ inline constexpr int kHighWaterMark = 16;
 
 enum class Sent : std::uint8_t { yes, full, gone, too_long };
 
-/// What became of the connection itself.
+/// News of the connection itself.
 struct LinkNews {
   enum class Kind : std::uint8_t {
     connected,  ///< and authenticated
@@ -63,7 +63,7 @@ inline constexpr auto kFleetKeyName = "*";
 
 struct Incoming {
   PeerId peer;
-  std::string key_name;  ///< whose key it is; kFleetKeyName if it is shared
+  std::string key_name;  ///< owner of the key; kFleetKeyName if it is shared
   std::string address;   ///< without port; empty if unknown
   Bytes message;
 };
@@ -95,7 +95,7 @@ struct Refused {
   std::string detail;
 };
 
-/// What a port has to say in the log.
+/// A line of a port for the log.
 struct PortNotice {
   std::string text;
   bool trouble = false;

@@ -1,4 +1,4 @@
-// What an agent says of a process behind the logs: who it is, how it is, how it ended.
+// An agent's report of a process behind the logs: its identity, its state, its end.
 //
 // Flow: agent/host/process_watch fills them, the agent ships those that changed and all of them to
 // an aggregator that has forgotten, aggregator/job keeps the newest of each. A process is `boot_id`

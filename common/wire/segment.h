@@ -1,4 +1,4 @@
-// The events of one source between two boundaries (design.md 3 "segment").
+// The events of one source between two boundaries.
 //
 // Place in the flow: filled by agent/segment, shipped in common/wire/batch.h, applied by
 // aggregator/job. Plain values; limits of single lists stand at their fields.

@@ -19,7 +19,7 @@ namespace l4::wire {
 /// before that.
 Bytes encode(const Batch& batch);
 Result<Batch> decode(std::span<const std::byte> message);
-/// Replaces the content of `batch`, whose lists keep their room; after an error it is unspecified.
+/// Replaces the content of `batch`; its lists keep their room. After an error it is unspecified.
 Result<void> decode(std::span<const std::byte> message, Batch& batch);
 
 }  // namespace l4::wire

@@ -1,4 +1,4 @@
-// Who may connect: lines of `name public-key`, `*` for a key that a fleet shares.
+// Keys that may connect: lines of `name public-key`, `*` for a key that a fleet shares.
 //
 // Flow: `l4 keys` writes it, the aggregator's ZmqServer reads it again whenever it changes. A name
 // may have several keys (while one is being replaced), a key has one name. Lines that begin with #

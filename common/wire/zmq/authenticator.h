@@ -1,7 +1,7 @@
 // Answers libzmq's question whether a key may connect (ZAP, RFC 27), from the allow list.
 //
 // Used by ZmqServer on its thread; there is one for a context. A key that is allowed gets a user id
-// that says whose it is and which one, so that each of its messages can be judged again when the
+// that names its owner and the key, so that each of its messages can be judged again when the
 // list has changed.
 #pragma once
 

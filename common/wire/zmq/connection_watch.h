@@ -1,5 +1,4 @@
-// What libzmq's socket monitor tells of a server's connections: which were turned away, and from
-// where.
+// The refused connections of a server and their addresses, from libzmq's socket monitor.
 //
 // Used by ZmqServer. Events come from the I/O thread in order, one connection's failure directly
 // before its end, so the failure belongs to the file descriptor that is named next. Some ends come
@@ -8,9 +7,9 @@
 // asked of the descriptor; a connection that is gone before we look has none. The queue of events
 // has no high-water mark, since libzmq's I/O thread would wait for us otherwise. Where no file
 // descriptor is left libzmq tries to accept again and again, at the cost of a core: the youngest
-// connections are then ended, those first that come from where nobody showed a known key, until
-// whoever waits was taken and so turned away. Bounds: as many entries as there are descriptors,
-// 65,536 refusals not yet fetched.
+// connections are then ended, first those from addresses without a known key, until
+// the waiting connections are accepted and so turned away. Bounds: as many entries as there are
+// descriptors, 65,536 refusals not yet fetched.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +64,7 @@ class ConnectionWatch {
   std::unordered_map<int, Connection> connections_;  ///< by file descriptor
   std::uint64_t accepted_ = 0;
   std::unordered_map<std::string, std::uint64_t> judged_;  ///< that have not ended, by address
-  std::uint64_t refused_keys_ = 0;      ///< whose ends may come without an address
+  std::uint64_t refused_keys_ = 0;      ///< their ends may come without an address
   std::optional<std::string> failure_;  ///< of the connection that ends next
   std::deque<Refused> refused_;
 };

@@ -11,13 +11,13 @@
 
 namespace l4::wire {
 
-/// Of an agent: NODE.key. `name` is kFleetKeyName for a key that a fleet shares.
+/// Key file of an agent: NODE.key. `name` is kFleetKeyName for a key that a fleet shares.
 struct NodeKey {
   std::string name, public_key, secret_key;
   std::string server_key;  ///< the aggregator's public key
 };
 
-/// Of the aggregator: aggregator.key.
+/// Key file of the aggregator: aggregator.key.
 struct ServerKey {
   std::string public_key, secret_key;
 };

@@ -23,7 +23,7 @@ namespace l4::wire {
 /// refused with an explanation; anything longer ends the connection.
 inline constexpr std::int64_t kSlackBytes = 4096;
 
-/// Of one wait, however long it may take.
+/// Longest single wait; longer ones are repeated.
 inline constexpr Millis kWaitMost{1'000};
 
 class Socket {

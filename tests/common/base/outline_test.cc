@@ -73,7 +73,7 @@ TEST_CASE("lines have the same outline if, and only if, they differ in digits al
 struct Asked {
   explicit Asked(std::size_t entries_max = 100) : memo(entries_max) {}
 
-  /// What the memo, or `find_out`, says of a line.
+  /// The answer of the memo, or of `find_out`, for a line.
   template <class FindOut>
   std::size_t operator()(const std::string& line, const FindOut& find_out, bool varies = false) {
     const Outline outline = outline_of(line);

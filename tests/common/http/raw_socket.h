@@ -21,7 +21,7 @@ class RawClient {
   bool connected() const { return socket_ >= 0; }
   /// How many bytes went out before the peer closed or the time was over.
   std::size_t send(std::string_view bytes, std::chrono::milliseconds within = default_time());
-  /// What arrives until `size` bytes are there, the peer closes, or the time is over.
+  /// The bytes that arrive until `size` bytes are there, the peer closes, or the time is over.
   std::string receive(std::size_t size, std::chrono::milliseconds within = default_time());
   /// The same until it ends with `mark`.
   std::string receive_until(std::string_view mark);

@@ -1,5 +1,5 @@
 // A question for raw lines and an answer with every field filled, of a size that follows from a
-// seed. For tests and fuzzing of common/wire/lines_codec.
+// seed. For tests and fuzzing of common/wire/codec/lines_codec.h.
 #pragma once
 
 #include "common/wire/lines.h"

@@ -1,4 +1,4 @@
-// Whoever is not an honest agent: refused, counted, told once; the honest ones notice nothing.
+// Dishonest agents are refused, counted and reported once; honest ones notice nothing.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
