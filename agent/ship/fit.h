@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/ship/shed.h"
+#include "common/wire/batch.h"
 #include "common/wire/limits.h"
 
 namespace l4::ship {

@@ -1,6 +1,6 @@
 // Arbitrary bytes as a question for raw lines, and as an answer.
 #include "common/wire/codec/lines_codec.h"
-#include "tests/common/wire/lines_made.h"
+#include "tests/common/wire/codec/lines_made.h"
 #include "tests/fuzz/message_fuzz.h"
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,

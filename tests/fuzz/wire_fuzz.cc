@@ -1,6 +1,6 @@
 // Arbitrary bytes as a batch.
 #include "common/wire/codec/batch_codec.h"
-#include "tests/common/wire/random_batch.h"
+#include "tests/common/wire/codec/random_batch.h"
 #include "tests/fuzz/message_fuzz.h"
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "agent/node_agent.h"
-#include "common/wire/limits.h"
+#include "common/wire/batch.h"
 #include "tests/agent/segment/pack_reading.h"
 #include "tests/temp_folder.h"
 

@@ -12,7 +12,7 @@
 #include "agent/node_agent.h"
 #include "aggregator/diagnose/diagnose.h"
 #include "aggregator/serve/report_json.h"
-#include "common/wire/limits.h"
+#include "common/wire/batch.h"
 #include "tests/aggregator/job/made_job.h"
 #include "tests/common/wire/codec/random_batch.h"
 
