@@ -4,7 +4,7 @@
 
 #include "agent/segment/template_traits.h"
 #include "common/base/ascii.h"
-#include "common/base/by_first_letters.h"
+#include "common/parameters/by_first_letters.h"
 
 namespace l4::segment {
 namespace {
@@ -45,7 +45,7 @@ constexpr std::array<Thing, 21> kThingList{
     {{"process"}, {"subprocess"}, {"pid"},    {"port"}, {"rank"},  {"local_rank"}, {"node"},
      {"worker"},  {"thread"},     {"layer"},  {"gpu"},  {"npu"},   {"device"},     {"epoch"},
      {"seed"},    {"line"},       {"lineno"}, {"time"}, {"shard"}, {"attempt"},    {"channel"}}};
-constexpr ByFirstLetters kThings(kThingList);
+constexpr parameters::ByFirstLetters kThings(kThingList);
 
 /// True for words whose numbers count or name other things, even if the numbers grow.
 bool names_another_thing(std::string_view word) {

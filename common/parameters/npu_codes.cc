@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "common/base/by_first_letters.h"
+#include "common/parameters/by_first_letters.h"
 #include "common/parameters/parameter_words.h"
 
 namespace l4::parameters {

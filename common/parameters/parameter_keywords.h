@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/base/by_first_letters.h"
+#include "common/parameters/by_first_letters.h"
 #include "common/parameters/parameter_words.h"
 
 namespace l4::parameters::words {

@@ -1,7 +1,7 @@
 // A short constant list of words, asked by the first two letters of a text: most texts begin with
 // those of none of them, and are done with at once.
 //
-// Place in the flow: word lists of common/wire and agent/segment. Built at compile time;
+// Place in the flow: word lists of this room and of agent/segment. Built at compile time;
 // immutable, no allocation. An entry's word is its member `low`, in lower case and of at least two
 // bytes; entries with the same first two keep their order.
 #pragma once
@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-namespace l4 {
+namespace l4::parameters {
 
 template <class Entry, std::size_t Size>
 class ByFirstLetters {
@@ -50,4 +50,4 @@ class ByFirstLetters {
   std::array<Part, 32 * 32> parts_{};
 };
 
-}  // namespace l4
+}  // namespace l4::parameters
