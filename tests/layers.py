@@ -140,10 +140,6 @@ TABLES = {}
 UNITS, CLASS_SOURCES = 25, 2
 UNIT_TOPS = ("agent", "aggregator", "common", "tools", "offline")
 ROOM_SHARE = {"aggregator": 12}     # percent of the lines of this program that one room may hold
-# Exceptions, each until its folder or class is mended.
-FULL_FOLDERS = set()
-LARGE_ROOMS = set()
-SPREAD_CLASSES = set()
 # The rows of the table of rooms: room, what it is for, what it may include.
 DOCUMENT = "docs/ARCHITECTURE.md"
 ROW = re.compile(r"^\| `((?:schemas|common|agent|aggregator|offline|tools|tests|bench)(?:/\w+)*)` "
@@ -228,19 +224,18 @@ class Check:
     def sizes(self):
         """Folders, rooms and classes that hold too much or are spread too far."""
         for folder, units in sorted(self.units.items()):
-            if len(units) > UNITS and folder not in FULL_FOLDERS:
+            if len(units) > UNITS:
                 self.say(folder, 1, f"{len(units)} units, {UNITS} are allowed in a folder")
         for top, share in ROOM_SHARE.items():
             rooms = {r: n for r, n in self.room_lines.items() if r.split("/")[0] == top}
             total = sum(rooms.values())
             for room, lines in sorted(rooms.items()):
                 # With fewer rooms the limit cannot be held.
-                if lines * 100 > share * total and len(rooms) * share > 100 \
-                        and room not in LARGE_ROOMS:
+                if lines * 100 > share * total and len(rooms) * share > 100:
                     self.say(room, 1, f"holds {lines * 100 / total:.1f} % of the lines of {top}, "
                                       f"{share} % are allowed")
-        for (folder, name), files in sorted(self.classes.items()):
-            if len(files) > CLASS_SOURCES and f"{folder} {name}" not in SPREAD_CLASSES:
+        for (_, name), files in sorted(self.classes.items()):
+            if len(files) > CLASS_SOURCES:
                 self.say(sorted(files)[CLASS_SOURCES], 1, f"{name} has members in {len(files)} "
                          f"sources, {CLASS_SOURCES} are allowed: {', '.join(sorted(files))}")
 
