@@ -50,7 +50,7 @@ int next(const sigset_t& signals, Millis most) {
   return signal < 0 ? 0 : signal;
 }
 
-/// What is wrong with a file, with the place in the config that names it.
+/// The error of a file, with the place in the config that names it.
 std::unexpected<Error> refused(const Settings& settings, const std::filesystem::path& file,
                                const Error& error) {
   return std::unexpected(named_error(settings.named, file, error));
@@ -91,7 +91,7 @@ live::Surroundings surroundings(wire::ServerPort& port,
   return around;
 }
 
-/// What answers over HTTP, for those who may ask.
+/// The HTTP handler, behind the check of access.
 Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& aggregator) {
   const auto& counters = settings.http.counters;
   http::Handler handler =
@@ -113,7 +113,7 @@ Result<void> check_authorities(const Settings& settings) {
   return {};
 }
 
-/// What runs, for a reload.
+/// The running parts, for a reload.
 struct Running {
   const std::filesystem::path& config;
   const Settings& settings;  ///< of the start
@@ -201,8 +201,7 @@ int fail(const Error& error, int status) {
   return status;
 }
 
-/// Who may ship and who may ask can be read, the certificate can be shown, and sinks can be asked
-/// who they are.
+/// Checks that keys, tokens and certificate can be read, and that sinks have valid settings.
 Result<void> check_files(const Settings& settings) {
   if (const auto list = wire::AllowList::load(settings.allow_list); !list)
     return refused(settings, settings.allow_list, list.error());

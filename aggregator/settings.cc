@@ -160,7 +160,7 @@ void read_all(ConfigTable& root, const std::filesystem::path& file, Settings& se
   read_one("log", [&](ConfigTable& log) { read_log(log, settings); });
 }
 
-/// What SIGHUP takes over, `table.key` or a whole table.
+/// Settings that SIGHUP applies, `table.key` or a whole table.
 bool is_taken_over(std::string_view key) {
   static constexpr std::array<std::string_view, 4> kKeys{
       "detect.hang_floor_s", "detect.hang_confirm_s", "detect.device_wait_s",

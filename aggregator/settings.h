@@ -29,8 +29,8 @@ struct Settings {
   std::filesystem::path key, allow_list;          ///< both must be given
   std::filesystem::path faults;                   ///< folder; empty: what is shipped
   std::string log_level = "info";
-  NamedPaths named;                          ///< where the config names what must be there
-  std::map<std::string, std::string> fixed;  ///< by `table.key`: what holds until a restart
+  NamedPaths named;                          ///< places in the config that name required files
+  std::map<std::string, std::string> fixed;  ///< by `table.key`: settings that stay until a restart
 };
 
 Result<Settings> load_settings(const std::filesystem::path& file);

@@ -17,7 +17,7 @@
 
 namespace l4::live {
 
-/// Brings back what was; nothing else runs yet.
+/// Restores the saved state; no other thread runs yet.
 class Aggregator::Recovery final : public store::Recoverer {
  public:
   explicit Recovery(Impl& impl) : impl_(impl) {}
@@ -60,7 +60,7 @@ class Aggregator::Recovery final : public store::Recoverer {
 
 namespace {
 
-/// Of incidents that are open as of the database.
+/// Alerts of the incidents that are open in the database.
 std::vector<alert::Alert> standing_alerts(store::Database& database,
                                           const std::function<void(const std::string&)>& warn) {
   store::IncidentQuery query;
@@ -164,7 +164,8 @@ std::unique_ptr<confirm::FaultBook> Aggregator::Impl::make_fault_book() {
                                               store->database(), std::move(hooks));
 }
 
-/// What was is there again; how many jobs. A look at the past knows it from a note.
+/// Restores the state; returns the number of jobs. A note in the journal records the start for
+/// reports of the past.
 std::size_t Aggregator::Impl::restored() {
   const TimeMs now = outside.now().wall;
   std::size_t jobs = 0;

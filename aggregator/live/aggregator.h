@@ -92,7 +92,7 @@ class Aggregator {
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
   Result<std::optional<store::Incident>> incident(const std::string& id);
   store::Database& database();  ///< thread-safe by itself
-  /// On the thread that owns the job, or would.
+  /// Called on the thread that owns the job, or that would own it.
   bool on_shard(const std::string& job, scoring::Shard::Call call);
   Health health() const;
   /// A stream of changes from now on.

@@ -11,7 +11,7 @@
 namespace l4::past {
 namespace {
 
-/// What came so lately may not be on disk yet.
+/// Newer records may not be on disk yet.
 constexpr Millis kJustNow{5'000};
 constexpr std::uint64_t kMeasureEvery = std::uint64_t{64} << 20U;  ///< bytes of batches
 constexpr unsigned kClockEvery = 256;                              ///< records
@@ -24,7 +24,7 @@ store::Seq first_of(const store::SegmentList& segments) {
   return segments->empty() ? store::Seq{} : segments->front().first;
 }
 
-/// Begin of the segment that holds it: what was said of agents shortly before is there, too.
+/// Begin of the segment that holds it: it also has the news of agents from shortly before.
 store::Seq before(store::Seq seq, const store::SegmentList& segments) {
   store::Seq first = first_of(segments);
   for (const store::SegmentFile& segment : *segments)
@@ -114,7 +114,7 @@ std::vector<store::SavedState> PastDesk::usable(const PastQuestion& question,
                                                 const store::SegmentList& segments) const {
   auto states = services_.store.states(store::Store::job_name(question.job));
   if (states.empty()) return states;
-  // Behind the newest there is nothing of the job but what the journal has to keep anyway.
+  // Behind the newest checkpoint the journal keeps all records of the job anyway.
   const store::Seq newest = states.back().position, ring = first_of(segments);
   std::erase_if(states, [&](const store::SavedState& state) {
     const bool former = state.position < *question.first;  // of a job of the same name

@@ -70,7 +70,7 @@ class HexRuns {
   std::uint64_t runs_before_ = 0;  // two bits
 };
 
-/// Appends `size` bytes in steps of 16; both sides have room for what is too much.
+/// Appends `size` bytes in steps of 16; both buffers have room for the surplus.
 char* append(char* out, const char* from, std::size_t size) {
   std::memcpy(out, from, kStep);
   for (std::size_t done = kStep; done < size; done += kStep)

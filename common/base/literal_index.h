@@ -1,4 +1,4 @@
-// Which of thousands of literals stand in a text: one pass over it, whatever their number.
+// Finds which of thousands of literals a text holds, in one pass over it, whatever their number.
 //
 // Flow: the fault library and the rule packs ask it for every template and try only the patterns
 // and rules that it names. A literal is filed under those four bytes of it that fewest others have;

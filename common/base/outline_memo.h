@@ -22,8 +22,8 @@ namespace l4 {
 
 /// How the runs of digits of a line are replaced by others.
 struct DigitProbe {
-  std::string_view run;  ///< of each run, if it is not empty
-  char digit = '0';      ///< else: of each digit
+  std::string_view run;  ///< replaces each run of digits, if it is not empty
+  char digit = '0';      ///< else this replaces each digit
 };
 inline constexpr DigitProbe kOtherLengths[] = {
     {"7"}, {"40"}, {"286"}, {"3141"}, {"86753"}, {"299792"}, {"16180339"}, {"271828182845"}, {"6"}};
@@ -48,8 +48,8 @@ class OutlineMemo {
     return entry == nullptr || entry->kind != Kind::known ? nullptr : &entry->value;
   }
 
-  /// Notes what `find_out(line)` gave, for an outline that find() does not know. `varies(line)`:
-  /// whether digits count in a way that no probe shows.
+  /// Notes the result of `find_out(line)`, for an outline that find() does not know.
+  /// `varies(line)`: whether digits count in a way that no probe shows.
   template <class FindOut, class Varies>
   void note(const Outline& outline, std::string_view line, const Value& value,
             const FindOut& find_out, const Varies& varies) {
@@ -75,7 +75,7 @@ class OutlineMemo {
     return value;
   }
 
-  /// Forgets all values; what was seen often is soon known again.
+  /// Forgets all values; frequent ones are soon known again.
   void clear() { table_ = FlatTable<Entry>(); }
   std::size_t size() const { return table_.size(); }
 

@@ -28,7 +28,7 @@ class RowsFile {
     std::size_t damaged = 0;  ///< lines that were left out
     bool complete = true;     ///< the file ends as it was written to end
   };
-  /// A file that is not there gives nothing; Error if it is there and can not be read.
+  /// A missing file gives no rows; Error if a file cannot be read.
   Result<Loaded> load() const;
 
   /// Rows have no line end. Does nothing if the same was saved last. Error: what the system says of
@@ -45,7 +45,7 @@ std::string word(std::string_view text);
 /// Text as the last words of a row: without line ends.
 std::string words(std::string_view text);
 
-/// Takes the words of a row one by one; once one is not what was asked for, nothing more is given.
+/// Reads the words of a row one by one; after the first word of a wrong form all later reads fail.
 class RowReader {
  public:
   explicit RowReader(std::string_view row) : rest_(row) {}

@@ -180,7 +180,7 @@ class Exchange {
     return wrong == asio::ssl::error::stream_truncated ? cut_off(parser) : wrong;
   }
 
-  /// The connection ended without TLS saying so: what has no length may have lost its end.
+  /// The connection ended without TLS saying so: a body without a length may be incomplete.
   static error_code cut_off(const beast::http::response_parser<beast::http::string_body>& parser) {
     return parser.got_some() ? beast::http::error::partial_message
                              : beast::http::error::end_of_stream;
@@ -227,7 +227,7 @@ class Exchange {
   Clock::time_point deadline_;
   bool connecting_ = true, shaking_ = false;
   beast::flat_buffer buffer_{std::size_t{2} * kHeaderMax};
-  // Destroyed last: what could not be finished stands in it and refers to the sockets.
+  // Destroyed last: unfinished operations are in it and refer to the sockets.
   asio::io_context context_{1};
   asio::ip::tcp::resolver resolver_{context_};
   asio::ip::tcp::socket socket_{context_};

@@ -43,7 +43,7 @@ TlsContext new_context(const SSL_METHOD* method) {
   return context;
 }
 
-/// A password would be asked for on a terminal that nobody reads.
+/// OpenSSL would ask for a password on an unattended terminal.
 int no_password(char*, int, int, void*) {
   return 0;
 }

@@ -26,8 +26,8 @@ struct TlsFiles {
   std::filesystem::path certificate, key;
 };
 
-/// Error: `where` is the file that cannot be read, holds none, does not fit the other one, or is
-/// not valid at `now`.
+/// Error: `where` is the file that cannot be read, holds no certificate or key, does not fit the
+/// other one, or is invalid at `now`.
 Result<TlsContext> server_tls(const TlsFiles& files, TimeMs now);
 
 /// Believes the authorities of this PEM file; empty: those of the system. Error: names the file.

@@ -115,7 +115,7 @@ void Counter::add(double more) {
 }
 
 void Counter::reach(double total) {
-  static Mutex mutex;  // two threads would both add what is missing
+  static Mutex mutex;  // two threads would both add the difference
   const MutexLock lock(mutex);
   if (const double missing = total - counter_->Value(); missing > 0) counter_->Increment(missing);
 }

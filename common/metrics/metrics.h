@@ -26,7 +26,7 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 class Counter {
  public:
   void add(double more = 1);
-  /// For what is counted elsewhere: adds what is missing to `total`; nothing where it is smaller.
+  /// For counts kept elsewhere: adds the difference to `total`; nothing if `total` is smaller.
   void reach(double total);
 
  private:

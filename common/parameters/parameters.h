@@ -2,7 +2,7 @@
 //
 // Flow: agent/segment calls this for speaking templates only (rare lines), aggregator/faults for a
 // pattern's conditions. Thread-safe, no state, no regex. Bounds: at most 16 distinct values of at
-// most 128 bytes, in order of appearance; what is beyond is left out. Forms:
+// most 128 bytes, in order of appearance; the rest is left out. Forms:
 //   rank "5" (never local, node or group ranks), host "node-03", address "10.0.0.7" (port split
 //   off, ::ffff: removed), device "PCI:0000:65:02.0", "mlx5_2:1", "cuda:3", "GPU 3", "device 5",
 //   "nvme0n1", code "Xid 79", "SXid 12028", "EI0002", "HTTP 503", "error 12" and those of

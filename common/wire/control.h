@@ -1,8 +1,8 @@
 // The messages of agents and aggregator on the live wire, as values.
 //
 // Flow: agent/ship and aggregator/receive make and read these; common/wire/codec turns them
-// into bytes (schemas/control.capnp). docs/WIRE.md has their order. Bounds stand at the
-// fields; the decoder refuses what breaks them. Plain values.
+// into bytes (schemas/control.capnp). docs/WIRE.md has their order. Bounds stand at the fields; the
+// decoder refuses messages that break them. Plain values.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // counted.
 //
 // Part of common/wire/control.h, which has the other messages. Plain values; bounds stand at the
-// fields, and the decoder refuses what breaks them.
+// fields, and the decoder refuses messages that break them.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// Questions about raw lines and their answers, as values: what `ask` and `answer` carry.
+// Questions about raw lines and their answers, as values: the bodies of `ask` and `answer`.
 //
 // Flow: aggregator/fetch makes a question of what the job's streams know, an agent reads its own
 // files for it, the answer comes in parts; common/wire/codec turns both into bytes. The topic is
 // kLinesTopic; an agent that does not know it answers with kUnsupportedTopic and no body. Bounds
-// stand at the fields; the decoder refuses what breaks them. Plain values.
+// stand at the fields; the decoder refuses messages that break them. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,7 @@ struct LinesQuestion {
   std::uint32_t context = 0;     ///< lines before and behind each hit, at most kLinesContextMax
   std::uint32_t lines_max = 0;   ///< hits of the whole answer, at most kLinesMax
   std::uint64_t bytes_max = 0;   ///< of text
-  std::uint32_t timeout_ms = 0;  ///< later nobody waits for the answer
+  std::uint32_t timeout_ms = 0;  ///< later the answer is not needed
   bool asks_template() const { return !templates.empty() || !texts.empty(); }
   bool operator==(const LinesQuestion&) const = default;
 };
@@ -89,7 +89,7 @@ enum class LinesGapKind : std::uint8_t {
   unreadable,    ///< a file that cannot be opened, or breaks off
   limit_lines,   ///< there are more; the bound of the question
   limit_bytes,   ///< the same, of text
-  limit_read,    ///< more of the files would have to be read than may be
+  limit_read,    ///< the bound on bytes to read was reached
   limit_time,    ///< time was over
   busy,          ///< too many questions, or the agent does not keep up with the logs
   off,           ///< the agent's config says no

@@ -40,13 +40,13 @@ class ClientPort {
  public:
   virtual ~ClientPort() = default;
 
-  /// Begins a new connection; what was under way on a former one is gone. News follow.
+  /// Begins a new connection; messages under way on a former one are gone. News follow.
   virtual void connect() = 0;
   virtual void disconnect() = 0;
   virtual Sent send(Bytes message) = 0;
   virtual std::optional<Bytes> receive() = 0;
   virtual std::optional<LinkNews> news() = 0;
-  /// Until `receive` or `news` may have something, somebody calls `wake`, or the time is over.
+  /// Waits until `receive` or `news` may have something, `wake` is called, or the time is over.
   virtual void wait(Millis timeout) = 0;
   /// The same for an event loop: readable; then call both until they are empty. -1 if there is
   /// none.
@@ -68,7 +68,7 @@ struct Incoming {
   Bytes message;
 };
 
-/// Why somebody or something was turned away; a closed list, one counter each.
+/// Reasons for refusing an agent or a message; a closed list, one counter each.
 enum class Refusal : std::uint8_t {
   no_handshake,       ///< connected and spoke no or another protocol: scanners, random bytes
   wrong_key,          ///< not in the allow list

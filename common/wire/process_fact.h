@@ -25,7 +25,8 @@ inline constexpr std::size_t kBootIdBytesMax = 64;
 inline constexpr std::size_t kCommandBytesMax = 64;       ///< the kernel keeps 16
 inline constexpr std::size_t kProcessNameBytesMax = 256;  ///< node and job
 
-/// As the kernel says it; `gone` has left, or is a zombie that nobody has collected yet.
+/// The state as the kernel reports it; a process that is `gone` has exited, or is a zombie that was
+/// not collected yet.
 enum class ProcessState : std::uint8_t {
   unknown,
   running,          ///< R
@@ -51,8 +52,8 @@ struct Exit {
   bool is_well() const { return kind == Kind::code && value == 0; }
 };
 
-/// Which start of a job a process belongs to, from counts that the scheduler and the launcher give:
-/// the same on every node, and ordered. All 0 where nothing counts.
+/// The start of a job to which a process belongs, from counts of the scheduler and the launcher:
+/// the same on every node, and ordered. All 0 if there is no count.
 struct AttemptKey {
   std::uint32_t requeue = 0, step = 0, restart = 0;
   auto operator<=>(const AttemptKey&) const = default;

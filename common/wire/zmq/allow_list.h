@@ -29,7 +29,7 @@ class AllowList {
   static Result<AllowList> load(const std::filesystem::path& file);
   static Result<AllowList> parse(std::string_view text, const std::string& file);
 
-  /// Null if nobody has this key.
+  /// Null if the key is unknown.
   const std::string* name_of(const std::string& public_key) const;
   const std::vector<Entry>& entries() const { return entries_; }
 
@@ -43,8 +43,8 @@ class WatchedAllowList {
  public:
   static Result<WatchedAllowList> open(const std::filesystem::path& file);
 
-  /// Looks, at most once a second, whether the file has changed, and reads it then. What is to be
-  /// said: that it was read again, or why not.
+  /// Looks, at most once a second, whether the file has changed, and reads it then. Returns a
+  /// message for the log: that it was read again, or why not.
   std::optional<PortNotice> refresh(Millis now);
   const AllowList& list() const { return list_; }
 

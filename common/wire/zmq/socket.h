@@ -19,8 +19,8 @@ class socket_t;
 
 namespace l4::wire {
 
-/// Room beyond 1 MiB for what CURVE adds, and so that a message which is a little too long can be
-/// refused with an explanation; anything longer ends the connection.
+/// Room beyond 1 MiB for CURVE's overhead, and for messages a little too long, which are refused
+/// with an explanation; longer ones end the connection.
 inline constexpr std::int64_t kSlackBytes = 4096;
 
 /// Longest single wait; longer ones are repeated.
@@ -54,7 +54,7 @@ class Socket {
   std::unique_ptr<zmq::socket_t> socket_;
 };
 
-/// A file descriptor that becomes readable when somebody calls `ring`, from any thread.
+/// A file descriptor that becomes readable when `ring` is called, from any thread.
 class Bell {
  public:
   Bell();
@@ -85,7 +85,7 @@ class AnyOf {
 
 std::string last_error();  ///< libzmq's words
 
-/// An IPv4 address that arrives over IPv6 is written as what it is.
+/// An IPv4 address that arrives over IPv6 is written as IPv4.
 std::string plain_address(std::string address);
 
 }  // namespace l4::wire

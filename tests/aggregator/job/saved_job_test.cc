@@ -58,7 +58,7 @@ class Kept : public wire::Sender {
   std::vector<wire::Batch> batches;
 };
 
-/// What the agents of a folder of logs send.
+/// The batches of the agents of a folder of logs.
 std::vector<wire::Batch> batches_of(const std::filesystem::path& folder) {
   static const auto packs = *segment::RulePackSet::load(L4_SOURCE_DIR "/config/frameworks");
   auto found = discover::discover({folder}, {});
@@ -179,7 +179,7 @@ TEST_CASE("saved job: a file with a key is one entry, however often it is covere
     batch.coverage = {part};
     CHECK(job.state.apply(batch));
   }
-  part.bytes = {2000, 2010};  // after a gap: what was not read is not counted
+  part.bytes = {2000, 2010};  // after a gap: lines that were not read are not counted
   batch.coverage = {part};
   const auto loaded = again(job.state);
   for (JobState* state : {&job.state, &loaded->state}) {

@@ -429,7 +429,7 @@ TEST_CASE("server: after its restart all agents are back in a minute and none is
   world.run(Millis{60'000});
   CHECK(world.observer.count(Kind::lost) == 0);
   CHECK(world.observer.count(Kind::blind) == 0);
-  // The server's own cable: blind, and nobody is lost.
+  // The server's own cable is cut: it is blind, and no agent is lost.
   world.network.cut_server(true);
   world.run(Millis{30'000});
   CHECK(world.observer.count(Kind::blind) == 1);

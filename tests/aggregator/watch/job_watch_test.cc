@@ -417,7 +417,7 @@ TEST_CASE("job watch: after a restart of the aggregator pauses are known from th
 
 namespace {
 
-/// In place of the watch: one that knows what was saved of it.
+/// Replaces the watch by one loaded from its saved bytes.
 void reload(WatchedJob& job) {
   ByteWriter saved;
   job.watch.save(saved);

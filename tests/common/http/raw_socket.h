@@ -12,7 +12,7 @@ namespace l4::test {
 
 class RawClient {
  public:
-  /// Not connected where the port does not listen.
+  /// Stays unconnected if the port does not listen.
   explicit RawClient(std::uint16_t port);
   ~RawClient();
   RawClient(const RawClient&) = delete;
