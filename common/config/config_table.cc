@@ -16,7 +16,7 @@
 // With exceptions, as in every source that includes it: its two builds do not link together.
 // toml++ asserts on some malformed keys before it reports them: a report is what we want.
 #define TOML_ASSERT(expression) static_cast<void>(0)
-// Its table of blanks calls the code points between them unreachable, which a bad file reaches.
+// toml++ marks code points between blanks as unreachable, but a bad file can hold them.
 // clang-format off
 #include <toml++/impl/preprocessor.h>
 #pragma push_macro("TOML_UNREACHABLE")

@@ -80,7 +80,7 @@ Result<void> Client::begin() {
 }
 
 Result<void> Client::open() {
-  // libzmq would look at it only by connecting, which an aggregator tells as an odd visitor.
+  // libzmq would check it only by connecting, which an aggregator reports as a refused connection.
   if (!is_connect_endpoint(options_.endpoint))
     return std::unexpected(Error{options_.endpoint, "is not tcp://HOST:PORT"});
   auto begun = begin();
