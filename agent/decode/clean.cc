@@ -41,7 +41,7 @@ void drop_spelled_escape(std::string& out) {
   for (const std::string_view spelled :
        {"\\x1b", "\\x1B", "\\u001b", "\\u001B", "\\033", "\\e", "^["})
     if (out.ends_with(spelled)) {
-      out.resize(out.size() - spelled.size());
+      out.erase(out.size() - spelled.size());
       return;
     }
 }
