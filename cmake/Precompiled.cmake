@@ -22,6 +22,9 @@ function(l4_precompile)
     get_target_property(type ${target} TYPE)
     if(type MATCHES "^(STATIC_LIBRARY|EXECUTABLE)$" AND NOT target STREQUAL "l4_schemas")
       target_precompile_headers(${target} REUSE_FROM l4_precompiled)
+      # gcc asks for the same definitions as well, fmt's among them.
+      target_compile_definitions(${target} PRIVATE
+                                 $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
     endif()
   endforeach()
   file(SHA256 ${PROJECT_SOURCE_DIR}/cmake/precompiled.h headers)
