@@ -4,8 +4,6 @@
 # With L4_JOIN, in the build of shipped programs, the sources of all rooms below one top folder become
 # one library, and unity builds join them across rooms: what many rooms instantiate is compiled
 # once or twice then, and not once a room.
-option(L4_JOIN "one library for all rooms below a top folder" OFF)
-
 function(l4_room name)
   cmake_parse_arguments(ARG "" "" "LIBRARIES;DEFINITIONS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)

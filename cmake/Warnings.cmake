@@ -36,6 +36,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options("SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/capnp_clang.h")
 endif()
 
+# Joined across rooms, names of one room hide those of another in the same namespace.
+if(L4_JOIN)
+  target_compile_options(l4_options INTERFACE -Wno-shadow)
+endif()
+
 # In a unity build gcc takes joined sources for headers: others see their anonymous namespaces, and
 # names of one hide those of another. The other builds look for both.
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -24,7 +24,7 @@ ask::Answer<diagnose::Report> fetch_incident(const IncidentsOptions& options,
 }
 
 /// The aggregator neither watches this job nor knows an incident of it.
-bool is_unknown_job(const ask::Aggregator& asked, const std::string& name) {
+bool has_no_incidents(const ask::Aggregator& asked, const std::string& name) {
   if (ask::is_watched_job(asked, name)) return false;
   const auto body = ask::fetch(
       asked, "/api/v1/incidents?count=1&job=" + http::percent_encoded(name), Millis{10'000});
@@ -33,7 +33,7 @@ bool is_unknown_job(const ask::Aggregator& asked, const std::string& name) {
 }
 
 int list_incidents(const IncidentsOptions& options, const ask::Aggregator& asked) {
-  if (!options.job.empty() && is_unknown_job(asked, options.job)) {
+  if (!options.job.empty() && has_no_incidents(asked, options.job)) {
     const ask::Failure unknown = ask::no_such_job(asked, options.job);
     return terminal::fail(unknown.error, unknown.exit, kIncidentsProgram);
   }

@@ -22,7 +22,7 @@ std::string job_path(const std::string& job, std::string_view rest) {
 }
 
 /// The aggregator neither watches this job nor has a stored report of it.
-bool is_unknown_job(const ask::Aggregator& asked, const std::string& job) {
+bool has_no_reports(const ask::Aggregator& asked, const std::string& job) {
   if (ask::is_watched_job(asked, job)) return false;
   const auto body = ask::fetch(asked, job_path(job, "snapshots?count=1"), kListTimeout);
   const auto rows = body ? ask::read_snapshots(*body) : std::unexpected(Error{});
@@ -38,7 +38,7 @@ ask::Answer<diagnose::Report> fetch_at(const ask::Aggregator& asked, const std::
   if (body) return parse_report(asked, *body);
   ask::Failure why = body.error();
   const bool is_id = at.starts_with('s');
-  if (why.is_not_found() && !is_id && is_unknown_job(asked, job))
+  if (why.is_not_found() && !is_id && has_no_reports(asked, job))
     return std::unexpected(ask::no_such_job(asked, job));
   if (why.status == 400 || why.status == 404) why.exit = terminal::kWrongUse;
   return std::unexpected(std::move(why));
