@@ -36,7 +36,9 @@ Command command(std::string name, std::string about, std::string footer, void (*
   auto options = std::make_shared<T>();
   Command row{std::move(name), std::move(about), std::move(footer), {}, {}, {}, {}, options};
   row.add = [add, options](Options& to) { add(to, *options); };
-  row.check = [check, options] { return check ? check(*options) : Result<void>(); };
+  row.check = [check = std::move(check), options] {
+    return check ? check(*options) : Result<void>();
+  };
   row.run = [run, options] { return run(*options); };
   return row;
 }

@@ -204,7 +204,7 @@ Result<std::string> Keyring::add_token(const std::string& name, const std::strin
   std::array<unsigned char, 32> secret{};
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
     return std::unexpected(failed_call("getrandom", errno));
-  const std::string token = "l4_" + hex_of(secret);
+  std::string token = "l4_" + hex_of(secret);
   text += fmt::format("{} {} {}\n", role, name, http::sha256_of(token));
   if (auto wrote = write_file(tokens(), text, true); !wrote) return std::unexpected(wrote.error());
   return token;
