@@ -223,7 +223,8 @@ Result<void> check(const Settings& settings) {
   return check_files(settings);
 }
 
-/// Each agent and each client holds one; others than the hard limit are a shell's habit.
+/// Raises the limit to the hard limit, because each agent and each client needs a descriptor; lower
+/// limits are defaults of shells.
 void raise_descriptor_limit(const Settings& settings) {
   constexpr std::size_t kOwn = 64;  // journal, database, threads
   rlimit limit{};

@@ -1,10 +1,9 @@
 // Settings of l4-aggregator: what its config file says, else the defaults.
-//
 // The file is TOML (config/aggregator.toml shows every key) and read strictly: an unknown key or a
 // value out of range is an error with file, line and key. Paths in it are relative to its folder.
-// Read at the start and again at SIGHUP, when `[alerts]`, `[log]`, the certificate of `[http]` and
-// of `[detect]` floors, device_wait_s and confidence are taken over; what else has changed is
-// named by `after_restart`.
+// Read at the start and again at SIGHUP, which applies `[alerts]`, `[log]`, the certificate of
+// `[http]`, and the floors, device_wait_s and confidence of `[detect]`; `after_restart` names the
+// other changes.
 #pragma once
 
 #include <filesystem>
@@ -23,11 +22,11 @@ struct Settings {
   live::Options live;
   http::ServerOptions http;
   bool http_on = true;
-  std::filesystem::path tokens;                   ///< of those who may ask; empty: everybody may
+  std::filesystem::path tokens;                   ///< file of tokens; empty: everyone may ask
   std::vector<std::string> names;                 ///< of this host, without tokens: own_host.h
   std::string endpoint = "tcp://127.0.0.1:7430";  ///< of the wire
   std::filesystem::path key, allow_list;          ///< both must be given
-  std::filesystem::path faults;                   ///< folder; empty: what is shipped
+  std::filesystem::path faults;                   ///< folder; empty: the shipped library
   std::string log_level = "info";
   NamedPaths named;                          ///< places in the config that name required files
   std::map<std::string, std::string> fixed;  ///< by `table.key`: settings that stay until a restart

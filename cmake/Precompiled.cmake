@@ -1,7 +1,6 @@
-# l4_precompile(): every target made so far takes the standard headers precompiled. Called last.
-#
-# ccache is told what stands in them by a checksum beside the file, which is the same in every
-# checkout; the file itself is not, it names absolute paths.
+# l4_precompile(): every target made so far uses the standard headers precompiled. Called last.
+# ccache compares a checksum beside the precompiled file, which is the same in every checkout; the
+# file itself differs, because it holds absolute paths.
 function(l4_targets_below folder result)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
@@ -22,7 +21,7 @@ function(l4_precompile)
     get_target_property(type ${target} TYPE)
     if(type MATCHES "^(STATIC_LIBRARY|EXECUTABLE)$" AND NOT target STREQUAL "l4_schemas")
       target_precompile_headers(${target} REUSE_FROM l4_precompiled)
-      # gcc asks for the same definitions as well, fmt's among them.
+      # gcc also requires the same definitions, including those of fmt.
       target_compile_definitions(${target} PRIVATE
                                  $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
     endif()

@@ -1,9 +1,8 @@
 # l4_room(NAME [LIBRARIES ...] [DEFINITIONS ...]): one folder of the tree is one static library, made
 # of every source that stands in it but main.cc. tests/layers.py holds which room may use which.
-#
-# With L4_JOIN, in the build of shipped programs, the sources of all rooms below one top folder become
-# one library, and unity builds join them across rooms: what many rooms instantiate is compiled
-# once or twice then, and not once a room.
+# With L4_JOIN, in the build of shipped programs, the sources of all rooms below one top folder
+# become one library, and unity builds join them across rooms: templates that many rooms instantiate
+# are then compiled once or twice instead of once for each room.
 function(l4_room name)
   cmake_parse_arguments(ARG "" "" "LIBRARIES;DEFINITIONS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)

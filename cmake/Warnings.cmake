@@ -3,7 +3,7 @@ add_library(l4_options INTERFACE)
 target_compile_options(l4_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                                             -Wold-style-cast -Wcast-qual -Wimplicit-fallthrough)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # Members that a mutex guards: common/base/mutex.h.
+  # Checks that members are used under their mutex: common/base/mutex.h.
   target_compile_options(l4_options INTERFACE -Wthread-safety)
 endif()
 if(L4_WERROR)
@@ -24,7 +24,8 @@ if(L4_SANITIZE)
 endif()
 
 if(L4_PRECOMPILE)
-  # Precompiled headers serve only sources that are compiled with the same options: all with this one.
+  # Precompiled headers serve only sources that are compiled with the same options, so all sources
+  # get this one.
   add_compile_options(-pthread)
 endif()
 
@@ -36,7 +37,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options("SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/capnp_clang.h")
 endif()
 
-# Joined across rooms, names of one room hide those of another in the same namespace.
+# If rooms are joined, names of one room hide those of another in the same namespace.
 if(L4_JOIN)
   target_compile_options(l4_options INTERFACE -Wno-shadow)
 endif()
@@ -47,10 +48,11 @@ if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(l4_options INTERFACE -Wno-subobject-linkage -Wno-shadow)
 endif()
 
-# gcc 12 takes the parts of a joined std::string for overlapping (its bug 105651).
+# gcc 12 wrongly warns of overlapping parts of a joined std::string (its bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(l4_options INTERFACE -Wno-restrict)
-  # Precompiled, its headers no longer count as the system's: these speak of std::string's own code.
+  # Precompiled headers no longer count as system headers, so gcc warns about std::string's own
+  # code.
   if(L4_PRECOMPILE)
     target_compile_options(l4_options INTERFACE -Wno-array-bounds -Wno-stringop-overflow
                                                 -Wno-stringop-overread)

@@ -1,12 +1,11 @@
 // A live agent: tails logs, parses them, ships batches, watches processes and the kernel's log.
 //
 //   LogFollower -> Intake -> pipeline::JobPipeline (one a job) -> ship::Session -> port
-//
-// A state machine over its port, file system and /proc: reads no clock, starts no thread but the
-// one for raw lines that are asked for (agent/lines/desk.h). Its owner calls `step` when one of
-// `descriptors` is readable and when the time it returned is over. Positions are the aggregator's;
-// a file in the state folder remembers them, so that an agent that finds no aggregator reads on
-// after five seconds all the same. Bounds: Settings; when the link takes no more, nothing is read.
+// A state machine over its port, file system and /proc: it reads no clock, and its only thread
+// reads raw lines on demand (agent/lines/desk.h). Its owner calls `step` when one of `descriptors`
+// is readable and when the time it returned is over. Positions are the aggregator's; a file in the
+// state folder remembers them, so that an agent that finds no aggregator reads on after five
+// seconds all the same. Bounds: Settings; when the link takes no more, nothing is read.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +43,7 @@ class Agent : private ship::Pipeline {
   static Result<std::unique_ptr<Agent>> make(Settings settings, World world, Moment now);
   ~Agent() override;
 
-  /// Does what is due. Gives how long the owner may wait at most.
+  /// Does what is due. Returns how long the owner may wait at most.
   Millis step(Moment now);
   /// Descriptors that the owner waits for meanwhile; -1 where there is none.
   std::vector<int> descriptors() const;
@@ -58,8 +57,8 @@ class Agent : private ship::Pipeline {
   /// Applies the settings that may change while the agent runs, and logs those that may not.
   void reload(Settings settings, Moment now);
 
-  /// Many jobs are idle, and nothing is under way: after `make_room` another agent with another
-  /// incarnation may take over, with the tailer that it gives. This agent is done then.
+  /// True if many jobs are idle and nothing is under way. `make_room` then gives the tailer to a
+  /// new agent with another incarnation, which takes over; this agent is done.
   bool is_crowded() const;
   std::optional<tail::Tailer> make_room(Moment now);
 

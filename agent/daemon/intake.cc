@@ -173,7 +173,8 @@ void Intake::doubt(RoutedLog& log) {
   if (listeners_.writer_unknown) listeners_.writer_unknown();
 }
 
-/// The search for the writer is over: it is of another job, of the same job, or not known.
+/// The search for the writer is over: the writer belongs to another job, to the same job, or is not
+/// known.
 void Intake::believe(RoutedLog& log) {
   log.doubted = false;
   --undecided_;

@@ -60,7 +60,8 @@ class Intake : public tail::Sink {
   std::optional<Millis> decide();
   /// Processes have changed: looks up the owners of all logs again.
   void update_owners();
-  /// All logs are read again from what is committed. `forget`: by a tailer that knows no log yet.
+  /// All logs will be read again from the committed positions. `forget`: by a new tailer, which
+  /// knows no log yet.
   void restart(bool forget);
   /// Job of a file that is being followed; empty if it is not known.
   std::string job_of(const host::FileKey& file) const;

@@ -50,7 +50,7 @@ class Jobs : public pipeline::Output {
   void each(Visit visit) {
     for (auto& [name, job] : jobs_) visit(*job.pipeline);
   }
-  /// There is at least one.
+  /// The first pipeline; there must be one.
   pipeline::JobPipeline& first();
   std::size_t size() const { return jobs_.size(); }
   std::uint64_t refused() const { return refused_; }

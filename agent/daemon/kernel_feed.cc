@@ -12,8 +12,8 @@ namespace {
 /// A kernel message may be about a job whose first process was seen only a little later.
 constexpr host::SinceBoot kSlack = std::chrono::seconds{60};
 
-/// FNV-1a with the highest bit set, so that it is never 0, which means no file. The tailer draws
-/// its keys at random.
+/// FNV-1a with the highest bit set, because a key of 0 means "no file". The tailer draws its keys
+/// at random.
 std::uint64_t key_of(const std::string& boot_id, const std::string& job) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const std::string* text : {&boot_id, &job})

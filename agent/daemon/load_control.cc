@@ -9,7 +9,8 @@ namespace {
 constexpr Millis kMeasureEvery{1'000}, kMeasureIdle{5'000};
 /// Freed memory is returned to the system some seconds later.
 constexpr Millis kShedEvery{10'000};
-/// Over its memory the agent still reads half of the time: the memory may not be its own.
+/// While its memory exceeds the bound, the agent still reads half of the time, because other code
+/// of the process may hold the memory.
 constexpr Millis kMemoryPause{500};
 
 }  // namespace

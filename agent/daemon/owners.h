@@ -40,7 +40,7 @@ class Owners {
   /// Whether a rank process that writes the file is known. A process that has ended counts only
   /// after a scan of the living ones: another process may write the file by now.
   bool knows(const std::optional<host::FileKey>& file) const;
-  /// Job that the living rank processes of the file name; none if no living one writes it.
+  /// Job that the living rank processes of the file name; empty if no living process writes it.
   std::optional<std::string> living_job(const std::optional<host::FileKey>& file) const;
   /// Node that the path or the configuration names; empty if none does.
   std::string node_of_path(const std::string& path, const std::string& root) const;

@@ -91,7 +91,7 @@ class Decoder {
   Progress progress() const;
 
   const Stats& stats() const;
-  /// Name of the time format most lines had ("iso", "python", "glog", ...), "none" if none.
+  /// Name of the time format that most lines had ("iso", "python", "glog", ...), else "none".
   std::string_view time_format() const;
 
  private:

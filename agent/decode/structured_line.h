@@ -31,7 +31,7 @@ class StructuredLine {
  public:
   /// False if the line is no JSON object; `text()` is empty if it has no message.
   bool read_json(std::string_view line);
-  /// False if it does not begin with a level or a time, or has no message.
+  /// False if the line has no message, or begins with neither a level nor a time.
   bool read_logfmt(std::string_view line);
 
   std::string_view text() const { return text_; }

@@ -27,7 +27,7 @@ struct KernelFact {
   std::optional<SinceBoot> started;  ///< start of the process, if the message names a watched one
 };
 
-/// None if the message is no evidence. `host_node`: node of evidence that names no process.
+/// Empty if the message is not evidence. `host_node`: the node of evidence that names no process.
 std::optional<KernelFact> kernel_fact(const KernelRecord& record, const ProcessWatch& watch,
                                       const std::string& host_node);
 

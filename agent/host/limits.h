@@ -1,10 +1,9 @@
 // The agent's own resources: CPU share, resident memory, open files, and when to slow down.
-//
 // Flow: the main loop calls `measure` about once a second and `pause` before work that can wait.
 // CPU is a token bucket: it fills by the allowed share of the time, up to `burst`, and the CPU time
 // that the process uses empties it. While it is below 0, work should wait `pause`. Memory and
-// descriptors have bounds: a bound is passed when it is reached, and kept again below 90 % of it.
-// Each passing and its end are counted and reported. One thread; reads /proc/self of an injected
+// descriptors have bounds: a bound counts as exceeded when it is reached, and as kept again below
+// 90 % of it. Each such change is counted and reported. One thread; reads /proc/self of an injected
 // /proc.
 #pragma once
 

@@ -25,8 +25,7 @@ std::string sentence(std::size_t count, std::string_view what) {
   return std::to_string(count) + " " + std::string{what};
 }
 
-/// An exit whose acknowledgement was not saved is reported again within this time, and not for
-/// ever.
+/// An exit whose acknowledgement was not saved is reported again within this time only.
 constexpr SinceBoot kReportAgainFor = std::chrono::hours{1};
 
 }  // namespace

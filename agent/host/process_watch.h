@@ -84,14 +84,14 @@ class ProcessWatch {
 
   /// The process that had this number at that time; null if it was not watched.
   const Process* find(Pid pid, SinceBoot when) const;
-  /// Ranks that write the file, by the most direct way that any of them has. Of ended ranks, only
-  /// those of the newest start: another job may write the same file later.
+  /// Ranks that write the file, by the most direct way that any of them has. Ended ranks are given
+  /// only of the newest start, because another job may write the same file later.
   std::vector<const Process*> ranks_of(const FileKey& key) const;
   /// Like `ranks_of`, but processes of any part.
   std::vector<const Process*> writers_of(const FileKey& key) const;
   /// The first attempt in which ranks of a job wrote the file, among the ranks that are remembered.
   std::optional<std::int32_t> first_attempt(const FileKey& key, const std::string& job) const;
-  /// Start of the oldest watched process of a job; none if there is none.
+  /// Start of the oldest watched process of a job; empty if no process of it is watched.
   std::optional<SinceBoot> began(const std::string& job) const;
 
   /// Readable when a process has ended; -1 while none is watched.

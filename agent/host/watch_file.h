@@ -24,7 +24,7 @@ class WatchFile {
     std::vector<ProcessWatch::Remembered> processes;
     std::size_t damaged = 0;  ///< rows that were left out
   };
-  /// Gives nothing if there is no file; Error if the file cannot be read.
+  /// Empty if the file is missing; Error if it cannot be read.
   Result<Loaded> load() const;
   /// Does nothing if the same rows were saved last. Error: the system's reason.
   Result<void> save(const std::vector<ProcessWatch::Remembered>& processes);

@@ -280,8 +280,8 @@ class Search {
     if (found_.hits == 0 && !stopped_) tail(1);
   }
 
-  /// The file whose first time is the newest up to `time`, and about the offset of `time` in it.
-  /// Nothing if no line has a time. `report`: also what is wrong with the time.
+  /// The file whose first time is the newest up to `time`, and the approximate offset of `time` in
+  /// it. Empty if no line has a time. `report`: also reports what is wrong with the time.
   std::optional<Spot> spot_of(TimeMs time, bool report) {
     std::optional<TimeMs> oldest;
     for (std::size_t part = parts_.size(); part-- > 0;) {

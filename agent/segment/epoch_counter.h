@@ -12,8 +12,8 @@
 
 namespace l4::segment {
 
-/// Number of the epoch that a message names ("Epoch:[ 2/ 3]", "epoch 2", "Epoch(train) [2]"); not
-/// "epochs", not 0.4.
+/// Number of the epoch that a message names ("Epoch:[ 2/ 3]", "epoch 2", "Epoch(train) [2]");
+/// "epochs" and 0.4 do not count.
 std::optional<std::int64_t> epoch_in(std::string_view message);
 
 class EpochCounter {

@@ -24,7 +24,7 @@ struct SpoolExtent {
 
 class Spool {
  public:
-  /// An empty folder name or a `bytes_max` of 0: no spool, nothing fits.
+  /// With an empty folder name or a `bytes_max` of 0 there is no spool: nothing fits.
   Spool(std::filesystem::path folder, std::size_t bytes_max);
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;

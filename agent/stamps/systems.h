@@ -120,8 +120,8 @@ inline bool syslog_iso(std::string_view line, RawStamp& stamp) {
   return true;
 }
 
-/// dmesg: `[12345.678901] text`, `[12345.678901][  T123] text`, and since the line before it
-/// `[  +0.000844] text`. There is no time, because the time of boot is not known.
+/// dmesg: `[12345.678901] text`, `[12345.678901][ T123] text`, and since the line before it `[
+/// +0.000844] text`. The stamp gives no time, because the time of boot is unknown.
 inline bool uptime(std::string_view line, RawStamp& stamp) {
   text::Cursor c{line, 1};
   c.skip_blanks();

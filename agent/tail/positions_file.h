@@ -23,7 +23,7 @@ class PositionsFile {
     std::size_t damaged = 0;  ///< lines that were left out
     bool complete = true;     ///< the file has its end mark
   };
-  /// Gives nothing if there is no file; Error if the file cannot be read.
+  /// Empty if the file is missing; Error if it cannot be read.
   Result<Loaded> load() const;
 
   /// Does nothing if the same positions were saved last. Error: the system's reason (disk full,

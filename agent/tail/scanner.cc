@@ -23,8 +23,8 @@ bool Scanner::work() {
   return false;
 }
 
-/// Once all folders are scanned, the parts that positions name and no folder shows are searched
-/// for, or forgotten where their folder is not followed any more.
+/// Once all folders are scanned: searches for the parts that positions name and no folder shows, or
+/// forgets them if their folder is no longer followed.
 void Scanner::search_resumed() {
   std::erase_if(context_.resumed, [&](std::uint64_t key) {
     LogPart* part = context_.table.by_key(key);

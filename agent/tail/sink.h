@@ -32,7 +32,7 @@ enum class Missing : std::uint8_t {
   truncated,  ///< cut off before it was read, and no copy was found
   deleted,    ///< deleted, and not held open, before it was read
   held,       ///< deleted, and still not read when Options::deleted_hold was over
-  gone,       ///< disappeared while no agent ran, or to a place that is not followed
+  gone,       ///< disappeared while the agent was down, or moved to a folder that is not followed
   damaged,    ///< packed, and cannot be unpacked
   counted,    ///< read under another FileId before: the file was cut back and goes on here
 };

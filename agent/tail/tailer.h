@@ -83,7 +83,7 @@ struct Wait {
 
 class Tailer {
  public:
-  /// Error: a pattern that is none, or no source.
+  /// Error: an invalid pattern, or no source at all.
   static Result<Tailer> make(Options options, FileSystem& files, std::unique_ptr<Watcher> watcher);
   ~Tailer();
   Tailer(Tailer&&) noexcept;

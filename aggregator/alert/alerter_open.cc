@@ -94,8 +94,8 @@ const Silence* Alerter::Impl::silence_of(const Alert& alert, TimeMs now) const {
   return at == options.silences.end() ? nullptr : &*at;
 }
 
-/// The end of an incident has no node and no fault; with those of the open alert it matches the
-/// same filters.
+/// The end of an incident names no node or fault; it gets those of the open alert, so that the same
+/// filters match it.
 Alert Alerter::Impl::as_sent(const Alert& alert) const {
   Alert judged = alert;
   const auto at = open.find(key(alert));

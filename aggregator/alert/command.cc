@@ -21,7 +21,7 @@
 namespace l4::alert {
 namespace {
 
-/// The text as a file in memory: a command that does not read it blocks no thread.
+/// The text as a file in memory, so that a command that never reads it cannot block a thread.
 int file_of(std::string_view text) {
   const int file = ::memfd_create("alert", MFD_CLOEXEC);
   while (file >= 0 && !text.empty()) {

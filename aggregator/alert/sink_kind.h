@@ -45,7 +45,7 @@ struct SinkKind {
 void read_address(SinkSettings& from, SinkOptions& sink);
 /// The content of the file that `key` names, without the end of its line.
 std::string read_secret(SinkSettings& from, std::string_view key);
-/// Refuses what is no address that can be posted to.
+/// Refuses a text that is not an address to post to.
 void check_url(ConfigTable& table, std::string_view key, std::string_view url);
 
 /// All kinds, in the order in which messages list them.

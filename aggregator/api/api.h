@@ -12,8 +12,8 @@
 
 namespace l4::api {
 
-/// The aggregator outlives the server that gets this. `counters`: what the server counts; null:
-/// none of it is shown.
+/// The aggregator outlives the server that gets the handler. `counters`: those of the server; null:
+/// they are not shown.
 http::Handler make_handler(live::Aggregator& aggregator,
                            std::shared_ptr<const http::Counters> counters = nullptr);
 

@@ -1,4 +1,4 @@
-// The fault library over HTTP: what is known, and the word of engineers on incidents.
+// The fault library over HTTP: the known faults, and engineers' confirmations of incidents.
 //
 // Flow: routes.cc -> here -> Aggregator::library, confirm, drop_fault -> Reply. Bodies are read
 // strictly (serve/json_object.h); schemas/openapi.yaml has the forms. Nothing waits here.
@@ -9,8 +9,8 @@
 
 namespace l4::api {
 
-/// `?confirmed=true`: only those; `?whole=true`: all that is known of each; `?format=toml`: as a
-/// file of the library.
+/// `?confirmed=true`: only confirmed faults; `?whole=true`: every field of each; `?format=toml`: as
+/// a file of the library.
 http::Response list_faults(const RouteCall& call);
 http::Response show_fault(const RouteCall& call);
 void confirm_fault(const RouteCall& call);

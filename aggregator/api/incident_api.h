@@ -7,11 +7,11 @@
 
 namespace l4::api {
 
-/// `?job=ID`, `?open=true`, `?count=N`, `?after=NEXT`: newest first, without their reports. `next`
-/// holds when the last one opened and its id, so that what opens meanwhile, or is dropped for its
-/// age, moves nothing.
+/// `?job=ID`, `?open=true`, `?count=N`, `?after=NEXT`: newest first, without reports. `next` holds
+/// the opening time and the id of the page's last incident, so that incidents that open or are
+/// dropped meanwhile do not shift the next page.
 http::Response list_incidents(const RouteCall& call);
-/// With its report and evidence.
+/// One incident with its report and evidence.
 http::Response show_incident(const RouteCall& call);
 
 }  // namespace l4::api

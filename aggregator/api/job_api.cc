@@ -20,7 +20,7 @@ using serve::JsonWriter;
 
 enum class ReportAge : std::uint8_t { any, now };
 
-/// Answers with what `write` makes of the job, on the thread of its shard.
+/// Answers with the JSON that `write` makes of the job, on the thread of its shard.
 template <class Write>
 void answer_job(const RouteCall& call, ReportAge age, const Write& write) {
   const bool asked = call.aggregator.job(

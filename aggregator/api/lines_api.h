@@ -1,4 +1,4 @@
-// `GET /api/v1/jobs/{id}/lines`: what is asked, read strictly; what was found, as JSON.
+// `GET /api/v1/jobs/{id}/lines`: reads the question strictly and writes the found lines as JSON.
 //
 // Flow: routes.cc -> here -> Aggregator::lines -> here -> Reply. docs/OPERATIONS.md has the form.
 // Thread-safe, no state.

@@ -1,8 +1,7 @@
 // Long lists are answered a page at a time: `?count=N` rows behind `?after=NAME`, and `next`, which
 // is the name to go on behind, or null.
-//
-// Flow: a route's handler -> put_page -> JSON. Without a count a page is whole, but that it
-// ends beyond kPageBytes: no list is larger than what clients take. Thread-safe, no state.
+// Flow: a route's handler -> put_page -> JSON. Without a count a page has all rows, but it ends
+// beyond kPageBytes, because clients accept no larger answer. Thread-safe, no state.
 #pragma once
 
 #include <algorithm>
@@ -23,20 +22,20 @@ inline constexpr std::size_t kPageBytes = 16 << 20;
 struct PageQuery {
   std::size_t count = std::numeric_limits<std::size_t>::max();
   std::string after;    ///< empty: from the first on
-  bool sorted = false;  ///< rows stand in the order of their names: `after` may have gone
+  bool sorted = false;  ///< rows are sorted by name, so the row named `after` may be missing
 };
 
 PageQuery page_query(const http::Request& request);
 
-/// `next`, and the end of the document.
+/// Writes `next` and ends the document.
 http::Response finish(serve::JsonWriter& text, std::string_view next);
 
-/// 400: there is nothing (any more) behind which to go on.
+/// The answer 400 if no row (any more) has the name `after`.
 http::Response no_such_row(std::string_view after);
 
 /// Writes the rows of the page and returns the name after which the next page begins; empty if this
-/// was the last. `name` gives a row's unique name; `put` writes a row and returns the bytes written
-/// so far. Error: no row has the name `after`, and rows are not sorted by name.
+/// was the last page. `name` gives a row's unique name; `put` writes a row and returns the bytes
+/// written so far. Error: no row has the name `after`, and rows are not sorted by name.
 template <class Rows, class Name, class Put>
 std::expected<std::string, http::Response> put_page(const Rows& rows, const PageQuery& query,
                                                     Name name, Put put) {

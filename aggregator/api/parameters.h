@@ -17,7 +17,7 @@
 namespace l4::api {
 
 enum class Value : std::uint8_t {
-  text,    ///< anything but nothing
+  text,    ///< any text that is not empty
   flag,    ///< true or false
   count,   ///< 1 to kCountMax
   format,  ///< json or toml
@@ -31,11 +31,12 @@ struct ParameterRow {
   Value value;
 };
 
-/// 400 for the first that is not in `known`, that is there twice or has no such value.
+/// The answer 400 for the first parameter that is not in `known`, is repeated, or has an invalid
+/// value.
 std::optional<http::Response> refused_parameter(std::span<const ParameterRow> known,
                                                 const http::Request& request);
 
-/// The value of the first of this name; empty if there is none.
+/// The value of the first parameter of this name; empty if there is none.
 std::string_view parameter(const http::Request& request, std::string_view name);
 
 /// A whole number from 1 to kCountMax, else nothing.

@@ -1,8 +1,6 @@
-// The pool of healthy runs over HTTP, and what people tell of how jobs ended.
-//
+// The pool of healthy runs over HTTP, and the outcomes of jobs that people report.
 // Flow: routes.cc -> here -> Aggregator::pool, record_outcome -> Reply. Bodies are read strictly;
-// schemas/openapi.yaml has the forms. A change waits for the disk, nothing else does. Thread-safe,
-// no state.
+// schemas/openapi.yaml has the forms. Only a change waits for the disk. Thread-safe, no state.
 #pragma once
 
 #include "aggregator/api/route_call.h"

@@ -1,8 +1,7 @@
 // Arguments of a route's handler.
-//
 // Flow: make_handler (api.h) fills it for each request and calls the handler of the route's row
-// (routes.h). It holds for the time of that call; a handler that answers later copies what it
-// needs. Nothing may wait in a handler: it runs on the server's thread.
+// (routes.h). It is valid during that call; a handler that answers later copies what it needs.
+// Nothing may wait in a handler: it runs on the server's thread.
 #pragma once
 
 #include <memory>

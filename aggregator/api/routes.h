@@ -24,7 +24,7 @@ enum class Sharing : std::uint8_t { single, shared };
 
 struct RouteRow {
   std::string_view name;     ///< operationId in openapi.yaml
-  std::string_view method;   ///< GET answers HEAD, too; others change something
+  std::string_view method;   ///< GET serves HEAD, too; other methods change something
   std::string_view pattern;  ///< {id} stands for one segment that is not empty
   std::string_view what;
   http::Access access;  ///< who may ask
@@ -40,11 +40,11 @@ struct RouteMatch {
   std::string id;  ///< stands for {id}
 };
 
-/// Or what to answer: 404, or 405 where the path is known with another method.
+/// The row of the request. Otherwise the answer: 405 if the path has another method, else 404.
 std::expected<RouteMatch, http::Response> match_route(const http::Request& request);
 
-/// The access that the route needs. Where no row has this method and path: that of the path if it
-/// is open, else read for GET and change for all others.
+/// The access that the route needs. If no row has this method and path: open if the path is open,
+/// else read for GET and change for other methods.
 http::Access access_of(const http::Request& request);
 
 bool is_shared(const http::Request& request);

@@ -10,9 +10,9 @@
 
 namespace l4::api {
 
-/// `?count=N`, those before `?before=ID`; newest first.
+/// `?count=N`, `?before=ID`: at most N reports, those before ID; newest first.
 http::Response list_snapshots(const RouteCall& call);
-/// `at`: the id of a stored one, or a time: the report as the job stood then.
+/// `at`: the id of a stored report, or a time as of which the report is made.
 void show_snapshot_at(const RouteCall& call, std::string_view at);
 void store_snapshot(const RouteCall& call);
 

@@ -1,4 +1,4 @@
-// How the aggregator itself stands, over HTTP: agents, health, metrics, and events as they come.
+// The state of the aggregator itself over HTTP: agents, health, metrics, and a stream of events.
 //
 // Flow: routes.cc -> here -> Aggregator -> Reply. Thread-safe, no state.
 #pragma once
@@ -13,9 +13,9 @@ http::Response show_health(const RouteCall& call);
 /// Whether agents and people can be served at all: an aggregator that is merely degraded is ready.
 http::Response show_readiness(const RouteCall& call);
 void show_metrics(const RouteCall& call);
-/// Incidents of all jobs, or with `?job=ID` of one.
+/// Events of all jobs, or with `?job=ID` of one.
 http::Response follow_events(const RouteCall& call);
-/// Of one job, which must be in memory.
+/// Events of one job, which must be in memory.
 void follow_job(const RouteCall& call);
 
 }  // namespace l4::api

@@ -49,8 +49,8 @@ std::optional<Refused> wrong_in(const std::vector<std::string>& patterns) {
   return std::nullopt;
 }
 
-/// The event that tells of the fault: the one that was named, the first that the given patterns
-/// match, else the most telling.
+/// The event that shows the fault: the named one, else the first that the given patterns match,
+/// else the most telling.
 std::expected<IndicatingEvent, Refused> chosen(const ConfirmRequest& request,
                                                const diagnose::Report& report,
                                                const std::vector<IndicatingEvent>& events,
@@ -178,7 +178,7 @@ std::optional<Refused> set_category(const ConfirmRequest& request, const Indicat
   return std::nullopt;
 }
 
-/// Scope and severity of one such event, as the incident shows them.
+/// Sets scope and severity of the fault as this event shows them.
 void set_reach(const IndicatingEvent& event, faults::Fault& fault) {
   const bool one_node = event.nodes.size() <= 1;
   fault.scope = !one_node ? Scope::several : event.ranks.size() > 1 ? Scope::node : Scope::rank;
@@ -222,13 +222,13 @@ std::optional<Refused> set_example(const ConfirmRequest& request, const Indicati
                  {}};
 }
 
-/// An exit without its time.
+/// A title from the sentence of an exit, without the time.
 std::string title_of(const diagnose::Struck& exit) {
   const std::string& text = exit.event.text;
   return title_of("A process ended by " + text.substr(text.find(": ") + 2));
 }
 
-/// Whether each code that the event is known by is that of the exit, and stands in its text.
+/// Whether each code of the event is a code of the exit and stands in the event's text.
 bool tells(const IndicatingEvent& event, const diagnose::Struck& exit,
            const std::vector<faults::Condition>& codes) {
   const std::string name = exit.event.parameters.empty() ? "" : exit.event.parameters.front().value;
@@ -241,9 +241,10 @@ bool tells(const IndicatingEvent& event, const diagnose::Struck& exit,
   });
 }
 
-/// Where the line tells of the exit that was seen, the next job may have either: whether a launcher
-/// has such a line depends on which of its processes it looked at first. The codes stand in the
-/// patterns then, each in its own words. True if the fault is how the process was ended.
+/// If the line reports the exit that was seen, the next job may show the line or only the exit: a
+/// launcher prints such a line depending on which of its processes it checked first. So the exit's
+/// own pattern is added; the conditions go, because both patterns hold the codes as text. True if
+/// the fault is the way in which the process was ended.
 bool add_exit(const diagnose::Struck& exit, const IndicatingEvent& event,
               const std::vector<std::string>& names, faults::Fault& fault) {
   if (event.id == exit.event.id) return true;
@@ -255,9 +256,10 @@ bool add_exit(const diagnose::Struck& exit, const IndicatingEvent& event,
   return true;
 }
 
-/// A known fault that would be told for the same line, so that this one never was.
+/// Refuses the proposal if a known fault comes first on the same line, so that the new one would
+/// never be reported.
 std::optional<Refused> hidden_by(const Confirmed& proposed, const faults::Library& library) {
-  if (proposed.evidence.empty())  // the codes of the event that was chosen are not its own
+  if (proposed.evidence.empty())  // the chosen event does not hold the requested codes
     return Refused{
         422, "refused", "no event of the incident holds the codes that are asked for", {}};
   const IndicatingEvent& event = proposed.evidence.front();
@@ -307,7 +309,7 @@ std::expected<Confirmed, Refused> propose(const ConfirmRequest& request,
   for (const faults::Fault& before : library.faults())
     if (before.confirmed && before.confirmed->incident == request.incident &&
         before.patterns == fault.patterns && before.cause == fault.cause &&
-        before.fix == fault.fix) {  // asked for again, as after an answer that got lost
+        before.fix == fault.fix) {  // a repeated request, for example after a lost answer
       fault = before;
       proposed.known = proposed.stored = true;
       return proposed;
@@ -346,7 +348,7 @@ std::expected<Confirmed, Refused> judge(Confirmed proposed, scoring::NormalLines
   if (const auto near = library.likeness().nearest(fault.matches.front()); near && near->nearest)
     if (const std::string& line = near->nearest->matches.front(); !shows(one, line))
       fault.rejects.push_back(line);
-  if (fault.rejects.empty()) {  // half of its own line
+  if (fault.rejects.empty()) {  // no near miss: the first part of the fault's own line
     const std::string& line = fault.matches.front();
     fault.rejects.push_back(line.substr(0, line.find(' ', line.size() / 3)));
   }

@@ -1,9 +1,8 @@
-// From an engineer's word on an incident to a fault of the library: what is proposed and refused.
-//
-// Flow: api -> FaultBook -> propose(): the incident's report gives the line that told of it, or how
-// a process was ended (diagnose/exit_evidence.h), and faults/distil the pattern; then FaultBook
-// asks the shards what healthy jobs print and judge() decides. A pattern that a healthy line shows
-// is refused, with the line. Pure.
+// Makes a fault of the library from an engineer's confirmation of an incident, or refuses it.
+// Flow: api -> FaultBook -> propose(): the incident's report gives the line that showed the fault,
+// or how a process was ended (diagnose/exit_evidence.h); faults/distil makes the pattern of it.
+// Then FaultBook asks the shards for lines of healthy jobs, and judge() decides. A pattern that a
+// healthy line shows is refused, with the line. Pure.
 #pragma once
 
 #include <expected>
@@ -22,9 +21,9 @@ struct ConfirmRequest {
   std::string incident, cause, fix;
   std::string category;  ///< CATEGORY/SUBCATEGORY
   std::string title, id, action;
-  std::string template_id;            ///< of the event that tells of it
+  std::string template_id;            ///< of the event that shows the fault
   std::string example;                ///< a whole line
-  std::vector<std::string> patterns;  ///< instead of the distilled one
+  std::vector<std::string> patterns;  ///< instead of the distilled pattern
   bool dry_run = false;               ///< report the result and store nothing
   std::string who;
 };
@@ -33,7 +32,7 @@ struct Refused {
   unsigned status = 422;  ///< of HTTP
   std::string code = "refused";
   std::string message;
-  std::vector<scoring::SeenLine> lines;  ///< that speak against it
+  std::vector<scoring::SeenLine> lines;  ///< lines that speak against the fault
 };
 
 inline std::unexpected<Refused> refuse(unsigned status, std::string code, std::string message) {
@@ -48,12 +47,13 @@ struct PastIncident {
 struct Confirmed {
   faults::Fault fault;
   bool stored = false;
-  bool known = false;         ///< the same was confirmed before; nothing was done
+  bool known = false;         ///< the same fault was confirmed before; nothing was changed
   std::string category_from;  ///< given, known_fault, likeness, assumed
   std::vector<diagnose::IndicatingEvent> evidence;
   std::vector<PastIncident> also_matches;
-  std::vector<std::string> overlaps;  ///< ids of known faults some of whose lines it matches
-  std::uint64_t incidents = 0;        ///< looked at, as are those that follow
+  std::vector<std::string>
+      overlaps;                 ///< ids of known faults whose lines the pattern matches in part
+  std::uint64_t incidents = 0;  ///< past incidents that were compared
   scoring::NormalLines normal;
 };
 
@@ -62,7 +62,7 @@ struct Bounds {
                                kPatterns = 8, kExample = 4'096, kName = 512;
 };
 
-/// The fault as it would be stored; `library` is the one in use. Its `rejects` are not there yet.
+/// The fault as it would be stored, still without `rejects`; `library` is the one in use.
 std::expected<Confirmed, Refused> propose(const ConfirmRequest& request,
                                           const diagnose::Report& report,
                                           const faults::Library& library);
@@ -70,7 +70,7 @@ std::expected<Confirmed, Refused> propose(const ConfirmRequest& request,
 /// The proposed fault alone.
 faults::Library alone(const Confirmed& proposed);
 
-/// With what healthy jobs print: near misses are added to its `rejects`, or it is refused.
+/// Compares the fault with lines of healthy jobs: adds near misses to its `rejects`, or refuses it.
 std::expected<Confirmed, Refused> judge(Confirmed proposed, scoring::NormalLines normal,
                                         const faults::Library& library);
 

@@ -37,7 +37,7 @@ Result<ConfirmedFaults::Opened> ConfirmedFaults::open() {
   return opened;
 }
 
-/// Its own name must be durable, too.
+/// The name of the folder must be durable, too.
 Result<void> ConfirmedFaults::make_folder() {
   if (auto made = files_->make_folder(folder_); !made) return made;
   return files_->sync_folder(folder_.parent_path());
@@ -81,7 +81,7 @@ Result<void> ConfirmedFaults::put(const faults::Fault& fault) {
                                                             "read",
                                                             text.size(), kFileBytesMax)});
   const store::Path unfinished = store::Path(path) += kUnfinished;
-  auto done = make_folder();  // it may have gone since
+  auto done = make_folder();  // the folder may have been removed
   if (done) done = write(unfinished, text);
   if (done) done = files_->rename(unfinished, path);
   if (!done) {

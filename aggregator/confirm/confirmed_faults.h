@@ -32,15 +32,15 @@ class ConfirmedFaults {
 
   /// Makes the folder if needed, removes unfinished files, reads the others.
   Result<Opened> open();
-  /// A new one; there is none of its id. After an error there is still none.
+  /// Stores a new fault, whose id must be free. After an error the fault is not stored.
   Result<void> put(const faults::Fault& fault);
-  /// Error: there is none, or it cannot be removed.
+  /// Error: no fault has this id, or its file cannot be removed.
   Result<void> drop(const std::string& id);
 
   /// By id.
   std::vector<faults::Fault> all() const;
   const faults::Fault* find(std::string_view id) const;
-  /// A file of this name is there, be it readable or not.
+  /// Whether a file of this name exists, readable or not.
   bool is_taken(const std::string& id) const;
   std::size_t size() const { return faults_.size(); }
   const store::Path& folder() const { return folder_; }

@@ -34,7 +34,7 @@ FaultBook::FaultBook(LibraryPointer shipped, store::Path folder, store::Files& f
       database_(database),
       hooks_(std::move(hooks)),
       library_(shipped_),
-      // Each request waits twice at most, and each drop once.
+      // Each confirmation is queued twice at most, and each drop once.
       inbox_(4 * kWaitingMax, std::size_t{4} * kWaitingMax * kTaskBytes) {
   const auto opened = confirmed_.open();
   if (!opened) {
@@ -145,7 +145,7 @@ void FaultBook::begin(const std::shared_ptr<Turn>& turn, const ConfirmRequest& r
   if (busy) then(refuse(503, "busy", "too much waits for an answer; try again"));
 }
 
-/// Past incidents that it would have explained, too.
+/// Adds the past incidents that the proposed fault would also have explained.
 void FaultBook::look_back(const ConfirmRequest& request, Confirmed& proposed) {
   const faults::Library one = alone(proposed);
   store::IncidentQuery query;
@@ -174,7 +174,7 @@ void FaultBook::end(const ConfirmRequest& request, Confirmed proposed, scoring::
   faults::Fault& fault = judged->fault;
   fault.confirmed = faults::Confirmation{request.who, hooks_.now(), request.incident};
   if (request.dry_run) return then(std::move(judged));
-  // Another one may have been stored since it was proposed.
+  // Another fault may have got the same id since the proposal.
   for (int number = 2; request.id.empty() && confirmed_.is_taken(fault.id); ++number)
     fault.id = fmt::format(
         "{}_{}", fault.id.substr(0, fault.id.find_last_not_of("_0123456789") + 1), number);

@@ -1,12 +1,11 @@
-// The faults that are known to a running aggregator: those that ship, and those confirmed while it
-// runs.
-//
+// The known faults of a running aggregator: the shipped ones, and those confirmed while it runs.
 // Flow: api -> confirm() or drop() -> this thread: the incident's report out of the database, a
 // proposal (confirmation.h), the shards asked for what healthy jobs print, the verdict, the file
 // (confirmed_faults.h), then a new Library in place of the old one and `published`. A shard asks
 // for library() at each diagnosis and keeps it for as long as the diagnosis lasts: a library never
-// changes. What is answered as stored is durable. One thread of its own; the public calls are for
-// any thread. Bounds: kWaitingMax requests at a time; kIncidentsMax past incidents looked at.
+// changes. A fault is durable before it is answered as stored. One thread of its own; the public
+// calls are for any thread. Bounds: kWaitingMax requests at a time; kIncidentsMax past incidents
+// looked at.
 #pragma once
 
 #include <atomic>
@@ -36,11 +35,11 @@ class FaultBook {
   struct Hooks {
     std::function<void(const std::string&)> say, warn;
     std::function<TimeMs()> now;
-    /// Asks all shards; `then` comes once, on any thread, and is let go of before this book ends.
+    /// Asks all shards; `then` is called once, on any thread, and destroyed before the book ends.
     /// False: too much waits.
     std::function<bool(scoring::NormalQuestion, std::function<void(scoring::NormalLines)> then)>
         ask_normal = {};
-    std::function<void()> published = {};  ///< there is a new library
+    std::function<void()> published = {};  ///< called when the library has changed
   };
 
   /// `shipped` may be null: none. Reads the confirmed faults; an unreadable one is a warning.
@@ -52,8 +51,8 @@ class FaultBook {
 
   LibraryPointer library() const;
 
-  // False: too much waits, and `then` is never called. Else it comes once, on this thread; never
-  // if this is stopped before.
+  // False: too much waits, and `then` is never called. Otherwise `then` is called once, on this
+  // thread, unless the book is stopped before.
   bool confirm(ConfirmRequest request, Then<Confirmed> then);
   bool drop(std::string id, std::string who, Then<faults::Fault> then);
 
@@ -62,7 +61,7 @@ class FaultBook {
 
  private:
   using Task = std::function<void()>;
-  struct Turn;  ///< one request's right to be under way
+  struct Turn;  ///< one of the kWaitingMax requests that may be under way
 
   std::shared_ptr<Turn> take_turn();
   void run();
@@ -76,7 +75,7 @@ class FaultBook {
   std::expected<faults::Fault, Refused> remove(const std::string& id, const std::string& who);
 
   const LibraryPointer shipped_;
-  ConfirmedFaults confirmed_;  ///< of the thread, once it runs
+  ConfirmedFaults confirmed_;  ///< used by the thread alone, once it runs
   store::Database& database_;
   const Hooks hooks_;
   mutable Mutex mutex_;

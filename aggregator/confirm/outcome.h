@@ -1,9 +1,8 @@
-// How a job ended, as a person or a scheduler tells it: what follows for the pool.
-//
-// Flow: HTTP -> Aggregator::record_outcome -> the job's shard -> here. Success: what the job has
-// printed so far is normal from now on, and a run is stored. Failure: its runs leave the pool, and
-// none is added. The word is durable before anything follows from it; the same word again changes
-// nothing, another one takes its place. No state.
+// Records how a job ended, as a person or a scheduler reports it, and updates the pool.
+// Flow: HTTP -> Aggregator::record_outcome -> the job's shard -> here. Success: the lines of the
+// job so far are normal from now on, and a run is stored. Failure: the job's runs leave the pool,
+// and none is added. The outcome is durable before the pool changes; repeating it changes nothing,
+// and another outcome replaces it. No state.
 #pragma once
 
 #include <expected>
@@ -26,10 +25,10 @@ struct OutcomeRequest {
 
 struct OutcomeDone {
   store::Outcome outcome;
-  std::string before;                ///< what was told before; empty: nothing
-  std::string run, kind;             ///< that is in the pool now; empty: none
-  std::vector<std::string> removed;  ///< runs that left it
-  std::string why_not;               ///< no run was added although it was a success
+  std::string before;                ///< the outcome reported before; empty: none
+  std::string run, kind;             ///< the job's run in the pool and its kind; empty: none
+  std::vector<std::string> removed;  ///< runs that left the pool
+  std::string why_not;               ///< why no run was added although the job succeeded
 };
 
 using OutcomeThen = std::function<void(std::expected<OutcomeDone, Refused>)>;

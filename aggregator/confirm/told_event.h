@@ -15,17 +15,17 @@ namespace l4::confirm {
 /// then the exit of its first suspect's process (diagnose/exit_evidence.h).
 std::vector<diagnose::IndicatingEvent> telling(const diagnose::Report& report);
 
-/// Names that say where it happened, and not what.
+/// Names that say where the event happened, and not what happened.
 std::vector<std::string> names_of(const diagnose::Report& report,
                                   const diagnose::IndicatingEvent& event);
 
-/// The known fault that the event is told as, or null.
+/// The known fault that the event is reported as, or null.
 const faults::Fault* known_as(const faults::Library& library,
                               const diagnose::IndicatingEvent& event);
 
-/// One of `events`, or null if each says too little by itself. A consequence is chosen only if
-/// there is nothing else, and it is fatal, on few nodes and blames no peer: a program that aborted
-/// itself, say.
+/// The event that says most, or null if each says too little by itself. A consequence is chosen
+/// only if nothing else is left, and if it is fatal, on few nodes and blames no peer (for example a
+/// program that aborted itself).
 const diagnose::IndicatingEvent* most_telling(const diagnose::Report& report,
                                               const std::vector<diagnose::IndicatingEvent>& events,
                                               const faults::Library& library);

@@ -18,8 +18,8 @@
 namespace l4::fetch {
 
 struct LinesOptions {
-  std::size_t questions_max = 8;  ///< being answered at a time
-  std::size_t agents_max = 64;    ///< asked for one question
+  std::size_t questions_max = 8;  ///< questions that are answered at a time
+  std::size_t agents_max = 64;    ///< agents that are asked for one question
   std::uint64_t answer_bytes_max = 8u << 20;
   Millis timeout{20'000};
 };
@@ -45,14 +45,14 @@ struct AgentQuestion {
   std::vector<LinesSource> sources;
 };
 
-/// Why lines are not there that might be; of one agent, or of all if it is empty.
+/// The reason why lines are missing from the answer. `agent` is empty if it holds for all agents.
 struct LinesMissing {
   wire::LinesGapKind kind = wire::LinesGapKind::other;
   std::string agent, node, file, text;
 };
 
 struct LinesPlan {
-  std::vector<AgentQuestion> agents;  ///< by name; none: there is no such template, node or rank
+  std::vector<AgentQuestion> agents;  ///< by name; empty: there is no such template, node or rank
   std::vector<LinesMissing> missing;
 };
 

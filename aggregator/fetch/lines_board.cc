@@ -13,9 +13,9 @@ namespace {
 
 using Gap = wire::LinesGapKind;
 
-constexpr std::size_t kPartsMax = 4096;      ///< of one agent's answer
-constexpr std::size_t kMissingMax = 4096;    ///< of a whole answer
-constexpr std::uint64_t kLineOverhead = 64;  ///< what a line costs beside its text
+constexpr std::size_t kPartsMax = 4096;      ///< parts in one agent's answer
+constexpr std::size_t kMissingMax = 4096;    ///< entries in the whole answer
+constexpr std::uint64_t kLineOverhead = 64;  ///< bytes counted for a line beside its text
 
 }  // namespace
 
@@ -135,7 +135,7 @@ void LinesBoard::step(Millis now) {
   }
 }
 
-/// One agent has answered, or never will.
+/// Notes that one agent has answered or never will.
 void LinesBoard::settle(std::map<std::uint64_t, Question>::iterator question, std::uint64_t number,
                         bool answered, Millis now) {
   Question& own = question->second;

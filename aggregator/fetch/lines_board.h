@@ -1,8 +1,8 @@
 // Questions for raw lines under way: the agents they wait for, the lines so far, their end.
-//
-// Flow: Aggregator::lines -> here -> AgentServer::ask; answers come back by Intake. Of the receive
-// thread, without a lock or a clock. Nothing an agent answers is believed: what was not asked for,
-// comes late or is too much is dropped, and the answer says what it lacks. Bounds: LinesOptions.
+// Flow: Aggregator::lines -> here -> AgentServer::ask; answers come back through Intake. Belongs to
+// the receive thread; no lock, no clock. Answers of agents are not trusted: parts that were not
+// asked for, come late or are too large are dropped, and the result says what it lacks. Bounds:
+// LinesOptions.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ class LinesBoard {
  public:
   explicit LinesBoard(LinesOptions options) : options_(options) {}
 
-  /// `then` is called once, from here or from a later call; false: too many are under way, and it
-  /// never is.
+  /// Calls `then` once, now or from a later call. False: too many questions are under way, and
+  /// `then` is never called.
   bool ask(receive::AgentServer& server, LinesPlan plan, LinesThen then, Millis now);
   void answered(const std::string& agent, const wire::Answer& answer, Millis now);
-  /// Its connection is gone or another one: it will not answer earlier questions.
+  /// The connection of the agent has ended or was replaced: earlier questions will not be answered.
   void gone(const std::string& agent, Millis now);
   /// Ends questions that wait too long.
   void step(Millis now);
@@ -40,7 +40,7 @@ class LinesBoard {
     std::map<std::uint64_t, Asked> waits;                 ///< by number of the ask
     std::map<std::string, std::vector<GivenLine>> lines;  ///< by agent
     LinesResult result;
-    std::uint64_t bytes = 0;  ///< that its lines cost
+    std::uint64_t bytes = 0;  ///< size of its lines
     LinesThen then;
     Millis since{0};
   };

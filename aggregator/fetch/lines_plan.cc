@@ -18,8 +18,8 @@ using wire::LinesFile;
 /// Facts about one log of an agent.
 struct Log {
   LinesFile file;
-  std::set<std::string> nodes;  // of all its sources
-  LinesSource source;           // of those that are wanted
+  std::set<std::string> nodes;  // the nodes of all its sources
+  LinesSource source;           // the wanted sources
   bool wanted = false, one_rank = true;
 };
 

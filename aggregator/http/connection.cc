@@ -30,12 +30,12 @@ using Field = beast::http::field;
 
 constexpr std::size_t kReadAhead = 8 << 10;
 constexpr std::size_t kDiscardedMax = 16 << 20;
-constexpr std::chrono::seconds kLook{1};  // for clients that do not wait
-constexpr Millis kLinger{2000};           // for what a refused client still sends
+constexpr std::chrono::seconds kLook{1};  // between two checks for clients that have left
+constexpr Millis kLinger{2000};           // how long the rest of a refused request is read
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr char kHandshake = 22;  // the first byte that a client of TLS sends
 
-/// A socket with time limits, from some moment on perhaps with TLS over it.
+/// A socket with time limits; TLS can be opened over it later.
 class Channel {
  public:
   using executor_type = beast::tcp_stream::executor_type;
@@ -68,7 +68,7 @@ class Channel {
   std::optional<Tls> tls_;
 };
 
-/// wait -> read header -> read body -> handler -> write -> wait, until one side has enough.
+/// wait -> read header -> read body -> handler -> write -> wait, until one side closes.
 class HttpConnection final : public Connection,
                              public std::enable_shared_from_this<HttpConnection> {
  public:
@@ -80,7 +80,7 @@ class HttpConnection final : public Connection,
         stream_(context),
         buffer_(hub.options.header_bytes_max + kReadAhead) {}
 
-  /// Before anything else.
+  /// Takes the descriptor over; called before anything else.
   void take(int descriptor, bool is_v6) {
     auto& socket = stream_.tcp().socket();
     error_code wrong;
@@ -155,7 +155,7 @@ class HttpConnection final : public Connection,
     read_more();
   }
 
-  /// Piece by piece: Beast's own limit on the header holds for a single field only.
+  /// Reads piece by piece, because Beast's own limit on the header holds for a single field only.
   void read_more() {
     beast::http::async_read_some(stream_, buffer_, *parser_,
                                  [self = shared_from_this()](error_code code, std::size_t bytes) {
@@ -358,8 +358,8 @@ class HttpConnection final : public Connection,
     stream_.tls()->async_shutdown([self = shared_from_this()](error_code) { self->close(); });
   }
 
-  /// Reads on for a moment: a connection that is closed over unread bytes is reset, and the client
-  /// might never see what it was answered.
+  /// Reads on for a moment: closing a connection with unread bytes resets it, and then the client
+  /// might never see its answer.
   void linger(std::size_t discarded) {
     stream_.async_read_some(buffer_.prepare(kReadAhead), [self = shared_from_this(), discarded](
                                                              error_code code, std::size_t bytes) {
@@ -374,12 +374,12 @@ class HttpConnection final : public Connection,
   State state_ = State::waits;
   std::string peer_;
   Clock::time_point waits_since_;
-  std::uint64_t request_ = 0;  // number of the one at the handler
+  std::uint64_t request_ = 0;  // number of the request that the handler has
   std::stop_source asked_{std::nostopstate};
   unsigned version_ = 11;
   bool keep_alive_ = false, without_body_ = false, was_continued_ = false, is_sending_ = false;
   std::size_t read_bytes_ = 0, response_bytes_ = 0;  // of this request
-  std::optional<EventWriter> events_;                // while it is open
+  std::optional<EventWriter> events_;                // set while a stream of events is open
   std::string outgoing_;                             // of a stream
   asio::steady_timer answer_timer_;                  // the handler's, or a stream's heartbeat
   Channel stream_;

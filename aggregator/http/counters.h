@@ -16,11 +16,11 @@ enum class Refusal : std::uint8_t {
   bad_request,       ///< no HTTP, no host, an invalid target
   header_too_large,  ///< 431
   body_too_large,    ///< 413
-  method,            ///< 405 for one that no path knows
-  tls,               ///< plain HTTP where TLS is spoken, or TLS that was not opened
-  busy_requests,     ///< 503: as many as may wait for their answers
-  busy_answers,      ///< 503: as much as may wait to be read
-  busy_streams,      ///< 503: as many streams of events as may be
+  method,            ///< 405: a method that no path knows
+  tls,               ///< plain HTTP to a server that speaks TLS, or a failed TLS handshake
+  busy_requests,     ///< 503: too many requests wait for their answers
+  busy_answers,      ///< 503: too many bytes of answers wait to be read
+  busy_streams,      ///< 503: too many streams of events are open
   no_token,          ///< 401
   unknown_token,     ///< 401
   not_allowed,       ///< 403: the token may only read, or there are no tokens and the client is on
@@ -40,7 +40,7 @@ struct ServerCounts {
   std::uint64_t connections = 0;  ///< taken so far
   std::uint64_t requests = 0;     ///< complete ones
   std::uint64_t timed_out = 0;    ///< connections given up by a time limit
-  std::uint64_t evicted = 0;      ///< connections that made room, or found none
+  std::uint64_t evicted = 0;      ///< connections closed to make room, or refused for lack of it
   std::uint64_t open = 0, in_flight = 0, streams = 0;         ///< now
   std::array<std::uint64_t, kRefusals.size()> refused_for{};  ///< requests, by Refusal
   std::array<std::uint64_t, kAnswerKinds.size()> answers{};   ///< by kAnswerKinds

@@ -64,7 +64,7 @@ EventStream::Taken EventWriter::next() {
   return taken;
 }
 
-/// HTTP/1.0 has no chunks: the connection's end is the answer's.
+/// HTTP/1.0 has no chunks: the answer ends with the connection.
 std::string EventWriter::chunk(std::string text) const {
   return version_ < 11 ? text : fmt::format("{:x}\r\n{}\r\n", text.size(), text);
 }

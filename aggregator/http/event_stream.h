@@ -1,8 +1,7 @@
-// Server-sent events for one client: the queue between publishers and its connection.
-//
-// Flow: a publisher pushes events -> EventStream -> the server's thread writes them as they come.
-// Bounds: `bytes_max` that wait; a slower client is dropped, and `push` returns so. Any thread.
-// `ring` runs under the lock of this stream, must be quick and must not call it.
+// Server-sent events for one client: the queue between publishers and its connection. Flow: a
+// publisher pushes events -> EventStream -> the server's thread writes them as they come. Bounds:
+// `bytes_max` may wait; a client that reads more slowly is dropped, and `push` returns false. Any
+// thread. `ring` runs under the lock of this stream: it must be quick and must not call the stream.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +22,13 @@ class EventStream {
  public:
   explicit EventStream(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  /// False if it is over, or by this: too much waits.
+  /// False if the stream is over, or if this text makes too many bytes wait, which ends the stream.
   bool push(std::string_view text);
   /// Waiting events are still sent, then the answer ends.
   void end();
   bool is_over() const;
 
-  /// Set by the connection: `ring` is called when there is news, until it is set to nothing.
+  /// The connection sets `ring`, which is called when there is news, and at last sets an empty one.
   void on_news(std::function<void()> ring);
   struct Taken {
     std::string text;
@@ -50,7 +49,7 @@ class EventStream {
 /// The bytes that a connection writes for a stream: head, events, heartbeats, end.
 class EventWriter {
  public:
-  /// `version`: 10 or 11, of the request.
+  /// `version`: that of the request, 10 or 11.
   EventWriter(std::shared_ptr<EventStream> stream, unsigned version)
       : stream_(std::move(stream)), version_(version) {}
   ~EventWriter();
@@ -58,7 +57,7 @@ class EventWriter {
   EventWriter& operator=(const EventWriter&) = delete;
 
   std::string head(std::string_view content_type, std::function<void()> ring);
-  /// As it goes over the wire, with the end of the answer where it is over.
+  /// The next bytes for the wire, with the end of the answer once the stream is over.
   EventStream::Taken next();
   std::string heartbeat() const { return chunk(":\n\n"); }
 

@@ -1,4 +1,4 @@
-// State shared by a server and its connections, and the way back into it for replies.
+// State shared by a server and its connections, and the gate through which replies come back.
 //
 // Flow: Connection -> Handler with a Ticket -> Gate -> Connection. A Gate and Tickets belong to any
 // thread and may outlive the server; all else belongs to the server's thread; counters are read on
@@ -18,7 +18,7 @@
 
 namespace l4::http {
 
-/// Takes replies of all threads to the server's; empty once the server has gone.
+/// Carries replies from any thread to the server's thread; empty once the server is gone.
 struct Gate {
   Mutex mutex;
   std::function<void(std::uint64_t connection, std::uint64_t request, Response)> deliver
@@ -55,14 +55,14 @@ class Connection;
 struct Hub {
   explicit Hub(ServerOptions given);
 
-  /// 503, counted.
+  /// Counts the refusal and gives its answer, 503.
   Response busy(Refusal why, std::string_view what) const;
   /// Hands a request to the handler, with a Reply for it.
   void ask(std::uint64_t connection, std::uint64_t number, const Request& request) const;
 
   ServerOptions options;
   Handler handler;
-  TlsContext tls;      // of connections that are still to come; null: they speak plain HTTP
+  TlsContext tls;      // for new connections; null: they speak plain HTTP
   Counters& counters;  // of the options
   std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   std::size_t response_bytes = 0;
@@ -72,7 +72,7 @@ struct Hub {
 /// True if the peer of a connected socket has closed its sending side, even if bytes are unread.
 bool has_left(int descriptor);
 
-/// All but those of its length and connection.
+/// The headers of a response, except those about its length and the connection.
 std::vector<std::pair<std::string, std::string>> headers_of(const Response& response);
 /// The answer to a request that cannot be passed on.
 struct Refused {

@@ -15,7 +15,8 @@ namespace l4::http {
 /// `host`: the header, with a port or without. An IP address, localhost, or one of `names`.
 bool is_own_host(std::string_view host, std::span<const std::string> names);
 
-/// `origin`: the header, which browsers send with what changes something; empty: none came.
+/// `origin`: the header that browsers send with requests that change something; empty if it was not
+/// sent.
 bool is_same_site(std::string_view origin, std::string_view host);
 
 }  // namespace l4::http

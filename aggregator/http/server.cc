@@ -21,13 +21,13 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr Millis kAcceptAgain{100};  // where the process has no descriptor left
+constexpr Millis kAcceptAgain{100};  // after the process had no descriptor left
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
   return Url{.host = endpoint.address().to_string(), .port = endpoint.port(), .target = ""}.peer();
 }
 
-/// Certificates are valid by the calendar.
+/// The wall clock, by which certificates are valid.
 TimeMs today() {
   return std::chrono::floor<Millis>(std::chrono::system_clock::now());
 }
@@ -59,7 +59,7 @@ class Server::Impl {
       asio::post(context_, [this, id, request, answer = std::move(response)]() mutable {
         const auto found = hub_.connections.find(id);
         if (found == hub_.connections.end()) return;
-        const auto connection = found->second;  // may leave the table on the way
+        const auto connection = found->second;  // keeps it alive if it leaves the table meanwhile
         connection->deliver(request, std::move(answer));
       });
     };
@@ -127,7 +127,7 @@ class Server::Impl {
     if (hub_.connections.size() >= hub_.options.connections_max) {
       ++hub_.counters.evicted;
       const auto other = least_needed();
-      if (!other) return;  // all are at the handler: the new one goes
+      if (!other) return;  // all wait for the handler: the new connection is closed
       other->close();
     }
     error_code failed;
@@ -148,7 +148,7 @@ class Server::Impl {
     return least;
   }
 
-  /// With every socket and timer closed nothing is left to run, and the thread ends.
+  /// Closes every socket and timer, so that the thread has nothing left to run and ends.
   void stop() {
     stopping_ = true;
     error_code ignored;

@@ -42,8 +42,8 @@ struct Request {
   std::string last_event_id = {};  ///< header of a client that resumes a stream of events
   std::string host = {}, origin = {};
   std::string who = {};  ///< name of the token, or `local`; from tokens.h, not from the client
-  /// True once the answer is not needed: the client has gone (noticed within a second), or was
-  /// answered 504.
+  /// True once no answer is needed: the client has left (noticed within a second), or was answered
+  /// 504.
   std::stop_token left = {};
 };
 
@@ -52,49 +52,50 @@ struct Response {
   std::string content_type = "application/json";
   std::string body;
   std::string etag = {};  ///< header; empty: none
-  /// With 200: what comes from here instead of a body, until either side ends it.
+  /// With 200: events that are sent instead of a body, until either side ends the stream.
   std::shared_ptr<EventStream> stream = {};
 };
 
-/// {"error": {"code", "message"}}; `code` is a word, `message` a sentence that may be anybody's
-/// text.
+/// {"error": {"code", "message"}}; `code` is a word, `message` a sentence that may hold any text.
 Response error_response(unsigned status, std::string_view code, std::string_view message);
 
-/// Once, from any thread; further calls do nothing. Without a call 500 is sent once the last copy
-/// is gone, and 504 after ServerOptions::answer. May outlive the Server.
+/// Sends the answer once, from any thread; further calls do nothing. Without a call, 500 is sent
+/// when the last copy is destroyed, and 504 after ServerOptions::answer. May outlive the Server.
 using Reply = std::function<void(Response)>;
-/// On the server's thread. An exception is answered with 500.
+/// Called on the server's thread. An exception is answered with 500.
 using Handler = std::function<void(const Request&, Reply)>;
 
 struct ServerOptions {
-  std::string address = "127.0.0.1";  ///< an IP address; anything but loopback is for all to read
+  std::string address = "127.0.0.1";  ///< an IP address; unless loopback, all who reach it can read
   std::uint16_t port = 7440;          ///< 0: any free one
   TlsFiles tls = {};                  ///< https if given; then plain HTTP is refused
   std::size_t header_bytes_max = 8 << 10;
   std::size_t body_bytes_max = 1 << 20;
   std::size_t connections_max = 256;
-  std::size_t in_flight_max = 192;              ///< requests at the handler; beyond: 503
-  std::size_t response_bytes_max = 256u << 20;  ///< of all that wait to be sent; beyond: 503
-  Millis read{10'000};                          ///< a request, or opening TLS, from its first byte
-  Millis idle{30'000};                          ///< between requests
-  Millis write{30'000};                         ///< a response
-  Millis answer{60'000};                        ///< the handler's
-  std::size_t streams_max = 64;                 ///< of events, among the connections; beyond: 503
-  Millis heartbeat{15'000};                     ///< a comment on a stream that has nothing to say
-  std::shared_ptr<Counters> counters = {};      ///< to count in; null: of its own
+  std::size_t in_flight_max = 192;  ///< requests at the handler; beyond: 503
+  std::size_t response_bytes_max = 256u
+                                   << 20;  ///< of all responses that wait to be sent; beyond: 503
+  Millis read{10'000};                     ///< a request, or opening TLS, from its first byte
+  Millis idle{30'000};                     ///< between requests
+  Millis write{30'000};                    ///< a response
+  Millis answer{60'000};                   ///< until the handler answers
+  std::size_t streams_max = 64;  ///< streams of events, part of the connections; beyond: 503
+  Millis heartbeat{15'000};      ///< between two comments on a stream without events
+  std::shared_ptr<Counters> counters = {};  ///< null: the server counts in its own
 };
 
 class Server {
  public:
-  /// Listens from here on. Error: the address is none, or taken; where names it; or see server_tls.
+  /// Listens once it returns. Error: the address is invalid or in use, and `where` names it; or as
+  /// in server_tls.
   static Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
-  /// Closes all connections and waits for the thread. Not from the handler.
+  /// Closes all connections and waits for the thread; must not be called by the handler.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Connections from now on show this certificate; on an Error the one before. Any thread; only
-  /// where the server speaks TLS.
+  /// New connections present this certificate; after an Error they present the former one. Any
+  /// thread; only for a server that speaks TLS.
   Result<void> reload(const TlsFiles& files);
 
   std::uint16_t port() const;

@@ -37,7 +37,7 @@ class Waiting {
     add(reply, left);
   }
 
-  /// False: it was answered, or all have left.
+  /// False if the answer was given already, or if all requests have left.
   bool join(const Reply& reply, const std::stop_token& left) {
     const MutexLock lock(mutex_);
     std::size_t here = here_;
@@ -102,7 +102,8 @@ class Answers : public std::enable_shared_from_this<Answers> {
     Clock::time_point made{};
   };
 
-  /// An answer that is fresh; else `reply` waits, and `made` is set if the answer is to be made.
+  /// Gives a fresh answer; without one `reply` waits, and `made` is set if the caller must make the
+  /// answer.
   std::optional<Response> join(const std::string& key, const Reply& reply,
                                const std::stop_token& left, std::shared_ptr<Waiting>& made) {
     const MutexLock lock(mutex_);

@@ -37,7 +37,7 @@ std::optional<Role> role_of(std::string_view word) {
   return std::nullopt;
 }
 
-/// All of both is looked at, wherever they differ.
+/// Reads both texts to their ends wherever they differ, so that the time taken tells nothing.
 bool same_throughout(std::string_view a, std::string_view b) {
   unsigned char differs = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
@@ -113,13 +113,13 @@ std::string_view token_in(std::string_view authorization) {
   return from == std::string_view::npos ? std::string_view() : authorization.substr(from);
 }
 
-/// Counted; its code is the word of the refusal.
+/// Counts the refusal and gives its answer, whose code is the word of the refusal.
 Response refusal(Counters& counters, unsigned status, Refusal code, std::string_view why) {
   counters.refuse(code);
   return error_response(status, kRefusals.at(static_cast<std::size_t>(code)), why);
 }
 
-/// The name of the token, or what to answer instead.
+/// The name of the request's token, or the answer that refuses the request.
 std::expected<std::string, Response> name_of(TokenFile& tokens, const Request& request,
                                              Access access, Counters& counters) {
   const auto refused = [&](unsigned status, Refusal code, std::string_view why) {

@@ -89,7 +89,7 @@ void Intake::event(const receive::AgentEvent& event) {
       event.kind == Kind::back || event.kind == Kind::behind || event.kind == Kind::level ||
       event.kind == Kind::blind || event.kind == Kind::sighted || event.kind == Kind::away;
   if (!is_for_jobs) return;
-  // If the journal refuses it, a report of the past lacks it.
+  // If the journal refuses the event, reports of the past lack it.
   const auto noted =
       services_.store.note(past::encode({event, event.at}).bytes(), services_.now().wall);
   for (scoring::Shard* shard : shards_) shard->tell(event, noted.value_or(store::Seq{}));

@@ -1,9 +1,9 @@
-// The receive thread: takes what agents send, makes it durable, hands it to the shards.
-//
-// Flow: ServerPort -> AgentServer -> StoreLedger -> Shard; what becomes of agents goes to all
-// shards, and what only people can act upon (the aggregator is blind, a name is used twice) becomes
-// an alert. `step` is for the thread that owns it, or for a test; `wake`, `call` and what is atomic
-// for any. The port outlives it. Bounds: AgentServer's; 1,024 calls that wait.
+// The receive thread: receives the agents' messages, makes batches durable, and hands them to the
+// shards.
+// Flow: ServerPort -> AgentServer -> StoreLedger -> Shard. Events of agents go to all shards; those
+// that only people can act upon (the aggregator is blind, a name is used twice) also become alerts.
+// `step` is for the owning thread, or for a test; `wake`, `call`, `stepped` and `is_blind` are for
+// any. The port outlives the intake. Bounds: AgentServer's; 1,024 waiting calls.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ class Intake final : public receive::Observer {
 
   /// Handles waiting messages, acknowledges durable batches, and waits for more, at most `most`.
   void step(Millis most);
-  /// Until `stop`; says goodbye to the agents then.
+  /// Steps until `stop` is called, then says goodbye to the agents.
   void run();
   void stop();
   void wake() { port_.wake(); }
@@ -62,7 +62,7 @@ class Intake final : public receive::Observer {
   scoring::Services services_;
   Millis checkpoint_every_, saved_, mirrored_;
   scoring::Inbox<Call> calls_;
-  std::function<std::optional<wire::PortNotice>()> port_notice_;  ///< what the port has to say
+  std::function<std::optional<wire::PortNotice>()> port_notice_;  ///< a line for the log
   std::atomic<std::int64_t> stepped_{0};
   std::atomic<bool> stopping_{false}, blind_{false};
   fetch::LinesBoard board_;

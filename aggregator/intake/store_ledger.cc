@@ -13,7 +13,8 @@ StoreLedger::StoreLedger(store::Store& store, store::OffsetTable offsets, store:
       accepting_(accepting) {}
 
 receive::AgentRecord StoreLedger::load(const std::string& agent) {
-  // Nothing of it is under way, or the server would still know it; only a copy can be on its way.
+  // The agent has no batch under way, or the server would still know it; only a copy can still
+  // arrive.
   if (taken_.contains(agent)) static_cast<void>(store_.flush());
   receive::AgentRecord record;
   const auto newest = offsets_.newest(agent);

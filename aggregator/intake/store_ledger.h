@@ -1,12 +1,11 @@
 // Makes batches durable and hands them on: the one place where a batch becomes counted.
-//
-// Flow: receive::AgentServer, whose PositionTable says that a batch goes on where its files stand,
-// -> apply(): journal, offsets, the job's shard -> settle(): what has become durable is told to the
-// server, which acknowledges it. OffsetTable is what survives; a PositionTable is filled from it
-// when an agent comes. If the store takes nothing (disk full), the batches stay with the agents:
-// theirs are told to have failed once the store takes again and all that it took of them is
-// durable. All on the receive thread; `accepting` is set by the store's threads. Bounds:
-// AgentServer's batches under way; the table's.
+// Flow: receive::AgentServer, whose PositionTable has checked that the batch begins where its files
+// are counted, -> apply(): journal, offsets, the job's shard -> settle(): reports the durable
+// batches to the server, which acknowledges them. The OffsetTable survives a restart; a
+// PositionTable is filled from it when an agent connects. If the store refuses batches (disk full),
+// the agents keep them: an agent's batches are reported as failed once the store accepts again and
+// the agent's accepted batches are durable. All on the receive thread; `accepting` is set by the
+// store's threads. Bounds: AgentServer's batches under way; the table's.
 #pragma once
 
 #include <atomic>
@@ -30,15 +29,16 @@ namespace l4::intake {
 struct LedgerCounts {
   std::uint64_t lines = 0;
   std::uint64_t log_bytes = 0;   ///< of logs, not of batches
-  std::uint64_t lost_bytes = 0;  ///< of those: wanted, and never read
+  std::uint64_t lost_bytes = 0;  ///< part of log_bytes: wanted, but never read
 };
 
 class StoreLedger final : public receive::Ledger {
  public:
-  /// Takes a batch that is in the journal under that number; may wait.
+  /// Receives a batch that the journal has under that number; may wait.
   using Deliver = std::function<void(store::Seq, wire::Batch, TimeMs arrival, std::size_t bytes)>;
 
-  /// `last`: of the records in `offsets`. `accepting`: whether the store takes batches now.
+  /// `last`: number of the last record in `offsets`. `accepting`: whether the store accepts batches
+  /// now.
   StoreLedger(store::Store& store, store::OffsetTable offsets, store::Seq last, Deliver deliver,
               std::function<TimeMs()> now, const std::atomic<bool>& accepting);
 
@@ -47,8 +47,8 @@ class StoreLedger final : public receive::Ledger {
              std::span<const std::byte> encoded) override;
   void release(const std::string& agent, const std::vector<std::uint64_t>& files) override;
 
-  /// For tests: settle() waits until all that was taken is durable, so that nothing depends on how
-  /// fast a disk is.
+  /// For tests: settle() waits until all accepted batches are durable, so that no result depends on
+  /// the speed of a disk.
   void be_patient() { patient_ = true; }
   /// Reports durable and failed batches to the server; not from within its `step`.
   void settle(receive::AgentServer& server);
@@ -57,7 +57,8 @@ class StoreLedger final : public receive::Ledger {
   /// are unusable.
   static std::optional<store::Seq> load_offsets(std::span<const std::byte> saved,
                                                 store::OffsetTable& into);
-  /// Gives the offsets to the store if something has changed; false if it does not take them now.
+  /// Passes the offsets to the store if they have changed; false if the store cannot accept them
+  /// now.
   bool checkpoint(TimeMs now);
   /// Copies the offsets into the database, for people; the checkpoint is authoritative.
   Result<void> mirror();
@@ -80,7 +81,7 @@ class StoreLedger final : public receive::Ledger {
   std::function<TimeMs()> now_;
   store::Seq last_, saved_;
   bool patient_ = false;
-  bool changed_ = false;  ///< without a record: released, expired
+  bool changed_ = false;  ///< changed without a record: files released, agents expired
   std::deque<UnderWay> under_way_;
   std::map<std::string, store::Seq> taken_;                     ///< last one under way, by agent
   std::map<std::string, std::vector<receive::Ticket>> failed_;  ///< by agent

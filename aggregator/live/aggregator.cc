@@ -101,7 +101,7 @@ Result<void> Aggregator::Impl::send(const alert::Alert& alert, const store::Inci
   return stored;
 }
 
-/// Apart from all threads that it looks at; about once a second.
+/// Checks the health, about once a second, on another thread than those that it checks.
 void Aggregator::Impl::keep_watch() {
   constexpr Millis kWatchEvery{1'000};
   const wire::Instant now = outside.now();
@@ -164,7 +164,7 @@ std::unique_ptr<confirm::FaultBook> Aggregator::Impl::make_fault_book() {
                                               store->database(), std::move(hooks));
 }
 
-/// Restores the state; returns the number of jobs. A note in the journal records the start for
+/// Restores the state and returns the number of jobs. A note in the journal records the start for
 /// reports of the past.
 std::size_t Aggregator::Impl::restored() {
   const TimeMs now = outside.now().wall;

@@ -1,10 +1,10 @@
-// The live aggregator: store, shards, receive thread, alerts, put together and taken apart.
-//
-// Flow: start() takes the state folder, brings back what was (checkpoints, then the journal behind
-// them), and starts the threads: one that receives, one a shard, one that looks whether all is
-// well, those of the store and of the sinks of alerts. stop() takes nothing more, applies what was
-// taken, saves every job and the offsets; what is killed instead comes back the same from the
-// journal. Any thread may call `handle`, `metrics`, `health`; start and stop belong to one.
+// The live aggregator: makes, connects and stops the store, the shards, the receive thread and the
+// alerts. Flow: recover() locks the state folder and restores the saved state (checkpoints, then
+// the journal behind them). start() starts the threads: one receives, each shard has one, one
+// watches the health; the store and the sinks of alerts have their own. stop() accepts nothing
+// more, applies what was accepted, and saves every job and the offsets; a killed aggregator
+// restores the same state from the journal. Any thread may call `handle`, `metrics`, `health`;
+// start and stop belong to one.
 #pragma once
 
 #include <array>
@@ -45,20 +45,21 @@ struct Options {
   EventOptions events;
   pool::PoolOptions pool;
   past::PastOptions past;
-  store::Path confirmed_faults;  ///< folder of theirs; empty: `faults` in the store's
+  store::Path confirmed_faults;  ///< their folder; empty: `faults` in the store's folder
   Millis stalls_after{60'000};   ///< a thread without a step for so long has stalled
 };
 
 /// Objects given to the aggregator. The caller makes the port, which outlives the aggregator.
 struct Surroundings {
   wire::ServerPort& port;
-  std::shared_ptr<const faults::Library> library = nullptr;  ///< that ships; null: none
+  std::shared_ptr<const faults::Library> library = nullptr;  ///< the shipped library; null: none
   alert::Alerter::Post post;
   std::function<void(const std::string&)> say;
   std::function<wire::Instant()> now;
   store::Files& files = store::system_files();
-  std::function<std::optional<wire::PortNotice>()> port_notice = {};  ///< for the log, if any
-  std::function<void(const std::string&)> warn = {};  ///< as say, of trouble; none: say
+  std::function<std::optional<wire::PortNotice>()> port_notice = {};  ///< a line for the log
+  std::function<void(const std::string&)> warn =
+      {};  ///< a line about trouble; empty: `say` gets it
 };
 
 class Aggregator {
@@ -75,31 +76,31 @@ class Aggregator {
   /// depends only on the messages and the clock.
   void step_all(bool patient = false);
 
-  // From any thread. Each `then` is called once, on a thread of this; false: too busy, never
-  // called.
+  // For any thread. Each `then` is called once, on a thread of the aggregator. A call that returns
+  // false was refused because too much waits, and never calls `then`.
   bool jobs(std::function<void(std::vector<scoring::JobRow>)> then);
-  /// On the thread that owns the job; null if there is none. `anew`: with a report as of now, as
-  /// far as Shard::refresh makes one, else maybe without any.
+  /// `then` is called on the thread that owns the job, with null if there is no such job. `anew`:
+  /// the job has a report as fresh as Shard::refresh makes it; otherwise it may have none.
   bool job(const std::string& id, bool anew,
            std::function<void(const scoring::LiveJob*, const scoring::JobRow&)> then);
   bool agents(std::function<void(bool blind, std::vector<receive::AgentView>)> then);
-  /// Raw lines, read by the agents that have them; each question is told in the log.
+  /// Raw lines, read by the agents that have them; each question is logged.
   bool lines(const fetch::LinesQuery& query, fetch::LinesThen then);
-  /// The report of a job as of a time of the past; see PastDesk. `then` comes on its thread, or on
-  /// the job's. `left`: the client is gone.
+  /// The report of a job as of a time of the past; see PastDesk. `then` is called on the desk's
+  /// thread or on the job's. `left`: the client has left.
   bool past(const std::string& job, TimeMs at, const std::stop_token& left, past::PastThen then);
   bool counts(std::function<void(const Counts&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
   Result<std::optional<store::Incident>> incident(const std::string& id);
   store::Database& database();  ///< thread-safe by itself
-  /// Called on the thread that owns the job, or that would own it.
+  /// Runs `call` on the thread that owns the job, or would own it; false: too much waits.
   bool on_shard(const std::string& job, scoring::Shard::Call call);
   Health health() const;
-  /// A stream of changes from now on.
+  /// Opens streams of the changes from now on.
   EventBoard& events();
   /// The current library, with confirmed faults; a library never changes.
   std::shared_ptr<const faults::Library> library() const;
-  /// See FaultBook; `then` comes on its thread.
+  /// See FaultBook, whose thread calls `then`.
   bool confirm(confirm::ConfirmRequest request, confirm::FaultBook::Then<confirm::Confirmed> then);
   bool drop_fault(std::string id, std::string who, confirm::FaultBook::Then<faults::Fault> then);
   /// Stores a reported outcome of a job and updates the pool. Any thread.

@@ -45,17 +45,17 @@ struct Aggregator::Impl {
   std::unique_ptr<store::Store> store;  // outlives all that uses it
   std::unique_ptr<alert::Alerter> alerter;
   std::shared_ptr<scoring::Totals> totals = std::make_shared<scoring::Totals>();
-  std::unique_ptr<confirm::FaultBook> faults;  // outlives the shards, which answer it
+  std::unique_ptr<confirm::FaultBook> faults;  // outlives the shards, which answer its questions
   std::unique_ptr<pool::PoolBook> pool;
-  std::unique_ptr<past::PastDesk> past;  // asked by the shards
+  std::unique_ptr<past::PastDesk> past;  // the shards pass questions on to it
   std::vector<std::unique_ptr<scoring::Shard>> shards;
   std::unique_ptr<intake::StoreLedger> ledger;
   std::unique_ptr<intake::Intake> intake;
-  std::atomic<intake::Intake*> hears{nullptr};  // what the store's threads may ring
+  std::atomic<intake::Intake*> hears{nullptr};  // woken by the store's threads
   std::atomic<bool> accepting{true};
   Mutex lines_mutex;
   fetch::LinesCounts lines L4_GUARDED_BY(lines_mutex);
-  HealthWatch health_watch;  // of the thread that watches, or of step_all
+  HealthWatch health_watch;  // used by the watching thread, or by step_all
   Millis watched{0};
   std::vector<std::jthread> threads;
   std::jthread watcher;

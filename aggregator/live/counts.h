@@ -17,13 +17,15 @@
 
 namespace l4::live {
 
-/// The agents taken together.
+/// Figures of all agents together.
 struct Fleet {
   std::uint64_t agents = 0, connected = 0, lost = 0;
-  std::uint64_t batches_held = 0, bytes_held = 0;          ///< by connected ones, as they last said
-  std::array<std::uint64_t, wire::kSheddings> shedding{};  ///< of connected ones, by step
-  Millis offset_max{0};   ///< of the clock that is furthest from ours, of connected ones
-  Millis silence_max{0};  ///< of the connected one that was not heard for longest
+  std::uint64_t batches_held = 0,
+                bytes_held = 0;  ///< by connected agents, as of their last heartbeats
+  std::array<std::uint64_t, wire::kSheddings>
+      shedding{};         ///< connected agents, by step of shedding
+  Millis offset_max{0};   ///< of the connected agent whose clock is furthest from ours
+  Millis silence_max{0};  ///< of the connected agent that was not heard for longest
 };
 Fleet sum_of(const std::vector<receive::AgentView>& agents, TimeMs now);
 
@@ -43,8 +45,8 @@ struct Counts {
   std::uint64_t agents_max = 0, journal_bytes_max = 0, checkpoint_bytes_max = 0;
   bool blind = false, accepting = true;
   std::vector<scoring::JobRow> jobs;  ///< in memory
-  TimeMs now{};                       ///< of the clock that their times are of
-  bool whole = false;                 ///< inside: a part that has all but the shards' figures
+  TimeMs now{};                       ///< by the clock of the times in `jobs`
+  bool whole = false;  ///< internal: this part has all figures but those of the shards
 };
 
 /// Adds the figures of a shard to those of others.

@@ -6,7 +6,7 @@
 namespace l4::live {
 namespace {
 
-/// `anchor` went on evenly, and was drawn towards the right time meanwhile.
+/// The time of `anchor`, continued evenly and corrected towards the host's time.
 TimeMs even(const wire::Instant& anchor, const wire::Instant& read) {
   const Millis passed = std::max(read.steady - anchor.steady, Millis{0});
   const TimeMs straight = anchor.wall + passed;

@@ -45,7 +45,8 @@ void EventBoard::publish(std::string_view type, std::string_view job, std::strin
 std::string EventBoard::missed(const std::string& job, std::string_view since) const {
   const std::string here = id_of(last_), own = here.substr(0, here.find('-') + 1);
   L4_CHECK(ring_.size() <= last_, "{} events in the ring, {} published", ring_.size(), last_);
-  const std::uint64_t oldest = last_ - ring_.size();  // the number before that of the first
+  const std::uint64_t oldest =
+      last_ - ring_.size();  // one less than the number of the oldest event
   std::uint64_t seen = oldest;
   bool lost = !since.starts_with(own);
   if (!lost) {

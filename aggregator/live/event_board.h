@@ -1,10 +1,9 @@
-// Changes of incidents and jobs, for clients that follow them as server-sent events.
-//
-// Flow: shards and alerts publish -> a ring of the newest -> streams of the clients that are open
-// (http::EventStream), narrowed to one job or not. Events are numbered; an id is the incarnation of
-// this program and the number. A client that reconnects with an id gets the events since, with the
-// event `lost` first if some of them are no longer kept. Any thread. Bounds: EventOptions; a client
-// that reads too slowly is given up and counted, and nobody else waits for it.
+// Changes of incidents and jobs, for clients that follow them as server-sent events. Flow: shards
+// and alerts publish -> a ring of the newest events -> the open streams of clients
+// (http::EventStream), each for one job or for all. Events are numbered; an id is the incarnation
+// of this program and the number. A client that reconnects with an id gets the events since, with
+// the event `lost` first if some of them are no longer kept. Any thread. Bounds: EventOptions; the
+// stream of a client that reads too slowly is ended and counted, and no other client waits for it.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ struct EventOptions {
 struct EventCounts {
   std::uint64_t published = 0;
   std::uint64_t streams = 0;  ///< open now
-  std::uint64_t dropped = 0;  ///< streams given up: too slow
+  std::uint64_t dropped = 0;  ///< streams ended because their clients read too slowly
 };
 
 class EventBoard {
@@ -39,7 +38,7 @@ class EventBoard {
   /// `data`: JSON on one line; `job` may be empty.
   void publish(std::string_view type, std::string_view job, std::string_view data);
   /// A stream for a job, or for all if it is empty. `since`: the last id that the client saw, or
-  /// empty. Null: too many are open, or this has ended.
+  /// empty. Null: too many streams are open, or the board has ended.
   std::shared_ptr<http::EventStream> open(const std::string& job, std::string_view since);
   /// All streams end once their events are sent; no more are opened.
   void end();

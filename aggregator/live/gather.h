@@ -1,7 +1,6 @@
-// Asks several threads and hands over what all of them said, once.
-//
-// Shared by the calls that wait on those threads; the last one to answer calls `then`. If one of
-// them goes away unasked, `then` is never called. Thread-safe.
+// Gathers the answers of several threads and hands them over together, once.
+// Shared by the calls that wait on those threads; the last answer calls `then`. If one thread ends
+// without an answer, `then` is never called. Thread-safe.
 #pragma once
 
 #include <cstddef>

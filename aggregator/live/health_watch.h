@@ -1,10 +1,9 @@
 // Decides when to alert that the aggregator is not well, and that it is well again.
-//
-// Flow: Aggregator looks at its own state about once a second and gives it here; it returns an
-// alert once journal, database or a thread has been in trouble for `degraded_after` without a
-// break, another one if a further trouble joins, and the end once all has been well for
-// `well_after`; a trouble that comes and goes is one alert. Blindness has its own alert (Intake).
-// Pure, one thread.
+// Flow: Aggregator passes its own health about once a second. An alert is returned once the
+// journal, the database or a thread has been in trouble for `degraded_after` without a break,
+// another one when a further trouble joins, and the end once all has been well for `well_after`. So
+// a trouble that comes and goes is one alert. Blindness has its own alert (Intake). Pure, one
+// thread.
 #pragma once
 
 #include <array>
@@ -19,10 +18,10 @@ namespace l4::live {
 
 struct Health {
   std::vector<std::string> reasons;  ///< why it is degraded; empty if it is not
-  bool journal = false;              ///< it cannot be written: nothing is taken
+  bool journal = false;              ///< cannot be written: no batch is accepted
   bool blind = false;                ///< most agents fell silent at once
-  bool database = false;             ///< it cannot be used
-  bool stalled = false;              ///< a thread does not move: only a restart helps
+  bool database = false;             ///< cannot be used
+  bool stalled = false;              ///< a thread makes no steps: only a restart helps
 
   void add(bool& what, std::string reason);
 };

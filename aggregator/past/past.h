@@ -25,8 +25,8 @@ struct PastQuestion {
   TimeMs at;
   /// The job as it is known now; none if it is not.
   std::optional<store::Seq> first;  ///< of its first batch in the journal
-  TimeMs opened{};                  ///< when that came
-  std::stop_token left = {};        ///< the client is gone
+  TimeMs opened{};                  ///< when that batch came
+  std::stop_token left = {};        ///< the client has left
 };
 
 struct PastProblem {

@@ -24,7 +24,8 @@ store::Seq first_of(const store::SegmentList& segments) {
   return segments->empty() ? store::Seq{} : segments->front().first;
 }
 
-/// Begin of the segment that holds it: it also has the news of agents from shortly before.
+/// The number before the segment that holds `seq`, because that segment also has the news of agents
+/// from shortly before.
 store::Seq before(store::Seq seq, const store::SegmentList& segments) {
   store::Seq first = first_of(segments);
   for (const store::SegmentFile& segment : *segments)
@@ -105,7 +106,7 @@ PastAnswer PastDesk::answer(const PastQuestion& question, const std::stop_token&
     if (!base) return std::unexpected(base.error());
     auto found = replay(question, *base, segments, stop);
     if (found || found.error().code != kDamaged || again) return found;
-    // Segments may have left the ring meanwhile.
+    // Segments may have been removed meanwhile: tries once more with those that are left.
     segments = services_.store.segments();
   }
 }

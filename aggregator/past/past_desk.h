@@ -1,9 +1,8 @@
 // Answers how a job stood at a time of the past, from saved states and the journal.
-//
 // Flow: Aggregator::past -> ask() -> this thread: the newest saved state of the job at or before
 // the time, or none if the journal still has the job's first batch; then PastJob with all that the
-// journal has behind it. One question at a time, so what it costs is bounded: PastOptions, and the
-// memory of one job. Scoring waits for none of it. `ask`, `set` and `stop` from any thread.
+// journal has behind it. One question at a time, so that the cost is bounded by PastOptions and the
+// memory of one job. Scoring never waits for it. `ask`, `set` and `stop` are for any thread.
 #pragma once
 
 #include <memory>
@@ -31,7 +30,8 @@ class PastDesk {
   PastDesk(const PastDesk&) = delete;
   PastDesk& operator=(const PastDesk&) = delete;
 
-  /// False: it is busy with another, or stopped. `then` comes once, on its thread.
+  /// False: the desk is busy with another question, or was stopped. Otherwise `then` is called
+  /// once, on the desk's thread.
   bool ask(PastQuestion question, PastThen then);
   void set(const scoring::Thresholds& thresholds);
   /// Gives up the current question.

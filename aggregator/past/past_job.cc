@@ -6,7 +6,8 @@
 namespace l4::past {
 namespace {
 
-/// As a shard looks: not sooner than the first, and at least so often while something is due.
+/// The rhythm in which a shard looks at a job: no sooner than kSoon, and at least every kStill
+/// while something is due.
 constexpr Millis kSoon{50}, kStill{250};
 constexpr Millis kMeetsEvery{60'000};
 
@@ -44,7 +45,7 @@ void PastJob::on(const Note& note, store::Seq seq) {
   if (!note.event) return started(note.at);
   using Kind = receive::AgentEvent::Kind;
   const receive::AgentEvent& event = *note.event;
-  // An agent that has much to ship was there before, though only this note is known.
+  // An agent that has much to ship was connected before, although this is its first known note.
   if (event.kind == Kind::behind && !presence_.knows(event.agent))
     presence_.connected(event.agent, event.at - options_.presence.settles);
   presence_.on(event);
@@ -65,7 +66,7 @@ void PastJob::started(TimeMs now) {
   ByteWriter saved;
   job_->save(saved, presence_);
   auto fresh = std::make_unique<scoring::LiveJob>(id_, options_, now);
-  if (!fresh->load(saved.bytes())) return;  // it was made right here: cannot be
+  if (!fresh->load(saved.bytes())) return;  // cannot happen: the bytes were saved above
   job_ = std::move(fresh);
   job_->resume({}, now);
   for (const auto& [agent, state] : job_->state().agents())
@@ -104,7 +105,7 @@ void PastJob::diagnose(TimeMs now) {
   judged_ = true;
 }
 
-/// Later news of its agents no longer concern the job.
+/// Whether the job is over, so that later news of its agents no longer concern it.
 bool PastJob::is_over(TimeMs now) {
   if (job_->ended() || now - job_->last_arrival() >= around_.closes_after) return true;
   if (!judged_) diagnose(now);

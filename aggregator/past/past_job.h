@@ -1,10 +1,9 @@
-// A job as it stood at some time of the past, made again from what was saved and what came after.
-//
-// Flow: PastDesk gives a saved state (or none: the job had just begun), then what the journal has
-// behind it, in order; report() is that of the live job at that time. It is the same LiveJob, with
-// the same batches at the same times; deadlines pass on the way, and nothing is diagnosed but what
-// decides whether the job was over. Known faults, thresholds and the version are those of now. No
-// clock, one thread; it is thrown away afterwards.
+// A job as it stood at some time of the past, rebuilt from a saved state and the later records of
+// the journal. Flow: PastDesk gives a saved state (or none: the job had just begun), then the later
+// records in order; report() gives the report that the live job had at that time. The code is that
+// of LiveJob, with the same batches at the same times. Deadlines pass as they did then; a diagnosis
+// is made on the way only where it decides whether the job was over. Known faults, thresholds and
+// the version are those of now. No clock, one thread; discarded after the answer.
 #pragma once
 
 #include <memory>
@@ -27,16 +26,17 @@ class PastJob {
 
   PastJob(std::string id, const scoring::JobOptions& options, Surroundings around);
 
-  /// In place of an empty one; false if the bytes are of no use. `time`: of when they were saved.
+  /// Replaces the empty job by a saved one; false if the bytes are unusable. `time`: when they were
+  /// saved.
   bool load(std::span<const std::byte> bytes, TimeMs time);
   void apply(wire::Batch batch, store::Seq seq, TimeMs arrival);
   void on(const Note& note, store::Seq seq);
-  /// Lets time pass until then.
+  /// Lets time pass until `to`.
   void pass(TimeMs to);
-  /// As of then, in JSON; empty if nothing came.
+  /// The report as of `at`, as JSON; empty if no batch came before.
   std::string report(TimeMs at);
 
-  /// Its size when saved; costs some milliseconds for each MiB.
+  /// The size of the job when saved; computing it takes some milliseconds for each MiB.
   std::uint64_t bytes() const;
 
  private:

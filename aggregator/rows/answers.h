@@ -1,4 +1,4 @@
-// Forms of what the aggregator answers, as JSON: schemas/openapi.yaml describes them.
+// Writes the rows that the aggregator answers as JSON; schemas/openapi.yaml describes their forms.
 //
 // Flow: api.cc asks the aggregator and writes what it gets with these. Thread-safe, no state.
 #pragma once
@@ -20,9 +20,9 @@ void put(serve::JsonWriter& to, const scoring::JobRow& row);
 void put(serve::JsonWriter& to, const NodeRow& row);
 void put(serve::JsonWriter& to, const diagnose::ScoredIteration& iteration);
 void put(serve::JsonWriter& to, const receive::AgentView& agent);
-/// Without its report.
+/// Writes the row without its report.
 void put(serve::JsonWriter& to, const store::Snapshot& row);
-/// As in the path `snapshots` and in `?at=`.
+/// The id of a stored report, as in paths below `snapshots` and in `?at=`.
 std::string snapshot_id(TimeMs at);
 /// `whole`: with its report and what led to it.
 void put(serve::JsonWriter& to, const store::Incident& row, bool whole);

@@ -27,7 +27,8 @@ std::string evidence_of(const std::vector<watch::Trigger>& triggers, std::uint32
   return json.close('}').take();
 }
 
-/// Slow, but it runs; it runs, but gets nowhere; it is over: what is worse is told at once.
+/// How grave a state is: slow is least grave, hung is graver, a dead job is gravest. A graver state
+/// is sent at once.
 int gravity(State state) {
   switch (state) {
     case State::slow:
@@ -150,7 +151,7 @@ IncidentBook::Changes IncidentBook::diagnosed(const diagnose::Report& report, Ti
   Changes changes;
   const std::int32_t current = report.job.attempt;
   const State state = report.verdict.state;
-  // Attempts that failed and were followed by another before anybody looked.
+  // Attempts that failed and were followed by another one between two reports.
   for (const diagnose::AttemptSummary& attempt : report.job.attempts)
     if (attempt.attempt != current && is_failure(attempt.state) &&
         !entries_.contains(attempt.attempt) && attempt.state != State::slow)
@@ -173,7 +174,7 @@ IncidentBook::Changes IncidentBook::diagnosed(const diagnose::Report& report, Ti
   for (auto& [attempt, entry] : entries_)
     if (entry.owed_at && *entry.owed_at <= now) entry.owed_at = now + options_.tells_every;
   if (state == State::finished) checked_until_.reset();
-  if (!is_checked(now)) triggers_.clear();  // else they may still be what an incident began with
+  if (!is_checked(now)) triggers_.clear();  // while checked, an incident may still begin with them
   while (entries_.size() > kAttemptsMax) entries_.erase(entries_.begin());
   return changes;
 }
@@ -248,7 +249,7 @@ void IncidentBook::resolve(Entry& entry, const diagnose::Report& report, const s
   write(entry, changes);
 }
 
-/// The report stays as it was while it was open.
+/// Adds the row of the incident; its report stays that of the time when the incident was open.
 void IncidentBook::write(Entry& entry, Changes& changes) const {
   entry.row.evidence = entry.restored_evidence.empty()
                            ? evidence_of(entry.triggers, entry.openings, entry.opening)

@@ -1,11 +1,11 @@
 // The incidents of one job: one for each attempt, opened, updated and resolved by its reports.
-//
 // Flow: LiveJob gives every report and the triggers that led to it, and gets changes back: rows to
-// store and alerts to send. An attempt is *suspected* while triggers are not confirmed (that is for
-// information, and is not stored), *open* from the first report that says how it failed, and
-// *resolved* by one that says that it goes on, has ended well, or goes on as another attempt. The
-// same attempt fails again: the same incident opens again. The report at the opening is kept beside
-// the newest one. Pure, one thread; bounds: 64 attempts, 32 triggers each; oldest first.
+// store and alerts to send. An attempt is *suspected* while triggers are not confirmed (for
+// information only, never stored). Its incident is *open* from the first report that says how it
+// failed, and *resolved* by a report that the job goes on, has ended well, or goes on as another
+// attempt. If the same attempt fails again, the same incident opens again. The report at the
+// opening is kept beside the newest one. Pure, one thread; bounds: 64 attempts, 32 triggers each;
+// oldest first.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,12 @@ std::optional<alert::Alert> standing_alert(const store::Incident& row);
 class IncidentBook {
  public:
   struct Options {
-    double confidence_min = 0.5;  ///< of a state, to open
-    Millis checks_for{60'000};    ///< triggers that no report confirms
-    /// Between the opening and the first change that is told, and at most between two of them; each
-    /// wait is twice the one before, what is worse comes at once. The first report is made of the
-    /// first lines of a failure, perhaps of those of one node: it is mended soonest.
+    double confidence_min = 0.5;  ///< confidence that a state needs to open an incident
+    Millis checks_for{
+        60'000};  ///< triggers stay pending so long without a report that confirms them
+    /// Waits between alerts of one incident: the shortest, after the opening, and the longest. Each
+    /// wait is twice the one before; a worse state is sent at once. The first report rests on the
+    /// first lines of a failure, perhaps of one node alone, so its correction is sent soonest.
     Millis tells_soon{1'000}, tells_every{30'000};
   };
   struct Changes {
@@ -46,23 +47,23 @@ class IncidentBook {
   void set(Options options) { options_ = options; }
 
   /// Restores the stored incidents of this job. They are not sent again, except for pending
-  /// changes, and none is resolved before heard(): after a restart silence begins anew, which is no
-  /// sign that the job goes on.
+  /// changes. None is resolved before heard(): a restart begins all silences anew, which does not
+  /// show that the job goes on.
   void restore(const std::vector<store::Incident>& rows);
-  /// Something was said since.
+  /// A batch of the job has arrived since restore().
   void heard() { heard_ = true; }
 
   void triggered(const std::vector<watch::Trigger>& triggers, TimeMs now);
   Changes diagnosed(const diagnose::Report& report, TimeMs now);
 
-  /// Something was triggered and is neither confirmed nor over: it is looked at again.
+  /// A trigger is neither confirmed nor over, so the job is checked again.
   bool is_checked(TimeMs now) const { return checked_until_ && now < *checked_until_; }
-  /// And the newest report does not say that all is well.
+  /// A trigger is pending, and the newest report does not say that all is well.
   bool is_suspect(TimeMs now) const { return is_checked(now) && !well_ && !has_open(); }
   bool has_open() const;
   bool has_any() const { return !entries_.empty(); }  ///< open or resolved
-  /// When a change may be told that came too soon after what was told last: a report is to be made
-  /// then, even if nothing was said meanwhile.
+  /// When a change that came too soon after the last alert may be sent: a report must be made then,
+  /// even if no line arrived meanwhile.
   std::optional<TimeMs> owes_at() const;
   /// Each open incident, as it was last sent.
   std::vector<State> open_states() const;
@@ -74,12 +75,11 @@ class IncidentBook {
     store::Incident row;
     std::string opening;  ///< JSON of the report at the first opening
     std::vector<watch::Trigger> triggers;
-    std::string restored_evidence;  ///< of before a restart
+    std::string restored_evidence;  ///< evidence from before a restart
     State state = State::unknown;   ///< as last told
-    int gravest = 0;                ///< of what was told since it opened
+    int gravest = 0;                ///< gravity of the worst state sent since the opening
     TimeMs told_at{};
-    Millis waits{
-        Millis::max()};  ///< since told_at until a change is told; no more than tells_every
+    Millis waits{Millis::max()};  ///< from told_at until a change is sent; at most tells_every
     std::optional<TimeMs> owed_at;
     std::uint32_t openings = 0;
     bool open = false;

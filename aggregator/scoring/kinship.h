@@ -1,9 +1,8 @@
 // Knowledge of a running job from earlier jobs of its kind: normal events and longest pauses.
-//
 // Flow: Shard gives the current shelf; if the shelf or the job's templates have changed, the kind
 // is resolved again and the normal events are mapped to the job's own template ids. Belongs to one
-// job, on its thread. A look costs some milliseconds: kEvery between two of them while the job is
-// young, and else one for each diagnosis.
+// job, on its thread. A look costs some milliseconds: there is one every kEvery while the job is
+// young, later one for each diagnosis.
 #pragma once
 
 #include <memory>
@@ -18,11 +17,12 @@ class Kinship {
  public:
   static constexpr Millis kEvery{2'000}, kYoung{600'000};
 
-  /// Another look may tell something.
+  /// Whether another look may find something new.
   bool is_due(TimeMs now, TimeMs opened) const {
     return shelf_ && !shelf_->kinds().empty() && now - opened < kYoung && now >= next_;
   }
-  /// Looks, and tells the watch. `shelf` may be null: nothing is known.
+  /// Looks up the kind and passes its pauses and normal lines to the watch. `shelf` may be null: no
+  /// kind is known.
   void look(std::shared_ptr<const pool::Shelf> shelf, job::TemplateTable& templates,
             watch::JobWatch& watch, TimeMs now);
 

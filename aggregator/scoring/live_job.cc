@@ -15,7 +15,8 @@ namespace l4::scoring {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x3345564954344cULL;  // "L4LIVE3", without the last letters
-constexpr double kRoutineShare = 4;                    ///< routine costs a quarter of the rest
+constexpr double kRoutineShare =
+    4;  ///< the rest before a routine diagnosis is so many times longer
 
 }  // namespace
 
@@ -30,7 +31,7 @@ LiveJob::LiveJob(std::string id, const JobOptions& options, TimeMs now)
       opened_(now),
       last_arrival_(now) {}
 
-/// The same thing is said once, and no more than so many things.
+/// Drops repeated warnings, and those beyond `warnings_max`.
 void LiveJob::bound_warnings(wire::Batch& batch) {
   const auto& known = state_.warnings();
   std::erase_if(batch.warnings, [&](const wire::Warning& warning) {
@@ -74,7 +75,7 @@ bool LiveJob::look(TimeMs now, TimeMs seen_until) {
     recheck_ = options_.recheck;
   }
   if (now >= look_again_) {
-    // Where nothing was said, only time can have confirmed or ended a suspicion.
+    // If no line arrived, only time can have confirmed or ended a suspicion.
     urgent_ = urgent_ || book_.is_checked(now) || book_.owes_at().has_value();
     wanted_ = wanted_ || urgent_ || changed_;
     look_again_ = TimeMs::max();
@@ -191,7 +192,7 @@ void LiveJob::save(ByteWriter& out, const Presence& presence) const {
   job::save_job(state_, out);
 }
 
-/// State that a restart does not restore.
+/// Saves the state that a restart does not restore, but questions about the past do.
 void LiveJob::save_moment(ByteWriter& out, const Presence& presence) const {
   out.byte(frozen_ ? 1 : 0);
   out.byte(ended_ ? 1 : 0);

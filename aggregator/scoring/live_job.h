@@ -31,7 +31,7 @@ struct JobRow {
   State state = State::unknown;
   bool suspect = false, ended = false;
   std::optional<TimeMs> since, begin, last_seen;
-  std::optional<TimeMs> progress;  ///< the last, by the aggregator's clock
+  std::optional<TimeMs> progress;  ///< time of the last progress, by the aggregator's clock
   Stage stage = Stage::unknown;
   std::optional<Iteration> iteration;
   std::size_t nodes = 0, ranks = 0, sources = 0;
@@ -46,7 +46,7 @@ class LiveJob {
   LiveJob(std::string id, const JobOptions& options, TimeMs now);
 
   void apply(wire::Batch batch, store::Seq seq, TimeMs arrival);
-  /// Applies news of one of its agents, or of all; they are in the journal under `seq`.
+  /// Applies an event of one agent of the job, or of all agents; the journal has it under `seq`.
   void on(const receive::AgentEvent& event, store::Seq seq);
   /// After a restart, once all of the journal is applied: silences begin anew.
   void resume(const std::vector<store::Incident>& rows, TimeMs now) {
@@ -60,40 +60,43 @@ class LiveJob {
   }
   bool wants_to_meet(TimeMs now) const { return changed_ && kinship_.is_due(now, opened_); }
   const std::string& kind() const { return kinship_.kind(); }
-  /// The run that it adds to the pool; none if its processes did not end well.
+  /// The run that the job adds to the pool; empty if its processes did not end well.
   std::optional<pool::Run> healthy_run(bool told) const;
-  /// Its newest report says that it has ended well, and nothing speaks against it.
+  /// Whether the newest report says that the job has ended well, and nothing speaks against that.
   bool ended_well() const;
 
-  /// Up to when all of its agents were looked through.
+  /// The time up to which the logs of all its agents were read.
   TimeMs seen_until(const Presence& presence, TimeMs now) const;
   /// Looks for triggers; true if a diagnosis is wanted now. `seen_until`: see Presence.
   bool look(TimeMs now, TimeMs seen_until);
-  /// The diagnosis that is wanted is no routine: a trigger or a suspicion waits for it.
+  /// The wanted diagnosis is more than routine: a trigger or a suspicion waits for it.
   bool is_urgent() const { return urgent_; }
-  /// The same without a diagnosis, for reports of the past; and the time of the next one.
+  /// Lets deadlines pass without a diagnosis, for reports of the past; next_pass() is the next time
+  /// to do so.
   void pass(TimeMs seen_until) { static_cast<void>(watch_.due(seen_until)); }
   std::optional<TimeMs> next_pass() const { return watch_.next_check(); }
-  /// A diagnosis is wanted although nothing was said.
+  /// Asks for a diagnosis although no line has arrived.
   void look_again() { wanted_ = true; }
-  /// When `look` should be called at the latest.
+  /// The latest time for the next call of `look`.
   TimeMs next_check(TimeMs now) const;
-  /// `rest_until` follows from what it cost.
+  /// The caller then passes the cost to rest(), which delays the next diagnosis.
   IncidentBook::Changes diagnose(TimeMs now, TimeMs seen_until, const faults::Library* library);
   void rest(TimeMs now, Millis cost);
   bool may_diagnose(TimeMs now) const { return now >= rest_until_; }
-  /// A request now gets a new report; else the last one, which is no older than the rest.
+  /// Whether a request now gets a new report. Otherwise it gets the last one, which is no older
+  /// than the current rest.
   bool answers_anew(TimeMs now) const;
-  TimeMs looked_at() const { return report_at_; }  ///< of its newest report
+  TimeMs looked_at() const { return report_at_; }  ///< time of the newest report
   const std::optional<diagnose::Report>& report() const { return report_; }
-  /// The same as JSON, rendered once for all requests; empty without a report.
+  /// The report as JSON, rendered once for all requests; empty without a report.
   const std::string& report_json() const;
 
   void save(ByteWriter& out, const Presence& presence) const;
   /// After a restart: earlier knowledge of agents and silences no longer counts. False if the bytes
   /// are unusable; then this object must be discarded.
   bool load(std::span<const std::byte> bytes);
-  /// All as it was when it was saved, for a look at the past; `presence` of its agents alone.
+  /// Restores everything as it was when saved, for a look at the past; `presence` gets the agents
+  /// of this job alone.
   bool load(std::span<const std::byte> bytes, Presence& presence);
 
   /// For information: something may be wrong, and no report says what.
@@ -104,7 +107,7 @@ class LiveJob {
   const job::Lineage& lineage() const { return lineage_; }
   const IncidentBook& incidents() const { return book_; }
   const std::string& id() const { return state_.id(); }
-  /// Up to where it knows the journal, and its first batch there.
+  /// Numbers in the journal: the last record that the job knows, and its first batch.
   store::Seq last() const { return last_; }
   store::Seq first() const { return first_; }
   void noted(store::Seq seq) { last_ = std::max(last_, seq); }

@@ -9,7 +9,7 @@
 namespace l4::scoring {
 namespace {
 
-/// Words in common, of all words of both.
+/// The share of common words among all words of both texts.
 double likeness(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   std::vector<std::string> both;
   std::ranges::set_intersection(a, b, std::back_inserter(both));

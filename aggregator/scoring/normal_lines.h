@@ -1,11 +1,10 @@
 // Lines of healthy jobs, which the pattern of a fault must not match.
-//
 // Flow: FaultBook -> each shard, on its thread, for each of its jobs, and the pool of healthy runs
 // -> here -> judge(). Normal are all templates of a job that never failed, all events of a run in
-// the pool, and of the failed job the events of level information that no report names. Looks at
-// each template of a job once, and at texts that several runs share once; bounds: `templates_max` a
-// shard and for the pool, beyond which it is said that not all was looked at; kLinesMax lines and
-// kNearMax near misses are kept. No state.
+// the pool, and of the failed job the events of level information that no report names. Each
+// template of a job is checked once, and so is a text that several runs share. Bounds:
+// `templates_max` for each shard and for the pool, beyond which the answer says that it is not
+// complete; kLinesMax lines and kNearMax near misses are kept. No state.
 #pragma once
 
 #include <cstdint>
@@ -25,22 +24,22 @@ struct SeenLine {
   std::string where, text;
 };
 
-/// Parts of several shards, and of the pool, are added up.
+/// The answer of one shard or of the pool; the answers are added up.
 struct NormalLines {
   static constexpr std::size_t kLinesMax = 20, kNearMax = 2;
 
   std::uint64_t jobs = 0, runs = 0, templates = 0, matching = 0;
-  bool complete = true;                              ///< no bound was in the way
-  std::vector<SeenLine> lines;                       ///< that match, the first
-  std::vector<std::pair<double, std::string>> near;  ///< that do not, most alike first
+  bool complete = true;                              ///< no bound was reached
+  std::vector<SeenLine> lines;                       ///< the first lines that match
+  std::vector<std::pair<double, std::string>> near;  ///< lines that do not match, most alike first
 
   void add(NormalLines other);
 };
 
 /// The question; shared by shards, which do not change it.
 struct NormalQuestion {
-  std::shared_ptr<const faults::Library> fault;  ///< it alone
-  std::string job;                               ///< that failed
+  std::shared_ptr<const faults::Library> fault;  ///< the proposed fault alone
+  std::string job;                               ///< the failed job
   std::vector<TemplateId> told;                  ///< events of its report
   std::vector<std::string> words;                ///< of the line that told of it, sorted
   std::uint64_t templates_max = 200'000;

@@ -4,7 +4,7 @@
 
 namespace l4::scoring {
 
-/// Agents that were complete until now no longer are, unless they stay present.
+/// Changes the state of an agent. If its logs were fully read until now, the gap begins now.
 Presence::Agent& Presence::agent(const std::string& name, Is is, TimeMs now) {
   const auto [at, fresh] = agents_.try_emplace(name);
   Agent& known = at->second;
@@ -92,7 +92,7 @@ TimeMs Presence::seen_until(const std::string& name, TimeMs now) const {
   if (at == agents_.end()) return now;
   const Agent& known = at->second;
   if (known.is == Is::lost || is_whole(known, now) || !known.since) return now;
-  // An agent that stays away is no longer waited for after a while.
+  // After a while a missing agent no longer holds time up.
   if (known.is != Is::away && now - known.changed > options_.most) return now;
   return std::min(now, *known.since);
 }

@@ -1,12 +1,12 @@
 // The time up to which an agent's logs were read: silence during an unread time does not count.
-//
-// Flow: a shard tells what it hears of agents; its jobs take the earliest `seen_until` of their
-// agents for "now" in verdicts and triggers. Time stands still for an agent that is not connected
-// and not lost (it was stopped, or the aggregator has just started), while it still has much to
-// tell, while the aggregator is blind, and for a moment after it has come: each for at most `most`.
-// One that is silent since the aggregator is blind is away: it holds time until it is heard or
-// lost, however long that takes. A lost agent holds nothing up: node loss is just that. Bounds:
-// agents that say goodbye or are lost leave after `most`. One thread, no clock.
+// Flow: a shard passes the events of agents; its jobs use the earliest `seen_until` of their agents
+// as "now" in verdicts and triggers. The time of an agent stands still while it is neither
+// connected nor lost (it was stopped, or the aggregator has just started), while it has much to
+// ship, while the aggregator is blind, and for a moment after it has connected: each for at most
+// `most`. An agent that has been silent since the aggregator became blind is away: its time stands
+// still until it is heard or lost, however long that takes. The time of a lost agent goes on, so
+// that its silence shows the lost node. Bounds: agents that say goodbye or are lost leave after
+// `most`. One thread, no clock.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ class Presence {
   /// Applies an event of one agent, or of all.
   void on(const receive::AgentEvent& event);
 
-  /// Known from before a restart, which is now; last heard then.
+  /// The aggregator restarts `now` and knows this agent from before; it was last heard at `heard`.
   void expect(const std::string& agent, TimeMs heard, TimeMs now);
   void connected(const std::string& agent, TimeMs now);
   void behind(const std::string& agent, bool is, TimeMs now);
@@ -41,7 +41,7 @@ class Presence {
   void lost(const std::string& agent, TimeMs now);
   void away(const std::string& agent, TimeMs heard, TimeMs now);
 
-  /// No agent counts as seen since `heard`, until a while after the end.
+  /// The aggregator is blind: no agent counts as seen since `heard`, until `sights` after the end.
   void blind(TimeMs heard, TimeMs now);
   void sighted(TimeMs now);
 
@@ -50,7 +50,7 @@ class Presence {
   bool knows(const std::string& agent) const { return agents_.contains(agent); }
   void forget_old(TimeMs now);
 
-  /// The earliest time of the agents for which `wanted` holds.
+  /// Saves the state of the agents for which `wanted` holds.
   void save(ByteWriter& out, const std::function<bool(const std::string&)>& wanted) const;
   /// Replaces the state; the reader fails if the bytes are unusable.
   void load(ByteReader& in);
@@ -60,8 +60,8 @@ class Presence {
   struct Agent {
     Is is = Is::present;
     bool behind = false;
-    TimeMs whole_from{};            ///< present: settled from then on
-    std::optional<TimeMs> since{};  ///< it was not seen whole since
+    TimeMs whole_from{};            ///< present: all its logs are read from then on
+    std::optional<TimeMs> since{};  ///< since when its logs are not fully read
     TimeMs changed{};
   };
   Agent& agent(const std::string& name, Is is, TimeMs now);

@@ -1,4 +1,5 @@
-// Services shared by the threads of the live aggregator. Private to this room.
+// Services shared by the threads of the live aggregator: the shards, the intake and the questions
+// about the past.
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,7 @@ namespace l4::scoring {
 /// Totals over all shards: the bounds are for all together, however jobs are distributed.
 struct Totals {
   std::atomic<std::uint64_t> jobs{0}, bytes{0};
-  /// When one of them last kept the books of all, pool and database.
+  /// When a shard last removed old rows from the pool and the database, for all shards.
   std::atomic<TimeMs> books_kept{TimeMs{}};
 };
 
@@ -28,8 +29,8 @@ struct Totals {
 struct Services {
   store::Store& store;
   pool::PoolBook& pool;
-  std::function<std::shared_ptr<const faults::Library>()> library;  ///< of now
-  /// With the incident that it tells of, or null; see Alerter::send.
+  std::function<std::shared_ptr<const faults::Library>()> library;  ///< the current library
+  /// Sends an alert; the incident that it reports may be null. See Alerter::send.
   std::function<Result<void>(const alert::Alert&, const store::Incident*)> alert;
   std::function<void(const std::string&)> say;   ///< a line for the log
   std::function<void(const std::string&)> warn;  ///< the same, for messages that need attention

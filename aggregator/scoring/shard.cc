@@ -12,14 +12,14 @@ namespace {
 constexpr Millis kHouse{1'000}, kPauseMost{250}, kLookEvery{50};
 constexpr std::size_t kEventBytes = 256;
 
-/// Replaces this shard's former figure; returns the sum over all shards.
+/// Replaces the shard's former part of a total; returns the total.
 std::uint64_t tell_total(std::atomic<std::uint64_t>& total, std::uint64_t& told,
                          std::uint64_t now) {
   const std::uint64_t more = now - std::exchange(told, now);  // may wrap: the sum does, too
   return total.fetch_add(more) + more;
 }
 
-/// For the list of past jobs.
+/// Stores the row of the job for the list of past jobs.
 void put_row(const Services& services, const LiveJob& job) {
   if (const auto put = services.store.database().save(job.stored_row()); !put)
     services.warn(fmt::format("job {}: its row is not stored: {}", job.id(), put.error().text()));
@@ -200,7 +200,7 @@ void Shard::save_all() {
   for (auto& [id, held] : jobs_) save(held, now);
 }
 
-/// Each hour, by whichever shard comes first.
+/// Removes old rows of pool and database each hour; the shard that comes first does it.
 void Shard::keep_books(TimeMs now) {
   constexpr Millis kBooksEvery{3'600'000};
   TimeMs kept = services_.totals->books_kept;
@@ -247,7 +247,7 @@ void Shard::keep_house(TimeMs now) {
     freeze(*largest, "all jobs together are larger than they may be");
 }
 
-/// The job that ended first, else the one that was silent for longest.
+/// The job to drop first: the one that ended first, else the one that has been silent for longest.
 std::string Shard::first_to_go(bool ended_only) const {
   const LiveJob* first = nullptr;
   const auto rank = [](const LiveJob& job) {
@@ -311,7 +311,8 @@ NormalLines Shard::normal_lines(const NormalQuestion& question) {
   NormalLines found;
   const TimeMs now = services_.now().wall;
   for (auto& [id, held] : jobs_)
-    if (!held.job->report()) diagnose(held);  // right after a start: it may well be healthy
+    if (!held.job->report())
+      diagnose(held);  // right after a start it has no report yet, and may be healthy
   for (const auto& [id, held] : jobs_)
     scoring::look(*held.job, held.job->is_suspect(now, held.job->seen_until(presence_, now)),
                   question, found);

@@ -52,31 +52,31 @@ class Shard {
   /// Steady time of the last step.
   Millis stepped() const { return Millis{stepped_.load()}; }
 
-  // Before it runs.
+  // Called before the shard runs.
   bool restore(const std::string& id, std::span<const std::byte> saved);
   void replay(store::Seq seq, wire::Batch batch, TimeMs arrival);
-  /// All of it is there, as of now, which the journal has under `seq`: incidents are read, agents
-  /// expected.
+  /// Ends the recovery at `now`, which the journal has under `seq`: reads the incidents and expects
+  /// the agents.
   void restored(TimeMs now, store::Seq seq);
 
   /// Handles waiting values (waiting for them at most `most`) and all that is due.
   void step(Millis most);
   /// Steps until it is closed and empty.
   void run();
-  /// Checkpoints of all that has changed.
+  /// Writes checkpoints of all jobs that have changed.
   void save_all();
 
   std::vector<JobRow> rows() const;
   ShardStats stats() const;
-  /// The job with a report as of now, or one that is as new as its cost allows; null if there is no
-  /// such job.
+  /// The job with a new report, or with its last one if the cost forbids a new one now; null if
+  /// there is no such job.
   const LiveJob* refresh(const std::string& id);
-  /// Stores the newest report of the job, which has one; the row without its report.
+  /// Stores the newest report of the job, which must have one; returns the row without the report.
   Result<store::Snapshot> snapshot(const LiveJob& job, std::string why, std::string who);
   JobRow row(const LiveJob& job) const;
   /// Lines of this shard's healthy jobs.
   NormalLines normal_lines(const NormalQuestion& question);
-  /// Jobs with an open incident are diagnosed again soon: more faults are known.
+  /// Diagnoses the jobs with an open incident again soon, because the library has changed.
   void look_again();
   const LiveJob* find(const std::string& id) const;
   /// The kind of the job's run, which is in the pool now because its outcome is success. None:
@@ -99,10 +99,10 @@ class Shard {
     std::unique_ptr<LiveJob> job;
     store::Seq saved;
     TimeMs saved_at{}, row_at{};
-    std::uint64_t bytes = 0;     ///< of its last checkpoint
-    store::Seq offered;          ///< to the pool
-    bool over = false;           ///< beyond its bound; said
-    std::optional<JobRow> told;  ///< to clients that follow
+    std::uint64_t bytes = 0;     ///< size of its last checkpoint
+    store::Seq offered;          ///< last record offered to the pool
+    bool over = false;           ///< larger than its bound; logged already
+    std::optional<JobRow> told;  ///< as last sent to clients that follow
   };
   Held& held(const std::string& id, TimeMs now);
   void handle(Task& task);
@@ -128,9 +128,9 @@ class Shard {
   std::map<std::string, Held> jobs_;
   Presence presence_;
   ShardStats counts_;
-  bool is_restored_ = false;  ///< the stored state is restored; jobs from now on are new
+  bool is_restored_ = false;  ///< the stored state is restored; jobs that come later are new
   TimeMs house_kept_{};
-  std::uint64_t told_jobs_ = 0, told_bytes_ = 0;  ///< of services_.totals, this one's
+  std::uint64_t told_jobs_ = 0, told_bytes_ = 0;  ///< this shard's part of services_.totals
   Millis looked_{-1'000'000};
   std::atomic<std::int64_t> stepped_{0};
 };

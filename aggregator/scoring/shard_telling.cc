@@ -10,8 +10,8 @@
 
 namespace l4::scoring {
 
-/// Incidents of this run of the job: opened since it is known, or still open when it was dropped
-/// shortly before (state not durable at a kill, or a bound on jobs).
+/// Incidents of this run of the job: those opened since the job is known, and those still open when
+/// it was dropped shortly before (by a kill before its state was durable, or by the bound on jobs).
 std::vector<store::Incident> Shard::incidents_of(const LiveJob& job) {
   store::IncidentQuery query;
   query.job = job.id();
@@ -31,8 +31,8 @@ void Shard::tell(const LiveJob& job, const IncidentBook::Changes& changes) {
   std::set<std::string_view> stored;
   for (const alert::Alert& alert : changes.alerts) {
     counts_.incidents_opened += alert.kind == alert::Kind::opened ? 1 : 0;
-    // As it stands after all of it: an attempt that failed may have been followed by one that is
-    // well.
+    // The last row of the incident, because a failed attempt may have been followed by a healthy
+    // one.
     const auto row = std::ranges::find(changes.rows.rbegin(), changes.rows.rend(), alert.incident,
                                        &store::Incident::id);
     if (services_.alert(alert, row == changes.rows.rend() ? nullptr : &*row))
@@ -49,7 +49,7 @@ void Shard::tell(const LiveJob& job, const IncidentBook::Changes& changes) {
   }
 }
 
-/// A job that has ended well is normal from now on.
+/// Offers the run to the pool if the job has ended well.
 void Shard::offer(Held& held) {
   const LiveJob& job = *held.job;
   if (!job.ended_well() || job.last() == held.offered) return;

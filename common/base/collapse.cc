@@ -35,8 +35,8 @@ std::uint64_t with_digits(std::uint64_t hash, std::uint64_t digits) {
 /// Finds the hexadecimal digits behind `0x` of a line, block by block.
 class HexRuns {
  public:
-  /// Where they may begin: behind the `x` of each `0x`, and at the first byte of a block where the
-  /// run of the block before it may go on. Asked for each block.
+  /// The positions where runs may begin: behind the `x` of each `0x`, and at the first byte if the
+  /// run of the previous block may continue. Called for each block.
   std::uint64_t begins(std::uint64_t digits, std::uint64_t zeros, std::uint64_t xs) {
     const std::uint64_t alone = zeros & ~(digits << 1 | digit_before_);
     const std::uint64_t marks = xs & (alone << 1 | zero_before_);
@@ -48,8 +48,8 @@ class HexRuns {
     return begins;
   }
 
-  /// The bits of the runs that begin there; `all`: hexadecimal digits, of whatever number. Asked
-  /// where there may be one.
+  /// The bits of the runs that begin at `begins`; `all`: all hexadecimal digits of the block.
+  /// Called only if a run may begin.
   std::uint64_t runs(std::uint64_t all, std::uint64_t begins) {
     std::uint64_t runs = 0;
     for (; begins != 0; begins &= begins - 1) {

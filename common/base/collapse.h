@@ -1,4 +1,4 @@
-// Takes the digits out of a line: what outline.cc hashes.
+// Removes the digits from a line; outline.cc hashes the result.
 //
 // Two ways to the same text: one for every machine, one that packs 64 bytes at a time where the
 // processor can (AVX-512 VBMI2). Pure functions, no allocation; `out` is written up to kByteBlock
@@ -17,7 +17,7 @@ namespace l4 {
 
 struct CollapsedLine {
   std::size_t size = 0;
-  std::uint64_t digits = 0;  ///< hash of where digits stand in the line, hexadecimal ones too
+  std::uint64_t digits = 0;  ///< hash of the positions of digits, hexadecimal ones included
 };
 using CollapsedText = std::array<char, Outline::kBytesMax + kByteBlock>;
 

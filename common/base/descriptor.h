@@ -13,7 +13,7 @@ class Descriptor {
   }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }  ///< negative: what was to be opened is not
+  int number() const { return number_; }  ///< negative: opening has failed
 
  private:
   int number_;

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers with separators between thousands, for people.
 #pragma once
 
 #include <cstdint>

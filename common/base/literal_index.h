@@ -1,10 +1,9 @@
 // Finds which of thousands of literals a text holds, in one pass over it, whatever their number.
-//
 // Flow: the fault library and the rule packs ask it for every template and try only the patterns
-// and rules that it names. A literal is filed under those four bytes of it that fewest others have;
-// the text's own four bytes at each place are looked up, first in a table that fits the nearest
-// cache. Literals of two and three bytes are filed under their first two. docs/adr/0012 compares
-// it with Vectorscan. Built once, then read by any thread.
+// and rules that it names. A literal is filed under the four of its bytes that the fewest other
+// literals share. The four bytes at each position of the text are looked up, first in a table that
+// fits the nearest cache. Literals of two and three bytes are filed under their first two.
+// docs/adr/0012 compares it with Vectorscan. Built once, then read by any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +17,11 @@ namespace l4 {
 
 class LiteralIndex {
  public:
-  /// Literals of fewer bytes are looked up at a higher price.
+  /// Looking up literals with fewer bytes costs more.
   static constexpr std::size_t kBytes = 4;
 
-  /// `find` names `owner` where the literal stands; an empty one stands everywhere. Before build()
-  /// only.
+  /// `find` returns `owner` for texts that hold the literal; every text holds an empty one. Call
+  /// before build().
   void add(std::string_view literal, std::uint32_t owner);
   void build();
 
@@ -35,9 +34,9 @@ class LiteralIndex {
     std::vector<std::uint32_t> owners;
   };
   struct Entry {
-    std::uint32_t bytes = 0;  ///< the four, or two of a short one
+    std::uint32_t bytes = 0;  ///< four bytes of the literal, or two of a short one
     std::uint32_t literal = 0;
-    std::uint32_t offset = 0;  ///< where in the literal they stand
+    std::uint32_t offset = 0;  ///< their offset in the literal
   };
   /// Entries by a hash of their bytes.
   struct Table {
@@ -52,8 +51,9 @@ class LiteralIndex {
   };
 
   std::vector<Literal> literals_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;  ///< of literals; until build()
-  std::vector<std::uint32_t> searched_;                     ///< literals that are filed nowhere
+  std::unordered_map<std::string, std::uint32_t>
+      numbers_;                          ///< numbers of the literals; until build()
+  std::vector<std::uint32_t> searched_;  ///< literals that are filed nowhere
   Table long_, short_;
 };
 

@@ -31,7 +31,7 @@ bool is_hex_digit(char c) {
   return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-/// Hexadecimal digits in the place of `size` of them: mixed, letters alone, or none of them.
+/// Appends other hexadecimal digits for a run of `size`: mixed ones, letters alone, or no letters.
 void append_hex(std::size_t size, const DigitProbe& with, std::string& out) {
   const bool fixed = with.run.empty();
   for (std::size_t i = 0; i < (fixed ? size : with.run.size()); ++i) {

@@ -1,11 +1,10 @@
 // Values computed from lines, remembered by the outlines of the lines.
-//
-// A value is remembered when an outline was seen kSeenMin times, and only if it does not depend on
-// the digits: it is found out again for the line with other digits in its place (probe()), and
-// where that gives something else the outline is known as one that must be looked at each time. If
-// the digits alone may change, and not how many stand together, the value is remembered by that.
-// Where only some numbers matter (codes), the owner says so by `varies`. One thread; bounded by
-// `entries_max`, at which all is forgotten, and 16 KiB of what was seen.
+// A value is remembered after an outline was seen kSeenMin times, and only if the value does not
+// depend on the digits. To test that, the value is computed again for the line with other digits
+// (probe()). If only the lengths of the runs matter, the value is remembered by the outline with
+// lengths (Outline::sized); if the digits matter, the value is computed for every line. `varies`
+// tells of lines in which some numbers matter (codes). One thread; bounded by `entries_max`, at
+// which all values are forgotten, and 16 KiB of counts.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@
 
 namespace l4 {
 
-/// How the runs of digits of a line are replaced by others.
+/// The digits that replace those of a line.
 struct DigitProbe {
   std::string_view run;  ///< replaces each run of digits, if it is not empty
   char digit = '0';      ///< else this replaces each digit
@@ -49,7 +48,7 @@ class OutlineMemo {
   }
 
   /// Notes the result of `find_out(line)`, for an outline that find() does not know.
-  /// `varies(line)`: whether digits count in a way that no probe shows.
+  /// `varies(line)`: whether the digits matter in a way that probes do not show.
   template <class FindOut, class Varies>
   void note(const Outline& outline, std::string_view line, const Value& value,
             const FindOut& find_out, const Varies& varies) {

@@ -1,8 +1,7 @@
-// A small file of rows that a program keeps to find its way after a restart.
-//
-// Written whole: to a temporary file beside it, synced, renamed; what was there before stays if
-// that fails. A line for each row, with its own check sum: what is damaged or cut off is left out
-// and counted, the rest is used. RowReader, word() and words() read and write rows. One thread.
+// A small file of rows that a program keeps for its next start.
+// Written as a whole to a temporary file, synced and renamed; if that fails, the former file stays.
+// A line for each row has its own check sum: damaged or cut lines are left out and counted, the
+// others are used. RowReader, word() and words() read and write rows. One thread.
 #pragma once
 
 #include <charconv>
@@ -26,18 +25,18 @@ class RowsFile {
   struct Loaded {
     std::vector<std::string> rows;
     std::size_t damaged = 0;  ///< lines that were left out
-    bool complete = true;     ///< the file ends as it was written to end
+    bool complete = true;     ///< the file has its end mark
   };
   /// A missing file gives no rows; Error if a file cannot be read.
   Result<Loaded> load() const;
 
-  /// Rows have no line end. Does nothing if the same was saved last. Error: what the system says of
-  /// it (disk full, read only, no such folder); the next call tries again.
+  /// Rows have no line end. Does nothing if the same rows were saved last. Error: the system's
+  /// reason (disk full, read only, no such folder); the next call tries again.
   Result<void> save(const std::vector<std::string>& rows);
 
  private:
   std::string path_, title_;
-  std::string saved_;  // what stands there
+  std::string saved_;  // content of the file
 };
 
 /// Text as one word of a row: without blanks and line ends.
@@ -63,7 +62,7 @@ class RowReader {
   std::string text();
   /// The text that words() spelled: the rest of the row.
   std::string texts();
-  /// All that is left, as it stands.
+  /// The rest of the row, unchanged.
   std::string_view rest() { return std::exchange(rest_, {}); }
 
   bool good() const { return good_; }

@@ -13,8 +13,8 @@
 
 #include "common/base/nearest.h"
 
-// With exceptions, as in every source that includes it: its two builds do not link together.
-// toml++ asserts on some malformed keys before it reports them: a report is what we want.
+// toml++ is built with exceptions, as every source that includes it must do: its two builds do not
+// link together. Its assertion would abort on some malformed keys before it reports them.
 #define TOML_ASSERT(expression) static_cast<void>(0)
 // toml++ marks code points between blanks as unreachable, but a bad file can hold them.
 // clang-format off
@@ -67,7 +67,7 @@ struct ConfigTable::Node {
     return near.empty() ? near : "; did you mean " + near + "?";
   }
 
-  /// The first key that was not read, depth first.
+  /// Reports the first key that was not read, depth first.
   void check(File& file) const {
     for (const auto& [key, value] : *table)
       if (!asked.contains(key.str()))

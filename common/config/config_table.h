@@ -1,9 +1,8 @@
-// Strict reading of one TOML file: every value by its key, every fault with file, line and key.
-//
+// Strict reading of one TOML file: every value by its key, every error with file, line and key.
 // Flow: rule packs, the fault library and the programs' own configs are read through this, so that
 // toml++ stays inside one source. A reader asks for each key it knows and calls `finish()` on the
-// root at the end: it returns the first fault of the file, be it a missing key, a wrong type, a
-// value refused by `refuse()`, or a key that was not read (a misspelt key is never ignored). Copies
+// root at the end: it returns the first error of the file: a missing key, a wrong type, a value
+// refused by `refuse()`, or a key that was not read (so a misspelt key is never ignored). Copies
 // share the same file; use from one thread.
 #pragma once
 
@@ -20,15 +19,14 @@
 
 namespace l4 {
 
-/// Where a config names a file or folder, by its path: FILE:LINE: KEY, of several the first.
+/// For each path that a config names, the first place that names it: FILE:LINE: KEY.
 using NamedPaths = std::map<std::filesystem::path, std::string>;
 
 class ConfigTable {
  public:
-  /// Fails if the file is none, larger than any settings are (64 MiB), cannot be read, or is no
-  /// TOML.
+  /// Fails if `file` is not a regular file, is larger than 64 MiB, cannot be read, or is not TOML.
   static Result<ConfigTable> load(const std::filesystem::path& file);
-  /// The same for text that is at hand; `name` stands for the file in errors.
+  /// Parses a text; `name` stands for the file in errors.
   static Result<ConfigTable> parse(std::string_view text, const std::string& name);
 
   bool has(std::string_view key) const;
@@ -58,14 +56,14 @@ class ConfigTable {
   /// absent.
   std::uint32_t line_of(std::string_view key, std::size_t element = 0) const;
 
-  /// Notes a fault there.
+  /// Notes an error at the key.
   void refuse(std::string_view key, std::string_view reason, std::size_t element = 0);
 
-  /// Notes that a path is named there.
+  /// Notes that the key names this path.
   void note_path(std::string_view key, const std::filesystem::path& path);
   const NamedPaths& named_paths() const;
 
-  /// First fault of the whole file, or nothing.
+  /// The first error of the whole file, if there is one.
   std::optional<Error> finish() const;
 
   /// Each value that was read from the file's tables, by `table.key`, fallbacks included, so that

@@ -68,7 +68,7 @@ class Exchange {
       on_stream([&](auto& stream) { beast::http::async_write(stream, request, std::move(done)); });
     });
     if (unsent == asio::error::timed_out) return failed(unsent);
-    // A server that refuses a request may say why without having read all of it.
+    // A server that refuses a request may answer before it has read all of it.
     auto response = receive();
     if (!response && unsent) return failed(unsent);
     return response;
@@ -151,7 +151,7 @@ class Exchange {
     }
   }
 
-  /// Piece by piece: Beast's own limit on the header holds for a single field only.
+  /// Reads piece by piece, because Beast's own limit on the header holds for a single field only.
   error_code read(beast::http::response_parser<beast::http::string_body>& parser) {
     for (read_bytes_ = 0; !parser.is_done();) {
       if (const error_code wrong = read_some(parser)) return wrong;
@@ -222,7 +222,7 @@ class Exchange {
 
   const Url& url_;
   const ClientOptions& options_;
-  const OnData* on_data_;  // of what is followed, else null
+  const OnData* on_data_;  // set by follow(), else null
   std::size_t read_bytes_ = 0;
   Clock::time_point deadline_;
   bool connecting_ = true, shaking_ = false;

@@ -1,8 +1,7 @@
 // TLS on both ends: the certificate of a server and those that a client trusts.
-//
 // Place in the flow: settings -> server_tls -> connections of the aggregator's server;
-// ClientOptions -> client_tls -> client.cc, which has reasons for people from here. TLS 1.2 and
-// newer. A context is immutable and may be shared by threads; making one reads files.
+// ClientOptions -> client_tls -> client.cc. The reasons of failures for people are made here. TLS
+// 1.2 and newer. A context is immutable and may be shared by threads; making one reads files.
 #pragma once
 
 #include <filesystem>
@@ -30,10 +29,10 @@ struct TlsFiles {
 /// other one, or is invalid at `now`.
 Result<TlsContext> server_tls(const TlsFiles& files, TimeMs now);
 
-/// Believes the authorities of this PEM file; empty: those of the system. Error: names the file.
+/// Trusts the authorities of this PEM file; empty: those of the system. Error: names the file.
 Result<TlsContext> client_tls(const std::filesystem::path& ca);
 
-/// For a holder of its own, which lets go of it at its end.
+/// A further reference to the context, for an owner that releases it.
 ssl_ctx_st* another(const TlsContext& context);
 
 /// The server must prove that it is `host`: a name, which is sent to it, or an address.

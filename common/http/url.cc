@@ -33,7 +33,7 @@ std::unexpected<Error> refused(std::string_view text, std::string reason) {
   return std::unexpected(Error{std::string(text.substr(0, 200)), std::move(reason)});
 }
 
-/// HOST, HOST:PORT or [ADDRESS]:PORT; false if it is none.
+/// Parses HOST, HOST:PORT or [ADDRESS]:PORT; false if the text has another form.
 bool read_authority(std::string_view text, Url& url) {
   std::string_view host = text;
   std::string_view port;

@@ -1,11 +1,10 @@
 // Counters and gauges of a program, and their text for Prometheus.
-//
 // Place in the flow: rooms count for themselves; main registers a series for each count, by name
 // and help, and /metrics renders all. Thread-safe. A Counter or Gauge is a handle: copied freely,
 // valid as long as its Metrics. Names have a prefix of their program (l4_aggregator_), base units,
-// and _total at the end of counters. Labels are words of closed lists, never ranks,
-// nodes or templates; 64 series a name, or as many as were allowed for it, and 512 names are kept:
-// a series beyond counts and is not shown, and l4_metrics_left_out says how many there are.
+// and _total at the end of counters. Labels are words of closed lists, never ranks, nodes or
+// templates; At most 64 series for each name, or as many as were allowed for it, and 512 names are
+// shown; further series are only counted, by l4_metrics_left_out.
 #pragma once
 
 #include <cstddef>

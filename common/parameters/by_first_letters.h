@@ -1,5 +1,5 @@
-// A short constant list of words, asked by the first two letters of a text: most texts begin with
-// those of none of them, and are done with at once.
+// A short constant list of words, looked up by the first two letters of a text: most texts begin
+// with the letters of no word and are rejected at once.
 //
 // Place in the flow: word lists of this room and of agent/segment. Built at compile time;
 // immutable, no allocation. An entry's word is its member `low`, in lower case and of at least two

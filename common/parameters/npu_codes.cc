@@ -59,7 +59,7 @@ bool begins_any(std::string_view text, const std::array<std::string_view, N>& li
   return std::ranges::any_of(list, [&](std::string_view begin) { return text.starts_with(begin); });
 }
 
-/// The value of a number by its shape; empty if it is none that is known.
+/// The value of a number by its shape; empty for an unknown shape.
 std::string spell(std::string_view digits, bool marked_hex) {
   const bool decimal = std::ranges::all_of(digits, is_digit);
   if (!marked_hex && decimal && digits.size() == 6 && begins_any(digits, kRuntime))

@@ -27,7 +27,7 @@ struct NpuCode {
 /// The code of the phrase at the start of `text`, where a word begins.
 NpuCode npu_code_after_phrase(std::string_view text);
 
-/// The code `text` begins with; `before` is what stands in front of it on the line.
+/// The code at the front of `text`; `before` is the part of the line in front of `text`.
 NpuCode npu_code_in_table(std::string_view text, std::string_view before);
 
 }  // namespace l4::parameters

@@ -17,7 +17,7 @@
 namespace l4::wire {
 
 /// One physical file on the agent's host, through renames. `key` is drawn when the agent first sees
-/// it and stays; the rest is what it is found again by after the agent has lost its memory.
+/// the file, and stays. By the other fields a restarted agent finds the file again.
 struct FileId {
   std::uint64_t key = 0;  ///< 0 offline: files are told apart by path
   std::uint64_t device = 0;

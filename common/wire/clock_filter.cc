@@ -18,7 +18,8 @@ void ClockFilter::measured(Instant sent, TimeMs received, TimeMs replied, Instan
   const Millis now = distance(back);
   if (count_ > 0 && std::chrono::abs(now - wall_against_steady_) > kStep) count_ = 0;
   wall_against_steady_ = now;
-  if (std::chrono::abs(now - distance(sent)) > kStep) return;  // set while under way
+  if (std::chrono::abs(now - distance(sent)) > kStep)
+    return;  // the clock was set while the message was under way
   const Millis trip = back.steady - sent.steady;
   const Millis theirs = replied - received;
   if (theirs < Millis{0} || trip < theirs) return;  // their clock was set

@@ -1,5 +1,5 @@
-// How far the agent's wall clock is from the aggregator's: NTP's four times, and of the last eight
-// measurements the one with the shortest round trip.
+// The offset between the wall clocks of agent and aggregator, from NTP's four times; of the last
+// eight measurements the one with the shortest round trip counts.
 //
 // Fed by agent/ship with each heartbeat's reply. A round trip is measured with the steady clock; if
 // the wall clock was set meanwhile (it moved against the steady one by more than a second), what
@@ -28,7 +28,7 @@ class ClockFilter {
  private:
   static constexpr std::size_t kSamples = 8;
   std::array<Estimate, kSamples> samples_;
-  std::size_t count_ = 0;          ///< of all that were taken since the clock was set
+  std::size_t count_ = 0;          ///< measurements since the clock was set
   Millis wall_against_steady_{0};  ///< when the last sample was taken
 };
 

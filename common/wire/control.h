@@ -63,8 +63,9 @@ struct WantedFile {
   bool operator==(const WantedFile&) const = default;
 };
 
-/// The batch `number` next. With `files`: it was refused, these are the offsets that would do.
-/// With `templates`: these of `job` were used and never defined; `number` is then 0.
+/// Asks for the batch `number` next. With `files`: the batch was refused, and these offsets are
+/// expected. With `templates`: these templates of `job` were used but never defined, and `number`
+/// is 0.
 struct Want {
   std::uint64_t number = 0;
   std::vector<WantedFile> files;
@@ -78,7 +79,7 @@ enum class RefuseReason : std::uint8_t {
   version,
   wrong_name,
   name_taken,
-  busy,  ///< too many agents, or not ready; later
+  busy,  ///< too many agents, or not ready; try again later
   malformed,
   too_long,
   stopping,
@@ -88,7 +89,7 @@ struct Refuse {
   RefuseReason reason = RefuseReason::say_hello;
   std::string text;
   std::uint32_t retry_after_ms = 0;
-  std::uint64_t number = 0;  ///< malformed: the batch that will never be taken; 0 if none
+  std::uint64_t number = 0;  ///< malformed: the batch that will never be accepted; 0 if none
   bool operator==(const Refuse&) const = default;
 };
 
@@ -112,7 +113,7 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-/// A kind that this version does not know: skipped and counted.
+/// A message of a kind that this version does not know: skipped and counted.
 struct UnknownControl {
   bool operator==(const UnknownControl&) const = default;
 };

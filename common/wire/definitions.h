@@ -31,8 +31,8 @@ struct LineRange {
 
 enum class SourceKind : std::uint8_t { rank, launcher, merged, kernel, other };
 
-/// One speaker of one file, in one of its runs: a file in which several ranks speak gives one
-/// source per speaker, and each run that a file holds gives its own.
+/// One speaker of one file, in one of its runs: each speaker of a file is a source, and each run of
+/// the file has its own sources.
 struct SourceDefinition {
   SourceId id;
   std::string path;  ///< relative to the folder given by the user; shared by all its speakers

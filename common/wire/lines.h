@@ -48,8 +48,8 @@ struct LinesFile {
   bool operator==(const LinesFile&) const = default;
 };
 
-/// With `templates` or `texts`: lines of these; else, with `around`, the first line at or behind
-/// that time; else the end of each log.
+/// With `templates` or `texts`, asks for lines of these; else, with `around`, for the first line at
+/// or behind that time; else for the end of each log.
 struct LinesQuestion {
   std::string job;
   std::vector<LocalTemplateId> templates;  ///< as this incarnation of the agent calls them
@@ -68,7 +68,8 @@ struct RawLine {
   std::uint32_t file = 0;    ///< place in LinesAnswer::files
   std::uint32_t asked = 0;   ///< place in LinesQuestion::files
   std::uint64_t offset = 0;  ///< of its first byte in the unpacked text of the file
-  std::uint64_t number = 0;  ///< from 1; 0: not known, as the file was not read from its begin
+  std::uint64_t number =
+      0;  ///< from 1; 0: unknown, because the file was not read from its beginning
   std::optional<TimeMs> time;
   std::optional<Rank> rank;  ///< as its prefix names it
   std::string host;
@@ -78,26 +79,26 @@ struct RawLine {
   bool operator==(const RawLine&) const = default;
 };
 
-/// Why lines are not there that might be.
+/// The reason why expected lines are missing.
 enum class LinesGapKind : std::uint8_t {
   other,
   not_followed,  ///< the agent follows no such log
-  none_left,     ///< no file of the log is there any more
+  none_left,     ///< no file of the log exists any more
   older,         ///< the time asked for lies before all that is left
   fewer,         ///< more lines were counted than are left in the files
-  no_time,       ///< its lines have no times: its end was taken
+  no_time,       ///< its lines have no times: its end was read instead
   unreadable,    ///< a file that cannot be opened, or breaks off
-  limit_lines,   ///< there are more; the bound of the question
-  limit_bytes,   ///< the same, of text
+  limit_lines,   ///< more lines exist than the question asks for
+  limit_bytes,   ///< the bound on bytes of text was reached
   limit_read,    ///< the bound on bytes to read was reached
-  limit_time,    ///< time was over
+  limit_time,    ///< the time for the question was over
   busy,          ///< too many questions, or the agent does not keep up with the logs
-  off,           ///< the agent's config says no
+  off,           ///< forbidden by the agent's config
   // Set by an aggregator alone:
   not_connected,
   too_old,    ///< an agent that cannot answer such questions
   no_answer,  ///< in time
-  left,       ///< connection lost or begun anew before the answer was whole
+  left,       ///< the connection ended before the answer was complete
   limit_agents,
 };
 inline constexpr std::size_t kLinesGapKinds = 18;
@@ -118,7 +119,7 @@ struct LinesAnswer {
   std::vector<RawLine> lines;      ///< by `asked`, then in the order of the text
   std::vector<LinesGap> gaps;
   std::uint64_t bytes_read = 0;
-  std::uint64_t redacted = 0;  ///< lines of which something was blotted out
+  std::uint64_t redacted = 0;  ///< lines in which something was blotted out
   bool operator==(const LinesAnswer&) const = default;
 };
 

@@ -30,7 +30,7 @@ struct LinkNews {
   enum class Kind : std::uint8_t {
     connected,  ///< and authenticated
     lost,
-    refused,  ///< the other end does not want us; `reason` says why as far as known
+    refused,  ///< the other end refused the connection; `reason` says why, as far as known
   };
   Kind kind = Kind::lost;
   std::string reason;
@@ -40,7 +40,7 @@ class ClientPort {
  public:
   virtual ~ClientPort() = default;
 
-  /// Begins a new connection; messages under way on a former one are gone. News follow.
+  /// Begins a new connection; messages under way on a former one are lost. News follow.
   virtual void connect() = 0;
   virtual void disconnect() = 0;
   virtual Sent send(Bytes message) = 0;
@@ -70,7 +70,7 @@ struct Incoming {
 
 /// Reasons for refusing an agent or a message; a closed list, one counter each.
 enum class Refusal : std::uint8_t {
-  no_handshake,       ///< connected and spoke no or another protocol: scanners, random bytes
+  no_handshake,       ///< spoke no protocol or another one: scanners, random bytes
   wrong_key,          ///< not in the allow list
   revoked_key,        ///< was in it when the connection was made
   too_long,           ///< message over the limit

@@ -1,9 +1,8 @@
 // The seam between agent and aggregator within one process: batches go in at one end and come out
 // at the other.
-//
-// Implementation: memory (common/wire/memory_transport.h); a network's encodes them
-// (common/wire/codec). A sender may be used by one thread, a receiver by one thread. Bounded: when
-// full, `send` waits (full policy "block"), so nothing is dropped between the two ends.
+// Implementation: common/wire/memory_transport.h. A sender may be used by one thread, a receiver by
+// one thread. Bounded: when full, `send` waits (full policy "block"), so nothing is dropped between
+// the two ends.
 #pragma once
 
 #include <optional>

@@ -18,7 +18,7 @@ FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock
                             const Slowdown& slowdown, const std::vector<EventHint>& hints);
 
 /// For a job with too few iterations for find_slowdown(): a shift that is accompanied by a
-/// recurring symptom. Not found if there are enough iterations, or no such symptom.
+/// recurring symptom. Finds nothing if there are enough iterations, or no such symptom.
 Slowdown find_short_slowdown(const job::JobView& view, const job::JobClock& clock,
                              const std::vector<EventHint>& hints);
 

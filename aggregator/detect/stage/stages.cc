@@ -44,8 +44,8 @@ Newest newest_stage(const job::JobView& view, const job::RankView& rank) {
   return last;
 }
 
-/// Training is synchronous: no rank completes an iteration that another has not begun. If others
-/// have completed an iteration since a rank began its checkpoint, that rank must be training again.
+/// Training is synchronous: a rank completes an iteration only after all others have begun it. If
+/// others have completed one since a rank began its checkpoint, that rank must be training again.
 bool trains_again(const Newest& newest, const job::RankView& rank, bool dense,
                   const job::JobClock& clock) {
   if (newest.stage != Stage::evaluation && newest.stage != Stage::checkpoint_save) return false;

@@ -1,12 +1,11 @@
 // Temporal comparison of a whole recorded job: feeds a TemporalScorer iteration by iteration.
-//
 // Flow: diagnose -> score_job(RecordedJob) -> TemporalFindings over all iterations. Pure.
 // Iterations are matched between streams by number; a number that a stream has twice is compared
-// with the other streams' second one. A stream's last iteration is complete if the job has ended
-// or at least half of the other streams have gone on to a later one; else it is still open and
-// nothing counts as missing in it. Where all of it would take more than TemporalOptions::work_max,
-// the newest iterations alone are compared, and if that is still too much, with fewer others: the
-// cost is at most three times that.
+// with the other streams' second one. A stream's last iteration is complete if the job has ended or
+// at least half of the other streams have gone on to a later one; else it is still open and nothing
+// counts as missing in it. If that needs more work than TemporalOptions::work_max, only the newest
+// iterations are compared, and if that is still too much, with fewer others; so the cost is at most
+// three times work_max.
 #pragma once
 
 #include <cstdint>

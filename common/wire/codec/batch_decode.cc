@@ -80,7 +80,7 @@ class BatchDecoder {
     return static_cast<Enum>(std::min(value, static_cast<std::uint8_t>(last)));
   }
 
-  /// -1 is none, anything less is wrong.
+  /// -1 means none; a smaller number is an error.
   template <class T>
   std::optional<T> number(std::string_view field, T value) {
     place_.field(field);

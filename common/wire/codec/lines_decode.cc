@@ -56,7 +56,7 @@ class LinesDecoder {
     return {reinterpret_cast<const char*>(in.begin()), in.size()};
   }
 
-  /// An element takes at least a word of an honest message, but for ids.
+  /// Every element except an id takes at least one word of an honest message.
   template <class List>
   capnp::uint size_of(std::string_view where, const List& list, std::size_t size_max) {
     return size_in(where, list.size(), list.size(), size_max);
@@ -165,7 +165,7 @@ LinesAnswer LinesDecoder::answer(schema::LinesAnswer::Reader in) {
   return out;
 }
 
-/// `read(decoder, reader)` gives the value.
+/// `read(decoder, reader)` returns the value.
 template <class Value, class Read>
 Result<Value> decode_body(std::span<const std::byte> bytes, Read read) {
   if (bytes.size() > kWireMessageBytesMax)

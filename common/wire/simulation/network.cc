@@ -17,7 +17,7 @@ enum class Way : std::uint8_t { up, down };
 struct Connection {
   std::uint64_t number = 0;
   std::string key_name, address;
-  bool up = false;  ///< the client has heard that it stands
+  bool up = false;  ///< the client knows that it is connected
   int waiting[2] = {0, 0};
   Millis last_due[2] = {Millis{0}, Millis{0}};
 };

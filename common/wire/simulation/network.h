@@ -1,10 +1,9 @@
-// A network in memory for whole-system tests: what happens on it follows from a seed and from the
-// times it is told, and nothing else.
-//
+// A network in memory for whole-system tests: a seed and the given times alone determine what
+// happens.
 // Flow: makes ClientPorts and ServerPorts; the test moves the clock with `advance`. Messages are
 // lost, doubled, delayed and overtake each other as LinkOptions say; hosts are cut off and come
-// back; a server that goes away breaks its connections. `receive` never waits: what is due by now
-// comes out. Ports may live on different threads (one mutex); then the order follows the threads.
+// back; a server that goes away breaks its connections. `receive` never waits: it returns what is
+// due by now. Ports may live on different threads (one mutex); then the order follows the threads.
 // Bounds: kHighWaterMark messages per connection and direction, then Sent::full.
 #pragma once
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kKeyBytes = 32, kFramesMax = 16;
 
-/// All frames of the next question; none if there is none.
+/// All frames of the next question; empty if no question waits.
 std::vector<std::string> read(Socket& socket) {
   std::vector<std::string> frames;
   zmq::message_t frame;

@@ -19,8 +19,8 @@ inline constexpr auto kZapDomain = "l4";
 class Authenticator {
  public:
   Result<void> open(const ZmqContext& context);
-  /// Answers all questions that are there; `refused` hears of keys that are not in the list,
-  /// `judged` of all addresses that showed a key.
+  /// Answers all waiting questions. Calls `refused` for each key that is not in the list, and
+  /// `judged` for each address that has shown a key.
   void serve(const AllowList& list, const std::function<void(Refused)>& refused,
              const std::function<void(const std::string& address, bool allowed)>& judged);
   const Socket& socket() const { return socket_; }

@@ -1,15 +1,14 @@
-// The refused connections of a server and their addresses, from libzmq's socket monitor.
-//
-// Used by ZmqServer. Events come from the I/O thread in order, one connection's failure directly
-// before its end, so the failure belongs to the file descriptor that is named next. Some ends come
-// without a failure (other protocols, old versions of ZMTP): they are failures where no connection
-// of that address was judged by its key before, and could be the one that ended. The address is
-// asked of the descriptor; a connection that is gone before we look has none. The queue of events
-// has no high-water mark, since libzmq's I/O thread would wait for us otherwise. Where no file
-// descriptor is left libzmq tries to accept again and again, at the cost of a core: the youngest
-// connections are then ended, first those from addresses without a known key, until
-// the waiting connections are accepted and so turned away. Bounds: as many entries as there are
-// descriptors, 65,536 refusals not yet fetched.
+// The refused connections of a server and their addresses, from libzmq's socket monitor. Used by
+// ZmqServer. Events come from the I/O thread in order, one connection's failure directly before its
+// end, so the failure belongs to the file descriptor that is named next. Some connections end
+// without a failure event (other protocols, old versions of ZMTP). Such an end counts as a failure
+// unless a connection of that address has shown its key before and may be the one that ended. The
+// address is asked of the descriptor; a connection that is gone before we look has none. The queue
+// of events has no high-water mark, since libzmq's I/O thread would wait for us otherwise. Without
+// a free file descriptor libzmq tries to accept again and again, which costs a core. So the
+// youngest connections are ended, first those from addresses without a known key, until the waiting
+// connections are accepted and so turned away. Bounds: as many entries as there are descriptors,
+// 65,536 refusals not yet fetched.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +33,8 @@ class ConnectionWatch {
   const Socket& socket() const { return socket_; }
 
   void drain();
-  /// A connection from there was authenticated, or refused for its key: its end is no news.
+  /// A connection from this address was authenticated, or refused for its key: its end is not a
+  /// failure.
   void judged(const std::string& address, bool allowed) {
     ++judged_[address];
     refused_keys_ += !allowed;
@@ -63,7 +63,8 @@ class ConnectionWatch {
   bool starved_ = false;                             ///< no descriptor was left
   std::unordered_map<int, Connection> connections_;  ///< by file descriptor
   std::uint64_t accepted_ = 0;
-  std::unordered_map<std::string, std::uint64_t> judged_;  ///< that have not ended, by address
+  std::unordered_map<std::string, std::uint64_t>
+      judged_;                          ///< connections that have not ended, by address
   std::uint64_t refused_keys_ = 0;      ///< their ends may come without an address
   std::optional<std::string> failure_;  ///< of the connection that ends next
   std::deque<Refused> refused_;

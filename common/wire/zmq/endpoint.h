@@ -1,8 +1,7 @@
 // Endpoints of the wire in settings: tcp://HOST:PORT, and no other form of ZeroMQ.
-//
-// Flow: settings of both programs ask before they are taken, ZmqClient before it connects: libzmq
-// itself cuts a port to 16 bits and tells other mistakes only when it is used. Names are not
-// resolved. Thread-safe, no state.
+// Flow: the settings of both programs check their endpoints here, and ZmqClient does before it
+// connects. libzmq itself cuts a port to 16 bits and reports other mistakes only when the endpoint
+// is used. Names are not resolved. Thread-safe, no state.
 #pragma once
 
 #include <string_view>

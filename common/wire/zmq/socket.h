@@ -1,4 +1,4 @@
-// One ZeroMQ socket with an owner, and what both ends do alike. Private to this room.
+// One ZeroMQ socket with an owner, and functions that both ends share. Private to this room.
 //
 // cppzmq's types are only named here, its header is costly. One thread. Nothing throws: cppzmq's
 // errors become the results.
@@ -29,7 +29,7 @@ inline constexpr Millis kWaitMost{1'000};
 class Socket {
  public:
   Socket();
-  /// `type`: ZMQ_ROUTER and so on. Empty if there can be none, `last_error()` says why.
+  /// `type`: ZMQ_ROUTER and so on. Empty if the socket cannot be made; `last_error()` says why.
   Socket(const ZmqContext& context, int type);
   Socket(Socket&& other) noexcept;
   Socket& operator=(Socket&& other) noexcept;

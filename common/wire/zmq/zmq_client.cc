@@ -15,7 +15,7 @@ namespace {
 
 constexpr Millis kHeartbeat{5'000}, kHeartbeatTimeout{15'000};
 constexpr int kConnectMostMs = 10'000, kLingerMs = 250;
-constexpr int kHandshakeMostMs = 60'000;  ///< the session gives up before
+constexpr int kHandshakeMostMs = 60'000;  ///< the session gives up earlier
 constexpr int kEventsOfClient =
     ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
     ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_DISCONNECTED |
@@ -52,7 +52,7 @@ class Client final : public ClientPort {
   Socket dealer_, events_;
   Bell bell_;
   AnyOf any_;
-  std::optional<LinkNews> failure_;  ///< that no event will tell
+  std::optional<LinkNews> failure_;  ///< a failure without an event of libzmq
 };
 
 Result<void> Client::begin() {

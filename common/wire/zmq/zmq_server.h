@@ -1,11 +1,10 @@
-// The aggregator's end of the wire over ZeroMQ: a ROUTER with CURVE and an allow list.
-//
-// One thread serves the messages, libzmq's questions whether a key is allowed (ZAP), and what the
-// socket monitor tells of connections that were turned away; only `wake` may come from others. The
-// allow list is read again when it changes: a key that left it is refused from its next message on.
-// ROUTER_HANDOVER stays off: connections have names that we give, so none can take another's
-// place; one node's name from two addresses is AgentServer's to judge. Bounds: 16 messages a
-// connection and direction, 1 MiB a message, 30 s a handshake, file descriptors.
+// The aggregator's end of the wire over ZeroMQ: a ROUTER with CURVE and an allow list. One thread
+// serves the messages, libzmq's questions whether a key is allowed (ZAP), and the socket monitor's
+// events about refused connections; only `wake` is for other threads. The allow list is read again
+// when it changes: a key that left it is refused from its next message on. ROUTER_HANDOVER stays
+// off: the server names the connections, so none can take another's place. AgentServer decides if
+// two addresses use one node's name. Bounds: 16 messages a connection and direction, 1 MiB a
+// message, 30 s a handshake, file descriptors.
 #pragma once
 
 #include <filesystem>
@@ -24,16 +23,16 @@ struct ZmqServerOptions {
   std::string endpoint = "tcp://*:4750";  ///< port * : any free one
   ServerKey key;
   std::filesystem::path allow_list;
-  Millis handshake_most{30'000};  ///< of all agents at once, too: after a start they come together
+  Millis handshake_most{30'000};  ///< long enough for all agents at once, as after a start
   Millis heartbeat{5'000}, heartbeat_timeout{15'000};  ///< ZMTP's own
 };
 
 class ZmqServer : public ServerPort {
  public:
-  /// One for a context: libzmq asks one place whether a key is allowed.
+  /// A context can have one server, because libzmq asks a single place whether a key is allowed.
   static Result<std::unique_ptr<ZmqServer>> make(std::shared_ptr<ZmqContext> context,
                                                  const ZmqServerOptions& options);
-  /// Where it listens.
+  /// The endpoint at which it listens.
   virtual std::string endpoint() const = 0;
   /// For the log: the allow list was read again, or could not be.
   virtual std::optional<PortNotice> notice() = 0;
