@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a cold build of the shipped programs costs, in yardsticks of processor time.
+"""Cost of a cold build of the shipped programs, in yardsticks of processor time.
 
 usage: build_cost.py [--preset NAME] [--targets NAME...] [--rows 15] [--keep FOLDER]
 

@@ -1,10 +1,9 @@
 // Loads the fault library and matches texts, with 1,500 entries of three patterns each.
-//
 // The library is generated (tests/aggregator/faults/made_library.h), or the folder that
 // L4_BENCH_FAULTS names. `nothing` matches templates that show no fault, `fault` lines that do,
 // each text once and with a library that was just loaded, as in a diagnosis. `of_re2_set` is the
 // time as a share of that of one RE2::Set of the same patterns with 1 GiB of memory; `set_failed`
-// counts the texts for which that memory was too small, so that the set had no answer.
+// counts the texts for which that memory was too small for an answer.
 #include <benchmark/benchmark.h>
 #include <re2/re2.h>
 #include <re2/set.h>

@@ -1,4 +1,4 @@
-// Are the file times those of the logs themselves, or of a copy?
+// Tells whether the file times are those of the logs themselves, or of a copy.
 //
 // Place in the flow: a job read to its end -> diagnose::Options::mtimes_equal. A file that is
 // written to has the time of its last line, or differs from it by a time zone; a copy made file by

@@ -65,7 +65,7 @@ Result<void> copy_standard_input(int to, std::uint64_t bytes_max, Progress& prog
   }
 }
 
-/// The time of the file behind standard input; 0, that is none, where it is a pipe.
+/// The time of the file behind standard input; 0, which means none, if it is a pipe.
 timespec time_of_standard_input() {
   struct stat status{};
   if (::fstat(STDIN_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) return {};

@@ -1,4 +1,4 @@
-// The message of one line, as an agent reads it: wrapping, prefixes and time taken off.
+// The message of one line, as an agent reads it: without wrapping, prefixes and time.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace l4::offline {
 
-/// The line itself where nothing is left of it.
+/// Returns the line itself if nothing else would be left.
 std::string message_of(std::string_view line);
 
 }  // namespace l4::offline

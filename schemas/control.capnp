@@ -1,5 +1,5 @@
-# What agents and the aggregator say to each other on the live wire. Fields and kinds of messages
-# are only ever added; docs/WIRE.md says what they mean.
+# The messages between agents and the aggregator on the live wire. Fields and kinds of messages are
+# only ever added; docs/WIRE.md says what they mean.
 @0xd3a1f5b0c9e24c77;
 
 using Cxx = import "/capnp/c++.capnp";

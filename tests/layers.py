@@ -256,7 +256,7 @@ class Check:
             self.say(DOCUMENT, rows[room][0], f"a row of {room}, which is no room")
 
     def table(self):
-        """The table itself must have no cycle and name no room that does not exist in it."""
+        """The table itself must be free of cycles, and name only rooms that have a row."""
         edges = {}
         for room, rules in ALLOWED.items():
             targets = [r for r in rules if r != "*"]

@@ -1,8 +1,7 @@
 // Runs one command with an alert on its standard input, for a limited time.
-//
-// Blocking, on the thread of the caller. The command inherits no descriptors and no signal mask,
-// and its environment is PATH alone. It leads a process group, which is killed as a whole when the
-// time is over or a stop is requested. Its output is discarded.
+// Blocking, on the thread of the caller. The command inherits neither descriptors nor a signal
+// mask; its environment is PATH alone. It leads a process group, which is killed as a whole when
+// the time is over or a stop is requested. Its output is discarded.
 #pragma once
 
 #include <stop_token>

@@ -35,7 +35,7 @@ http::Response no_such_row(std::string_view after);
 
 /// Writes the rows of the page and returns the name after which the next page begins; empty if this
 /// was the last page. `name` gives a row's unique name; `put` writes a row and returns the bytes
-/// written so far. Error: no row has the name `after`, and rows are not sorted by name.
+/// written so far. Error: the rows are not sorted by name and `after` names none of them.
 template <class Rows, class Name, class Put>
 std::expected<std::string, http::Response> put_page(const Rows& rows, const PageQuery& query,
                                                     Name name, Put put) {

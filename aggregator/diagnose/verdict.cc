@@ -228,7 +228,7 @@ Verdict decide_quiet(const VerdictInput& input) {
   if (findings.slowdown.found && !findings.silence.overdue)
     return make(State::slow, findings.slowdown.by_symptoms ? 0.6 : 0.8);
   if (findings.silence.overdue) {
-    // No process is left to hang, and no line says how the job ended.
+    // All processes are gone, so the job cannot hang, but its end is unknown.
     if (findings.processes.all_left) return make(State::unknown, 0.5);
     if (!input.lost_nodes.empty()) return make(State::node_lost, 0.6);
     // Only suspected: reported for information, less likely than not.

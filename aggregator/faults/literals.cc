@@ -54,7 +54,8 @@ class RegexpParser {
     rest_.remove_prefix(at == rest_.npos ? rest_.size() : at + 1);
   }
 
-  /// What a|b|c require together: one text out of the best group of each alternative, or nothing.
+  /// The group that a|b|c require together: the texts of the best group of each alternative; empty
+  /// if an alternative has none.
   Literals alternatives() {
     Literals all = sequence();
     if (!rest_.starts_with('|')) return all;

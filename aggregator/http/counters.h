@@ -13,7 +13,7 @@
 namespace l4::http {
 
 enum class Refusal : std::uint8_t {
-  bad_request,       ///< no HTTP, no host, an invalid target
+  bad_request,       ///< not HTTP, a missing host, or an invalid target
   header_too_large,  ///< 431
   body_too_large,    ///< 413
   method,            ///< 405: a method that no path knows

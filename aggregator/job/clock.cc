@@ -85,8 +85,8 @@ void add_stream(const Stream& stream, std::map<Iteration, TickDraft>& drafts, Tu
   }
 }
 
-/// `counted`: which streams the ticks come from. Where their numbers do not grow with time, no rank
-/// is dense, since being behind means nothing there.
+/// `counted`: which streams the ticks come from. If their numbers do not grow with time,
+/// `dense_ranks` stays empty, since being behind means nothing.
 void find_dense_ranks(const JobView& view, bool counted, JobClock& clock) {
   std::vector<std::int64_t> stride_of_rank(view.ranks.size(), 0);
   std::int64_t finest = 0;

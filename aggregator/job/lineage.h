@@ -23,12 +23,13 @@ namespace l4::job {
 
 class Lineage {
  public:
-  /// Rewrites the ids of a batch. A segment of a source that was never defined gets an id that no
-  /// source has, and JobState refuses it.
+  /// Rewrites the ids of a batch. A segment of an undefined source gets an unused id, so that
+  /// JobState refuses it.
   void translate(wire::Batch& batch);
-  /// The id that the agent's present incarnation uses for a template; none if it never defined it.
+  /// The id that the agent's present incarnation uses for a template; empty if the incarnation has
+  /// not defined it.
   std::optional<LocalTemplateId> called(const std::string& agent, LocalTemplateId id) const;
-  /// No batch came through here: the job is offline, or has none yet.
+  /// Whether no batch came through here, because the job is offline or has just begun.
   bool empty() const { return agents_.empty(); }
 
   void save(ByteWriter& out) const;

@@ -1,8 +1,7 @@
 // How many ranks of a job are known, and how many there should be.
-//
 // Counts the newest attempt: the processes that agents found behind the logs, and the logs that
-// name their rank. Agents number attempts independently, so a process counts if its agent knows no
-// newer attempt and it was not gone before the newest attempt of all began. Pure.
+// name their rank. Agents number attempts independently, so a process counts if it belongs to its
+// agent's newest attempt and still ran when the newest attempt of all began. Pure.
 #pragma once
 
 #include <cstdint>

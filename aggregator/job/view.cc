@@ -76,8 +76,8 @@ void add_stream(JobView& view, const AgentSlice& agent, const Stream& stream, st
   view.streams.push_back(added);
 }
 
-/// Ranks with logs of their own, by node. Kernel messages about other ranks count for the node. Not
-/// filled where no kernel message names a rank, as offline.
+/// Ranks with logs of their own, by node. Kernel messages about other ranks count for the node.
+/// Filled only if a kernel message names a rank, which happens live.
 std::set<std::pair<std::string, Rank>> speaking_ranks(
     const std::vector<Attempts::Speaker>& speakers,
     const std::map<std::string, std::int32_t>& base) {

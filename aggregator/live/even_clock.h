@@ -17,8 +17,8 @@ class EvenClock {
  public:
   /// The even time, given the two clocks that were just read.
   wire::Instant at(const wire::Instant& read);
-  /// The amount by which the clock was set (more than kJump at once) since the last call; none if
-  /// it was not.
+  /// The amount by which the clock was set (more than kJump at once) since the last call; empty if
+  /// it was not set.
   std::optional<Millis> take_jump();
 
   static constexpr Millis kJump{1'000};

@@ -23,7 +23,7 @@ struct PastOptions {
 struct PastQuestion {
   std::string job;
   TimeMs at;
-  /// The job as it is known now; none if it is not.
+  /// These describe the job as it is in memory; unset if it is not.
   std::optional<store::Seq> first;  ///< of its first batch in the journal
   TimeMs opened{};                  ///< when that batch came
   std::stop_token left = {};        ///< the client has left

@@ -27,7 +27,7 @@ wire::TemplateDefinition definition(std::size_t number, const std::string& text,
   for (const TemplateId id : ids)
     if (made.skeletons.size() < kSkeletonsMax) made.skeletons.emplace_back(id.value());
   // If a template has several skeletons, the table treats `<*>` as a place of other words, too. The
-  // absorbed skeletons are not kept, so a second one that no line has stands for them.
+  // absorbed skeletons are not kept; an unused second one takes their place.
   if (made.skeletons.size() == 1 && text.find("<*>") != text.npos)
     made.skeletons.emplace_back(made.skeletons[0].value() ^ 0x9e3779b97f4a7c15U);
   std::ranges::sort(made.skeletons);

@@ -325,8 +325,7 @@ void AgentServer::State::done(Ticket ticket, bool durable) {
     advance(agent);
     return;
   }
-  // Applied batches that are not durable do not count: the agent continues from its durable
-  // positions.
+  // The agent continues from its durable positions; batches that were only applied are sent again.
   ++stats_.batches_failed;
   for (const InFlight& lost : agent.in_flight) tickets_.erase(lost.ticket);
   agent.in_flight.clear();

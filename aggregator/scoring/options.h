@@ -21,7 +21,7 @@ struct Thresholds {
   IncidentBook::Options incidents;
 };
 
-/// Of one job.
+/// Options for each job.
 struct JobOptions {
   Thresholds thresholds;
   PresenceOptions presence;
@@ -43,7 +43,7 @@ struct JobOptions {
   std::string version;                  ///< in reports
 };
 
-/// Of all jobs; each shard has its share.
+/// Options for all jobs together; each shard has its share.
 struct ShardOptions {
   JobOptions job;
   std::size_t shards = 1;

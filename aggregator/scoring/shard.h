@@ -1,11 +1,10 @@
 // A share of the jobs, on one thread: applies their batches, watches, diagnoses and saves them.
-//
-// Flow: the receive thread delivers batches (waiting if the shard is far behind: then agents keep
-// what they have) and tells of agents; HTTP asks by calls that run here. A job belongs to one shard
-// for good, by its id. All but `deliver`, `tell` and `call` is for the shard's thread, or for a
-// test that steps it. Bounds: ShardOptions, of all shards together. Over them: the job that ended
-// first goes; if all run, the largest one is frozen: its lines are still journaled and
-// acknowledged, and not looked at any more. That is said and counted.
+// Flow: the receive thread delivers batches (it waits if the shard is far behind, and agents keep
+// theirs) and events of agents; HTTP asks by calls that run on the shard's thread. A job belongs to
+// one shard for good, by its id. `deliver`, `tell` and `call` are for any thread, all else is for
+// the shard's thread, or for a test that steps it. Bounds: ShardOptions, for all shards together.
+// Beyond them the job that ended first is dropped; if all jobs run, the largest one is frozen: its
+// lines are still journaled and acknowledged, but no longer scored. Both are logged and counted.
 #pragma once
 
 #include <array>

@@ -18,7 +18,7 @@ namespace l4::serve {
 
 /// "almost certain", "very likely", "likely", "possible", "unlikely".
 std::string_view certainty(double probability);
-/// "94 %"; never 0 or 100, which no estimate is.
+/// "94 %"; from 1 to 99, because it is an estimate.
 std::string percent(double probability);
 
 using l4::grouped;  ///< 18,233,102

@@ -48,7 +48,7 @@ struct Replayed {
   std::uint64_t lost_records = 0;    ///< missing sequence numbers
   std::optional<TimeMs> whole_to;    ///< time of the last record before the first lost one
   Seq whole_from;                    ///< first record behind the last lost one
-  bool unread = false;               ///< a file could not be read, or not to its end
+  bool unread = false;               ///< a file could not be read in full
   std::uint64_t damaged = 0;         ///< damaged places in the middle of files
   std::uint64_t torn_bytes = 0;      ///< at ends of files; never acknowledged
   std::vector<std::string> trouble;  ///< "FILE: offset 123: 456 bytes are damaged"; at most 16

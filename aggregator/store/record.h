@@ -96,7 +96,7 @@ struct Heads {
   std::optional<TimeMs> oldest, newest;
   bool whole = false;  ///< by their heads, the records fill the file
 };
-/// Summarizes the heads of the records; bodies are not read and sums not verified.
+/// Summarizes the heads of the records, without reading bodies or verifying sums.
 Result<Heads> read_heads(File& file, std::uint64_t bytes);
 
 }  // namespace l4::store

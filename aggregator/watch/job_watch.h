@@ -50,10 +50,10 @@ class JobWatch {
   /// `heard`: when the agent was last heard of.
   void agent_lost(const std::string& agent, TimeMs heard);
   void agent_back(const std::string& agent, TimeMs now);
-  /// No agent is heard, through no fault of the job: the time until the next sign of life is no
-  /// pause of the job.
+  /// The aggregator hears no agent, for reasons outside the job: the time until the next sign of
+  /// life does not count as a pause.
   void unheard();
-  /// Other floors, from now on.
+  /// Applies other floors from now on.
   void set(const Options& options) { options_ = options; }
   /// After a restart of the aggregator: learns from the loaded state; deadlines start now.
   void resumed(const job::JobState& state, TimeMs now);
@@ -66,7 +66,7 @@ class JobWatch {
 
   /// Triggers that are due, one a cause, strongest cause first.
   std::vector<Trigger> due(TimeMs now);
-  /// Latest time for the next call of due(); none while no trigger can become due by itself.
+  /// Latest time for the next call of due(); empty while only new batches can make a trigger due.
   std::optional<TimeMs> next_check() const;
   void diagnosed(const diagnose::Report& report, TimeMs now);
 

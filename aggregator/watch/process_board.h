@@ -31,7 +31,7 @@ class ProcessBoard {
                TimeMs arrival);
   /// Triggers that are due: process_left, process_stopped, ended.
   std::vector<Trigger> due(TimeMs now);
-  /// Earliest time at which due() may give a trigger; none if nothing is pending.
+  /// Earliest time at which due() may give a trigger; empty if nothing is pending.
   std::optional<TimeMs> next() const;
 
   bool any_stopped() const { return stopped_ > 0; }

@@ -80,7 +80,7 @@ class ConfigTable {
   std::shared_ptr<Node> node_;
 };
 
-/// The `*.toml` files of a folder by name; an Error if it is no folder or holds none.
+/// The `*.toml` files of a folder by name; an Error if the folder is missing or holds no such file.
 Result<std::vector<std::filesystem::path>> list_config_files(const std::filesystem::path& folder);
 
 }  // namespace l4

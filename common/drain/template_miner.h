@@ -58,7 +58,7 @@ class TemplateMiner {
   TemplateMiner(TemplateMiner&&) noexcept;
   TemplateMiner& operator=(TemplateMiner&&) noexcept;
 
-  /// Learns `message` (decoded text, no time and no prefix) and returns its template. `alert`: the
+  /// Learns `message` (decoded text without time and prefix) and returns its template. `alert`: the
   /// line is a warning or worse, which a flood must not mix with other lines. `outline` of the
   /// message, if it is known: spares masking lines that differ in digits alone.
   TemplateMatch learn(std::string_view message, bool alert = false, const Outline& outline = {});

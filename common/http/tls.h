@@ -25,8 +25,8 @@ struct TlsFiles {
   std::filesystem::path certificate, key;
 };
 
-/// Error: `where` is the file that cannot be read, holds no certificate or key, does not fit the
-/// other one, or is invalid at `now`.
+/// Error: `where` is the file at fault: unreadable, without a certificate or key, unfit for the
+/// other file, or invalid at `now`.
 Result<TlsContext> server_tls(const TlsFiles& files, TimeMs now);
 
 /// Trusts the authorities of this PEM file; empty: those of the system. Error: names the file.

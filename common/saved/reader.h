@@ -1,8 +1,7 @@
 // Reads what a class keeps on disk: the half of archive.h that load() uses.
-//
-// Has the calls of Writer. After the first value that is missing or has no such meaning every
-// further one is zero or empty; the caller asks ok() once. Never reads past the end, and reserves
-// no more elements than can follow. The reader belongs to the caller. One thread.
+// Has the calls of Writer. After the first missing or invalid value every further one is zero or
+// empty; the caller asks ok() once. Never reads past the end, and reserves no more elements than
+// can follow. The reader belongs to the caller. One thread.
 #pragma once
 
 #include <concepts>

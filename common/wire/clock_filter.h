@@ -1,9 +1,8 @@
 // The offset between the wall clocks of agent and aggregator, from NTP's four times; of the last
 // eight measurements the one with the shortest round trip counts.
-//
 // Fed by agent/ship with each heartbeat's reply. A round trip is measured with the steady clock; if
 // the wall clock was set meanwhile (it moved against the steady one by more than a second), what
-// was measured before is forgotten. Not thread-safe, no clock of its own.
+// was measured before is forgotten. One thread; the clocks are arguments.
 #pragma once
 
 #include <array>

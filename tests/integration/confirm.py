@@ -216,7 +216,8 @@ def check_refused(world, incident):
 
 
 def struck(world, path, body, delay_ms):
-    """The answer to a POST, or None if the aggregator, killed so long after it, did not answer."""
+    """The answer to a POST; None if the aggregator was killed, so long after it, before it
+    answered."""
     answers = []
 
     def ask():

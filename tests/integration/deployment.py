@@ -175,8 +175,7 @@ def manifests(expect, folder):
                                  "Service"], "kinds")
     for text in ("hostPID: true", "readOnly: true", "type: Recreate", "\n    kernel_log = false"):
         expect.that(text in done.stdout, f"the manifests say {text!r}")
-    # Files that an unprivileged container cannot open are not mounted, and no setting asks for
-    # them.
+    # Files that an unprivileged container cannot open are neither mounted nor named by a setting.
     for text in ("kmsg\n", "privileged: true", "SYSLOG", "kernel_log = true"):
         expect.that(text not in done.stdout, f"the manifests do not say {text!r}")
     scraping(expect, done.stdout)

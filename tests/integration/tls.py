@@ -241,7 +241,7 @@ def check_other_servers(expect, l4, ours):
 
 
 def check_hostile(expect, l4, site, ours):
-    """Clients that do not speak TLS disturb no other client, and are disconnected."""
+    """Clients that do not speak TLS are disconnected and disturb no other client."""
     stuck = [socket.create_connection(("127.0.0.1", site.port)) for _ in range(8)]
     for one in stuck:
         one.sendall(b"\x16\x03\x01\x02\x00\x01")

@@ -22,7 +22,7 @@ struct Usage {
   std::uint64_t resident_bytes = 0;
 };
 
-/// The usage of a living process; none if there is no such process.
+/// The usage of a living process; empty if it has ended.
 std::optional<Usage> usage_of(pid_t pid);
 
 class AggregatorProcess {

@@ -19,7 +19,7 @@ namespace l4::fleet {
 enum class Kind : std::uint8_t {
   crash,    ///< a rank prints a traceback and exits with 1, the others are ended by SIGTERM
   stop,     ///< a rank is stopped by a signal, the others wait for it
-  hang,     ///< no rank prints any more, and no process shows why
+  hang,     ///< all ranks stop printing, and the processes do not show why
   slow,     ///< the ranks of a node take longer, and all others wait for them
   lost,     ///< a node and its agent vanish without a word
   blind,    ///< no message of any agent gets through

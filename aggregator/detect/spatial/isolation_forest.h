@@ -1,10 +1,9 @@
 // Isolation Forest (Liu, Ting, Zhou 2008; the paper, 5.3.1): rows that few random cuts isolate.
-//
 // Flow: spatial.cc and paper.cc grow one per window. Pure: matrix, options and seed in, scores out;
 // the same seed gives the same forest. A matrix is rows x columns = nodes x events, column-major;
-// equal rows may be given once with a multiplicity, which costs nothing and changes no score.
-// score = 2^(-E[h] / c(psi)), h = edges to the leaf + c(rows in the leaf), c = average_path_length.
-// Values must be finite. No row or no column that varies is fine: every score is then the same.
+// equal rows may be given once with a multiplicity, which costs nothing and changes no score. score
+// = 2^(-E[h] / c(psi)), h = edges to the leaf + c(rows in the leaf), c = average_path_length.
+// Values must be finite. Without rows or varying columns every score is the same.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,5 +1,5 @@
 // Batch <-> Cap'n Proto bytes (schemas/batch.capnp). `decode(encode(b)) == b` for every batch
-// within the limits of batch.h (numbers that are "not negative" and are, become "none").
+// within the limits of batch.h (except that invalid negative numbers become "none").
 //
 // Thread-safe, no state. Decoding trusts nothing: limits on size, nesting and every enum and
 // list; a bad message gives an Error that names the field, never an exception or a crash. Memory

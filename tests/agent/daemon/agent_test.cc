@@ -138,7 +138,8 @@ TEST_CASE("agent: what is remembered with nothing counted is not counted twice")
   bench.start_agent();
   bench.run(Millis{7'000});
   REQUIRE(bench.kept("positions", "rank0.log"));
-  bench.ledger.commit(*bench.server, 1000);  // and before the agent hears of it:
+  // Committed, and before the agent gets the acknowledgement:
+  bench.ledger.commit(*bench.server, 1000);
   REQUIRE(bench.ledger.lines(kName) == 100);
   bench.kill_server();
   bench.commits = true;
@@ -240,7 +241,7 @@ TEST_CASE("agent: the end of a process is told until it is counted, and then no 
   REQUIRE(bench.kept("processes", std::to_string(kPid)));
   bench.commits = false;
   bench.proc.remove(kPid);
-  bench.run(Millis{7'000});  // it is told and remembered, and not counted
+  bench.run(Millis{7'000});  // the end is shipped and saved, but its batch is not committed
   REQUIRE(bench.ledger.pending() > 0);
   REQUIRE(bench.ends_told() == 0);
   bench.kill_server();
@@ -276,7 +277,7 @@ TEST_CASE("agent: is replaced only while the aggregator has all it read") {
   int times = 0;
   for (int i = 0; i < 80; ++i) {
     bench.write("job-1", 5);
-    bench.run(Millis{250}, [&] {  // half as long as what is read may wait
+    bench.run(Millis{250}, [&] {  // half of the time that read lines may wait
       if (!bench.agent->is_crowded()) return;
       ++times;
       std::uint64_t counted = 0;

@@ -61,7 +61,7 @@ TEST_CASE("intake: what is held back is shipped whole, of the file as it was kno
   for (const bool watched : {false, true}) {
     CAPTURE(watched);
     IntakeBench bench(watched);
-    if (!watched) bench.decide();  // nothing is waited for
+    if (!watched) bench.decide();  // without watched processes the owner is decided at once
     bench.bytes("2026-11-20 10:00:00 INFO setting up\n", 36);
     bench.bytes("2026-11-20 10:00:01 INFO going on\n", 70);
     if (watched) CHECK(bench.shipped.empty());
@@ -191,7 +191,7 @@ TEST_CASE("intake: a job that goes on after its ranks have left keeps its log") 
   CHECK(host.looked_for == 1);
   host.after(2'500);
   CHECK(host.covered("7") == "0-40: 2");
-  host.write("INFO and on\n");  // not asked for each line
+  host.write("INFO and on\n");  // one line asks for no further scan
   CHECK(host.looked_for == 1);
   host.after(100);
   CHECK(host.covered("7") == "0-52: 3");
@@ -259,7 +259,8 @@ TEST_CASE("intake: a launcher's log waits for its ranks, though another job is t
   CHECK(shelf.job(2) == "job-2");
   CHECK(shelf.job(3).empty());
   shelf.after(2'500);
-  CHECK(shelf.job(3) == "logs");  // of /logs; neither job's; called after the folder
+  // A log in /logs belongs to neither job; its job is named after the folder.
+  CHECK(shelf.job(3) == "logs");
 }
 
 TEST_CASE("intake: a launcher's log waits for its ranks, however much of theirs is held back") {

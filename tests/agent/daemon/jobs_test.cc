@@ -21,7 +21,8 @@ TEST_CASE("jobs: idle ones crowd the table, whatever else was shipped for them")
   Jobs jobs(packs(), live(), {.jobs_max = 32, .idle_after = Millis{1'000}}, [](wire::Batch&&) {});
   for (int i = 0; i < 8; ++i) {
     const std::string job = "job-" + std::to_string(i);
-    jobs.of(job, Millis{0}).process({});  // no line of theirs: the kernel's are like that
+    // No line of their own, like jobs that only the kernel's log names.
+    jobs.of(job, Millis{0}).process({});
     jobs.flush(Millis{900});
   }
   CHECK(jobs.idle(Millis{999}) == 0);

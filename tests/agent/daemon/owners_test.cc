@@ -60,7 +60,8 @@ TEST_CASE("owners: a file that a rank writes again is that rank's") {
   const Owner owner = host.of(host.log);
   CHECK(owner.job == "7");
   CHECK(owner.facts.rank == Rank{3});
-  CHECK(owner.facts.attempt == 0);  // it began then; the second run is found in its lines
+  // The first run began in attempt 0; the lines show the second run.
+  CHECK(owner.facts.attempt == 0);
 }
 
 TEST_CASE("owners: a file that the next job writes again is the next job's") {
@@ -83,7 +84,7 @@ TEST_CASE("owners: several processes of one rank are that rank, ranks of one sta
   CHECK(host.of(host.log).facts.rank == Rank{3});
   host.run(103, "7", 4);
   CHECK_FALSE(host.of(host.log).facts.rank);
-  host.end(103);  // its lines stand there still
+  host.end(103);  // the file still holds its lines
   CHECK_FALSE(host.of(host.log).facts.rank);
 }
 

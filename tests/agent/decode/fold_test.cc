@@ -33,7 +33,7 @@ std::string with_prefix(const std::string& prefix, const std::string& text) {
 struct FoldRow {
   const char* what;
   std::string input;
-  std::vector<std::string> texts;  // in order of emission
+  std::vector<std::string> texts;  // texts of the records, in order of emission
 };
 
 const FoldRow kFoldRows[] = {

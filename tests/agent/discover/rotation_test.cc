@@ -87,7 +87,7 @@ TEST_CASE("rotation: oldest first, by number, date or time") {
         Names{"a.log-20261119"});
   CHECK(joined({{"a.log", "a\n"}, {"a.1.log", "b\n"}, {"a.2.log", "c\n"}}, "a.log") ==
         Names{"a.2.log", "a.1.log"});
-  // Some count upwards: the times know better.
+  // Some programs count upwards, so the times decide.
   CHECK(joined({{"a.log", line_at(40)}, {"a.1.log", line_at(20)}, {"a.2.log", line_at(30)}},
                "a.log") == Names{"a.1.log", "a.2.log"});
 }

@@ -72,7 +72,7 @@ TEST_CASE("attempts: nobody counts and the ranks have moved to another node") {
   CHECK(host.start(1, 10, 0) == 0);
   CHECK(host.start(2, 11, 1) == 0);
   host.alive.clear();
-  CHECK(host.start(3, 12, 2) == 0);  // so soon it is still the same start
+  CHECK(host.start(3, 12, 2) == 0);  // within 10 s a process belongs to the same start
   host.alive.clear();
   CHECK(host.start(4, 60, 6) == 1);
   CHECK(host.start(5, 60, 7) == 1);

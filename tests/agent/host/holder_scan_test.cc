@@ -26,7 +26,7 @@ TEST_CASE("holder scan: writers count, readers and the agent do not") {
   for (const int pid : {1, 20, 21, 22, 23}) fake.set(pid, {.start_ticks = pid * 100});
   fake.open(1, 5, log, "0102");      // the agent itself
   fake.open(20, 1, log, "0102001");  // append
-  fake.open(20, 2, log, "0102001");  // twice is once
+  fake.open(20, 2, log, "0102001");  // a process with two descriptors counts once
   fake.open(21, 3, log, "0100000");  // tail -f
   fake.open(22, 3, other, "0100001");
   fake.open(23, 0, log, "0100002");  // read and write
@@ -51,7 +51,7 @@ TEST_CASE("holder scan: through a pipe to those whose output it is") {
   fake.set(32, {});
   fake.open(32, 1, first, "01");
   fake.open(32, 7, own, "02");
-  fake.set(33, {});  // holds the pipe, but not as its output
+  fake.set(33, {});  // holds the pipe, but as no standard output or error
   fake.open(33, 9, first, "01");
   const auto found = scan(fake, {{"train.log", key_of(log)}});
   REQUIRE(found.size() == 3);

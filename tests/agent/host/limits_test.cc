@@ -64,7 +64,7 @@ TEST_CASE("limits: CPU time is a bucket that a burst may empty") {
   CHECK(limits.pause() >= Millis{400});
   self.after(limits, 1000);
   CHECK_FALSE(limits.over_cpu());
-  // Well again: the next time is said again.
+  // After the end of the excess the next one is reported again.
   self.after(limits, 60'000);
   self.set(500, 1000, 3);
   self.after(limits, 1000);
@@ -92,7 +92,7 @@ TEST_CASE("limits: memory and descriptors, with some room before they are well a
   CHECK_FALSE(limits.over_descriptors());
   CHECK(limits.stats().memory_passed == 1);
   CHECK(limits.stats().descriptors_passed == 1);
-  // Each is said once, and so is its end; and all that again the next time.
+  // Each excess and its end are reported once, and so are those of the next time.
   const auto said = limits.flush_notices();
   REQUIRE(said.size() == 4);
   CHECK(said[0].text == "bytes of resident memory are at their bound: 4096000 of 4096000");

@@ -168,7 +168,7 @@ TEST_CASE("real processes: somebody else's child, not collected, and collected a
     CHECK(gone.state == ProcessState::gone);
     if (!collected) {
       CHECK(gone.exit == Exit{Exit::Kind::code, 1, Exit::Seen::zombie});
-    } else {  // told only by new kernels, or in the moment before it was collected
+    } else {  // seen only on new kernels, or in the moment before the shell collected it
       const bool known = gone.exit.kind == Exit::Kind::code && gone.exit.value == 1;
       CHECK((known || gone.exit == Exit{}));
     }

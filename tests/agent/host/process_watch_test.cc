@@ -107,7 +107,7 @@ TEST_CASE("process watch: stopped, traced and going on, with the time of each") 
   lab.fake.set(11, {.parent = 10, .state = 'R', .start_ticks = 5000});
   CHECK(lab.after(1000).at(0).state == ProcessState::running);
   lab.fake.set(11, {.parent = 10, .state = 'S', .start_ticks = 5000});
-  CHECK(lab.after(1000).empty());  // running or sleeping says nothing
+  CHECK(lab.after(1000).empty());  // a change between running and sleeping is not reported
 }
 
 TEST_CASE("process watch: who runs between two looks is not stopped, however often it is seen so") {
@@ -191,8 +191,8 @@ TEST_CASE("process watch: a number that was given again is another process") {
   CHECK(facts[0].state == ProcessState::gone);
   CHECK(facts[0].exit.kind == Exit::Kind::unseen);
   CHECK(lab.watch.find(Pid{11}, SinceBoot{60'000'000})->fact.rank == Rank{0});
-  CHECK(lab.watch.find(Pid{11}, SinceBoot{20'000'000}) == nullptr);   // before it began
-  CHECK(lab.watch.find(Pid{11}, SinceBoot{110'000'000}) == nullptr);  // after it left
+  CHECK(lab.watch.find(Pid{11}, SinceBoot{20'000'000}) == nullptr);   // before its start
+  CHECK(lab.watch.find(Pid{11}, SinceBoot{110'000'000}) == nullptr);  // after its exit
   CHECK(lab.watch.find(Pid{77}, SinceBoot{60'000'000}) == nullptr);
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("process watch: what helped a rank that is gone does not take its plac
   CHECK(Lab::of(lab.after(0), 13)->part == Part::helper);
   lab.fake.remove(11);
   worker(13, 1);
-  worker(14, 1);  // not met before
+  worker(14, 1);  // a new process
   lab.after(1000);
   const auto facts = lab.after(1000);
   CHECK(Lab::of(facts, 14)->part == Part::helper);
@@ -330,7 +330,7 @@ TEST_CASE("process watch: a node is that of the files; two nodes at once are sai
   CHECK(Lab::of(facts, 11)->node == "n0");
   CHECK(Lab::of(facts, 12)->node == "n1");
   const auto notices = lab.watch.flush_notices();
-  REQUIRE(notices.size() == 1);  // torchrun holds both
+  REQUIRE(notices.size() == 1);  // one notice, because torchrun holds the files of both nodes
   CHECK(notices[0].kind == "nodes");
   CHECK(lab.watch.flush_notices().empty());
 }

@@ -47,7 +47,8 @@ inline pid_t spawn(const Start& start) {
   pid_t pid = -1;
   if (::posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), envp.data()) != 0) pid = -1;
   ::posix_spawn_file_actions_destroy(&actions);
-  // The call returns when the old program is left; the new one is there when it has an environment.
+  // posix_spawnp returns once the child has left the old program; the new one runs once /proc shows
+  // its environment.
   char first = 0;
   for (bool there = start.environment.empty() || pid < 0; !there; std::this_thread::yield()) {
     const int fd =

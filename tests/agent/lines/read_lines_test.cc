@@ -148,7 +148,7 @@ TEST_CASE("raw lines: a template, the newest first, around a time, and what is g
   CHECK(world.read().size() == 10);
   CHECK(world.gaps() == std::vector{Kind::fewer});
   world.task.question.context = 1;
-  CHECK(world.read(false).size() == 29);  // nothing stands behind the last
+  CHECK(world.read(false).size() == 29);  // the last hit has no line behind it
   world.task.texts = {"WARN disk <*> is fast"};
   CHECK(world.read().empty());
 }

@@ -137,10 +137,10 @@ TEST_CASE("job pipeline: coverage has the file's latest identity") {
   pipeline.feed(log, "2026-11-20 10:00:00 INFO setting up\n");
   wire::FileId grown = part.file;
   grown.fingerprint_bytes = 4096;
-  grown.inode = 12;  // it was copied since
+  grown.inode = 12;  // the file was copied since
   pipeline.set_known(log, grown, 5000);
   pipeline.feed(log, "2026-11-20 10:00:01 INFO going on\n");
-  pipeline.missing(log, part_of(7, 70), 90, "truncated");  // of the same text
+  pipeline.missing(log, part_of(7, 70), 90, "truncated");  // missing bytes of the same text
   pipeline.flush(Millis{0}, true);
   REQUIRE(out.batches.size() == 1);
   REQUIRE(out.batches[0].coverage.size() == 1);
@@ -161,7 +161,7 @@ TEST_CASE("job pipeline: a record that waits is shipped after a while") {
   pipeline.begin_part(log, part_of(7));
   pipeline.feed(log, "ERROR the last words\nand half a li");
   pipeline.flush(Millis{0});
-  CHECK(out.batches.size() <= 1);  // at most the source's definition
+  CHECK(out.batches.size() <= 1);  // at most a batch with the source's definition
   pipeline.flush(Millis{300});
   REQUIRE_FALSE(out.batches.empty());
   CHECK(events_in(out.batches.back()) >= 1);

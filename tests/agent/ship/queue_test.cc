@@ -62,7 +62,7 @@ TEST_CASE("ship queue: a spool that cannot be written costs nothing, and is trie
   Queue queue({1'000, 10'000, 100, file});
   std::uint64_t taken = 0;
   while (queue.has_room(300)) queue.push(held_of(300, ++taken));
-  CHECK(taken == 4);  // three fit into memory, the disk was tried with the fourth
+  CHECK(taken == 4);  // three fit into memory, and the fourth failed on the disk
   CHECK_FALSE(queue.disk_error().empty());
   queue.retry_disk();
   CHECK_FALSE(queue.disk_error().empty());
@@ -165,7 +165,7 @@ TEST_CASE("ship fit: at last counts are left out, said and counted") {
   fitted = fit(big_batch(20'000, 0), 1 << 20, 1, counts);
   REQUIRE(fitted.size() == 1);
   CHECK(counts.segments == 20'000);
-  CHECK(counts.batches == 2);  // whatever number of steps it took
+  CHECK(counts.batches == 2);  // a batch counts once, however many steps shortened it
   CHECK(fitted[0].batch.coverage.size() == 1);
   CHECK(fitted[0].batch.warnings[0].kind == "shed");
   CHECK(fitted[0].batch.warnings[0].reason.ends_with("of a batch that was too long"));

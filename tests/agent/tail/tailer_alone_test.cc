@@ -56,7 +56,7 @@ TEST_CASE("tailer alone: what is deleted is read again for another listener") {
   played.tailer->begin_anew();
   played.pass(Millis{2'000});
   CHECK(played.sink.text_of_all() == "and more\n");
-  CHECK(played.sink.logs.size() == 1);  // the other one has nothing to tell
+  CHECK(played.sink.logs.size() == 1);  // the other log has nothing new
   CHECK(played.sink.losses.empty());
 }
 

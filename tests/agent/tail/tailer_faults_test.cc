@@ -37,7 +37,7 @@ TEST_CASE("tailer faults: a file that may not be read, and one that can not be")
   played.disk.append("/logs/secret.log", "three\n");
   played.disk.read_error = EIO;
   played.pass(Millis{90'000});
-  CHECK(played.sink.warned("unreadable") == 3);  // once more for each of the two
+  CHECK(played.sink.warned("unreadable") == 3);  // two more warnings, one for each file
   played.disk.read_error = 0;
   played.pass(Millis{61'000});
   CHECK(played.sink.text_of_all().size() == std::string("one\nhidden\ntwo\nthree\n").size());
@@ -52,7 +52,7 @@ TEST_CASE("tailer faults: a folder that may not be read for a while") {
   played.disk.append("/logs/a.log", "two\n");
   played.disk.append("/logs/b.log", "new\n");
   played.pass(Millis{120'000});
-  CHECK(played.sink.text_of_all() == "one\ntwo\n");  // what is known is read on
+  CHECK(played.sink.text_of_all() == "one\ntwo\n");  // known files are read on
   CHECK(played.sink.warned("unreadable") == 1);
   played.disk.refused.clear();
   played.pass(Millis{2'000});

@@ -31,7 +31,7 @@ TEST_CASE("tailer limits: idle is a look every slow poll and nothing else") {
   for (const Millis end{611'000}; now < end;) {
     while (tailer->turn(sink, {now, wall})) {
     }
-    if (now >= Millis{11'000}) ++turns;  // what comes after the first look has settled
+    if (now >= Millis{11'000}) ++turns;  // turns after the first scan has settled
     const Wait wait = tailer->wait({now, wall});
     REQUIRE(wait.at_most);
     if (!readable(wait.fd)) now += std::max(*wait.at_most, Millis{1});
@@ -141,7 +141,7 @@ TEST_CASE("tailer limits: without room nothing is read, and what comes and goes 
       played.tailer->scan(played.sink, {played.now += Millis{1'000}, played.disk.now});
   };
   std::size_t gone = 0;
-  for (int i = 0; i < 20; ++i) {  // each log is rotated out of sight, unread
+  for (int i = 0; i < 20; ++i) {  // each log is rotated away before it is read
     played.disk.append("/logs/a.log", std::string(1'000, 'x') + "\n");
     gone += 1'001;
     looks(1);
@@ -153,7 +153,7 @@ TEST_CASE("tailer limits: without room nothing is read, and what comes and goes 
   CHECK(played.tailer->counters().bytes == 6);
   CHECK(played.sink.lost == 0);
   CHECK(played.disk.open_files >= 19);
-  looks(130);  // too long: the disk wants its room back
+  looks(130);  // longer than deleted files are held open
   CHECK(played.tailer->counters().bytes == 6);
   CHECK(played.disk.open_files <= 2);
   CHECK(played.sink.lost == 19 * 1'001);

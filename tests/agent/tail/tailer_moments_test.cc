@@ -14,7 +14,7 @@ std::string lines_of_size(const std::string& word, std::size_t bytes) {
   return text;
 }
 
-/// Each byte of the texts exactly once, in any order of files.
+/// Checks that each byte of the texts was given exactly once, in any order of files.
 void check_all(const Played& played, const std::vector<std::string>& texts) {
   std::vector<std::string> given, wanted;
   const auto split = [](const std::string& text, std::vector<std::string>& to) {
@@ -60,7 +60,7 @@ TEST_CASE("tailer moments: copied and truncated at any moment of a look") {
           };
           played.turn();
           played.disk.meanwhile = nullptr;
-          if (calls < moment) break;  // the look was over before
+          if (calls < moment) break;  // the turn made fewer calls than that
           played.pass(Millis{15'000});
           check_all(played, {old_text, new_text});
         }
@@ -83,7 +83,7 @@ TEST_CASE("tailer moments: a deleted file that is still read comes before one re
 }
 
 TEST_CASE("tailer moments: a deleted file is let go while its packed copy gets another name") {
-  for (int s = 1; s <= 20; ++s) {  // at any time since all names were looked at
+  for (int s = 1; s <= 20; ++s) {  // at different times after the scan of all names
     CAPTURE(s);
     Played played;
     World world{played.disk, "/logs"};
@@ -111,7 +111,7 @@ TEST_CASE("tailer moments: what turns up while a log is read may come before wha
   played.turn();
   played.disk.cut("/logs/a.log", 0);
   played.disk.append("/logs/a.log", second);
-  played.turn();  // and whether a copy of the first text is being made is not known yet
+  played.turn();  // the tailer cannot know yet whether a copy of the first text is being made
   CHECK(played.sink.text_of_all() == first + second);
   played.disk.cut("/logs/a.log", 0);
   played.disk.append("/logs/a.log", third);
@@ -149,7 +149,7 @@ TEST_CASE("tailer moments: cut back to what was read: what is written then is ne
   played.turn();
   CHECK(played.sink.text_of_all() == text + "\nafter\nand again\n");
 
-  // An aggregator may remember all parts, also those that are over.
+  // An aggregator may know all parts, including closed ones.
   played.sink.commit(*played.tailer);
   std::vector<Position> positions = played.tailer->positions();
   REQUIRE(positions.size() == 1);

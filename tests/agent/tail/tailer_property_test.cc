@@ -110,7 +110,7 @@ class History : public Sink {
   struct Key {
     std::uint64_t to = 0, committed = 0, lines = 0, known = 0;
     Told told, committed_as;
-    std::vector<std::uint32_t> numbers;  // what stands in it, as far as a turn has seen
+    std::vector<std::uint32_t> numbers;  // bytes of the part that a turn has seen
   };
   /// Counted positions, as the agent knew them at some time, or as the aggregator knows them.
   struct Memory {
@@ -169,7 +169,7 @@ class History : public Sink {
       }
   }
 
-  /// Time enough to find all that can be found.
+  /// Lets enough time pass to find everything that can be found.
   void settle() {
     say() << "settle\n";
     if (fake_ != nullptr) fake_->lose_notices = false;
@@ -258,8 +258,8 @@ class History : public Sink {
     start(positions);
   }
 
-  /// As a killed agent finds it that gets no answer: it reads on from what it remembered some time
-  /// before, and what it reads is dropped when it learns what is counted.
+  /// Plays a killed agent that gets no answer: it reads on from positions that it saved some time
+  /// before, and drops what it has read when it learns the committed positions.
   void crash_alone() {
     if (!remembered_ || below(2) == 0) return;
     say() << "killed, and alone\n";
@@ -284,7 +284,7 @@ class History : public Sink {
                return theirs.file.key == position.file.key;
              });
     });
-    if (forgets) {  // then the agent begins with another tailer
+    if (forgets) {  // the agent begins with another tailer
       logs_.clear();
       return start(counted.positions);
     }
@@ -383,7 +383,7 @@ class History : public Sink {
     const std::uint32_t bytes = 8192 + below(size - 8192);
     say() << "cut back " << log << " to " << bytes << "\n";
     world_.cut(log, bytes);
-    remembered_.reset();  // a beginning alone does not prove what it is
+    remembered_.reset();  // the beginning alone does not identify the text
     pass(Millis{2'000});
     commit();
     if (below(2) == 0) write(log, 1 + below(5));
@@ -417,7 +417,8 @@ class History : public Sink {
         if (!there) return;
         say() << "delete " << log << "\n";
         world_.remove(log);
-        if (below(2) == 0) write(below(2) == 0 ? "c.log" : log, 1 + below(5));  // the inode again
+        // May use the inode again.
+        if (below(2) == 0) write(below(2) == 0 ? "c.log" : log, 1 + below(5));
         return;
       case 4:
         return pack(log);

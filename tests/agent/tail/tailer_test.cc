@@ -236,14 +236,14 @@ TEST_CASE("tailer: who does not append leaves a hole when its file is truncated,
     if (restarted) bench.restart();
     const std::string hole(before.size(), '\0');
     fs::resize_file(bench.path("a.log"), hole.size());
-    bench.pass(Millis{1'200});  // a hole alone: its text is to come
+    bench.pass(Millis{1'200});  // a hole alone, whose text follows later
     bench.write("a.log", "on\n");
     bench.pass(Millis{1'200});
     CHECK(bench.taken() == hole + "on\n");
     bench.write("a.log", "and on\n");
     CHECK(bench.taken() == "and on\n");
     bench.sink.commit(*bench.tailer);
-    fs::copy_file(bench.path("a.log"), bench.path("a.log.2"));  // and once more
+    fs::copy_file(bench.path("a.log"), bench.path("a.log.2"));  // the same once more
     fs::resize_file(bench.path("a.log"), 0);
     fs::resize_file(bench.path("a.log"), hole.size() + 10);
     bench.write("a.log", "to the end\n");
@@ -259,7 +259,7 @@ TEST_CASE("tailer: truncated without a copy: what was known and not read is coun
   options.bytes_per_file = options.bytes_per_turn = 10;
   Bench bench(options);
   bench.write("a.log", "0123456789abcdefghij");
-  bench.tailer->turn(bench.sink, bench.at());  // one turn reads the half
+  bench.tailer->turn(bench.sink, bench.at());  // one turn reads half of the text
   fs::resize_file(bench.path("a.log"), 0);
   bench.write("a.log", "new\n");
   bench.pass(Millis{5'000});
@@ -356,7 +356,7 @@ TEST_CASE("tailer: positions that come late take over the files they name") {
   bench.restart(false);
   bench.sink.texts.clear();
   bench.write("a.log", "two\n");
-  bench.taken();  // all of it, under another key
+  bench.taken();  // reads the whole text under another key
   bench.sink.texts.clear();
   bench.sink.texts[positions[0].file.key].to = positions[0].offset;
   CHECK(bench.tailer->resume(positions).size() == 1);
@@ -408,9 +408,9 @@ TEST_CASE("tailer: a copy that is shorter than what turns out to be counted is n
     fs::resize_file(bench.path("a.log"), 0);
     bench.write("a.log", "another text\n");
 
-    // Started again it knows less than the aggregator, until that answers.
+    // A restarted tailer knows less than the aggregator until that answers.
     auto cached = counted;
-    cached[0].offset = cached[0].known = 9'000;  // no mark behind it
+    cached[0].offset = cached[0].known = 9'000;  // there is no mark behind this offset
     bench.tailer.reset();
     bench.sink.forget_uncommitted();
     auto& text = bench.sink.texts[counted[0].file.key];
@@ -435,7 +435,8 @@ TEST_CASE("tailer: lines between copying and truncating are read, and the copy h
   for (const int lines_before : {3, 30, 300})
     for (const bool seen : {true, false})
       for (const bool killed : {false, true}) {
-        if (killed && lines_before < 300) continue;  // positions know the beginning alone
+        // Positions identify a text by its beginning only.
+        if (killed && lines_before < 300) continue;
         CAPTURE(lines_before);
         CAPTURE(seen);
         CAPTURE(killed);

@@ -60,11 +60,11 @@ class FakeDisk final : public Disk, public FileSystem {
 
   TimeMs now{};
   std::size_t open_files = 0, open_most = 1'000'000;
-  bool lose_notices = false;           ///< of writes and names, without an overflow
-  bool overflow = false;               ///< notices are lost, and it is said
-  bool network = false;                ///< what others write is not noticed
-  std::map<std::string, int> refused;  ///< paths, and the errno of what is asked of them
-  int read_error = 0;                  ///< of all files, if not 0
+  bool lose_notices = false;           ///< drops notices of writes and names, without an overflow
+  bool overflow = false;               ///< the next notice says that notices were lost
+  bool network = false;                ///< writes of other hosts give no notice
+  std::map<std::string, int> refused;  ///< paths, and the errno of every call on them
+  int read_error = 0;                  ///< errno of reads of all files, if not 0
   /// Called before each look at the names, the size or the text of something: others write
   /// meanwhile.
   std::function<void()> meanwhile;

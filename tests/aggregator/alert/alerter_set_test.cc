@@ -84,7 +84,8 @@ TEST_CASE("set: rows that wait for a removed sink are dropped and counted") {
   CHECK(stats.failures == 1);  // the counts of a removed sink stay in the sums
   world.heal();
   alerter.set(only({chat(), pager()}));
-  REQUIRE(world.wait([&] { return world.count("http://pager") == 3; }));  // they stand open still
+  // Those alerts are still open.
+  REQUIRE(world.wait([&] { return world.count("http://pager") == 3; }));
 }
 
 TEST_CASE("set: repetitions for a removed Alertmanager are no lost deliveries") {
@@ -174,7 +175,8 @@ TEST_CASE("set: changes while the aggregator was down are seen at the start") {
   Alerter alerter(only({chat(), hook}), database, world.hooks(), {alert("a")});
   REQUIRE(world.wait([&] { return world.count("http://hook") == 1; }));
   CHECK(world.said("alerts to pager: taken out; alerts that waited for it and are dropped: 1"));
-  CHECK(world.wait([&] { return database.sinks()->empty(); }));  // delivered, and no row of pager
+  // Everything is delivered, and pager has no row.
+  CHECK(world.wait([&] { return database.sinks()->empty(); }));
   world.rest();
   CHECK(world.count("http://chat") == 1);
 }

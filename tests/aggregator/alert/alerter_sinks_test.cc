@@ -36,7 +36,7 @@ TEST_CASE("sinks: failures of one sink do not delay another, and it backs off") 
   world.heal();
   world.pass(3);
   REQUIRE(world.wait([&] { return world.count("http://chat") == 2; }));
-  CHECK(holds(world.body("http://chat", 0), "critical"));  // in the order in which they came
+  CHECK(holds(world.body("http://chat", 0), "critical"));  // in the order of the alerts
   CHECK(holds(world.body("http://chat", 1), "resolved"));
   REQUIRE(world.wait([&] { return alerter.stats().sinks.at(1).waiting == 0; }));
   const SinkStats chat = alerter.stats().sinks.at(1);
@@ -71,7 +71,7 @@ TEST_CASE("sinks: alertmanager gets open alerts again, also after a restart, unt
   world.pass(600);
   world.rest();
   CHECK(world.count(kManager) == 4);
-  CHECK(world.count("http://chat") == 2);  // these are told once
+  CHECK(world.count("http://chat") == 2);  // other sinks get each alert once
 }
 
 TEST_CASE("sinks: an alert without news for a day is not repeated any more") {
@@ -189,7 +189,7 @@ TEST_CASE("sinks: an alert that is open when its silence ends is sent then, once
     CHECK(world.count("http://chat") == 0);
     CHECK(database.due("/silenced", TimeMs::max(), 9)->size() == 2);
   }
-  // A restart keeps this, and the alert is not sent twice.
+  // The marks survive a restart, and the alert is not sent twice.
   store::Database database = world.database();
   Alerter alerter(quiet, database, world.hooks(), {alert("test-1"), alert("test-3")});
   alerter.poll();
@@ -369,7 +369,7 @@ TEST_CASE("sinks: all senders end together, however long each waits") {
   const auto began = std::chrono::steady_clock::now();
   alerter.reset();
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::milliseconds(1'400));
-  CHECK(waits == 4);  // the next alert waits for the next start
+  CHECK(waits == 4);  // the other alert waits for the next start
 }
 
 TEST_CASE("sinks: the rows of a sink are bounded, and dropped ones counted") {

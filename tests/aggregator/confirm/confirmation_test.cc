@@ -68,7 +68,7 @@ std::string refusal(const ConfirmRequest& request, const Report& report = usual(
   return done ? "" : done.error().message;
 }
 
-/// Rank 5 of node-02 was killed; whether a launcher says so is up to `events`.
+/// Rank 5 of node-02 was killed; `events` may hold a launcher's line about that.
 Report struck_report(std::vector<IndicatingEvent> events) {
   Report report;
   report.job.id = "job-a";
@@ -96,7 +96,7 @@ IndicatingEvent launcher_tells() {
                   Role::root, {Why::fresh, Why::spatial, Why::fatal});
 }
 
-/// The fault that a report is answered with.
+/// The fault that the report would show.
 std::string told(const faults::Library& known, const Report& report) {
   for (const IndicatingEvent& event : telling(report))
     if (const auto found = known.match(event.text, parameters_of(event)); !found.empty())
@@ -151,7 +151,7 @@ TEST_CASE("confirmation: a launcher's line on the exit that was seen is known by
                                          {Why::fresh, Why::spatial})});
   const auto of_line = propose(asked(), other, library());
   REQUIRE(of_line);
-  CHECK(of_line->fault.patterns.size() == 1);  // the exit is another matter
+  CHECK(of_line->fault.patterns.size() == 1);  // the pattern of the exit is not added
 }
 
 TEST_CASE("confirmation: the most telling event becomes an entry that passes its own test") {

@@ -45,7 +45,7 @@ struct World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// The book outlives those that answer it.
+  /// Stops the book before the thread that answers it.
   void close() {
     if (book) book->stop();
     asker = {};
@@ -106,7 +106,7 @@ TEST_CASE("fault book: confirmed, known at once and after a start, withdrawn") {
   REQUIRE(done->also_matches.size() == 1);
   CHECK(done->also_matches[0].incident == "job-b.0.2");
   CHECK(world.published == 1);
-  CHECK(before->faults().empty());  // a diagnosis that uses it goes on undisturbed
+  CHECK(before->faults().empty());  // a running diagnosis keeps the former library
   const auto now = world.book->library();
   CHECK(now->match("shelf 4 of corpus 2 lost its ledger").front()->confirmed->by == "ops");
   world.close();
@@ -138,7 +138,8 @@ std::expected<Confirmed, Refused> confirm_with_pool(const std::string& text) {
   const test::TempFolder folder;
   test::LiveWorld world(folder.path());
   world.start();
-  const TimeMs now{Millis{world.clock.load()}};  // what is older than the database keeps would go
+  // The real time, because the database would drop older rows.
+  const TimeMs now{Millis{world.clock.load()}};
   pool::Run run = test::made_run("well", "alpha", now);
   run.events.push_back(test::made_event(text, Level::warning));
   CHECK(world.aggregator->pool().add(run, "test"));

@@ -83,7 +83,8 @@ TEST_CASE(
   CHECK(first_with(*library, kKilled, false) == "process_killed");
   CHECK(first_with(*library, Exit{Exit::Kind::signal, 11, Exit::Seen::zombie}, false) ==
         "segmentation_fault");
-  CHECK(first_with(*library, kFailed, false).empty());  // its own code; its log has the reason
+  // An exit code of its own, whose reason stands in its log.
+  CHECK(first_with(*library, kFailed, false).empty());
   faults::Fault site;
   site.id = "site_script";
   site.title = "A script killed it";
@@ -141,7 +142,7 @@ TEST_CASE("live: a stopped process is the first suspect of the hang, whatever ot
   CHECK(job.report_at(job.last() + 5000).verdict.state == State::healthy);
   const Report hung = job.report_at(job.last() + 10'500);
   CHECK(hung.verdict.state == State::hung);
-  CHECK(hung.verdict.confidence == doctest::Approx(0.8));  // another evidence confirms it
+  CHECK(hung.verdict.confidence == doctest::Approx(0.8));  // other evidence confirms the hang
   CHECK(hung.ranks.at(0).rank == Rank{1});
   CHECK(hung.ranks.at(0).process == Process::stopped);
   for (const int node : {0, 2, 3}) {
@@ -216,7 +217,8 @@ TEST_CASE("live: the node of a lost agent is lost unless the job goes on without
   const Report report = job.report_at(job.last() + 11'000);
   CHECK(report.verdict.state == State::node_lost);
   CHECK(report.nodes.at(0).node == "node-3");
-  CHECK(report.ranks.at(0).process == Process::unknown);  // its exit is not seen
+  // The agent is lost, so the exit is not seen.
+  CHECK(report.ranks.at(0).process == Process::unknown);
   for (int k = 31; k < 36; ++k)
     for (int node = 0; node < 3; ++node) job.iterate(node, k, job.now + 300);
   CHECK(job.report_at(job.now + 100).verdict.state == State::healthy);
@@ -273,7 +275,8 @@ TEST_CASE("live: a lost node that is back without its ranks was lost") {
   CHECK(report.verdict.state == State::node_lost);
   CHECK(report.verdict.scope == Scope::node);
   REQUIRE(report.verdict.since);
-  CHECK(*report.verdict.since < after(job.last() + 30'000));  // and not when the others gave up
+  // The loss of the node, not the time when the others gave up.
+  CHECK(*report.verdict.since < after(job.last() + 30'000));
   REQUIRE_FALSE(report.nodes.empty());
   CHECK(report.nodes[0].node == "node-3");
 }

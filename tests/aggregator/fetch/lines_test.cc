@@ -25,7 +25,7 @@ struct Asking {
   Asking() {
     world.options.lines.timeout = Millis{3'000};
     world.options.lines.questions_max = 2;
-    world.patient = true;  // a few steps must do, however busy the machine
+    world.patient = true;  // a few steps must be enough even on a busy machine
     world.start();
     const TimeMs at = world.now().wall;
     for (std::size_t node = 0; node < 2; ++node) {
@@ -107,7 +107,8 @@ TEST_CASE("lines: whoever has the rank or the template is asked, by the names it
   const auto of_template = asking.ask(query);
   asking.step();
   const wire::LinesQuestion two = asking.asked_of(0);
-  CHECK(two.templates.size() == 12);  // they are worded alike: one for the job
+  // Twelve local templates with alike texts are one template of the job.
+  CHECK(two.templates.size() == 12);
   REQUIRE(two.texts.size() == 1);
   CHECK(two.texts[0].starts_with("iteration part "));
   CHECK(two.files.size() == 2);

@@ -132,8 +132,8 @@ TEST_CASE("event stream: one who never reads is closed, and others go on") {
   CHECK(soon([&] { return streams.server->counts().timed_out == 1; }));
   CHECK(well->push("data: 1\n\n"));
   CHECK(soon([&] { return streams.server->counts().streams == 1; }));
-  const auto third = get(streams.url(), {.timeout = 100ms});  // makes the second one again
-  CHECK_FALSE(third);                                         // it has no end
+  const auto third = get(streams.url(), {.timeout = 100ms});  // opens another stream in its place
+  CHECK_FALSE(third);  // the answer never ends, so the client times out
 }
 
 TEST_CASE("event stream: more than may be are refused, and a stop closes them") {

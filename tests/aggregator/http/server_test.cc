@@ -39,7 +39,7 @@ std::unique_ptr<Server> start(Handler handler, ServerOptions options = {}) {
   return std::move(*server);
 }
 
-/// Says back what was asked.
+/// Answers with the request.
 void echo(const Request& request, const Reply& reply) {
   std::string body = request.method + " " + request.path;
   for (const auto& [key, value] : request.query) body += fmt::format(" {}={}", key, value);
@@ -90,7 +90,7 @@ TEST_CASE("http server: GET, POST and HEAD") {
   client.send("HEAD /h HTTP/1.1\r\nHost: a\r\n\r\n" + request_for("/i", "Connection: close\r\n"));
   const std::string both = client.receive(100'000);
   CHECK(both.find("Content-Length: 7\r\n") != std::string::npos);
-  CHECK(both.find("\r\n\r\nHTTP/1.1 200") != std::string::npos);  // no body between them
+  CHECK(both.find("\r\n\r\nHTTP/1.1 200") != std::string::npos);  // no body between the two answers
   CHECK(both.ends_with("GET /i "));
   CHECK(server->counts().requests == 4);
 }

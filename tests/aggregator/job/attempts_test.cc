@@ -74,7 +74,7 @@ TEST_CASE("a file in which no run is seen to begin belongs to the last that it l
   MadeJob job(3);
   job.iterate_all(1, 3);
   job.say_on(0, next_run(job, 0, 1), {"here again"}, 60'000);
-  job.iterate(1, 4, 90'000);  // rank 1 goes on in one piece; rank 2 is not heard of any more
+  job.iterate(1, 4, 90'000);  // rank 1 goes on in one run; rank 2 prints nothing more
   const JobView last = job.view(1);
   CHECK(last.training_ranks() == 2);
   CHECK(last.ranks[1].rank == Rank{1});
@@ -148,7 +148,7 @@ TEST_CASE("run numbers at the end of their range, and sources that become others
   define(2, "a", 7);  // long gone
   CHECK(known() == 2);
   define(1, "b", 1);
-  define(2, "a", 7);  // its newest went to another file
+  define(2, "a", 7);  // the newest run of the source moved to another file
   CHECK(known() == 2);
   define(0, "b", 40);
   define(3, "a", 7);

@@ -1,4 +1,4 @@
-// A rank on two nodes and a clock that is off are told; what is as it should be is not.
+// Warnings about a rank on two nodes and a node with a wrong clock, and none without such a doubt.
 #include "aggregator/job/doubts.h"
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ TEST_CASE("doubts: a rank that file names put on two nodes") {
   CHECK(told[0].kind == "rank");
   CHECK(told[0].file == "node0.log");
   CHECK(told[0].reason == "rank 0 is claimed by 2 nodes, also by node2.log");
-  job.source_of(2).attempt = 1;  // a restart may move it
+  job.source_of(2).attempt = 1;  // a restart may move a rank
   CHECK(doubts(job.state()).empty());
 }
 

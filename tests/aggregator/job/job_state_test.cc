@@ -155,8 +155,8 @@ TEST_CASE("ranks share what may be kept of iterations, and each keeps enough") {
   };
   const auto ranks = static_cast<std::size_t>(job.ranks());
   CHECK(kept({}) == std::set<std::size_t>{kIterations});
-  // The last agent's sources are the last to be defined; what is there already hears of it with the
-  // next batch of its own.
+  // The sources of the last agent are defined last; the other sources get their smaller share with
+  // their next batch.
   CHECK(*kept({.iterations_soft = ranks * 200, .iterations_enough = 100}).begin() == 200);
   CHECK(*kept({.iterations_soft = ranks * 10, .iterations_enough = 100}).begin() == 100);
   CHECK(*kept({.iterations = ranks * 80, .iterations_soft = 1, .iterations_enough = 100}).begin() ==

@@ -58,7 +58,8 @@ TEST_CASE("lineage: a later incarnation is known by what it names") {
   first.sources = {source(0, "a"), source(1, "b")};
   first.timers = {{0, "forward", wire::TimerKind::own}};
   lineage.translate(first);
-  // Everything in another order, one of each is new; skeleton 5 is all that 8 has of the old 0.
+  // Everything comes in another order, and one of each kind is new. Of the old template 0,
+  // incarnation 8 names skeleton 5 alone.
   wire::Batch second = batch(8, {defines(0, {Skeleton{9}, Skeleton{11}}), defines(1, {Skeleton{5}}),
                                  defines(2, {Skeleton{30}})});
   second.sources = {source(0, "b"), source(1, "c")};
@@ -66,7 +67,7 @@ TEST_CASE("lineage: a later incarnation is known by what it names") {
   second.segments = {counts(0, 1), counts(1, 2), counts(5, 0)};
   second.forgotten = {LocalTemplateId{2}};
   lineage.translate(second);
-  REQUIRE(second.templates.size() == 2);  // nothing new was said of the old 0
+  REQUIRE(second.templates.size() == 2);  // the definition of the old 0 adds nothing
   CHECK(second.templates[0].id.value() == 1);
   CHECK(second.templates[0].generation == 1);
   CHECK(second.templates[0].skeletons == std::vector{Skeleton{9}, Skeleton{11}});
@@ -81,11 +82,11 @@ TEST_CASE("lineage: a later incarnation is known by what it names") {
   CHECK(second.segments[0].timers[0].timer == 1);
   CHECK(second.segments[1].source.value() == 2);
   CHECK(second.segments[1].events[0].id.value() == 2);
-  CHECK(second.segments[2].source.value() > 1000);  // never defined, so without a template
+  CHECK(second.segments[2].source.value() > 1000);  // the source was never defined
   CHECK(second.forgotten[0].value() == 2);
   CHECK(lineage.called("node", LocalTemplateId{0}) == LocalTemplateId{1});
   CHECK_FALSE(lineage.called("node", LocalTemplateId{2}));
-  // A later generation of the same incarnation is later than all before.
+  // A later generation of this incarnation is higher than all former ones.
   wire::Batch later = batch(8, {defines(1, {Skeleton{5}, Skeleton{6}}, 1)});
   lineage.translate(later);
   REQUIRE(later.templates.size() == 1);
@@ -133,7 +134,7 @@ TEST_CASE("lineage: an agent that was started again goes on in the newest run of
     };
     CHECK(named(7, 0, 0) == std::pair(0u, 0u));
     CHECK(named(7, 1, 1) == std::pair(1u, 1u));
-    CHECK(named(7, 0, 0) == std::pair(0u, 0u));  // more is known of it
+    CHECK(named(7, 0, 0) == std::pair(0u, 0u));  // the same source again
     CHECK(named(8, 0, 0) == std::pair(1u, 1u));
     CHECK(named(8, 1, 1) == std::pair(2u, 2u));
     CHECK(named(8, 0, 0) == std::pair(1u, 1u));

@@ -83,8 +83,9 @@ TEST_CASE("rank coverage: of the newest attempt, however each agent numbers it")
   CoveredJob job;
   for (const std::int32_t rank : {0, 1}) job.tell("a", rank, 4, 0, 1'000, 5'000);
   for (const std::int32_t rank : {2, 3}) job.tell("b", rank, 4, 0, 1'000, 5'100);
-  CHECK(text(rank_coverage(job.state)) == "4 of 4 ranks mapped");  // all have left
-  // Again on two nodes: `c` is in its first attempt, and `b` is no longer part of the job.
+  CHECK(text(rank_coverage(job.state)) == "4 of 4 ranks mapped");  // all processes have left
+  // The job starts again on two nodes: `c` is in its first attempt, and `b` no longer belongs to
+  // the job.
   job.tell("a", 10, 3, 1, 9'000);
   job.tell("a", 11, 3, 1, 9'000);
   job.tell("c", 2, 3, 0, 9'100);

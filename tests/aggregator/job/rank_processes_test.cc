@@ -92,7 +92,7 @@ TEST_CASE("rank processes: the newest attempt takes the newest process if none h
 TEST_CASE("rank processes: one that was gone before the rank first spoke is another attempt's") {
   MadeJob made(1, 2);
   made.source_of(0).attempt = made.source_of(1).attempt = 3;
-  made.iterate_all(1, 3);  // from 1000 ms on
+  made.iterate_all(1, 3);  // the first line is printed at 1000 ms
   ToldJob job(made);
   ProcessFact before = rank_process(0, 10), within = rank_process(1, 11);
   before.state = within.state = ProcessState::gone;
@@ -101,7 +101,8 @@ TEST_CASE("rank processes: one that was gone before the rank first spoke is anot
   job.tell({before, within});
   CHECK(pid_of(make_view(job.state, 3, false), 0) == 0);
   CHECK(pid_of(make_view(job.state, 3, false), 1) == 11);
-  job.tell({rank_process(1, 12, 3)});  // numbers agree after all: without one there is none
+  // Now a process has the attempt's number, so a rank without one has no process.
+  job.tell({rank_process(1, 12, 3)});
   CHECK(pid_of(make_view(job.state, 3, false), 0) == 0);
   CHECK(pid_of(make_view(job.state, 3, false), 1) == 12);
 }

@@ -179,7 +179,7 @@ TEST_CASE("saved job: a file with a key is one entry, however often it is covere
     batch.coverage = {part};
     CHECK(job.state.apply(batch));
   }
-  part.bytes = {2000, 2010};  // after a gap: lines that were not read are not counted
+  part.bytes = {2000, 2010};  // after a gap, whose lines do not count
   batch.coverage = {part};
   const auto loaded = again(job.state);
   for (JobState* state : {&job.state, &loaded->state}) {

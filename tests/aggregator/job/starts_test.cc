@@ -103,8 +103,8 @@ TEST_CASE("starts: a pod that is made anew elsewhere is in the attempt of the ot
   Told told;
   told.start("a", 0, 0, 0, 100);
   told.start("b", 1, 0, 0, 90);
-  told.start("c", 1, 0, 120, -1);  // it waits for the others
-  told.start("a", 0, 1, 400, -1);  // its container was restarted
+  told.start("c", 1, 0, 120, -1);  // this start waits for the others
+  told.start("a", 0, 1, 400, -1);  // the container of rank 0 was restarted
   CHECK(Attempts(told.state).numbers() == Numbers{0, 1});
   CHECK(told.ranks(0) == Ranks{"a:0 1", "b:1 2"});
   CHECK(told.ranks(1) == Ranks{"a:0 4", "c:1 3"});
@@ -132,7 +132,7 @@ TEST_CASE("starts: of a lost node nobody says that its processes are over") {
 }
 
 TEST_CASE("starts: what agrees is left as it is") {
-  Told told;  // torchrun's folders, on two nodes
+  Told told;  // two nodes with torchrun's folders attempt_N
   for (const int attempt : {0, 1, 2})
     for (const int rank : {0, 1})
       told.start(rank == 0 ? "a" : "b", rank, attempt, attempt * 100,

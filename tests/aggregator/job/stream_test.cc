@@ -69,7 +69,7 @@ TEST_CASE("what comes after an iteration was completed does not put its end off"
   for (const std::int64_t k : {1, 2, 3}) job.iterate(0, k, k * 1000);
   job.iterate(0, 2, 4000);  // numbers that jump
   wire::Segment& tail = job.say(0, {"Killing subprocess"}, 60'000);
-  tail.iteration = Iteration{3};  // as its agent expects
+  tail.iteration = Iteration{3};  // the number that the agent expects next
   const JobView view = job.view();
   const JobClock clock = make_clock(view);
   CHECK(clock.completed_by_any == Iteration{3});

@@ -152,7 +152,7 @@ TEST_CASE("a file's own time counts only where it is trusted") {
   job.source_of(0).modified = after(9000);
   CHECK(job.view(0, false).ranks[0].end == after(1000));
   CHECK(job.view(0, true).ranks[0].end == after(9000));
-  job.source_of(0).modified = after(500);  // older than its last line: of no use
+  job.source_of(0).modified = after(500);  // older than the last line, so it is not used
   CHECK(job.view(0, true).ranks[0].end == after(1000));
 }
 

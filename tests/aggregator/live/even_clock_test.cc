@@ -14,7 +14,8 @@ struct Host {
   Millis passed{0}, set{0};
 
   TimeMs now() { return clock.at({Millis{5'000} + passed, kBegin + passed + set}).wall; }
-  /// How far off after so long, looked at each tenth of a second; it must never jump meanwhile.
+  /// The error of the clock after that time; reads it each tenth of a second and checks that it
+  /// never jumps.
   Millis off_after(Millis time) {
     TimeMs before = now();
     for (const Millis end = passed + time; passed < end;) {
@@ -54,8 +55,8 @@ TEST_CASE("even clock: there and back again, and what is too small to be a jump"
   host.set = Millis{-3'600'000};
   host.off_after(Millis{10'000});
   host.set = Millis{0};
-  CHECK(host.off_after(Millis{0}) == Millis{-1'000});  // the clock has caught up a second of the
-                                                       // hour
+  // The clock has corrected a second of the hour.
+  CHECK(host.off_after(Millis{0}) == Millis{-1'000});
   CHECK(host.off_after(Millis{11'000}) == Millis{0});
   CHECK(host.clock.take_jump() == Millis{0});
   host.set = Millis{20};

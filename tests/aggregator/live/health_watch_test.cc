@@ -6,7 +6,7 @@ namespace l4::live {
 namespace {
 
 struct Watched {
-  /// One look a second; what was told in this time.
+  /// Steps once a second; returns the alerts of that time.
   std::vector<alert::Alert> run(int seconds) {
     std::vector<alert::Alert> told;
     for (int i = 0; i < seconds; ++i) {

@@ -154,11 +154,11 @@ TEST_CASE("live pipeline: so many jobs may be held, however they fall on the sha
   CHECK(world.heard.count("was let go") == 0);
   const std::size_t held = held_of(6, 20);
   CHECK(held <= 6);
-  CHECK(held >= 3);  // shards that see the same excess may each let one go
+  CHECK(held >= 3);  // several shards may see the same excess and drop a job each
   CHECK(world.heard.count("there are more jobs than may be") == 20 - held);
 }
 
-/// Jobs of one node, one thread, all of whose routine diagnoses are due at the same moment.
+/// Jobs of one node on one thread; all their routine diagnoses are due at the same moment.
 struct ManyJobs {
   static constexpr std::size_t kJobs = 60;
 
@@ -226,7 +226,7 @@ TEST_CASE("live pipeline: the books are kept once an hour, not once a shard") {
   TempFolder folder;
   LiveWorld world(folder.path());
   world.options.shards.shards = 4;
-  world.options.store.database.vfs = "none such";  // so that each time is told
+  world.options.store.database.vfs = "none such";  // every use of the database fails and is logged
   world.start();
   constexpr auto kTold = "what is old stays in the database";
   for (int i = 0; i < 60; ++i) world.step();
@@ -335,12 +335,12 @@ TEST_CASE("live pipeline: with its threads running, and stopped") {
   world.aggregator->stop();
   CHECK(answers > 0);
   CHECK(report_of(world.aggregator->find(kSampleJob)->state()) == offline_report(nodes));
-  world.start();  // from what was saved
+  world.start();  // restores the saved state
   CHECK(report_of(world.aggregator->find(kSampleJob)->state()) == offline_report(nodes));
   world.kill();
   auto database = store::SqlConnection::open(folder.path() / "state.db", "");
   REQUIRE(database);
-  for (const auto& batches : nodes) {  // for people: how far each file is counted
+  for (const auto& batches : nodes) {  // the offsets in the database, which are for people
     std::map<std::string, std::uint64_t> ends, mirrored;
     for (const wire::Batch& batch : batches)
       for (const wire::Coverage& part : batch.coverage) ends[part.path] = part.bytes.to;

@@ -32,19 +32,18 @@ class LiveWorld {
  public:
   explicit LiveWorld(std::filesystem::path folder, live::Options options = {});
 
-  /// A new aggregator over what the folder holds.
+  /// Starts a new aggregator on the folder.
   void start();
   void kill() { aggregator.reset(), port_.reset(); }
   PlayedNode& add(std::string name, std::vector<wire::Batch> batches);
-  /// Moves everything on by one step of 50 ms.
+  /// Lets one step of 50 ms pass for everything.
   void step();
-  /// Until all nodes are done; false after `most` steps.
+  /// Steps until all nodes are done; false after `most` steps.
   bool settle(std::size_t most = 300'000);
   wire::Instant now() const;
 
   wire::simulation::Network network{1};
-  bool patient =
-      false;  ///< each step lasts until the disk has all: the clock runs no faster than it
+  bool patient = false;  ///< each step waits until everything is on disk
   Heard heard;
   live::Options options;
   store::Files* files = &store::system_files();

@@ -11,7 +11,7 @@
 namespace l4::test {
 namespace {
 
-/// Keeps what is sent.
+/// A sender that keeps the batches.
 class Kept final : public wire::Sender {
  public:
   explicit Kept(std::vector<wire::Batch>& batches) : batches_(batches) {}
@@ -28,7 +28,7 @@ std::uint64_t key_of(const std::string& text) {
   return std::hash<std::string>{}(text) | 1U;
 }
 
-/// The file that only counts batches: of one node and what it plays.
+/// Coverage of the file that only counts the played batches of a node.
 wire::Coverage progress(const std::string& node, std::uint64_t number, std::uint64_t key) {
   wire::Coverage own{"progress of " + node, {number, number + 1}, 0, number + 1, {}};
   own.file.key = key;

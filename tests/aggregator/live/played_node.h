@@ -1,4 +1,4 @@
-// Agents that say what they are given: batches recorded from a folder of logs, or made up by the
+// Agents that ship given batches: those recorded from a folder of logs, or one made up for each
 // second. For tests of the aggregator, in one process or over the real wire.
 #pragma once
 
@@ -24,17 +24,17 @@ Result<std::vector<std::vector<wire::Batch>>> record_batches(const std::filesyst
 wire::Batch healthy_second(const std::string& job, std::size_t node, std::size_t ranks,
                            std::size_t number, TimeMs at);
 
-/// One node: what it has to say outlives its connections.
+/// One node; its batches outlive its connections.
 class PlayedNode final : public ship::Pipeline {
  public:
   PlayedNode(std::string name, std::vector<wire::Batch> batches, std::uint64_t incarnation = 7);
 
   void connect(std::unique_ptr<wire::ClientPort> port);
   void disconnect();
-  /// Offers at most `most` more batches. How long it may be left alone.
+  /// Offers at most `most` more batches; returns how long the caller may wait.
   Millis step(wire::Instant now, std::size_t most = 1);
   void say_bye() { session_->stop("the test says so"); }
-  /// One more; it goes behind the others.
+  /// Adds a batch behind the others.
   void add(wire::Batch batch);
 
   /// Questions to this node; the test answers for it.

@@ -1,5 +1,5 @@
-// A look at the past tells what a look at that time told: for a job that crashes, hangs, loses a
-// node, through restarts; from saved states and from a job's first batch. And what cannot be told.
+// A report of the past equals the report made at that time: for a job that crashes, hangs or loses
+// a node, through restarts, from saved states and from the job's first batch. Also the refusals.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace l4::test {
 namespace {
 
 constexpr auto kPastJob = "job";
-/// First checkpoints come at any time up to then.
+/// A period of checkpoints that is never reached: the first one comes at a random time within it.
 constexpr Millis kNever{1'000'000'000'000};
 
-/// From the first line that differs on.
+/// The text from the first line that differs.
 std::string difference(const std::string& found, const std::string& expected) {
   if (found == expected) return {};
   std::size_t at = 0;
@@ -59,12 +59,12 @@ class PastWorld : public LiveWorld {
   void pass(std::size_t seconds) {
     for (std::size_t i = 0; i < seconds * 20; ++i) step();
   }
-  /// Not in the millisecond of the last look.
+  /// Restarts, but not in the millisecond of the last report.
   void restart() {
     step();
     start();
   }
-  /// As a client that asks for a snapshot sees it.
+  /// Notes the report that a client would get now.
   const Moment& look(const std::string& job = kPastJob) {
     aggregator->on_shard(job, [&](scoring::Shard& shard) {
       const scoring::LiveJob* found = shard.refresh(job);
@@ -226,7 +226,7 @@ TEST_CASE("past: a silent job whose node was lost, long after the journal forgot
     speaker.add(healthy_second("other", 7, 2, i, world.now().wall));
     for (int steps = 0; steps < 20; ++steps) world.step();
   }
-  CHECK_FALSE(world.past(lost, "other"));  // gone from the ring
+  CHECK_FALSE(world.past(lost, "other"));  // its records have left the ring
   world.moments.clear();
   world.look();
   world.check();
@@ -294,7 +294,7 @@ TEST_CASE("past: what cannot be told is refused with what can") {
   REQUIRE_MESSAGE(from != std::string::npos, gone);
   const auto first = parse_time(gone.substr(from + 21, 24));
   REQUIRE(first);
-  CHECK(world.now().wall - *first > Millis{20'000});  // the ring has more than one of them
+  CHECK(world.now().wall - *first > Millis{20'000});  // the ring still reaches back more than 20 s
   CHECK(world.past(*first));
   CHECK_FALSE(world.past(*first - Millis{1}));
   world.check();
@@ -318,7 +318,7 @@ TEST_CASE("past: what is damaged is said, and what stands on both sides of it is
   REQUIRE(segments.size() > 6);
   std::filesystem::remove(segments[segments.size() / 2]);
   world.start();
-  std::string kinds;  // what came of it, each kind once for all that lie side by side
+  std::string kinds;  // kinds of the answers, each once for a row of equal ones
   std::string refusal;
   for (TimeMs at = opened; at <= end; at += Millis{1'000}) {
     const auto found = world.past(at);

@@ -103,7 +103,7 @@ TEST_CASE("pool book: the oldest go, by number, bytes and age") {
     REQUIRE(desk.book.add(made_run("a" + std::to_string(i), "alpha", kNow + hours(i)), "test"));
   CHECK(desk.ids() == std::vector<std::string>{"a3.0", "a2.0"});
   CHECK(desk.database.pool()->size() == 2);
-  // Older than what is kept: an error, and nothing has changed.
+  // A run older than those kept is an error and changes nothing.
   CHECK_FALSE(desk.book.add(made_run("old", "alpha", kNow), "test"));
   CHECK(desk.database.pool()->size() == 2);
   desk.now = kNow + hours(2) + options.age + hours(1) - Millis{1};
@@ -131,7 +131,7 @@ TEST_CASE("pool book: a row that cannot be read is told and passed over") {
   CHECK(desk.warned[0].find("b.0: schema") != std::string::npos);
 }
 
-/// Adds and drops until it is killed; a line to `told` for each word that was answered.
+/// Adds and drops runs until it is killed; writes a number to `told` after each answered change.
 [[noreturn]] void work(const std::filesystem::path& folder, int told) {
   Desk desk(folder);
   for (int i = 0;; ++i) {

@@ -153,7 +153,7 @@ TEST_CASE("link: what was read alone is dropped if positions turn up that nobody
     pair.node.write(1, 100);
     CHECK(pair.settle(Millis{10'000}));
     pair.crash_server();
-    pair.node.start();  // another agent
+    pair.node.start();  // a new incarnation of the agent
     pair.node.begin_alone(remembers);
     pair.node.write(2, 50);
     pair.node.read_alone(1, 100);
@@ -196,7 +196,7 @@ TEST_CASE("link: under pressure the agent sheds, lines stay counted") {
   const ship::SessionStats& stats = pair.node.session().stats();
   CHECK(stats.shed.order_runs > 0);
   CHECK(stats.shed.batches > 0);
-  CHECK(stats.oversize.batches == 0);  // counted by its reason
+  CHECK(stats.oversize.batches == 0);  // shedding is counted by its reason
   CHECK(pair.server->agents()[0].shedding == wire::Shedding::counts);
   pair.commits = true;
   CHECK(pair.settle(Millis{60'000}));
@@ -209,7 +209,7 @@ TEST_CASE("link: an agent that wants memory sheds, too, and says so") {
   pair.node.write(1, 200);
   CHECK(pair.settle(Millis{10'000}));
   CHECK(pair.node.session().stats().shed.order_runs > 0);
-  pair.run(Millis{4'000});  // a heartbeat says it
+  pair.run(Millis{4'000});  // a heartbeat reports the shedding
   CHECK(pair.server->agents()[0].shedding == wire::Shedding::order);
   const std::uint64_t shed = pair.node.session().stats().shed.order_runs;
   pair.node.session().press(wire::Shedding::nothing);
@@ -299,7 +299,7 @@ TEST_CASE("server: one name from two addresses is refused, and an alert if both 
 TEST_CASE("server: two agents with one name at one address do not take it from each other") {
   Pair pair;
   FakeNode& other = pair.add("node-0", "10.0.0.1", {});
-  other.start();  // it may be a restart of the first one: it gets the name
+  other.start();  // it gets the name, because it may be a restart of the first agent
   pair.run(Millis{60'000});
   CHECK(other.session().state() == State::open);
   CHECK(pair.node.session().state() != State::open);

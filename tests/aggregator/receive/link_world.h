@@ -33,13 +33,14 @@ class FakeNode final : public ship::Pipeline {
   bool runs() const { return session_ != nullptr; }
   ship::Session& session() { return *session_; }
   void write(std::uint64_t file, std::uint64_t lines) { files_[file] += lines; }
-  /// Reads before it is told from where; `remembers`: all that the aggregator may name.
+  /// Begins to read before it gets positions; `remembers`: it has saved all positions that the
+  /// aggregator may name.
   void begin_alone(bool remembers) {
     positions_known_ = true;
     remembers_ = remembers;
   }
   void read_alone(std::uint64_t file, std::uint64_t to) { read_[file] = to; }
-  /// Offers what was written, if it knows from where.
+  /// Offers the written lines, if the positions are known.
   void read(bool two_files_a_batch);
   void step(wire::Instant now);
   std::uint64_t size(std::uint64_t file) const { return files_.at(file); }
@@ -58,7 +59,7 @@ class FakeNode final : public ship::Pipeline {
 
   std::string name, address;
   std::vector<std::string> sayings;
-  std::vector<ship::NoticeKind> kinds;  ///< of the sayings
+  std::vector<ship::NoticeKind> kinds;  ///< kinds of the notices in `sayings`
   bool tells = true;                    ///< what it says
   std::vector<wire::Ask> asked_;
   std::uint64_t committed_bytes = 0;

@@ -58,7 +58,7 @@ TEST_CASE("incidents: open once, updated, resolved when the job goes on") {
   book.triggered({trigger(watch::Cause::error_line)}, at(0));
   CHECK(book.is_suspect(at(1)));
   CHECK(book.diagnosed(report(State::healthy), at(1)).rows.empty());
-  CHECK_FALSE(book.is_suspect(at(1)));  // all is well, but it is looked at again
+  CHECK_FALSE(book.is_suspect(at(1)));  // the report says healthy, but the job is checked again
   CHECK(book.is_checked(at(1)));
   const auto opened = book.diagnosed(report(State::crashed), at(2));
   REQUIRE(opened.alerts.size() == 1);
@@ -80,7 +80,8 @@ TEST_CASE("incidents: open once, updated, resolved when the job goes on") {
   const auto changed = book.diagnosed(report(State::hung, 0, "n2"), at(80));
   REQUIRE(changed.alerts.size() == 1);
   CHECK(changed.alerts[0].kind == alert::Kind::changed);
-  CHECK(book.diagnosed(report(State::crashed), at(81)).alerts.empty());  // not that often
+  // Too soon after the last alert.
+  CHECK(book.diagnosed(report(State::crashed), at(81)).alerts.empty());
 
   const auto resolved = book.diagnosed(report(State::healthy), at(120));
   REQUIRE(resolved.alerts.size() == 1);
@@ -127,7 +128,7 @@ TEST_CASE("incidents: what is found out soon after the opening is told soon, non
   CHECK(book.diagnosed(known, at(0)).alerts.empty());
   CHECK(book.owes_at() == at(1));
   CHECK(book.diagnosed(report(State::crashed), at(0)).alerts.empty());
-  CHECK_FALSE(book.owes_at());  // as it was told
+  CHECK_FALSE(book.owes_at());  // the report equals the last alert again
   CHECK(book.diagnosed(known, at(0)).alerts.empty());
   const auto told = book.diagnosed(known, at(1));
   REQUIRE(told.alerts.size() == 1);
@@ -162,7 +163,8 @@ TEST_CASE("incidents: what is worse is told at once, what is not, not that often
   CHECK(book.diagnosed(report(State::hung), at(3)).alerts.empty());
   CHECK(book.diagnosed(report(State::crashed, 0, "n2"), at(4)).alerts.empty());
   CHECK(book.diagnosed(report(State::hung), at(40)).alerts.size() == 1);
-  CHECK(book.diagnosed(report(State::crashed), at(41)).alerts.empty());  // it was told before
+  // This state was already sent.
+  CHECK(book.diagnosed(report(State::crashed), at(41)).alerts.empty());
 }
 
 TEST_CASE("incidents: a state that is not sure enough opens none") {

@@ -359,7 +359,7 @@ TEST_CASE("database: snapshots of a job are bounded, listed newest first, and fo
   Database database(path, options);
   for (const int at : {10, 20, 30, 40}) CHECK(database.save(snapshot("a", at)));
   CHECK(database.save(snapshot("b", 25)));
-  CHECK(database.save(snapshot("b", 25)));  // the same again
+  CHECK(database.save(snapshot("b", 25)));  // an equal snapshot again
   CHECK(times(*database.snapshots("a", at_ms(1'000), 10)) ==
         std::vector{at_ms(40), at_ms(30), at_ms(20)});
   CHECK(times(*database.snapshots("a", at_ms(40), 1)) == std::vector{at_ms(30)});

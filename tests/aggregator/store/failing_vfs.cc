@@ -62,7 +62,7 @@ int traits(sqlite3_file* f) {
   return real(f)->pMethods->xDeviceCharacteristics(real(f));
 }
 
-/// Version 1 has no shared memory, which exclusive locking does not need.
+/// Version 1 lacks shared memory; exclusive locking needs none.
 sqlite3_io_methods methods{1,    close,  read,     write,   truncate, sync,   file_size,
                            lock, unlock, reserved, control, sector,   traits, {},
                            {},   {},     {},       {},      {}};

@@ -88,7 +88,7 @@ TEST_CASE("journal: a damaged record is skipped, counted and reported") {
   written(files, 30, small(1 << 20));
   const std::string name = files.list(kJournalFolder)->front();
   Bytes& content = files.content(kJournalFolder / name);
-  content[100] ^= std::byte{1};  // record 1 or 2
+  content[100] ^= std::byte{1};  // damages record 1 or 2
   Replayed replayed;
   const Replay found = everything(*Journal::open(files, kJournalFolder, small()), &replayed);
   CHECK(found.size() == 29);
@@ -105,7 +105,7 @@ TEST_CASE("journal: no content of a batch is read as a record") {
   Journal journal = *Journal::open(files, kJournalFolder, small(1 << 20));
   RecordGroup inner;
   fill(inner, 900, 1);
-  const auto fake = inner.sealed(0);  // made without knowledge of the salt
+  const auto fake = inner.sealed(0);  // records for another salt
   Bytes batch(8 - (kRecordHeadBytes + 3 + 6) % 8);
   batch.insert(batch.end(), fake.begin(), fake.end());
   RecordGroup group;
@@ -197,7 +197,7 @@ TEST_CASE("journal: missing records of the past are counted, with the time of th
   const std::uint64_t first = segments[1].first.value(), end = segments[1].end->value();
   CHECK(files.remove(segments[1].path));
   const auto whole = ask(0, static_cast<std::int64_t>(first - 1) * 1000);
-  CHECK(whole.unread);  // later records may be from before that time as well
+  CHECK(whole.unread);  // records behind the gap may also be from before that time
   const auto gap = ask(0, static_cast<std::int64_t>(end) * 1000);
   CHECK(gap.lost_records == end - first);
   CHECK(gap.whole_to == at_ms(static_cast<std::int64_t>(first - 1) * 1000));

@@ -68,7 +68,7 @@ TEST_CASE("job watch: a stopped process confirms a silence at once") {
   CHECK(job.causes() == Causes{Cause::process_stopped});
   job.run_to(last + 11'000);
   CHECK(job.trigger(Cause::silent).confirmed);
-  CHECK(job.due_at(Cause::silent) <= last + 5001);  // half the floor does
+  CHECK(job.due_at(Cause::silent) <= last + 5001);  // half of the floor is enough
 }
 
 TEST_CASE(
@@ -89,7 +89,7 @@ TEST_CASE("job watch: progress after a suspicion is said once, and arms it again
   CHECK(job.causes() == Causes{Cause::silent});
   last = job.iterate_all(31, 40, last + 15'000);
   CHECK(job.causes() == Causes{Cause::went_on});
-  job.run_to(last + 29'000);  // 15 s were seen: twice that
+  job.run_to(last + 29'000);  // the longest pause was 15 s, so the deadline is 30 s
   CHECK(job.causes().empty());
   job.run_to(last + 31'000);
   CHECK(job.causes() == Causes{Cause::silent});
@@ -114,7 +114,8 @@ TEST_CASE("job watch: a hang in the first checkpoint is suspected within four fl
   job.run_to(last + 300'000);
   CHECK(job.due_at(Cause::silent) <= last + 41'000);
   CHECK(job.trigger(Cause::silent).detail.find("checkpoint_save began") != std::string::npos);
-  CHECK_FALSE(job.trigger(Cause::silent).confirmed);  // it is not known how long that takes
+  // The usual duration of a checkpoint is still unknown.
+  CHECK_FALSE(job.trigger(Cause::silent).confirmed);
 }
 
 TEST_CASE("job watch, healthy: a checkpoint whose line comes before that of the iteration") {
@@ -221,7 +222,8 @@ TEST_CASE("job watch: nobody is told again of a job that is known to have crashe
   job.causes();
   job.run_to(last + 600'000);
   CHECK(job.causes().empty());
-  job.iterate(0, 31, last + 601'000);  // one may be another agent's last word
+  // A single iteration may come from another agent's last lines.
+  job.iterate(0, 31, last + 601'000);
   CHECK(job.causes().empty());
   job.iterate(0, 32, last + 602'000);
   CHECK(job.causes() == Causes{Cause::went_on});
@@ -396,7 +398,8 @@ TEST_CASE("job watch: a restart is another attempt, whose start may take its tim
   job.answer = State::healthy;
   for (int node = 0; node < 2; ++node) job.restart(node, 1);
   job.processes(last + 5000, 1);
-  job.process(0, ProcessState::gone, last + 6000, kKilled, 0);  // told late: of the attempt before
+  // A late fact about the former attempt.
+  job.process(0, ProcessState::gone, last + 6000, kKilled, 0);
   job.say_all("building model", last + 8000, Stage::model_build);
   last = job.iterate_all(20, 40, last + 40'000);
   CHECK(job.causes() == Causes{Cause::went_on});

@@ -34,7 +34,8 @@ TEST_CASE("pauses: a kind seen one to four times") {
   quick.add(kCheckpoint, Millis{500});
   CHECK(deadline(quick, kCheckpoint, 10'000) == Millis{10'000});
   for (int i = 0; i < 4; ++i) quick.add(kCheckpoint, Millis{500});
-  CHECK(deadline(quick, kCheckpoint, 10'000) == Millis{10'000});  // and not longer when it is known
+  // No longer once the kind is known.
+  CHECK(deadline(quick, kCheckpoint, 10'000) == Millis{10'000});
   CHECK(quick.may_confirm(kCheckpoint));
 }
 
@@ -77,7 +78,7 @@ TEST_CASE("pauses: those of earlier jobs serve until there are five of its own")
   Pauses pauses;
   pauses.warm(kStart, Millis{50'000});
   pauses.warm(kIteration, Millis{20'000});
-  CHECK(deadline(pauses, kStart, 10'000) == Millis{100'000});  // without it: 40 s
+  CHECK(deadline(pauses, kStart, 10'000) == Millis{100'000});  // 40 s without the earlier jobs
   pauses.add(kStart, Millis{70'000});
   CHECK(deadline(pauses, kStart, 10'000) == Millis{140'000});
   CHECK(deadline(pauses, kIteration, 10'000) == Millis{40'000});

@@ -25,7 +25,7 @@ class WatchedJob {
  public:
   explicit WatchedJob(int nodes, Options options = quick_options());
 
-  // Each moves the clock to `ms`, looking on the way.
+  // Each call moves the clock to `ms` and polls the watch on the way.
   void iterate(int node, std::int64_t iteration, std::int64_t ms);
   /// All nodes complete first..last, the first one at `ms`; gives the time of the last.
   std::int64_t iterate_all(std::int64_t first, std::int64_t last, std::int64_t ms,
@@ -55,7 +55,7 @@ class WatchedJob {
   job::JobState state{"job", 0, templates};
   /// The caller's answer to triggers; by default the report that the job is healthy.
   State answer = State::healthy;
-  /// Batches after which nobody looks for a while: looks happen at next_check() alone.
+  /// Milliseconds from kBegin; the watch is polled at next_check() alone.
   std::int64_t now = 0;
 
  private:

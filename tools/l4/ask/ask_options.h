@@ -1,4 +1,4 @@
-// The options by which commands say which aggregator to ask, and as whom.
+// The options that name the aggregator to ask, and the token to use.
 //
 // Flow: command line -> options -> find_aggregator (asking.h). No state.
 #pragma once
@@ -24,7 +24,7 @@ inline constexpr auto kAddressHelp =
 
 /// --address, --token-file and --ca.
 void add_asking(terminal::Options& to, AskOptions& options, const char* address = kAddressHelp);
-/// Error: an address that is none.
+/// Error: the address is invalid.
 Result<void> check_asking(const AskOptions& options);
 
 }  // namespace l4::ask

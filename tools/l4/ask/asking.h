@@ -17,14 +17,14 @@
 
 namespace l4::ask {
 
-/// Why there is no answer, or not the one that was asked for.
+/// The reason why the requested answer did not come.
 struct Failure {
   Error error;
   int exit = terminal::kNothingRead;  ///< the status to end with
   unsigned status = 0;                ///< of HTTP; 0: nothing was answered
-  std::string code = {};              ///< of the error that the aggregator answered; empty: none
+  std::string code = {};              ///< of the aggregator's error; empty: it gave none
 
-  /// An aggregator answered that it has no such thing.
+  /// Whether an aggregator answered that it does not know the requested thing.
   bool is_not_found() const { return status == 404 && !code.empty(); }
 };
 template <class T>
@@ -61,7 +61,7 @@ enum class Method { get, post, erase };
 Answer<http::ClientResponse> send(const Aggregator& asked, Method method, const std::string& path,
                                   const std::string& body, Millis timeout);
 
-/// Body of a 200; everything else is a failure that says why.
+/// Gets the body of an answer 200; any other result is a failure with its reason.
 Answer<std::string> fetch(const Aggregator& asked, const std::string& path, Millis timeout);
 
 /// The list `key` with the pages that follow the first, as one answer; at most `most` rows.

@@ -97,7 +97,7 @@ Result<ChangeRow> read_change(std::string_view text);
 Result<LineList> read_line_list(std::string_view text);
 
 /// The report in the answer to `/api/v1/incidents/{id}`, as JSON; `opening`: the one of its
-/// opening. An Error where there is none.
+/// opening. An Error if the answer has no report.
 Result<std::string> report_of_incident(std::string_view text, bool opening);
 
 /// The values of `id` in the rows of the list `list`.
@@ -114,7 +114,7 @@ struct AnsweredError {
   std::string code, message;
 };
 
-/// Both are empty if `text` is none.
+/// Both are empty if `text` has another form.
 AnsweredError read_error(std::string_view text);
 
 /// The same JSON, indented or on one line, with everything escaped that acts on a terminal.

@@ -1,8 +1,7 @@
 // The failure for a name that the aggregator does not know, with names that may have been meant.
-//
-// Flow: an aggregator answered that there is no such thing -> here -> it is asked for the names
-// that it does know -> a Failure that ends with kWrongUse. If it does not answer this time, the
-// sentence suggests nothing. No state.
+// Flow: an aggregator does not know a name -> here -> asks it for the names that it knows -> a
+// Failure that ends with kWrongUse. If it does not answer this time, the sentence suggests nothing.
+// No state.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@
 
 namespace l4::ask {
 
-/// False only where the aggregator answers that it watches no such job.
+/// False only if the aggregator answers that it does not watch this job.
 bool is_watched_job(const Aggregator& asked, const std::string& name);
 
 Failure no_such_job(const Aggregator& asked, const std::string& name);

@@ -29,7 +29,7 @@ enum class ConfigKind { agent, aggregator, diagnose, client };
 struct Kind {
   ConfigKind kind;
   std::string_view word, program;
-  std::array<std::string_view, 6> tables;  ///< of this program alone
+  std::array<std::string_view, 6> tables;  ///< tables that only this program has
 };
 constexpr std::array kKinds{
     Kind{
@@ -67,7 +67,8 @@ std::optional<Error> trouble_of(ConfigKind kind, const std::filesystem::path& fi
   return std::nullopt;
 }
 
-/// The kind whose own table the file has; none if it has no such table, or those of several kinds.
+/// The kind of config whose own tables the file has; empty if it has tables of no kind or of
+/// several.
 std::optional<ConfigKind> kind_of(const ConfigTable& root) {
   std::optional<ConfigKind> found;
   for (const Kind& kind : kKinds) {

@@ -24,9 +24,9 @@ std::vector<terminal::Command> commands();
 void fill(CLI::App& app, const std::vector<terminal::Command>& table);
 
 struct CommandLine {
-  /// What to do; empty: help or version was printed, or the use was wrong and said so.
+  /// The command to run; null: help, version or an error was printed already.
   std::function<int()> run = {};
-  int exit = terminal::kDone;  ///< where there is nothing to do
+  int exit = terminal::kDone;  ///< exit status if there is no command to run
   std::any options = {};       ///< of the command, as terminal::Command holds them
 };
 

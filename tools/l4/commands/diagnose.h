@@ -33,7 +33,7 @@ struct DiagnoseOptions {
   bool exit_code = false;
 };
 
-/// Not well, not ended well, and known.
+/// Whether the state is known and bad.
 bool is_failure(State state);
 
 extern const char* const kDiagnoseFooter;
@@ -41,7 +41,7 @@ inline constexpr auto kLayoutHelp =
     "how paths name things: {node} {rank} {local_rank}\n"
     "{attempt} {job}, {*} for anything";
 void add_diagnose(terminal::Options& to, DiagnoseOptions& options);
-/// Reads times and zones, and checks what a long run would only stumble over at its end.
+/// Reads times and zones, and checks what would otherwise fail only at the end of a long run.
 Result<void> check_diagnose(DiagnoseOptions& options);
 Result<void> check_layout(const std::string& layout);
 int run_diagnose(const DiagnoseOptions& options);

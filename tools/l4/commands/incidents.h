@@ -23,7 +23,7 @@ struct IncidentsOptions : ask::AskOptions, ReportOptions {
 extern const char* const kIncidentsFooter;
 void add_incidents(terminal::Options& to, IncidentsOptions& options);
 Result<void> check_incidents(const IncidentsOptions& options);
-/// Exit status: as of show_report; 2 no such incident or job.
+/// Exit status: that of show_report; 2 for an unknown incident or job.
 int run_incidents(const IncidentsOptions& options);
 
 }  // namespace l4::commands

@@ -23,7 +23,7 @@ struct InspectOptions {
 extern const char* const kInspectFooter;
 void add_inspect(terminal::Options& to, InspectOptions& options);
 Result<void> check_inspect(const InspectOptions& options);
-/// Exit status as of `l4 diagnose`.
+/// Exit status: as for `l4 diagnose`.
 int run_inspect(const InspectOptions& options);
 
 }  // namespace l4::commands

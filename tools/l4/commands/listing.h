@@ -16,8 +16,8 @@ namespace l4::commands {
 
 inline constexpr Millis kListTimeout{10'000};
 
-/// The answer `body` as JSON or as the text that `read` and to_text make of it. Exit status: 0
-/// done; 2 output that cannot be written; 3 no answer, or not with what was asked for.
+/// Shows the answer `body` as JSON, or as the text that `read` and to_text make of it. Exit status:
+/// 0 done; 2 output that cannot be written; 3 no answer, or one of another form.
 template <class Read>
 int show_list(const std::string& format, const ask::Aggregator& asked,
               const ask::Answer<std::string>& body, Read read, std::string_view program) {

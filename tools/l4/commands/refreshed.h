@@ -1,5 +1,5 @@
-// What `l4 watch` and `l4 top` have alike: an answer that is asked for every few seconds, and the
-// line above it on the screen.
+// Shared by `l4 watch` and `l4 top`: an answer that is requested every few seconds, and the line
+// above it on the screen.
 #pragma once
 
 #include <chrono>

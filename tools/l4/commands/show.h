@@ -14,7 +14,7 @@ struct ShowOptions : ReportOptions {
 extern const char* const kShowFooter;
 void add_show(terminal::Options& to, ShowOptions& options);
 Result<void> check_show(const ShowOptions& options);
-/// Exit status: as of show_report; 3 a file that is no report.
+/// Exit status: that of show_report; 3 for a file that is not a report.
 int run_show(const ShowOptions& options);
 
 }  // namespace l4::commands

@@ -60,7 +60,7 @@ ask::Answer<std::string> store_snapshot(const SnapshotOptions& options,
   return std::move(*tidy);
 }
 
-/// What --diff names; an aggregator may have it.
+/// Gets the report that --diff names, from a file or the aggregator.
 ask::Answer<diagnose::Report> read_before(const SnapshotOptions& options,
                                           const ask::Aggregator& asked) {
   const Compared with = compared_with(options.diff, options.job);

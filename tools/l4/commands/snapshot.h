@@ -19,10 +19,10 @@ struct SnapshotOptions : ask::AskOptions, ReportOptions {
 extern const char* const kSnapshotFooter;
 void add_snapshot(terminal::Options& to, SnapshotOptions& options);
 Result<void> check_snapshot(const SnapshotOptions& options);
-/// Exit status: as of show_report; 2 no such job, or nothing known of that time.
+/// Exit status: that of show_report; 2 for an unknown job, or a time of which nothing is known.
 int run_snapshot(const SnapshotOptions& options);
 
-/// The argument JOB, and what is wrong with one that is none.
+/// The argument JOB, or the error in an invalid one.
 void add_job(terminal::Options& to, std::string& job);
 Result<void> check_job(const std::string& job);
 

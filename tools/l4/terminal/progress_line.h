@@ -1,7 +1,6 @@
 // One line on standard error while long input is read: share, rate, time left.
-//
-// Owns a thread that wakes twice a second; shows nothing for the first second, and nothing at all
-// where standard error is no terminal. The line is erased when it stops.
+// Owns a thread that wakes twice a second; shows nothing in the first second. Does nothing unless
+// standard error is a terminal. The line is erased when it stops.
 #pragma once
 
 #include <stop_token>

@@ -1,8 +1,7 @@
-// A terminal that is drawn anew again and again: `l4 watch` and `l4 top`.
-//
-// While it lives, the terminal shows another page, without cursor and without echo, and signals
-// that end the program wait for wait(); then everything is as it was before. One at a time, one
-// thread. Where standard output is no terminal there is none: make() gives nothing.
+// A terminal page that is redrawn again and again: `l4 watch` and `l4 top`.
+// While the screen lives, the terminal shows another page without cursor and echo, and signals that
+// end the program are kept for wait(). The destructor restores everything. One at a time, one
+// thread. make() returns nothing if standard output is not a terminal.
 #pragma once
 
 #include <cstddef>

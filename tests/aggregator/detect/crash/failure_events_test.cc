@@ -19,10 +19,11 @@ using job::test::MadeJob;
 
 struct Found {
   FailureEvents failures;
-  std::vector<std::string> texts;  // in their order
+  std::vector<std::string> texts;  // texts of the found events, in their order
 };
 
-/// Hints by wording alone; `pool` lists parts of texts that healthy runs say.
+/// Finds events with hints from the wording alone; `pool` lists parts of texts that healthy runs
+/// print.
 Found find(MadeJob& made, const std::set<std::string>& pool = {}, bool excess = false) {
   const job::JobView view = made.view();
   std::vector<EventHint> hints;
@@ -129,7 +130,8 @@ TEST_CASE("what a node says last is after its own progress, however late its clo
   MadeJob job(4);
   for (std::int64_t k = 1; k <= 30; ++k)
     for (int rank = 0; rank < 3; ++rank) job.iterate(rank, k, k * 1000 + (rank == 1 ? 0 : 6000));
-  job.source_of(3).node = job.source_of(1).node;  // rank 3 is beside rank 1 and prints none
+  // Rank 3 is on the node of rank 1 and prints no iteration.
+  job.source_of(3).node = job.source_of(1).node;
   job.say(3, kOom, 30'500);
   job.say(0, kReset, 37'000);
   CHECK(find(job).texts == std::vector<std::string>{kOom.text, kReset.text});
@@ -152,7 +154,7 @@ MadeJob fails_between_stamps(bool early_stamp) {
 
 TEST_CASE("a rank goes by its own clock, but not by progress that it stopped printing") {
   constexpr std::int64_t kHour = 3'600'000;
-  for (const bool behind : {false, true}) {  // else its clock is an hour late, and it keeps step
+  for (const bool behind : {false, true}) {  // otherwise the clock of rank 2 is an hour late
     CAPTURE(behind);
     MadeJob job(4);
     const std::int64_t skew = behind ? 0 : kHour;

@@ -22,13 +22,14 @@ TEST_CASE("paper rule: in at least half of the pool's runs") {
 }
 
 TEST_CASE("l4 rule: known events are dropped unless a node is far above the pool") {
-  const PoolEvent pool{1, 2.0, 10};  // at most 2 per exposure, at most 10 in a node-run
-  const std::vector<EventHere> events{{pool, {{20, 10}, {12, 4}}},  // as expected
-                                      {pool, {{20, 10}, {90, 4}}},  // 90 where 10 is the most
-                                      {pool, {{45, 10}}},  // 45 against 20: improbable, but not far
-                                      {{0, 0, 0}, {{1, 10}}},   // unknown
-                                      {{3, 0.1, 1}, {{4, 2}}},  // rare: 4 against 1 is not enough
-                                      {pool, {}}};
+  const PoolEvent pool{1, 2.0, 10};  // in the pool at most 2 per exposure and 10 in a node-run
+  const std::vector<EventHere> events{
+      {pool, {{20, 10}, {12, 4}}},  // as expected
+      {pool, {{20, 10}, {90, 4}}},  // 90 instead of at most 10
+      {pool, {{45, 10}}},           // 45 instead of 20: improbable, but not far enough above
+      {{0, 0, 0}, {{1, 10}}},       // unknown
+      {{3, 0.1, 1}, {{4, 2}}},      // a rare event: 4 instead of 1 is not enough
+      {pool, {}}};
   const auto verdicts = filter_events(events, 10);
   CHECK(verdicts[0].dropped);
   CHECK_FALSE(verdicts[1].dropped);

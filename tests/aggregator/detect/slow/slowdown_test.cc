@@ -76,7 +76,7 @@ TEST_CASE("a small shift must last longer than a large one") {
   CHECK_FALSE(shifted(2.0, 7));   // 7 s
   CHECK(shifted(2.0, 9));         // 9 s
   CHECK(shifted(4.0, 5));         // 10 s
-  CHECK_FALSE(shifted(1.4, 30));  // 21 s, and 34 s are needed
+  CHECK_FALSE(shifted(1.4, 30));  // 21 s, but 34 s are needed
   CHECK(shifted(1.4, 50));        // 35 s
 }
 
@@ -92,7 +92,8 @@ TEST_CASE("stamps of whole seconds hide no shift, wherever it is") {
     const Slowdown slow = find(std::move(job));
     REQUIRE(slow.found);
     CHECK(std::abs(slow.first.value() - from) <= 8);
-    CHECK(slow.ratio == doctest::Approx(1230.0 / 450).epsilon(0.3));  // of eighths of a second
+    // The ratio of the true durations.
+    CHECK(slow.ratio == doctest::Approx(1230.0 / 450).epsilon(0.3));
   }
 }
 

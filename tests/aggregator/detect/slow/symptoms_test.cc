@@ -63,7 +63,7 @@ TEST_CASE("what goes with it is new, lasting and local") {
   CHECK(symptoms([](MadeJob&, int, std::int64_t) {}).empty());
   // All along.
   CHECK(symptoms([](MadeJob& job, int, std::int64_t ms) { job.say(5, kRetry, ms); }).empty());
-  // A burst that is over.
+  // Adds a burst that is over before the job is.
   CHECK(symptoms([](MadeJob& job, int k, std::int64_t ms) {
           if (k >= 61 && k <= 64) job.say(5, kRetry, ms);
         }).empty());
@@ -106,10 +106,10 @@ TEST_CASE("a young job is slow if an error keeps coming with it") {
 
 TEST_CASE("of a young job neither times nor errors alone tell") {
   CHECK_FALSE(in_short(7, 3, 0).found);
-  CHECK_FALSE(in_short(7, 3, 2, true).found);  // healthy runs say it, too
+  CHECK_FALSE(in_short(7, 3, 2, true).found);  // healthy runs print the line, too
   CHECK_FALSE(in_short(7, 2, 1).found);        // twice
-  CHECK_FALSE(in_short(3, 2, 2).found);        // nothing to compare with
-  CHECK_FALSE(in_short(30, 10, 2).found);      // find_slowdown() is for that
+  CHECK_FALSE(in_short(3, 2, 2).found);        // too few iterations before the shift
+  CHECK_FALSE(in_short(30, 10, 2).found);      // long enough for find_slowdown()
   MadeJob even(8);
   even.iterate_all(1, 7, 5'000);
   for (int k = 4; k < 7; ++k) even.say(5, kRetry, 5'000 * k);

@@ -53,7 +53,7 @@ TEST_CASE("roles come out by themselves: a node is compared with its own past") 
   input.history(0, 0) = 200 * 20;
   input.history_max[0] = 200;
   CHECK(gather_evidence(input).z.isZero());
-  input.counts(7, 0) = 200;  // the same count where the role is another one
+  input.counts(7, 0) = 200;  // the same count on a node of another role
   const Evidence evidence = gather_evidence(input);
   CHECK(evidence.z(7, 0) > 1);
   CHECK(evidence.z(0, 0) == 0);

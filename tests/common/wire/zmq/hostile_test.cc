@@ -68,7 +68,7 @@ struct Witness {
   }
   FakeNode& node() { return *link.nodes[0]; }
   void write() { node().write(1, 20); }
-  /// It has never lost its connection, and what it wrote is counted.
+  /// The agent has never lost its connection, and its lines are counted.
   void check() {
     write();
     CHECK(link.until([&] { return link.everything_counted(); }));
@@ -174,7 +174,7 @@ TEST_CASE("zmq hostile: 5,000 connects") {
     if (i % 500 == 0) witness.write();
   }
   CHECK(connected == 5'000);
-  witness.check();  // while they are there
+  witness.check();  // while the strangers are connected
   many.clear();
   CHECK(witness.link.until([&] { return witness.link.refused(Refusal::no_handshake) >= 4'999; }));
   CHECK(witness.link.lines_about("does not speak this protocol") <= 2);
@@ -188,7 +188,7 @@ TEST_CASE("zmq hostile: wrong keys") {
     sockets.push_back(raw_agent(witness.link, witness.link.stranger("x")));
   CHECK(witness.link.until([&] { return witness.link.refused(Refusal::wrong_key) >= 20; }));
   CHECK(witness.link.lines_about("not in the allow list") == 1);
-  CHECK(witness.link.refused(Refusal::no_handshake) <= 2);  // some leave before they are told
+  CHECK(witness.link.refused(Refusal::no_handshake) <= 2);  // some leave before they are refused
   witness.check();
 }
 

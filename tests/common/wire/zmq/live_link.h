@@ -51,7 +51,7 @@ class LiveLink {
     stop();
     server_context_ = std::make_shared<wire::ZmqContext>();
     port = std::move(*wire::ZmqServer::make(server_context_, port_options_));
-    port_options_.endpoint = port->endpoint();  // the same after a restart
+    port_options_.endpoint = port->endpoint();  // keeps the port after a restart
     server = std::make_unique<receive::AgentServer>(options_, *port, ledger, observer, now());
     ledger.server = server.get();
   }

@@ -43,9 +43,9 @@ struct FaultsOptions : ask::AskOptions {
 /// The row of `l4 faults`, with those of its commands.
 terminal::Command faults_command();
 
-/// Exit status: 0 done; 1 findings (test), or refused because it would say too much (confirm); 2
-/// wrong use, or a library that cannot be loaded; 3 nothing could be read (match), or the
-/// aggregator did not answer; 10 a fault was found (match with `exit_code`).
+/// Exit status: 0 done; 1 findings (test), or refused because the pattern is too wide (confirm); 2
+/// wrong use, or an invalid library; 3 nothing could be read (match), or the aggregator did not
+/// answer; 10 a fault was found (match with `exit_code`).
 int run_faults(const FaultsOptions& options);
 
 int confirm_fault(const FaultsOptions& options);

@@ -189,7 +189,7 @@ void add_export(terminal::Options& to, FaultsOptions& options) {
   ask::add_asking(to, options);
 }
 
-/// What the parser cannot check: what is missing or does not go together.
+/// Checks what the parser cannot: missing options, and options that exclude each other.
 Result<void> check(const FaultsOptions& options) {
   if (options.action == Action::match && options.files.empty() && options.lines.empty())
     return std::unexpected(Error{"", "say what to read: a FILE, - for standard input, or --line"});

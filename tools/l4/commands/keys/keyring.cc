@@ -84,7 +84,7 @@ std::string text_of(const std::vector<wire::AllowList::Entry>& entries) {
   return text;
 }
 
-/// The first name that is none, or stands there twice.
+/// The first name that is invalid or repeated.
 Result<void> check_names(const std::vector<std::string>& names) {
   std::unordered_set<std::string> seen;
   for (const std::string& name : names) {

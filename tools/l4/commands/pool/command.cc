@@ -51,7 +51,7 @@ bool names_one(const PoolOptions& options) {
   return options.action == show || options.action == drop || options.action == outcome;
 }
 
-/// The body of the answer, or why there is none.
+/// The body of the answer, or the reason why there is none.
 ask::Answer<std::string> exchange(const PoolOptions& options, ask::Method method,
                                   const std::string& path, const std::string& body) {
   const auto asked = ask::find_aggregator(options);
