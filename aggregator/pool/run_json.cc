@@ -3,198 +3,151 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <concepts>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
 
-#include "aggregator/serve/utf8.h"
+#include "aggregator/serve/json_reader.h"
 
 namespace l4::pool {
 namespace {
 
-using Json = nlohmann::json;
+using serve::JsonMembers;
+using serve::JsonReader;
+using serve::JsonValue;
 
-/// Reads members of one object; the first thing that is wrong is kept.
-class Object {
- public:
-  Object(const Json& json, std::string path, std::optional<Error>& error)
-      : json_(json), path_(std::move(path)), error_(error) {
-    if (!json.is_object()) fail("", "must be an object");
-  }
+constexpr std::string_view kNotKnown = "is not known here";
 
-  const Json* find(std::string_view key, bool needed = true) {
-    if (error_) return nullptr;
-    const auto found = json_.find(key);
-    if (found != json_.end()) {
-      taken_.push_back(key);
-      return &*found;
-    }
-    if (needed) fail(key, "is missing");
-    return nullptr;
-  }
-  bool has(std::string_view key) const { return json_.is_object() && json_.contains(key); }
-  std::string text(std::string_view key, std::size_t bytes_max) {
-    const Json* member = find(key);
-    if (member == nullptr) return {};
-    if (!member->is_string()) return fail(key, "must be a string"), std::string();
-    const auto& text = member->get_ref<const std::string&>();
-    if (text.empty() || text.size() > bytes_max)
-      fail(key, fmt::format("must have 1 to {} bytes, has {}", bytes_max, text.size()));
-    if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }))
-      fail(key, "must not have control characters");
-    return text;
-  }
-  template <std::integral Number>
-  Number count(std::string_view key, std::uint64_t most) {
-    const Json* member = find(key);
-    if (member == nullptr) return 0;
-    if (!member->is_number_unsigned() || member->get<std::uint64_t>() > most)
-      return fail(key, fmt::format("must be a number from 0 to {}", most)), Number{0};
-    return static_cast<Number>(member->get<std::uint64_t>());
-  }
-  double number(std::string_view key, double most) {
-    const Json* member = find(key);
-    if (member == nullptr) return 0;
-    if (member->is_number())
-      if (const double value = member->get<double>(); value >= 0 && value <= most) return value;
-    fail(key, fmt::format("must be a number from 0 to {}", most));
-    return 0;
-  }
-  bool flag(std::string_view key) {
-    const Json* member = find(key);
-    if (member == nullptr) return false;
-    if (!member->is_boolean()) return fail(key, "must be true or false"), false;
-    return member->get<bool>();
-  }
-  TimeMs time(std::string_view key) {
-    const std::string word = text(key, kNameBytesMax);
-    if (error_) return {};
-    const auto time = parse_time(word);
-    if (!time) fail(key, "must be a time such as 2026-11-20T15:54:42.120Z");
-    return time.value_or(TimeMs{});
-  }
-  template <class Each>
-  void list(std::string_view key, std::size_t most, bool needed, Each each) {
-    const Json* member = find(key, needed);
-    if (member == nullptr) return;
-    if (!member->is_array()) return fail(key, "must be a list");
-    if (member->size() > most)
-      return fail(key, fmt::format("must have at most {} entries, has {}", most, member->size()));
-    for (std::size_t i = 0; i < member->size() && !error_; ++i)
-      each(Object((*member)[i], fmt::format("{}{}{}[{}]", path_, dot(), key, i), error_));
-  }
-  /// May stand there, whatever it is.
-  void pass(std::string_view key) { static_cast<void>(find(key, false)); }
-  void fail(std::string_view key, std::string reason) {
-    if (error_) return;
-    error_ = Error{key.empty() ? (path_.empty() ? "the document" : path_)
-                               : fmt::format("{}{}{}", path_, dot(), key),
-                   std::move(reason)};
-  }
-  /// Nothing else stands there.
-  void end() {
-    if (error_ || taken_.size() == json_.size()) return;
-    constexpr std::size_t kShown = 60;
-    for (const auto& [key, value] : json_.items())
-      if (std::ranges::find(taken_, key) == taken_.end())
-        fail(serve::cut(serve::harmless(key), kShown), "is not known here");
-  }
+/// The text of the member: at least one byte, no control characters.
+std::string bounded_text(JsonMembers& from, std::string_view name, std::size_t bytes_max) {
+  std::string text = from.text(name);
+  if (text.empty() || text.size() > bytes_max)
+    from.fail(name, fmt::format("must have 1 to {} bytes, has {}", bytes_max, text.size()));
+  if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }))
+    from.fail(name, "must not have control characters");
+  return text;
+}
 
- private:
-  const char* dot() const { return path_.empty() ? "" : "."; }
+template <std::integral Number>
+Number count(JsonMembers& from, std::string_view name, std::uint64_t most) {
+  const JsonValue* member = from.needed(name);
+  if (member == nullptr) return 0;
+  const auto value = member->integer<std::uint64_t>();
+  if (value && *value <= most) return static_cast<Number>(*value);
+  from.fail(name, fmt::format("must be a number from 0 to {}", most), *member);
+  return 0;
+}
 
-  const Json& json_;
-  std::string path_;
-  std::optional<Error>& error_;
-  std::vector<std::string_view> taken_;
-};
+double number(JsonMembers& from, std::string_view name, double most) {
+  const JsonValue* member = from.needed(name);
+  if (member == nullptr) return 0;
+  const auto value = member->number();
+  if (value && *value >= 0 && *value <= most) return *value;
+  from.fail(name, fmt::format("must be a number from 0 to {}", most), *member);
+  return 0;
+}
 
-Event read_event(Object object) {
+/// Calls `each(members)` for each object of the list.
+template <class Each>
+void each_of(JsonMembers& from, std::string_view name, std::size_t most, bool needed, Each each) {
+  const JsonValue* member = needed ? from.needed(name) : from.find(name);
+  if (member == nullptr) return;
+  if (const auto* list = member->list(); list != nullptr && list->size() > most)
+    return from.fail(name, fmt::format("must have at most {} entries, has {}", most, list->size()));
+  from.each(name, each);
+}
+
+Event read_event(JsonMembers& from) {
   Event event;
-  const std::string id = object.text("id", 16);
-  std::uint64_t value = 0;
-  const auto [end, wrong] = std::from_chars(id.data(), id.data() + id.size(), value, 16);
-  if (id.size() != 16 || wrong != std::errc{} || end != id.data() + id.size())
-    object.fail("id", "must be 16 hexadecimal digits");
-  event.id = TemplateId{value};
-  event.text = object.text("template", kTextBytesMax);
-  const std::string level = object.text("level", kNameBytesMax);
+  from.read("id", event.id);
+  event.text = bounded_text(from, "template", kTextBytesMax);
+  const std::string level = bounded_text(from, "level", kNameBytesMax);
   const auto known = level_from_name(level);
-  if (!known) object.fail("level", "is no level of lines");
+  if (!known) from.fail("level", "must be a level of lines", level);
   event.level = known.value_or(Level::unknown);
   constexpr std::uint64_t kCountMax = std::uint64_t{1} << 53U;
-  event.node_count_max = object.count<std::uint64_t>("node_count_max", kCountMax);
-  event.node_rate_max = object.number("node_rate_max", 1e9);
-  event.node_share = object.number("node_share", 1);
-  object.end();
+  event.node_count_max = count<std::uint64_t>(from, "node_count_max", kCountMax);
+  event.node_rate_max = number(from, "node_rate_max", 1e9);
+  event.node_share = number(from, "node_share", 1);
+  from.end(kNotKnown);
   return event;
 }
 
-Pause read_pause(Object object) {
+Pause read_pause(JsonMembers& from) {
   Pause pause;
-  const std::string stage = object.text("stage", kNameBytesMax);
+  const std::string stage = bounded_text(from, "stage", kNameBytesMax);
   const auto known = stage_from_name(stage);
-  if (!known) object.fail("stage", "is no stage of a job");
+  if (!known) from.fail("stage", "must be a stage of a job", stage);
   pause.stage = known.value_or(Stage::unknown);
-  pause.startup = object.flag("startup");
+  from.read("startup", pause.startup);
   constexpr std::uint64_t kLongest = std::uint64_t{30} * 86'400'000;
-  pause.longest = Millis{object.count<std::int64_t>("longest_ms", kLongest)};
-  object.end();
+  pause.longest = Millis{count<std::int64_t>(from, "longest_ms", kLongest)};
+  from.end(kNotKnown);
   return pause;
 }
 
-Run read_one(Object object, bool whole) {
+Run read_one(JsonMembers& from, bool whole) {
   Run run;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 53U;
-  run.id = object.text("run", kNameBytesMax + 16);
-  run.job = object.text("job", kNameBytesMax);
-  run.attempt = object.count<std::int32_t>("attempt", 1'000'000);
-  if (run.id != run_id(run.job, run.attempt)) object.fail("run", "must be JOB.ATTEMPT");
-  if (object.has("kind")) run.kind = object.text("kind", kNameBytesMax);
-  const std::string origin = object.text("origin", kNameBytesMax);
+  run.id = bounded_text(from, "run", kNameBytesMax + 16);
+  run.job = bounded_text(from, "job", kNameBytesMax);
+  run.attempt = count<std::int32_t>(from, "attempt", 1'000'000);
+  if (run.id != run_id(run.job, run.attempt)) from.fail("run", "must be JOB.ATTEMPT", run.id);
+  if (from.find("kind") != nullptr) run.kind = bounded_text(from, "kind", kNameBytesMax);
+  const std::string origin = bounded_text(from, "origin", kNameBytesMax);
   bool known = false;
   for (const Origin one : {Origin::logs, Origin::outcome, Origin::folder})
     if (origin == name(one)) run.origin = one, known = true;
-  if (!known) object.fail("origin", "must be logs, outcome or folder");
-  run.ended = object.time("ended");
-  run.nodes = object.count<std::uint64_t>("nodes", kMost);
-  run.ranks = object.count<std::uint64_t>("ranks", kMost);
-  run.lines = object.count<std::uint64_t>("lines", kMost);
-  run.left_out = object.count<std::uint64_t>("left_out", kMost);
-  if (object.has("events_known")) {
-    const auto known_events = object.count<std::size_t>("events_known", kEventsMax);
+  if (!known) from.fail("origin", "must be logs, outcome or folder", origin);
+  from.read("ended", run.ended);
+  run.nodes = count<std::uint64_t>(from, "nodes", kMost);
+  run.ranks = count<std::uint64_t>(from, "ranks", kMost);
+  run.lines = count<std::uint64_t>(from, "lines", kMost);
+  run.left_out = count<std::uint64_t>(from, "left_out", kMost);
+  if (from.find("events_known") != nullptr) {
+    const auto known_events = count<std::size_t>(from, "events_known", kEventsMax);
     if (!whole) run.events.resize(known_events);
   }
-  object.list("events", kEventsMax, whole,
-              [&](Object event) { run.events.push_back(read_event(std::move(event))); });
-  object.list("pauses", kPausesMax, whole,
-              [&](Object pause) { run.pauses.push_back(read_pause(std::move(pause))); });
-  if (whole && run.events.empty()) object.fail("events", "must have at least one entry");
-  object.end();
+  each_of(from, "events", kEventsMax, whole,
+          [&](JsonMembers& event) { run.events.push_back(read_event(event)); });
+  each_of(from, "pauses", kPausesMax, whole,
+          [&](JsonMembers& pause) { run.pauses.push_back(read_pause(pause)); });
+  if (whole && run.events.empty()) from.fail("events", "must have at least one entry");
+  from.end(kNotKnown);
   return run;
 }
 
-Error no_json(const Json::exception& error) {
-  const std::string what = error.what();
-  const std::size_t at = what.find("at line");
-  return {"", "is no JSON: " + (at == what.npos ? what : what.substr(at))};
+Error no_json(const serve::JsonSyntaxError& error) {
+  const std::size_t at = error.reason.find("at line");
+  return {"", "is no JSON: " + (at == error.reason.npos ? error.reason : error.reason.substr(at))};
 }
 
-Result<Json> parse(std::string_view text) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::exception& error) {
-    return std::unexpected(no_json(error));
-  }
+/// The path of the document itself is empty, and so are those of the members before their names.
+Error named(Error error) {
+  if (error.where.empty()) error.where = "the document";
+  return error;
 }
 
-/// Ends the reading of a document whose error is known.
-struct Stop : std::exception {};
+Result<std::vector<Run>> runs_in(const JsonValue& json, bool whole) {
+  JsonReader reader("");
+  JsonMembers document(reader, json);
+  const std::string schema = bounded_text(document, "schema", kNameBytesMax);
+  if (!reader.failed() && schema != kSchema)
+    document.fail("schema", fmt::format("must be {}, is {}", kSchema, schema));
+  std::vector<Run> runs;
+  std::set<std::string> ids;
+  each_of(document, "runs", kRunsMax, true, [&](JsonMembers& from) {
+    Run run = read_one(from, whole);
+    if (!ids.insert(run.id).second) from.fail("run", "is there twice: " + run.id);
+    runs.push_back(std::move(run));
+  });
+  document.find("next");  // may stand there, whatever it is
+  document.end(kNotKnown);
+  if (reader.error()) return std::unexpected(named(*reader.error()));
+  return runs;
+}
 
 }  // namespace
 
@@ -235,54 +188,29 @@ std::string to_json(const Run& run) {
 }
 
 Result<std::vector<Run>> read_runs(std::string_view text, bool whole) {
-  const auto json = parse(text);
-  if (!json) return std::unexpected(json.error());
-  std::optional<Error> error;
-  Object document(*json, "", error);
-  const std::string schema = document.text("schema", kNameBytesMax);
-  if (!error && schema != kSchema)
-    document.fail("schema", fmt::format("must be {}, is {}", kSchema, schema));
-  std::vector<Run> runs;
-  std::set<std::string> ids;
-  document.list("runs", kRunsMax, true, [&](Object object) {
-    Run run = read_one(object, whole);
-    if (!ids.insert(run.id).second) object.fail("run", "is there twice: " + run.id);
-    runs.push_back(std::move(run));
-  });
-  document.pass("next");
-  document.end();
-  if (error) return std::unexpected(*error);
-  return runs;
+  const auto json = serve::parse_json(text);
+  if (!json) return std::unexpected(no_json(json.error()));
+  return runs_in(*json, whole);
 }
 
 Result<void> each_run(std::istream& in, const std::function<Result<void>(Run)>& visit) {
   std::optional<Error> error;
   std::set<std::string> ids;
-  constexpr int kDepthOfRun = 2;
-  const auto read = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (error) throw Stop();
-    if (depth != kDepthOfRun || event != Json::parse_event_t::object_end) return true;
-    Object object(parsed, fmt::format("runs[{}]", ids.size()), error);
-    Run run = read_one(object, true);
-    if (!error && !ids.insert(run.id).second) object.fail("run", "is there twice: " + run.id);
-    if (!error && ids.size() > kRunsMax) object.fail("", "is one more than are taken");
+  const auto rest = serve::parse_json(in, "runs", [&](std::size_t index, const JsonValue& element) {
+    JsonReader reader(fmt::format("runs[{}]", index));
+    JsonMembers from(reader, element);
+    Run run = read_one(from, true);
+    if (!ids.insert(run.id).second) from.fail("run", "is there twice: " + run.id);
+    if (ids.size() > kRunsMax) reader.fail("is one more than are taken");
+    error = reader.error();
     if (!error)
       if (const auto visited = visit(std::move(run)); !visited) error = visited.error();
-    parsed = nullptr;
-    return true;  // null, in place of the value read
-  };
-  try {
-    Json document = Json::parse(in, read);
-    if (error) return std::unexpected(*error);
-    if (document.is_object() && document.contains("runs") && document["runs"].is_array())
-      document["runs"] = Json::array();
-    if (auto rest = read_runs(document.dump(), true); !rest) return std::unexpected(rest.error());
-    return {};
-  } catch (const Stop&) {
-    return std::unexpected(*error);
-  } catch (const Json::exception& fault) {
-    return std::unexpected(no_json(fault));
-  }
+    return !error;
+  });
+  if (error) return std::unexpected(*error);
+  if (!rest) return std::unexpected(no_json(rest.error()));
+  if (const auto runs = runs_in(*rest, true); !runs) return std::unexpected(runs.error());
+  return {};
 }
 
 Result<Run> read_run(std::string_view text) {

@@ -2,90 +2,47 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-#include <utility>
-
 #include "aggregator/serve/utf8.h"
 
 namespace l4::serve {
+namespace {
 
-/// Handles the parser's events; the first one that does not fit ends the parsing.
-class JsonObjectReader final : public nlohmann::json_sax<nlohmann::json> {
- public:
-  explicit JsonObjectReader(JsonObject& into) : into_(into) {}
-
-  bool null() override { return put(std::monostate{}); }
-  bool boolean(bool is) override { return put(is); }
-  bool number_integer(number_integer_t) override { return wrong("must be no number"); }
-  bool number_unsigned(number_unsigned_t) override { return wrong("must be no number"); }
-  bool number_float(number_float_t, const string_t&) override { return wrong("must be no number"); }
-  bool binary(binary_t&) override { return wrong("must be text"); }
-  bool string(string_t& text) override {
-    if (list_ == nullptr) return put(text);
-    list_->push_back(text);
-    return true;
+/// Why this must not be a member of a body; empty if it may.
+std::string_view reason_against(const JsonValue& value) {
+  if (value.number()) return "must be no number";
+  if (value.members() != nullptr) return "must be no object";
+  if (value.list() == nullptr) return {};
+  for (const JsonValue& element : *value.list()) {
+    if (element.list() != nullptr) return "must be no list of lists";
+    if (const std::string_view reason = reason_against(element); !reason.empty()) return reason;
+    if (element.text() == nullptr) return "must be a list of texts";
   }
-  bool start_object(std::size_t) override {
-    if (std::exchange(open_, true)) return wrong("must be no object");
-    return true;
-  }
-  bool key(string_t& name) override {
-    field_ = name;
-    if (into_.fields_.contains(field_)) return wrong("stands twice");
-    return true;
-  }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t) override {
-    if (!open_) return wrong("must be an object");
-    if (list_ != nullptr) return wrong("must be no list of lists");
-    list_ = &std::get<std::vector<std::string>>(
-        into_.fields_.emplace(field_, std::vector<std::string>()).first->second);
-    return true;
-  }
-  bool end_array() override {
-    list_ = nullptr;
-    return true;
-  }
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
-    if (!error_) error_ = Error{"", fmt::format("is no JSON, from byte {} on", position)};
-    return false;
-  }
-
-  std::optional<Error> error() const { return error_; }
-
- private:
-  bool put(JsonObject::Value value) {
-    if (!open_) return wrong("must be an object");
-    if (list_ != nullptr) return wrong("must be a list of texts");
-    into_.fields_.emplace(field_, std::move(value));
-    return true;
-  }
-  bool wrong(std::string reason) {
-    if (!error_) error_ = Error{field_, std::move(reason)};
-    return false;
-  }
-
-  JsonObject& into_;
-  std::vector<std::string>* list_ = nullptr;
-  std::string field_;
-  bool open_ = false;
-  std::optional<Error> error_;
-};
-
-Result<JsonObject> JsonObject::read(std::string_view text) {
-  JsonObject object;
-  JsonObjectReader reader(object);
-  const bool done = nlohmann::json::sax_parse(text, &reader);
-  if (const auto error = reader.error()) return std::unexpected(*error);
-  if (!done) return std::unexpected(Error{"", "is no JSON"});
-  return object;
+  return {};
 }
 
-const JsonObject::Value* JsonObject::take(std::string_view field) {
-  asked_.emplace(field, true);
-  const auto found = fields_.find(field);
-  return found == fields_.end() || found->second.index() == 0 ? nullptr : &found->second;
+}  // namespace
+
+Result<JsonObject> JsonObject::read(std::string_view text) {
+  auto body = parse_json(text);
+  if (!body) {
+    const auto& [byte, reason] = body.error();
+    return std::unexpected(
+        Error{"", byte == 0 ? reason : fmt::format("is no JSON, from byte {} on", byte)});
+  }
+  if (body->members() == nullptr) return std::unexpected(Error{"", "must be an object"});
+  std::set<std::string_view> names;
+  for (const auto& [name, value] : *body->members()) {
+    if (!names.insert(name).second) return std::unexpected(Error{name, "stands twice"});
+    if (const auto reason = reason_against(value); !reason.empty())
+      return std::unexpected(Error{name, std::string(reason)});
+  }
+  return JsonObject(std::move(*body));
+}
+
+const JsonValue* JsonObject::find(std::string_view field) {
+  asked_.emplace(field);
+  const JsonValue* found = body_.find(field);
+  return found == nullptr || found->is_null() ? nullptr : found;
 }
 
 bool JsonObject::is_line(std::string_view field, std::string_view text, std::size_t bytes_max) {
@@ -107,7 +64,7 @@ bool JsonObject::is_line(std::string_view field, std::string_view text, std::siz
 }
 
 std::string JsonObject::text(std::string_view field, std::size_t bytes_max) {
-  if (take(field) == nullptr) {
+  if (find(field) == nullptr) {
     refuse(field, "is missing");
     return {};
   }
@@ -115,32 +72,36 @@ std::string JsonObject::text(std::string_view field, std::size_t bytes_max) {
 }
 
 std::string JsonObject::text_or_none(std::string_view field, std::size_t bytes_max) {
-  const Value* value = take(field);
+  const JsonValue* value = find(field);
   if (value == nullptr) return {};
-  const std::string* text = std::get_if<std::string>(value);
+  const std::string* text = value->text();
   if (text == nullptr) refuse(field, "must be text");
   return text != nullptr && is_line(field, *text, bytes_max) ? *text : std::string();
 }
 
 std::vector<std::string> JsonObject::texts_or_none(std::string_view field, std::size_t count_max,
                                                    std::size_t bytes_max) {
-  const Value* value = take(field);
+  const JsonValue* value = find(field);
   if (value == nullptr) return {};
-  const auto* texts = std::get_if<std::vector<std::string>>(value);
-  if (texts == nullptr) {
+  const JsonValue::List* list = value->list();
+  if (list == nullptr) {
     refuse(field, "must be a list of texts");
     return {};
   }
-  if (texts->size() > count_max)
-    refuse(field, fmt::format("holds {} texts, at most {} are taken", texts->size(), count_max));
-  for (const std::string& text : *texts) is_line(field, text, bytes_max);
-  return *texts;
+  if (list->size() > count_max)
+    refuse(field, fmt::format("holds {} texts, at most {} are taken", list->size(), count_max));
+  std::vector<std::string> texts;
+  for (const JsonValue& element : *list) {
+    texts.push_back(*element.text());
+    is_line(field, texts.back(), bytes_max);
+  }
+  return texts;
 }
 
 bool JsonObject::flag_or(std::string_view field, bool fallback) {
-  const Value* value = take(field);
+  const JsonValue* value = find(field);
   if (value == nullptr) return fallback;
-  const bool* is = std::get_if<bool>(value);
+  const bool* is = value->flag();
   if (is == nullptr) refuse(field, "must be true or false");
   return is != nullptr ? *is : fallback;
 }
@@ -150,8 +111,10 @@ void JsonObject::refuse(std::string_view field, std::string_view reason) {
 }
 
 std::optional<Error> JsonObject::finish() {
-  for (const auto& [field, value] : fields_)
-    if (!asked_.contains(field)) refuse(field, "is not known here");
+  const std::string* unknown = nullptr;
+  for (const auto& [field, value] : *body_.members())
+    if (!asked_.contains(field) && (unknown == nullptr || field < *unknown)) unknown = &field;
+  if (unknown != nullptr) refuse(*unknown, "is not known here");
   return error_;
 }
 

@@ -1,19 +1,21 @@
 // A JSON object in a request, read strictly, field by field.
 //
-// Flow: a request's body -> JsonObject -> its handler. The handler reads each field that it knows
-// and calls finish() at the end, which returns the first error with the name of its field: a field
-// that is missing, of another type, too long, repeated or unknown, or that has control characters.
-// Plain value, one thread. Bounds: that of the body; nesting is refused.
+// Flow: a request's body -> parse_json -> JsonObject -> its handler. The handler reads each field
+// that it knows and calls finish() at the end, which returns the first error with the name of its
+// field: a field that is missing, of another type, too long, repeated or unknown, or that has
+// control characters. Plain value, one thread. Bounds: that of the body; nesting is refused.
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
 
+#include "aggregator/serve/json_value.h"
 #include "common/base/error.h"
 
 namespace l4::serve {
@@ -38,14 +40,12 @@ class JsonObject {
   std::optional<Error> finish();
 
  private:
-  using Value = std::variant<std::monostate, bool, std::string, std::vector<std::string>>;
-  friend class JsonObjectReader;
-
-  const Value* take(std::string_view field);
+  explicit JsonObject(JsonValue body) : body_(std::move(body)) {}
+  const JsonValue* find(std::string_view field);
   bool is_line(std::string_view field, std::string_view text, std::size_t bytes_max);
 
-  std::map<std::string, Value, std::less<>> fields_;
-  std::map<std::string, bool, std::less<>> asked_;
+  JsonValue body_;
+  std::set<std::string, std::less<>> asked_;
   std::optional<Error> error_;
 };
 

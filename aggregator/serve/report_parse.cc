@@ -1,24 +1,15 @@
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <concepts>
-#include <cstdint>
-#include <limits>
-#include <optional>
+#include <cstddef>
+#include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
+#include "aggregator/serve/json_reader.h"
 #include "aggregator/serve/report_fields.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/utf8.h"
 
 namespace l4::serve {
 namespace {
-
-using Json = nlohmann::json;
 
 /// The last word of each closed list; a name is found by trying all words.
 template <class Word>
@@ -42,184 +33,59 @@ constexpr diagnose::Process kLast<diagnose::Process> = diagnose::Process::stoppe
 template <>
 constexpr wire::ParameterKind kLast<wire::ParameterKind> = wire::ParameterKind::duration_ms;
 
-/// Reads one object; the first error is kept with its path and ends the reading.
-class Reader {
+/// Reads the fields of one object, as the list of its type names them.
+class FieldReader {
  public:
-  template <class T>
-  void operator()(std::string_view key, T& value) {
-    const Json* member = take(key);
-    if (member == nullptr) return;
-    const Step step(*this, "." + std::string(key));
-    get(*member, value);
-  }
-
-  void constant(std::string_view key, std::string_view expected) {
-    const Json* member = take(key);
-    if (member == nullptr) return;
-    const Step step(*this, "." + std::string(key));
-    const bool same = member->is_string() && member->get_ref<const std::string&>() == expected;
-    if (!same) fail("must be \"" + std::string(expected) + '"');
-  }
+  explicit FieldReader(JsonMembers& members) : members_(members) {}
 
   template <class T>
-  void object(const Json& json, T& value) {
-    if (!json.is_object()) return fail("must be an object");
-    const Json* outer = std::exchange(object_, &json);
-    auto taken_outer = std::exchange(taken_, {});
-    fields(*this, value);
-    if (!error_ && taken_.size() != json.size()) fail_unknown(json);
-    object_ = outer;
-    taken_ = std::move(taken_outer);
+  void operator()(std::string_view name, T& value) {
+    members_.read(name, value);
   }
-
-  const std::optional<Error>& error() const { return error_; }
+  void constant(std::string_view name, std::string_view expected) {
+    const JsonValue* member = members_.needed(name);
+    if (member == nullptr) return;
+    const bool same = member->text() != nullptr && *member->text() == expected;
+    if (!same) members_.fail(name, "must be \"" + std::string(expected) + '"');
+  }
 
  private:
-  /// Adds one step to the path while it lives.
-  class Step {
-   public:
-    Step(Reader& reader, const std::string& text) : path_(reader.path_), size_(path_.size()) {
-      path_ += text;
-    }
-    Step(const Step&) = delete;
-    Step& operator=(const Step&) = delete;
-    ~Step() { path_.resize(size_); }
-
-   private:
-    std::string& path_;
-    std::size_t size_;
-  };
-
-  const Json* take(std::string_view key) {
-    if (error_) return nullptr;
-    const auto found = object_->find(key);
-    if (found == object_->end()) {
-      const Step step(*this, "." + std::string(key));
-      fail("is missing");
-      return nullptr;
-    }
-    taken_.push_back(key);
-    return &*found;
-  }
-
-  void fail_unknown(const Json& json) {
-    constexpr std::size_t kShown = 60;
-    for (const auto& [key, value] : json.items()) {
-      if (std::ranges::find(taken_, key) != taken_.end()) continue;
-      const Step step(*this, "." + cut(harmless(key), kShown));
-      return fail("is not of this format");
-    }
-  }
-
-  void fail(std::string reason) {
-    if (!error_) error_ = Error{path_, std::move(reason)};
-  }
-
-  void get(const Json& json, std::string& text) {
-    if (!json.is_string()) return fail("must be a string");
-    text = json.get_ref<const std::string&>();
-  }
-  void get(const Json& json, double& value) {
-    if (!json.is_number()) return fail("must be a number");
-    value = json.get<double>();
-    if (!std::isfinite(value)) fail("must be a number");
-  }
-  void get(const Json& json, bool& value) {
-    if (!json.is_boolean()) return fail("must be true or false");
-    value = json.get<bool>();
-  }
-  template <std::integral T>
-  void get(const Json& json, T& value) {
-    if (!json.is_number_integer()) return fail("must be an integer");
-    const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
-                                                : std::in_range<T>(json.get<std::int64_t>());
-    if (!fits) return fail("is out of range");
-    value = json.is_number_unsigned() ? static_cast<T>(json.get<std::uint64_t>())
-                                      : static_cast<T>(json.get<std::int64_t>());
-  }
-  template <class Tag, class T>
-  void get(const Json& json, Named<Tag, T>& id) {
-    T value{};
-    get(json, value);
-    if (std::is_signed_v<T> && value < 0) return fail("must not be negative");
-    id = Named<Tag, T>{value};
-  }
-  void get(const Json& json, TemplateId& id);
-  void get(const Json& json, TimeMs& time) {
-    const auto parsed =
-        json.is_string() ? parse_time(json.get_ref<const std::string&>()) : std::nullopt;
-    if (!parsed || to_rfc3339(*parsed) != json.get_ref<const std::string&>())
-      return fail("must be a time such as 2026-11-20T15:54:42.120Z");
-    time = *parsed;
-  }
-  template <class T>
-    requires std::is_enum_v<T>
-  void get(const Json& json, T& word) {
-    for (std::size_t i = 0; i <= static_cast<std::size_t>(kLast<T>); ++i) {
-      const T candidate = static_cast<T>(i);
-      const bool same =
-          is_null(candidate)
-              ? json.is_null()
-              : json.is_string() && json.get_ref<const std::string&>() == name(candidate);
-      if (!same) continue;
-      word = candidate;
-      return;
-    }
-    fail("is not a word of this list");
-  }
-  template <class T>
-  void get(const Json& json, std::optional<T>& value) {
-    value.reset();
-    if (json.is_null()) return;
-    get(json, value.emplace());
-  }
-  template <class T>
-  void get(const Json& json, std::vector<T>& list) {
-    if (!json.is_array()) return fail("must be a list");
-    list.clear();
-    for (std::size_t i = 0; i < json.size() && !error_; ++i) {
-      const Step step(*this, "[" + std::to_string(i) + "]");
-      get(json[i], list.emplace_back());
-    }
-  }
-  template <class T>
-    requires std::is_class_v<T>
-  void get(const Json& json, T& structure) {
-    object(json, structure);
-  }
-
-  const Json* object_ = nullptr;
-  std::vector<std::string_view> taken_;  ///< keys that were read
-  std::string path_ = "$";
-  std::optional<Error> error_;
+  JsonMembers& members_;
 };
-
-void Reader::get(const Json& json, TemplateId& id) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const std::string text = json.is_string() ? json.get<std::string>() : std::string();
-  std::uint64_t value = 0;
-  bool good = text.size() == 16;
-  for (const char c : text) {
-    const std::size_t digit = kDigits.find(c);
-    good = good && digit != std::string_view::npos;
-    value = (value << 4) | (digit & 15);
-  }
-  if (!good) return fail("must be 16 hexadecimal digits");
-  id = TemplateId{value};
-}
 
 }  // namespace
 
-Result<diagnose::Report> report_from_json(std::string_view text) {
-  Json json;
-  try {
-    json = Json::parse(text.begin(), text.end());
-  } catch (const Json::exception& broken) {
-    return std::unexpected(Error{"$", harmless(std::string("is not JSON: ") + broken.what())});
+// Found by the argument `reader` where lists and optional values are read.
+template <class T>
+  requires std::is_enum_v<T>
+void read_json(JsonReader& reader, const JsonValue& json, T& word) {
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(kLast<T>); ++i) {
+    const T candidate = static_cast<T>(i);
+    const bool same = is_null(candidate)
+                          ? json.is_null()
+                          : json.text() != nullptr && *json.text() == name(candidate);
+    if (!same) continue;
+    word = candidate;
+    return;
   }
+  reader.fail("is not a word of this list: " + shown_json(json));
+}
+
+template <class T>
+  requires requires(FieldReader& fields_of, T& value) { fields(fields_of, value); }
+void read_json(JsonReader& reader, const JsonValue& json, T& structure) {
+  JsonMembers members(reader, json);
+  FieldReader visitor(members);
+  fields(visitor, structure);
+  members.end("is not of this format");
+}
+
+Result<diagnose::Report> report_from_json(std::string_view text) {
+  const auto json = parse_json(text);
+  if (!json) return std::unexpected(Error{"$", harmless("is not JSON: " + json.error().reason)});
   diagnose::Report report;
-  Reader reader;
-  reader.object(json, report);
+  JsonReader reader("$", JsonTimes::rfc3339);
+  read_json(reader, *json, report);
   if (reader.error()) return std::unexpected(*reader.error());
   return report;
 }

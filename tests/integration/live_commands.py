@@ -306,7 +306,7 @@ def check_faults(l4, expect, aggregator):
     expect.that(run.status == 2 and "--faults" in run.stderr, "both", run.stderr)
     for key, value, said in (("patterns", ["shelf ("], "patterns: shelf ("),
                              ("category", "weather", "category: weather is not known here"),
-                             ("cause", 7, "must be string")):
+                             ("cause", 7, "cause: must be a string, not 7")):
         aggregator.give("/api/v1/faults?whole=true&confirmed=false",
                         {"faults": [dict(FAULT, **{key: value})]})
         run = l4.run("faults", "list", *address)

@@ -128,18 +128,18 @@ TEST_CASE("report json: what is wrong is named by its path") {
   CHECK(error_of(replaced(json, "l4.report/1", "l4.report/2")) ==
         "$.schema: must be \"l4.report/1\"");
   CHECK(error_of(replaced(json, "\"lines\": 1000", "\"lines\": -1")) ==
-        "$.job.lines: is out of range");
+        "$.job.lines: is out of range: -1");
   CHECK(error_of(replaced(json, "\"lines\": 1000", "\"lines\": 1.5")) ==
-        "$.job.lines: must be an integer");
+        "$.job.lines: must be an integer, not 1.5");
   CHECK(error_of(replaced(json, "\"lines\": 1000,", "")) == "$.job.lines: is missing");
   CHECK(error_of(replaced(json, "\"lines\": 1000,", "\"lines\": 1000, \"more\": 1,")) ==
         "$.job.more: is not of this format");
   CHECK(error_of(replaced(json, "\"hung\"", "\"hanged\"")) ==
-        "$.job.attempts[1].state: is not a word of this list");
+        "$.job.attempts[1].state: is not a word of this list: \"hanged\"");
   CHECK(error_of(replaced(json, "[8, 9]", "[8, -9]")) ==
-        "$.events[0].ranks[1]: must not be negative");
+        "$.events[0].ranks[1]: must not be negative: -9");
   CHECK(error_of(replaced(json, "00000000000000ab", "0000000000000AB")) ==
-        "$.nodes[0].events[0]: must be 16 hexadecimal digits");
+        "$.nodes[0].events[0]: must be 16 hexadecimal digits, not \"0000000000000AB\"");
   CHECK(error_of(
             replaced(json, "\"begin\": \"2026-11-20T12:00:00.000Z\"", "\"begin\": \"yesterday\""))
             .starts_with("$.job.begin: must be a time"));

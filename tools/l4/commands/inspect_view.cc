@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
+#include "aggregator/serve/json_value.h"
 #include "aggregator/serve/utf8.h"
 #include "common/base/grouped.h"
 
@@ -193,46 +193,46 @@ std::string to_text(const Survey& survey, std::size_t width) {
 }
 
 std::string to_json(const Survey& survey) {
-  using SurveyJson = nlohmann::ordered_json;
-  SurveyJson files = SurveyJson::array();
+  using serve::JsonValue;
+  using Members = JsonValue::Members;
+  JsonValue::List files;
   for (const SurveyedFile& file : survey.files) {
     const agent::FileFacts& facts = file.facts;
-    SurveyJson ranks = SurveyJson::array();
-    for (const Rank rank : facts.ranks) ranks.push_back(rank.value());
+    JsonValue::List ranks;
+    for (const Rank rank : facts.ranks) ranks.emplace_back(rank.value());
     const auto text_or_null = [](const std::string& text) {
-      return text.empty() || text == "none" ? SurveyJson(nullptr) : SurveyJson(text);
+      return text.empty() || text == "none" ? JsonValue() : JsonValue(text);
     };
-    files.push_back({{"file", facts.name},
-                     {"node", facts.node},
-                     {"kind", name(file.kind)},
-                     {"rotated", facts.rotated},
-                     {"ranks", ranks},
-                     {"bytes", facts.bytes},
-                     {"lines", facts.lines},
-                     {"lines_with_time", facts.lines_with_time},
-                     {"lines_with_rank", facts.lines_with_rank},
-                     {"time_format", text_or_null(facts.time_format)},
-                     {"iteration_marker", text_or_null(facts.iteration_marker)}});
+    files.emplace_back(Members{{"file", facts.name},
+                               {"node", facts.node},
+                               {"kind", name(file.kind)},
+                               {"rotated", facts.rotated},
+                               {"ranks", ranks},
+                               {"bytes", facts.bytes},
+                               {"lines", facts.lines},
+                               {"lines_with_time", facts.lines_with_time},
+                               {"lines_with_rank", facts.lines_with_rank},
+                               {"time_format", text_or_null(facts.time_format)},
+                               {"iteration_marker", text_or_null(facts.iteration_marker)}});
   }
-  SurveyJson warnings = SurveyJson::array();
+  JsonValue::List warnings;
   for (const wire::Warning& warning : survey.warnings)
-    warnings.push_back({{"kind", warning.kind},
-                        {"file", warning.file},
-                        {"reason", warning.reason},
-                        {"bytes", warning.bytes}});
+    warnings.emplace_back(Members{{"kind", warning.kind},
+                                  {"file", warning.file},
+                                  {"reason", warning.reason},
+                                  {"bytes", warning.bytes}});
   const Totals totals = total(survey);
-  const SurveyJson all{{"schema", "l4.inspect/1"},
-                       {"job", survey.job},
-                       {"summary",
-                        {{"files", survey.files.size()},
-                         {"nodes", totals.nodes.size()},
-                         {"ranks", totals.ranks.size()},
-                         {"lines", totals.lines},
-                         {"lines_with_time", totals.timed},
-                         {"frameworks", survey.frameworks}}},
-                       {"files", files},
-                       {"warnings", warnings}};
-  return all.dump(2, ' ', false, SurveyJson::error_handler_t::replace) + '\n';
+  const Members all{{"schema", "l4.inspect/1"},
+                    {"job", survey.job},
+                    {"summary", Members{{"files", survey.files.size()},
+                                        {"nodes", totals.nodes.size()},
+                                        {"ranks", totals.ranks.size()},
+                                        {"lines", totals.lines},
+                                        {"lines_with_time", totals.timed},
+                                        {"frameworks", survey.frameworks}}},
+                    {"files", files},
+                    {"warnings", warnings}};
+  return serve::dump_json(all, 2) + '\n';
 }
 
 }  // namespace l4::commands

@@ -1,61 +1,61 @@
 #include "tools/l4/commands/faults/json.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 
 #include "aggregator/faults/pattern.h"
+#include "aggregator/serve/json_reader.h"
 
 namespace l4::commands::faults {
 namespace {
 
-using FaultsJson = nlohmann::ordered_json;
+using serve::dump_json;
+using serve::JsonMembers;
+using serve::JsonReader;
+using serve::JsonValue;
+using Members = JsonValue::Members;
 
-std::string dump(const FaultsJson& json, int indent) {
-  return json.dump(indent, ' ', false, FaultsJson::error_handler_t::replace);
-}
-
-FaultsJson confirmation_of(const l4::faults::Fault& fault) {
+JsonValue confirmation_of(const l4::faults::Fault& fault) {
   const auto& by = fault.confirmed;
   if (!by) return nullptr;
-  return {{"by", by->by}, {"at", to_rfc3339(by->at)}, {"incident", by->incident}};
+  return Members{{"by", by->by}, {"at", to_rfc3339(by->at)}, {"incident", by->incident}};
 }
 
-FaultsJson object_of(const l4::faults::Fault& fault) {
-  FaultsJson parameters = FaultsJson::object();
+JsonValue object_of(const l4::faults::Fault& fault) {
+  Members parameters;
   for (const l4::faults::Condition& condition : fault.conditions)
-    parameters[std::string(l4::faults::name(condition.kind))] = condition.values;
-  return {{"id", fault.id},
-          {"family", fault.family},
-          {"title", fault.title},
-          {"category", l4::faults::name(fault.category)},
-          {"subcategory", fault.subcategory},
-          {"scope", name(fault.scope)},
-          {"severity", name(fault.severity)},
-          {"consequence", fault.consequence},
-          {"timeout", fault.timeout},
-          {"setup", fault.setup},
-          {"accuses_peer", fault.accuses_peer},
-          {"patterns", fault.patterns},
-          {"unless", fault.unless},
-          {"parameters", parameters},
-          {"cause", fault.cause},
-          {"fix", fault.fix},
-          {"action", fault.action},
-          {"matches", fault.matches},
-          {"rejects", fault.rejects},
-          {"confirmed", confirmation_of(fault)}};
+    parameters.emplace_back(l4::faults::name(condition.kind), condition.values);
+  return Members{{"id", fault.id},
+                 {"family", fault.family},
+                 {"title", fault.title},
+                 {"category", l4::faults::name(fault.category)},
+                 {"subcategory", fault.subcategory},
+                 {"scope", name(fault.scope)},
+                 {"severity", name(fault.severity)},
+                 {"consequence", fault.consequence},
+                 {"timeout", fault.timeout},
+                 {"setup", fault.setup},
+                 {"accuses_peer", fault.accuses_peer},
+                 {"patterns", fault.patterns},
+                 {"unless", fault.unless},
+                 {"parameters", parameters},
+                 {"cause", fault.cause},
+                 {"fix", fault.fix},
+                 {"action", fault.action},
+                 {"matches", fault.matches},
+                 {"rejects", fault.rejects},
+                 {"confirmed", confirmation_of(fault)}};
 }
 
-/// The value that has this name.
+/// The value that the word of the member names.
 template <class T>
-T named(const FaultsJson& object, const char* key,
-        std::optional<T> (*from_name)(std::string_view)) {
-  const auto word = object.at(key).get<std::string>();
-  if (const auto value = from_name(word)) return *value;
-  throw std::runtime_error(fmt::format("{}: {} is not known here", key, word));
+T named(JsonMembers& from, std::string_view key, std::optional<T> (*from_name)(std::string_view)) {
+  const std::string word = from.text(key);
+  const auto value = from_name(word);
+  if (!value) from.fail(key, word + " is not known here");
+  return value.value_or(T{});
 }
 
 std::optional<l4::faults::Category> category_from_name(std::string_view text) {
@@ -65,166 +65,186 @@ std::optional<l4::faults::Category> category_from_name(std::string_view text) {
   return std::nullopt;
 }
 
-std::vector<std::string> patterns_of(const FaultsJson& object, const char* key) {
-  auto patterns = object.at(key).get<std::vector<std::string>>();
+std::vector<std::string> read_patterns(JsonMembers& from, std::string_view key) {
+  auto patterns = from.get<std::vector<std::string>>(key);
   for (const std::string& pattern : patterns)
     if (const auto wrong = l4::faults::error_of(l4::faults::expand_pattern(pattern));
         !wrong.empty())
-      throw std::runtime_error(fmt::format("{}: {}: {}", key, pattern, wrong));
+      from.fail(key, fmt::format("{}: {}", pattern, wrong));
   return patterns;
 }
 
-std::vector<l4::faults::Condition> conditions_of(const FaultsJson& parameters) {
+std::vector<l4::faults::Condition> read_conditions(JsonMembers& from) {
   using enum wire::ParameterKind;
   std::vector<l4::faults::Condition> conditions;
   for (const wire::ParameterKind kind : {code, errno_value, signal, exit_code})
-    if (const auto found = parameters.find(l4::faults::name(kind)); found != parameters.end())
-      conditions.push_back({kind, found->get<std::vector<std::string>>()});
+    if (const std::string_view key = l4::faults::name(kind); from.find(key) != nullptr)
+      conditions.push_back({kind, from.get<std::vector<std::string>>(key)});
   return conditions;
 }
 
-std::optional<l4::faults::Confirmation> confirmation_in(const FaultsJson& object) {
-  const auto given = object.find("confirmed");
-  if (given == object.end() || given->is_null()) return std::nullopt;
-  const auto at = parse_time(given->at("at").get<std::string>());
-  if (!at) throw std::runtime_error("confirmed.at: is no time");
-  return l4::faults::Confirmation{given->at("by").get<std::string>(), *at,
-                                  given->at("incident").get<std::string>()};
+std::optional<l4::faults::Confirmation> read_confirmation(JsonMembers& from) {
+  std::optional<l4::faults::Confirmation> confirmation;
+  const JsonValue* given = from.find("confirmed");
+  if (given == nullptr || given->is_null()) return confirmation;
+  from.object("confirmed", [&](JsonMembers& by) {
+    confirmation = {by.text("by"), by.get<TimeMs>("at"), by.text("incident")};
+  });
+  return confirmation;
 }
 
-l4::faults::Fault fault_in(const FaultsJson& object) {
+l4::faults::Fault read_members(JsonMembers& from) {
   l4::faults::Fault fault;
-  const auto text = [&](const char* key) { return object.at(key).get<std::string>(); };
-  const auto flag = [&](const char* key) { return object.at(key).get<bool>(); };
-  const auto texts = [&](const char* key) {
-    return object.at(key).get<std::vector<std::string>>();
-  };
-  fault.id = text("id");
-  fault.family = text("family");
-  fault.title = text("title");
-  fault.category = named(object, "category", category_from_name);
-  fault.subcategory = text("subcategory");
-  fault.patterns = patterns_of(object, "patterns");
-  fault.unless = patterns_of(object, "unless");
-  fault.conditions = conditions_of(object.at("parameters"));
-  fault.scope = named(object, "scope", scope_from_name);
-  fault.severity = named(object, "severity", level_from_name);
-  fault.consequence = flag("consequence");
-  fault.timeout = flag("timeout");
-  fault.setup = flag("setup");
-  fault.accuses_peer = flag("accuses_peer");
-  fault.cause = text("cause");
-  fault.fix = text("fix");
-  fault.action = text("action");
-  fault.matches = texts("matches");
-  fault.rejects = texts("rejects");
-  fault.confirmed = confirmation_in(object);
+  from.read("id", fault.id);
+  from.read("family", fault.family);
+  from.read("title", fault.title);
+  fault.category = named(from, "category", category_from_name);
+  from.read("subcategory", fault.subcategory);
+  fault.patterns = read_patterns(from, "patterns");
+  fault.unless = read_patterns(from, "unless");
+  from.object("parameters", [&](JsonMembers& all) { fault.conditions = read_conditions(all); });
+  fault.scope = named(from, "scope", scope_from_name);
+  fault.severity = named(from, "severity", level_from_name);
+  from.read("consequence", fault.consequence);
+  from.read("timeout", fault.timeout);
+  from.read("setup", fault.setup);
+  from.read("accuses_peer", fault.accuses_peer);
+  from.read("cause", fault.cause);
+  from.read("fix", fault.fix);
+  from.read("action", fault.action);
+  from.read("matches", fault.matches);
+  from.read("rejects", fault.rejects);
+  fault.confirmed = read_confirmation(from);
   return fault;
+}
+
+void read_checked_against(JsonMembers& from, ConfirmedView& view) {
+  from.read("incidents", view.incidents);
+  from.read("jobs", view.jobs);
+  from.read_if_any("runs", view.runs);  // older aggregators have no such field
+  from.read("templates", view.templates);
+  from.read_if_any("complete", view.complete);
+}
+
+void read_view(JsonMembers& from, ConfirmedView& view) {
+  from.read("stored", view.stored);
+  from.read("known", view.known);
+  from.object("fault", [&](JsonMembers& fault) {
+    fault.read("id", view.id);
+    fault.read("title", view.title);
+    view.category = fault.text("category") + "/" + fault.text("subcategory");
+    fault.read("scope", view.scope);
+    fault.read("severity", view.severity);
+    fault.read("cause", view.cause);
+    fault.read("fix", view.fix);
+    fault.read("patterns", view.patterns);
+    fault.read("matches", view.matches);
+    fault.read("rejects", view.rejects);
+    fault.object("parameters", [&](JsonMembers& parameters) {
+      for (const std::string& kind : parameters.names())
+        for (const auto& value : parameters.get<std::vector<std::string>>(kind))
+          view.codes.push_back(kind + " " + value);
+    });
+  });
+  from.read("category_from", view.category_from);
+  from.each("evidence", [&](JsonMembers& event) {
+    view.evidence.push_back(event.text("template_id") + " " + event.text("template"));
+  });
+  from.each("also_matches", [&](JsonMembers& past) {
+    view.also_matches.push_back(fmt::format("{} of job {}, {}", past.text("incident"),
+                                            past.text("job"), past.text("state")));
+  });
+  view.overlaps =
+      fmt::format("{}", fmt::join(from.get<std::vector<std::string>>("overlaps"), ", "));
+  from.object("looked_at", [&](JsonMembers& all) { read_checked_against(all, view); });
+}
+
+/// Calls `read(members)` for the document, which is an object.
+template <class Read>
+Result<void> read_document(std::string_view text, Read read) {
+  const auto json = serve::parse_json(text);
+  if (!json) return std::unexpected(Error{"", json.error().reason});
+  JsonReader reader("$");
+  JsonMembers from(reader, *json);
+  if (!reader.failed()) read(from);
+  if (reader.error()) return std::unexpected(*reader.error());
+  return {};
 }
 
 }  // namespace
 
 std::string to_json(const std::vector<const l4::faults::Fault*>& faults) {
-  FaultsJson all = FaultsJson::array();
+  JsonValue::List all;
   for (const l4::faults::Fault* fault : faults) all.push_back(object_of(*fault));
-  return dump({{"schema", "l4.faults/1"}, {"faults", all}}, 2) + '\n';
+  return dump_json(Members{{"schema", "l4.faults/1"}, {"faults", all}}, 2) + '\n';
 }
 
 std::string to_json(const FaultMatch& match) {
-  return dump({{"file", match.file},
-               {"line", match.line},
-               {"fault", match.fault->id},
-               {"title", match.fault->title},
-               {"severity", name(match.fault->severity)},
-               {"text", match.text}},
-              -1);
+  return dump_json(Members{{"file", match.file},
+                           {"line", match.line},
+                           {"fault", match.fault->id},
+                           {"title", match.fault->title},
+                           {"severity", name(match.fault->severity)},
+                           {"text", match.text}});
 }
 
 std::string to_json(const std::vector<std::pair<const l4::faults::Fault*, std::size_t>>& counts) {
-  FaultsJson all = FaultsJson::array();
+  JsonValue::List all;
   for (const auto& [fault, count] : counts)
-    all.push_back({{"fault", fault->id}, {"title", fault->title}, {"count", count}});
-  return dump(all, -1);
+    all.push_back(Members{{"fault", fault->id}, {"title", fault->title}, {"count", count}});
+  return dump_json(all);
 }
 
 std::string to_json(const std::vector<l4::faults::EntryError>& findings, std::size_t entries) {
-  FaultsJson all = FaultsJson::array();
+  JsonValue::List all;
   for (const l4::faults::EntryError& finding : findings)
-    all.push_back({{"file", finding.file},
-                   {"line", finding.line},
-                   {"entry", finding.entry},
-                   {"key", finding.key},
-                   {"value", finding.value},
-                   {"reason", finding.reason}});
-  return dump({{"schema", "l4.fault_findings/1"}, {"entries", entries}, {"findings", all}}, 2) +
+    all.push_back(Members{{"file", finding.file},
+                          {"line", finding.line},
+                          {"entry", finding.entry},
+                          {"key", finding.key},
+                          {"value", finding.value},
+                          {"reason", finding.reason}});
+  return dump_json(
+             Members{{"schema", "l4.fault_findings/1"}, {"entries", entries}, {"findings", all}},
+             2) +
          '\n';
 }
 
-Result<std::vector<l4::faults::Fault>> read_faults(std::string_view text) try {
-  const FaultsJson json = FaultsJson::parse(text);
+Result<std::vector<l4::faults::Fault>> read_faults(std::string_view text) {
   std::vector<l4::faults::Fault> faults;
-  for (const FaultsJson& object : json.at("faults")) faults.push_back(fault_in(object));
+  const auto done = read_document(text, [&](JsonMembers& from) {
+    from.each("faults", [&](JsonMembers& one) { faults.push_back(read_members(one)); });
+  });
+  if (!done) return std::unexpected(done.error());
   return faults;
-} catch (const std::exception& wrong) {
-  return std::unexpected(Error{"", wrong.what()});
 }
 
-Result<l4::faults::Fault> read_fault(std::string_view text) try {
-  return fault_in(FaultsJson::parse(text));
-} catch (const std::exception& wrong) {
-  return std::unexpected(Error{"", wrong.what()});
+Result<l4::faults::Fault> read_fault(std::string_view text) {
+  l4::faults::Fault fault;
+  const auto done = read_document(text, [&](JsonMembers& from) { fault = read_members(from); });
+  if (!done) return std::unexpected(done.error());
+  return fault;
 }
 
-Result<ConfirmedView> read_confirmed(std::string_view text) try {
-  const FaultsJson json = FaultsJson::parse(text);
-  const FaultsJson& fault = json.at("fault");
-  const auto of = [](const FaultsJson& object, const char* key) {
-    return object.at(key).get<std::string>();
-  };
-  const auto list = [&](const char* key) { return fault.at(key).get<std::vector<std::string>>(); };
+Result<ConfirmedView> read_confirmed(std::string_view text) {
   ConfirmedView view;
-  view.stored = json.at("stored").get<bool>();
-  view.known = json.at("known").get<bool>();
-  view.id = of(fault, "id");
-  view.title = of(fault, "title");
-  view.category = of(fault, "category") + "/" + of(fault, "subcategory");
-  view.category_from = of(json, "category_from");
-  view.scope = of(fault, "scope");
-  view.severity = of(fault, "severity");
-  view.cause = of(fault, "cause");
-  view.fix = of(fault, "fix");
-  view.patterns = list("patterns");
-  view.matches = list("matches");
-  view.rejects = list("rejects");
-  for (const auto& [kind, values] : fault.at("parameters").items())
-    for (const FaultsJson& value : values)
-      view.codes.push_back(kind + " " + value.get<std::string>());
-  for (const FaultsJson& event : json.at("evidence"))
-    view.evidence.push_back(of(event, "template_id") + " " + of(event, "template"));
-  for (const FaultsJson& past : json.at("also_matches"))
-    view.also_matches.push_back(
-        fmt::format("{} of job {}, {}", of(past, "incident"), of(past, "job"), of(past, "state")));
-  for (const FaultsJson& id : json.at("overlaps"))
-    view.overlaps += (view.overlaps.empty() ? "" : ", ") + id.get<std::string>();
-  const FaultsJson& looked_at = json.at("looked_at");
-  view.incidents = looked_at.at("incidents").get<std::uint64_t>();
-  view.jobs = looked_at.at("jobs").get<std::uint64_t>();
-  view.runs = looked_at.value("runs", std::uint64_t{0});  // older aggregators have no such field
-  view.templates = looked_at.at("templates").get<std::uint64_t>();
-  view.complete = looked_at.value("complete", true);
+  const auto done = read_document(text, [&](JsonMembers& from) { read_view(from, view); });
+  if (!done) return std::unexpected(done.error());
   return view;
-} catch (const FaultsJson::exception& wrong) {
-  return std::unexpected(Error{"", wrong.what()});
 }
 
-std::vector<std::pair<std::string, std::string>> read_lines(std::string_view text) try {
+std::vector<std::pair<std::string, std::string>> read_lines(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> lines;
-  const FaultsJson json = FaultsJson::parse(text);
-  for (const FaultsJson& line : json.at("error").at("lines"))
-    lines.emplace_back(line.at("where").get<std::string>(), line.at("text").get<std::string>());
+  const auto done = read_document(text, [&](JsonMembers& from) {
+    from.object("error", [&](JsonMembers& error) {
+      error.each("lines", [&](JsonMembers& line) {
+        std::string where = line.text("where");
+        lines.emplace_back(std::move(where), line.text("text"));
+      });
+    });
+  });
+  if (!done) return {};
   return lines;
-} catch (const FaultsJson::exception&) {
-  return {};
 }
 
 }  // namespace l4::commands::faults
