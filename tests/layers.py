@@ -107,7 +107,7 @@ ALLOWED = {
     "tools/l4": ["tools/l4/terminal", "tools/l4/commands"],
     "tools/l4/terminal": ["common/base", "aggregator/serve", "offline/progress.h"],
     "tools/l4/ask": ["common/base", "common/config", "common/http", "aggregator/serve",
-                     "tools/l4/terminal"],
+                     "aggregator/rows/fields.h", "tools/l4/terminal"],
     "tools/l4/commands/faults": COMMON + [
         "common/http", "agent/decode", "agent/discover", "aggregator/faults", "aggregator/serve",
         "offline", "tools/l4/terminal", "tools/l4/ask"],
@@ -128,7 +128,7 @@ ALLOWED = {
 }
 # Headers that cost seconds a file: in none of ours, and in at most so many sources, tests aside.
 HEAVY = {
-    "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 6, "prometheus/": 2,
+    "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 1, "prometheus/": 2,
     "zmq": 6, "toml++/": 2, "CLI/": 4, "sqlite3.h": 1,
 }
 # A limit is an alarm, not an aim: no class is cut over several files to meet it.

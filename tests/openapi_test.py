@@ -79,6 +79,38 @@ def check_answers(operation, key, access):
            f"{key}: 304 of what has an ETag")
 
 
+ROWS = re.compile(r"struct (\w+)Fields \{(.*?)\n\};", re.S)
+FIELD = re.compile(r'Field\{"(\w+)", &Row::(\w+)(?:, Absent::(\w+))?\}')
+# Members of the answers beside those of the row's list: objects that answers.cc writes as stored.
+BESIDE = {"Incident": ["report", "evidence"]}
+
+
+def check_rows(document):
+    """Each row of the answers has the fields of its list in rows/fields.h, in this order."""
+    text = (ROOT / "aggregator" / "rows" / "fields.h").read_text(encoding="utf-8")
+    schemas = document["components"]["schemas"]
+    rows = {name: FIELD.findall(body) for name, body in ROWS.findall(text)}
+    expect(len(rows) > 5 and sum(map(len, rows.values())) == text.count('Field{"'),
+           f"fields.h: {sum(map(len, rows.values()))} fields were understood")
+    for name, fields in rows.items():
+        if name not in schemas:
+            expect(False, f"openapi.yaml has no schema {name}")
+            continue
+        properties = schemas[name]["properties"]
+        expect([key for key, *_ in fields] + BESIDE.get(name, []) == list(properties),
+               f"{name}: openapi.yaml and fields.h differ in "
+               f"{set(properties) ^ {key for key, *_ in fields} ^ set(BESIDE.get(name, []))}, "
+               "or in the order")
+        for key, member, absent in fields:
+            schema = properties.get(key, {})
+            schema = schemas[schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+            expect(key == member, f"{name}: {key} is kept in {member}")
+            expect(("null" in schema.get("type", [])) == ("null" in absent),
+                   f"{name}: {key} is said to be {schema}, and Absent::{absent or 'never'}")
+            expect("missing" in absent or key in schemas[name]["required"],
+                   f"{name}: {key} is required")
+
+
 def references(value):
     if isinstance(value, dict):
         if isinstance(value.get("$ref"), str):
@@ -121,6 +153,7 @@ def main():
                  for p in item.get("parameters", [])]
         named = {p["name"] for p in given if p["in"] == "path"}
         expect(named == set(re.findall(r"\{(\w+)\}", key[1])), f"{key}: parameters of the path")
+    check_rows(document)
     for reference in references(document):
         expect(resolved(document, reference), f"openapi.yaml: {reference} leads nowhere")
 

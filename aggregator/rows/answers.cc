@@ -15,7 +15,7 @@ void put_fields(JsonWriter& to, const Row& row) {
   for_each_field(row, [&](const auto& field, const auto& value) {
     to.key(field.name);
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>)
-      if (value.empty() && field.absent == Absent::null) {
+      if (value.empty() && may_be_null(field.absent)) {
         to.raw("null");
         return;
       }

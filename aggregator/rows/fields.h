@@ -1,9 +1,9 @@
 // Fields of the rows that the aggregator answers: for each kind of row one struct and one list of
 // (name, member, what may be absent), in the order of the JSON object.
 //
-// Flow: answers.cc fills a row and writes it by its list. A reader of the answers (tools/l4/ask)
-// walks the same list with `for_each_field` and fills the same struct. No JSON library in here.
-// schemas/openapi.yaml describes the same fields. Plain values.
+// Flow: answers.cc fills a row and writes it by its list; tools/l4/ask reads the answer by the same
+// list into the same struct. schemas/openapi.yaml describes these fields, and tests/openapi_test.py
+// compares it with the lists. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,21 @@
 
 namespace l4::rows {
 
+/// What a reader must expect instead of a value. A field that may be missing is always written:
+/// older aggregators did not send it, or no reader needs it.
 enum class Absent : std::uint8_t {
-  never,       ///< always there
-  null,        ///< null for none; an empty text is none
-  not_of_old,  ///< older aggregators do not send it
+  never,
+  null,     ///< null for none; an empty text is none
+  missing,  ///< no such member
+  null_or_missing,
 };
+
+constexpr bool may_be_null(Absent absent) {
+  return absent == Absent::null || absent == Absent::null_or_missing;
+}
+constexpr bool may_be_missing(Absent absent) {
+  return absent == Absent::missing || absent == Absent::null_or_missing;
+}
 
 template <class Row, class T>
 struct Field {
@@ -46,17 +56,17 @@ struct JobFields {
         Field{"attempt", &Row::attempt},
         Field{"state", &Row::state},
         Field{"suspect", &Row::suspect},
-        Field{"ended", &Row::ended, Absent::not_of_old},
+        Field{"ended", &Row::ended, Absent::missing},
         Field{"since", &Row::since, Absent::null},
         Field{"stage", &Row::stage, Absent::null},
         Field{"iteration", &Row::iteration, Absent::null},
         Field{"nodes", &Row::nodes},
         Field{"ranks", &Row::ranks},
-        Field{"ranks_mapped", &Row::ranks_mapped, Absent::not_of_old},
-        Field{"ranks_expected", &Row::ranks_expected, Absent::not_of_old},
-        Field{"sources", &Row::sources},
+        Field{"ranks_mapped", &Row::ranks_mapped, Absent::missing},
+        Field{"ranks_expected", &Row::ranks_expected, Absent::null_or_missing},
+        Field{"sources", &Row::sources, Absent::missing},
         Field{"lines", &Row::lines},
-        Field{"begin", &Row::begin, Absent::null},
+        Field{"begin", &Row::begin, Absent::null_or_missing},
         Field{"last_seen", &Row::last_seen, Absent::null},
         Field{"incident", &Row::incident, Absent::null},
         Field{"completeness", &Row::completeness},
@@ -145,8 +155,9 @@ struct SnapshotFields {
   static constexpr auto list() {
     using Row = SnapshotFields;
     return std::tuple{
-        Field{"id", &Row::id},   Field{"job", &Row::job}, Field{"at", &Row::at},
-        Field{"why", &Row::why}, Field{"who", &Row::who}, Field{"state", &Row::state},
+        Field{"id", &Row::id},   Field{"job", &Row::job, Absent::missing},
+        Field{"at", &Row::at},   Field{"why", &Row::why},
+        Field{"who", &Row::who}, Field{"state", &Row::state},
     };
   }
 };
@@ -161,10 +172,14 @@ struct IncidentFields {
   static constexpr auto list() {
     using Row = IncidentFields;
     return std::tuple{
-        Field{"id", &Row::id},           Field{"job", &Row::job},
-        Field{"attempt", &Row::attempt}, Field{"status", &Row::status},
-        Field{"state", &Row::state},     Field{"opened", &Row::opened},
-        Field{"updated", &Row::updated}, Field{"resolved", &Row::resolved, Absent::null},
+        Field{"id", &Row::id},
+        Field{"job", &Row::job},
+        Field{"attempt", &Row::attempt},
+        Field{"status", &Row::status},
+        Field{"state", &Row::state},
+        Field{"opened", &Row::opened},
+        Field{"updated", &Row::updated, Absent::missing},
+        Field{"resolved", &Row::resolved, Absent::null},
     };
   }
 };

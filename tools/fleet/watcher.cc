@@ -116,7 +116,7 @@ Result<std::vector<Found>> ask_incidents(const std::string& url) {
     const std::string node =
         with_report->incidents.empty() ? std::string() : with_report->incidents.front().first_node;
     found.push_back({row.id, row.job, row.state, node, static_cast<std::int32_t>(row.attempt),
-                     row.opened, row.resolved});
+                     row.opened, row.is_resolved()});
   }
   return found;
 }

@@ -2,387 +2,236 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <type_traits>
 #include <utility>
 
+#include "aggregator/serve/json_reader.h"
 #include "aggregator/serve/utf8.h"
 
 namespace l4::ask {
 namespace {
 
-using Json = nlohmann::json;
+using serve::JsonMembers;
+using serve::JsonReader;
+using serve::JsonValue;
 
-/// Reads members of one object; the first thing that is wrong is kept.
-class Object {
- public:
-  Object(const Json& json, std::string path, std::optional<Error>& error)
-      : json_(json), path_(std::move(path)), error_(error) {
-    if (!json.is_object()) fail("", "must be an object");
-  }
+Result<JsonValue> parsed(std::string_view text) {
+  auto json = serve::parse_json(text);
+  if (!json) return std::unexpected(Error{"", "the answer is not JSON"});
+  return *std::move(json);
+}
 
-  std::string text(const char* key, bool may_be_null = false) {
-    const Json* member = find(key);
-    if (member == nullptr || (may_be_null && member->is_null())) return "";
-    if (member->is_string()) return member->get<std::string>();
-    fail(key, "must be a string");
-    return "";
-  }
-
-  bool flag(const char* key) {
-    const Json* member = find(key);
-    if (member == nullptr) return false;
-    if (member->is_boolean()) return member->get<bool>();
-    fail(key, "must be true or false");
-    return false;
-  }
-
-  std::uint64_t count(const char* key) {
-    const Json* member = find(key);
-    if (member == nullptr) return 0;
-    if (member->is_number_unsigned()) return member->get<std::uint64_t>();
-    fail(key, "must be a count");
-    return 0;
-  }
-
-  std::optional<std::int64_t> number_or_null(const char* key) {
-    const Json* member = find(key);
-    if (member == nullptr || member->is_null()) return {};
-    if (member->is_number()) {
-      const double value = member->get<double>();
-      if (value > -9e15 && value < 9e15) return static_cast<std::int64_t>(value);
-    }
-    fail(key, "must be a number or null");
-    return {};
-  }
-
-  double share(const char* key) {
-    const Json* member = find(key);
-    if (member == nullptr) return 0;
-    if (member->is_number()) return member->get<double>();
-    fail(key, "must be a number");
-    return 0;
-  }
-
-  std::optional<TimeMs> time_or_null(const char* key) {
-    const std::string word = text(key, true);
-    if (word.empty()) return {};
-    const auto time = parse_time(word);
-    if (!time) fail(key, "must be a time such as 2026-11-20T15:54:42.120Z");
-    return time;
-  }
-
-  /// Calls `each(element, its path)`.
-  template <class Each>
-  void list(const char* key, Each each) {
-    const Json* member = find(key);
-    if (member == nullptr) return;
-    if (!member->is_array()) return fail(key, "must be a list");
-    for (std::size_t i = 0; i < member->size() && !error_; ++i)
-      each((*member)[i], fmt::format("{}.{}[{}]", path_, key, i));
-  }
-
- private:
-  const Json* find(const char* key) {
-    if (error_) return nullptr;
-    const auto found = json_.find(key);
-    if (found != json_.end()) return &*found;
-    fail(key, "is missing");
-    return nullptr;
-  }
-
-  void fail(const char* key, const char* reason) {
-    if (!error_) error_ = Error{*key == '\0' ? path_ : path_ + '.' + key, reason};
-  }
-
-  const Json& json_;
-  std::string path_;
-  std::optional<Error>& error_;
-};
-
-/// Deeper than any answer is; nlohmann's writer would run out of stack.
-bool is_too_deep(std::string_view text) {
-  constexpr std::size_t kDepthMax = 64;
-  std::size_t depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (in_string) {
-      if (text[i] == '\\')
-        ++i;
-      else if (text[i] == '"')
-        in_string = false;
-    } else if (text[i] == '"') {
-      in_string = true;
-    } else if (text[i] == '[' || text[i] == '{') {
-      if (++depth > kDepthMax) return true;
-    } else if ((text[i] == ']' || text[i] == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return false;
+/// Calls `read(members, row)` for the document, which is an object.
+template <class T, class Read>
+Result<T> read_document(std::string_view text, Read read) {
+  const auto json = parsed(text);
+  if (!json) return std::unexpected(json.error());
+  T document{};
+  JsonReader reader("$");
+  JsonMembers from(reader, *json);
+  if (!reader.failed()) read(from, document);
+  if (reader.error()) return std::unexpected(*reader.error());
+  return document;
 }
 
 template <class T>
-Result<T> parsed(std::string_view text) {
-  T json = is_too_deep(text) ? T(T::value_t::discarded)
-                             : T::parse(text.begin(), text.end(), nullptr, false);
-  if (json.is_discarded()) return std::unexpected(Error{"", "the answer is not JSON"});
-  return json;
+void read_field(JsonMembers& from, std::string_view name, bool may_be_null, T& value) {
+  if constexpr (std::is_same_v<T, std::string>)
+    value = may_be_null ? from.text_or_null(name) : from.text(name);
+  else
+    from.read(name, value);
 }
 
-JobRow read_job(const Json& json, const std::string& path, std::optional<Error>& error) {
-  Object from(json, path, error);
-  JobRow row;
-  row.id = from.text("id");
-  row.state = from.text("state");
-  row.stage = from.text("stage", true);
-  row.incident = from.text("incident", true);
-  row.attempt = from.number_or_null("attempt").value_or(0);
-  row.suspect = from.flag("suspect");
-  row.ended = json.is_object() && json.contains("ended") && from.flag("ended");
-  row.since = from.time_or_null("since");
-  row.last_seen = from.time_or_null("last_seen");
-  row.iteration = from.number_or_null("iteration");
-  row.nodes = from.count("nodes");
-  row.ranks = from.count("ranks");
-  if (json.is_object() && json.contains("ranks_expected")) {  // older aggregators leave it out
-    row.ranks_mapped = from.count("ranks_mapped");
-    row.ranks_expected = from.number_or_null("ranks_expected");
-  }
-  row.lines = from.count("lines");
-  row.completeness = from.share("completeness");
-  return row;
+/// The fraction of a number is dropped: the schema allows one in offset_ms and delay_ms.
+void read_field(JsonMembers& from, std::string_view name, bool /*may_be_null*/,
+                std::optional<std::int64_t>& value) {
+  constexpr double kMost = 9e15;
+  const JsonValue* member = from.needed(name);
+  value.reset();
+  if (member == nullptr || member->is_null()) return;
+  const auto number = member->number();
+  if (number && *number > -kMost && *number < kMost)
+    value = static_cast<std::int64_t>(*number);
+  else
+    from.fail(name, "must be a number or null", *member);
 }
 
-AgentRow read_agent(const Json& json, const std::string& path, std::optional<Error>& error) {
-  Object from(json, path, error);
-  AgentRow row;
-  row.agent = from.text("agent");
-  row.address = from.text("address", true);
-  row.software = from.text("software", true);
-  row.shedding = from.text("shedding", true);
-  row.connected = from.flag("connected");
-  row.lost = from.flag("lost");
-  row.fleet_key = from.flag("fleet_key");
-  row.files = from.count("files");
-  row.in_flight = from.count("batches_in_flight");
-  row.batches_held = from.count("batches_held");
-  row.bytes_held = from.count("bytes_held");
-  row.heard = from.time_or_null("heard");
-  row.offset_ms = from.number_or_null("offset_ms");
-  row.delay_ms = from.number_or_null("delay_ms");
-  return row;
-}
-
-SnapshotRow read_snapshot_row(const Json& json, const std::string& path,
-                              std::optional<Error>& error) {
-  Object from(json, path, error);
-  SnapshotRow row{from.text("id"), from.text("why"), from.text("who"), from.text("state"), {}};
-  row.at = from.time_or_null("at").value_or(TimeMs{});
-  return row;
-}
-
-IncidentRow read_incident(const Json& json, const std::string& path, std::optional<Error>& error) {
-  Object from(json, path, error);
-  IncidentRow row;
-  row.id = from.text("id");
-  row.job = from.text("job");
-  row.state = from.text("state");
-  row.attempt = from.number_or_null("attempt").value_or(0);
-  row.opened = from.time_or_null("opened").value_or(TimeMs{});
-  row.resolved = from.text("status") == "resolved";
-  row.resolved_at = from.time_or_null("resolved");
-  if (error || !json.contains("report") || json["report"].is_null()) return row;
-  bool first = true;
-  Object report(json["report"], path + ".report", error);
-  report.list("nodes", [&](const Json& node, const std::string& place) {
-    if (std::exchange(first, false)) row.first_node = Object(node, place, error).text("node");
+template <class Row>
+void read_row(JsonMembers& from, Row& row) {
+  rows::for_each_field(row, [&](const auto& field, auto& value) {
+    if (may_be_missing(field.absent) && from.find(field.name) == nullptr) return;
+    read_field(from, field.name, may_be_null(field.absent), value);
   });
-  return row;
+}
+
+template <class Row>
+void read_rows(JsonMembers& from, std::string_view name, std::vector<Row>& rows) {
+  from.each(name, [&](JsonMembers& row) { read_row(row, rows.emplace_back()); });
+}
+
+bool has_next(JsonMembers& from) {
+  const JsonValue* next = from.find("next");
+  return next != nullptr && !next->is_null();
+}
+
+void read_incident(JsonMembers& from, IncidentRow& row) {
+  read_row(from, row);
+  const JsonValue* report = from.find("report");
+  if (report == nullptr || report->is_null()) return;
+  bool first = true;
+  from.object("report", [&](JsonMembers& members) {
+    members.each("nodes", [&](JsonMembers& node) {
+      if (std::exchange(first, false)) row.first_node = node.text("node");
+    });
+  });
+}
+
+void read_line(JsonMembers& from, LineRow& line) {
+  from.read("agent", line.agent);
+  from.read("node", line.node);
+  from.read("file", line.file);
+  from.read("text", line.text);
+  from.read("rank", line.rank);
+  from.read("line", line.number);
+  from.read("offset", line.offset);
+  from.read("hit", line.hit);
+  from.read("cut", line.cut);
 }
 
 }  // namespace
 
 Result<JobList> read_jobs(std::string_view text) {
-  const auto json = parsed<Json>(text);
-  if (!json) return std::unexpected(json.error());
-  std::optional<Error> error;
-  JobList list;
-  Object(*json, "$", error).list("jobs", [&](const Json& job, const std::string& path) {
-    list.jobs.push_back(read_job(job, path, error));
+  return read_document<JobList>(text, [](JsonMembers& from, JobList& list) {
+    read_rows(from, "jobs", list.jobs);
+    list.more = has_next(from);
   });
-  if (error) return std::unexpected(*error);
-  list.more = json->contains("next") && !(*json)["next"].is_null();
-  return list;
 }
 
 Result<std::vector<std::string>> read_names(std::string_view text, const char* list,
                                             const char* id) {
-  const auto json = parsed<Json>(text);
-  if (!json) return std::unexpected(json.error());
-  std::optional<Error> error;
-  std::vector<std::string> names;
-  Object(*json, "$", error).list(list, [&](const Json& row, const std::string& path) {
-    names.push_back(Object(row, path, error).text(id));
+  using Names = std::vector<std::string>;
+  return read_document<Names>(text, [&](JsonMembers& from, Names& names) {
+    from.each(list, [&](JsonMembers& row) { names.push_back(row.text(id)); });
   });
-  if (error) return std::unexpected(*error);
-  return names;
 }
 
 Result<AgentList> read_agents(std::string_view text) {
-  const auto json = parsed<Json>(text);
-  if (!json) return std::unexpected(json.error());
-  std::optional<Error> error;
-  AgentList list;
-  Object from(*json, "$", error);
-  list.blind = from.flag("blind");
-  from.list("agents", [&](const Json& agent, const std::string& path) {
-    list.agents.push_back(read_agent(agent, path, error));
+  return read_document<AgentList>(text, [](JsonMembers& from, AgentList& list) {
+    from.read("blind", list.blind);
+    read_rows(from, "agents", list.agents);
   });
-  if (error) return std::unexpected(*error);
-  return list;
 }
 
 Result<IncidentList> read_incidents(std::string_view text) {
-  const auto json = parsed<Json>(text);
-  if (!json) return std::unexpected(json.error());
-  std::optional<Error> error;
-  IncidentList list;
-  Object(*json, "$", error).list("incidents", [&](const Json& row, const std::string& path) {
-    list.incidents.push_back(read_incident(row, path, error));
+  return read_document<IncidentList>(text, [](JsonMembers& from, IncidentList& list) {
+    from.each("incidents",
+              [&](JsonMembers& row) { read_incident(row, list.incidents.emplace_back()); });
+    list.more = has_next(from);
   });
-  if (error) return std::unexpected(*error);
-  list.more = json->contains("next") && !(*json)["next"].is_null();
-  return list;
 }
 
 Result<SnapshotRow> read_snapshot(std::string_view text) {
-  const auto json = parsed<Json>(text);
-  if (!json) return std::unexpected(json.error());
-  std::optional<Error> error;
-  SnapshotRow row = read_snapshot_row(*json, "$", error);
-  if (error) return std::unexpected(*error);
-  return row;
+  return read_document<SnapshotRow>(text, read_row<SnapshotRow>);
 }
 
 Result<std::vector<SnapshotRow>> read_snapshots(std::string_view text) {
-  const auto json = parsed<Json>(text);
-  if (!json) return std::unexpected(json.error());
-  std::optional<Error> error;
-  std::vector<SnapshotRow> rows;
-  Object(*json, "$", error).list("snapshots", [&](const Json& row, const std::string& path) {
-    rows.push_back(read_snapshot_row(row, path, error));
-  });
-  if (error) return std::unexpected(*error);
-  return rows;
+  using Rows = std::vector<SnapshotRow>;
+  return read_document<Rows>(
+      text, [](JsonMembers& from, Rows& rows) { read_rows(from, "snapshots", rows); });
 }
 
 Result<ChangeRow> read_change(std::string_view text) {
-  const auto json = parsed<Json>(text);
-  if (!json) return std::unexpected(json.error());
-  std::optional<Error> error;
-  Object from(*json, "$", error);
-  ChangeRow change;
-  change.kind = from.text("alert");
-  change.incident = from.text("incident", true);
-  change.job = from.text("job", true);
-  change.state = from.text("state");
-  change.summary = from.text("summary");
-  change.attempt = from.number_or_null("attempt").value_or(0);
-  change.at = from.time_or_null("at").value_or(TimeMs{});
-  if (const auto nodes = json->find("nodes"); nodes != json->end() && nodes->is_array())
-    if (!nodes->empty() && nodes->front().is_string() && change.kind != "resolved")
-      change.first_node = nodes->front().get<std::string>();
-  if (error) return std::unexpected(*error);
-  return change;
+  return read_document<ChangeRow>(text, [](JsonMembers& from, ChangeRow& change) {
+    from.read("alert", change.kind);
+    change.incident = from.text_or_null("incident");
+    change.job = from.text_or_null("job");
+    from.read("state", change.state);
+    from.read("summary", change.summary);
+    change.attempt = from.get<std::optional<std::int64_t>>("attempt").value_or(0);
+    change.at = from.get<std::optional<TimeMs>>("at").value_or(TimeMs{});
+    const JsonValue* nodes = from.find("nodes");
+    const JsonValue::List* names = nodes != nullptr ? nodes->list() : nullptr;
+    if (names != nullptr && !names->empty() && change.kind != "resolved")
+      if (const std::string* first = names->front().text()) change.first_node = *first;
+  });
 }
 
 Result<LineList> read_line_list(std::string_view text) {
-  const auto json = parsed<Json>(text);
-  if (!json) return std::unexpected(json.error());
-  std::optional<Error> error;
-  LineList list;
-  Object from(*json, "$", error);
-  list.agents_asked = from.count("agents_asked");
-  list.agents_answered = from.count("agents_answered");
-  list.redacted = from.count("redacted");
-  from.list("lines", [&](const Json& row, const std::string& path) {
-    Object one(row, path, error);
-    LineRow& line = list.lines.emplace_back();
-    line.agent = one.text("agent");
-    line.node = one.text("node");
-    line.file = one.text("file");
-    line.text = one.text("text");
-    line.rank = one.number_or_null("rank");
-    line.number = one.number_or_null("line");
-    line.offset = one.count("offset");
-    line.hit = one.flag("hit");
-    line.cut = one.flag("cut");
+  return read_document<LineList>(text, [](JsonMembers& from, LineList& list) {
+    from.read("agents_asked", list.agents_asked);
+    from.read("agents_answered", list.agents_answered);
+    from.read("redacted", list.redacted);
+    from.each("lines", [&](JsonMembers& row) { read_line(row, list.lines.emplace_back()); });
+    from.each("missing", [&](JsonMembers& row) {
+      MissingRow& missing = list.missing.emplace_back();
+      row.read("kind", missing.kind);
+      missing.agent = row.text_or_null("agent");
+      missing.file = row.text_or_null("file");
+      row.read("text", missing.text);
+    });
   });
-  from.list("missing", [&](const Json& row, const std::string& path) {
-    Object one(row, path, error);
-    MissingRow& missing = list.missing.emplace_back();
-    missing.kind = one.text("kind");
-    missing.agent = one.text("agent", true);
-    missing.file = one.text("file", true);
-    missing.text = one.text("text");
-  });
-  if (error) return std::unexpected(*error);
-  return list;
 }
 
 Result<std::string> report_of_incident(std::string_view text, bool opening) {
-  const auto json = parsed<nlohmann::ordered_json>(text);
+  const auto json = parsed(text);
   if (!json) return std::unexpected(json.error());
-  const auto child = [](const nlohmann::ordered_json& of, const char* key) {
-    return of.is_object() && of.contains(key) ? of[key] : nlohmann::ordered_json();
-  };
-  const auto report =
-      opening ? child(child(*json, "evidence"), "report_at_opening") : child(*json, "report");
-  if (!report.is_object())
+  const JsonValue* evidence = json->find("evidence");
+  const JsonValue* report = !opening              ? json->find("report")
+                            : evidence != nullptr ? evidence->find("report_at_opening")
+                                                  : nullptr;
+  if (report == nullptr || report->members() == nullptr)
     return std::unexpected(
         Error{opening ? "$.evidence.report_at_opening" : "$.report", "there is none"});
-  return report.dump();
+  return serve::dump_json(*report);
 }
 
 Result<std::string> next_page(std::string_view text) {
-  const auto json = parsed<Json>(text);
+  const auto json = parsed(text);
   if (!json) return std::unexpected(json.error());
-  if (!json->is_object() || !json->value("next", Json()).is_string()) return "";
-  return (*json)["next"].get<std::string>();
+  const JsonValue* next = json->find("next");
+  return next != nullptr && next->text() != nullptr ? *next->text() : "";
 }
 
 Result<std::string> joined_pages(const std::vector<std::string>& pages, const std::string& key) {
   if (pages.size() == 1) return pages.front();
-  nlohmann::ordered_json whole;
+  std::optional<JsonValue> whole;
   for (const std::string& page : pages) {
-    auto json = parsed<nlohmann::ordered_json>(page);
+    auto json = parsed(page);
     if (!json) return std::unexpected(json.error());
-    if (!json->is_object() || !json->contains(key) || !(*json)[key].is_array())
+    JsonValue* member = json->find(key);
+    if (member == nullptr || member->list() == nullptr)
       return std::unexpected(Error{"$." + key, "must be a list"});
-    if (whole.is_null()) whole = *json, whole[key].clear();
-    for (auto& row : (*json)[key]) whole[key].push_back(std::move(row));
-    if (json->contains("next")) whole["next"] = (*json)["next"];
+    if (!whole) {
+      whole = *std::move(json);
+      continue;
+    }
+    JsonValue::List& rows = *whole->find(key)->list();
+    for (JsonValue& row : *member->list()) rows.push_back(std::move(row));
+    const JsonValue* next = json->find("next");
+    if (next == nullptr) continue;
+    if (JsonValue* shown = whole->find("next"))
+      *shown = *next;
+    else
+      whole->members()->emplace_back("next", *next);
   }
-  return whole.dump();
+  return whole ? serve::dump_json(*whole) : "null";
 }
 
 AnsweredError read_error(std::string_view text) {
-  const auto json = parsed<Json>(text);
-  if (!json || !json->is_object() || !json->contains("error")) return {};
-  const Json& error = (*json)["error"];
+  const auto json = parsed(text);
+  const JsonValue* error = json ? json->find("error") : nullptr;
   const auto member = [&](const char* name) {
-    return error.is_object() && error.contains(name) && error[name].is_string()
-               ? error[name].get<std::string>()
-               : std::string();
+    const JsonValue* value = error != nullptr ? error->find(name) : nullptr;
+    return value != nullptr && value->text() != nullptr ? *value->text() : std::string();
   };
   if (member("message").empty()) return {};
   return {member("code"), member("message")};
 }
 
 Result<std::string> tidied_json(std::string_view text, int indent) {
-  const auto json = parsed<nlohmann::ordered_json>(text);
+  const auto json = parsed(text);
   if (!json) return std::unexpected(json.error());
-  const std::string plain = json->dump(indent, ' ', false, Json::error_handler_t::replace);
+  const std::string plain = serve::dump_json(*json, indent);
   std::string out;
   for (std::string_view rest = plain; !rest.empty();) {
     const serve::CodePoint point = serve::first_code_point(rest);

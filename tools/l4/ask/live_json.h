@@ -1,9 +1,9 @@
 // Reads the JSON that a running aggregator answers (docs/OPERATIONS.md has the forms).
 //
-// Flow: live_command.cc -> here -> live_view.h. Unknown fields are skipped, so that an older `l4`
-// can ask a newer aggregator; a field that is missing or of another type is an Error whose `where`
-// is its JSON path. Texts are as they were sent: not safe for a terminal yet. Thread-safe, no
-// state.
+// Flow: asking.h -> here -> live_view.h. Rows are read by the lists of fields by which the
+// aggregator writes them (rows/fields.h). Unknown fields are skipped, so that an older `l4` can ask
+// a newer aggregator; a field that is missing or of another type is an Error whose `where` is its
+// JSON path. Texts are as they were sent: not safe for a terminal yet. Thread-safe, no state.
 #pragma once
 
 #include <cstdint>
@@ -12,41 +12,25 @@
 #include <string_view>
 #include <vector>
 
+#include "aggregator/rows/fields.h"
 #include "common/base/error.h"
 #include "common/base/time.h"
 
 namespace l4::ask {
 
-struct JobRow {
-  std::string id, state, stage, incident;  ///< stage, incident: empty for none
-  std::int64_t attempt = 0;
-  bool suspect = false, ended = false;
-  std::optional<TimeMs> since, last_seen;
-  std::optional<std::int64_t> iteration;
-  std::uint64_t nodes = 0, ranks = 0, ranks_mapped = 0, lines = 0;
-  std::optional<std::int64_t> ranks_expected;  ///< none: not known
-  double completeness = 1;
+using JobRow = rows::JobFields;
+using AgentRow = rows::AgentFields;
+using SnapshotRow = rows::SnapshotFields;
+
+struct IncidentRow : rows::IncidentFields {
+  std::string first_node;  ///< where the answer has the report
+
+  bool is_resolved() const { return status == "resolved"; }
 };
 
 struct JobList {
   std::vector<JobRow> jobs;
   bool more = false;  ///< the answer does not hold all
-};
-
-struct AgentRow {
-  std::string agent, address, software, shedding;
-  bool connected = false, lost = false, fleet_key = false;
-  std::uint64_t files = 0, in_flight = 0, batches_held = 0, bytes_held = 0;
-  std::optional<TimeMs> heard;
-  std::optional<std::int64_t> offset_ms, delay_ms;
-};
-
-struct IncidentRow {
-  std::string id, job, state, first_node;  ///< first_node: where the answer has the report
-  std::int64_t attempt = 0;
-  TimeMs opened{};
-  bool resolved = false;
-  std::optional<TimeMs> resolved_at;
 };
 
 struct IncidentList {
@@ -83,11 +67,6 @@ struct ChangeRow {
   TimeMs at{};
 };
 
-struct SnapshotRow {
-  std::string id, why, who, state;
-  TimeMs at{};
-};
-
 Result<SnapshotRow> read_snapshot(std::string_view text);
 Result<std::vector<SnapshotRow>> read_snapshots(std::string_view text);
 Result<JobList> read_jobs(std::string_view text);
@@ -118,7 +97,6 @@ struct AnsweredError {
 AnsweredError read_error(std::string_view text);
 
 /// The same JSON, indented or on one line, with everything escaped that acts on a terminal.
-inline constexpr int kOneLine = -1;
 Result<std::string> tidied_json(std::string_view text, int indent = 2);
 
 }  // namespace l4::ask

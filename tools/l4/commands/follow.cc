@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "aggregator/serve/json_value.h"
 #include "aggregator/serve/utf8.h"
 #include "common/http/url.h"
 #include "tools/l4/ask/live_json.h"
@@ -44,7 +45,7 @@ std::optional<int> write(const StreamedEvent& event, const ask::Aggregator& aske
   if (!change)
     return terminal::fail(ask::misread(asked, change.error()).error().error, terminal::kNothingRead,
                           kFollowProgram);
-  std::cout << (format == "json" ? ask::tidied_json(event.data, ask::kOneLine).value_or("{}\n")
+  std::cout << (format == "json" ? ask::tidied_json(event.data, serve::kOneLine).value_or("{}\n")
                                  : line_of(*change));
   const int written = terminal::finish_output(kFollowProgram);
   return written == terminal::kDone ? std::nullopt : std::optional(written);

@@ -174,7 +174,7 @@ Row row_of(const ask::AgentRow& agent, TimeMs now) {
           {agent.fleet_key ? "fleet" : ""},
           {agent.software},
           {serve::grouped(agent.files)},
-          {or_nothing(agent.in_flight)},
+          {or_nothing(agent.batches_in_flight)},
           {held_of(agent)},
           {sheds ? agent.shedding : "", Tone::uneasy},
           {millis(agent.offset_ms, "{:+} ms")},
@@ -183,17 +183,17 @@ Row row_of(const ask::AgentRow& agent, TimeMs now) {
 }
 
 std::string status_of(const ask::IncidentRow& row) {
-  return row.resolved ? "resolved" : "open";
+  return row.is_resolved() ? "resolved" : "open";
 }
 
 Row row_of(const ask::IncidentRow& row, TimeMs now) {
-  const Tone tone = row.resolved ? Tone::dim : Tone::plain;
-  return {{status_of(row), row.resolved ? Tone::dim : Tone::bad},
-          {serve::spoken(row.state), row.resolved ? Tone::dim : Tone::uneasy},
-          {row.job, row.resolved ? Tone::dim : Tone::strong},
+  const Tone tone = row.is_resolved() ? Tone::dim : Tone::plain;
+  return {{status_of(row), row.is_resolved() ? Tone::dim : Tone::bad},
+          {serve::spoken(row.state), row.is_resolved() ? Tone::dim : Tone::uneasy},
+          {row.job, row.is_resolved() ? Tone::dim : Tone::strong},
           {row.attempt > 0 ? std::to_string(row.attempt) : "", tone},
           {ago(row.opened, now), tone},
-          {row.resolved_at ? "after " + serve::brief(*row.resolved_at - row.opened) : "", tone},
+          {row.resolved ? "after " + serve::brief(*row.resolved - row.opened) : "", tone},
           {row.id, tone}};
 }
 
@@ -322,7 +322,7 @@ std::string to_text(const ask::IncidentList& list, TimeMs now, const serve::Text
   }
   std::vector<ask::IncidentRow> sorted = list.incidents;
   std::ranges::stable_sort(sorted, {}, [](const ask::IncidentRow& row) {
-    return std::pair(row.resolved, -row.opened.time_since_epoch().count());
+    return std::pair(row.is_resolved(), -row.opened.time_since_epoch().count());
   });
   std::vector<Row> cells;
   cells.reserve(sorted.size());

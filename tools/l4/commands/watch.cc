@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "aggregator/serve/json_value.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/report_text.h"
 #include "aggregator/serve/utf8.h"
@@ -60,7 +61,7 @@ int watch_by_lines(const WatchOptions& options, const ask::Aggregator& asked,
     if (!latest.failed && written_last != news) {
       written_last = news;
       if (options.format == "json") {
-        const auto line = ask::tidied_json(serve::to_json(latest.content), ask::kOneLine);
+        const auto line = ask::tidied_json(serve::to_json(latest.content), serve::kOneLine);
         std::cout << line.value_or("{}\n");
       } else {
         std::cout << serve::harmless(fmt::format("{} {} {}: {}", to_rfc3339(latest.at), options.job,

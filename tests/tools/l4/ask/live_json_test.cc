@@ -55,6 +55,11 @@ TEST_CASE("live json: jobs are read, and what is new is passed over") {
   CHECK(job.lines == 12345);
   CHECK(job.incident.empty());
   CHECK(job.completeness == doctest::Approx(0.98));
+  const auto fewer = read_jobs(
+      jobs(without(without(kJob, "\"sources\": 18,"), "\"begin\": \"2026-11-20T15:00:00.000Z\",")));
+  REQUIRE(fewer);
+  CHECK(fewer->jobs[0].sources == 0);
+  CHECK_FALSE(fewer->jobs[0].begin);
   CHECK(read_jobs(R"({"jobs": [], "next": "x"})")->more);
 }
 
