@@ -35,7 +35,7 @@ FaultBook::FaultBook(LibraryPointer shipped, store::Path folder, store::Files& f
       hooks_(std::move(hooks)),
       library_(shipped_),
       // Each confirmation is queued twice at most, and each drop once.
-      inbox_(4 * kWaitingMax, std::size_t{4} * kWaitingMax * kTaskBytes) {
+      queue_(4 * kWaitingMax, std::size_t{4} * kWaitingMax * kTaskBytes) {
   const auto opened = confirmed_.open();
   if (!opened) {
     hooks_.warn("confirmed faults cannot be read, and none can be confirmed: " +
@@ -60,14 +60,14 @@ FaultBook::~FaultBook() {
 }
 
 void FaultBook::stop() {
-  inbox_.close();
+  queue_.close();
   if (thread_.joinable()) thread_.join();
 }
 
 void FaultBook::run() {
-  while (!inbox_.is_closed())
-    for (const Task& task : inbox_.take(kPause))
-      if (!inbox_.is_closed()) task();
+  while (!queue_.is_closed())
+    for (const Task& task : queue_.drain(kPause))
+      if (!queue_.is_closed()) task();
 }
 
 FaultBook::LibraryPointer FaultBook::library() const {
@@ -95,17 +95,17 @@ std::shared_ptr<FaultBook::Turn> FaultBook::take_turn() {
 bool FaultBook::confirm(ConfirmRequest request, Then<Confirmed> then) {
   auto turn = take_turn();
   if (!turn) return false;
-  return inbox_.try_put([this, turn, request = std::move(request),
-                         then = std::move(then)] { begin(turn, request, then); },
-                        kTaskBytes);
+  return queue_.try_push([this, turn, request = std::move(request),
+                          then = std::move(then)] { begin(turn, request, then); },
+                         kTaskBytes);
 }
 
 bool FaultBook::drop(std::string id, std::string who, Then<faults::Fault> then) {
   auto turn = take_turn();
   if (!turn) return false;
-  return inbox_.try_put([this, turn, id = std::move(id), who = std::move(who),
-                         then = std::move(then)] { then(remove(id, who)); },
-                        kTaskBytes);
+  return queue_.try_push([this, turn, id = std::move(id), who = std::move(who),
+                          then = std::move(then)] { then(remove(id, who)); },
+                         kTaskBytes);
 }
 
 std::expected<diagnose::Report, Refused> FaultBook::report_of(const std::string& incident) {
@@ -138,9 +138,9 @@ void FaultBook::begin(const std::shared_ptr<Turn>& turn, const ConfirmRequest& r
   const auto asked = std::make_shared<Confirmed>(std::move(*proposed));
   const bool busy = !hooks_.ask_normal(std::move(question), [this, turn, request, asked,
                                                              then](scoring::NormalLines normal) {
-    inbox_.try_put([this, turn, request, asked, then,
-                    normal = std::move(normal)] { end(request, std::move(*asked), normal, then); },
-                   kTaskBytes);
+    queue_.try_push([this, turn, request, asked, then,
+                     normal = std::move(normal)] { end(request, std::move(*asked), normal, then); },
+                    kTaskBytes);
   });
   if (busy) then(refuse(503, "busy", "too much waits for an answer; try again"));
 }

@@ -17,8 +17,8 @@
 
 #include "aggregator/confirm/confirmation.h"
 #include "aggregator/confirm/confirmed_faults.h"
-#include "aggregator/scoring/inbox.h"
 #include "aggregator/store/database.h"
+#include "common/base/bounded_queue.h"
 #include "common/base/mutex.h"
 
 namespace l4::confirm {
@@ -81,7 +81,7 @@ class FaultBook {
   mutable Mutex mutex_;
   LibraryPointer library_ L4_GUARDED_BY(mutex_);
   std::atomic<std::size_t> turns_{0};
-  scoring::Inbox<Task> inbox_;
+  BoundedQueue<Task> queue_;
   std::jthread thread_;
 };
 

@@ -27,7 +27,7 @@ Intake::Intake(receive::ServerOptions options, wire::ServerPort& port, StoreLedg
       checkpoint_every_(checkpoint_every),
       saved_(services_.now().steady),
       mirrored_(saved_),
-      calls_(kCallsMax, kCallsMax),
+      calls_(kCallsMax),
       port_notice_(std::move(port_notice)),
       board_(lines),
       server_(std::move(options), port, ledger, *this, services_.now()) {
@@ -43,7 +43,7 @@ void Intake::step(Millis most) {
   if (port_notice_)
     if (const auto notice = port_notice_())
       (notice->trouble ? services_.warn : services_.say)(notice->text);
-  for (Call& call : calls_.take(Millis{0})) call(*this);
+  for (Call& call : calls_.drain(Millis{0})) call(*this);
   board_.step(now.steady);
   if (now.steady - saved_ >= checkpoint_every_)
     saved_ =
@@ -74,7 +74,7 @@ void Intake::stop() {
 }
 
 bool Intake::call(Call call) {
-  if (!calls_.try_put(std::move(call), 1)) return false;
+  if (!calls_.try_push(std::move(call))) return false;
   port_.wake();
   return true;
 }

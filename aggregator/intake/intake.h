@@ -15,8 +15,8 @@
 #include "aggregator/fetch/lines_board.h"
 #include "aggregator/intake/store_ledger.h"
 #include "aggregator/receive/agent_server.h"
-#include "aggregator/scoring/inbox.h"
 #include "aggregator/scoring/shard.h"
+#include "common/base/bounded_queue.h"
 
 namespace l4::intake {
 
@@ -61,7 +61,7 @@ class Intake final : public receive::Observer {
   std::vector<scoring::Shard*> shards_;
   scoring::Services services_;
   Millis checkpoint_every_, saved_, mirrored_;
-  scoring::Inbox<Call> calls_;
+  BoundedQueue<Call> calls_;
   std::function<std::optional<wire::PortNotice>()> port_notice_;  ///< a line for the log
   std::atomic<std::int64_t> stepped_{0};
   std::atomic<bool> stopping_{false}, blind_{false};

@@ -30,21 +30,21 @@ void put_row(const Services& services, const LiveJob& job) {
 Shard::Shard(ShardOptions options, Services services)
     : options_(std::move(options)),
       services_(std::move(services)),
-      inbox_(options_.waiting_max, options_.waiting_bytes_max),
+      queue_(options_.waiting_max, options_.waiting_bytes_max),
       presence_(options_.job.presence) {
   stepped_ = services_.now().steady.count();
 }
 
 void Shard::deliver(store::Seq seq, wire::Batch batch, TimeMs arrival, std::size_t bytes) {
-  inbox_.put(BatchTask{seq, std::move(batch), arrival}, bytes);
+  queue_.push(BatchTask{seq, std::move(batch), arrival}, bytes);
 }
 
 void Shard::tell(const receive::AgentEvent& event, store::Seq seq) {
-  inbox_.put(EventTask{seq, event}, kEventBytes);
+  queue_.push(EventTask{seq, event}, kEventBytes);
 }
 
 bool Shard::call(Call call) {
-  return inbox_.try_put(std::move(call), kEventBytes);
+  return queue_.try_push(std::move(call), kEventBytes);
 }
 
 Shard::Held& Shard::held(const std::string& id, TimeMs now) {
@@ -113,7 +113,7 @@ void Shard::on(const EventTask& told) {
 
 void Shard::step(Millis most) {
   stepped_ = services_.now().steady.count();
-  auto tasks = inbox_.take(std::min(most, pause(services_.now().wall)));
+  auto tasks = queue_.drain(std::min(most, pause(services_.now().wall)));
   for (Task& task : tasks) handle(task);
   const wire::Instant instant = services_.now();
   if (instant.steady - looked_ < kLookEvery) return;
@@ -125,7 +125,7 @@ void Shard::step(Millis most) {
 }
 
 void Shard::run() {
-  while (!inbox_.is_closed() || inbox_.size() > 0) step(kPauseMost);
+  while (!queue_.is_closed() || queue_.size() > 0) step(kPauseMost);
 }
 
 /// Diagnoses the jobs that are due: first those with a sign of a failure, then those that wait
@@ -338,7 +338,7 @@ ShardStats Shard::stats() const {
   ShardStats stats = counts_;
   const TimeMs now = services_.now().wall;
   stats.jobs = jobs_.size();
-  stats.waiting = inbox_.size();
+  stats.waiting = queue_.size();
   for (const auto& [id, held] : jobs_) {
     const LiveJob& job = *held.job;
     stats.jobs_ended += job.ended() ? 1 : 0;

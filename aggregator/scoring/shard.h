@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "aggregator/receive/observer.h"
-#include "aggregator/scoring/inbox.h"
 #include "aggregator/scoring/live_job.h"
 #include "aggregator/scoring/normal_lines.h"
 #include "aggregator/scoring/services.h"
+#include "common/base/bounded_queue.h"
 #include "common/wire/instant.h"
 
 namespace l4::scoring {
@@ -47,7 +47,7 @@ class Shard {
   void deliver(store::Seq seq, wire::Batch batch, TimeMs arrival, std::size_t bytes);
   void tell(const receive::AgentEvent& event, store::Seq seq);
   bool call(Call call);  ///< false: too much waits
-  void close() { inbox_.close(); }
+  void close() { queue_.close(); }
   /// Steady time of the last step.
   Millis stepped() const { return Millis{stepped_.load()}; }
 
@@ -123,7 +123,7 @@ class Shard {
 
   ShardOptions options_;
   Services services_;
-  Inbox<Task> inbox_;
+  BoundedQueue<Task> queue_;
   std::map<std::string, Held> jobs_;
   Presence presence_;
   ShardStats counts_;

@@ -1,115 +1,174 @@
-// A queue between threads with an exact bound and a named policy for the moment it is full.
+// A queue from several threads to one, bounded in values and, where they are given, in bytes.
 //
-// Any number of threads on both ends; values move through. Mutex and two conditions: messages
-// here are large and few, so the lock is not what costs. `WhenFull` is chosen at construction:
-// block (push waits), drop_oldest or drop_newest (push never waits, drops are counted).
+// Any thread pushes, one thread pops; the values of one thread keep their order. When the queue is
+// full, `push` waits for room and `try_push` refuses; nothing is dropped. An empty queue accepts
+// any value, also one that is heavier than `bytes_max`. `close` refuses what is pushed later, and
+// each value for which a push returned true is still popped. The queue is moodycamel's: no lock is
+// taken unless a thread must wait for room, and a thread that waits sleeps.
 #pragma once
 
+#include <concurrentqueue/blockingconcurrentqueue.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/base/mutex.h"
+#include "common/base/time.h"
 
 namespace l4 {
 
-enum class WhenFull : std::uint8_t { block, drop_oldest, drop_newest };
-
 template <class T>
 class BoundedQueue {
+  /// Number and bytes of the reserved values stand in one word, so that both change at once.
+  static constexpr unsigned kBytesBits = 40;
+  static constexpr std::uint64_t kOne = std::uint64_t{1} << kBytesBits;
+
  public:
-  /// A capacity of 0 is taken as 1.
-  explicit BoundedQueue(std::size_t capacity, WhenFull policy = WhenFull::block)
-      : capacity_(std::max<std::size_t>(capacity, 1)), policy_(policy) {}
+  static constexpr std::size_t kValuesMax = std::size_t{1} << 23;
+  static constexpr std::size_t kBytesMax = std::size_t{1} << 39;  ///< also of one value
+
+  /// A bound of 0 values means 1.
+  explicit BoundedQueue(std::size_t values_max, std::size_t bytes_max = kBytesMax)
+      : values_max_(values_max), bytes_max_(std::min(bytes_max, kBytesMax)) {
+    L4_CHECK(values_max <= kValuesMax, "a queue counts up to {} values, not {}", kValuesMax,
+             values_max);
+  }
   BoundedQueue(const BoundedQueue&) = delete;
   BoundedQueue& operator=(const BoundedQueue&) = delete;
 
-  /// False if the queue is closed: the value is then gone. A value dropped because of the policy
-  /// is no failure; it is counted in `dropped`.
-  bool push(T value) {
-    MutexLock lock(mutex_);
-    if (policy_ == WhenFull::block)
-      while (!closed_ && values_.size() >= capacity_) has_room_.wait(lock);
+  // Any thread.
+
+  /// Waits for room. False: the queue is closed, and the value is gone.
+  bool push(T value, std::size_t bytes = 0) {
     if (closed_) return false;
-    if (values_.size() >= capacity_) {
-      ++dropped_;
-      if (policy_ == WhenFull::drop_newest) return true;
-      values_.pop_front();
+    if (reserve(bytes)) return add(std::move(value), bytes);
+    bool reserved = false;
+    {
+      MutexLock lock(mutex_);
+      ++waiting_;
+      while (!closed_ && !(reserved = reserve(bytes))) has_room_.wait(lock);
+      --waiting_;
     }
-    values_.push_back(std::move(value));
-    lock.unlock();
-    has_value_.notify_one();
-    return true;
+    return reserved && add(std::move(value), bytes);
+  }
+  /// False: the queue is full or closed, and the value is gone.
+  bool try_push(T value, std::size_t bytes = 0) {
+    return !closed_ && reserve(bytes) && add(std::move(value), bytes);
   }
 
-  /// Waits for a value; empty when the queue is closed and has no value left.
-  std::optional<T> pop() {
-    MutexLock lock(mutex_);
-    while (!closed_ && values_.empty()) has_value_.wait(lock);
-    return pop_front(lock);
-  }
-
-  /// Never waits; empty when there is nothing now.
-  std::optional<T> try_pop() {
-    MutexLock lock(mutex_);
-    return pop_front(lock);
-  }
-
-  /// Later pushes fail; values in the queue can still be popped. Wakes all waiting threads.
+  /// Pushes fail from now on, also those that wait. Wakes the consumer.
   void close() {
+    if (closed_.exchange(true)) return;
     {
-      const MutexLock lock(mutex_);
-      closed_ = true;
+      const MutexLock lock(mutex_);  // a thread that just saw the queue open waits by now
     }
     has_room_.notify_all();
-    has_value_.notify_all();
+    filled_ += kOne;
+    queue_.enqueue(Entry{});
   }
+  bool is_closed() const { return closed_; }
+  std::size_t size() const { return filled_ / kOne; }
 
-  /// Closes and discards the values in the queue, uncounted: for the end of the reader.
+  // The consumer's thread.
+
+  /// Waits for a value; empty when the queue is closed and all its values were popped.
+  std::optional<T> pop() {
+    Entry entry;
+    // Each reservation is followed by an entry, so this waits for no entry that never comes.
+    while (!closed_ || filled_ > 0) {
+      queue_.wait_dequeue(entry);
+      release(1, entry.bytes);
+      if (entry.value) return std::move(entry.value);
+    }
+    return std::nullopt;
+  }
+  /// Never waits; empty when there is no value now.
+  std::optional<T> try_pop() {
+    Entry entry;
+    while (queue_.try_dequeue(entry)) {
+      release(1, entry.bytes);
+      if (entry.value) return std::move(entry.value);
+    }
+    return std::nullopt;
+  }
+  /// All values, at most `values_max` of them; if there is none, waits for one until `most` is over
+  /// or the queue is closed.
+  std::deque<T> drain(Millis most) {
+    std::deque<T> all;
+    Entry entry;
+    const bool waits = most > Millis{0} && !closed_;
+    bool more = waits ? queue_.wait_dequeue_timed(entry, most) : queue_.try_dequeue(entry);
+    std::size_t values = 0, bytes = 0;
+    for (; more; more = values < values_max_ && queue_.try_dequeue(entry)) {
+      bytes += entry.bytes;
+      ++values;
+      if (entry.value) all.push_back(std::move(*entry.value));
+    }
+    if (values > 0) release(values, bytes);
+    return all;
+  }
+  /// Closes, and discards the values in the queue: for the end of the consumer.
   void abandon() {
-    std::deque<T> rest;
-    {
-      const MutexLock lock(mutex_);
-      closed_ = true;
-      rest.swap(values_);
-    }
-    has_room_.notify_all();
-    has_value_.notify_all();
-  }
-
-  std::size_t capacity() const { return capacity_; }
-  std::size_t size() const {
-    const MutexLock lock(mutex_);
-    return values_.size();
-  }
-  /// Values lost because the queue was full.
-  std::uint64_t dropped() const {
-    const MutexLock lock(mutex_);
-    return dropped_;
+    close();
+    while (try_pop()) continue;
   }
 
  private:
-  /// Unlocks where there is a value.
-  std::optional<T> pop_front(MutexLock& lock) L4_NO_THREAD_SAFETY_ANALYSIS {
-    if (values_.empty()) return std::nullopt;
-    std::optional<T> value(std::move(values_.front()));
-    values_.pop_front();
-    lock.unlock();
-    has_room_.notify_one();
-    return value;
+  struct Entry {
+    std::optional<T> value;  ///< empty: the queue was closed
+    std::size_t bytes = 0;
+  };
+  struct Traits : moodycamel::ConcurrentQueueDefaultTraits {
+    static constexpr int MAX_SEMA_SPINS = 0;  // a consumer without a value sleeps at once
+  };
+
+  /// Reserves room for a value, if there is any.
+  bool reserve(std::size_t bytes) {
+    L4_CHECK(bytes <= kBytesMax, "a value of {} bytes cannot be counted", bytes);
+    std::uint64_t now = filled_;
+    do {
+      const std::uint64_t values = now / kOne;
+      const bool fits = values < values_max_ && now % kOne + bytes <= bytes_max_;
+      if (values > 0 && !fits) return false;
+    } while (!filled_.compare_exchange_weak(now, now + kOne + bytes));
+    return true;
+  }
+  /// Room is reserved. If the queue was closed meanwhile, an empty entry ends the reservation: a
+  /// consumer that saw the reservation waits for its entry.
+  bool add(T value, std::size_t bytes) {
+    const bool open = !closed_;
+    queue_.enqueue(open ? Entry{std::move(value), bytes} : Entry{std::nullopt, bytes});
+    return open;
+  }
+  /// Ends reservations, and wakes threads that wait for room.
+  void release(std::size_t values, std::size_t bytes) {
+    const std::uint64_t before = filled_.fetch_sub(values * kOne + bytes);
+    L4_CHECK(before / kOne >= values && before % kOne >= bytes,
+             "{} values and {} bytes leave a queue of {} and {}", values, bytes, before / kOne,
+             before % kOne);
+    if (waiting_ == 0) return;
+    {
+      const MutexLock lock(mutex_);  // a thread that just found no room waits by now
+    }
+    if (values == 1)
+      has_room_.notify_one();
+    else
+      has_room_.notify_all();
   }
 
-  const std::size_t capacity_;
-  const WhenFull policy_;
-  mutable Mutex mutex_;
+  const std::size_t values_max_, bytes_max_;
+  Mutex mutex_;  ///< guards no member: `has_room_` needs it
   CondVar has_room_;
-  CondVar has_value_;
-  std::deque<T> values_ L4_GUARDED_BY(mutex_);
-  std::uint64_t dropped_ L4_GUARDED_BY(mutex_) = 0;
-  bool closed_ L4_GUARDED_BY(mutex_) = false;
+  std::atomic<std::uint64_t> filled_{0};
+  std::atomic<std::size_t> waiting_{0};
+  std::atomic<bool> closed_{false};
+  moodycamel::BlockingConcurrentQueue<Entry, Traits> queue_;
 };
 
 }  // namespace l4
