@@ -100,7 +100,7 @@ void put_jobs(Families& to, const scoring::ShardStats& shards) {
   to.counter("incidents_opened_total", "incidents", shards.incidents_opened);
   to.gauge("jobs_with_incident", "jobs with an open incident", shards.incidents_open);
   for (std::size_t i = 0; i < scoring::kStates; ++i)
-    if (const auto state = static_cast<State>(i); scoring::is_failure(state))
+    if (const auto state = static_cast<State>(i); is_failure(state))
       to.gauge("incidents_open", "open incidents by how the job failed", shards.open_by_state.at(i),
                {"state", name(state)});
   to.gauge("jobs_suspected", "jobs with a suspicion", shards.suspects);

@@ -77,10 +77,6 @@ std::optional<State> failure_of(std::string_view word) {
 
 }  // namespace
 
-bool is_failure(State state) {
-  return state != State::healthy && state != State::finished && state != State::unknown;
-}
-
 std::optional<alert::Alert> standing_alert(const store::Incident& row) {
   const auto report = serve::report_from_json(row.report);
   const auto state = failure_of(row.state);

@@ -22,8 +22,6 @@
 
 namespace l4::scoring {
 
-bool is_failure(State state);
-
 /// The alert that opens a stored incident, as of its newest report; none if that cannot be read.
 std::optional<alert::Alert> standing_alert(const store::Incident& row);
 

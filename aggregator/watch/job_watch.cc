@@ -36,10 +36,6 @@ bool left_badly(const wire::ProcessFact& fact) {
          !fact.exit.is_well() && fact.exit.kind != wire::Exit::Kind::unseen;
 }
 
-bool is_failure(State state) {
-  return state != State::healthy && state != State::finished && state != State::unknown;
-}
-
 bool has_broken(State state) {
   return state == State::crashed || state == State::launch_failed;
 }

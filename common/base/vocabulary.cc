@@ -61,4 +61,8 @@ bool is_startup(Stage stage) {
   return stage >= Stage::submit && stage <= Stage::checkpoint_load;
 }
 
+bool is_failure(State state) {
+  return state != State::healthy && state != State::finished && state != State::unknown;
+}
+
 }  // namespace l4

@@ -59,5 +59,7 @@ std::optional<Scope> scope_from_name(std::string_view text);
 
 /// True for every stage before the first training iteration.
 bool is_startup(Stage stage);
+/// False for a job that is healthy, has finished, or about which nothing is known.
+bool is_failure(State state);
 
 }  // namespace l4

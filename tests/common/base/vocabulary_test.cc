@@ -65,5 +65,13 @@ TEST_CASE("startup ends where training begins") {
     CHECK_FALSE(is_startup(stage));
 }
 
+TEST_CASE("a job that is healthy, has finished or is unknown has not failed") {
+  for (const State state : {State::unknown, State::healthy, State::finished})
+    CHECK_FALSE(is_failure(state));
+  for (const State state :
+       {State::crashed, State::hung, State::slow, State::node_lost, State::launch_failed})
+    CHECK(is_failure(state));
+}
+
 }  // namespace
 }  // namespace l4

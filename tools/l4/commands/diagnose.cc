@@ -180,10 +180,6 @@ Result<void> check_diagnose(DiagnoseOptions& options) {
   return check_layout(options.layout);
 }
 
-bool is_failure(State state) {
-  return state != State::healthy && state != State::finished && state != State::unknown;
-}
-
 int run_diagnose(const DiagnoseOptions& options) {
   const auto settings = offline::load_settings(options.config);
   if (!settings) return terminal::fail(settings.error(), terminal::kWrongUse);

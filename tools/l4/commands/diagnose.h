@@ -33,9 +33,6 @@ struct DiagnoseOptions {
   bool exit_code = false;
 };
 
-/// Whether the state is known and bad.
-bool is_failure(State state);
-
 extern const char* const kDiagnoseFooter;
 inline constexpr auto kLayoutHelp =
     "how paths name things: {node} {rank} {local_rank}\n"
