@@ -88,8 +88,9 @@ struct WantedFile {
 struct Want {
   number @0 :UInt64;
   files @1 :List(WantedFile);
-  templates @2 :List(UInt32);
-  job @3 :Text;
+  # Never sent and never read; the ordinals stay taken.
+  obsoleteTemplates @2 :List(UInt32);
+  obsoleteJob @3 :Text;
 }
 
 struct Refuse {

@@ -273,10 +273,6 @@ void Agent::committed(const std::vector<wire::Coverage>& coverage) {
   logs_.commit(coverage);
 }
 
-void Agent::define_again(const std::string& job, const std::vector<LocalTemplateId>& templates) {
-  if (pipeline::JobPipeline* pipeline = jobs_.find(job)) pipeline->define_again(templates);
-}
-
 void Agent::question(const wire::Ask& question) {
   if (questions_.size() < kQuestionsMax) questions_.push_back(question);
 }

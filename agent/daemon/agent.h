@@ -72,7 +72,6 @@ class Agent : private ship::Pipeline {
   void read_from(const std::vector<wire::Position>& committed) override;
   bool knows(std::uint64_t file_key) const override;
   void committed(const std::vector<wire::Coverage>& coverage) override;
-  void define_again(const std::string& job, const std::vector<LocalTemplateId>& templates) override;
   void question(const wire::Ask& question) override;
   bool notify(ship::NoticeKind kind, std::string_view text) override;
 

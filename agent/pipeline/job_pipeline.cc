@@ -480,11 +480,6 @@ void JobPipeline::define_used() {
       if (event.id.value() < undefined_.size() && undefined_[event.id.value()]) define(event.id);
 }
 
-void JobPipeline::define_again(const std::vector<LocalTemplateId>& ids) {
-  for (const LocalTemplateId id : ids)
-    if (id.value() < templates_used_ && !miner_.at(id).text.empty()) define(id);
-}
-
 /// Moves forgotten templates into the batch, and erases their traits.
 void JobPipeline::report_forgotten() {
   const std::vector<LocalTemplateId> ids = miner_.poll_forgotten();

@@ -81,8 +81,6 @@ class JobPipeline {
   }
   bool dirty() const;  ///< something waits for a flush
 
-  /// Defines templates in the next batch that the receiver does not know.
-  void define_again(const std::vector<LocalTemplateId>& ids);
   /// Drops everything that was not shipped, because the logs will be read again from the committed
   /// offsets, each after a begin_part(). Ids keep their meaning and are defined again before use.
   void restart();

@@ -36,9 +36,6 @@ class Pipeline {
   }
   /// These bytes are counted for good.
   virtual void committed(const std::vector<wire::Coverage>& coverage) = 0;
-  /// Templates of a job that the aggregator does not know: define them with the next batch.
-  virtual void define_again(const std::string& job,
-                            const std::vector<LocalTemplateId>& templates) = 0;
   virtual void question(const wire::Ask& question) = 0;
   /// An event for the agent's log: connected, refused and why. False: the log suppressed it, as it
   /// had the same text not long ago; then the same event may come again. An event that was logged

@@ -435,7 +435,6 @@ void Session::rewind_to(std::uint64_t number) {
 
 void Session::on(const wire::Want& want) {
   if (state_ != State::open) return;
-  if (!want.templates.empty()) pipeline_.define_again(want.job, want.templates);
   if (want.files.empty()) {
     rewind_to(want.number);
     return;

@@ -58,8 +58,8 @@ class JobState {
   JobState(std::string id, std::uint32_t job_index, TemplateTable& templates, Limits limits = {})
       : id_(std::move(id)), job_index_(job_index), templates_(templates), limits_(limits) {}
 
-  /// Error if the batch refers to a source or template that was never defined; the part applied
-  /// before stays, and the caller counts the rest as lost.
+  /// Error if the batch refers to a source that was never defined; the part applied before stays,
+  /// and the caller counts the rest as lost.
   Result<void> apply(const wire::Batch& batch);
 
   /// Adds warnings from the search for input, which comes before any agent.

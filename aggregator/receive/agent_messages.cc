@@ -250,7 +250,7 @@ void AgentServer::State::batch(AgentState& agent, const wire::Incoming& in,
     if (agent.gap_wanted) return;
     agent.gap_wanted = true;
     ++stats_.wants;
-    send(agent, wire::Want{agent.received + 1, {}, {}, {}});
+    send(agent, wire::Want{agent.received + 1, {}});
     return;
   }
   if (agent.in_flight.size() >= options_.window) {
@@ -286,7 +286,7 @@ void AgentServer::State::apply(AgentState& agent, const wire::Incoming& in,
   }
   if (decision == Decision::gap) {
     ++stats_.wants;
-    send(agent, wire::Want{frame.number, agent.positions.wanted(batch.coverage), {}, {}});
+    send(agent, wire::Want{frame.number, agent.positions.wanted(batch.coverage)});
     return;
   }
   agent.received = frame.number;

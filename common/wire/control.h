@@ -11,7 +11,6 @@
 #include <variant>
 #include <vector>
 
-#include "common/base/ids.h"
 #include "common/wire/greeting.h"
 #include "common/wire/limits.h"
 
@@ -64,13 +63,10 @@ struct WantedFile {
 };
 
 /// Asks for the batch `number` next. With `files`: the batch was refused, and these offsets are
-/// expected. With `templates`: these templates of `job` were used but never defined, and `number`
-/// is 0.
+/// expected.
 struct Want {
   std::uint64_t number = 0;
   std::vector<WantedFile> files;
-  std::string job;
-  std::vector<LocalTemplateId> templates;
   bool operator==(const Want&) const = default;
 };
 

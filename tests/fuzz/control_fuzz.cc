@@ -17,7 +17,7 @@ Bytes true_message(unsigned seed) {
   welcome.page = page;
   Heartbeat beat;
   beat.released = {1, 2, 3};
-  const Want want{1, {{1, 2}, {3, 4}}, "job", {l4::LocalTemplateId{5}}};
+  const Want want{1, {{1, 2}, {3, 4}}};
   const Bytes body(seed % 64);
   const Control all[] = {hello,
                          welcome,

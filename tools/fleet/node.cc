@@ -109,9 +109,4 @@ void Node::read_from(const std::vector<wire::Position>& committed) {
   positions_known_ = true;
 }
 
-/// All of it, with the next batch.
-void Node::define_again(const std::string&, const std::vector<LocalTemplateId>&) {
-  shipped_.templates.clear();
-}
-
 }  // namespace l4::fleet

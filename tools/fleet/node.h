@@ -53,7 +53,6 @@ class Node final : public ship::Pipeline {
 
   void read_from(const std::vector<wire::Position>& committed) override;
   void committed(const std::vector<wire::Coverage>&) override {}
-  void define_again(const std::string&, const std::vector<LocalTemplateId>&) override;
   void question(const wire::Ask&) override {}
   bool notify(ship::NoticeKind, std::string_view what) override {
     last_said_ = what;

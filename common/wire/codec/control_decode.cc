@@ -186,11 +186,6 @@ Want ControlDecoder::want(schema::Want::Reader in) {
   out.files.reserve(file_count);
   for (capnp::uint i = 0; i < file_count; ++i)
     out.files.push_back({files[i].getKey(), files[i].getOffset()});
-  const auto templates = in.getTemplates();
-  const capnp::uint size = size_of("want.templates", templates, kForgottenMax);
-  out.templates.reserve(size);
-  for (capnp::uint i = 0; i < size; ++i) out.templates.emplace_back(templates[i]);
-  out.job = text("want.job", in.getJob(), kPathBytesMax);
   return out;
 }
 

@@ -110,9 +110,6 @@ struct Put {
       files[i].setKey(want.files[i].key);
       files[i].setOffset(want.files[i].offset);
     }
-    auto templates = to.initTemplates(static_cast<capnp::uint>(want.templates.size()));
-    for (capnp::uint i = 0; i < templates.size(); ++i) templates.set(i, want.templates[i].value());
-    to.setJob(text_of(want.job));
   }
   void operator()(const Refuse& refuse) {
     auto to = out.initRefuse();

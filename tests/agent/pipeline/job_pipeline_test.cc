@@ -211,7 +211,7 @@ TEST_CASE("job pipeline: a kernel record gets its attribution, also between othe
   CHECK(out.batches[0].coverage[0].bytes == wire::ByteRange{0, 3});
 }
 
-TEST_CASE("job pipeline: used templates are defined, also after a restart and on request") {
+TEST_CASE("job pipeline: used templates are defined, also after a restart") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);
   const LogNumber log = pipeline.open(log_file(), {});
@@ -228,24 +228,18 @@ TEST_CASE("job pipeline: used templates are defined, also after a restart and on
   CHECK(out.batches[1].templates.empty());
   CHECK(out.batches[1].sources.empty());
 
-  pipeline.define_again({apples, LocalTemplateId{4711}});
-  pipeline.flush(Millis{0});
-  REQUIRE(out.batches.size() == 3);
-  REQUIRE(out.batches[2].templates.size() == 1);
-  CHECK(out.batches[2].templates[0].text == "INFO apples are red");
-
   pipeline.restart();
   CHECK_FALSE(pipeline.dirty());
   pipeline.begin_part(log, part_of(7, 41, 2));
   pipeline.feed(log, "INFO apples are red\n");
   pipeline.flush(Millis{0}, true);
-  REQUIRE(out.batches.size() == 4);
-  REQUIRE(out.batches[3].templates.size() == 1);
-  CHECK(out.batches[3].templates[0].id == apples);
-  REQUIRE(out.batches[3].sources.size() == 1);
-  CHECK(out.batches[3].sources[0].id == out.batches[0].sources[0].id);
-  CHECK(out.batches[3].coverage[0].bytes == wire::ByteRange{41, 61});
-  CHECK(out.batches[3].segments[0].lines == wire::LineRange{3, 3});
+  REQUIRE(out.batches.size() == 3);
+  REQUIRE(out.batches[2].templates.size() == 1);
+  CHECK(out.batches[2].templates[0].id == apples);
+  REQUIRE(out.batches[2].sources.size() == 1);
+  CHECK(out.batches[2].sources[0].id == out.batches[0].sources[0].id);
+  CHECK(out.batches[2].coverage[0].bytes == wire::ByteRange{41, 61});
+  CHECK(out.batches[2].segments[0].lines == wire::LineRange{3, 3});
 }
 
 TEST_CASE("job pipeline: a template is defined even if the miner forgets it first") {

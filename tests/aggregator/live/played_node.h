@@ -48,7 +48,6 @@ class PlayedNode final : public ship::Pipeline {
 
   void read_from(const std::vector<wire::Position>& committed) override;
   void committed(const std::vector<wire::Coverage>& coverage) override;
-  void define_again(const std::string&, const std::vector<LocalTemplateId>&) override {}
   void question(const wire::Ask& question) override { questions.push_back(question); }
   bool notify(ship::NoticeKind, std::string_view) override { return true; }
 

@@ -396,7 +396,7 @@ TEST_CASE("server: bytes that are counted are acknowledged and not counted again
   batch.coverage[0].bytes = {5, 15};
   const auto bytes = wire::encode(batch);
   rogue.say(wire::BatchFrame{4, bytes});
-  CHECK(rogue.answer<wire::Want>() == wire::Want{4, {{1, 10}}, {}, {}});
+  CHECK(rogue.answer<wire::Want>() == wire::Want{4, {{1, 10}}});
   CHECK(pair.ledger.counted("node-5", 1) == 10);
 }
 

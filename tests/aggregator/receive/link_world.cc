@@ -82,10 +82,6 @@ void FakeNode::committed(const std::vector<wire::Coverage>& coverage) {
   for (const auto& part : coverage) committed_bytes += part.bytes.to - part.bytes.from;
 }
 
-void FakeNode::define_again(const std::string&, const std::vector<LocalTemplateId>& ids) {
-  for (const LocalTemplateId id : ids) defined_.erase(id.value());
-}
-
 LinkWorld::LinkWorld(std::uint64_t seed, wire::simulation::LinkOptions link,
                      receive::ServerOptions options)
     : network(seed, link), seed_(seed), server_options_(std::move(options)) {

@@ -48,7 +48,6 @@ class FakeNode final : public ship::Pipeline {
 
   void read_from(const std::vector<wire::Position>& committed) override;
   void committed(const std::vector<wire::Coverage>& coverage) override;
-  void define_again(const std::string& job, const std::vector<LocalTemplateId>& ids) override;
   void question(const wire::Ask& question) override { asked_.push_back(question); }
   bool knows(std::uint64_t) const override { return remembers_; }
   bool notify(ship::NoticeKind kind, std::string_view what) override {
