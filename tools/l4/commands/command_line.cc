@@ -1,16 +1,5 @@
 #include "tools/l4/commands/command_line.h"
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <iostream>
-#include <map>
-#include <string>
-#include <utility>
-
-#include "aggregator/serve/utf8.h"
-#include "common/base/check.h"
 #include "tools/l4/ask/ask_options.h"
 #include "tools/l4/commands/agents.h"
 #include "tools/l4/commands/check_config.h"
@@ -28,7 +17,6 @@
 #include "tools/l4/commands/snapshot.h"
 #include "tools/l4/commands/top.h"
 #include "tools/l4/commands/watch.h"
-#include "tools/l4/terminal/suggest.h"
 
 namespace l4::commands {
 namespace {
@@ -47,93 +35,12 @@ constexpr auto kFooter = R"(Examples:
 
 'l4 COMMAND --help' says more about a command.)";
 
-/// Never two empty lines in a row.
-std::string squeezed(std::string text) {
-  for (std::size_t at = text.find("\n\n\n"); at != text.npos; at = text.find("\n\n\n", at))
-    text.erase(at, 1);
-  return text;
-}
-
-CommandLine wrong_use(const std::string& what, const std::string& command = {}) {
-  const std::string program = command.empty() ? "l4" : "l4 " + command;
-  std::cerr << fmt::format("{}: {}\nTry '{} --help'.\n", program, serve::harmless(what), program);
-  CommandLine line;
-  line.exit = terminal::kWrongUse;
-  return line;
-}
-
-/// The names of the commands of an application, or of a command.
-std::vector<std::string> names_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  return names;
-}
-
-/// CLI11's message for an unexpected word does not name the words that are expected.
-std::string explain(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command) {
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
-  for (const std::string& word : app.remaining(true)) {
-    const auto commands = names_of(command);
-    if (!word.starts_with('-') && !commands.empty())
-      return fmt::format("there is no command {}{}", word, terminal::did_you_mean(word, commands));
-    if (!word.starts_with('-')) return "unexpected argument " + word;
-    std::vector<std::string> known;
-    for (const CLI::Option* option : command.get_options())
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    return "unknown option " + word + terminal::did_you_mean(word.substr(0, word.find('=')), known);
-  }
-  return error.what();
-}
-
-/// The command that was given, with the words that name it; the program itself if none was.
-std::pair<const CLI::App*, std::string> innermost(const CLI::App& app) {
-  const CLI::App* used = &app;
-  std::string name;
-  while (!used->get_subcommands().empty()) {
-    used = used->get_subcommands().front();
-    name += (name.empty() ? "" : " ") + used->get_name();
-  }
-  return {used, name};
-}
-
-using RowOf = std::map<const CLI::App*, const terminal::Command*>;
-
-void add_rows(CLI::App& app, const std::vector<terminal::Command>& table, RowOf& row_of) {
-  for (const terminal::Command& row : table) {
-    CLI::App* command = app.add_subcommand(row.name, row.about);
-    command->footer(row.footer);
-    row_of[command] = &row;
-    if (row.add) {
-      terminal::Options options(*command);
-      row.add(options);
-    }
-    add_rows(*command, row.inner, row_of);
-  }
-}
-
-/// The help and version options, and labels, of all commands.
-void shape_help(CLI::App& app) {
-  app.description(kAbout);
-  app.name("l4");
-  app.set_help_flag("-h,--help", "show this help");
-  app.set_version_flag("--version", "l4 " L4_VERSION, "show the version");
-  app.footer(kFooter);
-  app.get_formatter()->column_width(24);
-  app.get_formatter()->label("REQUIRED", "");
-  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.get_formatter()->label("Subcommands", "Commands");
-  app.get_formatter()->label("Positionals", "Arguments");
-}
-
-/// Adds all commands; returns the row of each.
-RowOf fill_app(CLI::App& app, const std::vector<terminal::Command>& table) {
-  shape_help(app);
-  RowOf row_of;
-  add_rows(app, table, row_of);
-  return row_of;
-}
-
 }  // namespace
+
+const terminal::Program& program() {
+  static const terminal::Program kProgram{"l4", "l4 " L4_VERSION, kAbout, kFooter};
+  return kProgram;
+}
 
 std::vector<terminal::Command> commands() {
   using terminal::command;
@@ -170,39 +77,8 @@ std::vector<terminal::Command> commands() {
   };
 }
 
-void fill(CLI::App& app, const std::vector<terminal::Command>& table) {
-  fill_app(app, table);
-}
-
 CommandLine read_command_line(int argc, const char* const* argv) {
-  CLI::App app;
-  const std::vector<terminal::Command> table = commands();
-  const RowOf row_of = fill_app(app, table);
-  const std::vector<std::string> names = names_of(app);
-  if (argc < 2) return wrong_use(fmt::format("say what to do: {}", fmt::join(names, ", ")));
-  const std::string first = argv[1];
-  if (!first.starts_with('-') && std::ranges::find(names, first) == names.end())
-    return wrong_use(
-        fmt::format("there is no command {}{}", first, terminal::did_you_mean(first, names)));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::cout << squeezed(app.help());
-    return {};
-  } catch (const CLI::Success& version) {
-    return {.exit = app.exit(version)};
-  } catch (const CLI::ParseError& error) {
-    const auto [used, name] = innermost(app);
-    return wrong_use(explain(error, app, *used), name);
-  }
-  const auto [used, name] = innermost(app);
-  if (const auto inner = names_of(*used); !inner.empty())
-    return wrong_use(fmt::format("say what to do: {}", fmt::join(inner, ", ")), name);
-  const auto found = row_of.find(used);
-  L4_CHECK(found != row_of.end(), "command {} has no row", name);
-  const terminal::Command& row = *found->second;
-  if (const auto checked = row.check(); !checked) return wrong_use(checked.error().text(), name);
-  return {.run = row.run, .options = row.options};
+  return terminal::parse_command_line(program(), commands(), argc, argv);
 }
 
 }  // namespace l4::commands

@@ -1,8 +1,8 @@
 // `l4 completion SHELL`: what a shell needs to complete the command line of `l4`.
 //
-// Flow: the options as CLI11 knows them -> a script on standard output, which the shell reads. Made
-// from the same tables as --help, so that it cannot fall behind. Values are offered where an option
-// names them (`text|json`), files everywhere else. Thread-safe, no state.
+// Flow: the commands and options as the parser knows them -> a script on standard output, which the
+// shell reads. Made from the same tables as --help, so that it cannot fall behind. Values are
+// offered where an option names them (`text|json`), files everywhere else. Thread-safe, no state.
 #pragma once
 
 #include <string>
