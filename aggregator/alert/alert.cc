@@ -91,7 +91,7 @@ std::string to_json(const Alert& alert, const std::string& source) {
   json.close(']');
   if (!alert.incidents.empty()) json.member("incidents", alert.incidents);
   json.close('}');
-  return json.take();
+  return json.release();
 }
 
 }  // namespace l4::alert

@@ -67,7 +67,7 @@ std::string ended(const Alert& alert, Severity severity, const std::string& sour
   write_labels(json, alert, severity, source);
   write_annotations(json, alert);
   json.member("endsAt", alert.at).close('}');
-  return json.take();
+  return json.release();
 }
 
 std::string begun(const Alert& alert, const std::string& source) {
@@ -76,7 +76,7 @@ std::string begun(const Alert& alert, const std::string& source) {
   write_labels(json, alert, severity(alert), source);
   write_annotations(json, alert);
   json.member("startsAt", std::min(alert.since.value_or(alert.at), alert.at)).close('}');
-  return json.take();
+  return json.release();
 }
 
 constexpr std::array<std::string_view, 2> kAlertmanagerKeys{"url", "ca"};

@@ -56,7 +56,7 @@ std::string to_pagerduty(const Alert& alert, const std::string& source) {
   if (!alert.incident.empty()) json.member("incident", alert.incident);
   for (const auto& [key, text] : details(alert)) json.member(key, text);
   json.close('}').close('}').member("client", "L4").close('}');
-  return json.take();
+  return json.release();
 }
 
 std::string with_routing_key(const std::string& event, const std::string& key) {

@@ -73,7 +73,7 @@ std::string to_slack(const Alert& alert, const std::string& source) {
   write_text(json, escaped(brief(fmt::format("{} {} {}", source, key(alert), to_rfc3339(alert.at)),
                                  kHeadMax)));
   json.close(']').close('}').close(']').close('}');
-  return json.take();
+  return json.release();
 }
 
 }  // namespace l4::alert

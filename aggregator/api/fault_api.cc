@@ -15,7 +15,7 @@ using http::Request;
 using http::Response;
 using serve::JsonWriter;
 
-void put_lines(JsonWriter& to, const std::vector<scoring::SeenLine>& lines) {
+void write_lines(JsonWriter& to, const std::vector<scoring::SeenLine>& lines) {
   to.open('[');
   for (const scoring::SeenLine& line : lines)
     to.open('{').member("where", line.where).member("text", line.text).close('}');
@@ -26,7 +26,7 @@ Response answer(const confirm::Refused& refused) {
   JsonWriter text;
   text.open('{').key("error").open('{').member("code", refused.code);
   text.member("message", refused.message);
-  if (!refused.lines.empty()) put_lines(text.key("lines"), refused.lines);
+  if (!refused.lines.empty()) write_lines(text.key("lines"), refused.lines);
   text.close('}').close('}');
   return json(text, refused.status);
 }
@@ -35,7 +35,7 @@ Response answer(const confirm::Confirmed& confirmed) {
   JsonWriter text;
   text.open('{').member("stored", confirmed.stored).member("known", confirmed.known);
   text.member("category_from", confirmed.category_from).key("fault");
-  rows::put(text, confirmed.fault, true);
+  rows::write(text, confirmed.fault, true);
   text.key("evidence").open('[');
   for (const diagnose::IndicatingEvent& event : confirmed.evidence)
     text.open('{')
@@ -85,7 +85,7 @@ std::expected<confirm::ConfirmRequest, Response> read_request(const Request& req
 /// As a file of a fault library. A comment behind `#` says if there is more.
 Response fault_file(const std::vector<const faults::Fault*>& faults, const PageQuery& page) {
   std::string entries;
-  const auto next = put_page(
+  const auto next = write_page(
       faults, page, [](const faults::Fault* one) { return one->id; },
       [&](const faults::Fault* one) {
         entries += (entries.empty() ? "" : "\n") + faults::to_toml(*one);
@@ -110,10 +110,10 @@ Response list_faults(const RouteCall& call) {
   if (parameter(request, "format") == "toml") return fault_file(listed, page);
   JsonWriter text;
   text.open('{').key("faults").open('[');
-  const auto next = put_page(
+  const auto next = write_page(
       listed, page, [](const faults::Fault* one) { return one->id; },
       [&](const faults::Fault* one) {
-        rows::put(text, *one, whole);
+        rows::write(text, *one, whole);
         return text.size();
       });
   return next ? finish(text.close(']'), *next) : next.error();
@@ -124,7 +124,7 @@ Response show_fault(const RouteCall& call) {
   const faults::Fault* fault = library->find(call.id);
   if (fault == nullptr) return nothing("fault", call.id);
   JsonWriter text;
-  rows::put(text, *fault, true);
+  rows::write(text, *fault, true);
   return json(text);
 }
 
@@ -146,7 +146,7 @@ void drop_fault(const RouteCall& call) {
       [reply = call.reply](const std::expected<faults::Fault, confirm::Refused>& done) {
         if (!done) return reply(answer(done.error()));
         JsonWriter text;
-        rows::put(text.open('{').key("dropped"), *done, true);
+        rows::write(text.open('{').key("dropped"), *done, true);
         text.close('}');
         reply(json(text));
       });

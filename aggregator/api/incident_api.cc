@@ -47,7 +47,7 @@ Response list_incidents(const RouteCall& call) {
   if (more) rows->pop_back();
   JsonWriter text;
   text.open('{').key("incidents").open('[');
-  for (const store::Incident& row : *rows) rows::put(text, row, false);
+  for (const store::Incident& row : *rows) rows::write(text, row, false);
   return finish(text.close(']'), more ? name_of(rows->back()) : std::string());
 }
 
@@ -56,7 +56,7 @@ Response show_incident(const RouteCall& call) {
   if (!row) return refused_by_database(row.error().text());
   if (!*row) return nothing("incident", call.id);
   JsonWriter text;
-  rows::put(text, **row, true);
+  rows::write(text, **row, true);
   return json(text);
 }
 

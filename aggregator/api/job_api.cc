@@ -35,11 +35,11 @@ Response node_page(const LiveJob& job, const JobRow& row, const PageQuery& page)
   JsonWriter text;
   text.open('{').member("job", row.id).member("attempt", row.attempt).key("nodes").open('[');
   const diagnose::Report* report = job.report() ? &*job.report() : nullptr;
-  const auto next = put_page(rows::node_rows(job.state(), report), page,
-                             std::mem_fn(&rows::NodeRow::node), [&](const rows::NodeRow& node) {
-                               rows::put(text, node);
-                               return text.size();
-                             });
+  const auto next = write_page(rows::node_rows(job.state(), report), page,
+                               std::mem_fn(&rows::NodeRow::node), [&](const rows::NodeRow& node) {
+                                 rows::write(text, node);
+                                 return text.size();
+                               });
   return next ? finish(text.close(']'), *next) : next.error();
 }
 
@@ -49,8 +49,8 @@ Response iteration_page(const LiveJob& job, const JobRow& row, const PageQuery& 
   text.member("iteration", row.iteration).key("iterations").open('[');
   using Scored = diagnose::ScoredIteration;
   const auto name = [](const Scored& one) { return fmt::format("{}", one.iteration.value()); };
-  const auto next = put_page(job.report()->iterations, page, name, [&](const Scored& one) {
-    rows::put(text, one);
+  const auto next = write_page(job.report()->iterations, page, name, [&](const Scored& one) {
+    rows::write(text, one);
     return text.size();
   });
   return next ? finish(text.close(']'), *next) : next.error();
@@ -65,8 +65,8 @@ void list_jobs(const RouteCall& call) {
       call.aggregator.jobs([reply = call.reply, page](const std::vector<JobRow>& rows) {
         JsonWriter text;
         text.open('{').key("jobs").open('[');
-        const auto next = put_page(rows, page, std::mem_fn(&JobRow::id), [&](const JobRow& row) {
-          rows::put(text, row);
+        const auto next = write_page(rows, page, std::mem_fn(&JobRow::id), [&](const JobRow& row) {
+          rows::write(text, row);
           return text.size();
         });
         if (!next) return reply(next.error());
@@ -78,7 +78,7 @@ void list_jobs(const RouteCall& call) {
 void show_job(const RouteCall& call) {
   answer_job(call, ReportAge::any, [](const LiveJob&, const JobRow& row) {
     JsonWriter text;
-    rows::put(text, row);
+    rows::write(text, row);
     return json(text);
   });
 }

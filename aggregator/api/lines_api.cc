@@ -89,7 +89,7 @@ Read<fetch::LinesQuery> read_query(const std::string& job, const http::Request& 
   return query;
 }
 
-void put(JsonWriter& to, const fetch::GivenLine& line) {
+void write(JsonWriter& to, const fetch::GivenLine& line) {
   to.open('{').member("node", line.node).member("rank", line.rank).member("agent", line.agent);
   to.member("file", line.file).key("line");
   line.number > 0 ? to.value(line.number) : to.raw("null");
@@ -97,7 +97,7 @@ void put(JsonWriter& to, const fetch::GivenLine& line) {
   to.member("cut", line.cut).member("text", line.text).close('}');
 }
 
-void put(JsonWriter& to, const fetch::LinesMissing& missing) {
+void write(JsonWriter& to, const fetch::LinesMissing& missing) {
   const auto text_or_null = [&](std::string_view key, const std::string& text) {
     to.key(key);
     text.empty() ? to.raw("null") : to.value(text);
@@ -115,9 +115,9 @@ Response lines_json(const std::string& job, const fetch::LinesResult& result) {
   to.member("agents_answered", result.agents_answered).member("redacted", result.redacted);
   to.member("bytes_read", result.bytes_read).member("complete", result.missing.empty());
   to.key("lines").open('[');
-  for (const fetch::GivenLine& line : result.lines) put(to, line);
+  for (const fetch::GivenLine& line : result.lines) write(to, line);
   to.close(']').key("missing").open('[');
-  for (const fetch::LinesMissing& missing : result.missing) put(to, missing);
+  for (const fetch::LinesMissing& missing : result.missing) write(to, missing);
   to.close(']').close('}');
   return json(to);
 }

@@ -13,7 +13,7 @@ namespace {
 using metrics::Families;
 using metrics::seconds;
 
-void put_health(Families& to, const live::Health& health) {
+void add_health(Families& to, const live::Health& health) {
   const auto reason = [&](const char* name, bool value) {
     to.gauge("degraded", "1 while the aggregator is not well, by reason", value, {"reason", name});
   };
@@ -23,7 +23,7 @@ void put_health(Families& to, const live::Health& health) {
   reason("stalled", health.stalled);
 }
 
-void put_fleet(Families& to, const live::Counts& counts) {
+void add_fleet(Families& to, const live::Counts& counts) {
   const live::Fleet& fleet = counts.fleet;
   to.gauge("agents", "agents that are known", fleet.agents);
   to.gauge("agents_limit", "agents that may be known at a time", counts.agents_max);
@@ -44,7 +44,7 @@ void put_fleet(Families& to, const live::Counts& counts) {
              counts.ledger.lost_bytes);
 }
 
-void put_wire(Families& to, const live::Counts& counts) {
+void add_wire(Families& to, const live::Counts& counts) {
   const receive::ServerStats& server = counts.server;
   to.gauge("blind", "1 while most agents fell silent at once", counts.blind);
   to.counter("messages_total", "messages of agents", server.messages);
@@ -65,7 +65,7 @@ void put_wire(Families& to, const live::Counts& counts) {
   to.counter("batches_not_taken_total", "batches that the store did not take", counts.not_taken);
 }
 
-void put_lines(Families& to, const fetch::LinesCounts& lines) {
+void add_lines(Families& to, const fetch::LinesCounts& lines) {
   to.counter("lines_questions_total", "questions for raw lines", lines.questions);
   to.counter("lines_questions_refused_total",
              "of those, questions that were not passed on: too many, or no such job, node or rank",
@@ -76,14 +76,14 @@ void put_lines(Families& to, const fetch::LinesCounts& lines) {
   to.counter("lines_given_bytes_total", "bytes of them", lines.bytes);
 }
 
-void put_events(Families& to, const live::EventCounts& events) {
+void add_events(Families& to, const live::EventCounts& events) {
   to.counter("events_published_total", "events for those who follow", events.published);
   to.gauge("event_streams", "clients that follow", events.streams);
   to.counter("event_streams_dropped_total", "clients given up because they read too slowly",
              events.dropped);
 }
 
-void put_jobs(Families& to, const scoring::ShardStats& shards) {
+void add_jobs(Families& to, const scoring::ShardStats& shards) {
   to.gauge("jobs", "jobs in memory", shards.jobs);
   to.gauge("jobs_ended", "of those, jobs that are over", shards.jobs_ended);
   to.gauge("jobs_frozen", "of those, jobs that are too large to be followed", shards.jobs_frozen);
@@ -125,7 +125,7 @@ std::vector<const scoring::JobRow*> jobs_to_show(const std::vector<scoring::JobR
 }
 
 /// Its label is `job_id`: `job` is Prometheus' own, and would come out as `exported_job`.
-void put_job(Families& to, const scoring::JobRow& job, TimeMs now) {
+void add_job(Families& to, const scoring::JobRow& job, TimeMs now) {
   const std::string id = serve::harmless(job.id);
   const metrics::Label of{"job_id", id};
   const auto gauge = [&](const char* what, const char* help, auto value) {
@@ -149,14 +149,14 @@ void put_job(Families& to, const scoring::JobRow& job, TimeMs now) {
   to.counter("job_lines_total", "lines of it", job.lines, of);
 }
 
-void put_each_job(Families& to, const live::Counts& counts) {
+void add_each_job(Families& to, const live::Counts& counts) {
   std::size_t left_out = 0;
   for (const scoring::JobRow* job : jobs_to_show(counts.jobs, left_out))
-    put_job(to, *job, counts.now);
+    add_job(to, *job, counts.now);
   to.gauge("jobs_without_series", "jobs that run and are not shown one by one", left_out);
 }
 
-void put_pool(Families& to, const pool::PoolStats& pool) {
+void add_pool(Families& to, const pool::PoolStats& pool) {
   to.gauge("pool_runs", "healthy runs that jobs are held against", pool.runs);
   to.gauge("pool_kinds", "kinds of job that they are of", pool.kinds);
   to.gauge("pool_bytes", "bytes of them", pool.bytes);
@@ -164,12 +164,12 @@ void put_pool(Families& to, const pool::PoolStats& pool) {
   to.counter("pool_dropped_total", "runs that have left", pool.dropped);
 }
 
-void put_faults(Families& to, const live::Counts& counts) {
+void add_faults(Families& to, const live::Counts& counts) {
   to.gauge("faults", "known faults", counts.faults);
   to.gauge("faults_confirmed", "of those, confirmed by engineers", counts.faults_confirmed);
 }
 
-void put_store(Families& to, const live::Counts& counts) {
+void add_store(Families& to, const live::Counts& counts) {
   const store::StoreStats& store = counts.store;
   to.gauge("accepting", "0 while the journal cannot be written", counts.accepting);
   to.counter("journal_records_total", "batches written to the journal", store.commit.records);
@@ -186,7 +186,7 @@ void put_store(Families& to, const live::Counts& counts) {
 }
 
 /// The sinks are those of the config: few, and their names are bounded.
-void put_alerts(Families& to, const alert::AlerterStats& alerts) {
+void add_alerts(Families& to, const alert::AlerterStats& alerts) {
   alert::SinkStats webhook;
   for (const alert::SinkStats& sink : alerts.sinks) {
     if (sink.sink == "webhook") webhook = sink;
@@ -206,7 +206,7 @@ void put_alerts(Families& to, const alert::AlerterStats& alerts) {
   to.counter("alerts_dropped_total", "alerts that could not be kept", alerts.dropped);
 }
 
-void put_http(Families& to, const http::ServerCounts& http) {
+void add_http(Families& to, const http::ServerCounts& http) {
   to.gauge("http_connections", "HTTP connections that are open", http.open);
   to.gauge("http_connections_limit", "HTTP connections that may be open", http.connections_max);
   to.gauge("http_requests_in_flight", "HTTP requests that wait for their answer", http.in_flight);
@@ -232,18 +232,18 @@ void put_http(Families& to, const http::ServerCounts& http) {
 std::string render_metrics(const live::Counts& counts, const live::Health& health,
                            const http::ServerCounts& http) {
   Families families("l4_aggregator_");
-  put_health(families, health);
-  put_fleet(families, counts);
-  put_wire(families, counts);
-  put_jobs(families, counts.shards);
-  put_each_job(families, counts);
-  put_lines(families, counts.lines);
-  put_events(families, counts.events);
-  put_pool(families, counts.pool);
-  put_faults(families, counts);
-  put_store(families, counts);
-  put_alerts(families, counts.alerts);
-  put_http(families, http);
+  add_health(families, health);
+  add_fleet(families, counts);
+  add_wire(families, counts);
+  add_jobs(families, counts.shards);
+  add_each_job(families, counts);
+  add_lines(families, counts.lines);
+  add_events(families, counts.events);
+  add_pool(families, counts.pool);
+  add_faults(families, counts);
+  add_store(families, counts);
+  add_alerts(families, counts.alerts);
+  add_http(families, http);
   families.process();
   return families.text();
 }

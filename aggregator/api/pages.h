@@ -1,6 +1,6 @@
 // Long lists are answered a page at a time: `?count=N` rows behind `?after=NAME`, and `next`, which
 // is the name to go on behind, or null.
-// Flow: a route's handler -> put_page -> JSON. Without a count a page has all rows, but it ends
+// Flow: a route's handler -> write_page -> JSON. Without a count a page has all rows, but it ends
 // beyond kPageBytes, because clients accept no larger answer. Thread-safe, no state.
 #pragma once
 
@@ -34,11 +34,11 @@ http::Response finish(serve::JsonWriter& text, std::string_view next);
 http::Response no_such_row(std::string_view after);
 
 /// Writes the rows of the page and returns the name after which the next page begins; empty if this
-/// was the last page. `name` gives a row's unique name; `put` writes a row and returns the bytes
+/// was the last page. `name` gives a row's unique name; `write` writes a row and returns the bytes
 /// written so far. Error: the rows are not sorted by name and `after` names none of them.
-template <class Rows, class Name, class Put>
-std::expected<std::string, http::Response> put_page(const Rows& rows, const PageQuery& query,
-                                                    Name name, Put put) {
+template <class Rows, class Name, class Write>
+std::expected<std::string, http::Response> write_page(const Rows& rows, const PageQuery& query,
+                                                      Name name, Write write) {
   auto row = rows.begin();
   if (!query.after.empty()) {
     row = std::find_if(row, rows.end(), [&](const auto& one) {
@@ -51,7 +51,7 @@ std::expected<std::string, http::Response> put_page(const Rows& rows, const Page
   std::size_t bytes = 0;
   for (std::size_t i = 0; row != rows.end(); ++row, ++i) {
     if (i == query.count || bytes > kPageBytes) return last;
-    bytes = put(*row);
+    bytes = write(*row);
     last = name(*row);
   }
   return std::string();

@@ -40,10 +40,10 @@ Response list_pool(const RouteCall& call) {
     std::erase_if(rows, [&](const pool::PoolBook::Row& row) { return row.run->kind != kind; });
   JsonWriter text;
   text.open('{').member("schema", pool::kSchema).key("runs").open('[');
-  const auto next = put_page(
+  const auto next = write_page(
       rows, page_query(call.request), [](const pool::PoolBook::Row& row) { return row.run->id; },
       [&](const pool::PoolBook::Row& row) {
-        put(text, *row.run, whole);
+        write(text, *row.run, whole);
         return text.size();
       });
   return next ? finish(text.close(']'), *next) : next.error();

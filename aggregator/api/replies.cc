@@ -5,7 +5,7 @@
 namespace l4::api {
 
 http::Response json(serve::JsonWriter& text, unsigned status) {
-  return {status, "application/json", text.take() + '\n'};
+  return {status, "application/json", text.release() + '\n'};
 }
 
 http::Response busy() {

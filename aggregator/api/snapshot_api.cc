@@ -82,7 +82,7 @@ Response list_snapshots(const RouteCall& call) {
   if (more) rows->pop_back();
   JsonWriter text;
   text.open('{').key("snapshots").open('[');
-  for (const store::Snapshot& row : *rows) rows::put(text, row);
+  for (const store::Snapshot& row : *rows) rows::write(text, row);
   return finish(text.close(']'), more ? rows::snapshot_id(rows->back().at) : std::string());
 }
 
@@ -114,7 +114,7 @@ void store_snapshot(const RouteCall& call) {
         const auto stored = shard.snapshot(*found, "asked", who);
         if (!stored) return reply(refused_by_database(stored.error().text()));
         JsonWriter text;
-        rows::put(text, *stored);
+        rows::write(text, *stored);
         reply(json(text));
       });
   if (!asked) call.reply(busy());

@@ -35,8 +35,8 @@ void list_agents(const RouteCall& call) {
         JsonWriter text;
         text.open('{').member("blind", blind).key("agents").open('[');
         const auto next =
-            put_page(views, page, std::mem_fn(&AgentView::agent), [&](const AgentView& view) {
-              rows::put(text, view);
+            write_page(views, page, std::mem_fn(&AgentView::agent), [&](const AgentView& view) {
+              rows::write(text, view);
               return text.size();
             });
         if (!next) return reply(next.error());

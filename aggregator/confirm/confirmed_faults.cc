@@ -69,7 +69,7 @@ Result<void> ConfirmedFaults::write(const store::Path& path, const std::string& 
   return (*file)->sync();
 }
 
-Result<void> ConfirmedFaults::put(const faults::Fault& fault) {
+Result<void> ConfirmedFaults::save(const faults::Fault& fault) {
   const store::Path path = folder_ / (fault.id + std::string(kEnd));
   if (is_taken(fault.id)) return std::unexpected(Error{path.string(), "is there already"});
   if (faults_.size() >= kFaultsMax)

@@ -1,7 +1,7 @@
 // The faults that engineers confirmed, on disk: one file each, in the form of the fault library.
 //
-// Flow: FaultBook opens this at the start and puts or drops one at a time. Once put() or drop() has
-// answered, its change survives a kill and a loss of power: a file is written beside its place,
+// Flow: FaultBook opens this at the start and saves or drops one at a time. Once save() or drop()
+// has answered, its change survives a kill and a loss of power: a file is written beside its place,
 // made durable, renamed, and the folder made durable. ID.toml holds one entry, and the folder is a
 // fault library by itself (`l4 diagnose --faults`). Broken files are reported and skipped; they
 // stay where they are. One thread. Bounds: kFaultsMax files of kFileBytesMax.
@@ -33,7 +33,7 @@ class ConfirmedFaults {
   /// Makes the folder if needed, removes unfinished files, reads the others.
   Result<Opened> open();
   /// Stores a new fault, whose id must be free. After an error the fault is not stored.
-  Result<void> put(const faults::Fault& fault);
+  Result<void> save(const faults::Fault& fault);
   /// Error: no fault has this id, or its file cannot be removed.
   Result<void> drop(const std::string& id);
 

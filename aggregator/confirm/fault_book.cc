@@ -178,8 +178,8 @@ void FaultBook::end(const ConfirmRequest& request, Confirmed proposed, scoring::
   for (int number = 2; request.id.empty() && confirmed_.is_taken(fault.id); ++number)
     fault.id = fmt::format(
         "{}_{}", fault.id.substr(0, fault.id.find_last_not_of("_0123456789") + 1), number);
-  if (const auto put = confirmed_.put(fault); !put)
-    return then(refuse(503, "not_stored", "the fault is not stored: " + put.error().text()));
+  if (const auto saved = confirmed_.save(fault); !saved)
+    return then(refuse(503, "not_stored", "the fault is not stored: " + saved.error().text()));
   publish();
   judged->stored = true;
   hooks_.say(fmt::format("fault {} was confirmed by {} from incident {}: {} (pattern {})", fault.id,

@@ -49,7 +49,7 @@ class Entry {
   void row(std::string_view key, std::string_view value) {
     out_ += fmt::format("{} = {}\n", key, value);
   }
-  std::string take() { return std::move(out_); }
+  std::string release() { return std::move(out_); }
 
  private:
   std::string out_ = "[[fault]]\n";
@@ -88,7 +88,7 @@ std::string to_toml(const Fault& fault) {
   if (const auto& by = fault.confirmed)
     entry.row("confirmed", fmt::format("{{ by = {}, at = {}, incident = {} }}", quoted(by->by),
                                        quoted(to_rfc3339(by->at)), quoted(by->incident)));
-  return entry.take();
+  return entry.release();
 }
 
 }  // namespace l4::faults

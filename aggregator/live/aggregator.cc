@@ -89,8 +89,8 @@ scoring::Services Aggregator::Impl::services() {
           totals,
           [this](const scoring::JobRow& row, bool gone) {
             serve::JsonWriter text;
-            rows::put(text, row);
-            board.publish(gone ? "job_gone" : "job", row.id, text.take());
+            rows::write(text, row);
+            board.publish(gone ? "job_gone" : "job", row.id, text.release());
           }};
 }
 

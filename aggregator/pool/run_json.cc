@@ -151,7 +151,7 @@ Result<std::vector<Run>> runs_in(const JsonValue& json, bool whole) {
 
 }  // namespace
 
-void put(serve::JsonWriter& to, const Run& run, bool whole) {
+void write(serve::JsonWriter& to, const Run& run, bool whole) {
   to.open('{').member("run", run.id).member("job", run.job).member("attempt", run.attempt);
   if (!run.kind.empty()) to.member("kind", run.kind);
   to.member("origin", name(run.origin)).member("ended", run.ended);
@@ -179,8 +179,8 @@ void put(serve::JsonWriter& to, const Run& run, bool whole) {
 std::string to_json(const std::vector<const Run*>& runs, bool whole) {
   serve::JsonWriter text;
   text.open('{').member("schema", kSchema).key("runs").open('[');
-  for (const Run* run : runs) put(text, *run, whole);
-  return text.close(']').close('}').take() + '\n';
+  for (const Run* run : runs) write(text, *run, whole);
+  return text.close(']').close('}').release() + '\n';
 }
 
 std::string to_json(const Run& run) {

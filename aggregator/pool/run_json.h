@@ -21,7 +21,7 @@ inline constexpr std::string_view kSchema = "l4.pool/1";
 inline constexpr std::size_t kRunsMax = 100'000;
 
 /// `whole`: with events and pauses; otherwise only their number, as `events_known`.
-void put(serve::JsonWriter& to, const Run& run, bool whole);
+void write(serve::JsonWriter& to, const Run& run, bool whole);
 std::string to_json(const std::vector<const Run*>& runs, bool whole);
 /// One whole run: a row of the database.
 std::string to_json(const Run& run);

@@ -11,7 +11,7 @@ namespace {
 using serve::JsonWriter;
 
 template <class Row>
-void put_fields(JsonWriter& to, const Row& row) {
+void write_fields(JsonWriter& to, const Row& row) {
   for_each_field(row, [&](const auto& field, const auto& value) {
     to.key(field.name);
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>)
@@ -24,8 +24,8 @@ void put_fields(JsonWriter& to, const Row& row) {
 }
 
 template <class Row>
-void put_row(JsonWriter& to, const Row& row) {
-  put_fields(to.open('{'), row);
+void write_row(JsonWriter& to, const Row& row) {
+  write_fields(to.open('{'), row);
   to.close('}');
 }
 
@@ -35,7 +35,7 @@ std::optional<std::int64_t> number_of(const std::optional<Iteration>& iteration)
 
 }  // namespace
 
-void put(JsonWriter& to, const scoring::JobRow& row) {
+void write(JsonWriter& to, const scoring::JobRow& row) {
   JobFields fields;
   fields.id = row.id;
   fields.attempt = row.attempt;
@@ -55,10 +55,10 @@ void put(JsonWriter& to, const scoring::JobRow& row) {
   fields.last_seen = row.last_seen;
   fields.incident = row.incident;
   fields.completeness = row.completeness;
-  put_row(to, fields);
+  write_row(to, fields);
 }
 
-void put(JsonWriter& to, const NodeRow& row) {
+void write(JsonWriter& to, const NodeRow& row) {
   NodeFields fields;
   fields.node = row.node;
   fields.agents = row.agents;
@@ -72,10 +72,10 @@ void put(JsonWriter& to, const NodeRow& row) {
     fields.confidence = row.suspect->confidence;
     fields.why = row.suspect->why;
   }
-  put_row(to, fields);
+  write_row(to, fields);
 }
 
-void put(JsonWriter& to, const diagnose::ScoredIteration& iteration) {
+void write(JsonWriter& to, const diagnose::ScoredIteration& iteration) {
   IterationFields fields{iteration.iteration.value(),
                          iteration.score,
                          iteration.begin,
@@ -83,10 +83,10 @@ void put(JsonWriter& to, const diagnose::ScoredIteration& iteration) {
                          iteration.nodes,
                          {}};
   for (const TemplateId id : iteration.events) fields.events.push_back(to_string(id));
-  put_row(to, fields);
+  write_row(to, fields);
 }
 
-void put(JsonWriter& to, const receive::AgentView& agent) {
+void write(JsonWriter& to, const receive::AgentView& agent) {
   AgentFields fields;
   fields.agent = agent.agent;
   fields.address = agent.address;
@@ -104,21 +104,21 @@ void put(JsonWriter& to, const receive::AgentView& agent) {
     fields.offset_ms = agent.offset.count();
     fields.delay_ms = agent.delay.count();
   }
-  put_row(to, fields);
+  write_row(to, fields);
 }
 
 std::string snapshot_id(TimeMs at) {
   return "s" + std::to_string(at.time_since_epoch().count());
 }
 
-void put(JsonWriter& to, const store::Snapshot& row) {
-  put_row(to, SnapshotFields{snapshot_id(row.at), row.job, row.why, row.who, row.state, row.at});
+void write(JsonWriter& to, const store::Snapshot& row) {
+  write_row(to, SnapshotFields{snapshot_id(row.at), row.job, row.why, row.who, row.state, row.at});
 }
 
-void put(JsonWriter& to, const store::Incident& row, bool whole) {
+void write(JsonWriter& to, const store::Incident& row, bool whole) {
   to.open('{');
-  put_fields(to, IncidentFields{row.id, row.job, row.resolved ? "resolved" : "open", row.state,
-                                row.attempt, row.opened, row.updated, row.resolved});
+  write_fields(to, IncidentFields{row.id, row.job, row.resolved ? "resolved" : "open", row.state,
+                                  row.attempt, row.opened, row.updated, row.resolved});
   if (whole) {
     to.key("report").raw(row.report.empty() ? "null" : row.report);
     to.key("evidence").raw(row.evidence.empty() ? "null" : row.evidence);
@@ -126,7 +126,7 @@ void put(JsonWriter& to, const store::Incident& row, bool whole) {
   to.close('}');
 }
 
-void put(JsonWriter& to, const faults::Fault& fault, bool whole) {
+void write(JsonWriter& to, const faults::Fault& fault, bool whole) {
   to.open('{').member("id", fault.id).member("title", fault.title);
   to.member("family", fault.family).member("category", faults::name(fault.category));
   to.member("subcategory", fault.subcategory).member("scope", l4::name(fault.scope));

@@ -16,17 +16,17 @@
 
 namespace l4::rows {
 
-void put(serve::JsonWriter& to, const scoring::JobRow& row);
-void put(serve::JsonWriter& to, const NodeRow& row);
-void put(serve::JsonWriter& to, const diagnose::ScoredIteration& iteration);
-void put(serve::JsonWriter& to, const receive::AgentView& agent);
+void write(serve::JsonWriter& to, const scoring::JobRow& row);
+void write(serve::JsonWriter& to, const NodeRow& row);
+void write(serve::JsonWriter& to, const diagnose::ScoredIteration& iteration);
+void write(serve::JsonWriter& to, const receive::AgentView& agent);
 /// Writes the row without its report.
-void put(serve::JsonWriter& to, const store::Snapshot& row);
+void write(serve::JsonWriter& to, const store::Snapshot& row);
 /// The id of a stored report, as in paths below `snapshots` and in `?at=`.
 std::string snapshot_id(TimeMs at);
 /// `whole`: with its report and what led to it.
-void put(serve::JsonWriter& to, const store::Incident& row, bool whole);
+void write(serve::JsonWriter& to, const store::Incident& row, bool whole);
 /// `whole`: with patterns, cause, fix, action and the lines that test it.
-void put(serve::JsonWriter& to, const faults::Fault& fault, bool whole);
+void write(serve::JsonWriter& to, const faults::Fault& fault, bool whole);
 
 }  // namespace l4::rows

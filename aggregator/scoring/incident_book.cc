@@ -24,7 +24,7 @@ std::string evidence_of(const std::vector<watch::Trigger>& triggers, std::uint32
     json.member("detail", trigger.detail).close('}');
   }
   json.close(']').key("report_at_opening").raw(opening.empty() ? "null" : opening);
-  return json.close('}').take();
+  return json.close('}').release();
 }
 
 /// How grave a state is: slow is least grave, hung is graver, a dead job is gravest. A graver state

@@ -67,7 +67,7 @@ JsonWriter& JsonWriter::start() {
   return *this;
 }
 
-JsonWriter& JsonWriter::put(char bracket, bool opens) {
+JsonWriter& JsonWriter::write_bracket(char bracket, bool opens) {
   out_ += bracket;
   first_ = opens;
   return *this;

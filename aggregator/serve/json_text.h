@@ -23,8 +23,8 @@ std::string json_number(double value);
 
 class JsonWriter {
  public:
-  JsonWriter& open(char bracket) { return start().put(bracket, true); }
-  JsonWriter& close(char bracket) { return put(bracket, false); }
+  JsonWriter& open(char bracket) { return start().write_bracket(bracket, true); }
+  JsonWriter& close(char bracket) { return write_bracket(bracket, false); }
   JsonWriter& key(std::string_view name);
 
   JsonWriter& value(std::string_view text);
@@ -56,12 +56,12 @@ class JsonWriter {
     return key(name).value(what);
   }
 
-  std::string take() { return std::move(out_); }
+  std::string release() { return std::move(out_); }
   std::size_t size() const { return out_.size(); }  ///< bytes so far
 
  private:
   JsonWriter& start();
-  JsonWriter& put(char bracket, bool opens);
+  JsonWriter& write_bracket(char bracket, bool opens);
 
   std::string out_;
   bool first_ = true;

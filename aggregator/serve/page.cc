@@ -151,7 +151,7 @@ void Page::end_line() {
   out_ += '\n';
 }
 
-std::string Page::take() {
+std::string Page::release() {
   return std::move(out_);
 }
 

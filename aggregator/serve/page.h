@@ -43,7 +43,7 @@ class Page {
 
   /// Cells beside the gutter.
   std::size_t room() const;
-  std::string take();
+  std::string release();
 
  private:
   void append(const std::vector<Span>& spans, std::size_t width);

@@ -178,7 +178,7 @@ std::string diff_text(const Report& before, const Report& now, const TextStyle& 
     render_rows(page, list.changed, "~", Tone::uneasy, style.top);
   }
   if (!any) page.row("nothing has changed");
-  return page.take();
+  return page.release();
 }
 
 std::string diff_json(const Report& before, const Report& now) {
@@ -196,7 +196,7 @@ std::string diff_json(const Report& before, const Report& now) {
     write_list(json, "changed", list.changed, true);
     json.close('}');
   }
-  return json.close('}').take() + '\n';
+  return json.close('}').release() + '\n';
 }
 
 }  // namespace l4::serve

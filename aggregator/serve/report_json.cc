@@ -39,7 +39,7 @@ class Writer {
     first_ = false;
   }
 
-  std::string take() { return std::move(out_); }
+  std::string release() { return std::move(out_); }
 
  private:
   void write(const std::string& text) { write_text(text); }
@@ -125,7 +125,7 @@ std::string_view name(wire::ParameterKind kind) {
 std::string to_json(const diagnose::Report& report) {
   Writer writer;
   writer.object(report);
-  return writer.take() + '\n';
+  return writer.release() + '\n';
 }
 
 }  // namespace l4::serve

@@ -226,7 +226,7 @@ std::string to_text(const Report& report, const TextStyle& style) {
   render_input(page, report);
   render_warnings(page, report, style.top);
   if (something_read) render_unknown(page, report);
-  return page.take();
+  return page.release();
 }
 
 }  // namespace l4::serve

@@ -71,20 +71,20 @@ CodePoint first_code_point(std::string_view text) {
 }
 
 void append_code_point(std::string& out, char32_t value) {
-  const auto put = [&](char32_t byte) { out += static_cast<char>(byte); };
-  if (value < 0x80) return put(value);
+  const auto append = [&](char32_t byte) { out += static_cast<char>(byte); };
+  if (value < 0x80) return append(value);
   if (value < 0x800) {
-    put(0xC0 | (value >> 6));
+    append(0xC0 | (value >> 6));
   } else {
     if (value < 0x10000) {
-      put(0xE0 | (value >> 12));
+      append(0xE0 | (value >> 12));
     } else {
-      put(0xF0 | (value >> 18));
-      put(0x80 | ((value >> 12) & 0x3F));
+      append(0xF0 | (value >> 18));
+      append(0x80 | ((value >> 12) & 0x3F));
     }
-    put(0x80 | ((value >> 6) & 0x3F));
+    append(0x80 | ((value >> 6) & 0x3F));
   }
-  put(0x80 | (value & 0x3F));
+  append(0x80 | (value & 0x3F));
 }
 
 bool is_control(char32_t value) {

@@ -37,7 +37,7 @@ class Families {
   /// See Metrics::allow.
   void allow(const char* name, std::size_t series) { made_.allow(prefix_ + name, series); }
   /// Processor time, memory and files of the process itself.
-  void process() { put_process(made_, prefix_); }
+  void process() { add_process(made_, prefix_); }
   std::string text() const { return made_.render(); }
 
  private:

@@ -16,7 +16,7 @@ double seconds(const timeval& time) {
 
 }  // namespace
 
-void put_process(Metrics& to, const std::string& prefix) {
+void add_process(Metrics& to, const std::string& prefix) {
   rusage usage{};
   if (::getrusage(RUSAGE_SELF, &usage) == 0)
     to.counter(prefix + "process_cpu_seconds_total", "processor time of the program")

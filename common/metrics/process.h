@@ -11,6 +11,6 @@
 namespace l4::metrics {
 
 /// Series PREFIXprocess_..., named as other programs name them behind the prefix.
-void put_process(Metrics& to, const std::string& prefix);
+void add_process(Metrics& to, const std::string& prefix);
 
 }  // namespace l4::metrics

@@ -13,7 +13,7 @@ std::pair<std::string, std::string> page(const std::vector<std::string>& rows, P
                                          std::size_t row_bytes = 1) {
   std::string put;
   std::size_t bytes = 0;
-  const auto next = put_page(
+  const auto next = write_page(
       rows, query, [](const std::string& row) { return row; },
       [&](const std::string& row) {
         put += row;

@@ -1,4 +1,4 @@
-// Confirmed faults on disk: what put() and drop() answered holds through any failure and any loss
+// Confirmed faults on disk: what save() and drop() answered holds through any failure and any loss
 // of power.
 #include "aggregator/confirm/confirmed_faults.h"
 
@@ -30,9 +30,9 @@ TEST_CASE("confirmed faults: come back as they were") {
   store::test::ModelFiles files;
   ConfirmedFaults faults(kFolder, files);
   REQUIRE(faults.open());
-  CHECK(faults.put(fault_of("b")));
-  CHECK(faults.put(fault_of("a")));
-  CHECK_FALSE(faults.put(fault_of("a")));
+  CHECK(faults.save(fault_of("b")));
+  CHECK(faults.save(fault_of("a")));
+  CHECK_FALSE(faults.save(fault_of("a")));
   files.power_cut();
   ConfirmedFaults again(kFolder, files);
   const auto opened = again.open();
@@ -58,21 +58,21 @@ TEST_CASE("confirmed faults: any one failure, with a power cut or without") {
       store::test::ModelFiles files(n);
       ConfirmedFaults faults(kFolder, files);
       REQUIRE(faults.open());
-      REQUIRE(faults.put(fault_of("first")));
+      REQUIRE(faults.save(fault_of("first")));
       files.fail(n, 1);
-      const bool put = faults.put(fault_of("second")).has_value();
-      const bool dropped = put && faults.drop("first").has_value();
+      const bool saved = faults.save(fault_of("second")).has_value();
+      const bool dropped = saved && faults.drop("first").has_value();
       files.heal();
-      CHECK((faults.find("second") != nullptr) == put);
+      CHECK((faults.find("second") != nullptr) == saved);
       CHECK((faults.find("first") == nullptr) == dropped);
       if (cut) files.power_cut();
       ConfirmedFaults again(kFolder, files);
       const auto opened = again.open();
       REQUIRE(opened);
       CHECK(opened->broken.empty());  // nothing is half-written
-      if (put) CHECK(again.find("second") != nullptr);
-      if (!put && !cut) CHECK(again.find("second") == nullptr);
-      if (!put) CHECK(again.find("first") != nullptr);
+      if (saved) CHECK(again.find("second") != nullptr);
+      if (!saved && !cut) CHECK(again.find("second") == nullptr);
+      if (!saved) CHECK(again.find("first") != nullptr);
       if (dropped) CHECK(again.find("first") == nullptr);
     }
 }
@@ -82,10 +82,10 @@ TEST_CASE("confirmed faults: a full disk, and one that comes back") {
   ConfirmedFaults faults(kFolder, files);
   REQUIRE(faults.open());
   files.set_room(10);
-  CHECK_FALSE(faults.put(fault_of("a")));
+  CHECK_FALSE(faults.save(fault_of("a")));
   CHECK(files.list(kFolder)->empty());
   files.set_room(1 << 20);
-  CHECK(faults.put(fault_of("a")));
+  CHECK(faults.save(fault_of("a")));
 }
 
 TEST_CASE("confirmed faults: broken files are told and passed over") {
@@ -93,7 +93,7 @@ TEST_CASE("confirmed faults: broken files are told and passed over") {
   const auto path = folder.path() / "faults";
   ConfirmedFaults faults(path, store::system_files());
   REQUIRE(faults.open());
-  REQUIRE(faults.put(fault_of("good")));
+  REQUIRE(faults.save(fault_of("good")));
   const std::string good = [&] {
     std::ifstream file(path / "good.toml");
     return std::string(std::istreambuf_iterator<char>(file), {});
@@ -126,7 +126,7 @@ TEST_CASE("confirmed faults: broken files are told and passed over") {
   CHECK(said(6).find("g.toml") != std::string::npos);
   CHECK(again.is_taken("b"));
   CHECK_FALSE(again.is_taken("h"));
-  CHECK_FALSE(again.put(fault_of("b")));
+  CHECK_FALSE(again.save(fault_of("b")));
   CHECK_FALSE(std::filesystem::exists(path / "h.toml.unfinished"));
   CHECK(std::filesystem::exists(path / "note.txt"));
 }

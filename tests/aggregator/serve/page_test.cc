@@ -26,15 +26,15 @@ TEST_CASE("page: rows stand beside a gutter and are cut") {
   page.facts({"a", "", std::string(60, 'y'), "b"});
   page.label("lead");
   page.prose("do  ", "this\nthen that", 3, 2);
-  CHECK(page.take() == "label     text\n          " + std::string(49, 'x') +
-                           "…\n\n"
-                           "facts     a · b\n"
-                           "lead        do  this\n                then that\n");
+  CHECK(page.release() == "label     text\n          " + std::string(49, 'x') +
+                              "…\n\n"
+                              "facts     a · b\n"
+                              "lead        do  this\n                then that\n");
 }
 
 TEST_CASE("page: colours end where they began and blanks are not coloured") {
   Page page({.color = true, .width = 60});
   page.title({{"CRASHED", Tone::bad}, {" · job  "}});
   page.title({{"x ", Tone::strong}, {"", Tone::bad}});
-  CHECK(page.take() == "\x1b[1;31mCRASHED\x1b[0m · job\n\x1b[1mx\x1b[0m\n");
+  CHECK(page.release() == "\x1b[1;31mCRASHED\x1b[0m · job\n\x1b[1mx\x1b[0m\n");
 }

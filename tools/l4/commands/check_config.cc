@@ -141,7 +141,7 @@ int run_check_config(const CheckConfigOptions& options) {
       std::cout << serve::harmless(fmt::format("{}: {} can use it", file.string(), checked.program))
                 << '\n';
   }
-  if (json) std::cout << ask::tidied_json(all.close(']').close('}').take()).value_or("");
+  if (json) std::cout << ask::tidied_json(all.close(']').close('}').release()).value_or("");
   const int written = terminal::finish_output(kProgram);
   return exit == terminal::kDone ? written : exit;
 }

@@ -58,8 +58,8 @@ std::vector<std::size_t> fit(const std::vector<Column>& columns, const std::vect
   return widths;
 }
 
-void put_table(Page& page, const std::vector<Column>& columns, std::vector<Row> rows,
-               std::size_t width) {
+void append_table(Page& page, const std::vector<Column>& columns, std::vector<Row> rows,
+                  std::size_t width) {
   for (Row& row : rows)
     for (Span& cell : row) cell.text = serve::harmless(cell.text);
   const auto widths = fit(columns, rows, width);
@@ -221,7 +221,7 @@ std::string to_text(const ask::JobList& list, TimeMs now, const serve::TextStyle
   Page page(style);
   if (list.jobs.empty()) {
     page.title({{"no job is watched; 'l4 agents' shows who is connected"}});
-    return page.take();
+    return page.release();
   }
   std::vector<ask::JobRow> jobs = list.jobs;
   const auto key = [](const ask::JobRow& job) {
@@ -232,23 +232,23 @@ std::string to_text(const ask::JobList& list, TimeMs now, const serve::TextStyle
   std::vector<Row> rows;
   rows.reserve(jobs.size());
   for (const ask::JobRow& job : jobs) rows.push_back(row_of(job, now));
-  put_table(page,
-            {{"state"},
-             {"job", false, true},
-             {"attempt", true, false, 4},
-             {"since", true},
-             {"stage"},
-             {"iteration", true, false, 2},
-             {"nodes", true, false, 5},
-             {"ranks", true, false, 3},
-             {"lines", true, false, 6},
-             {"read", true, false, 1},
-             {"last line", true}},
-            std::move(rows), style.width);
+  append_table(page,
+               {{"state"},
+                {"job", false, true},
+                {"attempt", true, false, 4},
+                {"since", true},
+                {"stage"},
+                {"iteration", true, false, 2},
+                {"nodes", true, false, 5},
+                {"ranks", true, false, 3},
+                {"lines", true, false, 6},
+                {"read", true, false, 1},
+                {"last line", true}},
+               std::move(rows), style.width);
   page.gap();
   page.title({{summary(jobs, "job", state_of), Tone::dim}});
   if (list.more) page.title({{"and more jobs, which the aggregator did not list", Tone::uneasy}});
-  return page.take();
+  return page.release();
 }
 
 std::string to_text(const ask::AgentList& list, TimeMs now, const serve::TextStyle& style) {
@@ -261,7 +261,7 @@ std::string to_text(const ask::AgentList& list, TimeMs now, const serve::TextSty
   }
   if (list.agents.empty()) {
     page.title({{"no agent has connected yet"}});
-    return page.take();
+    return page.release();
   }
   std::vector<ask::AgentRow> agents = list.agents;
   std::ranges::sort(agents, {}, [](const ask::AgentRow& agent) {
@@ -270,23 +270,23 @@ std::string to_text(const ask::AgentList& list, TimeMs now, const serve::TextSty
   std::vector<Row> rows;
   rows.reserve(agents.size());
   for (const ask::AgentRow& agent : agents) rows.push_back(row_of(agent, now));
-  put_table(page,
-            {{"state"},
-             {"agent", false, true},
-             {"address", false, true},
-             {"key", false, false, 3},
-             {"version", false, true, 5},
-             {"files", true, false, 4},
-             {"sent", true, false, 7},
-             {"held", true, false, 1},
-             {"left out", false, false, 1},
-             {"clock", true, false, 2},
-             {"delay", true, false, 6},
-             {"heard", true}},
-            std::move(rows), style.width);
+  append_table(page,
+               {{"state"},
+                {"agent", false, true},
+                {"address", false, true},
+                {"key", false, false, 3},
+                {"version", false, true, 5},
+                {"files", true, false, 4},
+                {"sent", true, false, 7},
+                {"held", true, false, 1},
+                {"left out", false, false, 1},
+                {"clock", true, false, 2},
+                {"delay", true, false, 6},
+                {"heard", true}},
+               std::move(rows), style.width);
   page.gap();
   page.title({{summary(agents, "agent", link_of), Tone::dim}});
-  return page.take();
+  return page.release();
 }
 
 std::string to_text(const std::vector<ask::SnapshotRow>& rows, TimeMs now,
@@ -294,7 +294,7 @@ std::string to_text(const std::vector<ask::SnapshotRow>& rows, TimeMs now,
   Page page(style);
   if (rows.empty()) {
     page.title({{"no snapshot is stored"}});
-    return page.take();
+    return page.release();
   }
   std::vector<Row> cells;
   cells.reserve(rows.size());
@@ -304,21 +304,21 @@ std::string to_text(const std::vector<ask::SnapshotRow>& rows, TimeMs now,
                         {ago(row.at, now)},
                         {serve::harmless(row.why == "asked" ? "asked by " + row.who : row.who)},
                         {serve::harmless(row.id)}});
-  put_table(page,
-            {{"state"},
-             {"of", false, true},
-             {"age", true, false, 1},
-             {"why", false, true},
-             {"id", false, true}},
-            std::move(cells), style.width);
-  return page.take();
+  append_table(page,
+               {{"state"},
+                {"of", false, true},
+                {"age", true, false, 1},
+                {"why", false, true},
+                {"id", false, true}},
+               std::move(cells), style.width);
+  return page.release();
 }
 
 std::string to_text(const ask::IncidentList& list, TimeMs now, const serve::TextStyle& style) {
   Page page(style);
   if (list.incidents.empty()) {
     page.title({{"no incident"}});
-    return page.take();
+    return page.release();
   }
   std::vector<ask::IncidentRow> sorted = list.incidents;
   std::ranges::stable_sort(sorted, {}, [](const ask::IncidentRow& row) {
@@ -327,19 +327,19 @@ std::string to_text(const ask::IncidentList& list, TimeMs now, const serve::Text
   std::vector<Row> cells;
   cells.reserve(sorted.size());
   for (const ask::IncidentRow& row : sorted) cells.push_back(row_of(row, now));
-  put_table(page,
-            {{"status"},
-             {"state"},
-             {"job", false, true, 1},
-             {"attempt", true, false, 3},
-             {"opened", true},
-             {"resolved", true, false, 2},
-             {"id", false, true}},
-            std::move(cells), style.width);
+  append_table(page,
+               {{"status"},
+                {"state"},
+                {"job", false, true, 1},
+                {"attempt", true, false, 3},
+                {"opened", true},
+                {"resolved", true, false, 2},
+                {"id", false, true}},
+               std::move(cells), style.width);
   page.gap();
   page.title({{summary(sorted, "incident", status_of), Tone::dim}});
   if (list.more) page.title({{"and older ones; --count shows more", Tone::uneasy}});
-  return page.take();
+  return page.release();
 }
 
 }  // namespace l4::commands

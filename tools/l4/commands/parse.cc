@@ -113,7 +113,7 @@ void write_json(std::ostream& out, const drain::TemplateMiner& miner,
     serve::JsonWriter row;
     row.open('{').member("template_id", to_string(id)).member("count", log_template->count);
     out << std::exchange(between, ",\n  ")
-        << row.member("template", log_template->text).close('}').take();
+        << row.member("template", log_template->text).close('}').release();
   }
   out << "],\n \"lines\": [";
   between = "\n  ";

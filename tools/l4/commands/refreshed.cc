@@ -18,7 +18,7 @@ std::string screen_header(std::string_view what, TimeMs asked, const ask::Failur
                failure ? serve::Tone::uneasy : serve::Tone::dim}});
   if (failure) page.title({{serve::harmless(failure->error.text()), serve::Tone::uneasy}});
   page.gap();
-  return page.take();
+  return page.release();
 }
 
 serve::TextStyle style_of_terminal() {

@@ -60,7 +60,7 @@ std::string agents_in_short(const ask::AgentList& list, const serve::TextStyle& 
     spans.push_back({" · the aggregator is blind: look at its network", serve::Tone::bad});
   page.title(spans);
   page.gap();
-  return page.take();
+  return page.release();
 }
 
 ask::Answer<std::string> to_text(const Overview& overview, const ask::Aggregator& asked,

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l", kLeave = "\x1b[?25h\x1b[?1049l";
 
-void put(std::string_view text) {
+void write_all(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written <= 0) return;  // a terminal that is gone ends us by SIGHUP
@@ -58,14 +58,14 @@ std::unique_ptr<Screen> Screen::make() {
     quiet.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     ::tcsetattr(STDIN_FILENO, TCSANOW, &quiet);
   }
-  put(kEnter);
+  write_all(kEnter);
   return std::unique_ptr<Screen>(new Screen(std::move(saved)));
 }
 
 Screen::Screen(std::unique_ptr<Saved> saved) : saved_(std::move(saved)) {}
 
 Screen::~Screen() {
-  put(kLeave);
+  write_all(kLeave);
   if (saved_->has_keys) ::tcsetattr(STDIN_FILENO, TCSANOW, &saved_->keys);
   signalfd_siginfo taken;  // or they would end the program once they are let through
   while (::read(saved_->arrived.number(), &taken, sizeof taken) > 0) {
@@ -93,7 +93,7 @@ void Screen::draw(std::string_view text) {
     text.remove_prefix(end + 1);
   }
   if (shown < lines) page += fmt::format("... {} more lines\x1b[K", lines - shown);
-  put(page + "\x1b[J");
+  write_all(page + "\x1b[J");
 }
 
 Screen::Next Screen::wait(Millis most) {

@@ -36,7 +36,7 @@ std::string body_of(const FaultsOptions& options) {
   given("template", options.template_id);
   given("example", options.example);
   if (!options.patterns.empty()) body.member("patterns", options.patterns);
-  return body.member("dry_run", options.dry_run).close('}').take();
+  return body.member("dry_run", options.dry_run).close('}').release();
 }
 
 /// A row with its label; control characters in its text are replaced.

@@ -95,7 +95,7 @@ std::string page_of(const l4::faults::Fault& fault, const std::string& where) {
     prose("confirmed",
           fmt::format("by {} at {}, from incident {}", by->by, to_rfc3339(by->at), by->incident));
   prose("in", where);
-  return page.take();
+  return page.release();
 }
 
 std::string lower(std::string text) {

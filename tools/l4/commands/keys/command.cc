@@ -94,7 +94,7 @@ int run_keys(const KeysOptions& options) {
   if (const auto ran = run(options, Keyring(options.folder), done); !ran)
     return terminal::fail(ran.error(), terminal::kWrongUse, kProgram);
   if (options.format != "json") return terminal::write_text(done.text, {}, kProgram);
-  const auto tidy = ask::tidied_json(done.json.close('}').take());
+  const auto tidy = ask::tidied_json(done.json.close('}').release());
   return tidy ? terminal::write_text(*tidy, {}, kProgram)
               : terminal::fail(tidy.error(), terminal::kWrongUse, kProgram);
 }

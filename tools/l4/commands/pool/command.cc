@@ -242,7 +242,7 @@ int send_outcome(const PoolOptions& options) {
   if (!options.note.empty()) body.member("note", options.note);
   body.close('}');
   const std::string path = "/api/v1/jobs/" + http::percent_encoded(options.job) + "/outcome";
-  return show_answer(options, exchange(options, ask::Method::post, path, body.take()),
+  return show_answer(options, exchange(options, ask::Method::post, path, body.release()),
                      render_outcome);
 }
 

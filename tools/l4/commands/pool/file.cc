@@ -67,12 +67,12 @@ PoolWriter::~PoolWriter() {
 
 void PoolWriter::append(const l4::pool::Run& run) {
   serve::JsonWriter text;
-  l4::pool::put(text, run, true);
+  l4::pool::write(text, run, true);
   std::ostream& to = file_.empty() ? std::cout : out_;
   to << (std::exchange(is_first_, false)
              ? fmt::format("{{\"schema\": \"{}\", \"runs\": [", l4::pool::kSchema)
              : ",\n")
-     << text.take();
+     << text.release();
 }
 
 int PoolWriter::end(std::string_view program) {
