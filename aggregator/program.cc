@@ -121,7 +121,7 @@ struct Running {
   http::Server* server;  ///< null: none
 };
 
-/// The certificate as its files are now; the old one stays if they are of no use.
+/// Loads the certificate from its files again; the former one stays if they are invalid.
 void reload_certificate(const Settings& read, const Running& running) {
   const http::TlsFiles& files = read.http.tls;
   const bool spoken = !running.settings.http.tls.certificate.empty();

@@ -1,9 +1,8 @@
 // l4-aggregator from its settings to its end: parts are made, signals are answered.
-//
 // Flow: main reads the options and calls run(); everything runs on threads of its own until SIGTERM
-// or SIGINT, then all that was taken is saved, in less than 5 s. SIGHUP reads the config again.
-// Where systemd asks for it (NOTIFY_SOCKET, WATCHDOG_USEC), it is told READY, RELOADING, STOPPING,
-// and that all threads move.
+// or SIGINT, then all that was taken is saved, in less than 5 s. SIGHUP reads the config again. If
+// systemd asks for it (NOTIFY_SOCKET, WATCHDOG_USEC), it is notified of READY, RELOADING and
+// STOPPING, and regularly that all threads make progress.
 #pragma once
 
 #include <filesystem>

@@ -5,14 +5,13 @@ usage: agent_cost.py [--bin FOLDER] [--mb-per-s 10] [--seconds 60] [--files 8] [
                      [--logs FOLDER] [--rotate S] [--check] [--brief]
 
 Writes lines of real logs at a steady rate into files that l4-agent follows, with l4_count_server as
-its aggregator, then nothing. Processor time is what the kernel counted for the agent, the begin
-(10 s) left out, so other load on the machine matters little; "x grep" is that beside what
-`grep -c ERROR` spends on the same lines. Without --logs the lines are those of
-../shared/bench/mixed_lines.py: many templates, hardly a line that repeats. --logs takes the lines
-of a folder instead, files in turn, again and again. --check ends with 1 beyond the bounds that must
-hold (3 % and 32 MB at 10 MB/s, 1 % of the bytes on the wire, idle .1 %). --brief takes a minute and
-checks what does not depend on the build and on how busy the machine is: memory, bytes on the wire,
-every byte counted.
+its aggregator, then nothing. Processor time is counted by the kernel, without the first 10 s, so
+other load on the machine matters little; "x grep" is its ratio to the time of `grep -c ERROR` on
+the same lines. Without --logs the lines are those of ../shared/bench/mixed_lines.py: many
+templates, hardly a line that repeats. --logs takes the lines of a folder instead, files in turn,
+again and again. --check ends with 1 beyond the bounds that must hold (3 % and 32 MB at 10 MB/s, 1 %
+of the bytes on the wire, idle .1 %). --brief takes a minute and checks what does not depend on the
+build and on how busy the machine is: memory, bytes on the wire, every byte counted.
 """
 import argparse
 import os

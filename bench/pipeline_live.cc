@@ -20,7 +20,8 @@ namespace {
 
 using namespace l4;
 
-constexpr std::size_t kTurnBytes = 1'250'000;   // of each file: what a look finds at 10 MB/s into 8
+// Of each file: the bytes that a scan finds at 10 MB/s into 8 files.
+constexpr std::size_t kTurnBytes = 1'250'000;
 constexpr std::size_t kOthersBytes = 96 << 20;  // more than the largest cache
 constexpr std::size_t kFlushBytes = 5'000'000;
 

@@ -87,7 +87,7 @@ Result<Inputs> Inputs::make(const std::vector<fs::path>& all, std::uint64_t byte
 }
 
 std::uint64_t Inputs::room() const {
-  // Others need the disk too: at most nine tenths of what is free.
+  // At most nine tenths of the free space, because others need the disk, too.
   std::error_code failed;
   const fs::space_info space = fs::space(folder_->path(), failed);
   return failed ? bytes_max_ : std::min(bytes_max_, space.available / 10 * 9);

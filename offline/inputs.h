@@ -1,5 +1,5 @@
-// Paths to read for what the user points at: archives are unpacked, standard input is spooled to a
-// file.
+// The paths to read for the paths that the user gives: archives are unpacked, standard input is
+// spooled to a file.
 //
 // Place in the flow: command line -> Inputs -> discover. Owns the private folder and thereby every
 // unpacked file, so it must live until the last line was recalled. Make it before any thread (see

@@ -1,4 +1,4 @@
-# Batches: what an agent ships to the aggregator. Fields are only ever added; docs/WIRE.md says what
+# Batches, which agents ship to the aggregator. Fields are only ever added; docs/WIRE.md says what
 # they mean.
 @0xb1f0c7d2a94e6e35;
 

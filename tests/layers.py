@@ -126,7 +126,8 @@ ALLOWED = {
     "tests": ["*"],
     "bench": ["*"],
 }
-# Headers that cost seconds a file: in none of ours, and in at most so many sources, tests aside.
+# Headers that cost seconds a file: none of our headers includes them, and at most this many sources
+# do, tests aside.
 HEAVY = {
     "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 1, "prometheus/": 2,
     "zmq": 6, "toml++/": 2, "CLI/": 3, "sqlite3.h": 1,

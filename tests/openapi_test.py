@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""schemas/openapi.yaml describes what the router serves, and nothing else; so do the documents.
+"""schemas/openapi.yaml and the documents describe exactly the routes that the router serves.
 
 usage: openapi_test.py
 """
@@ -67,7 +67,7 @@ def check_queries(document, operation, known, where):
 
 
 def check_answers(operation, key, access):
-    """The access that the operation needs, and what an unchanged answer is."""
+    """Checks the access that the operation needs, and its answer if nothing has changed."""
     method, path = key
     expect((operation.get("security") == []) == (access == "open"), f"{key}: access is {access}")
     if access == "open":

@@ -1,8 +1,7 @@
 // Keeps the agent within its own bounds: processor time, memory, descriptors.
-//
-// Flow: host::Limits measures -> here: reading is paused, batches shed what only helps, fewer files
-// stay open; an agent that has grown beyond that is replaced by a new one (`is_grown`). Nothing is
-// lost by it: the bytes stay in the logs. One thread.
+// Flow: host::Limits measures -> here: reading is paused, batches lose their less important parts,
+// fewer files stay open; an agent that has grown beyond that is replaced by a new one (`is_grown`).
+// Nothing is lost by it: the bytes stay in the logs. One thread.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +21,8 @@ class LoadControl {
   LoadControl(const host::Proc& proc, const host::Limits::Bounds& bounds, OwnLog& log)
       : limits_(proc, bounds), log_(log) {}
 
-  /// Measures if that is due, and acts on what is passed. True: memory is over its bound, and what
-  /// is staged should be shipped.
+  /// Measures if that is due, and acts on exceeded bounds. True: memory is over its bound, and
+  /// staged batches should be shipped.
   bool poll(const Moment& now, LogFollower& logs, ship::Session& session);
   /// Nothing is read before.
   Millis paused_until() const { return paused_until_; }

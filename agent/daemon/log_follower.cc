@@ -26,7 +26,7 @@ tail::Options tail_options(const Settings& settings, std::uint64_t seed) {
   return options;
 }
 
-/// The kernel's log has positions, but is no file that is followed.
+/// The kernel's log has positions, but is not a followed file.
 bool is_kernel(const wire::FileId& file) {
   return file.inode == 0;
 }

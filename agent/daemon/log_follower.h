@@ -60,7 +60,7 @@ class LogFollower {
  private:
   struct Committed {
     std::uint64_t offset = 0, lines = 0;
-    bool kernel = false;  ///< of the kernel's log, which is no file that is followed
+    bool kernel = false;  ///< of the kernel's log, which is not a followed file
   };
   void begin(const std::vector<tail::Position>& positions, tail::Known known, Millis steady);
   bool goes_back(const std::vector<wire::Position>& committed) const;

@@ -30,7 +30,7 @@ class OwnLog {
   void warn(const std::vector<host::Notice>& notices, Millis steady) {
     for (const host::Notice& notice : notices) warn(notice.text, steady);
   }
-  /// A trouble is over: written each time.
+  /// Writes the end of a trouble, each time.
   void recovered(std::string_view text, Millis steady);
 
  private:

@@ -1,8 +1,7 @@
 // The processes behind the logs: watched, reported to their jobs, saved for the next agent.
-//
 // Flow: Intake names log files -> host::ProcessWatch -> here: facts -> the pipeline of the job that
-// they belong to. After a new log /proc is looked at more often for some seconds, since its writer
-// shows a moment later. One thread. Bounds: 8,192 facts wait. Does nothing if processes are not
+// they belong to. After a new log, /proc is scanned more often for some seconds, because the writer
+// appears a moment later. One thread. Bounds: 8,192 facts wait. Does nothing if processes are not
 // watched.
 #pragma once
 

@@ -37,7 +37,7 @@ struct FrontName {
 };
 FrontName front_name_of(std::string_view line);
 
-/// True if `name` may be a host: it has a host's length and is no source file.
+/// True if `name` may be a host: it has a host's length and is not a source file.
 bool host_like(std::string_view name);
 
 }  // namespace l4::decode

@@ -21,7 +21,7 @@ namespace l4::decode {
 /// The ambiguous prefixes that the survey of a source allows.
 struct PrefixTrust {
   bool labels = false;            ///< srun -l
-  bool labels_are_nodes = false;  ///< one task per node: the label is no rank
+  bool labels_are_nodes = false;  ///< one task per node: the label is not a rank
   bool bracket_labels = false;    ///< MPICH's and Intel MPI's `[3] text`
   std::array<bool, kFronts> fronts{};
   bool (*host_known)(const void* context, std::string_view name) = nullptr;

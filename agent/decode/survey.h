@@ -28,7 +28,7 @@ class Survey {
   struct Count {
     std::uint64_t lines = 0, labels = 0, local_tags = 0, rank_mismatches = 0;
     std::uint64_t lines_before_label = 0;
-    std::uint64_t repeated_labels = 0;  ///< repeated or padded labels, which are no enumeration
+    std::uint64_t repeated_labels = 0;  ///< repeated or padded labels: no enumeration
     std::bitset<4096> seen_labels;
     std::uint64_t bracket_labels = 0, descents = 0;  ///< numbers of steps never fall, ranks do
     std::int32_t last_bracket_label = 0;

@@ -1,8 +1,7 @@
 // Unpacks a stream of gzip or zstd, recognised by its first bytes and not by a name.
-//
 // Place in the flow: inside FileReader, between the descriptor and the encoding. One per file, one
 // thread. Several members or frames in a row read as one stream. Bytes behind the last one are left
-// out, as gzip does, and counted if they are no padding. Memory: zlib's 40 KB, or zstd's window,
+// out, as gzip does, and counted unless they are padding. Memory: zlib's 40 KB, or zstd's window,
 // of which more than 128 MB is refused.
 #pragma once
 

@@ -40,7 +40,7 @@ class AttemptTable {
   using Alive = std::function<bool(Pid, SinceBoot)>;
 
   /// Attempt number of a new process. `alive` tells whether a former process still runs: if it does
-  /// and has the same rank, the new one is no restart; see `doubles`.
+  /// and has the same rank, the new process is not a restart; see `doubles`.
   std::int32_t assign(const std::string& job, const Process& process, const Alive& alive);
 
   /// A process whose attempt is known: `path_attempt` holds what assign() returned for it.

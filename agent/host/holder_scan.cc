@@ -127,9 +127,9 @@ void HolderScan::scan_group(Pid pid, SinceBoot started) {
   for (const std::size_t log : logs) hold({pid, started, log, Via::container});
 }
 
-/// From the processes that write a file to those whose standard output or error is a pipe that the
-/// former read. Takes several steps, as a script may pipe through several tools. A process that
-/// writes a log itself needs no pipe.
+/// Adds the processes whose standard output or error is a pipe that a known writer of a file reads.
+/// Takes several steps, as a script may pipe through several tools. A process that writes a log
+/// itself needs no pipe.
 void HolderScan::follow_pipes() {
   std::multimap<FileKey, const PipeEnd*> by_pipe;
   std::multimap<Pid, const PipeEnd*> by_pid;

@@ -1,13 +1,12 @@
 // Finds the processes that write the log files: one pass over /proc/*/fd, in steps.
-//
 // Flow: ProcessWatch starts a pass when a log file appears or a watched process has exited, and
 // calls `step` until the pass is done. Files are identified by device and inode, so a renamed or
 // deleted file is found, also through another mount. If a process writes a file from a pipe (tee, a
 // launcher), the writers of that pipe are found. The output of a container is written by its
 // runtime: the processes of the container are found by the id that the path of the log and their
-// control group share. The agent itself is left out.
-// Bounds: `step` scans about `budget` descriptors; pipes and holdings of a pass are capped and
-// counted. A process without permission is counted and is no error. One thread.
+// control group share. The agent itself is left out. Bounds: `step` scans about `budget`
+// descriptors; pipes and holdings of a pass are capped and counted. A process that may not be read
+// is counted; that is not an error. One thread.
 #pragma once
 
 #include <cstddef>

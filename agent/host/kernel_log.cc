@@ -13,7 +13,7 @@ namespace l4::host {
 namespace {
 
 constexpr std::size_t kRecordBytesMax = 16U
-                                        << 10U;  // the kernel gives no record for less than 8 KiB
+                                        << 10U;  // the kernel returns no record to a smaller buffer
 
 Level level_of(unsigned priority) {
   if (priority <= 2) return Level::fatal;

@@ -34,7 +34,7 @@ class Parents {
   std::map<Pid, Pid> parent_;
 };
 
-/// Node of most of the logs; of two with the same number, the first by name.
+/// Node of most of the logs; of two nodes with as many logs, the first by name.
 std::string node_of(const std::vector<LogFile>& logs, const std::vector<std::size_t>& held,
                     std::size_t& of_two) {
   std::map<std::string_view, std::size_t> votes;

@@ -208,7 +208,7 @@ void ProcessWatch::update(Watched& process, const FoundProcess& one) {
 }
 
 /// Whether the rank that the process helped has ended. The process began while that rank ran, so it
-/// is no restart of the rank.
+/// is not a restart of the rank.
 bool ProcessWatch::orphaned(const Watched& process) const {
   const Identity& who = process.identity;
   const SinceBoot started = process.fact.started_boot;

@@ -23,11 +23,11 @@ class Collect {
 
   /// Adds the hits of the next stretch.
   void add(const std::vector<SeenLine>& lines);
-  /// Keep::first: nothing more will be kept.
+  /// With Keep::first: whether no more hits will be kept.
   bool full() const { return keep_ == Keep::first && (more_lines_ || more_bytes_ || no_room()); }
 
   std::size_t hits() const { return hits_; }
-  std::size_t records() const { return records_; }  ///< of all hits, also those that are not kept
+  std::size_t records() const { return records_; }  ///< records of all hits, kept or not
   std::uint64_t bytes() const { return bytes_; }
   bool more_lines() const { return more_lines_; }
   bool more_bytes() const { return more_bytes_; }

@@ -225,7 +225,8 @@ class Search {
     }
   }
 
-  /// With a time, the hits nearest to it on both sides; else the newest.
+  /// Collects the hits nearest to the asked time on both sides, or, without a time, the newest
+  /// hits.
   void of_template() {
     lines_asked_ = budget_.lines;
     const auto target = question_.around ? question_.around : file_.last;
@@ -243,7 +244,7 @@ class Search {
       before_ = target;
       lines_asked_ = budget_.lines;
     }
-    // The line of that time is no further behind the spot.
+    // The line of that time lies at most two stretches behind the spot.
     if (text != nullptr)
       behind.offset = text->packed() ? PartText::kUnknown : spot->offset + 2 * kStretch;
     if (!stopped_ && room() > 0) backward(behind);
@@ -342,7 +343,7 @@ class Search {
   std::size_t at_ = 0;                         // the file that is open
   std::uint64_t read_before_ = 0;
   std::size_t lines_asked_ = 0;  // hits until the search is done
-  bool moment_ = false;          ///< one line with context is asked for: more lines are no gap
+  bool moment_ = false;  ///< one line with context is asked for, so further lines are not a gap
   std::uint64_t records_ = 0;
   bool stopped_ = false, more_lines_ = false, more_bytes_ = false, reached_begin_ = false;
   Found found_;

@@ -25,7 +25,7 @@ class Extents {
   void begin(const std::string& path, const wire::FileId& file, std::uint64_t offset,
              std::uint64_t known, decode::LinePosition at);
   /// The range of the file is covered as a whole once the text before `end` is shipped: for missing
-  /// bytes, and for records of a log whose positions are no bytes. `lost`: a literal that says why
+  /// bytes, and for records of a log whose positions are not bytes. `lost`: a literal that says why
   /// the bytes are lost; empty if they are not.
   void add_whole(const std::string& path, const wire::FileId& file, wire::ByteRange range,
                  std::uint64_t known, decode::LinePosition at, std::uint64_t end,

@@ -51,7 +51,7 @@ class JobPipeline {
   /// Updates the identity and the size of the last part's file.
   void set_known(LogNumber log, const wire::FileId& file, std::uint64_t bytes);
   void feed(LogNumber log, std::string_view bytes);
-  /// Feeds a record of a log whose positions are no bytes: the positions [part.offset, to) hold
+  /// Feeds a record of a log whose positions are not bytes: the positions [part.offset, to) hold
   /// `lines`. `attribution`: the rank that the record is about, if its text does not name one.
   void record(LogNumber log, const FilePosition& part, std::uint64_t to, std::string_view lines,
               const std::optional<Attribution>& attribution = {});
@@ -59,7 +59,7 @@ class JobPipeline {
   /// bytes are lost, reported with the batch that covers them; empty if nothing is lost.
   void missing(LogNumber log, const FilePosition& part, std::uint64_t to,
                std::string_view lost = {});
-  /// Gives an unfinished line as it stands, because nothing came for a while.
+  /// Gives an unfinished line in its present state, because no bytes came for a while.
   void quiet(LogNumber log);
   /// Ends the log. Live, the log is forgotten once it is shipped; offline its facts stay.
   void end(LogNumber log);

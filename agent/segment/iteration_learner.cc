@@ -72,7 +72,7 @@ std::int64_t number_in(std::string_view text, std::size_t from, std::size_t to) 
   return value;
 }
 
-/// Position of the first character from `at` on that is no digit.
+/// Position of the first character from `at` on that is not a digit.
 std::size_t digits_end(std::string_view text, std::size_t at) {
   while (at < text.size() && is_digit(text[at])) ++at;
   return at;
@@ -143,8 +143,8 @@ bool IterationLearner::Watched::hopeless() const {
   return seen >= kSeenEnough && best_streak < kStreakNamed;
 }
 
-/// Index of the template in watched_, which is added if there is room. If there is none, every
-/// kRefusals-th new template replaces another, so that each one is watched long enough to come
+/// Index of the template in watched_, which is added if there is room. Without room, every
+/// kRefusals-th new template replaces another, so that each template is watched long enough to come
 /// again.
 std::optional<std::size_t> IterationLearner::watch(LocalTemplateId id) {
   constexpr int kCounting = 2;

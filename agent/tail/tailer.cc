@@ -123,7 +123,8 @@ bool Tailer::State::read_ready() {
   return !context.ready.empty();
 }
 
-/// Whether the text of a part with a key of its own begins as the position says, and is as long.
+/// Whether a part with a key of its own has the text of the position: the same beginning, and at
+/// least its length.
 bool Tailer::State::is_at(const LogPart& part, const Position& position) {
   const wire::FileId& id = position.file;
   if (part.committed > 0 || part.resumed) return false;

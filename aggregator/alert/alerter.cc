@@ -218,7 +218,7 @@ void Alerter::Impl::route(Outlet& outlet, const Alert& alert, const Alert& judge
   const bool together =
       outlet.storm && !alert.incident.empty() && accepts(sink, judged, Topic::storm);
   if (!alone && !together) return;
-  // A sink that holds alerts open may hold this one since before the silence.
+  // A sink that keeps alerts open may have got this alert before the silence began.
   if (silenced && !(sink.kind->holds_open && is_over(alert))) return;
   if (!outlet.storm) return queue(sink, alert, now, now);
   const Storm::Decision decision = outlet.storm->decide(alert, now);

@@ -44,7 +44,7 @@ void read_name(ConfigTable& table, const std::vector<SinkOptions>& before, SinkO
     table.refuse("name", "is that of another sink");
 }
 
-/// Refuses by name the keys that other kinds have and this one has not.
+/// Refuses by name the keys that only other kinds have.
 void refuse_foreign_keys(ConfigTable& table, const SinkKind& kind) {
   for (const SinkKind* other : sink_kinds())
     for (const std::string_view key : other->keys)

@@ -16,7 +16,7 @@ struct JobView;
 namespace l4::diagnose {
 
 /// Names between the first and the last of a numbered series that are not there: node-00, node-02
-/// gives node-01. Empty if the names are no such series, or if more than a quarter is missing.
+/// gives node-01. Empty if the names form no numbered series, or if more than a quarter is missing.
 std::vector<std::string> missing_names(const std::vector<std::string>& names);
 
 /// True if the nodes waited at the start for other nodes that did not join.

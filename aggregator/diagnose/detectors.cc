@@ -17,7 +17,7 @@ void detect_crash(const Attempt& /*attempt*/, Findings& findings) {
       detect::crash::find_failure_events(findings.view, findings.clock, findings.hints.events);
 }
 
-/// Where no healthy run says that it ended, a short silence may be the end of this one.
+/// If healthy runs print no line about their end, a short silence may be the end of this run.
 detect::hang::Options hang_options(const Attempt& attempt) {
   detect::hang::Options hang = attempt.options.hang;
   if (attempt.pool.runs > 0 && attempt.pool.wordless == attempt.pool.runs)

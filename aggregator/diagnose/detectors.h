@@ -14,7 +14,8 @@
 
 namespace l4::diagnose {
 
-/// The time for which the state of a job is asked, and whether anything but the lines tells it.
+/// The time for which the state of a job is asked, and whether something other than the lines gives
+/// that time.
 struct AsOf {
   TimeMs time{};
   bool known = false;

@@ -30,7 +30,7 @@ AsOf as_of(const job::JobView& view, const Options& options) {
   return {newest.value_or(TimeMs{}), false};
 }
 
-/// Files that stopped growing within the hour before `as_of` are no copies.
+/// Files that stopped growing within the hour before `as_of` are originals.
 bool is_just_before(const job::JobState& state, TimeMs as_of) {
   constexpr std::chrono::hours kRecent{1};
   for (const auto& [name, agent] : state.agents())
@@ -64,7 +64,7 @@ void adopt_suspects(Diagnosis& into, Diagnosis&& failed) {
   into.scopes = std::move(failed.scopes);
 }
 
-/// Warnings about the input, and about what was not kept of it.
+/// Warnings about the input, and about parts of it that were not kept.
 std::vector<wire::Warning> warnings_of(const job::Attempts& attempts,
                                        std::size_t iterations_left_out) {
   const job::JobState& state = attempts.state();

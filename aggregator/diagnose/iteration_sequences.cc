@@ -20,7 +20,7 @@ class EventNumbers {
   EventNumbers(const job::JobView& view, const job::AgentSlice& agent)
       : view_(view), agent_(agent) {}
 
-  /// None for a template that the agent let go.
+  /// Empty for a template that the agent has forgotten.
   std::optional<std::uint32_t> of(std::uint32_t local) {
     const auto [found, created] = known_.try_emplace(local, std::nullopt);
     if (created) {

@@ -44,7 +44,7 @@ double severity_weight(Severity severity, bool fatal) {
 }
 
 /// Weight of an event as evidence against its rank: none for an echo, little for a notice or a mild
-/// warning. While there is no cause, a rank that says that a peer is gone is as good a lead as the
+/// warning. As long as no cause is known, a rank that reports a lost peer is as good a lead as the
 /// unnamed peer.
 enum class Telling : std::uint8_t { nothing, hint, accuser, cause };
 
@@ -104,7 +104,7 @@ class Collector {
   const Findings& findings_;
   Suspects suspects_;
   std::vector<std::optional<TimeMs>>
-      cause_time_;  // by rank: time of its first event that is no echo
+      cause_time_;  // by rank: time of its first event that is not an echo
 };
 
 Collector::Ranks Collector::ranks_of(const FailureEvent& failure) const {
@@ -180,8 +180,8 @@ void Collector::blame_named(const FailureEvent& failure, double weight) {
     }
 }
 
-/// Being first counts among nodes; ties within a second are no order (clocks differ). Being the
-/// first to complain about others counts for little.
+/// Being first counts among nodes; differences below a second do not count (clocks differ). Being
+/// the first to complain about others counts for little.
 void Collector::add_order() {
   constexpr Millis kTie{1000};
   constexpr double kEchoShare = 0.3;

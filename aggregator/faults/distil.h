@@ -24,7 +24,7 @@ struct Distilled {
 
 /// A pattern with fewer constant characters is not specific enough, unless it requires a code.
 inline constexpr std::size_t kConstantMin = 12;
-/// A pattern has at most the first so many words of a line.
+/// A pattern has at most this many words, the first ones of the line.
 inline constexpr std::size_t kPatternWordsMax = 32;
 
 /// `names`: names of nodes and others that vary. `parameters`: the values of the event, for codes

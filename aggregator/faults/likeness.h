@@ -1,13 +1,12 @@
 // Guesses the kind of fault of a line that matches no pattern, by the words of known faults.
-//
 // Flow: diagnose asks if no known fault explains a failure; Library builds the index once. A fault
 // is the set of words of its title and example lines, rarer words weigh more, and the eight nearest
 // faults vote on the kind, by the square of their likeness (cosine). Consequences and harmless
 // lines have no vote. The confidence was measured: each family of the shipped library was left out
 // in turn and its lines were asked for (tests/aggregator/faults/likeness_test.cc). Below kScoreMin
 // fewer than six of ten guesses were right, and no guess is made; above it, `confidence` is the
-// share of right guesses. It is capped at kConfidenceMax, because the lines of jobs differ more
-// from the library than its own families differ from each other. Immutable: any thread.
+// share of right guesses, at most kConfidenceMax, because the lines of jobs differ more from the
+// library than its own families differ from each other. Immutable: any thread.
 #pragma once
 
 #include <cstdint>

@@ -126,7 +126,8 @@ class HttpConnection final : public Connection,
  private:
   enum class State : std::uint8_t { waits, reads, handles, writes, streams, leaves, closed };
 
-  /// TLS is opened once the first bytes are there: they tell it from a request in plain HTTP.
+  /// The TLS handshake begins once the first bytes have arrived, which distinguish it from a
+  /// request in plain HTTP.
   void greet() {
     if (!tls_ || stream_.tls() != nullptr) return read_request();
     state_ = State::reads;
@@ -204,7 +205,7 @@ class HttpConnection final : public Connection,
     return false;
   }
 
-  /// Answers input that is no request; the rest of the connection cannot be parsed.
+  /// Answers input that is not a request; the rest of the connection cannot be parsed.
   void refuse(Refused refused) {
     hub_.counters.refuse(refused.why);
     keep_alive_ = false;
@@ -351,7 +352,7 @@ class HttpConnection final : public Connection,
     --hub_.counters.streams;
   }
 
-  /// TLS also tells the peer that this was the end.
+  /// With TLS, the peer is also notified of the end.
   void say_goodbye() {
     state_ = State::leaves;
     stream_.tcp().expires_after(kLinger);

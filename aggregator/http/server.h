@@ -1,12 +1,11 @@
 // The aggregator's HTTP server: reads requests, hands them to one handler, sends its replies.
-//
 // Place in the flow: people, `l4 jobs`, Prometheus -> Server -> the aggregator's handler (see
 // routes.h) -> Reply. One thread of its own does all reading and writing; the handler runs on it
 // and must not block: it may keep the Reply and call it later, from any thread. Everything is
 // bounded (ServerOptions): a client that never reads, sends byte by byte or only connects costs a
-// descriptor for a while and delays no other client. Where all connections are taken, the one that
-// has waited longest without a complete request makes room, else the one that has read its answer
-// longest.
+// descriptor for a while and delays no other client. If all connections are in use, the one that
+// has waited longest without a complete request is closed, else the one that has been reading its
+// answer for longest.
 #pragma once
 
 #include <cstddef>

@@ -100,7 +100,8 @@ std::vector<std::int32_t> Attempts::numbers() const {
   return all;
 }
 
-/// Where files hold several runs, a start that no file is named after is one of these runs.
+/// If the files of an attempt hold several runs, a start without a file of its own is one of these
+/// runs.
 std::int32_t Attempts::start_of(const Stream& stream) const {
   const wire::SourceDefinition& source = stream.source;
   if (!is_rank(stream)) return source.attempt;

@@ -51,8 +51,8 @@ struct Turns {
   std::size_t pairs = 0, mixed = 0;
 };
 
-/// A number that is printed again after the next number began overlaps most of that one's time.
-/// (Ranks that share a file overlap less.)
+/// A number that is printed again after the next number began overlaps most of the next number's
+/// time. (Ranks that share a file overlap less.)
 bool is_mixed(const IterationRecord& before, const IterationRecord& next) {
   if (!before.end || !next.begin || !next.end) return false;
   return 2 * (*before.end - *next.begin) > *next.end - *next.begin;
@@ -261,7 +261,7 @@ void smooth_coarse_times(JobClock& clock, const std::vector<double>& timed) {
   for (std::size_t i = 0; i < ticks.size(); ++i) ticks[i].duration_ms = smooth[i];
 }
 
-/// Clock of those streams whose iterations are, or are not, counted.
+/// The clock of the streams whose iterations are counted, or, if not `counted`, printed.
 JobClock clock_of(const JobView& view, bool counted) {
   JobClock clock;
   clock.counted = counted;

@@ -40,7 +40,7 @@ Newest newest_of(const JobState& state) {
   return newest;
 }
 
-/// Ranks left from an earlier, larger world do not belong to this one.
+/// Ranks left from an earlier, larger world do not belong to the present world.
 void add_logs(const JobState& state, RankCoverage& coverage) {
   std::map<std::int32_t, std::set<Rank>> named;  // by the attempt of the path
   for (const auto& [name, agent] : state.agents())

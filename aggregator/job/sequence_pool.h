@@ -34,7 +34,7 @@ class SequencePool {
   const Sequence& at(SequenceId id) const { return sequences_.at(id.value()); }
   /// Distinct sequences, the empty one too.
   std::size_t size() const { return sequences_.size(); }
-  /// Events in all of them together: what they cost is four bytes each.
+  /// Events in all sequences together; each takes four bytes.
   std::size_t elements() const { return elements_; }
   bool has(SequenceId id) const { return id.value() < sequences_.ids(); }
 

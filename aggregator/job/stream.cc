@@ -30,9 +30,9 @@ enum IterationFlag : std::uint8_t {
   kCompleted = 1,
   kBegin = 2,
   kEnd = 4,
-  kSequence = 8,  ///< another one than that of the iteration before
+  kSequence = 8,  ///< the sequence differs from that of the iteration before
   kTimers = 16,
-  kJump = 32  ///< not the number after the one before
+  kJump = 32  ///< the number is not the next one
 };
 
 /// Number and sequence that follow from the iteration before; they are stored only where they

@@ -63,7 +63,7 @@ void add_stream(JobView& view, const AgentSlice& agent, const Stream& stream, st
   RankView& owner = view.ranks[rank];
   owner.streams.push_back(static_cast<std::uint32_t>(view.streams.size()));
   owner.lines += stream.lines;
-  // A kernel message about a rank is no sign of life of the rank.
+  // A kernel message about a rank does not show that the rank lives.
   const bool alive = stream.source.kind != wire::SourceKind::kernel || owner.launcher;
   if (stream.lines > 0 && alive) widen(owner.begin, owner.end, stream.begin, added.last_activity);
   if (stream.last_completed && (!owner.completed || *stream.last_completed > *owner.completed)) {

@@ -34,7 +34,7 @@ struct LivenessOptions {
   Millis away_after{300'000};     ///< less than scoring::PresenceOptions::most
   Millis names_most{600'000};     ///< of a blindness, for agents not heard since the start
   Millis blind_most{86'400'000};  ///< of a blindness, for all agents
-  Millis step_pause_max{2'000};   ///< a longer pause between two steps is no silence of agents
+  Millis step_pause_max{2'000};   ///< a longer pause of `step` is no agent's silence
 };
 
 class Liveness {

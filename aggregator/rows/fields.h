@@ -21,7 +21,7 @@ namespace l4::rows {
 /// older aggregators did not send it, or no reader needs it.
 enum class Absent : std::uint8_t {
   never,
-  null,     ///< null for none; an empty text is none
+  null,     ///< null if the value is missing or an empty text
   missing,  ///< no such member
   null_or_missing,
 };

@@ -40,7 +40,8 @@ std::string_view spoken(Scope scope);
 
 /// False if the year has more than the four digits of RFC 3339; such a time is treated as none.
 bool is_sayable(TimeMs time);
-/// From `begin` to `end`; empty if one is missing or not sayable, or if `end` comes first.
+/// The time from `begin` to `end`; empty if one is missing or has a year beyond four digits, or if
+/// `end` comes first.
 std::optional<Millis> between(std::optional<TimeMs> begin, std::optional<TimeMs> end);
 /// The time of day if `time` is on the day of `reference`, otherwise date and time.
 std::string time_text(TimeMs time, std::optional<TimeMs> reference);

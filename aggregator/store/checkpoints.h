@@ -60,8 +60,8 @@ struct Checkpoint {
 
 class Checkpoints {
  public:
-  /// Reads names and heads. Unfinished files are removed; a file that is no checkpoint is renamed
-  /// to FILE.bad.
+  /// Reads names and heads. Unfinished files are removed; a file that is not a checkpoint is
+  /// renamed to FILE.bad.
   static Result<Checkpoints> open(Files& files, const Path& folder, CheckpointOptions options);
 
   std::vector<std::string> names() const;

@@ -21,7 +21,7 @@ constexpr Millis kSettle{2000};
 /// A failure line alone may be wrong; no progress for this long after it confirms it.
 constexpr Millis kRecheckMin{3000}, kRecheckMax{30'000}, kLate{200};
 constexpr std::uint64_t kSlowTicks = 50;
-/// Last lines of other agents arrive late: so many iterations mean that the job goes on.
+/// Last lines of other agents arrive late: only this many iterations show that the job goes on.
 constexpr std::uint64_t kGoesOnTicks = 2;
 /// For this long after reconnecting, an agent may still deliver old lines.
 constexpr Millis kLastWords{5000};
@@ -40,7 +40,7 @@ bool has_broken(State state) {
   return state == State::crashed || state == State::launch_failed;
 }
 
-/// Nothing more is expected of the job.
+/// The job has ended: nothing more is expected.
 bool is_end(State state) {
   return state == State::finished || state == State::node_lost || has_broken(state);
 }

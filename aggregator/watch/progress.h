@@ -1,12 +1,11 @@
 // When a running job last made progress, and by what.
-//
 // Flow: JobWatch gives each batch after JobState has applied it; the cost follows the batch.
 // Progress is an iteration that some source completed, or the first line of another stage after it;
-// other lines are no progress. Before the first iteration of an attempt any line is progress, and
-// in jobs that mark no iterations always. Times are on the aggregator's clock: arrival of the
-// batch, or the time at which the agent read the line if that was at most 2 s earlier. One thread.
-// Bounds: 16 B for each source that completed an iteration in this attempt, at most 262,144 of
-// them; Pauses and Pace.
+// other lines do not count. Before the first iteration of an attempt any line is progress, and in
+// jobs that mark no iterations always. Times are on the aggregator's clock: arrival of the batch,
+// or the time at which the agent read the line if that was at most 2 s earlier. One thread. Bounds:
+// 16 B for each source that completed an iteration in this attempt, at most 262,144 of them; Pauses
+// and Pace.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,7 @@ class Progress {
                TimeMs arrival);
   /// Another attempt began: pauses that were learned stay, the clock starts anew.
   void restart(TimeMs now);
-  /// The time until the next progress is no pause of the job, because an agent was away.
+  /// The time until the next progress does not count as a pause, because an agent was away.
   void interrupt() { interrupted_ = true; }
   /// Continues as if the job had been watched: given the durations of its iterations, the last just
   /// done.

@@ -40,10 +40,10 @@ class TellingLines {
                 std::uint32_t agent_number, const wire::Batch& batch, std::uint64_t ticks,
                 TimeMs arrival);
   using Normal = std::function<bool(const wire::TemplateDefinition&)>;
-  /// Templates defined from now on for which `normal` is true do not tell of a failure, unless they
-  /// are fatal.
+  /// Templates that are defined from now on and for which `normal` is true do not count as
+  /// failures, unless they are fatal.
   void set_normal(Normal normal) { normal_ = std::move(normal); }
-  /// Another attempt began: former noise may tell of a failure again.
+  /// Another attempt began: former noise may show a failure again.
   void restart();
   std::uint64_t left_out() const { return left_out_; }
 

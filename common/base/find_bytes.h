@@ -66,7 +66,7 @@ std::size_t find_kind(std::string_view text, std::size_t at, const Kind& kind) {
     const std::size_t last = text.size() - kStep;
     for (; at < last; at += kStep)
       if (const std::size_t offset = offset_in(at); offset < kStep) return at + offset;
-    return last + offset_in(last);  // overlaps what was seen, which holds none
+    return last + offset_in(last);  // overlaps bytes that were searched already
   }
   while (at < text.size() && !kind(static_cast<signed char>(text[at]))) ++at;
   return at;

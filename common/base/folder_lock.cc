@@ -30,7 +30,7 @@ std::string holder_of(int handle) {
   return holder.empty() ? "another process" : holder;
 }
 
-/// Only for people: a full disk is no reason to refuse the lock, which is held already.
+/// The text is only for people, so a full disk does not fail the lock, which is held already.
 void tell_holder(const path& file, const std::string& holder) {
   const Descriptor out(open_file(file, O_WRONLY | O_TRUNC));
   const std::string line = fmt::format("pid {}, {}\n", ::getpid(), holder);
@@ -50,7 +50,7 @@ std::expected<FolderLock, FolderLock::Refusal> FolderLock::take(const path& fold
   FolderLock lock(open_file(file, O_RDONLY | O_CREAT));
   if (lock.handle_ < 0) return cannot(file, "open the lock", errno);
   bool held = ::flock(lock.handle_, LOCK_EX | LOCK_NB) == 0;
-  if (!held && errno == EBADF) {  // NFS locks only what may be written
+  if (!held && errno == EBADF) {  // NFS locks only files that may be written
     ::close(lock.handle_);
     lock.handle_ = open_file(file, O_RDWR);
     if (lock.handle_ < 0) return cannot(file, "open the lock", errno);

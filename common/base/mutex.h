@@ -66,9 +66,9 @@ class L4_SCOPED_CAPABILITY MutexLock {
   std::unique_lock<std::mutex> lock_;
 };
 
-/// A condition variable for `MutexLock`; names and results are those of the standard's. Every wait
-/// gives the mutex up and holds it again when it returns. With a stop token a wait also ends when
-/// a stop is requested.
+/// A condition variable for `MutexLock`; with the names and results of std::condition_variable.
+/// Every wait gives the mutex up and holds it again when it returns. With a stop token a wait also
+/// ends when a stop is requested.
 class CondVar {
   /// False before the first wait, true after it.
   struct WokenOnce {

@@ -1,7 +1,6 @@
 // An optional in the room of its value: one value that never occurs stands for "none".
-//
-// For state that is kept by the million (aggregator/job); std::optional is what functions take
-// and give, and both convert into each other. Value type, no ownership.
+// For state that is kept by the million (aggregator/job); functions use std::optional, and both
+// convert into each other. Value type, no ownership.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@
 
 namespace l4 {
 
-/// `None::value()` is what stands for "none".
+/// `None::value()` stands for "none".
 template <class T, class None>
 class SlimOptional {
  public:

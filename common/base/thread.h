@@ -1,4 +1,4 @@
-// Threads with names: what `top -H`, a debugger and a core file show of this program.
+// Threads with names, which `top -H`, a debugger and a core file show.
 //
 // `start_thread` gives the `std::jthread` to the caller as its owner: its destructor requests a
 // stop and joins. The function may accept a `std::stop_token`.

@@ -17,8 +17,8 @@ using TimeMs = std::chrono::sys_time<Millis>;
 /// RFC 3339 in UTC with milliseconds: 2026-11-20T15:54:42.120Z.
 std::string to_rfc3339(TimeMs time);
 
-/// Reads RFC 3339 / ISO 8601 (`T` or blank, optional fraction, `Z` or +hh:mm, no zone means UTC)
-/// or seconds since the epoch. Empty if the text is none of these.
+/// Reads RFC 3339 / ISO 8601 (`T` or blank, optional fraction, `Z` or +hh:mm, no zone means UTC) or
+/// seconds since the epoch. Empty if the text has none of these forms.
 std::optional<TimeMs> parse_time(std::string_view text);
 
 /// Civil date and time of day to a time point; no range checks beyond chrono's own.

@@ -1,7 +1,6 @@
 // Values of a config file, read into the settings they stand for.
-//
-// `value` holds the default before and stays as it is where the key is absent. Errors are noted in
-// the table (ConfigTable::finish).
+// `value` holds the default and is not changed if the key is absent. Errors are noted in the table
+// (ConfigTable::finish).
 #pragma once
 
 #include <cstdint>

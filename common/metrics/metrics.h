@@ -60,7 +60,7 @@ class Metrics {
   Counter counter(const std::string& name, const std::string& help, const Labels& labels = {});
   Gauge gauge(const std::string& name, const std::string& help, const Labels& labels = {});
 
-  /// Allows so many series of this name; the caller bounds their labels.
+  /// Allows this many series of the name; the caller bounds their labels.
   void allow(const std::string& name, std::size_t series);
 
   /// All series in Prometheus' text format, names in order.

@@ -1,6 +1,5 @@
-// The words of a message that say what the number behind them is: "rank", "Xid", "errno".
-//
-// Constants of common/parameters/parameters.cc, which knows what to make of each. No state.
+// The words of a message that name the kind of the number behind them: "rank", "Xid", "errno".
+// Constants of common/parameters/parameters.cc, which has a rule for each. No state.
 #pragma once
 
 #include <array>

@@ -21,8 +21,8 @@ using wire::kParameterBytesMax;
 using wire::Parameter;
 using wire::ParameterKind;
 
-/// Walks a message word by word. A recogniser looks at the rest from the current word on, adds
-/// what it finds and returns how many bytes it has used (0: not its form).
+/// Walks a message word by word. A recogniser reads the rest from the current word on, adds the
+/// values that it finds and returns how many bytes it has used (0: not its form).
 class Scanner {
  public:
   Scanner(std::string_view text, std::vector<Parameter>& out) : text_(text), out_(out) {}
@@ -43,7 +43,7 @@ class Scanner {
 
  private:
   std::string_view rest() const { return text_.substr(at_); }
-  /// The byte so many bytes ahead; a blank at the end.
+  /// The byte this many bytes ahead; a blank beyond the end.
   char char_at(std::size_t ahead) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : ' ';
   }
@@ -213,7 +213,7 @@ class Scanner {
     return code.size;
   }
 
-  /// `word` is the text here up to the next character that is no letter.
+  /// `word` is the text here up to the next character that is not a letter.
   std::size_t keyword(std::string_view word) {
     if (const auto used = npu(npu_code_after_phrase(rest()))) return used;
     const std::size_t size = word.size();

@@ -41,7 +41,7 @@ struct PositionPage {
 
 struct Hello {
   std::uint16_t version_min = kVersionMin, version_max = kVersionMax;
-  std::uint64_t features = 0;  ///< bits; what both have is used
+  std::uint64_t features = 0;  ///< bits; those that both ends have are used
   std::string agent;
   std::uint64_t incarnation = 0;  ///< drawn at the start of the agent
   std::string boot_id;

@@ -40,7 +40,8 @@ enum class ProcessState : std::uint8_t {
 /// The part a process plays for the log files that it writes.
 enum class Part : std::uint8_t { other, rank, launcher, helper };
 
-/// How it ended. Only its parent is told, so this is `unseen` wherever the kernel has no other way.
+/// How the process ended. The kernel tells its parent alone, so this is `unseen` unless the kernel
+/// has another way to see it.
 struct Exit {
   enum class Kind : std::uint8_t { unseen, code, signal };
   enum class Seen : std::uint8_t { none, child, zombie, pidfd };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""l4-agent beyond its own bounds of memory and open files: it leaves out what only helps, says so,
-shows it at its page of metrics, and counts every line all the same.
+"""l4-agent beyond its own bounds of memory and open files: it leaves out the less important parts
+of batches, logs that, shows it on its page of metrics, and still counts every line.
 
 usage: agent_bounds.py L4
 """

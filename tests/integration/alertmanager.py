@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Alerts in a real Prometheus Alertmanager: one for one failure, told again, and its end.
+"""Alerts in a real Prometheus Alertmanager: one for each failure, sent again, and its end.
 
 usage: alertmanager.py L4
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ends of logs, as they are pasted into questions: the state, and what is shown first.
+"""Ends of logs, as they are pasted into questions: the state, and the first event.
 
 usage: excerpts.py L4
 """

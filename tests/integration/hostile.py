@@ -3,8 +3,8 @@
 
 usage: hostile.py L4
 
-A real agent ships lines all the while. Whatever the others do is refused, counted by reason, and
-told in the log once and not for each packet; the agent keeps its one connection, and every line is
+A real agent ships lines all the while. Everything that the others do is refused, counted by reason,
+and logged once and not for each packet; the agent keeps its one connection, and every line is
 counted.
 """
 import pathlib

@@ -61,7 +61,7 @@ def write_job(folder):
 
 
 class Hook(live.PostReceiver):
-    """Keeps the bytes of what is posted."""
+    """Keeps the bytes of posted bodies."""
 
     def __init__(self):
         self.bodies = []

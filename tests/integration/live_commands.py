@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`l4 jobs`, `l4 snapshot`, `l4 agents` against a server that plays the aggregator.
 
-Its report is one that `l4 diagnose` makes of the sample; so is what the snapshot must look like.
+`l4 diagnose` makes its report from the sample, and the text that `l4 snapshot` must print.
 
 usage: live_commands.py L4
 """

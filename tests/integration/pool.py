@@ -5,8 +5,8 @@ usage: pool.py L4
 
 The real aggregator; nodes of made jobs are played to it over the real wire. Three runs end well
 although a node prints an error in each. A fourth prints it, too, and nothing comes of it; a fifth
-fails and is explained without it. People then tell, drop, export, import and add; the aggregator is
-killed after each word.
+fails and is explained without it. Then outcomes are reported, and runs are dropped, exported,
+imported and added; the aggregator is killed after each answer.
 """
 import json
 import pathlib

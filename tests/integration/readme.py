@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The report that README.md shows is what l4 says of the sample, but for its figures.
+"""The report in README.md equals the report of l4 on the sample, except for its figures.
 
 usage: readme.py L4 [--update]      --update writes the report of today into README.md
 """

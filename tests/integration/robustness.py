@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bad input, wrong use, and what stands beside them: exit codes, messages, memory.
+"""Bad input and wrong use: exit codes, messages, memory, and the good input beside them.
 
 usage: robustness.py L4      L4_HUGE_LINE_MB=N for another length of the huge line (default 200);
 limits.py has more such sizes. The parts that are long have files of their own.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The sample job, as samples/README.md tells its story, and the form of its report.
+"""The diagnosis of the sample job agrees with samples/README.md, and its report has the right form.
 
 usage: sample.py L4
 """

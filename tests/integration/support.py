@@ -76,7 +76,7 @@ def some_of(rows):
 
 
 class Expectations:
-    """Counts what came out as expected, and prints what did not."""
+    """Counts the expectations that hold, and prints those that fail."""
 
     def __init__(self, title):
         self.title, self.right, self.wrong = title, 0, 0

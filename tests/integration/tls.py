@@ -68,7 +68,7 @@ def openssl(*command):
 
 
 class HttpsServer:
-    """Answers every request with an empty list of jobs, and keeps what was posted."""
+    """Answers every request with an empty list of jobs, and keeps the posted bodies."""
 
     def __init__(self, certificate, key):
         posted = self.posted = []

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recorded runs in ../shared/data/lab_runs, told to a watch as their files grew then.
+"""The recorded runs in ../shared/data/lab_runs, fed to a watch as their files grew.
 
 Floors are 10 s and 60 s; no process is known, so lines, iterations and silence have to do. A
 failure must not be seen before it began, a healthy run is healthy throughout.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs an aggregator and writes down what it tells: alerts as they come, jobs as they change.
+"""Runs an aggregator and records its alerts as they come, and its jobs as they change.
 
 usage: head.py --bin FOLDER --config FILE --out FOLDER [--http PORT] [--webhook PORT]
 

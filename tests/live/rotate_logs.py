@@ -1,4 +1,4 @@
-"""Rotates the logs of a job of ../shared/lab while it runs; afterwards joins what was one text.
+"""Rotates the logs of a job of ../shared/lab while it runs, and joins each log's texts afterwards.
 
 The lab's writers keep what they opened: after a rename they go on in the renamed file, after
 copying and truncating, in the truncated one; those that do not append leave a hole before it.

@@ -1,8 +1,7 @@
 // A scenario file: a made-up job, what happens to it, and what the report must say.
-//
 // Flow: read_scenario() parses a *.scenario file; tests/scenarios/play.h writes its log files, runs
-// the real pipeline over them and checks the expectations. README.md beside it tells the format.
-// Plain values; a bad file gives an Error whose `where` is file:line.
+// the real pipeline over them and checks the expectations. README.md beside it describes the
+// format. Plain values; a bad file gives an Error whose `where` is file:line.
 #pragma once
 
 #include <filesystem>
@@ -54,8 +53,8 @@ using Run = std::vector<Step>;
 
 enum class Weight : std::uint8_t {
   must,
-  may,         ///< a detector that does not reach the verdict yet: only told
-  known_wrong  ///< right, but the program does not do it yet: only told
+  may,         ///< for a detector that does not reach the verdict yet: only reported
+  known_wrong  ///< right, but the program does not do it yet: only reported
 };
 
 struct Expectation {

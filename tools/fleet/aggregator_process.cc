@@ -57,7 +57,7 @@ Result<void> AggregatorProcess::start() {
   if (file < 0) return std::unexpected(failed(log, errno));
   pid_ = ::fork();
   if (pid_ == 0) {
-    // However this program ends, that one does not stay behind.
+    // The aggregator ends with this program, however that ends.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     ::dup2(file, STDOUT_FILENO);
     ::dup2(file, STDERR_FILENO);

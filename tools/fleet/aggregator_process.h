@@ -1,7 +1,7 @@
-// The aggregator as a process: started, killed, and what it uses as the kernel counts it.
-//
+// The aggregator as a process: started, killed, and its usage as the kernel counts it.
 // Used by Fleet, one thread. A program that is started here belongs to this object and is ended
-// with it, by its own id; one that is only watched is left alone. Errors: what cannot be started.
+// with it, by its own id; one that is only watched is left alone. Errors: programs that cannot be
+// started.
 #pragma once
 
 #include <sys/types.h>

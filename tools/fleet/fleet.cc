@@ -178,7 +178,8 @@ void Fleet::drain() {
   const auto level = [&] {
     return std::ranges::all_of(nodes_, [](const Seat& seat) { return seat.node->is_level(); });
   };
-  // A step ships all that is due, so one moment in which nothing is left is enough.
+  // A step ships everything that is due, so one moment without open batches proves that all is
+  // counted.
   while (!(outcome_.level = level()) && age() < end) {
     const wire::Instant instant = now();
     for (Seat& seat : nodes_) seat.node->step(instant, 0);

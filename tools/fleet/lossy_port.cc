@@ -19,7 +19,7 @@ bool LossyPort::is_lost() {
   return true;
 }
 
-/// Never before one that was sent earlier: it is one stream.
+/// A random time to deliver a message; the caller keeps the order of the stream.
 Millis LossyPort::due() {
   return now_ + Millis{std::uniform_int_distribution<std::int64_t>(
                     0, trouble_.delay_most.count())(random_)};

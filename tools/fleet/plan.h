@@ -25,13 +25,13 @@ struct Moment {
 
 class JobPlan {
  public:
-  /// The faults of other jobs are passed over. The script outlives this.
+  /// Ignores the faults of other jobs. The script outlives this.
   JobPlan(const Script& script, std::size_t job);
 
   const JobScript& job() const { return *job_; }
-  /// The last one for all that comes later.
+  /// The moment of that second; the last moment for all later seconds.
   const Moment& at(std::int64_t second) const;
-  /// The node and its agent are gone.
+  /// Whether the node and its agent are gone.
   bool is_away(std::size_t node, std::int64_t second) const;
   /// Number of the job's first node in the fleet.
   std::size_t first_node() const { return first_node_; }

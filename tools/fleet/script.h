@@ -34,7 +34,7 @@ struct Fault {
   std::int64_t lasts = 0;   ///< seconds until the job goes on or starts again; 0: never
   std::size_t node = 0;     ///< of the job, from 0
   std::size_t rank = 0;     ///< of the node, from 0
-  std::int64_t factor = 2;  ///< slow: so many times as long
+  std::int64_t factor = 2;  ///< slow: how many times as long
 };
 
 struct JobScript {
@@ -46,7 +46,7 @@ struct JobScript {
 struct LinkTrouble {
   double loss = 0;         ///< share of messages that vanish
   Millis delay_most{0};    ///< each is held up between 0 and this
-  Millis breaks_every{0};  ///< a link breaks after so long on average; 0: never
+  Millis breaks_every{0};  ///< average time until a link breaks; 0: never
 };
 
 /// The limits for finding faults, reconnecting and costs.

@@ -238,7 +238,7 @@ void read_from(const PlannedNode& planned, const std::vector<wire::Position>& po
   shipped = {};
   std::map<std::uint64_t, std::uint64_t> offsets;
   for (const wire::Position& position : positions) offsets[position.file.key] = position.offset;
-  // The newest attempt that is known; each second that was begun belongs to one.
+  // Finds the newest attempt with a position, and the seconds of it that are covered.
   for (std::int32_t attempt = 0, begins = 0;; ++attempt) {
     while (planned.plan->at(begins).attempt < attempt) {
       if (&planned.plan->at(begins) == &planned.plan->at(begins + 1)) return;

@@ -29,7 +29,7 @@ struct Options {
   std::size_t before_min = 10;  ///< iterations needed on either side
   std::size_t after_min = 5;
   double passing_ratio_min = 1.5;  ///< a slow phase that is over must be at least this much slower
-  std::size_t passing_min = 8;     ///< and last at least so many iterations
+  std::size_t passing_min = 8;     ///< and last at least this many iterations
   Millis lasting{8'000};           ///< for ratio 2; scaled by the square of ln(ratio)
   double drag_share_min = 0.2;     ///< part of the slowdown that a dragging rank must explain
 };
@@ -44,7 +44,7 @@ struct Drag {
 
 struct Slowdown {
   bool found = false;
-  bool by_symptoms = false;  ///< times alone would not tell: symptoms.h
+  bool by_symptoms = false;  ///< found by symptoms, where times alone do not suffice: symptoms.h
   Iteration first{0};        ///< first slow iteration
   Iteration last{0};         ///< last slow iteration; the newest if it lasts
   std::optional<TimeMs> since;

@@ -56,7 +56,7 @@ std::vector<Round> by_iteration(const RecordedJob& job) {
 
 struct Pass {
   TemporalFindings found;
-  std::size_t done = 0;    ///< rounds, from the first that was asked for
+  std::size_t done = 0;    ///< rounds that were compared, from the first on
   bool exhausted = false;  ///< the work bound ended it early
 };
 
@@ -94,7 +94,7 @@ TemporalFindings score_job(const RecordedJob& job, const TemporalOptions& option
   const std::vector<Round> rounds = by_iteration(job);
   Pass pass = score_rounds(rounds, options);
   if (!pass.exhausted) return std::move(pass.found);
-  // Repeat with as many of the newest iterations as were done now.
+  // Repeats with about as many of the newest iterations as this pass has compared.
   const std::size_t least = std::min(rounds.size(), kRoundsMin);
   std::size_t newest = std::max(least, pass.done * 3 / 4);
   if (newest < rounds.size()) pass = score_rounds(std::span(rounds).last(newest), options);

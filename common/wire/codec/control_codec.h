@@ -12,8 +12,8 @@
 
 namespace l4::wire {
 
-/// The largest addition of the envelope to a batch: a batch is at most a message less so many
-/// bytes.
+/// The most bytes that the envelope adds to a batch: a batch may be this much shorter than a
+/// message.
 inline constexpr std::size_t kEnvelopeBytesMax = 256;
 
 Bytes encode(const Envelope& envelope);

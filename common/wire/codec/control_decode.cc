@@ -48,7 +48,7 @@ class ControlDecoder {
     return {in.begin(), in.size()};
   }
 
-  /// An element of a list takes at least so many words of an honest message.
+  /// An element of a list takes at least this many words of an honest message.
   template <class List>
   capnp::uint size_of(std::string_view where, const List& list, std::size_t words_each,
                       std::size_t size_max) {

@@ -1,8 +1,7 @@
 // LinesQuestion, LinesAnswer <-> Cap'n Proto bytes (schemas/lines.capnp).
-//
 // Thread-safe, no state. Decoding trusts nothing, on either side: a bad message gives an Error that
-// names the field, never an exception or a crash; what is decoded is no larger than some times the
-// message.
+// names the field, never an exception or a crash. The decoded value is at most a few times as large
+// as the message.
 #pragma once
 
 #include <span>

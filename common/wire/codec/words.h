@@ -17,7 +17,7 @@ namespace l4::wire {
 
 inline constexpr std::size_t kWordBytes = sizeof(capnp::word);
 
-/// Words that so many ids of 32 bits take in a list: two to a word.
+/// Words that this many ids of 32 bits take in a list: two to a word.
 constexpr std::size_t words_of_ids(std::size_t ids) {
   return (ids + 1) / 2;
 }

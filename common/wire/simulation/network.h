@@ -34,7 +34,7 @@ class Network {
   Network& operator=(const Network&) = delete;
   ~Network();
 
-  /// `key_name`: what the key of the client is called in the allow list. Ports outlive the network.
+  /// `key_name`: the name of the client's key in the allow list. Ports outlive the network.
   std::unique_ptr<ClientPort> client(std::string key_name, std::string address);
   /// The one server. Destroying it ends it: connections break, messages under way are gone. A
   /// second one while the first lives takes its place.

@@ -17,7 +17,7 @@ struct KeyPair {
 
 /// Fails if the installed libzmq was built without CURVE.
 Result<KeyPair> make_key_pair();
-/// Empty if it is no key.
+/// Empty if the text is not a key.
 std::string public_key_of(const std::string& secret_key);
 bool is_curve_key(std::string_view text);
 

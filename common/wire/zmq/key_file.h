@@ -1,4 +1,4 @@
-// Key files: what one end of the wire needs to know of itself and of the other.
+// Key files: the keys and names that one end of the wire needs, its own and those of the other end.
 //
 // Written by `l4 keys` with mode 0600, read by the programs at their start. TOML, strict: a missing
 // or misspelt key is an Error with file and line.

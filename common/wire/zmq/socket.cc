@@ -103,7 +103,8 @@ Bell::~Bell() {
 
 void Bell::ring() {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto done = ::write(file_, &one, sizeof one);  // full is rung enough
+  // A full counter also wakes the reader.
+  [[maybe_unused]] const auto done = ::write(file_, &one, sizeof one);
 }
 
 void Bell::quiet() {

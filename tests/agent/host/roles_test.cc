@@ -34,7 +34,7 @@ TEST_CASE("roles: a shell in front of the rank, with the same environment") {
   shell.wrapper_name = true;
   CHECK(assign_parts({shell, one(11, {10}, 3, 11), one(12, {11, 10}, 3, 11)}) ==
         std::vector{L, R, H});
-  // A shell alone is no rank: what it runs writes elsewhere.
+  // A shell alone is not a rank: the program that it runs writes elsewhere.
   CHECK(assign_parts({shell}) == std::vector{H});
 }
 

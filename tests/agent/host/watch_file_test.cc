@@ -49,7 +49,7 @@ struct WatchedHost {
     options.boot_id_path = boot_id.string();
     watch = std::make_unique<ProcessWatch>(fake.proc(), options);
   }
-  /// Another agent takes over; gives what it tells at once.
+  /// Another agent takes over; returns the facts that it reports at once.
   std::vector<ProcessFact> restart() {
     REQUIRE(WatchFile(kept).save(watch->remembered()));
     start();

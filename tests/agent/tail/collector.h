@@ -1,4 +1,4 @@
-// A sink that keeps what it is given, and commits it when it is told to, as an aggregator would.
+// A sink that keeps the bytes that it gets, and commits them on request, as an aggregator would.
 #pragma once
 
 #include <doctest/doctest.h>

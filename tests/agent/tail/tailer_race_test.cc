@@ -1,5 +1,5 @@
 // A writer that rotates as fast as it can, beside a tailer that is killed again and again: every
-// line is counted once. Only what is written between copying and truncating could be lost, and this
+// line is counted once. Only lines written between copying and truncating could be lost, and this
 // writer does not write then.
 #include <doctest/doctest.h>
 

@@ -35,7 +35,7 @@ class Bench {
     tailer.emplace(std::move(*made));
     tailer->resume(positions);
   }
-  /// Like a program that was killed: what is not committed is given again.
+  /// Plays a kill: bytes that are not committed are given again.
   void restart(bool with_positions = true) {
     const auto positions = tailer->positions();
     tailer.reset();

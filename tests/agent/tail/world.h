@@ -1,5 +1,5 @@
-// Files that a test writes, rotates and deletes, on a disk of its own making or a real one, and
-// what stands in each of them: every byte written has a number of its own.
+// Files that a test writes, rotates and deletes, on a played or a real disk, and the content of
+// each: every written byte has a number of its own.
 //
 // World does to a Disk what it notes in its mirror. FakeDisk is also the tailer's FileSystem and
 // Watcher: inodes are used again at once, deleted files live while they are open, notices can be

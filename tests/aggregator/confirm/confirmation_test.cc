@@ -1,4 +1,4 @@
-// From an incident's report to a fault: which line is taken, what becomes of it, what is refused.
+// From an incident's report to a fault: the chosen line, the pattern made of it, and the refusals.
 #include "aggregator/confirm/confirmation.h"
 
 #include <doctest/doctest.h>

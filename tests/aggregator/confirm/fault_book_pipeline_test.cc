@@ -33,7 +33,7 @@ store::Incident incident_of(const std::string& id, const std::string& text) {
   return {id, report.job.id, 0, "crashed", TimeMs{}, TimeMs{}, {}, serve::to_json(report), "{}"};
 }
 
-/// A book over a folder; what healthy jobs say comes from another thread.
+/// A book over a folder; another thread gives the lines of healthy jobs.
 struct World {
   World() : database(folder.path() / "state.db", {}) {
     CHECK(database.save(incident_of(kIncident, kLine)));

@@ -23,8 +23,8 @@ constexpr const char* kDied =
     "(pid: "
     "<*> of binary: <*>";
 
-/// Four nodes with two ranks each; the launchers of `ending` each end that many processes, and that
-/// of `died` tells of one that a signal ended.
+/// Four nodes with two ranks each; the launchers of `ending` each end that many processes, and the
+/// launcher of `died` reports one that a signal ended.
 struct Job {
   MadeJob job{4, 2};
 

@@ -1,4 +1,4 @@
-// In which state a job is, of jobs told by hand.
+// The states of made jobs.
 #include "aggregator/diagnose/verdict.h"
 
 #include <doctest/doctest.h>
@@ -135,7 +135,7 @@ TEST_CASE("verdict: who says that a peer is gone leads while there is no cause")
   }
 }
 
-/// Six nodes; the first prints, as rank 0, that some others are gone; node-4 falls silent.
+/// Six nodes; rank 0 on the first node prints that `hosts` are gone, and node-4 falls silent.
 Report told_of(const std::vector<std::string>& hosts, bool known) {
   MadeJob job(6);
   job.iterate_all(1, 30);

@@ -1,4 +1,4 @@
-// Waiting for what another thread does.
+// Waits for the work of another thread.
 #pragma once
 
 #include <chrono>

@@ -53,7 +53,7 @@ std::string dump(const JobView& view) {
   return out;
 }
 
-/// A job in which nodes differ in what they say, how often and when.
+/// A job whose nodes print different lines, at different rates and times.
 MadeJob random_job(std::mt19937_64& random) {
   MadeJob job(2 + static_cast<int>(random() % 6), 1 + static_cast<int>(random() % 3));
   for (std::int64_t k = 1; k <= 20; ++k)
@@ -234,7 +234,8 @@ TEST_CASE("warnings and coverage add up") {
   CHECK(view.bytes_known == 200);
 }
 
-/// Feeds lines through a miner of `templates_max`, as an agent does; tells the texts it forgot.
+/// Feeds lines through a miner of `templates_max`, as an agent does; returns the texts that it
+/// forgot.
 std::set<std::string> feed(JobState& state, const std::vector<std::string>& lines,
                            std::size_t templates_max) {
   drain::TemplateMiner miner({.templates_max = templates_max});

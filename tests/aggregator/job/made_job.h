@@ -1,4 +1,4 @@
-// A job told by hand: what its ranks say, as the batches that agents would have sent.
+// A job made by hand: the lines of its ranks, as the batches that agents would have sent.
 //
 // One agent per node, one source per rank, one segment per call. Rank r stands on node-(r / ranks
 // per node). Times are milliseconds from `kBegin`. For tests of everything above wire::Batch.

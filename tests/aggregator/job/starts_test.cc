@@ -16,7 +16,7 @@ TimeMs at(std::int64_t seconds) {
   return from_civil(2026, 11, 20, 10, 0, 0, 0) + Millis{seconds * 1000};
 }
 
-/// Ranks of a job as their agents tell of them.
+/// Ranks of a job as their agents report them.
 class Told {
  public:
   /// The rank's process, its log, and how long it lived and spoke; -1: it lives.

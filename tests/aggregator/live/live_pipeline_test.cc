@@ -1,5 +1,5 @@
-// The live aggregator as a whole, in one process: what agents ship becomes the same state and the
-// same report as offline, through restarts; with its threads running for the thread sanitizer.
+// The live aggregator as a whole, in one process: the agents' batches give the same state and
+// report as offline, through restarts; with its threads running, for the thread sanitizer.
 #include <doctest/doctest.h>
 
 #include <algorithm>

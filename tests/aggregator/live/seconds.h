@@ -1,4 +1,4 @@
-// Times that are told in seconds from some moment on.
+// Times given in seconds from a fixed moment.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,7 @@ class ModelFiles : public Files {
   void fail_all() { fail(1, ~std::uint64_t{0} / 2); }
   void heal() { fail(0, 0); }
   std::uint64_t calls() const { return calls_; }
-  /// Appends beyond so many bytes in total fail, with a part of them written.
+  /// Appends beyond this many bytes in total fail, with a part of them written.
   void set_room(std::uint64_t bytes) {
     const std::lock_guard guard(mutex_);
     room_ = bytes;

@@ -1,5 +1,5 @@
-// Recorded jobs, line by line as their files grew then, without processes: what a watch with floors
-// of 10 s and 60 s asks for, and what is diagnosed. tests/integration/watched_runs.py judges.
+// Recorded jobs, line by line as their files grew, without processes: the triggers of a watch with
+// floors of 10 s and 60 s, and the diagnoses. tests/integration/watched_runs.py judges.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

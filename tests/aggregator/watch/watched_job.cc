@@ -140,7 +140,7 @@ void WatchedJob::look() {
 }
 
 void WatchedJob::run_to(std::int64_t ms) {
-  // Only when the watch asks for it: that is what it promises to need.
+  // Polls only when the watch asks for it, which must be enough.
   for (int looks = 0; looks < 10'000; ++looks) {
     const auto next = watch.next_check();
     if (!next || *next > after(ms)) break;

@@ -1,4 +1,5 @@
-// A running job told by hand to a JobWatch on a clock of its own: for tests of aggregator/watch.
+// A running job made by hand, watched by a JobWatch on a clock of its own: for tests of
+// aggregator/watch.
 //
 // One agent and one rank a node. Times are milliseconds from `kBegin`; every call is a batch that
 // arrives then. run_to() lets time pass and looks as often as a caller would.
@@ -41,7 +42,7 @@ class WatchedJob {
   void restart(int node, std::int32_t attempt);
 
   void run_to(std::int64_t ms);
-  /// As a caller does, after a diagnosis that found this.
+  /// Reports a diagnosis with this state to the watch, as a caller would.
   void diagnosed(State state);
   /// Causes that were due since the last call, in order.
   std::vector<Cause> causes();

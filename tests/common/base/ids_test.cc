@@ -1,4 +1,4 @@
-// Strong ids compare, order and hash like what they hold, and print one way.
+// Strong ids compare, order and hash like their values, and print one way.
 #include "common/base/ids.h"
 
 #include <doctest/doctest.h>

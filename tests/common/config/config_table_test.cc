@@ -1,4 +1,4 @@
-// Strict reading: what is asked for comes back, everything else is refused with its place.
+// Strict reading: requested values are returned, everything else is refused with its place.
 #include "common/config/config_table.h"
 
 #include <doctest/doctest.h>

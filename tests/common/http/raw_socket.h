@@ -1,5 +1,5 @@
-// Plain sockets for tests: what no proper client or server would send. Loopback; every call ends
-// within its deadline.
+// Plain sockets for tests, which can send what a proper client or server would not. Loopback; every
+// call ends within its deadline.
 #pragma once
 
 #include <chrono>
@@ -25,10 +25,10 @@ class RawClient {
   std::string receive(std::size_t size, std::chrono::milliseconds within = default_time());
   /// The same until it ends with `mark`.
   std::string receive_until(std::string_view mark);
-  /// True once the peer has closed; what comes before is thrown away.
+  /// True once the peer has closed; bytes before that are discarded.
   bool is_closed_within(std::chrono::milliseconds within);
   void set_receive_buffer(int bytes);
-  /// Nothing more will be sent; what comes can still be received.
+  /// Closes the sending side; bytes can still be received.
   void end();
   void close();
 
@@ -37,8 +37,8 @@ class RawClient {
   int socket_ = -1;
 };
 
-/// Takes one connection, reads what a request has up to its empty line, sends `answer`, and closes
-/// unless `hold` is given: then it keeps silent for so long, or until the client closes.
+/// Accepts one connection, reads a request up to its empty line, sends `answer` and closes. With
+/// `hold` it first stays silent for that time, or until the client closes.
 class RawServer {
  public:
   explicit RawServer(std::string answer, std::chrono::milliseconds hold = {});

@@ -24,7 +24,7 @@ TimeMs now() {
   return std::chrono::floor<Millis>(std::chrono::system_clock::now());
 }
 
-/// Says back the length of what it was sent; /events is a stream with one event.
+/// Answers with the length of the body; /events is a stream with one event.
 std::unique_ptr<Server> start(const TlsFiles& files, ServerOptions options = {}) {
   options.port = 0;
   options.tls = files;

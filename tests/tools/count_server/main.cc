@@ -229,9 +229,9 @@ class Counter : public receive::Ledger, public receive::Observer {
   std::map<std::string, std::map<std::string, std::set<SourceId>>> sources_;
   std::map<std::string, std::uint64_t> jobs_, warnings_;
   std::map<std::string, std::int32_t> described_;
-  std::map<std::string, Json> processes_;  ///< by pid, as last told
+  std::map<std::string, Json> processes_;  ///< by pid, as last reported
   std::set<std::string> texts_;
-  std::set<std::string> inherited_;  ///< what they defined was told to one before
+  std::set<std::string> inherited_;  ///< agents whose definitions went to a former server
   std::vector<std::string> wrong_;
   std::uint64_t batches_ = 0, bytes_ = 0, wire_bytes_ = 0, events_ = 0, lost_ = 0;
   std::deque<std::pair<receive::Ticket, Millis>> waiting_;

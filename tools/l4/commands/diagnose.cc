@@ -44,7 +44,7 @@ std::string render(const diagnose::Report& report, const DiagnoseOptions& option
   return serve::to_text(report, style);
 }
 
-/// On standard error, unless the report that tells them goes to the same reader.
+/// Prints the warnings to standard error, unless the same reader gets them in the report.
 void write_warnings(const std::vector<wire::Warning>& warnings, const DiagnoseOptions& options) {
   constexpr std::size_t kWrittenMax = 20;
   if (options.format == "text" && options.out.empty()) return;
@@ -68,7 +68,7 @@ std::vector<offline::Job> read_history(const DiagnoseOptions& options,
   std::vector<offline::Job> runs;
   for (const std::filesystem::path& given : options.history) {
     ++offline.job_index;
-    std::vector<wire::Warning> ignored;  // what is normal need not be known to the last line
+    std::vector<wire::Warning> ignored;  // an unreadable part of a healthy run matters little
     auto paths = inputs.resolve({given}, ignored, progress);
     auto run = paths ? offline::read_job(*paths, packs, templates, offline, progress)
                      : Result<offline::Job>(std::unexpected(paths.error()));

@@ -91,8 +91,7 @@ std::string or_nothing(std::uint64_t count) {
   return count == 0 ? "" : serve::grouped(count);
 }
 
-/// Rank of a state in the list, and how it is shown. A state that is not known here is shown as it
-/// came.
+/// The place of a state in the list, and its colour. An unknown state is shown as it was sent.
 struct StateLook {
   int order;
   Tone tone;

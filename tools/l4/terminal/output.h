@@ -25,11 +25,11 @@ bool is_color_wanted();
 int write_text(const std::string& text, const std::filesystem::path& file,
                std::string_view program);
 
-/// Error: the folder of a file that is to be written is not there, or it cannot be written to.
-/// `option` names it; an empty `file` is none.
+/// Error: the folder of an output file is missing or cannot be written. `option` names the file in
+/// the message; an empty `file` is never an error.
 Result<void> check_writable(const char* option, const std::filesystem::path& file);
 
-/// Says on standard error what went wrong; returns `exit`. Names in it may be hostile: control
+/// Prints the error to standard error and returns `exit`. Names in it may be hostile: control
 /// characters are replaced.
 int fail(const Error& error, int exit, std::string_view program = "l4");
 

@@ -25,7 +25,8 @@ class Screen {
   std::size_t height() const;
   /// Lines that do not fit are left out and counted. No line may be wider than the terminal.
   void draw(std::string_view text);
-  /// Until the time is over or the size has changed; `end` at q, Ctrl-C or another signal to end.
+  /// Waits until the time is over or the size has changed; returns `end` at q, Ctrl-C or another
+  /// signal that ends programs.
   Next wait(Millis most);
 
  private:

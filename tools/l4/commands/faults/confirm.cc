@@ -113,7 +113,7 @@ int exchange(const FaultsOptions& options, ask::Method method, const std::string
   return terminal::write_text(*tidy, options.out, program);
 }
 
-/// The text as it is for a file; made harmless for a terminal.
+/// The text, unchanged for a file, and made harmless for a terminal.
 std::string for_output(std::string text, const FaultsOptions& options) {
   if (!options.out.empty() || isatty(STDOUT_FILENO) == 0) return text;
   std::string shown;

@@ -125,9 +125,9 @@ int show(const FaultsOptions& options, const l4::faults::Fault& fault, const std
   return terminal::finish_output("l4 faults show");
 }
 
-/// No fault of the files has this id. One that was confirmed is known to the aggregator alone, and
-/// a report of it may name it: that is asked, if one is there. Empty: it has none, either; what is
-/// to be said of that stands in `note`.
+/// Asks a running aggregator for an id that the files do not have, since only the aggregator knows
+/// confirmed faults. Returns the exit status; empty if the aggregator does not know the id either,
+/// and then `note` explains that.
 std::optional<int> show_confirmed(const FaultsOptions& options, std::string& note) {
   const auto asked = ask::find_aggregator(options);
   if (!asked) return terminal::fail(asked.error().error, asked.error().exit, "l4 faults show");

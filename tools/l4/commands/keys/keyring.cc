@@ -188,8 +188,8 @@ Result<std::string> Keyring::add_token(const std::string& name, const std::strin
   std::string text = kTokensHead;
   std::error_code ignored;
   if (fs::exists(tokens(), ignored)) {
-    const auto rows = http::read_tokens(tokens());  // a file that is no list of tokens stays as it
-                                                    // is
+    // A file that is not a list of tokens is not changed.
+    const auto rows = http::read_tokens(tokens());
     if (!rows) return std::unexpected(rows.error());
     for (const http::TokenRow& row : *rows)
       if (row.name == name)

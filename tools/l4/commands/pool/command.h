@@ -1,4 +1,4 @@
-// `l4 pool` and `l4 outcome`: the healthy runs that a running aggregator holds jobs against.
+// `l4 pool` and `l4 outcome`: the healthy runs with which a running aggregator compares jobs.
 //
 // Flow: command line -> run_pool -> common/http -> the aggregator's JSON, which pool/run_json.h
 // reads. `add` reads logs of a healthy run as `l4 diagnose --history` does and sends what is normal

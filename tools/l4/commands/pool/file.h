@@ -39,7 +39,8 @@ class PoolWriter {
   PoolWriter& operator=(const PoolWriter&) = delete;
 
   void append(const l4::pool::Run& run);
-  /// Exit status of `program`, after a word to standard error if it is not 0.
+  /// Completes the file and returns the exit status of `program`; an error is printed to standard
+  /// error.
   int end(std::string_view program);
 
  private:
