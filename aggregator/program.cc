@@ -176,7 +176,7 @@ void tell_jump(Millis jump) {
                   jump < Millis{0} ? "back" : "on", to_human(seconds)));
 }
 
-/// Until a signal ends it. The watchdog is fed as long as all threads move.
+/// Serves until a signal ends it, and feeds the watchdog as long as all threads make progress.
 void serve(const sigset_t& signals, live::EvenClock& clock, const Running& running) {
   std::uint64_t watchdog_us = 0;
   const bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;

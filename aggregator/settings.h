@@ -22,8 +22,8 @@ struct Settings {
   live::Options live;
   http::ServerOptions http;
   bool http_on = true;
-  std::filesystem::path tokens;                   ///< file of tokens; empty: everyone may ask
-  std::vector<std::string> names;                 ///< of this host, without tokens: own_host.h
+  std::filesystem::path tokens;    ///< file of tokens; empty: everyone may ask
+  std::vector<std::string> names;  ///< names of this host, for a server without tokens: own_host.h
   std::string endpoint = "tcp://127.0.0.1:7430";  ///< of the wire
   std::filesystem::path key, allow_list;          ///< both must be given
   std::filesystem::path faults;                   ///< folder; empty: the shipped library

@@ -42,8 +42,8 @@ if(L4_JOIN)
   target_compile_options(l4_options INTERFACE -Wno-shadow)
 endif()
 
-# In a unity build gcc takes joined sources for headers: others see their anonymous namespaces, and
-# names of one hide those of another. The other builds look for both.
+# In a unity build gcc treats joined sources as headers, so it warns of anonymous namespaces in them
+# and of names that hide each other. The other builds check for both.
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(l4_options INTERFACE -Wno-subobject-linkage -Wno-shadow)
 endif()

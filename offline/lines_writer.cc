@@ -43,7 +43,7 @@ std::map<std::string, AgentRequest> requests_of(const diagnose::Diagnosis& diagn
     const diagnose::EventScope& scope = diagnosis.scopes[event];
     for (const auto& stream : std::views::take(scope.streams, streams_max)) {
       auto& [request, events] = requests[stream.agent];
-      // Those of this event are the last ones.
+      // The templates of this event are the last ones.
       std::size_t at = request.wanted.size();
       while (at > 0 && events[at - 1] == event && request.wanted[at - 1].id != stream.local) --at;
       if (at == 0 || events[at - 1] != event) {

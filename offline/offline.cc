@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t kQueueBatches = 32;
 
-/// As many workers as asked for; fewer if address space is limited (`ulimit -v`): each needs some.
+/// The number of workers: as many as asked for, or fewer if address space is limited (`ulimit -v`),
+/// because each needs some.
 std::size_t workers_for(std::size_t asked, std::size_t nodes) {
   constexpr rlim_t kSpace = 64 << 20;
   rlimit space{};

@@ -103,7 +103,8 @@ class Documents:
         return False
 
     def declared(self, spaces, rest):
-        """In some header or source below a folder of that name; l4 itself is common/base."""
+        """Whether the type is declared in a source below a folder with the room's name; l4 itself
+        is common/base."""
         folder = spaces.rstrip(":").split("::")[-1]
         words = rest.split("::")
         for file in self.names:

@@ -35,7 +35,7 @@ class Jobs : public pipeline::Output {
   /// The pipeline of a job that has one, as bytes of its logs arrive.
   pipeline::JobPipeline& fed(const std::string& job, Millis steady);
 
-  /// Ships what is ready in all of them.
+  /// Ships the ready batches of all pipelines.
   void flush(Millis steady, bool all = false);
   bool dirty() const;
   void restart();
@@ -43,7 +43,7 @@ class Jobs : public pipeline::Output {
   /// Jobs without a byte for `idle_after`, except those of living processes: they would come back
   /// at once.
   std::size_t idle(Millis steady, const std::set<std::string>& living = {}) const;
-  /// So many jobs are idle that a new agent without them is worth its cost.
+  /// Whether so many jobs are idle that a new agent without them is worth its cost.
   bool crowded(Millis steady, const std::set<std::string>& living = {}) const;
 
   template <class Visit>

@@ -80,7 +80,7 @@ constexpr std::array kEnvelopes{
     EnvelopeKind{"{", open_docker},
 };
 
-/// By the first character of a line: true if some row may open it.
+/// Whether some row may open a line, by the line's first character.
 constexpr std::array<bool, 256> kOpens = [] {
   std::array<bool, 256> opens{};
   for (const EnvelopeKind& kind : kEnvelopes)

@@ -275,7 +275,8 @@ Folder::Decision Folder::judge_native(Fold& fold, const Message& message, Shape 
   if (stamped(fold, message)) return Decision::end;
   switch (shape) {
     case Shape::what:
-      if (fold.named || fold.lines.size() > 4) return Decision::end;  // another process's
+      // The line belongs to another process.
+      if (fold.named || fold.lines.size() > 4) return Decision::end;
       fold.text.append(" ").append(text::trim(message.body));
       fold.named = true;
       return Decision::join;

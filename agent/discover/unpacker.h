@@ -43,7 +43,8 @@ class Unpacker {
   std::uint64_t left_out_ = 0;
 };
 
-/// For a file that begins with `head`; null if that is neither gzip nor zstd, or no memory is left.
+/// The unpacker for a file that begins with `head`; null if that is neither gzip nor zstd, or if
+/// memory is short.
 std::unique_ptr<Unpacker> make_unpacker(std::span<const char> head);
 
 }  // namespace l4::discover

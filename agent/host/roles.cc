@@ -153,7 +153,7 @@ std::vector<Part> assign_parts(const std::vector<Candidate>& candidates) {
     else if (it.rank && !it.wrapper_name)
       parts[i] = Part::rank;
   }
-  // All descendants of the first process that is no launcher help it.
+  // All descendants of the first process that is not a launcher are its helpers.
   std::vector<Part> out = parts;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (parts[i] == Part::launcher) continue;

@@ -55,7 +55,7 @@ struct Desk::State {
       done.push_back(std::move(answer));
       const std::uint64_t one = 1;
       if (event >= 0 && ::write(event, &one, sizeof one) < 0) {
-        // It is readable already.
+        // A failed write means that the descriptor is readable already.
       }
     }
   }

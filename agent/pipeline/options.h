@@ -33,11 +33,11 @@ class Output {
  public:
   virtual ~Output() = default;
   virtual void batch(wire::Batch&& batch) = 0;
-  /// For recall: `where` has the bytes of each event of the segment.
+  /// Receives a segment, for recall; `where` has the bytes of each event of the segment.
   virtual void segment(const wire::Segment& /*segment*/,
                        std::span<const wire::ByteRange> /*where*/) {}
   virtual void forgotten(const std::vector<LocalTemplateId>& /*ids*/) {}
-  /// For recall: the sources of runs that are too old to be kept.
+  /// Receives, for recall, the sources of runs that are too old to be kept.
   virtual void sources_forgotten(const std::vector<SourceId>& /*sources*/) {}
 };
 

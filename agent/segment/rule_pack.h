@@ -129,7 +129,7 @@ struct ReadHint {
 /// The integer behind the first `after` that is followed by an integer; blanks, `:`, `=`, `[`, `(`
 /// and dots between them are skipped.
 std::optional<std::int64_t> read_number(std::string_view message, std::string_view after);
-/// As read_number, with the total behind a slash if there is one.
+/// Like read_number, and also reads the total behind a slash if there is one.
 std::optional<Progress> read_progress(std::string_view message, std::string_view after);
 std::optional<Progress> read_progress(std::string_view message, std::string_view after,
                                       const Outline& outline, ReadHint& hint);

@@ -34,7 +34,7 @@ class Pipeline {
     static_cast<void>(file_key);
     return true;
   }
-  /// These bytes are counted for good.
+  /// The aggregator has counted these bytes durably.
   virtual void committed(const std::vector<wire::Coverage>& coverage) = 0;
   virtual void question(const wire::Ask& question) = 0;
   /// An event for the agent's log: connected, refused and why. False: the log suppressed it, as it

@@ -53,7 +53,7 @@ class Queue {
 
   std::size_t bytes() const { return memory_bytes_ + spool_.bytes(); }
   std::size_t spool_bytes() const { return spool_.bytes(); }
-  /// From 0, empty, to 1, full: the larger of the shares of bytes and of batches.
+  /// How full the queue is, from 0 to 1: the larger of the shares of bytes and of batches.
   double fill() const;
   const std::string& disk_error() const { return disk_error_; }
 

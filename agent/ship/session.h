@@ -31,8 +31,8 @@ struct SessionOptions {
   std::uint16_t version_min = wire::kVersionMin, version_max = wire::kVersionMax;
   QueueOptions queue;
   Millis backoff_first{500}, backoff_most{20'000};
-  /// For the handshake; doubled with every failed try, so that an aggregator can serve a thousand
-  /// agents that connect at once.
+  /// Timeouts of the handshake: doubled with every failed try, so that an aggregator can serve a
+  /// thousand agents that connect at once.
   Millis connect_timeout{20'000}, connect_timeout_most{60'000};
   Millis hello_again{2'000}, greeting_timeout{20'000};
   Millis silence_max{15'000};  ///< without a message of the aggregator: connect again

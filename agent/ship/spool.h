@@ -16,7 +16,7 @@
 
 namespace l4::ship {
 
-/// Where the bytes of a batch lie in the spool.
+/// The place of a batch's bytes in the spool.
 struct SpoolExtent {
   std::uint64_t chunk = 0, offset = 0, checksum = 0;
   std::size_t bytes = 0;

@@ -58,7 +58,7 @@ constexpr std::array kFormats{
 };
 static_assert(kFormats.size() <= kStampFormatsMax);
 
-/// For each character the rows that allow it at one position.
+/// The rows that allow a character at one position, for each character.
 using RowsByCharacter = std::array<std::uint64_t, 256>;
 
 constexpr RowsByCharacter rows_by(std::string_view StampFormat::* place) {

@@ -215,7 +215,7 @@ void LogTable::arrange(TailedLog& log) {
   std::ranges::stable_sort(
       named, [](const LogPart* a, const LogPart* b) { return age_of(*a) < age_of(*b); });
   result = named;
-  // From the back, so that parts without names stay side by side.
+  // Goes from the back, so that parts without names stay side by side.
   LogPart* follower = nullptr;
   for (auto at = log.parts.rbegin(); at != log.parts.rend(); ++at) {
     if (!(*at)->named)

@@ -44,7 +44,7 @@ inline bool is_loss(Missing why) {
   return why != Missing::old && why != Missing::counted;
 }
 
-/// Where in a log bytes are.
+/// The place of bytes in a log.
 struct TextPosition {
   LogId log;
   const wire::FileId& file;

@@ -11,7 +11,7 @@
 
 namespace l4::alert {
 
-/// Without control characters, at most `cells` wide.
+/// The text without control characters, cut to a width of `cells`.
 std::string brief(std::string_view text, std::size_t cells);
 
 /// One line: the job, its state, the summary.

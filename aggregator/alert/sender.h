@@ -32,7 +32,7 @@ struct SenderOptions {
   std::size_t waiting_max = 256, stored_max = 10'000;
   Millis retry_first{1'000}, retry_most{300'000};
   Millis again_every{60'000}, again_for{std::chrono::days(1)};
-  Millis poll_every{1'000};  ///< the database, if `stored` is not called
+  Millis poll_every{1'000};  ///< between polls of the database, if `stored` is not called
   std::uint64_t seed = 0;    ///< of the jitter
   bool operator==(const SenderOptions&) const = default;
 };

@@ -16,7 +16,7 @@
 
 namespace l4::alert {
 
-/// Where a kind reads its settings from.
+/// The table and defaults from which a kind reads its settings.
 struct SinkSettings {
   ConfigTable& table;                   ///< `[[alerts.sink]]`
   const std::filesystem::path& config;  ///< paths in the table are relative to its folder

@@ -82,7 +82,8 @@ std::expected<confirm::ConfirmRequest, Response> read_request(const Request& req
   return asked;
 }
 
-/// As a file of a fault library. A comment behind `#` says if there is more.
+/// Renders the faults as a file of a fault library; a comment in its last line says if more faults
+/// follow.
 Response fault_file(const std::vector<const faults::Fault*>& faults, const PageQuery& page) {
   std::string entries;
   const auto next = write_page(

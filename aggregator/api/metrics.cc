@@ -124,7 +124,8 @@ std::vector<const scoring::JobRow*> jobs_to_show(const std::vector<scoring::JobR
   return running;
 }
 
-/// Its label is `job_id`: `job` is Prometheus' own, and would come out as `exported_job`.
+/// The label is `job_id`, because Prometheus uses `job` itself and would rename ours to
+/// `exported_job`.
 void add_job(Families& to, const scoring::JobRow& job, TimeMs now) {
   const std::string id = serve::harmless(job.id);
   const metrics::Label of{"job_id", id};

@@ -66,7 +66,8 @@ void compare_sequences(const Attempt& attempt, Findings& findings) {
       compare_iterations(findings.sequences, findings.hints, ended, attempt.options.seed);
 }
 
-/// In the order in which they run: `processes` needs the stages, `spatial` the symptoms.
+/// The detectors in the order in which they run: `processes` needs the stages, `spatial` the
+/// symptoms.
 constexpr std::array kDetectors{
     Detector{"crash", Step::seen, detect_crash},
     Detector{"hang", Step::seen, detect_hang},

@@ -34,11 +34,12 @@ struct Options {
   const Pool* pool = nullptr;  ///< further healthy runs, in the job's template ids
   detect::hang::Options hang = {};
   std::uint64_t seed = 1;
-  /// For a running job: belongs to its last attempt, and `as_of` is now.
+  /// Set for a running job: belongs to its last attempt, and `as_of` is now.
   std::optional<Live> live = {};
 };
 
-/// Where to find the lines of a report's event (`--lines`, docs/DESIGN.md, "Command line").
+/// The scope in which the lines of a report's event are searched (`--lines`, docs/DESIGN.md,
+/// "Command line").
 struct EventScope {
   TemplateId id;
   double score = 0;

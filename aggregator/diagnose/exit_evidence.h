@@ -15,8 +15,8 @@
 
 namespace l4::diagnose {
 
-/// By a signal that is neither SIGTERM, which launchers send to the others, nor SIGABRT, with which
-/// a program ends itself and says why.
+/// Whether a signal from outside ended the process: neither SIGTERM, which launchers send to the
+/// others, nor SIGABRT, with which a program ends itself and prints the reason.
 bool is_struck(const wire::Exit& exit);
 
 /// "its process is gone since 2026-11-24T20:08:10.495Z: signal 9 (SIGKILL)"

@@ -231,7 +231,7 @@ Verdict decide_quiet(const VerdictInput& input) {
     // All processes are gone, so the job cannot hang, but its end is unknown.
     if (findings.processes.all_left) return make(State::unknown, 0.5);
     if (!input.lost_nodes.empty()) return make(State::node_lost, 0.6);
-    // Only suspected: reported for information, less likely than not.
+    // A hang that is only suspected is reported for information, with a confidence below one half.
     const double sure = findings.live != nullptr && !findings.live->confirmed ? 0.45 : 0.8;
     return make(findings.clock.has_iterations() ? State::hung : State::launch_failed, sure);
   }

@@ -1,4 +1,4 @@
-// In which state the job is, and how sure that is.
+// Decides the state of the job, and how sure it is.
 //
 // Place in the flow: findings of all detectors in, one Verdict out (without scope and summary,
 // which need the suspects). Pure. The state names how the failure began: a hang that a timeout
@@ -25,7 +25,7 @@ bool has_suspects(State state);
 
 Verdict decide(const VerdictInput& input);
 
-/// Nodes all of whose sources stopped without an own failure event while others went on.
+/// Nodes whose sources all stopped without a failure event of their own while others went on.
 std::vector<std::uint32_t> find_lost_nodes(const Findings& findings);
 
 }  // namespace l4::diagnose

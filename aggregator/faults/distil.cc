@@ -18,7 +18,7 @@ constexpr std::size_t kNameMin = 3, kValuesMax = 8;
 constexpr std::array<std::string_view, 12> kLevels{"DEBUG", "INFO",  "NOTICE",   "WARN",
                                                    "ERROR", "FATAL", "CRITICAL", "WARNING",
                                                    "ERR",   "TRACE", "SEVERE",   "EXCEPTION"};
-/// In the order of the keys in an entry.
+/// The kinds of codes, in the order of the keys in an entry.
 constexpr std::array kCodes{wire::ParameterKind::code, wire::ParameterKind::errno_value,
                             wire::ParameterKind::signal, wire::ParameterKind::exit_code};
 

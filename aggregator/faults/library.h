@@ -42,13 +42,13 @@ class Library {
   std::vector<const Fault*> match(std::string_view template_text,
                                   std::span<const wire::Parameter> parameters = {}) const;
 
-  /// In the order of the files and of their entries.
+  /// All faults, in the order of the files and of their entries.
   std::span<const Fault> faults() const;
   const Fault* find(std::string_view id) const;
   /// Guesses the kind of fault of lines that match no pattern, by their likeness to the lines of
   /// known faults (likeness.h). The first call lasts some 40 ms.
   const Likeness& likeness() const;
-  /// As given to load().
+  /// The folder that was given to load().
   const std::filesystem::path& folder() const;
 
  private:

@@ -87,7 +87,7 @@ struct LinesCounts {
 LinesPlan plan_lines(const scoring::LiveJob& job, const LinesQuery& query,
                      const LinesOptions& options);
 
-/// For the log: client, question, and size of the answer. One line, safe for a terminal.
+/// The line for the log: client, question, and size of the answer; safe for a terminal.
 std::string audit_text(const LinesQuery& query, const std::expected<LinesResult, LinesProblem>& of);
 
 }  // namespace l4::fetch

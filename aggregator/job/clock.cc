@@ -148,9 +148,10 @@ double pace_by_file_times(const JobView& view, const JobClock& clock) {
   return std::max(0.0, span / static_cast<double>(clock.ticks.size()));
 }
 
-/// Where iteration lines carry no time, a file that ends among iteration lines stopped growing when
-/// progress ended: behind its last iteration stand only lines that it printed before. The earliest
-/// such file counts, since lines that a failure repeats may also have been noise before it.
+/// If iteration lines carry no time, a file that ends among iteration lines stopped growing when
+/// progress ended: behind its last iteration it has only lines that were printed before, too. The
+/// earliest such file counts, since lines that a failure repeats may also have been noise before
+/// it.
 std::optional<TimeMs> progress_by_file_time(const JobView& view) {
   std::vector<bool> ordinary(view.streams.size(), true);
   for (const EventView& event : view.events)
@@ -302,7 +303,7 @@ JobClock clock_of(const JobView& view, bool counted) {
   return clock;
 }
 
-/// Where few iterations are printed but other ranks keep giving signs of progress, the signs decide
+/// If few iterations are printed but other ranks keep giving signs of progress, the signs decide
 /// whether the job goes on.
 void heed_signs(const JobClock& signs, JobClock& clock) {
   constexpr std::size_t kSignsMin = 6;

@@ -13,7 +13,7 @@
 
 namespace l4::job {
 
-/// By rank and by node; bounded: one for each rank and for each node, twenty of a kind at most.
+/// The warnings, by rank and by node: one for each rank and each node, at most twenty of a kind.
 std::vector<wire::Warning> doubts(const JobState& state);
 
 }  // namespace l4::job

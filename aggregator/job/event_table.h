@@ -44,7 +44,7 @@ class EventTable {
 
   std::size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }
-  /// In order of first appearance.
+  /// Iterates in the order of first appearance.
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
 

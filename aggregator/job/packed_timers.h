@@ -46,7 +46,7 @@ class PackedTimers {
   Iterator begin() const;
   Iterator end() const { return {}; }
 
-  /// As they are kept; empty if there are none.
+  /// The packed bytes; empty without timers.
   std::span<const std::uint8_t> packed() const;
   /// Restores what packed() gave; false, and no timers, if the bytes have another form.
   bool assign_packed(std::span<const std::uint8_t> packed);

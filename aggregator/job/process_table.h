@@ -24,7 +24,7 @@ class ProcessTable {
 
   std::size_t size() const { return facts_.size(); }
   std::uint64_t forgotten() const { return forgotten_; }
-  /// By boot, number and start.
+  /// Iterates by boot, number and start.
   auto begin() const { return facts_.begin(); }
   auto end() const { return facts_.end(); }
 

@@ -27,7 +27,7 @@ class Starts {
   std::int32_t of(const std::string& node, std::optional<Rank> rank, std::int32_t attempt) const;
 
  private:
-  /// By node, rank and the node's own count: the job's attempt, where it differs.
+  /// The job's attempt, by node, rank and the node's own count; only where the two differ.
   std::map<std::tuple<std::string, Rank, std::int32_t>, std::int32_t> moved_;
 };
 

@@ -100,7 +100,7 @@ struct JobView {
 
 /// `trust_mtimes`: file times are real (docs/DESIGN.md, "Time") and show when a file last grew.
 JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes);
-/// For several attempts of one job: the attempts are numbered once.
+/// The same for several attempts of one job, which are numbered once.
 JobView make_view(const Attempts& attempts, std::int32_t attempt, bool trust_mtimes);
 
 }  // namespace l4::job

@@ -111,7 +111,7 @@ class Aggregator {
   /// See Alerter::set: waits for some seconds if a sink was removed. Called by one thread.
   void set(alert::AlerterOptions alerts);
 
-  /// For tests, while nothing runs.
+  /// The job, for tests, while no thread runs.
   const scoring::LiveJob* find(const std::string& job) const;
 
  private:

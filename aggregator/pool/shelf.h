@@ -69,7 +69,7 @@ class Shelf {
   std::vector<std::shared_ptr<const Kind>> kinds_;  ///< by id
 };
 
-/// From 0 to 1; 0 with fewer than kMarksMin in common.
+/// The likeness, from 0 to 1; 0 with fewer than kMarksMin marks in common.
 double likeness(const std::vector<Mark>& marks, const Kind& kind);
 
 /// The marks of a running job.

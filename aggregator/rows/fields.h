@@ -147,7 +147,7 @@ struct AgentFields {
   }
 };
 
-/// A stored report, without the report.
+/// The row of a stored report, without the report itself.
 struct SnapshotFields {
   std::string id, job, why, who, state;
   TimeMs at{};
@@ -162,7 +162,7 @@ struct SnapshotFields {
   }
 };
 
-/// Without report and evidence, which follow as they are stored.
+/// An incident without report and evidence, which are appended in their stored form.
 struct IncidentFields {
   std::string id, job, status, state;
   std::int64_t attempt = 0;

@@ -26,7 +26,7 @@ class Kinship {
   void look(std::shared_ptr<const pool::Shelf> shelf, job::TemplateTable& templates,
             watch::JobWatch& watch, TimeMs now);
 
-  /// In the ids of the job's templates; empty if the kind is not known.
+  /// The normal events, by the ids of the job's templates; empty if the kind is not known.
   const diagnose::Pool& normal() const { return normal_; }
   const std::string& kind() const { return kind_; }  ///< empty: not known
 

@@ -99,7 +99,7 @@ class LiveJob {
   /// of this job alone.
   bool load(std::span<const std::byte> bytes, Presence& presence);
 
-  /// For information: something may be wrong, and no report says what.
+  /// Whether something may be wrong of which no report says what it is; for information.
   bool is_suspect(TimeMs now, TimeMs seen_until) const;
   JobRow row(TimeMs now, TimeMs seen_until) const;
   store::JobRow stored_row() const;

@@ -54,7 +54,7 @@ Shard::Held& Shard::held(const std::string& id, TimeMs now) {
   if (is_restored_)
     if (const auto known = incidents_of(*at->second.job); !known.empty())
       at->second.job->resume(known, now);
-  // Their first checkpoints come at different times, and so do the later ones.
+  // The first checkpoints of jobs come at different times, and so do the later ones.
   const auto every = static_cast<std::size_t>(options_.checkpoint_every.count());
   at->second.saved_at = now - Millis{static_cast<std::int64_t>(std::hash<std::string>{}(id) %
                                                                std::max<std::size_t>(every, 1))};

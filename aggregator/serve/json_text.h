@@ -16,7 +16,7 @@
 
 namespace l4::serve {
 
-/// In quotation marks.
+/// Appends the text as a JSON string in quotation marks.
 void append_json_text(std::string& out, std::string_view text);
 /// At most 4 decimals; 0 for NaN and infinities.
 std::string json_number(double value);

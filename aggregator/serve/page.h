@@ -26,7 +26,7 @@ class Page {
 
   /// One empty line, never two in a row.
   void gap();
-  /// From the left edge.
+  /// Writes a line that begins at the left edge.
   void title(const std::vector<Span>& spans);
   void title_prose(std::string_view text, std::size_t lines_max);
   /// Labels the next row or prose.
@@ -38,7 +38,7 @@ class Page {
   /// text past `lines_max` lines is cut with an ellipsis.
   void prose(std::string_view lead, std::string_view text, std::size_t lines_max,
              std::size_t indent);
-  /// As many facts as fit on one line, in order, with middle dots between them.
+  /// Writes as many facts as fit on one line, in order, with middle dots between them.
   void facts(const std::vector<std::string>& facts, std::size_t indent = 0, Tone tone = Tone::dim);
 
   /// Cells beside the gutter.

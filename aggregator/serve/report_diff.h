@@ -11,7 +11,7 @@
 
 namespace l4::serve {
 
-/// From `before` to `now`. Lists are cut to `top` and the rest is counted.
+/// The changes from `before` to `now` as text. Lists are cut to `top` and the rest is counted.
 std::string diff_text(const diagnose::Report& before, const diagnose::Report& now,
                       const TextStyle& style);
 /// {"schema": "l4.report_diff/1", ...}; ends with a line feed.

@@ -15,7 +15,7 @@ namespace l4::serve {
 void render_suspects(Page& page, const diagnose::Report& report, std::size_t top);
 void render_events(Page& page, const diagnose::Report& report, std::size_t top);
 
-/// Without control characters, at most `cells_max` wide.
+/// The text without control characters, cut to a width of `cells_max`.
 std::string shortened(std::string_view text, std::size_t cells_max);
 
 }  // namespace l4::serve

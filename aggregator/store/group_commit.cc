@@ -31,7 +31,8 @@ struct GroupCommit::Impl {
 
   void run(const std::stop_token& stop);
   bool wait_for_group(MutexLock& lock, const std::stop_token& stop) L4_REQUIRES(mutex);
-  // These give the mutex up while they write or call back, and hold it again when they return.
+  // These functions release the mutex while they write or call back, and hold it again when they
+  // return.
   void commit() L4_REQUIRES(mutex);
   void note_failure(const Error& error) L4_REQUIRES(mutex);
   void note_success(Seq through) L4_REQUIRES(mutex);

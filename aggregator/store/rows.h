@@ -77,7 +77,7 @@ struct Alert {
   bool operator==(const Alert&) const = default;
 };
 
-/// Where a page of the list of incidents ends; the list has the newest first.
+/// The end of a page in the list of incidents, which has the newest first.
 struct IncidentCursor {
   TimeMs opened;
   std::string id;

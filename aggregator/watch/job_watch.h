@@ -61,7 +61,7 @@ class JobWatch {
   /// Saves what live() and standing() need, for questions about the past. Pending triggers, warm
   /// pauses and Options are not saved.
   void save(ByteWriter& out) const;
-  /// Only into a new object; the reader fails on damaged bytes.
+  /// Loads into a new object only; the reader fails on damaged bytes.
   void load(ByteReader& in);
 
   /// Triggers that are due, one a cause, strongest cause first.
@@ -70,7 +70,7 @@ class JobWatch {
   std::optional<TimeMs> next_check() const;
   void diagnosed(const diagnose::Report& report, TimeMs now);
 
-  /// For diagnose::Options.
+  /// The facts for diagnose::Options.
   diagnose::Live live(TimeMs now) const;
   Standing standing(TimeMs now) const;
   /// The last diagnosis says that the job has ended.

@@ -72,8 +72,8 @@ std::size_t find_kind(std::string_view text, std::size_t at, const Kind& kind) {
   return at;
 }
 
-/// As text.find(phrase, at).
-/// Candidates agree in their first and last byte, so common first bytes do not slow it.
+/// Like text.find(phrase, at). Candidates agree in their first and last byte, so common first bytes
+/// do not slow the search.
 inline std::size_t find_phrase(std::string_view text, std::string_view phrase, std::size_t at = 0) {
   constexpr std::size_t kStep = sizeof(ByteVector);
   if (phrase.empty()) return text.find(phrase, at);

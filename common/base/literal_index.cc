@@ -9,7 +9,8 @@ namespace l4 {
 namespace {
 
 constexpr std::size_t kShortBytes = 2;
-/// So few short literals are searched for one by one; a second pass over the text costs more.
+/// Up to this many short literals are searched for one by one, because a second pass over the text
+/// costs more.
 constexpr std::size_t kSearchedMax = 8;
 constexpr unsigned kSlotBits = 15;
 constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;

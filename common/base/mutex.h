@@ -81,7 +81,7 @@ class CondVar {
   void notify_all() { condition_.notify_all(); }
 
   void wait(MutexLock& lock) { condition_.wait(lock.lock_); }
-  /// For a loop that tests its condition and the token itself.
+  /// Waits once, for a caller that loops and tests its condition and the token itself.
   void wait(MutexLock& lock, const std::stop_token& stop) {
     condition_.wait(lock.lock_, stop, WokenOnce{});
   }
@@ -98,7 +98,7 @@ class CondVar {
   std::cv_status wait_for(MutexLock& lock, const std::chrono::duration<Rep, Period>& most) {
     return condition_.wait_for(lock.lock_, most);
   }
-  /// For a loop that tests its condition, the token and the time itself.
+  /// Waits once, for a caller that loops and tests its condition, the token and the time itself.
   template <class Rep, class Period>
   void wait_for(MutexLock& lock, const std::stop_token& stop,
                 const std::chrono::duration<Rep, Period>& most) {
@@ -119,7 +119,7 @@ class CondVar {
                             const std::chrono::time_point<Clock, Duration>& until) {
     return condition_.wait_until(lock.lock_, until);
   }
-  /// For a loop that tests its condition, the token and the time itself.
+  /// Waits once, for a caller that loops and tests its condition, the token and the time itself.
   template <class Clock, class Duration>
   void wait_until(MutexLock& lock, const std::stop_token& stop,
                   const std::chrono::time_point<Clock, Duration>& until) {
@@ -137,7 +137,7 @@ class CondVar {
   }
 
  private:
-  std::condition_variable_any condition_;  // the plain one knows no stop tokens
+  std::condition_variable_any condition_;  // std::condition_variable has no stop tokens
 };
 
 }  // namespace l4

@@ -11,7 +11,7 @@
 namespace l4 {
 namespace {
 
-/// As hashing::of_bytes, but in two lanes, so that half as many steps wait for each other.
+/// Like hashing::of_bytes, but in two lanes, so that half as many steps wait for each other.
 std::uint64_t hash_of(CollapsedText& text, std::size_t size) {
   constexpr std::size_t kHashStep = 32;
   static_assert(kHashStep <= kByteBlock, "zeros follow the text");

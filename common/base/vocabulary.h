@@ -43,7 +43,7 @@ enum class Scope : std::uint8_t { none, rank, node, several, all, unknown };
 /// Part an event plays in a failure.
 enum class Role : std::uint8_t { root, direct, consequence };
 
-/// Where a rank number comes from.
+/// The origin of a rank number.
 enum class RankSource : std::uint8_t { none, line, env, derived };
 
 std::string_view name(Level level);

@@ -1,4 +1,5 @@
-// Where rule packs and the fault library lie: L4_CONFIG_DIR, beside the binary, or the source tree.
+// Finds the folder of rule packs and fault library: L4_CONFIG_DIR, beside the binary, or in the
+// source tree.
 #pragma once
 
 #include <filesystem>

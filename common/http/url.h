@@ -27,7 +27,8 @@ struct Url {
 /// than 8 KiB. A fragment is left out.
 Result<Url> parse_url(std::string_view text);
 
-/// For one segment of a path, or a value of a query: all but letters, digits and -._~ as %XX.
+/// Encodes a segment of a path or a value of a query: everything but letters, digits and -._~
+/// becomes %XX.
 std::string percent_encoded(std::string_view text);
 
 /// The inverse; an Error if a % is not followed by two hexadecimal digits. `plus_is_blank`: as in

@@ -25,7 +25,7 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 class Counter {
  public:
   void add(double more = 1);
-  /// For counts kept elsewhere: adds the difference to `total`; nothing if `total` is smaller.
+  /// Raises the counter to `total`, for counts kept elsewhere; does nothing if `total` is smaller.
   void reach(double total);
 
  private:

@@ -23,7 +23,7 @@ inline constexpr std::size_t kReleasedMax = 1024;
 /// Letters, digits and `._:-`, the first neither a dot nor a dash; at most kNameBytesMax.
 bool is_node_name(std::string_view name);
 
-/// Up to where the lines of one file are counted, for good.
+/// The offset up to which one file is counted durably.
 struct Position {
   FileId file;
   std::string path;

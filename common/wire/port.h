@@ -51,7 +51,7 @@ class ClientPort {
   /// The same for an event loop: readable; then call both until they are empty. -1 if there is
   /// none.
   virtual int wait_fd() const = 0;
-  /// From any thread: a `wait`, or the next one, returns at once.
+  /// Makes the present or the next `wait` return at once; for any thread.
   virtual void wake() = 0;
 };
 

@@ -82,7 +82,7 @@ struct ProcessFact {
   bool operator==(const ProcessFact&) const = default;
 };
 
-/// As /proc prints it; X for gone, ? for unknown.
+/// The letter of the state as in /proc; X for gone, ? for unknown.
 char letter(ProcessState state);
 /// "exit code 1", "signal 9 (SIGKILL)", "exit status not visible: not a child of the agent".
 std::string text(const Exit& exit);

@@ -80,7 +80,7 @@ l4::http::Response ask(const l4::http::Request& request) {
   while (count() == 0) {
     require(std::chrono::steady_clock::now() < until, "each question is answered");
     world().live.step();
-    std::this_thread::sleep_for(20us);  // faults and the store have threads
+    std::this_thread::sleep_for(20us);  // the fault book and the store have threads of their own
   }
   require(count() == 1, "once");
   return answers->last;

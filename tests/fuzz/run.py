@@ -109,8 +109,8 @@ def questions():
 
 
 def reach(program, corpus):
-    """Whether the seeds of questions are answered as they are meant to be: one that ends at the
-    first check finds nothing behind it."""
+    """Whether the seed questions get their intended statuses: a question that fails the first check
+    reaches no code behind it."""
     files = sorted(pathlib.Path(corpus).glob("seed*"))
     # Looking for leaks it would ask some of them twice.
     done = subprocess.run([program, "-detect_leaks=0", *files], capture_output=True, text=True,

@@ -3,8 +3,8 @@
 
 usage: events.py L4
 
-A job of the sample is played and fails: clients that follow all jobs, or that one, are told;
-clients of another job are not. Streams resume where they ended, are bounded, and end when the
+A job of the sample is played and fails: clients that follow all jobs, or that one, get its events;
+clients of another job do not. Streams resume where they ended, are bounded, and end when the
 aggregator stops; the command reconnects by itself after a restart.
 """
 import contextlib

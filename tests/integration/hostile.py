@@ -63,7 +63,7 @@ class Case:
         return sum(words in line for line in self.site.aggregator.said().splitlines())
 
     def counted(self, what, reason, least, words):
-        """So many were refused for that reason, and the log does not repeat it."""
+        """At least this many were refused for that reason, and the log does not repeat it."""
         found = linked_site.wait_for(lambda: self.refused(reason) >= least, 30 * SLOW)
         self.expect.that(found, f"{what}: at least {least} refused as {reason}",
                          self.refused(reason))

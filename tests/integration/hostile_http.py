@@ -145,7 +145,7 @@ def refused(expect, answer, status, code, what):
 
 
 def check_paths(world):
-    """With a token that may read. Without a token no answer shows which paths exist."""
+    """Asks with a token that may read; without a token no answer shows which paths exist."""
     expect = world.expect
     for path in ("/api/v1/../../etc/passwd", "/api/v1/jobs/../../../etc/passwd",
                  "/%2e%2e/%2e%2e/etc/passwd", "/api/v1/jobs/%00", "/api/v1/jobs/a%1b[2J",

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-# On SIGTERM the test unwinds first, and so ends the programs that it started.
+# At SIGTERM the test unwinds first, and so ends the programs that it started.
 signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 

@@ -70,8 +70,8 @@ def is_whole(alert):
 
 
 def watch(options, stopping, file):
-    """Until it is stopped: writes alerts as they change, and asks one round of questions once the
-    first alert names node and rank and is some seconds old, as it would be when a person asks."""
+    """Writes alerts as they change, until it is stopped. Asks one round of questions once the first
+    alert names node and rank and is some seconds old, as when a person asks."""
     engineer, before, first, answered = Engineer(options.bin, options.out), None, None, False
     while not stopping.is_set():
         alerts = alerts_now()

@@ -42,10 +42,10 @@ class AggregatorProcess {
   /// Kills it at once, as a loss of power does.
   void kill() { end(How::kill_at_once); }
   void stop() { end(How::ask_first); }
-  /// It ended by itself.
+  /// Whether it has ended by itself.
   bool has_died();
   pid_t pid() const { return pid_; }
-  /// Over all its lives, the running one included.
+  /// The usage over all starts, including the running one.
   Usage usage() const;
 
  private:

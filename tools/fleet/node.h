@@ -46,7 +46,7 @@ class Node final : public ship::Pipeline {
   const std::string& last_said() const { return last_said_; }
   /// All that was due up to the last step is counted by the aggregator.
   bool is_level() const { return is_away() || (is_connected() && session_->queue().size() == 0); }
-  /// Over all its lives.
+  /// The counts over all starts of the agent.
   ship::SessionStats stats() const;
   LossyPort::Counts link() const;
   std::size_t held() const { return session_ ? session_->queue().size() : 0; }

@@ -46,7 +46,8 @@ bool after_progress(const job::JobView& view, const job::JobClock& clock,
   }
   if (!clock.has_iterations()) return true;
   if (!occurrence.time) {
-    // Without a time: the last lines of a stream, and all lines behind its last stamp, are new.
+    // Among lines without a time, the last lines of a stream are new, and so are all lines behind
+    // its last stamp.
     const job::Stream& state = *stream.state;
     return occurrence.stats.first_line >= state.tail_line ||
            (state.timed_last_line > 0 && occurrence.stats.first_line > state.timed_last_line);

@@ -18,7 +18,7 @@ struct JobView;
 
 namespace l4::detect::hang {
 
-/// From the watch of a running job; used instead of printed times.
+/// Facts from the watch of a running job, used instead of printed times.
 struct Watched {
   Millis stalled_for{0}, deadline{0};
   bool overdue = false;

@@ -17,8 +17,8 @@ namespace l4::detect::slow {
 FailureEvents find_symptoms(const job::JobView& view, const job::JobClock& clock,
                             const Slowdown& slowdown, const std::vector<EventHint>& hints);
 
-/// For a job with too few iterations for find_slowdown(): a shift that is accompanied by a
-/// recurring symptom. Finds nothing if there are enough iterations, or no such symptom.
+/// Finds a shift with a recurring symptom, for a job with too few iterations for find_slowdown().
+/// Finds nothing if there are enough iterations, or no such symptom.
 Slowdown find_short_slowdown(const job::JobView& view, const job::JobClock& clock,
                              const std::vector<EventHint>& hints);
 

@@ -176,7 +176,7 @@ Alignment align(const Priced& x, const Priced& y, bool open_end) {
   while (i > 0 && j > 0) {
     const auto [extra, missing] = recurrence.cell(i - 1, j - 1);
     const double here = row(i)[j];
-    // Where paths tie, one that replaces nothing explains more simply.
+    // Among paths of equal cost, one without replacements explains more simply.
     const bool along = here == row(i)[j - 1] + missing;
     const bool upward = here == row(i - 1)[j] + extra;
     const bool replaces = extra > 0 && missing > 0;

@@ -10,7 +10,7 @@
 namespace l4::detect::temporal {
 namespace {
 
-/// How often the number was seen before in its stream, and the number.
+/// Key of an iteration: how often its stream had the number before, and the number.
 using Key = std::pair<std::size_t, std::int64_t>;
 
 /// Last iterations of all streams, ascending; the position in it shows how many streams have gone

@@ -23,7 +23,7 @@ namespace {
 constexpr int kBatchNestingMax = 8;
 constexpr std::int64_t kMomentMax = std::int64_t{1} << 60;
 
-/// Where in the message decoding stands, so that an error can name the field.
+/// The field that is being decoded, so that an error can name it.
 class Place {
  public:
   void field(std::string_view name) { frames_[depth_] = {name, kNoIndex}; }
@@ -129,7 +129,7 @@ class BatchDecoder {
     return out;
   }
 
-  /// As each(), for elements that are always valid: most of a message.
+  /// Like each(), for elements that are always valid, which are most of a message.
   template <class Out, class In, class List, class Make>
   void each_plain(std::string_view field, const In& in, List (In::*get)() const, Make make,
                   std::vector<Out>& out) {

@@ -66,7 +66,7 @@ class ControlDecoder {
     return fits ? size : 0;
   }
 
-  /// Where the bytes stand in the message itself, also if it had to be copied to be read.
+  /// The bytes in the original message, even if the message was copied for reading.
   std::span<const std::byte> body(capnp::Data::Reader in) {
     if (in.size() == 0) return {};
     return message_.subspan(words_.offset_of(in.begin()), in.size());

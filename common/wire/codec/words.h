@@ -39,7 +39,7 @@ class Words {
   }
   kj::ArrayPtr<const capnp::word> view() const { return {begin_, size_}; }
 
-  /// Where in the message a byte of the view stands.
+  /// The offset in the message of a byte of the view.
   std::size_t offset_of(const void* byte) const {
     return static_cast<std::size_t>(static_cast<const char*>(byte) -
                                     reinterpret_cast<const char*>(begin_));

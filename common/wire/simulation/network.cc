@@ -39,7 +39,7 @@ PeerId peer_of(std::uint64_t connection) {
 struct Network::State {
   explicit State(std::uint64_t seed, const LinkOptions& link) : options(link), random(seed) {}
 
-  /// By due time, then by order of sending.
+  /// Order of delivery: by due time, then by order of sending.
   using Due = std::pair<Millis, std::uint64_t>;
 
   mutable Mutex mutex;

@@ -8,11 +8,12 @@
 
 namespace l4::wire {
 
-/// To connect to: HOST is a host name, an IPv4 or [an IPv6 address], PORT is from 1 to 65535.
+/// Whether one can connect to the endpoint: HOST is a host name, an IPv4 or [an IPv6 address], PORT
+/// is from 1 to 65535.
 bool is_connect_endpoint(std::string_view text);
 
-/// To listen at: HOST may also be the name of an interface, or `*` for all addresses; PORT may also
-/// be `*` or 0 for any free one.
+/// Whether one can listen at the endpoint: HOST may also be the name of an interface, or `*` for
+/// all addresses; PORT may also be `*` or 0 for any free one.
 bool is_bind_endpoint(std::string_view text);
 
 }  // namespace l4::wire

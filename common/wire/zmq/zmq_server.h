@@ -34,7 +34,7 @@ class ZmqServer : public ServerPort {
                                                  const ZmqServerOptions& options);
   /// The endpoint at which it listens.
   virtual std::string endpoint() const = 0;
-  /// For the log: the allow list was read again, or could not be.
+  /// A notice for the log: the allow list was read again, or could not be read.
   virtual std::optional<PortNotice> notice() = 0;
 };
 

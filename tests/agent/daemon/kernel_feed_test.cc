@@ -82,7 +82,7 @@ struct KernelHost {
     }
     return lines;
   }
-  /// Up to which message a job has accounted for.
+  /// The message up to which the job's batches cover the kernel's log.
   std::uint64_t covered(const std::string& job) const {
     std::uint64_t to = 0;
     for (const wire::Batch& batch : shipped)

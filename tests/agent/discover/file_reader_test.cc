@@ -102,7 +102,7 @@ TEST_CASE("file reader: zstd, its frames, its damage") {
   CHECK(text.starts_with(cut.text));
   CHECK(cut.text.size() > 1000);
   std::string broken = packed;
-  // Without its checksum zstd takes a wrong letter for a right one, but not a wrong block.
+  // Without a checksum zstd does not notice a wrong letter, but it notices a wrong block.
   std::fill(broken.begin() + 300'000, broken.end(), '\xff');
   const Whole damaged = read_all(folder.file("broken.zst", broken), 4096);
   CHECK(damaged.reason == "zstd data is damaged");

@@ -83,7 +83,7 @@ class Child {
     signal(SIGKILL);
     signal_and_wait(0, WEXITED);
   }
-  /// Its exit, if it has ended and was not collected by another process.
+  /// The exit of the child, if it has ended and no other process has collected it.
   std::optional<siginfo_t> collect() const {
     siginfo_t ended{};
     const bool asked = ::waitid(P_PIDFD, static_cast<id_t>(pidfd_), &ended, WEXITED | WNOHANG) == 0;

@@ -80,7 +80,7 @@ TEST_CASE("positions file: what can not be written is said, the old one stays, a
   std::filesystem::create_directories(path.parent_path());
   REQUIRE(file.save(some(3)));
 
-  // As on a full disk: no file may become longer than this.
+  // Plays a full disk: no file may become longer than this.
   rlimit before{};
   ::getrlimit(RLIMIT_FSIZE, &before);
   const auto handler = ::signal(SIGXFSZ, SIG_IGN);

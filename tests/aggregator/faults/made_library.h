@@ -27,7 +27,7 @@ class MadeLibrary {
   }
 
   const std::filesystem::path& folder() const { return folder_.path(); }
-  /// For each entry, a line that it matches.
+  /// A matching line for each entry.
   const std::vector<std::string>& lines() const { return lines_; }
   const std::vector<std::string>& patterns() const { return patterns_; }
 

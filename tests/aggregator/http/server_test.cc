@@ -20,7 +20,7 @@
 namespace l4::http {
 namespace {
 
-// As a variable: a length in its place looks like a mistake to clang-tidy.
+// A named constant, because clang-tidy takes a literal length for a mistake.
 constexpr std::size_t kTwentyMillion = 20'000'000;
 
 using namespace std::chrono_literals;

@@ -74,7 +74,8 @@ std::vector<wire::Batch> batches_of(const std::filesystem::path& folder) {
   return std::move(kept.batches);
 }
 
-/// One goes through, one is saved and loaded `times` on the way: their reports are equal.
+/// Feeds one job directly and saves and loads another one `times` times on the way: their reports
+/// must be equal.
 void check_same_report(const std::vector<wire::Batch>& batches, std::size_t times) {
   Owned whole("job");
   auto restarted = std::make_unique<Owned>("job");

@@ -34,7 +34,7 @@ class FakeLedger final : public receive::Ledger {
   void prefill(const std::string& agent, std::uint64_t files);
 
   std::uint64_t counted(const std::string& agent, std::uint64_t file) const;
-  /// Over all files of an agent.
+  /// The counted lines of all files of an agent.
   std::uint64_t lines(const std::string& agent) const;
   const std::vector<wire::ProcessFact>& processes() const { return processes_; }
   std::size_t pending() const { return pending_.size(); }

@@ -38,7 +38,7 @@ class WatchedJob {
                std::int32_t attempt = 0);
   /// Every node's process lives.
   void processes(std::int64_t ms, std::int32_t attempt = 0);
-  /// From now on the node's lines are of another attempt.
+  /// The node's later lines belong to another attempt.
   void restart(int node, std::int32_t attempt);
 
   void run_to(std::int64_t ms);

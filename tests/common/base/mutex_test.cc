@@ -26,7 +26,7 @@ class Account {
     while (balance_ < least) changed_.wait(lock);
     return balance_;
   }
-  /// Whether it was reached before the stop.
+  /// Waits for the balance; false if a stop comes first.
   bool wait_for_balance(int least, const std::stop_token& stop) L4_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return changed_.wait(lock, stop, [&]() L4_REQUIRES(mutex_) { return balance_ >= least; });

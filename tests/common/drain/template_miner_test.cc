@@ -40,7 +40,7 @@ std::vector<std::string> lines_of(std::uint32_t seed, std::size_t count, std::si
   return lines;
 }
 
-/// For each line the first line of its group.
+/// The first line of its group, for each line.
 std::vector<std::size_t> partition(const TemplateMiner& miner,
                                    const std::vector<std::string>& lines) {
   std::map<LocalTemplateId, std::size_t> first;

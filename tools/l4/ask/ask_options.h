@@ -11,7 +11,7 @@
 
 namespace l4::ask {
 
-/// From flags or a client.toml; asking.h has their order.
+/// The options from flags or a client.toml; asking.h has their order.
 struct AskOptions {
   std::string address;               ///< URL; empty: not given
   std::filesystem::path token_file;  ///< empty: not given

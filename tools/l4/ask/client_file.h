@@ -16,8 +16,8 @@ namespace l4::ask {
 /// The value of an environment variable; empty: not set.
 std::string of_environment(const char* name);
 
-/// L4_CLIENT, else l4/client.toml in XDG_CONFIG_HOME or ~/.config, else /etc/l4/client.toml: the
-/// first that is there (L4_CLIENT whether or not it is). Empty: none.
+/// The file that L4_CLIENT names, even if it does not exist; else the first that exists of
+/// l4/client.toml in XDG_CONFIG_HOME or ~/.config, and /etc/l4/client.toml. Empty if there is none.
 std::filesystem::path find_client_file();
 
 /// An empty `file` gives empty options.

@@ -10,7 +10,7 @@
 namespace l4::ask {
 namespace {
 
-/// Where names of one kind are listed, and the end of the sentence if no name is near.
+/// The list of the names of one kind, and the end of the sentence if no name is near.
 struct Names {
   const char *what, *path, *list, *id, *none, *shown;
 };

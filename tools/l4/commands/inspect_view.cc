@@ -63,7 +63,7 @@ std::string spell(const std::vector<Rank>& ranks) {
   return text.empty() ? "-" : text;
 }
 
-/// Only all is 100 % and only nothing is 0 %.
+/// The share in percent; 100 % only for all, and 0 % only for nothing.
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return "-";
   if (part == 0) return "0 %";

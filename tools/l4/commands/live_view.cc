@@ -116,7 +116,7 @@ std::string state_of(const ask::JobRow& job) {
   return serve::spoken(job.state) + (job.suspect ? "?" : "");
 }
 
-/// 100 % is all of it; nearly all is not.
+/// The read share of the logs; 100 % only if all is read.
 std::string read_of(const ask::JobRow& job) {
   if (job.completeness >= 0.99995) return "";
   return fmt::format("{:.1f} %", std::clamp(job.completeness, 0.0, 0.999) * 100);

@@ -35,7 +35,7 @@ std::size_t lines_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
-/// With lists as long as the room allows.
+/// The report as text, with lists as long as the screen allows.
 std::string fitted(const diagnose::Report& report, std::size_t room, serve::TextStyle style) {
   std::string text;
   for (; style.top >= 1; --style.top) {

@@ -25,9 +25,9 @@ class OptionRow {
   OptionRow& in_group(const char* group);
   OptionRow& one_of(std::vector<std::string> words);
   OptionRow& between(unsigned least, unsigned most);
-  /// For a list: each use of the option has one value.
+  /// A list option has one value at each use.
   OptionRow& one_each_time();
-  /// For a list: it has one value in all.
+  /// A list option has one value in all.
   OptionRow& only_one();
 
  private:

@@ -10,8 +10,8 @@ namespace l4::terminal {
 /// "; did you mean a, b or c?"; empty if none of `words` is near.
 std::string did_you_mean(const std::string& typo, const std::vector<std::string>& words);
 
-/// For OptionRow: a function that returns the complaint about a word that is none of these, and an
-/// empty text for one that is.
+/// A check for OptionRow: returns an empty text for one of these words, and the complaint for any
+/// other word.
 std::function<std::string(const std::string&)> one_of(std::vector<std::string> words);
 
 }  // namespace l4::terminal
