@@ -21,9 +21,10 @@ struct Settings {
   Shares shares;
   detect::hang::Options hang;
   std::uint64_t archive_bytes_max = 200'000'000'000;
-  std::filesystem::path frameworks;              ///< folder of the rule packs
-  std::filesystem::path faults;                  ///< folder of the fault library
-  std::unique_ptr<const drain::CodeList> codes;  ///< what `agent.drain.codes` points to, if given
+  std::filesystem::path frameworks;  ///< folder of the rule packs
+  std::filesystem::path faults;      ///< folder of the fault library
+  /// The list that `agent.drain.codes` points to, if it is set.
+  std::unique_ptr<const drain::CodeList> codes;
 };
 
 /// Loads `file` over the defaults; an empty path gives the defaults. Error: file, line and key.

@@ -213,7 +213,7 @@ bool Agent::all_is_acked() const {
   return session_.queue().size() == 0 && !processes_.has_facts() && !jobs_.dirty();
 }
 
-/// The next agent begins at what is committed, so this one must hold nothing else.
+/// The next agent begins behind the committed bytes, so this one must hold no further ones.
 bool Agent::may_be_replaced() const {
   return session_.state() == ship::Session::State::open && all_is_acked() &&
          logs_.tailer() != nullptr && !more_ && !stopping_ && !reloaded_ && questions_.empty() &&
@@ -304,7 +304,7 @@ void Agent::reload(Settings settings, Moment now) {
   world_.log->info("the configuration was read again", now.steady);
 }
 
-/// Once nothing is under way, other sources are read from what is committed.
+/// Once nothing is under way, the other sources are read from the committed positions on.
 void Agent::change_sources() {
   if (jobs_.dirty() && session_.has_room()) jobs_.flush(now_.steady, true);
   if (session_.queue().size() > 0 || logs_.tailer() == nullptr) return;

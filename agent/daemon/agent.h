@@ -45,7 +45,7 @@ class Agent : private ship::Pipeline {
 
   /// Does what is due. Returns how long the owner may wait at most.
   Millis step(Moment now);
-  /// Descriptors that the owner waits for meanwhile; -1 where there is none.
+  /// Descriptors that the owner waits for between steps; -1 where there is none.
   std::vector<int> descriptors() const;
 
   /// Reads no further and ships what it has. Step on until `done`, or as long as there is time;

@@ -82,7 +82,7 @@ class Intake : public tail::Sink {
   struct Text {
     std::string bytes;
     wire::FileId file;        ///< as it was when the bytes came
-    std::uint64_t known = 0;  ///< size of the text then
+    std::uint64_t known = 0;  ///< size of the text at that time
   };
   struct Missed {
     pipeline::FilePosition part;

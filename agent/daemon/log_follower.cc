@@ -106,7 +106,8 @@ void LogFollower::begin_alone(Millis steady) {
   begin(positions, tail::Known::by_us, steady);
 }
 
-/// The aggregator has less than it once acknowledged. Only a new tailer reads that again.
+/// True if the aggregator has less than it once acknowledged. Only a new tailer reads the missing
+/// bytes again.
 bool LogFollower::goes_back(const std::vector<wire::Position>& committed) const {
   const Offsets theirs(committed);
   return std::ranges::any_of(committed_, [&](const auto& entry) {

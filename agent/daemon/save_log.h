@@ -12,10 +12,11 @@ namespace l4::daemon {
 
 class SaveLog {
  public:
-  /// `what`: of which positions or processes, in the plural; `log` outlives this.
+  /// `what`: the kind of positions or processes that the file holds, in the plural; `log` outlives
+  /// this.
   SaveLog(const char* what, OwnLog& log) : what_(what), log_(log) {}
 
-  /// Gives whether it was saved.
+  /// True if the file was saved.
   bool saved(const Result<void>& result, Millis steady) {
     if (!result)
       log_.warn(fmt::format("{} cannot be remembered: {}", what_, result.error().text()), steady);

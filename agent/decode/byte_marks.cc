@@ -80,7 +80,7 @@ template <auto MarksOf>
   odd_.resize(words);
   percents_.resize(words);
   std::uint64_t returns = 0;
-  std::uint64_t bracket = 0, in_run = 0;  // carried from one 64 bytes to the next
+  std::uint64_t bracket = 0, in_run = 0;  // carried from one block of 64 bytes to the next
   for (std::size_t i = 0; i < words; ++i) {
     const std::size_t at = i * kByteBlock;
     std::array<char, kByteBlock> last;

@@ -241,7 +241,7 @@ Folder::Decision Folder::judge_message(Fold& fold, const Message& message, Shape
     add_group_line(fold, body);
     return Decision::join;
   }
-  if (shape == Shape::chain) {  // the exception that it led to becomes another record
+  if (shape == Shape::chain) {  // the next exception of the chain becomes another record
     fold.phase = Phase::chained;
     return Decision::split_and_join;
   }
@@ -336,7 +336,7 @@ void Folder::join(Fold& fold, const Message& message) {
 }
 
 void Folder::emit(Fold& fold) {
-  if (fold.lines.empty()) return;  // nothing came after a split
+  if (fold.lines.empty()) return;  // no line came after a split
   fold.record.text = fold.text;
   fold.record.speaker.host = fold.host;
   fold.record.lines = fold.lines;
@@ -390,7 +390,7 @@ void Folder::finish() {
 const Record* Folder::first_open() const {
   const Record* first = nullptr;
   for (const auto& fold : open_) {
-    if (fold->lines.empty()) continue;  // nothing came after a split
+    if (fold->lines.empty()) continue;  // no line came after a split
     fold->record.lines = fold->lines;
     if (first == nullptr || fold->record.bytes.from < first->bytes.from) first = &fold->record;
   }

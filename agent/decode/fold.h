@@ -102,7 +102,7 @@ class Folder {
   Sink sink_;
   std::vector<std::unique_ptr<Fold>> open_, spare_;
   std::vector<std::uint64_t> voices_;  // of open_; contiguous, as every line is looked up here
-  std::array<std::uint16_t, 256> voices_by_byte_{};  // their number by low byte; spares look-ups
+  std::array<std::uint16_t, 256> voices_by_byte_{};  // voices by low byte; spares look-ups
   std::uint64_t swept_at_ = 0;
 };
 

@@ -35,7 +35,7 @@ class LineFramer {
   explicit LineFramer(std::size_t line_bytes_max);
 
   void start_at(std::uint64_t line, std::uint64_t offset);
-  /// `chunk` must outlive the calls of next() up to the one that returns false.
+  /// `chunk` must live until next() returns false.
   void give(std::string_view chunk);
   bool next(RawLine& line);
   /// The unfinished last line, if there is one.

@@ -158,7 +158,7 @@ void Survey::each_line(std::string_view block, Visit visit) {
 
 void Survey::observe(std::string_view block) {
   ++blocks_;
-  if (expects_none()) {  // if prefixes have begun in this block, its last lines have them
+  if (expects_none()) {  // if prefixes began within this block, its last lines have prefixes
     bool any = false;
     each_line(last_lines(block), [&](std::string_view line) { any = any || shows_prefix(line); });
     if (!any) return;

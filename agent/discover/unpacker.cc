@@ -21,7 +21,7 @@ class Gzip final : public Unpacker {
   Gzip& operator=(const Gzip&) = delete;
 
   Outcome step(std::span<const char> input, std::span<char> output) override {
-    if (done_) {  // behind a member: another one, or padding
+    if (done_) {  // behind a member stands another member, or padding
       if (input.front() != kFirst || inflateReset2(&stream_, kWindow) != Z_OK)
         return leave_out(input);
       done_ = false;

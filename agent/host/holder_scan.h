@@ -50,7 +50,7 @@ class HolderScan {
 
   /// True when the pass is done and `holdings` is complete.
   bool step(std::size_t budget);
-  /// Sorted by process and log; a file that is held in several ways has the most direct one.
+  /// Sorted by process and log; if a file is held in several ways, the most direct way stands here.
   const std::vector<Holding>& holdings() const { return holdings_; }
   const Stats& stats() const { return stats_; }
 

@@ -28,12 +28,12 @@ enum class KernelKind : std::uint8_t {
   link_up,
   disk,             ///< NVMe, block devices
   file_system,      ///< EXT4, XFS, btrfs, JBD2
-  network_storage,  ///< NFS, Lustre, CephFS, BeeGFS: does not answer
+  network_storage,  ///< NFS, Lustre, CephFS, BeeGFS do not answer
   storage_back,     ///< network storage answers again
   hung_task,        ///< a task is blocked for minutes
   lockup,           ///< a CPU does not come back
   fault,            ///< a process was killed by a trap: segfault, protection fault
-  panic,            ///< the kernel itself
+  panic,            ///< the kernel itself failed
   thermal,          ///< throttled
 };
 

@@ -21,8 +21,8 @@
 
 namespace l4::pipeline {
 
-/// The rank that a record is about though its text does not name it: a kernel message names only
-/// the rank's process.
+/// The rank that a record is about. The text need not name that rank: a kernel message names only
+/// its process.
 struct Attribution {
   std::string node;
   Rank rank;

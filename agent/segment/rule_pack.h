@@ -63,7 +63,7 @@ struct Timer {
 struct TemplateRole {
   const IterationMarker* iteration = nullptr;
   Stage stage = Stage::unknown;      ///< begins with this line
-  Stage stage_end = Stage::unknown;  ///< ends with this line
+  Stage stage_end = Stage::unknown;  ///< the stage ends with this line
   std::vector<const Timer*> timers;
   /// The rule of a line that begins a run and is printed once in it, by one speaker; null for all
   /// other lines.

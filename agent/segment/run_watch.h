@@ -52,7 +52,7 @@ class RunWatch {
   std::optional<Leader> leader_;
   Jumps jumps_;
   std::map<std::pair<std::size_t, const LiteralRule*>, std::uint64_t>
-      banners_;  // last record of each
+      banners_;  // last record of each banner
   std::uint64_t records_ = 0;
   bool came_to_something_ = false;
 };

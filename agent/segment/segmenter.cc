@@ -97,7 +97,7 @@ bool Segmenter::slice_is_full(const decode::Record& record) const {
 
 void Segmenter::note_time(TimeMs time) {
   constexpr int kBlock = 64;          // times
-  constexpr int kMany = 8, kFew = 2;  // of them, those that fall
+  constexpr int kMany = 8, kFew = 2;  // number of these times that fall
   if (last_time_ && time + kSlice < *last_time_) ++times_back_;
   last_time_ = time;
   if (++times_ < kBlock) return;

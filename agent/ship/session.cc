@@ -333,7 +333,8 @@ void Session::opened() {
   backoff_.reset();
   report("connected to the aggregator",
          last_reported_.empty() ? NoticeKind::news : NoticeKind::recovery);
-  beat_at_ = now_.steady - heartbeat_;  // the first at once: the clocks are compared early
+  // The first heartbeat is sent at once, so that the clocks are compared early.
+  beat_at_ = now_.steady - heartbeat_;
   const bool fresh = !started_ && queue_.size() == 0;
   const bool knows = started_ || knows_positions();
   const bool fits = !fresh && !start_over_ && knows && fits_held();

@@ -38,7 +38,7 @@ struct Folder {
   bool writes = true;                       ///< notices of writes are on
   bool waiting = false;                     ///< a file may still become a copy of a part
   Millis rearm{0}, alarm{0};                ///< 0: none
-  std::map<std::string, std::string> only;  ///< logs wanted here if not `whole`, and their links
+  std::map<std::string, std::string> only;  ///< unless `whole`: the wanted logs, and their links
   std::unordered_map<std::string, LogPart*> parts;
   std::unordered_map<std::string, Inspection> inspections;
   std::vector<LogPart*> displaced;  ///< parts whose names this scan gave to other parts
@@ -61,7 +61,7 @@ class Folders {
 
   int fd() const { return watcher_->fd(); }
   const Sources& sources() const { return sources_; }
-  bool read_notices();  ///< true if there were any
+  bool read_notices();  ///< true if there were notices
   /// Looks for the roots; 0 also marks all folders as dirty.
   void poll(std::uint64_t which);
   /// The alarm of a folder is due.

@@ -14,7 +14,7 @@ bool OpenFiles::make_room() {
   ++context_.counters.closed_for_others;
   context_.close_file(part);
   if (part.named) return true;
-  // A deleted file may have been packed; the search will find that.
+  // A deleted file may have been packed; the search will find the packed file.
   part.give_up = std::min(part.give_up, context_.now.steady + context_.options.search);
   context_.set_alarm(part, part.give_up);
   context_.touch(part);

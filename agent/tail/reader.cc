@@ -233,7 +233,7 @@ Reader::Step Reader::read_plain(LogPart& part, std::size_t budget) {
     if (!status) return failed(part, status.error());
     same = status->bytes >= part.id.fingerprint_bytes && same_head(part, status->bytes);
     if (same && !part.started) {
-      // Another text may have been in the file, unseen, and been rotated away: it comes first.
+      // The file may have held another text that was rotated away unseen; that text comes first.
       part.modified = status->modified;
       hold(part);
       return Step::wait;

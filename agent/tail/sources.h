@@ -12,7 +12,8 @@
 
 namespace l4::tail {
 
-enum class Wanted : std::uint8_t { no, by_kind, by_name };  ///< by_kind: if its content is a log
+/// by_kind: wanted if the content is a log.
+enum class Wanted : std::uint8_t { no, by_kind, by_name };
 
 class Sources {
  public:

@@ -145,8 +145,8 @@ bool Tailer::State::is_at(const LogPart& part, const Position& position) {
          fingerprint_of(*head) == id.fingerprint;
 }
 
-/// The part of a position that got a key of its own before the position was known. Its text may be
-/// in another file by now.
+/// The part that belongs to a position, but got a key of its own before the position was known. Its
+/// text may be in another file by now.
 LogPart* Tailer::State::taken_by(const Position& position) {
   const wire::FileId& id = position.file;
   const Holder holder = context.table.by_file(id.device, id.inode);

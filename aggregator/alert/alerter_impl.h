@@ -30,7 +30,7 @@ struct Outlet {
 struct OpenAlert {
   Alert alert;        ///< as it was last sent, or would have been without the silence
   bool sent = false;  ///< at any time
-  bool owed = false;  ///< its latest news came during a silence
+  bool owed = false;  ///< its latest change came during a silence
   TimeMs queued{};    ///< when it was last queued
 };
 

@@ -1,4 +1,4 @@
-// Open alerts, and when they are sent again: to new sinks, and when a silence ends.
+// Keeps the open alerts, and sends them again: to new sinks, and when a silence ends.
 #include <fmt/format.h>
 
 #include <algorithm>

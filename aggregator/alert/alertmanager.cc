@@ -34,7 +34,7 @@ std::string_view alert_name(const Alert& alert) {
   return "L4JobFailure";
 }
 
-/// A heading of the manual, as in the rules for Prometheus.
+/// Link to a heading of the manual, as in the rules for Prometheus.
 std::string runbook(const Alert& alert) {
   std::string heading(alert_name(alert));
   std::ranges::transform(heading, heading.begin(),

@@ -23,7 +23,7 @@ struct SinkKind;                 // sink_kind.h
 extern const SinkKind kWebhook;  // webhook.h
 
 struct SinkOptions {
-  std::string name{};  ///< also of its rows in the database and of its metrics
+  std::string name{};  ///< also the name of its rows in the database and of its metrics
   const SinkKind* kind = &kWebhook;
   std::string url{};
   std::filesystem::path ca{};          ///< trusted authorities for https; empty: the system's

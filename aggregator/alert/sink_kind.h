@@ -41,9 +41,9 @@ struct SinkKind {
                               const std::stop_token& stop) = nullptr;
 };
 
-/// Keys of a sink that is an address: `url` and `ca`.
+/// Reads the keys of a sink that has an address: `url` and `ca`.
 void read_address(SinkSettings& from, SinkOptions& sink);
-/// The content of the file that `key` names, without the end of its line.
+/// Reads the file that `key` names; returns its text without the line feed at its end.
 std::string read_secret(SinkSettings& from, std::string_view key);
 /// Refuses a text that is not an address to post to.
 void check_url(ConfigTable& table, std::string_view key, std::string_view url);

@@ -1,4 +1,4 @@
-// The aggregator's figures as Prometheus reads them: totals of now, rendered once.
+// The aggregator's figures as Prometheus reads them: the present totals, rendered once.
 #include <algorithm>
 #include <string_view>
 #include <vector>

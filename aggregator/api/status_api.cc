@@ -16,7 +16,7 @@ namespace {
 using http::Response;
 using serve::JsonWriter;
 
-/// Events of one job, or of all without an id.
+/// Streams the events of one job, or, if no id is given, of all jobs.
 Response event_stream(live::Aggregator& aggregator, const std::string& job,
                       std::string_view last_event_id) {
   auto stream = aggregator.events().open(job, last_event_id);

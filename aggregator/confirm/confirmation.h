@@ -16,7 +16,7 @@
 
 namespace l4::confirm {
 
-/// The request; its texts are checked already. Empty: not given.
+/// The request; its texts are checked already. An empty text was not given.
 struct ConfirmRequest {
   std::string incident, cause, fix;
   std::string category;  ///< CATEGORY/SUBCATEGORY

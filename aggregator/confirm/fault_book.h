@@ -31,7 +31,7 @@ class FaultBook {
   template <class T>
   using Then = std::function<void(std::expected<T, Refused>)>;
 
-  /// Functions given from outside; all are called on its thread.
+  /// Functions given from outside; all are called on the book's thread.
   struct Hooks {
     std::function<void(const std::string&)> say, warn;
     std::function<TimeMs()> now;

@@ -24,7 +24,8 @@ struct Pool;
 struct Hints {
   std::vector<detect::EventHint> events;                  ///< by JobView::events
   std::vector<std::vector<const faults::Fault*>> faults;  ///< by JobView::events
-  /// By JobView::events: the nodes (JobView::nodes) that a failure names, if none of them says it.
+  /// By JobView::events: the nodes (JobView::nodes) that a failure names, unless one of them
+  /// printed it.
   std::vector<std::vector<std::uint32_t>> named;
   std::uint64_t events_dropped = 0;  ///< known from the pool
 };

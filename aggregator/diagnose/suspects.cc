@@ -119,7 +119,8 @@ Collector::Ranks Collector::ranks_of(const FailureEvent& failure) const {
   return ranks;
 }
 
-/// Each rank gets its best cause in full, the others in part: many lines are not many causes.
+/// Each rank gets the score of its best cause in full and the others in part: many lines are not
+/// many causes.
 void Collector::add_failures() {
   std::vector<double> best(view().ranks.size(), 0);
   std::vector<std::string> reason(view().ranks.size());

@@ -169,7 +169,7 @@ class RegexpParser {
     if ((static_cast<unsigned char>(c) & 0x80) != 0) {  // a whole code point
       while (!rest_.empty() && (static_cast<unsigned char>(rest_.front()) & 0xC0) == 0x80)
         text += consume_any();
-      if (folded_) text.clear();  // its other case has other bytes
+      if (folded_) text.clear();  // upper and lower case have other bytes
     }
     return {.text = std::move(text), .empty = false};
   }

@@ -40,7 +40,7 @@ LocalTemplateId Lineage::resolve(AgentNames& agent, LocalTemplateId id) {
   return LocalTemplateId{at->second};
 }
 
-/// A template that shares a skeleton is the same one, as job::TemplateTable sees it.
+/// Templates that share a skeleton are the same, as for job::TemplateTable.
 std::optional<std::uint32_t> Lineage::find(const AgentNames& agent,
                                            const wire::TemplateDefinition& definition) {
   for (const Skeleton skeleton : definition.skeletons) {

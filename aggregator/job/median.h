@@ -18,7 +18,7 @@ Number upper_median(std::vector<Number>& values) {
   return *middle;
 }
 
-/// The smaller one of the two values in the middle; there must be a value.
+/// The middle value, or the smaller of the two in the middle; there must be a value.
 template <class Number>
 Number lower_median(std::vector<Number>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);

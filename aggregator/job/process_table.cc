@@ -12,7 +12,7 @@ namespace {
 
 using wire::ProcessFact;
 
-/// Evicted in ascending order.
+/// Processes are evicted in ascending order of this.
 auto worth(const ProcessFact& fact) {
   const int part = fact.state == wire::ProcessState::gone ? 0
                    : fact.part == wire::Part::rank        ? 3

@@ -81,7 +81,7 @@ void SequencePool::load(ByteReader& in) {
   archive.require(sequences_.ids() > 0 && at(SequenceId{0}).empty());
   elements_ = 0;
   for (std::uint32_t id = 0; id < sequences_.ids(); ++id)
-    elements_ += at(SequenceId{id}).size();  // released ones are empty
+    elements_ += at(SequenceId{id}).size();  // released sequences are empty
   if (!archive.ok()) *this = SequencePool();
 }
 

@@ -57,7 +57,8 @@ void TemplateTable::forget(std::uint32_t node, const std::vector<LocalTemplateId
   if (dead_ > kDeadMin + definitions() / 4) sweep();
 }
 
-/// The caller becomes a user of it; an equal definition of another node costs one look-up.
+/// The caller becomes a user of the definition; an equal definition of another node costs one
+/// look-up.
 TemplateTable::DefinitionId TemplateTable::intern(const wire::TemplateDefinition& definition) {
   const std::uint64_t key = hash(definition);
   if (const DefinitionId* known = known_.find(key); known != nullptr) {

@@ -184,7 +184,8 @@ class EventIndex {
     number(view);
   }
 
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};  // counted, and never defined
+  // The template was counted, but never defined.
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   std::uint32_t at(const AgentSlice* agent, std::uint32_t local) const {
     const Locals& locals = locals_.at(agent);

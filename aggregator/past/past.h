@@ -24,7 +24,7 @@ struct PastQuestion {
   std::string job;
   TimeMs at;
   /// These describe the job as it is in memory; unset if it is not.
-  std::optional<store::Seq> first;  ///< of its first batch in the journal
+  std::optional<store::Seq> first;  ///< number of its first batch in the journal
   TimeMs opened{};                  ///< when that batch came
   std::stop_token left = {};        ///< the client has left
 };

@@ -41,7 +41,7 @@ std::optional<std::string> Notices::note(const wire::Refused& refused, Millis no
   const std::string address =
       entries_.size() < kEntriesMax ? refused.address : std::string("many addresses");
   auto key = std::pair(refused.kind, address);
-  // Addresses that came before the bound was reached keep their own entry.
+  // Addresses that were seen before the bound was reached keep entries of their own.
   if (const auto own = std::pair(refused.kind, refused.address); entries_.contains(own)) key = own;
   const auto [entry, first] = entries_.try_emplace(key, Entry{now, 0});
   if (!first && now - entry->second.said < kQuiet) {

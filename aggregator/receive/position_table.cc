@@ -85,7 +85,7 @@ void PositionTable::commit(const std::vector<wire::Coverage>& coverage) {
     L4_CHECK(part.bytes.to <= file->second.applied, "file {}: {} is committed, {} applied",
              part.file.key, part.bytes.to, file->second.applied);
     path_bytes_ += part.path.size() - committed.path.size();
-    committed.path = part.path;  // it may have been renamed
+    committed.path = part.path;  // the file may have been renamed
     committed.offset = part.bytes.to;
     committed.lines += part.lines;
   }

@@ -28,7 +28,7 @@ struct GroupCommitOptions {
 
 struct GroupCommitEvents {
   std::function<void(Seq)> durable;            ///< everything up to this number is durable
-  std::function<void(const Error&)> refusing;  ///< append() refuses from now on
+  std::function<void(const Error&)> refusing;  ///< from now on append() refuses batches
   std::function<void()> accepting;             ///< append() accepts again
 };
 

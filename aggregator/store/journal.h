@@ -68,7 +68,8 @@ class Journal {
   /// Writes and syncs the group. After an error no record of it counts as durable, and the same
   /// group may be committed again.
   Result<void> commit(RecordGroup& group);
-  /// Opens a segment to write to: so a writer without records learns that the disk has space again.
+  /// Opens a segment for writing, so that a writer without records notices when the disk has space
+  /// again.
   Result<void> probe();
 
   /// Removes old segments: those at or below `floor` that the ring does not keep either.

@@ -1,7 +1,6 @@
 // The part of the journal that is still needed: records that no checkpoint holds.
-//
-// A state is known by its name. It needs the journal from behind its checkpoint on, but only if it
-// has later records. Plain values; the caller locks.
+// Each state has a name. A state with records after its checkpoint needs the journal from that
+// checkpoint on. Plain values; the caller locks.
 #pragma once
 
 #include <algorithm>

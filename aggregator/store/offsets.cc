@@ -24,7 +24,7 @@ void OffsetTable::commit(const wire::Batch& batch, TimeMs now) {
   const bool agents_lost = agents_forgotten_ > 0;
   const auto [found, created] = agents_.try_emplace(batch.agent);
   AgentOffsets& agent = found->second;
-  if (created && agents_lost) agent.forgotten = 1;  // it may be one of the evicted agents
+  if (created && agents_lost) agent.forgotten = 1;  // this may be one of the evicted agents
   agent.used = std::max(agent.used, now);
   if (agent.newest.incarnation != batch.incarnation) agent.newest = {batch.incarnation, 0};
   agent.newest.sequence = std::max(agent.newest.sequence, batch.sequence);

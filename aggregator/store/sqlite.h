@@ -64,7 +64,7 @@ class SqlStatement {
   Result<bool> step();
   /// Runs to the end and skips the rows.
   Result<void> done();
-  /// Starts over, for other values from the first question mark on.
+  /// Resets the statement; the next value is for the first question mark.
   void reset();
 
   std::int64_t number(int column) const;

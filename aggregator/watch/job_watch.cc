@@ -92,7 +92,8 @@ void JobWatch::applied(const job::JobState& state, const wire::Batch& batch, Tim
       lines_.applied(state, known->second, number, batch, progress_.ticks(), arrival);
   if (lines.worst) {
     evidence_ = arrival;
-    // Later complaints of others follow from the first line and do not delay its check.
+    // Later complaints of other ranks follow from the first line, and do not delay the check of
+    // that line.
     if (!recheck_at_ || progress_.ticks() != ticks_at_evidence_) {
       const Millis typical = progress_.pauses().typical({Stage::training, false});
       recheck_at_ = arrival + std::clamp(2 * typical, kRecheckMin, kRecheckMax) + kLate;
@@ -165,7 +166,7 @@ void JobWatch::note_agent(AgentPresence& agent, const wire::Batch& batch,
 void JobWatch::agent_lost(const std::string& agent, TimeMs heard) {
   AgentPresence& own = agents_[agent];
   if (own.number == 0) own.number = static_cast<std::uint32_t>(agents_.size());
-  if (!own.lost) {  // else no progress since it was lost before
+  if (!own.lost) {  // else it was lost before, and there was no progress since
     own.lost = heard;
     own.ticks_at_loss = progress_.ticks();
     own.late = (left_ && *left_ + kSettle < heard) ||

@@ -29,7 +29,7 @@ namespace l4::watch {
 
 struct Options {
   Millis suspect_floor{60'000};   ///< no silence shorter than this is suspected
-  Millis confirm_floor{300'000};  ///< nor confirmed, unless by other evidence
+  Millis confirm_floor{300'000};  ///< a shorter silence is confirmed only by other evidence
   Millis device_wait{30'000};     ///< a process in state D for longer is a trigger
   Millis rearm{60'000};           ///< re-arms a cause whose diagnosis never came
 };

@@ -11,7 +11,7 @@ namespace l4 {
 std::vector<std::string> nearest_words(const std::string& typo,
                                        const std::vector<std::string>& words, std::size_t most);
 
-/// The nearest; empty if none is near.
+/// The nearest word; empty if no word is near.
 std::string nearest_word(const std::string& typo, const std::vector<std::string>& words);
 
 }  // namespace l4

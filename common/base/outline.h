@@ -13,7 +13,7 @@
 namespace l4 {
 
 struct Outline {
-  static constexpr std::size_t kBytesMax = 2048;  ///< a longer line has none
+  static constexpr std::size_t kBytesMax = 2048;  ///< a longer line has no outline
 
   std::uint64_t collapsed = 0;  ///< each run of digits is one sign; 0: there is no outline
   std::uint64_t sized = 0;      ///< how long each run is counts, too

@@ -331,7 +331,7 @@ std::optional<LocalTemplateId> TemplateMiner::find(std::string_view message) con
 
 void TemplateMiner::freeze() {
   State& state = *state_;
-  // A miss in the memo costs find() a search in the tree.
+  // The memo need not hold every line: find() searches the tree for the others.
   while (state.memo.size() > kFrozenMemoMin + kFrozenMemoPerTemplate * size()) state.evict_memo();
   std::vector<std::pair<std::uint64_t, std::uint32_t>> memo;
   state.memo.for_each_entry([&](std::uint64_t key, const State::Known& known) {

@@ -249,7 +249,7 @@ Result<ClientResponse> ask(std::string_view text,
   }
   try {
     return Exchange(*url, options, trust, on_data).run(request);
-  } catch (const std::exception& wrong) {  // a system without descriptors or threads
+  } catch (const std::exception& wrong) {  // the system has no descriptor or thread left
     return std::unexpected(Error{url->peer(), wrong.what()});
   }
 }

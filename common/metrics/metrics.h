@@ -56,7 +56,7 @@ class Metrics {
   Metrics& operator=(const Metrics&) = delete;
 
   /// The same name and labels give the same series. A name that Prometheus does not allow, or that
-  /// is there as the other kind, is a broken invariant: std::invalid_argument.
+  /// a series of the other kind has, is a broken invariant: std::invalid_argument.
   Counter counter(const std::string& name, const std::string& help, const Labels& labels = {});
   Gauge gauge(const std::string& name, const std::string& help, const Labels& labels = {});
 

@@ -65,7 +65,7 @@ inline char lower(char c) {
   return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-/// True if `text` is `low`, which is lower case, apart from upper and lower case.
+/// True if `text` in lower case is `low`.
 inline bool same(std::string_view text, std::string_view low) {
   return text.size() == low.size() && std::equal(text.begin(), text.end(), low.begin(),
                                                  [](char a, char b) { return lower(a) == b; });

@@ -26,7 +26,7 @@ class Writer {
   void operator()(const Values&... values) {
     (write(values), ...);
   }
-  /// 8 bytes: hashes.
+  /// Writes a hash, as 8 bytes.
   template <class Value>
   void word(const Value& value) {
     if constexpr (std::integral<Value>) {

@@ -27,7 +27,7 @@ struct Heartbeat {
   std::uint64_t batches_sent = 0;  ///< number of the last one in this session
   bool offset_known = false;
   Millis offset{0};  ///< to add to the agent's clock to get the aggregator's
-  Millis delay{0};   ///< of the round trip it was measured on
+  Millis delay{0};   ///< of the round trip that measured `offset`
   std::uint64_t batches_held = 0, bytes_held = 0;
   Shedding shedding = Shedding::nothing;
   std::vector<std::uint64_t> released;  ///< keys of files that are gone for good

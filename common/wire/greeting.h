@@ -15,7 +15,7 @@
 namespace l4::wire {
 
 inline constexpr std::uint16_t kVersionMin = 1, kVersionMax = 1;
-inline constexpr std::size_t kNameBytesMax = 253;          ///< of a node, as of a host
+inline constexpr std::size_t kNameBytesMax = 253;  ///< name of a node, which may be a host name
 inline constexpr std::size_t kControlTextBytesMax = 1024;  ///< other text
 inline constexpr std::size_t kPathBytesMax = 4096;
 inline constexpr std::size_t kReleasedMax = 1024;

@@ -9,12 +9,12 @@ namespace l4::wire {
 /// An encoded message.
 using Bytes = std::vector<std::byte>;
 
-inline constexpr std::size_t kMessageBytesMax = 64u << 20;  ///< longer ones are refused unread
+inline constexpr std::size_t kMessageBytesMax = 64u << 20;  ///< longer messages are refused unread
 
 inline constexpr std::size_t kTemplateTextBytesMax = 4096;
 inline constexpr std::size_t kSkeletonsMax = 8;
 inline constexpr std::size_t kOrderRunsMax = 4096;
 inline constexpr std::size_t kParameterBytesMax = 128;
-inline constexpr std::size_t kForgottenMax = 65'536;  ///< the sender splits
+inline constexpr std::size_t kForgottenMax = 65'536;  ///< the sender splits longer lists
 
 }  // namespace l4::wire

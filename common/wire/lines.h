@@ -59,7 +59,7 @@ struct LinesQuestion {
   std::uint32_t context = 0;     ///< lines before and behind each hit, at most kLinesContextMax
   std::uint32_t lines_max = 0;   ///< hits of the whole answer, at most kLinesMax
   std::uint64_t bytes_max = 0;   ///< of text
-  std::uint32_t timeout_ms = 0;  ///< later the answer is not needed
+  std::uint32_t timeout_ms = 0;  ///< after this time the answer is not needed
   bool asks_template() const { return !templates.empty() || !texts.empty(); }
   bool operator==(const LinesQuestion&) const = default;
 };
@@ -96,7 +96,7 @@ enum class LinesGapKind : std::uint8_t {
   off,           ///< forbidden by the agent's config
   // Set by an aggregator alone:
   not_connected,
-  too_old,    ///< an agent that cannot answer such questions
+  too_old,    ///< the agent is too old to answer such questions
   no_answer,  ///< in time
   left,       ///< the connection ended before the answer was complete
   limit_agents,
@@ -115,7 +115,7 @@ struct LinesGap {
 
 /// A part of an answer; the counts of all parts are to be added up.
 struct LinesAnswer {
-  std::vector<std::string> files;  ///< physical ones, as the agent opens them
+  std::vector<std::string> files;  ///< the physical files, as the agent opens them
   std::vector<RawLine> lines;      ///< by `asked`, then in the order of the text
   std::vector<LinesGap> gaps;
   std::uint64_t bytes_read = 0;

@@ -81,7 +81,7 @@ enum class Refusal : std::uint8_t {
   wrong_name,         ///< calls itself by another name than its key
   name_taken,         ///< the name is in use from another address
   too_many,           ///< more agents than there may be
-  never_reads,        ///< takes no answers
+  never_reads,        ///< the agent does not take answers
   over_window,        ///< more batches under way than allowed
   no_file_descriptor  ///< we have none left for the connection
 };

@@ -33,7 +33,7 @@ enum class ProcessState : std::uint8_t {
   sleeping,         ///< S, I
   uninterruptible,  ///< D: waits for a device or a file system
   stopped,          ///< T: by a signal
-  traced,           ///< t: by a debugger
+  traced,           ///< t: stopped by a debugger
   gone,
 };
 

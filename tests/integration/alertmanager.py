@@ -173,7 +173,7 @@ def second_attempt(folder):
 
 
 def check_end(expect, place, manager, what):
-    """A restart changes nothing; the job goes well as another attempt, and the same alert ends."""
+    """A restart changes nothing; another attempt of the job goes well, and the same alert ends."""
     place.player.wait(100 * SLOW)
     expect.equal(place.aggregator.end(signal.SIGTERM)[0], 0, f"{what}: exit of the aggregator")
     expect.that(place.aggregator.start(), f"{what}: it starts again",
@@ -245,7 +245,7 @@ class Receiver(live.PostReceiver):
 
 
 def route_of_manual(hook):
-    """The route of OPERATIONS.md, with receivers that this test hears."""
+    """The route of OPERATIONS.md, with receivers that this test listens to."""
     book = (support.ROOT / "docs" / "OPERATIONS.md").read_text()
     route = re.search(r"<!-- alertmanager -->\n```yaml\n(.*?)```", book, re.S).group(1)
     names = sorted(set(re.findall(r"receiver: (\w+)", route)))

@@ -55,7 +55,7 @@ class Terminal:
 
 
 def plain(frame):
-    """Lines of a screen without its control sequences."""
+    """The lines of a screen without control sequences."""
     out, skip = "", False
     for c in frame:
         if c == "\x1b":

@@ -1,4 +1,4 @@
-// Archives of logs, and such as want to do harm. Archives are made with libarchive's writer.
+// Archives of logs, and hostile archives. All are made with libarchive's writer.
 #include "offline/unpack.h"
 
 #include <archive.h>

@@ -29,7 +29,7 @@ struct FleetOptions {
 
 class Fleet {
  public:
-  /// All of these outlive it.
+  /// All arguments outlive the fleet.
   Fleet(const Script& script, FleetOptions options, AggregatorProcess& aggregator);
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
@@ -41,7 +41,8 @@ class Fleet {
  private:
   Result<void> make_nodes();
   Result<void> strike();
-  /// Steps nodes that are due or have something to read; waits a moment if there are none.
+  /// Steps the nodes that are due or have something to read; waits a moment if there is no such
+  /// node.
   void step_nodes();
   void listen_to(std::size_t node);
   void note_return();

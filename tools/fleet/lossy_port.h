@@ -55,7 +55,7 @@ class LossyPort final : public wire::ClientPort {
   std::mt19937_64 random_;
   Millis now_{0}, breaks_at_{Millis::max()};
   bool connected_ = false, told_broken_ = true;
-  bool waits_ = false;  ///< for the end of a cut, with a connection
+  bool waits_ = false;  ///< there is a connection that waits for the end of a cut
   std::deque<HeldUp> out_, in_;
   Counts counts_;
 };

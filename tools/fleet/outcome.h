@@ -24,7 +24,7 @@ struct Absence {
 struct Outcome {
   std::size_t nodes = 0;
   Millis length{0};
-  bool level = false;  ///< at the end all that was shipped is counted
+  bool level = false;  ///< at the end everything that was shipped is counted
   std::vector<Absence> absences;
   Judgement judgement;
   std::set<std::string> lost_said, lost_expected;  ///< nodes

@@ -45,7 +45,7 @@ struct JobScript {
 /// Random trouble of the messages on each link.
 struct LinkTrouble {
   double loss = 0;         ///< share of messages that vanish
-  Millis delay_most{0};    ///< each is held up between 0 and this
+  Millis delay_most{0};    ///< each message is delayed by up to this time
   Millis breaks_every{0};  ///< average time until a link breaks; 0: never
 };
 

@@ -27,8 +27,8 @@ std::optional<TimeMs> newest_pause(const job::JobView& view) {
 
 Millis deadline_of(const job::JobClock& clock, const Options& options) {
   // Twice the largest gap of this job: a pause of a kind seen before (docs/DESIGN.md, "Hangs", with
-  // the whole job as one key). The floor covers pauses never seen; a job with iterations of
-  // milliseconds need not wait for all of it.
+  // the whole job as one key). The floor covers pauses never seen; for a job with iterations of
+  // milliseconds the floor is lower.
   const auto times = [&](double factor) {
     return Millis{static_cast<std::int64_t>(factor * clock.gap_max_ms)};
   };

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint8_t kSteady = 10;  // iterations in a row that make an event part of the pattern
 constexpr std::uint8_t kHabit = 3;    // iterations in a row after which an absence is a miss
-constexpr std::uint8_t kRole = 2;     // iterations that make it part of the stream's role
+constexpr std::uint8_t kRole = 2;     // iterations that make an event part of the stream's role
 constexpr double kOddPlace = 1;       // price of an expected event at an unexpected place
 
 void raise(std::uint8_t& counter) {

@@ -44,9 +44,9 @@ class EventCosts {
   double lost_cost(Symbol symbol) const;
   static bool steady(const StreamEvents& stream, Symbol symbol);
 
-  /// One cost per position of `x`, were it extra.
+  /// For each position of `x` the cost of its event if that event is extra.
   std::vector<double> extra(const StreamEvents& stream, SequenceView x) const;
-  /// One cost per position of `y`, were it missing in `x`.
+  /// For each position of `y` the cost of its event if `x` lacks that event.
   std::vector<double> missing(const StreamEvents& stream, SequenceView y, SequenceView x);
 
  private:

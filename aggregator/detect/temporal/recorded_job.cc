@@ -23,7 +23,8 @@ std::vector<std::int64_t> last_iterations(const RecordedJob& job) {
   return last;
 }
 
-/// At least half of the others have printed something of a later iteration than this last one.
+/// True if at least half of the other streams have printed something of an iteration later than
+/// `last`.
 bool passed_by_half(const std::vector<std::int64_t>& sorted, std::int64_t last) {
   const auto passed = sorted.end() - std::ranges::upper_bound(sorted, last);
   const auto others = static_cast<std::ptrdiff_t>(sorted.size()) - 1;

@@ -385,7 +385,7 @@ Result<void> decode(std::span<const std::byte> message, Batch& batch) {
   BatchDecoder decoder(words.view().size());
   try {
     capnp::ReaderOptions options;
-    options.traversalLimitInWords = words.view().size() + 64;  // an honest one is read once
+    options.traversalLimitInWords = words.view().size() + 64;  // an honest message is read once
     options.nestingLimit = kBatchNestingMax;
     capnp::FlatArrayMessageReader reader(words.view(), options);
     decoder.batch(reader.getRoot<schema::Batch>(), batch);

@@ -48,7 +48,7 @@ class LinesDecoder {
     return found ? std::optional(Rank{*found}) : std::nullopt;
   }
 
-  /// Text of capnp or Data alike.
+  /// Reads both Text and Data of capnp.
   template <class Reader>
   std::string text(std::string_view where, Reader in, std::size_t bytes_max) {
     require(in.size() <= bytes_max, where, "text is too long");

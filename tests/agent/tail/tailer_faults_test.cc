@@ -130,7 +130,7 @@ TEST_CASE("tailer faults: the folder is removed and made again, again and again"
     fs::remove_all(real.logs);
     real.pass(Millis{3'000});
   }
-  CHECK(real.sink.warned("missing") == 5);  // once each time
+  CHECK(real.sink.warned("missing") == 5);  // one warning each time
   CHECK(real.sink.lost == 0);
 }
 

@@ -1,4 +1,4 @@
-// A failure that no known fault explains gets a guess, or none.
+// A failure that no known fault explains gets a guess, or no guess if nothing is near.
 #include "aggregator/diagnose/place_fault.h"
 
 #include <doctest/doctest.h>

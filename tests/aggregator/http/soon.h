@@ -6,7 +6,7 @@
 
 namespace l4::test {
 
-/// Waits until it is true, at most ten seconds.
+/// Waits until the condition is true, at most ten seconds.
 template <class Condition>
 bool soon(Condition condition) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{10};

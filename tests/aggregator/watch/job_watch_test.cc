@@ -25,7 +25,8 @@ bool has(const Causes& causes, Cause cause) {
   return std::ranges::find(causes, cause) != causes.end();
 }
 
-/// Started 3 s ago, iterations 1 to 30 of 1 s each; gives the time of the last.
+/// The job started 3 s ago and completes iterations 1 to 30 of 1 s each; returns the time of the
+/// last one.
 std::int64_t trained(WatchedJob& job) {
   job.say_all("model is built", 0, Stage::model_build);
   return job.iterate_all(1, 30, 3000);

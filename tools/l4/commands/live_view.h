@@ -12,7 +12,7 @@
 
 namespace l4::commands {
 
-/// `now` is what ages are counted from.
+/// Ages are counted up to `now`.
 std::string to_text(const ask::JobList& list, TimeMs now, const serve::TextStyle& style);
 std::string to_text(const ask::AgentList& list, TimeMs now, const serve::TextStyle& style);
 std::string to_text(const ask::IncidentList& list, TimeMs now, const serve::TextStyle& style);

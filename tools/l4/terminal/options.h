@@ -43,7 +43,7 @@ class Options {
   template <class T>
   OptionRow value(const char* name, T& to, const char* type, const char* help);
   OptionRow flag(const char* name, bool& to, const char* help);
-  /// -o text|json; `to` already holds what is meant without it.
+  /// -o text|json; `to` already holds the default.
   OptionRow format(std::string& to);
 
  private:

@@ -14,7 +14,7 @@ namespace l4::terminal {
 std::size_t width_of_output();
 
 /// Flushes standard output. Exit status: 0; 2 with a message of `program` if it could not be
-/// written; without one 141, as of a SIGPIPE, if its reader went away (`| head -1`).
+/// written; 141, as after a SIGPIPE, and no message if its reader went away (`| head -1`).
 int finish_output(std::string_view program);
 
 /// True where standard output is a terminal and NO_COLOR is not set.

@@ -24,7 +24,7 @@ PositionPage page_of(std::size_t files) {
   return page;
 }
 
-/// One of each kind, filled.
+/// One filled message of each kind.
 std::vector<Control> all_kinds() {
   Hello hello{1, 3, 0xff, "node-0", 77, "boot", "l4 1.0", 1, 2, 3};
   Welcome welcome{1, 2, 3, "l4 1.0", 8, 3'000, 1 << 20, 99, page_of(3)};

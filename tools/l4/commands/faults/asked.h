@@ -10,7 +10,7 @@
 
 namespace l4::commands::faults {
 
-/// All of them; `confirmed`: only those that engineers have confirmed.
+/// All faults; `confirmed`: only those that engineers have confirmed.
 ask::Answer<l4::faults::Library> ask_library(const ask::Aggregator& asked, bool confirmed);
 
 /// The one of this id; a Failure with kWrongUse if the aggregator has none.

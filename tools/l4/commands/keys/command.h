@@ -26,7 +26,7 @@ struct KeysOptions {
   std::string format = "text";
 };
 
-/// The row of `l4 keys`, with those of its commands.
+/// The row of `l4 keys`, with the rows of its commands.
 terminal::Command keys_command();
 
 /// Exit status: 0 done; 2 wrong use, or a file that cannot be read or written.

@@ -154,7 +154,7 @@ Result<void> Keyring::add(const std::vector<std::string>& names, bool replace) c
     if (auto wrote = write_file(node_key(name), wire::to_text(key), false); !wrote) return wrote;
     entries.push_back({name, keys->public_key});
   }
-  ::sync();  // one for all of them
+  ::sync();  // one call for all files
   return write_file(allow_list(), text_of(entries), true);
 }
 

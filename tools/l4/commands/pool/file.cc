@@ -52,7 +52,7 @@ Result<void> PoolFile::each(const std::function<Result<void>(const l4::pool::Run
 
 PoolWriter::PoolWriter(fs::path file) : file_(std::move(file)) {
   if (file_.empty()) return;
-  // A device or a link keeps its place.
+  // A device or a link is written to, not replaced by a new file.
   std::error_code ignored;
   const fs::file_status there = fs::symlink_status(file_, ignored);
   if (!fs::exists(there) || fs::is_regular_file(there)) part_ = file_.string() + ".part";
