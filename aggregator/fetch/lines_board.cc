@@ -66,7 +66,7 @@ void LinesBoard::take(Question& question, Asked& asked, wire::LinesAnswer part) 
       asked.of.question.lines_max * (2 * std::size_t{asked.of.question.context} + 1);
   for (wire::RawLine& line : part.lines) {
     const LinesSource* source = source_of(line.asked);
-    if (source == nullptr) continue;  // nobody asked for lines of this source
+    if (source == nullptr) continue;  // the question names no such source
     const std::uint64_t bytes = line.text.size() + kLineOverhead;
     if (asked.lines.size() >= lines_max || question.bytes + bytes > options_.answer_bytes_max) {
       miss(question, asked, Gap::limit_bytes, "the answer is longer than it may be");
