@@ -101,7 +101,7 @@ Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& a
   return http::guarded(settings.tokens, std::move(handler), api::access_of, log_warning, counters);
 }
 
-/// The authorities that sinks over https believe can be read.
+/// Checks that the authorities that https sinks trust can be read.
 Result<void> check_authorities(const Settings& settings) {
   const alert::AlerterOptions& alerts = settings.live.alerts;
   std::vector<std::filesystem::path> files{alerts.ca};

@@ -29,7 +29,7 @@ class TempFolder {
 
   std::filesystem::path path_;
   int signals_ = -1;  ///< descriptor that is readable once a signal waits
-  int stop_ = -1;     ///< and one that the destructor makes readable
+  int stop_ = -1;     ///< a descriptor that the destructor makes readable
   std::jthread watcher_;
 };
 

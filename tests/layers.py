@@ -412,7 +412,7 @@ def row_of(room, purpose):
 
 
 def write_table(root):
-    """Rows of the document in the order of ALLOWED; what a room is for is kept as it stands."""
+    """Rows of the document in the order of ALLOWED, each with the purpose that it has there."""
     path = root / DOCUMENT
     lines = path.read_text(encoding="utf-8").splitlines()
     rows = {match.group(1): (number, match.group(2))

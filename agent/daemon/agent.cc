@@ -141,8 +141,8 @@ void Agent::read() {
   if (!more_) intake_.turned();
 }
 
-/// While nothing can be read, the tailer must still notice which files come and go: they may be
-/// gone when there is room again.
+/// While nothing can be read, the tailer must still notice which files appear and disappear: a file
+/// may be gone when there is room again.
 void Agent::scan() {
   intake_.was_blocked();
   if (logs_.tailer() == nullptr || stopping_ || now_.steady < scan_at_) return;

@@ -36,7 +36,7 @@ class Agent : private ship::Pipeline {
     std::unique_ptr<wire::ClientPort> port;
     host::Proc proc;
     OwnLog* log = nullptr;               ///< outlives the agent
-    std::optional<tail::Tailer> tailer;  ///< of the agent before, with the deleted files it holds
+    std::optional<tail::Tailer> tailer;  ///< of the previous agent, with its deleted open files
   };
   /// Gives the rule packs that `make` would use, or the error that it would give.
   static Result<segment::RulePackSet> check(const Settings& settings);

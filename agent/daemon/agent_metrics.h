@@ -1,4 +1,4 @@
-// The agent's figures as Prometheus reads them: totals of now, rendered once.
+// The agent's figures as Prometheus reads them: the present totals, rendered once.
 //
 // Used by Agent::metrics, for MetricsPage. Pure.
 #pragma once

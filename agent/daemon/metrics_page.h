@@ -29,7 +29,7 @@ class MetricsPage {
   static constexpr std::size_t kConnectionsMax = 16, kRequestMax = 4096;
   static constexpr Millis kPatience{5'000}, kRenderEvery{1'000}, kDeafFor{1'000};
 
-  /// Listens from here on. Error: no such address, or taken.
+  /// Starts to listen. Error: the address does not exist or is taken.
   static Result<MetricsPage> listen(const std::string& address);
   ~MetricsPage();
   MetricsPage(MetricsPage&& other) noexcept;

@@ -44,7 +44,7 @@ class ProcessReporter {
   /// Gives the facts to the pipelines of their jobs. `undecided`: the job of some logs is not known
   /// yet, and facts may wait for it.
   void publish(Jobs& jobs, const Intake& intake, bool undecided, Millis steady);
-  /// All facts are reported again, for an aggregator that has forgotten them.
+  /// Reports all facts again, for an aggregator that has forgotten them.
   void report_all();
   bool has_facts() const { return !facts_.empty(); }
   /// The aggregator has all that was published: ends need not be reported again.
@@ -65,7 +65,7 @@ class ProcessReporter {
   std::vector<host::ProcessFact> facts_;  // that wait for the job they belong to
   std::set<std::string> living_jobs_;
   Millis due_at_{0}, closely_until_{0};
-  Millis owners_known_at_{0};  // until then logs may get owners, which are saved
+  Millis owners_known_at_{0};  // until this time logs may get owners, which are saved
   std::uint64_t saved_revision_ = 0;
   bool ends_unacked_ = false;
 };

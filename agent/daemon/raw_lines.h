@@ -35,7 +35,8 @@ class RawLines {
   /// empty: they are answered.
   void ask(const wire::Ask& question, const tail::Tailer* tailer, std::string_view busy,
            Millis steady);
-  /// Sends the answers that are ready, as far as the link has room. True if some wait for room.
+  /// Sends the answers that are ready, as far as the link has room. True if some answers still wait
+  /// for room.
   bool send(ship::Session& session);
   /// Whether a question has no complete answer yet.
   bool works() const { return desk_.works() || !ready_.empty(); }

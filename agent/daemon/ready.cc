@@ -13,7 +13,7 @@
 namespace l4::daemon {
 namespace {
 
-/// L4_NODE names the node for containers, which have a host name of their own.
+/// In a container, which has a host name of its own, L4_NODE gives the name of the node.
 std::string host_name() {
   if (const char* given = std::getenv("L4_NODE"); given != nullptr && *given != 0) return given;
   std::array<char, 256> name{};

@@ -21,7 +21,7 @@ enum class Role : std::uint8_t {
 };
 
 struct StructuredKey {
-  std::string_view parent;  ///< "*": any; empty: the line itself, or a logger's outer object
+  std::string_view parent;  ///< "*": any object; empty: the line itself, or a logger's outer object
   std::string_view key;     ///< in lower case
   Role role;
   int priority;  ///< the key with the highest priority wins

@@ -58,7 +58,7 @@ struct IdentityHints {
   std::string node;                        ///< of the group of files; counts as a path
   std::string rendezvous;  ///< of a launcher's command line; counts as its environment
   std::string config_job, config_node;
-  std::optional<Rank> config_rank;  ///< of all processes that write logs here
+  std::optional<Rank> config_rank;  ///< for all processes on this host that write logs
   std::optional<std::int32_t> config_local_rank, config_world_size;
 };
 

@@ -102,7 +102,7 @@ bool KernelLog::poll(const HostTime& now, const Sink& sink) {
       ::close(fd_);
       fd_ = -1;
       retry_at_ = now.boot + options_.retry;
-      started_ = started_ || next_ > 0;  // after a reopen reading begins at the oldest
+      started_ = started_ || next_ > 0;  // after a reopen reading begins at the oldest message
       return false;
     }
     drained_ = now.boot;

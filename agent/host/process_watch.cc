@@ -250,7 +250,7 @@ void ProcessWatch::read_state(Watched& process, const HostTime& now) {
   if (stat->command != fact.command && now.boot < fact.started_boot + kYoung) scan_asked_ = true;
   ProcessState state = stat->state;
   if (state == ProcessState::uninterruptible && fact.state != state && !process.waits_since) {
-    process.waits_since = now.wall;  // most such waits are short
+    process.waits_since = now.wall;  // most waits in state D are short
     return;
   }
   if (state == ProcessState::stopped && ran) {  // it ran for a part of the time since the last poll

@@ -51,7 +51,7 @@ struct LogState {
   /// Live: the state of records and segments that are not shipped yet.
   Extents extents;
   std::vector<wire::Segment> staged;
-  std::uint64_t records_to = 0;  ///< greatest end of a record that was given
+  std::uint64_t records_to = 0;  ///< greatest end of all records that were given
   bool dirty = false;            ///< the next flush must ship it
   bool ended = false;
   bool described = false;        ///< its facts have changed since its sources were defined

@@ -114,7 +114,7 @@ struct Progress {
 struct ReadHint {
   std::uint64_t outline = 0;  ///< Outline::collapsed of the line
   std::size_t at = 0;         ///< position of `after` in it
-  int others = 0;             ///< lines of other outlines since
+  int others = 0;             ///< number of lines of other outlines since then
 
   /// Notes where the number was found. After kOthersMax lines of other outlines in a row, the hint
   /// changes to the outline of this line.

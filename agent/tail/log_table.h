@@ -49,8 +49,8 @@ class LogTable {
   void drop_copy(std::uint64_t device, std::uint64_t inode);
   void set_key(LogPart& part, std::uint64_t key);
   void set_name(LogPart& part, const std::string& path);
-  /// Adds a part right behind `part`: the same file goes on as another part. Its key is the next
-  /// number, so that positions tell which of the two has the file.
+  /// Adds a part right behind `part`: the same file goes on as another part. The key of the new
+  /// part is the next number, so that positions tell which part has the file.
   LogPart& add_behind(LogPart& part);
   /// Moves a part to another log; `arrange` it afterwards.
   void move(LogPart& part, TailedLog& log);

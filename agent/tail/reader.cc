@@ -77,7 +77,8 @@ Reader::Visit Reader::visit(TailedLog& log, std::size_t budget) {
 
 Reader::Step Reader::unplaced(LogPart& part) {
   if (part.resumed && part.warned) return at_end(part);
-  if (part.resumed && part.give_up == Millis{0}) return Step::wait;  // the search has not begun
+  // The search for its file has not begun.
+  if (part.resumed && part.give_up == Millis{0}) return Step::wait;
   if (context_.now.steady < part.give_up) {
     context_.set_alarm(part, part.give_up);
     if (part.unread()) return Step::wait;

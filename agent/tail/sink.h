@@ -55,7 +55,7 @@ struct TextPosition {
 
 struct LogBegin {
   LogId log;
-  const std::string& path;  ///< it was found under; tells node and rank
+  const std::string& path;  ///< path under which the file was found; tells node and rank
   const std::string& root;  ///< folder of the source that it was found for
 };
 

@@ -45,7 +45,7 @@ struct Options {
   Millis pause_most{1'000};  ///< upper bound of the pause
   /// Bytes that make the pause a millisecond longer: rarer scans cost less for each byte.
   std::size_t bytes_per_pause_ms = 4 << 10;
-  Millis slow_poll{10'000};     ///< all folders are scanned, also without a notice
+  Millis slow_poll{10'000};     ///< all folders are scanned this often, also without a notice
   Millis blind_poll{1'000};     ///< for folders whose writes are not noticed
   Millis quiet_after{1'000};    ///< a last line without its end is offered
   Millis search{2'000};         ///< for the file that a log was rotated or copied into

@@ -1,5 +1,5 @@
-// The parts of Alerter. Private to this room: alerter.cc makes and sends, alerter_open.cc knows
-// which alerts are open and which are silenced.
+// The parts of Alerter. Private to this room: alerter.cc makes and sends alerts, alerter_open.cc
+// knows which alerts are open and which are silenced.
 #pragma once
 
 #include <map>

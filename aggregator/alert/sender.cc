@@ -56,7 +56,7 @@ struct Sender::Impl {
 
   store::Database& database;
   const Hooks hooks;
-  // Used by the thread alone.
+  // Only the sender's own thread uses this.
   std::minstd_rand random;
   std::shared_ptr<const Target> to;
   std::int64_t failed_in_a_row = 0;

@@ -27,7 +27,7 @@ struct SinkSettings {
 struct SinkKind {
   std::string_view name;       ///< `kind` in the config
   bool repeats = false;        ///< an open alert is sent again and again, many in one request
-  bool holds_open = false;     ///< an alert stays open there until its end is sent
+  bool holds_open = false;     ///< an alert stays open at the sink until its end is sent
   bool groups_itself = false;  ///< the sink groups alerts that come at once
   std::span<const std::string_view> keys{};  ///< settings that not every kind has
   void (*read)(SinkSettings& from, SinkOptions& sink) = nullptr;

@@ -30,7 +30,7 @@ struct Attempt {
 };
 
 enum class Step : std::uint8_t {
-  seen,      ///< before the state is decided, for every attempt
+  seen,      ///< runs before the state is decided, for every attempt
   compared,  ///< after it, for an attempt that is reported in whole
 };
 

@@ -32,7 +32,7 @@ struct Findings {
   const Live* live = nullptr;  ///< of a job that is watched
 
   // Seen, before the state is decided.
-  detect::FailureEvents failures = {};  ///< replaced by the symptoms of a slow job when compared
+  detect::FailureEvents failures = {};  ///< the step `compared` puts a slow job's symptoms here
   detect::hang::Silence silence = {};
   detect::slow::Slowdown slowdown = {};
   detect::stage::Stages stages = {};

@@ -138,8 +138,8 @@ bool has_failed(const Findings& findings) {
   return failure && (findings.silence.overdue || ended_in_wait(findings));
 }
 
-/// A launcher's stream belongs to all attempts: its lines before the first line of this attempt's
-/// ranks belong to another one.
+/// A launcher's stream belongs to all attempts: lines in it before the first line of this attempt's
+/// ranks belong to another attempt.
 bool is_of_attempt(const job::JobView& view, const job::Occurrence& occurrence) {
   if (view.attempt == 0) return true;
   std::optional<TimeMs> begin;

@@ -143,7 +143,7 @@ void add_streams(JobView& view, const Attempts& attempts, bool trust_mtimes) {
   }
 }
 
-/// Best estimate of an event's first time from its stream (docs/DESIGN.md, "Time").
+/// Estimates the first time of an event from its stream (docs/DESIGN.md, "Time").
 std::optional<TimeMs> estimate_time(const StreamView& stream, const EventStats& stats) {
   if (stats.first_time_exact) return stats.first_time;
   const bool in_untimed_tail = stats.first_line > stream.state->timed_last_line;

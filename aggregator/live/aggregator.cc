@@ -230,7 +230,7 @@ Aggregator::Aggregator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Aggregator::~Aggregator() {
   stop();
-  impl_->alerter.reset();  // before the database it reads
+  impl_->alerter.reset();  // ends before the database that it reads
   impl_->store.reset();    // its threads ring the intake until here
 }
 

@@ -5,7 +5,7 @@
 namespace l4::past {
 namespace {
 
-constexpr std::uint8_t kStarted = 0xff;  ///< no kind of an event
+constexpr std::uint8_t kStarted = 0xff;  ///< differs from every kind of event
 
 }  // namespace
 

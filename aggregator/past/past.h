@@ -16,7 +16,7 @@
 namespace l4::past {
 
 struct PastOptions {
-  std::uint64_t job_bytes_max = std::uint64_t{256} << 20U;  ///< of a job as saved
+  std::uint64_t job_bytes_max = std::uint64_t{256} << 20U;  ///< size of a saved job
   Millis timeout{30'000};
 };
 

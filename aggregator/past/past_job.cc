@@ -58,7 +58,7 @@ void PastJob::on(const Note& note, store::Seq seq) {
   judged_ = judged_ && !matters;
 }
 
-/// The aggregator had stopped, and came back with its saved state.
+/// Notes that the aggregator had stopped, and came back with its saved state.
 void PastJob::started(TimeMs now) {
   presence_ = scoring::Presence(options_.presence);
   now_ = now;

@@ -62,7 +62,7 @@ class Shelf {
                  const Shelf* before = nullptr);
 
   const std::vector<std::shared_ptr<const Kind>>& kinds() const { return kinds_; }
-  /// The most similar kind; null if none is alike.
+  /// The most similar kind; null if no kind is similar enough.
   const Kind* kind_of(const std::vector<Mark>& marks) const;
 
  private:

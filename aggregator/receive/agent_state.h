@@ -45,10 +45,10 @@ struct AgentState {
   bool behind = false;  ///< its last heartbeat held more than a window of batches
 
   wire::Instant heard;
-  Millis unread_since{-1};                ///< since when it reads no answers; -1 if it reads them
-  bool spoke = false;                     ///< it has sent a message since its WELCOME
-  std::deque<Former> formers;             ///< newest last
-  std::string contender;                  ///< address of another agent that asked for the name
+  Millis unread_since{-1};     ///< time since when the agent reads no answers; -1 if it reads them
+  bool spoke = false;          ///< it has sent a message since its WELCOME
+  std::deque<Former> formers;  ///< newest last
+  std::string contender;       ///< address of another agent that asked for the name
   std::optional<Millis> name_twice_at{};  ///< when `name_twice` was last published
   wire::Heartbeat last_beat;
 };

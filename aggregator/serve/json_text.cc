@@ -77,7 +77,7 @@ JsonWriter& JsonWriter::key(std::string_view name) {
   start();
   append_json_text(out_, name);
   out_ += ": ";
-  first_ = true;  // no comma before its value
+  first_ = true;  // no comma comes before the value
   return *this;
 }
 

@@ -21,7 +21,7 @@ using diagnose::SuspectNode;
 using diagnose::SuspectRank;
 
 constexpr std::size_t kNameCellsMax = 28;
-constexpr double kWorthNaming = 0.05;  ///< below, a node is only counted
+constexpr double kWorthNaming = 0.05;  ///< a node below this score is only counted
 constexpr double kWorthReasons = 0.2;  ///< below, a node other than the first gets one line
 constexpr double kStandsOut = 0.3;
 

@@ -52,7 +52,7 @@ struct GroupCommit::Impl {
   std::optional<Error> trouble L4_GUARDED_BY(mutex);
   GroupCommitStats counts L4_GUARDED_BY(mutex);
   SegmentList list L4_GUARDED_BY(mutex);
-  std::jthread thread;  // last: it uses all of the above
+  std::jthread thread;  // last member: the thread uses all members above
 };
 
 /// True if there is something to do now; false at the end.

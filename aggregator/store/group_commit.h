@@ -29,7 +29,7 @@ struct GroupCommitOptions {
 struct GroupCommitEvents {
   std::function<void(Seq)> durable;            ///< everything up to this number is durable
   std::function<void(const Error&)> refusing;  ///< from now on append() refuses batches
-  std::function<void()> accepting;             ///< append() accepts again
+  std::function<void()> accepting;             ///< from now on append() accepts batches again
 };
 
 struct GroupCommitStats {

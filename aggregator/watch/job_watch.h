@@ -39,7 +39,7 @@ struct Standing {
   bool suspect = false, confirmed = false;
   std::optional<TimeMs> since;  ///< last progress
   Millis deadline{0};           ///< after it the silence is suspected
-  std::string waits;            ///< what was done last: "iteration 17 was done"
+  std::string waits;            ///< the last thing that was done: "iteration 17 was done"
 };
 
 class JobWatch {

@@ -30,8 +30,8 @@ class Pauses {
       5;  ///< pauses of a kind from which on its own history is used
 
   void add(PauseKind kind, Millis pause);
-  /// The longest healthy pause of this kind in earlier jobs of the same kind; 0: not known. Used
-  /// until the job has kKnown pauses of its own.
+  /// Sets the longest healthy pause of this kind in earlier jobs of the same kind; 0: not known. It
+  /// is used until the job has kKnown pauses of its own.
   void warm(PauseKind kind, Millis longest) { warm_[place(kind)] = longest; }
   void cool() { warm_ = {}; }
 

@@ -58,7 +58,7 @@ struct ConfigTable::Node {
     return table->get(key);
   }
 
-  /// "; did you mean X?": a key that could stand here, and does not.
+  /// "; did you mean X?", where X is a key that could stand here, and does not.
   std::string meant_by(std::string_view typo) const {
     std::vector<std::string> missing;
     for (const std::string& key : asked)

@@ -39,7 +39,7 @@ struct Metrics::Impl {
   std::map<std::string, std::size_t> allowed L4_GUARDED_BY(mutex);  // series, by name
 
   Impl() {
-    // Registered first, so that the bounds cannot leave it out.
+    // This series is registered first, so that the bounds cannot leave it out.
     left_out = &prometheus::BuildGauge()
                     .Name("l4_metrics_left_out")
                     .Help("Series beyond the bounds that are not shown here")

@@ -42,7 +42,7 @@ class Writer {
   }
   /// An index whose largest value means "none", which is stored as 0.
   void index(std::uint32_t value) { out_.number(value + 1U); }
-  /// A number that is never negative; none is stored as -1.
+  /// Writes a number that is never negative; an empty value is stored as -1.
   template <class Value>
   void natural(const std::optional<Value>& value) {
     if constexpr (std::integral<Value>) {

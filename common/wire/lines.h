@@ -44,7 +44,7 @@ struct LinesFile {
   bool hosts = false;    ///< speakers are also told apart by host
   std::vector<LinesSpeaker> speakers;
   std::uint64_t counted = 0;   ///< lines of the template that were counted in it
-  std::optional<TimeMs> last;  ///< newest of them: where to look first
+  std::optional<TimeMs> last;  ///< time of the newest of these lines: where to look first
   bool operator==(const LinesFile&) const = default;
 };
 

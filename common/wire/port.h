@@ -71,9 +71,9 @@ struct Incoming {
 /// Reasons for refusing an agent or a message; a closed list, one counter each.
 enum class Refusal : std::uint8_t {
   no_handshake,       ///< spoke no protocol or another one: scanners, random bytes
-  wrong_key,          ///< not in the allow list
+  wrong_key,          ///< the key is not in the allow list
   revoked_key,        ///< was in it when the connection was made
-  too_long,           ///< message over the limit
+  too_long,           ///< the message is longer than the limit
   several_parts,      ///< message in several frames
   malformed,          ///< no control message, or a batch that breaks a rule
   unknown_kind,       ///< a kind of message that this version does not know

@@ -32,7 +32,7 @@ enum class ProcessState : std::uint8_t {
   running,          ///< R
   sleeping,         ///< S, I
   uninterruptible,  ///< D: waits for a device or a file system
-  stopped,          ///< T: by a signal
+  stopped,          ///< T: stopped by a signal
   traced,           ///< t: stopped by a debugger
   gone,
 };

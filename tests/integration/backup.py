@@ -23,7 +23,7 @@ SLOW = 4 if support.SANITIZED else 1
 
 
 def play(stack, expect, build, server, keys, logs):
-    """The sample fails on the aggregator; its incident."""
+    """The sample's job fails on the aggregator; returns its incident."""
     player = aggregator.played(build, server, keys, logs, 20)
     try:
         expect.that(wait_for(lambda: server.json("/api/v1/incidents").get("incidents"), 60 * SLOW),

@@ -170,7 +170,7 @@ def fault_ids(report):
 
 
 def check_refused(world, incident):
-    """Requests without permission or without sense are refused and leave no trace."""
+    """Requests without permission and invalid requests are refused and leave no trace."""
     expect, path = world.expect, "/api/v1/faults"
     good = {"incident": incident, "cause": CAUSE, "fix": FIX}
     for token, status in (("", 401), (world.tokens["reader"], 403)):

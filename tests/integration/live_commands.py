@@ -34,7 +34,7 @@ def error(code, message):
 
 
 def key_of(path):
-    """A path, whatever the order of its parameters."""
+    """The path and its parameters, sorted, since their order has no meaning."""
     path, _, query = urllib.parse.unquote(path).partition("?")
     return path, tuple(sorted(query.split("&")))
 

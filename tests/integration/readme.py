@@ -25,7 +25,7 @@ def report(l4, folder):
 
 
 def without_figures(text):
-    """Numbers, and how words break into lines, may differ."""
+    """Numbers and line breaks may differ."""
     return [re.sub(r"[0-9]+", "0", line).rstrip() for line in text.splitlines()]
 
 

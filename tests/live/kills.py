@@ -99,7 +99,7 @@ class Part:
         self.that(counted >= min(20, times // 5), f"the {which} was killed between batches")
 
     def kill_both(self, times):
-        """The agent returns first, and runs longer than it waits for an aggregator."""
+        """The agent returns first, and runs for longer than an agent waits for an aggregator."""
         alive, said = 0, []
         for _ in range(times):
             before = self.site.covered()

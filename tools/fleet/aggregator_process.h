@@ -39,7 +39,7 @@ class AggregatorProcess {
 
   Result<void> start();
   bool is_ours() const { return options_.has_value(); }
-  /// Kills it at once, as a loss of power does.
+  /// Kills the aggregator at once, as a loss of power does.
   void kill() { end(How::kill_at_once); }
   void stop() { end(How::ask_first); }
   /// Whether it has ended by itself.

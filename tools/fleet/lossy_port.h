@@ -27,7 +27,7 @@ class LossyPort final : public wire::ClientPort {
 
   /// Delivers what is due at this time.
   void advance(Millis steady);
-  /// When something that is held up gets through, or the connection breaks.
+  /// The time at which a delayed message gets through, or the connection breaks.
   Millis next_due() const;
   const Counts& counts() const { return counts_; }
 

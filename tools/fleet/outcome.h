@@ -37,7 +37,7 @@ struct Outcome {
 /// The costs of the aggregator over the run.
 struct Costs {
   double cores = 0, user_s = 0, system_s = 0;
-  double third_quarter_mb = 0, last_quarter_mb = 0, peak_mb = 0;  ///< medians, and the most
+  double third_quarter_mb = 0, last_quarter_mb = 0, peak_mb = 0;  ///< medians, and the maximum
   double growth_percent = 0;
 };
 Costs costs_of(const Outcome& outcome);

@@ -25,7 +25,7 @@ struct EventUse {
 /// The pool's counts of one event. A node-run is one node in one run.
 struct PoolEvent {
   std::uint32_t runs_with = 0;  ///< runs in which it occurs
-  double rate_max = 0;          ///< largest count per exposure in any node-run
+  double rate_max = 0;          ///< largest count per exposure on one node in one run
   double count_max = 0;         ///< largest count in any node-run
 };
 

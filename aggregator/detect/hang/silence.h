@@ -38,7 +38,7 @@ struct SilentRank {
 };
 
 struct Silence {
-  std::optional<TimeMs> last_activity;  ///< any line of any rank
+  std::optional<TimeMs> last_activity;  ///< time of the newest line of any rank
   Millis deadline{0};
   Millis stalled_for{0};  ///< as_of minus the last progress, or minus the pause that began after it
   bool overdue = false;   ///< no progress for longer than the deadline, even if lines are printed

@@ -39,7 +39,7 @@ struct Drag {
   std::uint32_t rank = 0;  ///< index into JobView::ranks
   std::string timer;
   double before_ms = 0, after_ms = 0;
-  double score = 0;  ///< its growth beyond that of the median rank, in ms
+  double score = 0;  ///< growth beyond the growth of the median rank, in ms
 };
 
 struct Slowdown {

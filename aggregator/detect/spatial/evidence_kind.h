@@ -15,7 +15,7 @@ enum class EvidenceKind : std::uint8_t {
   excess,  ///< a rare event, more often than in any window of history
   fresh,   ///< never seen in this job nor in the pool
   known,   ///< first time in this job, normal elsewhere
-  absent,  ///< first time in this job, on most nodes, but not on this one
+  absent,  ///< new in this job, and on most nodes, but not on this one
   stale,   ///< the node's last line is old
 };
 std::string_view name(EvidenceKind kind);

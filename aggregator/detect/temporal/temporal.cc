@@ -89,7 +89,7 @@ std::vector<TemporalScorer::Reference> TemporalScorer::peers_of(const Candidate&
                             mix(std::uint64_t{one.stream} << 32));
   constexpr std::size_t kMany = 256;
   if (all.size() > kMany) {
-    // Few of many: draw until enough are found, which costs nothing per stream.
+    // If few of many are wanted, streams are drawn until enough are found; the others cost nothing.
     std::vector<std::size_t> drawn;
     for (std::size_t tries = 0; tries < 4 * options_.peers; ++tries) {
       state = mix(state + 0x9E3779B97F4A7C15);

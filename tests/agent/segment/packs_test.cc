@@ -33,7 +33,7 @@ std::string content(const std::filesystem::path& file) {
 /// Packs that name the iteration in a line of the log.
 std::vector<std::string> marking_packs(const std::filesystem::path& log) {
   std::vector<std::string> removed;
-  while (true) {  // without the first pack, another may name it
+  while (true) {  // without the first pack, another pack may know the line
     const RulePackSet left = test::packs_without(removed);
     const std::size_t before = removed.size();
     std::ifstream file(log);

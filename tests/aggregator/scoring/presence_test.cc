@@ -69,7 +69,7 @@ TEST_CASE("presence: who is away holds time until it is heard or lost, however l
   CHECK(presence.seen_until("a", at(3'905)) == at(3'905));
   presence.lost("b", at(3'910));
   CHECK(presence.seen_until("b", at(3'910)) == at(3'910));
-  presence.away("c", at(4'000), at(4'100));  // it fell silent as the others came back
+  presence.away("c", at(4'000), at(4'100));  // c fell silent as the others came back
   CHECK(presence.seen_until("c", at(9'000)) == at(4'000));
 }
 

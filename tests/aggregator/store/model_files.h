@@ -25,7 +25,7 @@ std::uint64_t lives(std::uint64_t usual);
 struct ModelInode {
   Bytes content;
   Bytes durable;
-  bool lost = false;  ///< a sync failed: its later bytes never become durable
+  bool lost = false;  ///< a sync failed: later bytes of this file never become durable
 };
 
 class ModelFiles : public Files {

@@ -21,7 +21,7 @@ std::string address(std::uint16_t port, const char* path = "/") {
   return fmt::format("http://127.0.0.1:{}{}", port, path);
 }
 
-/// A port without a listener: one that was just free.
+/// A port that was just free, so that nothing listens there.
 std::uint16_t dead_port() {
   RawServer server("");
   const std::uint16_t port = server.port();

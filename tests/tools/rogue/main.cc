@@ -56,7 +56,7 @@ class Rogue {
     } else if (what == "never_reads") {
       put(hello_of(key_.name));
       for (int i = 0; i < 1'000; ++i) put(wire::Heartbeat{});
-      return true;  // and does not listen
+      return true;  // it is connected and does not listen
     } else {
       return false;
     }

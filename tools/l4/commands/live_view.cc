@@ -122,7 +122,7 @@ std::string read_of(const ask::JobRow& job) {
   return fmt::format("{:.1f} %", std::clamp(job.completeness, 0.0, 0.999) * 100);
 }
 
-/// "1,021 of 1,024" while some are not known.
+/// "1,021 of 1,024" while some ranks are not known.
 serve::Span ranks_of(const ask::JobRow& job, Tone tone) {
   const auto expected =
       static_cast<std::uint64_t>(std::max<std::int64_t>(job.ranks_expected.value_or(0), 0));

@@ -29,8 +29,8 @@ bool has_no_reports(const ask::Aggregator& asked, const std::string& job) {
   return rows ? rows->empty() : body.error().is_not_found();
 }
 
-/// The report as of a time, or a stored one. The aggregator's sentence says what is wrong with the
-/// id or the time, or that nothing is known of it.
+/// The report as of a time, or a stored report. On an error the aggregator's sentence says what is
+/// wrong with the id or the time, or that nothing is known of it.
 ask::Answer<diagnose::Report> fetch_at(const ask::Aggregator& asked, const std::string& job,
                                        const std::string& at) {
   const auto body = ask::fetch(asked, job_path(job, "snapshot?at=" + http::percent_encoded(at)),

@@ -40,7 +40,7 @@ struct FaultsOptions : ask::AskOptions {
   std::filesystem::path out;  ///< export: empty: standard output
 };
 
-/// The row of `l4 faults`, with those of its commands.
+/// The row of `l4 faults`, with the rows of its commands.
 terminal::Command faults_command();
 
 /// Exit status: 0 done; 1 findings (test), or refused because the pattern is too wide (confirm); 2

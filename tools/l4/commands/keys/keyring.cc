@@ -57,7 +57,7 @@ class Lock {
   int file_;
 };
 
-/// The whole file or, on an error, what was there before. Mode 0600.
+/// Writes the whole file; on an error the former content stays. Mode 0600.
 Result<void> write_file(const fs::path& file, const std::string& text, bool durable) {
   const fs::path beside = file.string() + ".new";
   const int out = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -146,7 +146,7 @@ Result<void> Keyring::add(const std::vector<std::string>& names, bool replace) c
   }
   std::error_code error;
   fs::create_directories(folder_ / "nodes", error);
-  // The files first, so that each node in the list has one.
+  // The files are written first, so that each node in the list has a file.
   for (const std::string& name : names) {
     const auto keys = wire::make_key_pair();
     if (!keys) return std::unexpected(keys.error());

@@ -169,7 +169,7 @@ class Sender {
  public:
   explicit Sender(const PoolOptions& options) : options_(options) {}
 
-  /// Keeps why it failed.
+  /// Sends the run, and keeps the reason of a failure.
   Result<void> send(const l4::pool::Run& run) {
     const auto body = exchange(options_, ask::Method::post, "/api/v1/pool", l4::pool::to_json(run));
     if (!body) {

@@ -27,7 +27,7 @@ class PoolFile {
 
  private:
   std::filesystem::path named_, kept_;
-  std::unique_ptr<offline::TempFolder> folder_;  ///< of what came as standard input
+  std::unique_ptr<offline::TempFolder> folder_;  ///< holds the pool of standard input
 };
 
 class PoolWriter {
