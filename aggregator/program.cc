@@ -34,7 +34,7 @@ wire::Instant now() {
           std::chrono::floor<Millis>(std::chrono::system_clock::now())};
 }
 
-/// Blocked in all threads, so that `next` alone takes them.
+/// Signals are blocked in all threads, so that `next` alone receives them.
 sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);

@@ -34,7 +34,7 @@ struct Settings {
 
 Result<Settings> load_settings(const std::filesystem::path& file);
 
-/// Keys whose values differ and are not taken over while it runs, as `[table] key`.
+/// Keys, as `[table] key`, whose new values count only after a restart.
 std::vector<std::string> after_restart(const Settings& running, const Settings& read);
 
 /// The fault library that is shipped: L4_CONFIG_DIR, beside the program, in the source tree,

@@ -104,7 +104,7 @@ class Agent : private ship::Pipeline {
   ship::Session session_;
   RawLines raw_lines_;
   std::vector<wire::Ask> questions_;
-  std::optional<Settings> reloaded_;  // sources that wait until nothing is under way
+  std::optional<Settings> reloaded_;  // settings whose sources wait until nothing is under way
   Millis scan_at_{0}, flush_at_{0}, save_at_{0};
   std::optional<Millis> decide_in_;
   bool more_ = false, stopping_ = false, offered_ = false;

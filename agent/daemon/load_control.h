@@ -24,7 +24,7 @@ class LoadControl {
   /// Measures if that is due, and acts on exceeded bounds. True: memory is over its bound, and
   /// staged batches should be shipped.
   bool poll(const Moment& now, LogFollower& logs, ship::Session& session);
-  /// Nothing is read before.
+  /// Nothing is read before this time.
   Millis paused_until() const { return paused_until_; }
   /// Memory stays over its bound although batches are shed.
   bool is_grown(Millis steady) const;

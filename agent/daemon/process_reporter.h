@@ -50,7 +50,7 @@ class ProcessReporter {
   /// The aggregator has all that was published: ends need not be reported again.
   void ack_ends();
 
-  /// Saves what is known of processes if it has changed.
+  /// Saves the facts about processes if they have changed.
   void save(const Intake& intake, Millis steady);
   /// Jobs of the processes that ran when they were last saved.
   const std::set<std::string>& living_jobs() const { return living_jobs_; }

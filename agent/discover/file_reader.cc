@@ -30,7 +30,7 @@ struct FileReader::State {
   std::uint64_t bytes_read = 0;        // from disk
   std::unique_ptr<Unpacker> unpacker;  // null: not packed
   std::optional<Utf16Decoder> wide;
-  std::uint64_t room = 0;        // one more than may still be unpacked
+  std::uint64_t room = 0;        // bytes that may still be unpacked, plus one
   std::optional<Error> failure;  // of unpacking: nothing follows
   bool file_done = false;
   std::array<char, kInputBytes> input;

@@ -71,7 +71,7 @@ bool torchrun(const PathParts& parts, PathFacts& facts) {
   facts.job = run_id(run);
   facts.node = node_of_folders(above);
   if (!facts.node.empty()) return true;
-  facts.node = run;  // a stand-in: each launcher makes its own folder
+  facts.node = run;  // the run's name stands in for the node: each launcher makes its own folder
   facts.node_known = false;
   return true;
 }

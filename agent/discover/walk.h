@@ -20,7 +20,7 @@ namespace l4::discover {
 
 struct Found {
   std::filesystem::path path;
-  std::string relative;  ///< to the folder, with `/`
+  std::string relative;  ///< path from the folder on, with `/`
   OnDisk on_disk;
 };
 

@@ -339,7 +339,7 @@ class Search {
   std::vector<DiskFile> parts_;
   std::optional<PartText> open_;
   std::size_t context_ = 0;
-  std::optional<TimeMs> not_before_, before_;  // other hits do not count
+  std::optional<TimeMs> not_before_, before_;  // hits outside these times do not count
   std::size_t at_ = 0;                         // the file that is open
   std::uint64_t read_before_ = 0;
   std::size_t lines_asked_ = 0;  // hits until the search is done

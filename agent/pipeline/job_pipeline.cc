@@ -350,8 +350,8 @@ void JobPipeline::flush(Millis steady, bool all) {
   if (something) send();
 }
 
-/// True if every record that was given stands before every one that waits, so that the given ones
-/// can be shipped. Records that have waited for `hold` are given as they stand.
+/// True if every given record stands before every record that waits, so that the given records can
+/// be shipped. Records that have waited for `hold` are given as they are.
 bool JobPipeline::is_ready(LogState& log, Millis steady, bool all) {
   if (log.ended) return true;
   decode::Decoder& decoder = *log.decoder;

@@ -31,7 +31,7 @@ struct IterationMark {
   std::int64_t iteration = 0;
   bool counted = false;  ///< by the segmenter, because no number is printed
   wire::Boundary boundary = wire::Boundary::completed;
-  bool beside = false;  ///< marked by a progress bar that stands on the line before the text
+  bool beside = false;  ///< marked by a progress bar that stands before the text on its line
 };
 
 class Segmenter {
@@ -128,7 +128,7 @@ class Segmenter {
   int contradictions_ = 0;   ///< marks in a row that contradict the leading marker
   std::optional<std::int64_t> bar_total_;
   std::optional<LocalTemplateId> marker_template_;
-  const IterationMarker* marker_rule_ = nullptr;  ///< the leading template's; null: learned
+  const IterationMarker* marker_rule_ = nullptr;  ///< of the leading template; null: learned
   bool has_pack_marker_ = false;                  ///< a rule pack knows the marker of this source
   bool has_number_ = false;                       ///< the source prints iteration numbers
   bool has_marker_ = false;

@@ -45,7 +45,7 @@ struct SessionStats {
   std::uint64_t batches_committed = 0, batches_refused = 0, bytes_sent = 0;
   std::uint64_t messages_malformed = 0, messages_unknown = 0, messages_stale = 0;
   ShedCounts shed;      ///< under pressure
-  ShedCounts oversize;  ///< so that a batch fits into a message
+  ShedCounts oversize;  ///< what was shed so that a batch fits into a message
 };
 
 class Session {

@@ -11,7 +11,7 @@
 
 namespace l4::stamps {
 
-/// True for a word like `INFO`, `TITAN` or `warning`, and for no word.
+/// True for a word like `INFO`, `TITAN` or `warning`, and for an empty text.
 inline bool is_tag(std::string_view word) {
   return (word.size() <= 8 && std::all_of(word.begin(), word.end(), text::is_upper)) ||
          text::level_of_spelled_word(word) != Level::unknown;

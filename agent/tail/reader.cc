@@ -46,7 +46,7 @@ Reader::Visit Reader::visit(TailedLog& log, std::size_t budget) {
       ++i;
       continue;
     }
-    // The part before may have got bytes before its file was rotated: they come first.
+    // The previous part may have got bytes before its file was rotated: those bytes come first.
     LogPart* before = i > 0 ? log.parts[i - 1] : nullptr;
     if (before != nullptr && before->placed() && !before->followed && !before->closed) {
       before->followed = true;

@@ -87,7 +87,8 @@ bool TextMatcher::same_beginning(const LogPart& part, Candidate& file, std::uint
   const bool same_file = part.id.device == status.device && part.id.inode == status.inode;
   if (same_file && part.id.fingerprint_bytes == bytes) return true;  // all of its text was known
   const std::string_view read = part.ending.view();
-  if (read.size() == part.read)  // so little was read that the copy must hold nothing else
+  // If `ending` holds all that was read, the copy must hold nothing else.
+  if (read.size() == part.read)
     return bytes > 0 && bytes <= part.read && file.head.starts_with(read.substr(0, bytes));
   bytes = std::min(bytes, part.read);
   const std::uint64_t mark = part.marks.last_until(bytes);

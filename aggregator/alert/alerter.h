@@ -53,8 +53,8 @@ class Alerter {
 
   static constexpr std::size_t kOpenMax = 256;
 
-  /// The database outlives this. Starts a thread for each sink. `open`: for each incident that is
-  /// open already, the alert that opened it.
+  /// Starts a thread for each sink. The database outlives this. `open`: the alerts that opened the
+  /// incidents that are open now.
   Alerter(AlerterOptions options, store::Database& database, Hooks hooks,
           const std::vector<Alert>& open = {});
   ~Alerter();

@@ -16,7 +16,7 @@ extern const SinkKind kAlertmanager;
 
 std::string to_alertmanager(const Alert& alert, const std::string& source);
 
-/// The URL of the API; `url` is that of Alertmanager, or already the whole.
+/// The URL of the API; `url` is the URL of Alertmanager, or already that of the API.
 std::string alertmanager_url(std::string url);
 
 }  // namespace l4::alert

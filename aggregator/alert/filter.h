@@ -34,8 +34,7 @@ struct AlertFilter {
 /// Shell patterns: * and ? and [abc].
 bool matches_pattern(const std::string& pattern, const std::string& text);
 
-/// `as`: an incident by itself, or one of several that are sent together, which stand for
-/// incidents.
+/// `as`: the alert is sent by itself, or stands for several incidents that are sent together.
 bool matches(const AlertFilter& filter, const Alert& alert, Topic as);
 /// Judges by those fields alone that stay the same from the beginning of an alert to its end.
 bool may_match(const AlertFilter& filter, const Alert& alert, Topic as);

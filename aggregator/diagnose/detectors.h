@@ -31,7 +31,7 @@ struct Attempt {
 
 enum class Step : std::uint8_t {
   seen,      ///< runs before the state is decided, for every attempt
-  compared,  ///< after it, for an attempt that is reported in whole
+  compared,  ///< runs after the state is decided, for an attempt that is reported in whole
 };
 
 struct Detector {

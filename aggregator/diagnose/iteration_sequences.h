@@ -28,7 +28,7 @@ struct IterationSequences {
 
 IterationSequences collect_sequences(const job::JobView& view, const job::JobClock& clock);
 
-/// Compares them; `ended`: the job prints no more, so an absent tail is missing.
+/// Compares the sequences; `ended`: the job prints no more, so an absent tail is missing.
 detect::temporal::TemporalFindings compare_iterations(IterationSequences& sequences,
                                                       const Hints& hints, bool ended,
                                                       std::uint64_t seed);

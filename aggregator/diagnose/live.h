@@ -22,7 +22,7 @@ struct LostAgent {
 struct Live {
   std::optional<TimeMs> progress;  ///< last
   Millis deadline{0};              ///< longest ordinary time without progress
-  bool overdue = false;            ///< past it, and the job is not over
+  bool overdue = false;            ///< the deadline has passed, and the job is not over
   bool confirmed = false;          ///< overdue by far, or with other evidence
   Millis typical{0};               ///< from one progress to the next
   std::vector<LostAgent> lost;

@@ -40,7 +40,7 @@ class Attempts {
   /// Earlier runs that the job has dropped.
   std::size_t dropped() const;
 
-  /// The attempt of a stream; none for a launcher's stream, which belongs to all of them.
+  /// The attempt of a stream; none for a launcher's stream, which belongs to all attempts.
   std::optional<std::int32_t> of(const AgentSlice& agent, const Stream& stream) const;
   /// The attempt of a rank's process, from its start alone; the runs of files are not used.
   std::int32_t of(const std::string& node, const wire::ProcessFact& fact) const;

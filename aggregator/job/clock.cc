@@ -229,7 +229,7 @@ bool are_coarse(const std::vector<ClockTick>& ticks) {
   return zero * 3 >= ticks.size() || (whole * 20 >= timed * 19 && zero * 20 >= ticks.size());
 }
 
-/// Durations from timers, which are better where they cover most of the time; false if they do not.
+/// Takes durations from timers if these cover most of the time; false if they do not.
 bool use_timers(std::vector<ClockTick>& ticks, const std::vector<double>& timed) {
   constexpr double kMost = 0.6, kAll = 1.2;
   double sum = 0, elapsed = 0;

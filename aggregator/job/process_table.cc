@@ -21,7 +21,7 @@ auto worth(const ProcessFact& fact) {
   return std::pair(part, fact.since);
 }
 
-/// Never negative: stored with 1 added, none as 0.
+/// A number that is never negative is stored with 1 added, an empty value as 0.
 template <class Archive, class Optional>
 void persist_number(Archive& archive, Optional& number) {
   std::uint64_t stored = 0;

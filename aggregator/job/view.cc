@@ -16,7 +16,7 @@ namespace {
 
 using RankKey = std::tuple<std::string, bool, std::int32_t, std::int32_t, std::string>;
 
-/// Ranks of a node with a known number give the numbers of its others (rank - local rank).
+/// A rank with a known number gives the numbers of the node's other ranks (rank - local rank).
 std::map<std::string, std::int32_t> first_ranks(const std::vector<Attempts::Speaker>& speakers) {
   std::map<std::string, std::int32_t> base;
   for (const auto& [agent, stream] : speakers) {

@@ -93,7 +93,7 @@ bool Aggregator::past(const std::string& job, TimeMs at, const std::stop_token& 
 bool Aggregator::counts(std::function<void(const Counts&)> then) {
   auto gather = std::make_shared<Gather<Counts>>(
       impl_->shards.size() + 1, [then = std::move(then)](std::vector<Counts> parts) {
-        // One part has all but the shards' figures, which are added up.
+        // One part has all figures except those of the shards, which are added up.
         const auto whole = std::ranges::find_if(parts, &Counts::whole);
         Counts all = whole == parts.end() ? Counts{} : *whole;
         for (Counts& part : parts) {

@@ -43,7 +43,7 @@ class Liveness {
     enum class Kind : std::uint8_t { lost, back, away, blind, sighted };
     Kind kind = Kind::lost;
     std::string agent;
-    Millis silent{0};                     ///< blind: the longest
+    Millis silent{0};                     ///< blind: longest silence
     std::size_t overdue = 0, living = 0;  ///< blind and sighted
   };
 

@@ -92,8 +92,8 @@ class LiveJob {
   const std::string& report_json() const;
 
   void save(ByteWriter& out, const Presence& presence) const;
-  /// After a restart: earlier knowledge of agents and silences no longer counts. False if the bytes
-  /// are unusable; then this object must be discarded.
+  /// Loads the state after a restart; earlier knowledge of agents and silences no longer counts.
+  /// False if the bytes are unusable; then this object must be discarded.
   bool load(std::span<const std::byte> bytes);
   /// Restores everything as it was when saved, for a look at the past; `presence` gets the agents
   /// of this job alone.

@@ -33,7 +33,7 @@ struct Services {
   /// Sends an alert; the incident that it reports may be null. See Alerter::send.
   std::function<Result<void>(const alert::Alert&, const store::Incident*)> alert;
   std::function<void(const std::string&)> say;   ///< a line for the log
-  std::function<void(const std::string&)> warn;  ///< the same, for messages that need attention
+  std::function<void(const std::string&)> warn;  ///< a line for the log that needs attention
   std::function<wire::Instant()> now;
   std::shared_ptr<Totals> totals;
   /// Publishes the changed row of a job; `gone`: the job is no longer watched.

@@ -27,8 +27,9 @@ struct JournalOptions {
   std::uint64_t segment_bytes = 64U << 20U;
   std::uint64_t ring_bytes = std::uint64_t{2} << 30U;
   Millis ring_age = std::chrono::hours(1);
-  std::uint64_t bytes_max = std::uint64_t{8} << 30U;  ///< refuses more records, whatever the floor
-  std::uint64_t seed = std::random_device{}();        ///< of the salts
+  /// A larger journal refuses more records, whatever the floor.
+  std::uint64_t bytes_max = std::uint64_t{8} << 30U;
+  std::uint64_t seed = std::random_device{}();  ///< of the salts
 };
 
 /// The durable part of one segment file.

@@ -38,7 +38,7 @@ struct Options {
 struct Standing {
   bool suspect = false, confirmed = false;
   std::optional<TimeMs> since;  ///< last progress
-  Millis deadline{0};           ///< after it the silence is suspected
+  Millis deadline{0};           ///< a longer silence is suspected
   std::string waits;            ///< the last thing that was done: "iteration 17 was done"
 };
 

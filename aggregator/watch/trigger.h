@@ -20,7 +20,7 @@ enum class Cause : std::uint8_t {
   node_lost,        ///< its agent, or all it prints, is gone while others go on
   slower,
   ended,    ///< it may have ended well
-  went_on,  ///< progress after one of the above
+  went_on,  ///< progress after one of the reasons above
 };
 inline constexpr std::size_t kCauses = 8;
 

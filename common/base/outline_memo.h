@@ -103,7 +103,7 @@ class OutlineMemo {
     return same(kOtherLengths, line, value, find_out) ? Kind::known : Kind::by_size;
   }
 
-  /// Counts an outline; of those that share a slot the last one stands.
+  /// Counts an outline; if several share a slot, only the last one is counted.
   bool seen_enough(std::uint64_t key) {
     if (seen_.empty()) seen_.resize(kSeenSlots);
     constexpr std::uint32_t kCount = 0xff;

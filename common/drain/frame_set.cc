@@ -239,7 +239,7 @@ ClassId FrameSet::unite(ClassId a, ClassId b) {
   return a;
 }
 
-/// unite() for a literal that the pattern covers, so that the pattern does not grow.
+/// Like unite(), for a literal that the pattern already covers: the pattern does not grow.
 void FrameSet::absorb(ClassId pattern, ClassId literal) {
   pattern = root(pattern);
   const auto [to, from] = std::minmax(pattern, literal);

@@ -180,7 +180,7 @@ class Exchange {
     return wrong == asio::ssl::error::stream_truncated ? cut_off(parser) : wrong;
   }
 
-  /// The connection ended without TLS saying so: a body without a length may be incomplete.
+  /// The connection ended without the end mark of TLS: a body without a length may be incomplete.
   static error_code cut_off(const beast::http::response_parser<beast::http::string_body>& parser) {
     return parser.got_some() ? beast::http::error::partial_message
                              : beast::http::error::end_of_stream;

@@ -26,7 +26,7 @@ inline constexpr std::size_t kLinesContextMax = 100;     ///< before and behind 
 inline constexpr std::size_t kLinesMax = 10'000;         ///< of one answer, all parts together
 inline constexpr std::size_t kLineTextBytesMax = 16 * 1024;
 inline constexpr std::size_t kLinesGapsMax = 1024;
-/// Bytes of a part: a line more than fills it.
+/// Bytes of a part; a line that would exceed them begins the next part.
 inline constexpr std::size_t kLinesPartBytes = 256 * 1024;
 
 /// A speaker in a file that several write, as prefixes of its lines name it.

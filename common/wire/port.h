@@ -72,7 +72,7 @@ struct Incoming {
 enum class Refusal : std::uint8_t {
   no_handshake,       ///< spoke no protocol or another one: scanners, random bytes
   wrong_key,          ///< the key is not in the allow list
-  revoked_key,        ///< was in it when the connection was made
+  revoked_key,        ///< the key was in the list when the connection was made
   too_long,           ///< the message is longer than the limit
   several_parts,      ///< message in several frames
   malformed,          ///< no control message, or a batch that breaks a rule

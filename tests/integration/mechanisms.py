@@ -126,7 +126,7 @@ def thirty_percent(l4, expect):
 
 
 def silence(l4, expect):
-    """All fall silent in the same step without a word."""
+    """All ranks fall silent in the same step and print no error."""
     job = MadeJob(NODES, SEED + 3)
     job.stop_all(52, ALL_REDUCE)
     done, report, _ = diagnose(l4, job, *later(job))

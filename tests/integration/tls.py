@@ -150,7 +150,7 @@ class Site:
 
 
 def check_refused_files(expect, l4, site, ours, other):
-    """The start, --check-config and `l4 check-config` refuse with the same words."""
+    """l4-aggregator, its --check-config and `l4 check-config` refuse with the same words."""
     good, old = ours.sign("good"), ours.sign("old", days=PAST)
     no_pem = site.folder / "no.pem"
     no_pem.write_text("nothing\n")

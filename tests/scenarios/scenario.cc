@@ -234,7 +234,7 @@ Result<void> Reader::step(Cursor& words) {
   return {};
 }
 
-/// True if the line was one of the head.
+/// True if the line belongs to the head.
 Result<bool> Reader::head(Cursor& words) {
   static const std::map<std::string, Style> kStyles{{"megatron", Style::megatron},
                                                     {"last_rank", Style::last_rank},

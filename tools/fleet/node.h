@@ -27,8 +27,8 @@ class Node final : public ship::Pipeline {
   Node(PlannedNode planned, wire::Instant begin, Millis phase, MakePort make_port,
        std::uint64_t seed);
 
-  /// Ships the batches that are due, at most `batches`, and reads what has come. Returns when to
-  /// call it again if nothing comes before.
+  /// Ships the batches that are due, at most `batches`, and reads the messages that have come.
+  /// Returns the time of the next call if no message comes before.
   Millis step(wire::Instant now, std::size_t batches = 4);
   /// Readable when something has come; -1 while the node is away. Changes with each life.
   int wait_fd() const { return port_ ? port_->wait_fd() : -1; }

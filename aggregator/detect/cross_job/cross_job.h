@@ -26,7 +26,7 @@ struct EventUse {
 struct PoolEvent {
   std::uint32_t runs_with = 0;  ///< runs in which it occurs
   double rate_max = 0;          ///< largest count per exposure on one node in one run
-  double count_max = 0;         ///< largest count in any node-run
+  double count_max = 0;         ///< largest count on one node in one run
 };
 
 struct EventHere {
@@ -39,7 +39,7 @@ enum class Rule : std::uint8_t { l4, paper };
 struct FilterOptions {
   Rule rule = Rule::l4;
   double excess_min = 6;  ///< standard deviations
-  double ratio_min = 3;   ///< and times the largest expectation
+  double ratio_min = 3;   ///< and this many times the largest expectation
 };
 
 struct EventVerdict {

@@ -25,7 +25,7 @@ struct Contribution {
   double z = 0;         ///< signed evidence cell
   double term = 0;      ///< |z| (-ln share), its part of E
   double count = 0;     ///< in the window; for staleness: seconds behind the median node
-  double expected = 0;  ///< the same, had nothing been wrong
+  double expected = 0;  ///< the count if nothing were wrong
 };
 
 struct NodeScore {
@@ -43,7 +43,7 @@ struct NodeScore {
 struct SpatialResult {
   std::vector<NodeScore> nodes;  ///< every node, highest R first; ties: higher E, then lower index
   bool alarm = false;            ///< any node
-  bool ripe = false;             ///< history has at least ten windows; before, hold alarms back
+  bool ripe = false;             ///< history has at least ten windows; with fewer, hold alarms back
 };
 
 struct SpatialOptions {

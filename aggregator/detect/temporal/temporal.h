@@ -99,7 +99,7 @@ class TemporalScorer {
   struct Reference {
     PatternRef pattern;
     bool own = false;                       ///< of the stream that is compared
-    const StreamEvents* witness = nullptr;  ///< the stream it comes from; null: unknown
+    const StreamEvents* witness = nullptr;  ///< the pattern's stream; null: unknown
   };
   struct Nearest {
     double distance = std::numeric_limits<double>::infinity();

@@ -298,7 +298,7 @@ class History : public Sink {
     tailer_->rewind();
   }
 
-  /// The agent begins anew and keeps the tailer.
+  /// The agent starts again and keeps the tailer.
   void listen_anew() {
     say() << "another listener\n";
     expect_again();

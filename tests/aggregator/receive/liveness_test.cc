@@ -111,7 +111,7 @@ TEST_CASE("liveness: who has come and falls silent is lost, however short the st
   for (int i = 0; i < 110; ++i) fleet.liveness.expect(Fleet::name(i));
   for (int i = 90; i < 100; ++i) fleet.silent.insert(i);
   fleet.run(Millis{8'000});
-  fleet.silent.insert(3);  // it was there for too short a time
+  fleet.silent.insert(3);  // agent 3 was connected for too short a time
   fleet.run(Millis{12'000});
   fleet.silent.insert(17);
   fleet.run(Millis{15'000});

@@ -13,7 +13,7 @@ TEST_CASE("presence: an agent that is there is seen until now") {
   Presence presence;
   CHECK(presence.seen_until("nobody", at(3)) == at(3));
   presence.connected("a", at(0));
-  CHECK(presence.seen_until("a", at(4)) == at(0));  // it has just come
+  CHECK(presence.seen_until("a", at(4)) == at(0));  // a has just come
   CHECK(presence.seen_until("a", at(5)) == at(5));
 }
 

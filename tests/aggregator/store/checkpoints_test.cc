@@ -116,7 +116,8 @@ TEST_CASE("checkpoints: leftovers are removed, sizes and ages are bounded") {
 
 namespace {
 
-/// Each 30 s from the first minute on, a hundred numbers apart, as an aggregator writes them.
+/// Writes a checkpoint each 30 s from the first minute on, a hundred numbers apart, as an
+/// aggregator does.
 void write_on(Checkpoints& checkpoints, const std::string& name, int first, int last,
               std::uint64_t ring_first, std::size_t bytes = 100) {
   for (int i = first; i <= last; ++i) {

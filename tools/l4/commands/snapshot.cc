@@ -21,7 +21,7 @@ std::string job_path(const std::string& job, std::string_view rest) {
   return fmt::format("/api/v1/jobs/{}/{}", http::percent_encoded(job), rest);
 }
 
-/// The aggregator neither watches this job nor has a stored report of it.
+/// True if the aggregator does not watch this job and has no stored report of it.
 bool has_no_reports(const ask::Aggregator& asked, const std::string& job) {
   if (ask::is_watched_job(asked, job)) return false;
   const auto body = ask::fetch(asked, job_path(job, "snapshots?count=1"), kListTimeout);
@@ -44,7 +44,7 @@ ask::Answer<diagnose::Report> fetch_at(const ask::Aggregator& asked, const std::
   return std::unexpected(std::move(why));
 }
 
-/// Stores the report of now and returns the row of it.
+/// Stores the present report and returns its row.
 ask::Answer<std::string> store_snapshot(const SnapshotOptions& options,
                                         const ask::Aggregator& asked) {
   const auto response = ask::send(asked, ask::Method::post, job_path(options.job, "snapshots"),

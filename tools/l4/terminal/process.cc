@@ -25,7 +25,7 @@ void open_missing_streams() {
 /// first.
 void out_of_memory() {
   static std::atomic<bool> told{false};
-  if (told.exchange(true)) std::_Exit(128 + SIGTERM);  // no memory to clean up with either
+  if (told.exchange(true)) std::_Exit(128 + SIGTERM);  // there is no memory to clean up with
   constexpr std::string_view kMessage =
       "l4: out of memory; give it more, fewer --threads, or less input at once\n";
   if (::write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0) told = true;

@@ -23,7 +23,7 @@ struct FaultMatch {
 };
 
 std::string to_json(const std::vector<const l4::faults::Fault*>& faults);
-/// One object without a line end: matches are written one by one.
+/// One object, without a line feed: matches are written one by one.
 std::string to_json(const FaultMatch& match);
 std::string to_json(const std::vector<std::pair<const l4::faults::Fault*, std::size_t>>& counts);
 std::string to_json(const std::vector<l4::faults::EntryError>& findings, std::size_t entries);

@@ -35,7 +35,7 @@ struct PoolOptions : ask::AskOptions {
 terminal::Command pool_command();
 terminal::Command outcome_command();
 
-/// Exit status: 0 done; 1 refused for what it says (add: the run did not end well); 2 wrong use, no
+/// Exit status: 0 done; 1 refused for its content (add: the run did not end well); 2 wrong use, no
 /// such run or job, a file that is no pool; 3 logs that cannot be read, or the aggregator did not
 /// answer.
 int run_pool(const PoolOptions& options);
