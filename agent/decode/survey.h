@@ -1,6 +1,5 @@
 // Searches a block of lines for prefixes that only recurrence distinguishes from text: labels of
-// srun
-// (`13: `) and MPICH (`[13] `), names of hosts and pods (`node-1: `, `pod-0  | `).
+// srun (`13: `) and MPICH (`[13] `), names of hosts and pods (`node-1: `, `pod-0  | `).
 //
 // The decoder passes each block before it decodes it (64 KiB, cut by position, so that the result
 // does not depend on the chunks). If no prefix recurred in the first megabyte, a block is searched

@@ -3,14 +3,12 @@
 // Flow: AgentServer calls `heard` and `step`; the changes become events. Rules:
 // - An agent is lost when it is silent for `lost_after`.
 // - If more than half of the living agents (of at least three) are overdue at once, the aggregator
-// is
-//   blind. No agent is lost then until `grace` after at least half of them are heard again; a
+//   is blind. No agent is lost then until `grace` after at least half of them are heard again; a
 //   longer silence does not end the blindness.
 // - During a blindness an agent that is silent for `away_after`, or at its end, is away until it is
 //   heard or lost.
 // - If at least one agent is heard, silent agents do not keep the blindness up forever: they are
-// lost
-//   after `names_most` if they were not heard since the start, and after `blind_most` otherwise.
+//   lost after `names_most` if they were not heard since the start, else after `blind_most`.
 // - For `grace` after the start no agent is lost, except one that was heard without a break for
 //   `steady` within the grace and is silent then.
 // - Time in which `step` was not called is no silence of an agent.

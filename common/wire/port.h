@@ -3,9 +3,8 @@
 // Flow: agent/ship <-> ClientPort ~~~ ServerPort <-> aggregator/receive. Implementations:
 // common/wire/zmq (CURVE over TCP) and common/wire/simulation (in memory, seeded, with loss). A
 // port belongs to one thread; only `wake` may be called from others. Nothing but `wait` waits, and
-// a full queue is an answer (`Sent::full`). Messages longer
-// than kWireMessageBytesMax are refused at both ends. A message may be lost, also after
-// `Sent::yes`.
+// a full queue is an answer (`Sent::full`). Messages longer than kWireMessageBytesMax are refused
+// at both ends. A message may be lost, also after `Sent::yes`.
 #pragma once
 
 #include <cstdint>

@@ -5,9 +5,8 @@
 //
 // FOLDER is made by `l4 keys`. Prints one JSON object per line: the first has the endpoint, the
 // next ones follow when counts change (at most five a second) and when an agent connects or leaves.
-// With
-// --ledger the counts survive: the file is written before a batch is acknowledged. --slow delays
-// the acknowledgements. Ends on SIGTERM, or when its standard input ends.
+// With --ledger the counts survive: the file is written before a batch is acknowledged. --slow
+// delays the acknowledgements. Ends on SIGTERM, or when its standard input ends.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
