@@ -1,4 +1,4 @@
-// Confirmed faults on disk: an answered save() or drop() survives any failure and any loss of power.
+// Confirmed faults on disk: an answered save() or drop() survives any failure and loss of power.
 #include "aggregator/confirm/confirmed_faults.h"
 
 #include <doctest/doctest.h>
