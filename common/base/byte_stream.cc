@@ -51,23 +51,18 @@ void ByteWriter::raw(std::span<const std::byte> bytes) {
 
 void ByteReader::fail() {
   ok_ = false;
-  left_ = {};
+  at_ = end_;
 }
 
-std::uint8_t ByteReader::byte() {
-  const auto one = raw(1);
-  return one.empty() ? 0 : static_cast<std::uint8_t>(one[0]);
-}
-
-std::uint64_t ByteReader::number() {
+std::uint64_t ByteReader::long_number() {
   std::uint64_t value = 0;
-  const std::size_t most = std::min(kNumberBytesMax, left_.size());
+  const std::size_t most = std::min(kNumberBytesMax, left());
   for (std::size_t i = 0; i < most; ++i) {
-    const auto bits = static_cast<std::uint64_t>(left_[i]);
+    const auto bits = static_cast<std::uint64_t>(at_[i]);
     if (i + 1 == kNumberBytesMax && bits > 1) break;
     value |= (bits & 0x7f) << (7 * i);
     if (bits >= 0x80) continue;
-    left_ = left_.subspan(i + 1);
+    at_ += i + 1;
     return value;
   }
   fail();
@@ -83,7 +78,7 @@ std::uint32_t ByteReader::number32() {
 
 std::size_t ByteReader::count(std::size_t bytes_each) {
   const std::uint64_t value = number();
-  if (value <= left_.size() / std::max<std::size_t>(bytes_each, 1)) return value;
+  if (value <= left() / std::max<std::size_t>(bytes_each, 1)) return value;
   fail();
   return 0;
 }
@@ -110,12 +105,12 @@ std::string ByteReader::text() {
 }
 
 std::span<const std::byte> ByteReader::raw(std::size_t size) {
-  if (size > left_.size()) {
+  if (size > left()) {
     fail();
     return {};
   }
-  const auto bytes = left_.first(size);
-  left_ = left_.subspan(size);
+  const std::span bytes(at_, size);
+  at_ += size;
   return bytes;
 }
 

@@ -45,10 +45,21 @@ class ByteWriter {
 
 class ByteReader {
  public:
-  explicit ByteReader(std::span<const std::byte> bytes) : left_(bytes) {}
+  explicit ByteReader(std::span<const std::byte> bytes)
+      : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-  std::uint8_t byte();
-  std::uint64_t number();
+  std::uint8_t byte() {
+    if (at_ == end_) {
+      fail();
+      return 0;
+    }
+    return std::to_integer<std::uint8_t>(*at_++);
+  }
+  std::uint64_t number() {
+    // Most numbers have one byte.
+    if (at_ == end_ || (*at_ & kMore) != std::byte{}) return long_number();
+    return std::to_integer<std::uint64_t>(*at_++);
+  }
   /// A number that must fit; the reader fails if it does not.
   std::uint32_t number32();
   std::int64_t signed_number() {
@@ -63,11 +74,16 @@ class ByteReader {
   std::span<const std::byte> raw(std::size_t size);
 
   bool ok() const { return ok_; }
-  std::size_t left() const { return left_.size(); }
+  std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
   void fail();
 
  private:
-  std::span<const std::byte> left_;
+  static constexpr std::byte kMore{0x80};  ///< the number goes on
+
+  std::uint64_t long_number();
+
+  const std::byte* at_;
+  const std::byte* end_;
   bool ok_ = true;
 };
 
