@@ -186,7 +186,7 @@ void serve(const sigset_t& signals, live::EvenClock& clock, const Running& runni
     const int signal = next(signals, pause);
     if (signal == SIGTERM || signal == SIGINT) return;
     if (signal == SIGHUP) reload(running);
-    if (const auto jump = clock.take_jump()) tell_jump(*jump);
+    if (const auto jump = clock.poll_jump()) tell_jump(*jump);
     if (watched && !running.aggregator.health().stalled) sd_notify(0, "WATCHDOG=1");
   }
 }

@@ -84,7 +84,7 @@ void FaultBook::publish() {
   hooks_.published();
 }
 
-std::shared_ptr<FaultBook::Turn> FaultBook::take_turn() {
+std::shared_ptr<FaultBook::Turn> FaultBook::acquire_turn() {
   if (++turns_ > kWaitingMax) {
     --turns_;
     return nullptr;
@@ -93,7 +93,7 @@ std::shared_ptr<FaultBook::Turn> FaultBook::take_turn() {
 }
 
 bool FaultBook::confirm(ConfirmRequest request, Then<Confirmed> then) {
-  auto turn = take_turn();
+  auto turn = acquire_turn();
   if (!turn) return false;
   return queue_.try_push([this, turn, request = std::move(request),
                           then = std::move(then)] { begin(turn, request, then); },
@@ -101,7 +101,7 @@ bool FaultBook::confirm(ConfirmRequest request, Then<Confirmed> then) {
 }
 
 bool FaultBook::drop(std::string id, std::string who, Then<faults::Fault> then) {
-  auto turn = take_turn();
+  auto turn = acquire_turn();
   if (!turn) return false;
   return queue_.try_push([this, turn, id = std::move(id), who = std::move(who),
                           then = std::move(then)] { then(remove(id, who)); },
@@ -146,7 +146,7 @@ void FaultBook::begin(const std::shared_ptr<Turn>& turn, const ConfirmRequest& r
 }
 
 /// Adds the past incidents that the proposed fault would also have explained.
-void FaultBook::look_back(const ConfirmRequest& request, Confirmed& proposed) {
+void FaultBook::check_past_incidents(const ConfirmRequest& request, Confirmed& proposed) {
   const faults::Library one = alone(proposed);
   store::IncidentQuery query;
   query.count = kIncidentsMax;
@@ -170,7 +170,7 @@ void FaultBook::end(const ConfirmRequest& request, Confirmed proposed, scoring::
                     const Then<Confirmed>& then) {
   auto judged = judge(std::move(proposed), std::move(normal), *library());
   if (!judged) return then(std::unexpected(judged.error()));
-  look_back(request, *judged);
+  check_past_incidents(request, *judged);
   faults::Fault& fault = judged->fault;
   fault.confirmed = faults::Confirmation{request.who, hooks_.now(), request.incident};
   if (request.dry_run) return then(std::move(judged));

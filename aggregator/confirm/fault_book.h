@@ -63,7 +63,7 @@ class FaultBook {
   using Task = std::function<void()>;
   struct Turn;  ///< one of the kWaitingMax requests that may be under way
 
-  std::shared_ptr<Turn> take_turn();
+  std::shared_ptr<Turn> acquire_turn();
   void run();
   void publish();
   void begin(const std::shared_ptr<Turn>& turn, const ConfirmRequest& request,
@@ -71,7 +71,7 @@ class FaultBook {
   void end(const ConfirmRequest& request, Confirmed proposed, scoring::NormalLines normal,
            const Then<Confirmed>& then);
   std::expected<diagnose::Report, Refused> report_of(const std::string& incident);
-  void look_back(const ConfirmRequest& request, Confirmed& proposed);
+  void check_past_incidents(const ConfirmRequest& request, Confirmed& proposed);
   std::expected<faults::Fault, Refused> remove(const std::string& id, const std::string& who);
 
   const LibraryPointer shipped_;

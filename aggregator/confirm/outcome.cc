@@ -18,11 +18,11 @@ std::expected<OutcomeDone, Refused> record_outcome(const OutcomeRequest& request
   OutcomeDone done;
   done.outcome = request.outcome;
   done.before = pool.outcome_of(id);
-  auto told = pool.tell(request.outcome);
+  auto told = pool.record_outcome(request.outcome);
   if (!told) return refuse(503, "not_stored", "the outcome is not stored: " + told.error().text());
   done.removed = std::move(*told);
   if (request.outcome.outcome == "failure") return done;
-  const auto added = shard.pool_as_told(id, request.outcome.who);
+  const auto added = shard.add_to_pool(id, request.outcome.who);
   if (!added) {
     done.why_not = "what the job has printed is no longer known";
     for (const pool::PoolBook::Row& row : pool.rows())

@@ -310,7 +310,7 @@ class HttpConnection final : public Connection,
     ++hub_.counters.streams;
     keep_alive_ = false;
     auto& events = events_.emplace(given.stream, version_);
-    write(events.head(given.content_type, [gate = hub_.gate, id = id_] { gate->tell(id); }));
+    write(events.head(given.content_type, [gate = hub_.gate, id = id_] { gate->notify(id); }));
     // A client of a stream sends nothing more: readable input means the end of the connection.
     stream_.tcp().socket().async_wait(tcp::socket::wait_read,
                                       [self = shared_from_this()](error_code) {

@@ -24,7 +24,7 @@ ServerOptions counting(ServerOptions options) {
 
 Hub::Hub(ServerOptions given) : options(counting(std::move(given))), counters(*options.counters) {}
 
-void Gate::tell(std::uint64_t connection) {
+void Gate::notify(std::uint64_t connection) {
   const MutexLock lock(mutex);
   if (ring) ring(connection);
 }

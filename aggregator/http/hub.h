@@ -25,7 +25,7 @@ struct Gate {
       L4_GUARDED_BY(mutex);
   std::function<void(std::uint64_t connection)> ring L4_GUARDED_BY(mutex);
 
-  void tell(std::uint64_t connection);  ///< the connection's stream of events has news
+  void notify(std::uint64_t connection);  ///< the connection's stream of events has news
 };
 
 /// The state of a Reply: the right to answer one request, once.

@@ -81,7 +81,7 @@ bool Intake::call(Call call) {
 
 void Intake::event(const receive::AgentEvent& event) {
   using Kind = receive::AgentEvent::Kind;
-  tell_people(event);
+  notify_people(event);
   if (event.kind == Kind::hello || event.kind == Kind::left || event.kind == Kind::lost)
     board_.gone(event.agent, services_.now().steady);
   const bool is_for_jobs =
@@ -92,10 +92,10 @@ void Intake::event(const receive::AgentEvent& event) {
   // If the journal refuses the event, reports of the past lack it.
   const auto noted =
       services_.store.note(past::encode({event, event.at}).bytes(), services_.now().wall);
-  for (scoring::Shard* shard : shards_) shard->tell(event, noted.value_or(store::Seq{}));
+  for (scoring::Shard* shard : shards_) shard->notify(event, noted.value_or(store::Seq{}));
 }
 
-void Intake::tell_people(const receive::AgentEvent& event) {
+void Intake::notify_people(const receive::AgentEvent& event) {
   using Kind = receive::AgentEvent::Kind;
   alert::Alert alert;
   alert.at = event.at;

@@ -54,7 +54,7 @@ class Intake final : public receive::Observer {
 
  private:
   void mirror();
-  void tell_people(const receive::AgentEvent& event);
+  void notify_people(const receive::AgentEvent& event);
 
   wire::ServerPort& port_;
   StoreLedger& ledger_;

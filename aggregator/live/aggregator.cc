@@ -142,7 +142,7 @@ std::unique_ptr<confirm::FaultBook> Aggregator::Impl::make_fault_book() {
   hooks.ask_normal = [this](scoring::NormalQuestion question,
                             std::function<void(scoring::NormalLines)> then) {
     auto gather = std::make_shared<Gather<scoring::NormalLines>>(
-        shards.size(), [then = std::move(then), of_pool = scoring::look(pool->rows(), question)](
+        shards.size(), [then = std::move(then), of_pool = scoring::scan(pool->rows(), question)](
                            std::vector<scoring::NormalLines> parts) {
           scoring::NormalLines all;
           for (scoring::NormalLines& part : parts) all.add(std::move(part));
@@ -156,7 +156,8 @@ std::unique_ptr<confirm::FaultBook> Aggregator::Impl::make_fault_book() {
     });
   };
   hooks.published = [this] {
-    for (const auto& shard : shards) shard->call([](scoring::Shard& told) { told.look_again(); });
+    for (const auto& shard : shards)
+      shard->call([](scoring::Shard& told) { told.schedule_diagnoses(); });
   };
   const store::Path folder =
       options.confirmed_faults.empty() ? options.store.folder / "faults" : options.confirmed_faults;

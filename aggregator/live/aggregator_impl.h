@@ -36,8 +36,8 @@ struct Aggregator::Impl {
   Health health() const;
   void keep_watch();
   void watch(const std::stop_token& stop);
-  void tell_lines(const fetch::LinesQuery& query,
-                  const std::expected<fetch::LinesResult, fetch::LinesProblem>& result);
+  void audit_lines(const fetch::LinesQuery& query,
+                   const std::expected<fetch::LinesResult, fetch::LinesProblem>& result);
 
   Options options;
   Surroundings outside;

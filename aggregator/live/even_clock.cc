@@ -33,7 +33,7 @@ wire::Instant EvenClock::at(const wire::Instant& read) {
   return {read.steady, even(anchor_, read)};
 }
 
-std::optional<Millis> EvenClock::take_jump() {
+std::optional<Millis> EvenClock::poll_jump() {
   const MutexLock lock(mutex_);
   return std::exchange(jump_, std::nullopt);
 }

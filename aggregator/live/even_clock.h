@@ -19,7 +19,7 @@ class EvenClock {
   wire::Instant at(const wire::Instant& read);
   /// The amount by which the clock was set (more than kJump at once) since the last call; empty if
   /// it was not set.
-  std::optional<Millis> take_jump();
+  std::optional<Millis> poll_jump();
 
   static constexpr Millis kJump{1'000};
   static constexpr int kSlew = 10;

@@ -9,7 +9,7 @@
 
 namespace l4::live {
 
-void Aggregator::Impl::tell_lines(
+void Aggregator::Impl::audit_lines(
     const fetch::LinesQuery& query,
     const std::expected<fetch::LinesResult, fetch::LinesProblem>& result) {
   outside.say(fetch::audit_text(query, result));
@@ -56,7 +56,7 @@ bool Aggregator::agents(std::function<void(bool, std::vector<receive::AgentView>
 bool Aggregator::lines(const fetch::LinesQuery& query, fetch::LinesThen then) {
   Impl* const impl = impl_.get();
   const fetch::LinesThen told = [impl, query, then = std::move(then)](auto result) {
-    impl->tell_lines(query, result);
+    impl->audit_lines(query, result);
     then(std::move(result));
   };
   const auto plan = [impl, query, told](scoring::Shard& shard) {

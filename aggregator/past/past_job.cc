@@ -74,7 +74,7 @@ void PastJob::started(TimeMs now) {
   judged_ = false;
 }
 
-void PastJob::look(TimeMs now) {
+void PastJob::step(TimeMs now) {
   now_ = now;
   if (job_->wants_to_meet(now) || now - met_ >= kMeetsEvery) {
     job_->meet(around_.shelf, now);
@@ -88,13 +88,13 @@ void PastJob::pass(TimeMs to) {
     now_ = std::max(now_, to);
     return;
   }
-  if (to - now_ >= kSoon) look(now_ + kSoon);
+  if (to - now_ >= kSoon) step(now_ + kSoon);
   for (;;) {
     const auto due = job_->next_pass();
     if (!due || *due > to) break;
     const TimeMs next = *due > now_ ? std::max(*due, now_ + kSoon) : now_ + kStill;
     if (next > to) break;
-    look(next);
+    step(next);
   }
 }
 
@@ -115,7 +115,7 @@ bool PastJob::is_over(TimeMs now) {
 std::string PastJob::report(TimeMs at) {
   pass(at);
   if (!job_) return {};
-  look(at);
+  step(at);
   diagnose(at);
   return job_->report_json();
 }

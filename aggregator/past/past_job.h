@@ -41,7 +41,7 @@ class PastJob {
 
  private:
   scoring::LiveJob& job(TimeMs now);
-  void look(TimeMs now);
+  void step(TimeMs now);
   void diagnose(TimeMs now);
   bool is_over(TimeMs now);
   void started(TimeMs now);

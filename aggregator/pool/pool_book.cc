@@ -47,7 +47,7 @@ PoolBook::PoolBook(PoolOptions options, store::Database& database, Hooks hooks)
   if (const auto told = database_.outcomes())
     for (const store::Outcome& one : *told) outcomes_[one.job] = one.outcome;
   publish();
-  keep_house();
+  evict_old();
   if (!runs_.empty())
     hooks_.say(fmt::format("{} healthy runs of {} kinds of job are known", runs_.size(),
                            shelf_->kinds().size()));
@@ -202,7 +202,7 @@ bool PoolBook::knows(const std::string& job) const {
          std::ranges::any_of(runs_, [&](const auto& one) { return one.second.run->job == job; });
 }
 
-Result<std::vector<std::string>> PoolBook::tell(const store::Outcome& outcome) {
+Result<std::vector<std::string>> PoolBook::record_outcome(const store::Outcome& outcome) {
   const MutexLock lock(mutex_);
   if (outcomes_.size() >= kOutcomesMax && !outcomes_.contains(outcome.job))
     return std::unexpected(
@@ -221,7 +221,7 @@ Result<std::vector<std::string>> PoolBook::tell(const store::Outcome& outcome) {
   return gone;
 }
 
-void PoolBook::keep_house() {
+void PoolBook::evict_old() {
   const MutexLock lock(mutex_);
   if (auto done = change({}, runs_); !done)
     hooks_.warn("old runs of the pool are not let go: " + done.error().text());

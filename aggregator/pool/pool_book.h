@@ -68,11 +68,11 @@ class PoolBook {
   /// The reported outcome of a job; empty if there is none.
   std::string outcome_of(const std::string& job) const;
   /// Stores the outcome; after a failure, returns the ids of the removed runs.
-  Result<std::vector<std::string>> tell(const store::Outcome& outcome);
+  Result<std::vector<std::string>> record_outcome(const store::Outcome& outcome);
   /// True if the database knows the job.
   bool knows(const std::string& job) const;
   /// Removes runs that are too old.
-  void keep_house();
+  void evict_old();
 
  private:
   using Runs = std::map<std::string, Row>;  // by id

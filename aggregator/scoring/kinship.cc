@@ -5,8 +5,8 @@
 
 namespace l4::scoring {
 
-void Kinship::look(std::shared_ptr<const pool::Shelf> shelf, job::TemplateTable& templates,
-                   watch::JobWatch& watch, TimeMs now) {
+void Kinship::resolve(std::shared_ptr<const pool::Shelf> shelf, job::TemplateTable& templates,
+                      watch::JobWatch& watch, TimeMs now) {
   next_ = now + kEvery;
   if (!shelf || (shelf->kinds().empty() && kind_.empty())) {
     shelf_ = std::move(shelf);

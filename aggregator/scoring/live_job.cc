@@ -51,7 +51,7 @@ void LiveJob::apply(wire::Batch batch, store::Seq seq, TimeMs arrival) {
     return;
   }
   changed_ = true;
-  if (look_again_ == TimeMs::max()) look_again_ = arrival + options_.routine;
+  if (check_at_ == TimeMs::max()) check_at_ = arrival + options_.routine;
   if (!batch.segments.empty() || !batch.processes.empty()) book_.heard();
   bound_warnings(batch);
   lineage_.translate(batch);
@@ -67,18 +67,18 @@ void LiveJob::on(const receive::AgentEvent& event, store::Seq seq) {
   if (event.kind == Kind::blind || event.kind == Kind::sighted) watch_.unheard();
 }
 
-bool LiveJob::look(TimeMs now, TimeMs seen_until) {
+bool LiveJob::poll(TimeMs now, TimeMs seen_until) {
   const auto triggers = watch_.due(seen_until);
   book_.triggered(triggers, now);
   if (!triggers.empty()) {
     wanted_ = urgent_ = true;
     recheck_ = options_.recheck;
   }
-  if (now >= look_again_) {
+  if (now >= check_at_) {
     // If no line arrived, only time can have confirmed or ended a suspicion.
     urgent_ = urgent_ || book_.is_checked(now) || book_.owes_at().has_value();
     wanted_ = wanted_ || urgent_ || changed_;
-    look_again_ = TimeMs::max();
+    check_at_ = TimeMs::max();
   }
   return wanted_ && may_diagnose(now);
 }
@@ -93,7 +93,7 @@ TimeMs LiveJob::seen_until(const Presence& presence, TimeMs now) const {
 TimeMs LiveJob::next_check(TimeMs now) const {
   if (wanted_) return std::max(now, rest_until_);
   const auto watch = watch_.next_check();
-  return std::min(look_again_, watch.value_or(TimeMs::max()));
+  return std::min(check_at_, watch.value_or(TimeMs::max()));
 }
 
 IncidentBook::Changes LiveJob::diagnose(TimeMs now, TimeMs seen_until,
@@ -123,18 +123,18 @@ void LiveJob::rest(TimeMs now, Millis cost) {
   const Millis rest = std::max(options_.rest_least, times(options_.rest_factor));
   rest_until_ = now + rest;
   if (report_ && report_->verdict.state == State::finished && !book_.has_open()) {
-    look_again_ = TimeMs::max();
+    check_at_ = TimeMs::max();
     if (!ended_) ended_ = now;
     return;
   }
   if (book_.is_checked(now) || book_.has_open()) {
     const Millis longest = book_.is_checked(now) ? options_.routine : options_.revise;
-    look_again_ = now + std::max(rest, std::min(recheck_, longest));
+    check_at_ = now + std::max(rest, std::min(recheck_, longest));
     recheck_ = std::min(2 * recheck_, options_.routine);
     if (const auto owed = book_.owes_at())
-      look_again_ = std::min(look_again_, std::max(now + rest, *owed));
+      check_at_ = std::min(check_at_, std::max(now + rest, *owed));
   } else {
-    look_again_ = now + std::max(options_.routine, times(options_.rest_factor * kRoutineShare));
+    check_at_ = now + std::max(options_.routine, times(options_.rest_factor * kRoutineShare));
   }
 }
 
@@ -236,7 +236,7 @@ bool LiveJob::read(std::span<const std::byte> bytes, Presence* presence) {
     if (!moment.ok() || moment.left() > 0) return false;
   }
   changed_ = true;
-  look_again_ = TimeMs{};  // long due: earlier signs are checked again
+  check_at_ = TimeMs{};  // long due: earlier signs are checked again
   return in.ok() && job::load_job(in.raw(in.left()), state_).has_value();
 }
 

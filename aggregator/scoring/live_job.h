@@ -56,7 +56,7 @@ class LiveJob {
 
   /// The current knowledge from earlier jobs of its kind.
   void meet(std::shared_ptr<const pool::Shelf> shelf, TimeMs now) {
-    kinship_.look(std::move(shelf), templates_, watch_, now);
+    kinship_.resolve(std::move(shelf), templates_, watch_, now);
   }
   bool wants_to_meet(TimeMs now) const { return changed_ && kinship_.is_due(now, opened_); }
   const std::string& kind() const { return kinship_.kind(); }
@@ -68,7 +68,7 @@ class LiveJob {
   /// The time up to which the logs of all its agents were read.
   TimeMs seen_until(const Presence& presence, TimeMs now) const;
   /// Looks for triggers; true if a diagnosis is wanted now. `seen_until`: see Presence.
-  bool look(TimeMs now, TimeMs seen_until);
+  bool poll(TimeMs now, TimeMs seen_until);
   /// The wanted diagnosis is more than routine: a trigger or a suspicion waits for it.
   bool is_urgent() const { return urgent_; }
   /// Lets deadlines pass without a diagnosis, for reports of the past; next_pass() is the next time
@@ -76,8 +76,8 @@ class LiveJob {
   void pass(TimeMs seen_until) { static_cast<void>(watch_.due(seen_until)); }
   std::optional<TimeMs> next_pass() const { return watch_.next_check(); }
   /// Asks for a diagnosis although no line has arrived.
-  void look_again() { wanted_ = true; }
-  /// The latest time for the next call of `look`.
+  void schedule_diagnosis() { wanted_ = true; }
+  /// The latest time for the next call of `poll`.
   TimeMs next_check(TimeMs now) const;
   /// The caller then passes the cost to rest(), which delays the next diagnosis.
   IncidentBook::Changes diagnose(TimeMs now, TimeMs seen_until, const faults::Library* library);
@@ -144,7 +144,7 @@ class LiveJob {
   store::Seq first_, last_;
   std::optional<diagnose::Report> report_;
   mutable std::string report_json_;
-  TimeMs report_at_{}, rest_until_{}, look_again_{TimeMs::max()};
+  TimeMs report_at_{}, rest_until_{}, check_at_{TimeMs::max()};
   Millis cost_{0}, recheck_{0};
   bool wanted_ = false, urgent_ = false, changed_ = false, frozen_ = false;
   std::uint64_t refused_ = 0;   ///< batches that could not be applied in full

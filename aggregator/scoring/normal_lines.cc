@@ -56,7 +56,7 @@ void NormalLines::add(NormalLines other) {
   for (auto& [alike, text] : other.near) keep_near(*this, alike, std::move(text));
 }
 
-void look(const LiveJob& job, bool is_suspect, const NormalQuestion& question, NormalLines& found) {
+void scan(const LiveJob& job, bool is_suspect, const NormalQuestion& question, NormalLines& found) {
   const bool failed = job.id() == question.job;
   const bool well = job.report() && !is_suspect && !job.incidents().has_any() &&
                     (job.report()->verdict.state == State::healthy ||
@@ -74,7 +74,7 @@ void look(const LiveJob& job, bool is_suspect, const NormalQuestion& question, N
   }
 }
 
-NormalLines look(const std::vector<pool::PoolBook::Row>& runs, const NormalQuestion& question) {
+NormalLines scan(const std::vector<pool::PoolBook::Row>& runs, const NormalQuestion& question) {
   NormalLines found;
   std::unordered_set<std::string_view> seen;  // the same event stands in most runs of a kind
   for (const pool::PoolBook::Row& row : runs) {

@@ -45,8 +45,8 @@ struct NormalQuestion {
   std::uint64_t templates_max = 200'000;
 };
 
-void look(const LiveJob& job, bool is_suspect, const NormalQuestion& question, NormalLines& found);
+void scan(const LiveJob& job, bool is_suspect, const NormalQuestion& question, NormalLines& found);
 /// Runs of the pool.
-NormalLines look(const std::vector<pool::PoolBook::Row>& runs, const NormalQuestion& question);
+NormalLines scan(const std::vector<pool::PoolBook::Row>& runs, const NormalQuestion& question);
 
 }  // namespace l4::scoring

@@ -22,7 +22,7 @@ namespace l4::scoring {
 struct Totals {
   std::atomic<std::uint64_t> jobs{0}, bytes{0};
   /// When a shard last removed old rows from the pool and the database, for all shards.
-  std::atomic<TimeMs> books_kept{TimeMs{}};
+  std::atomic<TimeMs> rows_evicted{TimeMs{}};
 };
 
 /// Functions shared by shards; all may be called from any thread.

@@ -9,18 +9,18 @@
 namespace l4::scoring {
 namespace {
 
-constexpr Millis kHouse{1'000}, kPauseMost{250}, kLookEvery{50};
+constexpr Millis kEvictEvery{1'000}, kPauseMost{250}, kPollEvery{50};
 constexpr std::size_t kEventBytes = 256;
 
 /// Replaces the shard's former part of a total; returns the total.
-std::uint64_t tell_total(std::atomic<std::uint64_t>& total, std::uint64_t& told,
-                         std::uint64_t now) {
+std::uint64_t update_total(std::atomic<std::uint64_t>& total, std::uint64_t& told,
+                           std::uint64_t now) {
   const std::uint64_t more = now - std::exchange(told, now);  // may wrap: the sum does, too
   return total.fetch_add(more) + more;
 }
 
 /// Stores the row of the job for the list of past jobs.
-void put_row(const Services& services, const LiveJob& job) {
+void save_row(const Services& services, const LiveJob& job) {
   if (const auto put = services.store.database().save(job.stored_row()); !put)
     services.warn(fmt::format("job {}: its row is not stored: {}", job.id(), put.error().text()));
 }
@@ -39,7 +39,7 @@ void Shard::deliver(store::Seq seq, wire::Batch batch, TimeMs arrival, std::size
   queue_.push(BatchTask{seq, std::move(batch), arrival}, bytes);
 }
 
-void Shard::tell(const receive::AgentEvent& event, store::Seq seq) {
+void Shard::notify(const receive::AgentEvent& event, store::Seq seq) {
   queue_.push(EventTask{seq, event}, kEventBytes);
 }
 
@@ -100,14 +100,14 @@ void Shard::handle(Task& task) {
   }
 }
 
-void Shard::on(const EventTask& told) {
-  const receive::AgentEvent& event = told.event;
+void Shard::on(const EventTask& task) {
+  const receive::AgentEvent& event = task.event;
   presence_.on(event);
   for (auto& [id, held] : jobs_) {
     LiveJob& job = *held.job;
     const bool of_all = event.agent.empty();
     if (!of_all && (job.ended() || !job.state().agents().contains(event.agent))) continue;
-    job.on(event, told.seq);
+    job.on(event, task.seq);
   }
 }
 
@@ -116,12 +116,12 @@ void Shard::step(Millis most) {
   auto tasks = queue_.drain(std::min(most, pause(services_.now().wall)));
   for (Task& task : tasks) handle(task);
   const wire::Instant instant = services_.now();
-  if (instant.steady - looked_ < kLookEvery) return;
-  looked_ = instant.steady;
+  if (instant.steady - polled_ < kPollEvery) return;
+  polled_ = instant.steady;
   const TimeMs now = instant.wall;
-  look(now);
+  diagnose_due(now);
   checkpoint_due(now);
-  if (now - house_kept_ >= kHouse || now < house_kept_) keep_house(now);
+  if (now - evicted_ >= kEvictEvery || now < evicted_) evict_due(now);
 }
 
 void Shard::run() {
@@ -130,13 +130,13 @@ void Shard::run() {
 
 /// Diagnoses the jobs that are due: first those with a sign of a failure, then those that wait
 /// longest. The rest waits if this would delay batches too long.
-void Shard::look(TimeMs now) {
+void Shard::diagnose_due(TimeMs now) {
   std::vector<Held*> wanting;
   for (auto& [id, held] : jobs_) {
     LiveJob& job = *held.job;
     if (job.ended() && job.next_check(now) > now) continue;
     if (job.wants_to_meet(now)) job.meet(services_.pool.shelf(), now);
-    if (job.look(now, job.seen_until(presence_, now))) wanting.push_back(&held);
+    if (job.poll(now, job.seen_until(presence_, now))) wanting.push_back(&held);
   }
   std::ranges::sort(wanting, {}, [](const Held* held) {
     return std::pair(!held->job->is_urgent(), held->job->looked_at());
@@ -161,8 +161,8 @@ void Shard::diagnose(Held& held) {
   ++counts_.diagnoses;
   counts_.diagnosing += cost;
   counts_.diagnosis_longest = std::max(counts_.diagnosis_longest, cost);
-  tell(job, changes);
-  tell_change(held);
+  publish(job, changes);
+  publish_change(held);
   offer(held);
 }
 
@@ -181,7 +181,7 @@ bool Shard::save(Held& held, TimeMs now) {
   constexpr Millis kRowEvery{600'000};
   if (job.ended() || held.row_at == TimeMs{} || now - held.row_at >= kRowEvery) {
     held.row_at = now;
-    put_row(services_, job);
+    save_row(services_, job);
   }
   return true;
 }
@@ -190,7 +190,7 @@ void Shard::checkpoint_due(TimeMs now) {
   for (auto& [id, held] : jobs_) {
     if (now < held.saved_at) held.saved_at = now;  // the clock was set back
     if (held.job->last() == held.saved || now - held.saved_at < options_.checkpoint_every) continue;
-    if (!save(held, now)) held.saved_at = now - options_.checkpoint_every + kHouse;
+    if (!save(held, now)) held.saved_at = now - options_.checkpoint_every + kEvictEvery;
     return;  // one a step
   }
 }
@@ -201,20 +201,20 @@ void Shard::save_all() {
 }
 
 /// Removes old rows of pool and database each hour; the shard that comes first does it.
-void Shard::keep_books(TimeMs now) {
+void Shard::evict_rows(TimeMs now) {
   constexpr Millis kBooksEvery{3'600'000};
-  TimeMs kept = services_.totals->books_kept;
+  TimeMs kept = services_.totals->rows_evicted;
   if (now - kept < kBooksEvery && now >= kept) return;
-  if (!services_.totals->books_kept.compare_exchange_strong(kept, now)) return;
-  if (kept != TimeMs{}) services_.pool.keep_house();
+  if (!services_.totals->rows_evicted.compare_exchange_strong(kept, now)) return;
+  if (kept != TimeMs{}) services_.pool.evict_old();
   if (const auto gone = services_.store.database().retain(now); !gone)
     services_.warn("what is old stays in the database: " + gone.error().text());
 }
 
-void Shard::keep_house(TimeMs now) {
-  house_kept_ = now;
+void Shard::evict_due(TimeMs now) {
+  evicted_ = now;
   presence_.forget_old(now);
-  keep_books(now);
+  evict_rows(now);
   std::vector<std::string> over;
   std::uint64_t bytes = 0;
   Held* largest = nullptr;
@@ -222,8 +222,8 @@ void Shard::keep_house(TimeMs now) {
     LiveJob& job = *held.job;
     if (!job.ended() && now - job.last_arrival() >= options_.closes_after) {
       job.end(now);
-      put_row(services_, job);
-      tell_change(held);
+      save_row(services_, job);
+      publish_change(held);
       services_.say(fmt::format("job {} is over: nothing was heard of it for {}", id,
                                 to_human(options_.closes_after)));
     }
@@ -235,10 +235,10 @@ void Shard::keep_house(TimeMs now) {
   for (const std::string& id : over) drop(id, {});
   // If the total is over the limit, at least one shard is over its share; only such a shard evicts.
   const std::uint64_t shards = std::max<std::uint64_t>(options_.shards, 1);
-  if (tell_total(services_.totals->jobs, told_jobs_, jobs_.size()) > options_.jobs_max &&
+  if (update_total(services_.totals->jobs, counted_jobs_, jobs_.size()) > options_.jobs_max &&
       jobs_.size() > options_.jobs_max / shards)
     drop(first_to_go(false), "there are more jobs than may be");
-  if (tell_total(services_.totals->bytes, told_bytes_, bytes) <= options_.all_bytes_max ||
+  if (update_total(services_.totals->bytes, counted_bytes_, bytes) <= options_.all_bytes_max ||
       bytes <= options_.all_bytes_max / shards)
     return;
   if (const std::string id = first_to_go(true); !id.empty())
@@ -264,7 +264,7 @@ void Shard::drop(const std::string& id, const std::string& why) {
   if (at == jobs_.end()) return;
   LiveJob& job = *at->second.job;
   if (!services_.store.close_job(id, job.last())) return;  // later
-  put_row(services_, job);
+  save_row(services_, job);
   if (!why.empty()) services_.warn(fmt::format("job {} was let go: {}", id, why));
   if (services_.changed) services_.changed(row(job), true);
   ++counts_.jobs_dropped;
@@ -283,7 +283,7 @@ void Shard::freeze(Held& held, const std::string& why) {
 Millis Shard::pause(TimeMs now) const {
   TimeMs next = now + kPauseMost;
   for (const auto& [id, held] : jobs_) next = std::min(next, held.job->next_check(now));
-  return std::max(kLookEvery, next - now);
+  return std::max(kPollEvery, next - now);
 }
 
 std::vector<JobRow> Shard::rows() const {
@@ -314,14 +314,14 @@ NormalLines Shard::normal_lines(const NormalQuestion& question) {
     if (!held.job->report())
       diagnose(held);  // right after a start it has no report yet, and may be healthy
   for (const auto& [id, held] : jobs_)
-    scoring::look(*held.job, held.job->is_suspect(now, held.job->seen_until(presence_, now)),
-                  question, found);
+    scan(*held.job, held.job->is_suspect(now, held.job->seen_until(presence_, now)), question,
+         found);
   return found;
 }
 
-void Shard::look_again() {
+void Shard::schedule_diagnoses() {
   for (auto& [id, held] : jobs_)
-    if (held.job->incidents().has_open()) held.job->look_again();
+    if (held.job->incidents().has_open()) held.job->schedule_diagnosis();
 }
 
 const LiveJob* Shard::find(const std::string& id) const {

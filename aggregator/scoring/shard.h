@@ -1,7 +1,7 @@
 // A share of the jobs, on one thread: applies their batches, watches, diagnoses and saves them.
 // Flow: the receive thread delivers batches (it waits if the shard is far behind, and agents keep
 // theirs) and events of agents; HTTP asks by calls that run on the shard's thread. A job belongs to
-// one shard for good, by its id. `deliver`, `tell` and `call` are for any thread, all else is for
+// one shard for good, by its id. `deliver`, `notify` and `call` are for any thread, all else is for
 // the shard's thread, or for a test that steps it. Bounds: ShardOptions, for all shards together.
 // Beyond them the job that ended first is dropped; if all jobs run, the largest one is frozen: its
 // lines are still journaled and acknowledged, but no longer scored. Both are logged and counted.
@@ -45,7 +45,7 @@ class Shard {
 
   // Any thread.
   void deliver(store::Seq seq, wire::Batch batch, TimeMs arrival, std::size_t bytes);
-  void tell(const receive::AgentEvent& event, store::Seq seq);
+  void notify(const receive::AgentEvent& event, store::Seq seq);
   bool call(Call call);  ///< false: too much waits
   void close() { queue_.close(); }
   /// Steady time of the last step.
@@ -76,11 +76,11 @@ class Shard {
   /// Lines of this shard's healthy jobs.
   NormalLines normal_lines(const NormalQuestion& question);
   /// Diagnoses the jobs with an open incident again soon, because the library has changed.
-  void look_again();
+  void schedule_diagnoses();
   const LiveJob* find(const std::string& id) const;
   /// The kind of the job's run, which is in the pool now because its outcome is success. None:
   /// there is no such job. Error: it is not in the pool.
-  std::optional<Result<std::string>> pool_as_told(const std::string& id, const std::string& by);
+  std::optional<Result<std::string>> add_to_pool(const std::string& id, const std::string& by);
   void set(const Thresholds& thresholds);
 
  private:
@@ -105,17 +105,17 @@ class Shard {
   };
   Held& held(const std::string& id, TimeMs now);
   void handle(Task& task);
-  void on(const EventTask& told);
-  void look(TimeMs now);
+  void on(const EventTask& task);
+  void diagnose_due(TimeMs now);
   void diagnose(Held& held);
-  void tell(const LiveJob& job, const IncidentBook::Changes& changes);
+  void publish(const LiveJob& job, const IncidentBook::Changes& changes);
   std::vector<store::Incident> incidents_of(const LiveJob& job);
-  void tell_change(Held& held);
+  void publish_change(Held& held);
   void offer(Held& held);
   void checkpoint_due(TimeMs now);
   bool save(Held& held, TimeMs now);
-  void keep_house(TimeMs now);
-  void keep_books(TimeMs now);
+  void evict_due(TimeMs now);
+  void evict_rows(TimeMs now);
   void drop(const std::string& id, const std::string& why);
   std::string first_to_go(bool ended_only) const;
   void freeze(Held& held, const std::string& why);
@@ -128,9 +128,9 @@ class Shard {
   Presence presence_;
   ShardStats counts_;
   bool is_restored_ = false;  ///< the stored state is restored; jobs that come later are new
-  TimeMs house_kept_{};
-  std::uint64_t told_jobs_ = 0, told_bytes_ = 0;  ///< this shard's part of services_.totals
-  Millis looked_{-1'000'000};
+  TimeMs evicted_{};
+  std::uint64_t counted_jobs_ = 0, counted_bytes_ = 0;  ///< this shard's part of services_.totals
+  Millis polled_{-1'000'000};
   std::atomic<std::int64_t> stepped_{0};
 };
 

@@ -194,7 +194,7 @@ void Fleet::log(const Sample& sample) {
   for (const Seat& seat : nodes_) {
     const Node* node = seat.node.get();
     ++states[node->state()];
-    if (!node->is_connected() && !node->is_away()) ++reasons[node->last_said()];
+    if (!node->is_connected() && !node->is_away()) ++reasons[node->last_notice()];
     held += node->held();
   }
   std::string text = fmt::format("{} s:", age().count() / 1000);

@@ -43,7 +43,7 @@ class Node final : public ship::Pipeline {
   /// "waiting", "connecting", "greeting", "fetching", "open", "stopped" or "away".
   std::string_view state() const;
   /// The newest line that its agent would write to its log.
-  const std::string& last_said() const { return last_said_; }
+  const std::string& last_notice() const { return last_notice_; }
   /// All that was due up to the last step is counted by the aggregator.
   bool is_level() const { return is_away() || (is_connected() && session_->queue().size() == 0); }
   /// The counts over all starts of the agent.
@@ -55,7 +55,7 @@ class Node final : public ship::Pipeline {
   void committed(const std::vector<wire::Coverage>&) override {}
   void question(const wire::Ask&) override {}
   bool notify(ship::NoticeKind, std::string_view what) override {
-    last_said_ = what;
+    last_notice_ = what;
     return true;
   }
 
@@ -71,7 +71,7 @@ class Node final : public ship::Pipeline {
   std::uint64_t lives_ = 0;
   bool positions_known_ = false;
   Shipped shipped_;
-  std::string last_said_;
+  std::string last_notice_;
   std::unique_ptr<LossyPort> port_;
   std::unique_ptr<ship::Session> session_;
   ship::SessionStats past_;

@@ -178,20 +178,20 @@ TEST_CASE("fault book: of runs that failed later only information is normal; bou
   run.events.push_back(test::made_event("told of by the report"));
   question.told = {run.events.back().id};
   const auto shared = std::make_shared<const pool::Run>(run);
-  scoring::NormalLines found = look({{shared, 0}, {shared, 0}}, question);
+  scoring::NormalLines found = scan({{shared, 0}, {shared, 0}}, question);
   CHECK(found.runs == 2);
   CHECK(found.templates == 26);
   CHECK(found.complete);
   question.templates_max = 26;
-  CHECK(look({{shared, 0}}, question).complete);
+  CHECK(scan({{shared, 0}}, question).complete);
   question.templates_max = 25;
-  found.add(look({{shared, 0}}, question));
+  found.add(scan({{shared, 0}}, question));
   CHECK(found.runs == 3);
   CHECK(found.templates == 51);
   CHECK_FALSE(found.complete);
   run.left_out = 1;
   question.templates_max = 100;
-  CHECK_FALSE(look({{std::make_shared<const pool::Run>(run), 0}}, question).complete);
+  CHECK_FALSE(scan({{std::make_shared<const pool::Run>(run), 0}}, question).complete);
 }
 
 TEST_CASE("fault book: no more than so many at a time, and none once it is stopped") {

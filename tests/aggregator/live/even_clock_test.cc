@@ -33,7 +33,7 @@ TEST_CASE("even clock: goes with the host's clock") {
   Host host;
   CHECK(host.now() == kBegin);
   CHECK(host.off_after(Millis{60'000}) == Millis{0});
-  CHECK_FALSE(host.clock.take_jump());
+  CHECK_FALSE(host.clock.poll_jump());
 }
 
 TEST_CASE("even clock: an hour back or ahead is taken in slowly") {
@@ -43,8 +43,8 @@ TEST_CASE("even clock: an hour back or ahead is taken in slowly") {
     CHECK(host.off_after(Millis{10'000}) == Millis{0});
     host.set = jump;
     CHECK(host.off_after(Millis{600'000}) == -jump * 59 / 60);
-    CHECK(host.clock.take_jump() == jump);
-    CHECK_FALSE(host.clock.take_jump());
+    CHECK(host.clock.poll_jump() == jump);
+    CHECK_FALSE(host.clock.poll_jump());
     CHECK(host.off_after(10 * kHour) == Millis{0});
   }
 }
@@ -58,10 +58,10 @@ TEST_CASE("even clock: there and back again, and what is too small to be a jump"
   // The clock has corrected a second of the hour.
   CHECK(host.off_after(Millis{0}) == Millis{-1'000});
   CHECK(host.off_after(Millis{11'000}) == Millis{0});
-  CHECK(host.clock.take_jump() == Millis{0});
+  CHECK(host.clock.poll_jump() == Millis{0});
   host.set = Millis{20};
   CHECK(host.off_after(Millis{1'000}) == Millis{0});
-  CHECK_FALSE(host.clock.take_jump());
+  CHECK_FALSE(host.clock.poll_jump());
 }
 
 TEST_CASE("even clock: threads that read the host's clocks one after the other ask in any order") {

@@ -64,17 +64,17 @@ TEST_CASE("pool book: a failure removes what the job had added, for good") {
     Desk desk(folder.path());
     REQUIRE(desk.book.add(made_run("a", "alpha", kNow), "test"));
     REQUIRE(desk.book.add(made_run("b", "alpha", kNow), "test"));
-    const auto gone = desk.book.tell({"a", "failure", "", "ops", kNow});
+    const auto gone = desk.book.record_outcome({"a", "failure", "", "ops", kNow});
     REQUIRE(gone);
     CHECK(*gone == std::vector<std::string>{"a.0"});
-    CHECK(desk.book.tell({"a", "failure", "", "ops", kNow})->empty());
+    CHECK(desk.book.record_outcome({"a", "failure", "", "ops", kNow})->empty());
   }
   Desk desk(folder.path());
   CHECK(desk.ids() == std::vector<std::string>{"b.0"});
   CHECK_FALSE(desk.book.wants("a", 0, 9999));
   CHECK_FALSE(desk.book.add(made_run("a", "alpha", kNow), "test"));
   CHECK(desk.book.outcome_of("a") == "failure");
-  REQUIRE(desk.book.tell({"a", "success", "", "ops", kNow}));
+  REQUIRE(desk.book.record_outcome({"a", "success", "", "ops", kNow}));
   CHECK(desk.book.add(made_run("a", "alpha", kNow), "test"));
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("pool book: the oldest go, by number, bytes and age") {
   CHECK_FALSE(desk.book.add(made_run("old", "alpha", kNow), "test"));
   CHECK(desk.database.pool()->size() == 2);
   desk.now = kNow + hours(2) + options.age + hours(1) - Millis{1};
-  desk.book.keep_house();
+  desk.book.evict_old();
   CHECK(desk.ids() == std::vector<std::string>{"a3.0"});
   options.bytes_max = 5'000;  // of one run
   desk.now = kNow;

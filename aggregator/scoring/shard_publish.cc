@@ -27,7 +27,7 @@ std::vector<store::Incident> Shard::incidents_of(const LiveJob& job) {
 
 /// An incident and its alert are stored together: a crash leaves both or neither, and undelivered
 /// alerts are delivered later.
-void Shard::tell(const LiveJob& job, const IncidentBook::Changes& changes) {
+void Shard::publish(const LiveJob& job, const IncidentBook::Changes& changes) {
   std::set<std::string_view> stored;
   for (const alert::Alert& alert : changes.alerts) {
     counts_.incidents_opened += alert.kind == alert::Kind::opened ? 1 : 0;
@@ -62,8 +62,8 @@ void Shard::offer(Held& held) {
     services_.warn(fmt::format("job {} is not in the pool: {}", job.id(), added.error().text()));
 }
 
-std::optional<Result<std::string>> Shard::pool_as_told(const std::string& id,
-                                                       const std::string& by) {
+std::optional<Result<std::string>> Shard::add_to_pool(const std::string& id,
+                                                      const std::string& by) {
   const LiveJob* job = find(id);
   if (job == nullptr) return {};
   auto run = job->healthy_run(true);
@@ -83,7 +83,7 @@ Result<store::Snapshot> Shard::snapshot(const LiveJob& job, std::string why, std
   return made;
 }
 
-void Shard::tell_change(Held& held) {
+void Shard::publish_change(Held& held) {
   if (!services_.changed) return;
   const auto news = [](const JobRow& row) {
     return std::tie(row.attempt, row.state, row.suspect, row.ended, row.incident);
