@@ -12,6 +12,7 @@
 #include "aggregator/faults/notation.h"
 #include "aggregator/faults/pattern.h"
 #include "aggregator/serve/utf8.h"
+#include "common/base/check.h"
 #include "common/drain/mask.h"
 
 namespace l4::confirm {
@@ -325,6 +326,9 @@ faults::Library alone(const Confirmed& proposed) {
 std::expected<Confirmed, Refused> judge(Confirmed proposed, scoring::NormalLines normal,
                                         const faults::Library& library) {
   constexpr std::size_t kOverlapsMax = 8;
+  L4_CHECK(!proposed.fault.patterns.empty() && !proposed.fault.matches.empty(),
+           "fault {} is judged with {} patterns and {} lines", proposed.fault.id,
+           proposed.fault.patterns.size(), proposed.fault.matches.size());
   const faults::Library one = alone(proposed);
   for (const faults::Fault& known : library.faults())
     for (const std::string& line : known.matches) {

@@ -7,6 +7,7 @@
 
 #include "aggregator/faults/fault_toml.h"
 #include "aggregator/faults/library_reader.h"
+#include "common/base/check.h"
 
 namespace l4::confirm {
 namespace {
@@ -53,8 +54,8 @@ Result<faults::Fault> ConfirmedFaults::read(const std::string& name) {
   const auto wrong = [&](std::string reason) {
     return std::unexpected(Error{path.string(), std::move(reason)});
   };
-  faults::Fault& fault = entries->front();
   if (entries->size() != 1) return wrong("holds more than one fault");
+  faults::Fault& fault = entries->front();
   if (!fault.confirmed) return wrong("confirmed: missing: who confirmed it, when, which incident");
   if (fault.id + std::string(kEnd) != name)
     return wrong(fmt::format("holds the fault {}, whose file is {}{}", fault.id, fault.id, kEnd));
@@ -102,6 +103,7 @@ Result<void> ConfirmedFaults::drop(const std::string& id) {
   const auto found = faults_.find(id);
   if (found == faults_.end())
     return std::unexpected(Error{folder_.string(), "holds no fault " + id});
+  L4_CHECK(found->second.confirmed, "fault {} has no confirmation", id);
   auto done = files_->remove(folder_ / (id + std::string(kEnd)));
   if (done) done = files_->sync_folder(folder_);
   if (!done) return done;

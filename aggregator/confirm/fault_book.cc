@@ -9,6 +9,7 @@
 #include "aggregator/faults/likeness.h"
 #include "aggregator/serve/report_json.h"
 #include "aggregator/serve/utf8.h"
+#include "common/base/check.h"
 #include "common/base/thread.h"
 
 namespace l4::confirm {
@@ -130,6 +131,8 @@ void FaultBook::begin(const std::shared_ptr<Turn>& turn, const ConfirmRequest& r
     return then(refuse(409, "exists",
                        fmt::format("id: {} is the id of a file that cannot be read: {}.toml",
                                    request.id, (confirmed_.folder() / request.id).string())));
+  L4_CHECK(!proposed->evidence.empty(), "fault {} is proposed without evidence",
+           proposed->fault.id);
   scoring::NormalQuestion question;
   question.fault = std::make_shared<const faults::Library>(alone(*proposed));
   question.job = report->job.id;
@@ -198,6 +201,7 @@ std::expected<faults::Fault, Refused> FaultBook::remove(const std::string& id,
   if (known == nullptr)
     return refuse(404, "not_found", "there is no confirmed fault " + serve::harmless(id));
   faults::Fault fault = *known;
+  L4_CHECK(fault.confirmed, "fault {} is kept as confirmed without a confirmation", id);
   if (const auto done = confirmed_.drop(id); !done)
     return refuse(503, "not_stored", "the fault is still there: " + done.error().text());
   publish();

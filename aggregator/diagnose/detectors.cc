@@ -8,6 +8,8 @@
 #include "aggregator/diagnose/node_evidence.h"
 #include "aggregator/diagnose/pool.h"
 #include "aggregator/diagnose/verdict.h"
+#include "aggregator/job/view.h"
+#include "common/base/check.h"
 
 namespace l4::diagnose {
 namespace {
@@ -45,6 +47,9 @@ void detect_stages(const Attempt& /*attempt*/, Findings& findings) {
 }
 
 void weigh_exits(const Attempt& /*attempt*/, Findings& findings) {
+  L4_CHECK(findings.stages.last_of_rank.size() == findings.view.ranks.size(),
+           "stages of {} ranks are known, not of {}", findings.stages.last_of_rank.size(),
+           findings.view.ranks.size());
   findings.processes = weigh_processes(findings.view, findings.stages);
 }
 
@@ -78,6 +83,7 @@ constexpr std::array kDetectors{
     Detector{"spatial", Step::compared, compare_nodes},
     Detector{"temporal", Step::compared, compare_sequences},
 };
+static_assert(std::ranges::is_sorted(kDetectors, {}, &Detector::step));
 
 }  // namespace
 

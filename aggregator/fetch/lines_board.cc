@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/wire/codec/lines_codec.h"
 
 namespace l4::fetch {
@@ -94,6 +95,8 @@ void LinesBoard::answered(const std::string& agent, const wire::Answer& answer, 
   const auto named = question_of_.find(answer.number);
   if (named == question_of_.end()) return;  // late, or never asked
   const auto question = questions_.find(named->second);
+  L4_CHECK(question != questions_.end() && question->second.waits.contains(answer.number),
+           "ask {} is of question {}, which does not wait for it", answer.number, named->second);
   Asked& asked = question->second.waits.at(answer.number);
   if (asked.of.agent != agent) return;
   if (answer.topic != wire::kLinesTopic) {
@@ -140,6 +143,7 @@ void LinesBoard::settle(std::map<std::uint64_t, Question>::iterator question, st
                         bool answered, Millis now) {
   Question& own = question->second;
   const auto asked = own.waits.find(number);
+  L4_CHECK(asked != own.waits.end(), "ask {} is settled twice", number);
   own.lines[asked->second.of.agent] = std::move(asked->second.lines);
   own.result.agents_answered += answered ? 1 : 0;
   own.waits.erase(asked);

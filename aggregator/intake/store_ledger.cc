@@ -1,5 +1,7 @@
 #include "aggregator/intake/store_ledger.h"
 
+#include "common/base/check.h"
+
 namespace l4::intake {
 
 StoreLedger::StoreLedger(store::Store& store, store::OffsetTable offsets, store::Seq last,
@@ -40,6 +42,8 @@ void StoreLedger::apply(receive::Ticket ticket, wire::Batch batch,
     failed_[batch.agent].push_back(ticket);
     return;
   }
+  L4_CHECK(under_way_.empty() || under_way_.back().seq < *seq,
+           "record {} of agent {} follows record {}", *seq, batch.agent, under_way_.back().seq);
   last_ = *seq;
   under_way_.push_back({*seq, ticket, batch.agent});
   taken_[batch.agent] = *seq;

@@ -6,6 +6,7 @@
 #include "aggregator/job/job_state.h"
 #include "aggregator/job/median.h"
 #include "aggregator/job/view.h"
+#include "common/base/check.h"
 #include "common/base/earliest.h"
 #include "common/wire/segment.h"
 
@@ -94,6 +95,8 @@ void find_dense_ranks(const JobView& view, bool counted, JobClock& clock) {
     if (stream.state->counted != counted) continue;
     const std::int64_t stride = stride_of(*stream.state);
     if (stride <= 0) continue;
+    L4_CHECK(stream.rank < view.ranks.size(), "{} is of rank {} of {}", stream.state->source.path,
+             stream.rank, view.ranks.size());
     std::int64_t& known = stride_of_rank[stream.rank];
     if (known == 0 || stride < known) known = stride;
     if (finest == 0 || stride < finest) finest = stride;
@@ -125,6 +128,8 @@ void find_gaps(JobClock& clock) {
   for (const ClockTick& tick : clock.ticks) {
     const std::int64_t step =
         before == nullptr ? 0 : tick.iteration.value() - before->iteration.value();
+    L4_CHECK(before == nullptr || before->iteration < tick.iteration, "iteration {} follows {}",
+             tick.iteration, before->iteration);
     double gap = 0;
     if (before != nullptr && tick.first_done && before->first_done)
       gap = static_cast<double>((*tick.first_done - *before->first_done).count());
@@ -232,6 +237,7 @@ bool are_coarse(const std::vector<ClockTick>& ticks) {
 /// Takes durations from timers if these cover most of the time; false if they do not.
 bool use_timers(std::vector<ClockTick>& ticks, const std::vector<double>& timed) {
   constexpr double kMost = 0.6, kAll = 1.2;
+  L4_CHECK(ticks.size() == timed.size(), "{} ticks, {} sums of timers", ticks.size(), timed.size());
   double sum = 0, elapsed = 0;
   for (std::size_t i = 1; i < ticks.size(); ++i) {
     if (timed[i] <= 0 || !ticks[i].first_done || !ticks[i - 1].first_done) continue;

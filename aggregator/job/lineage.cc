@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/saved/archive.h"
 #include "common/wire/limits.h"
 
@@ -45,7 +46,11 @@ std::optional<std::uint32_t> Lineage::find(const AgentNames& agent,
                                            const wire::TemplateDefinition& definition) {
   for (const Skeleton skeleton : definition.skeletons) {
     const auto same = agent.by_skeleton.find(skeleton);
-    if (same != agent.by_skeleton.end() && !agent.known.at(same->second).used) return same->second;
+    if (same == agent.by_skeleton.end()) continue;
+    const auto known = agent.known.find(same->second);
+    L4_CHECK(known != agent.known.end(), "skeleton {} is of template {}, which is not known",
+             skeleton, same->second);
+    if (!known->second.used) return same->second;
   }
   return std::nullopt;
 }

@@ -12,6 +12,7 @@
 #include "aggregator/live/gather.h"
 #include "aggregator/past/note.h"
 #include "aggregator/rows/answers.h"
+#include "common/base/check.h"
 #include "common/base/thread.h"
 #include "common/wire/codec/batch_codec.h"
 
@@ -170,6 +171,8 @@ std::unique_ptr<confirm::FaultBook> Aggregator::Impl::make_fault_book() {
 std::size_t Aggregator::Impl::restored() {
   const TimeMs now = outside.now().wall;
   std::size_t jobs = 0;
+  L4_CHECK(shards.size() == options.shards.shards, "{} of {} shards were made", shards.size(),
+           options.shards.shards);
   for (const auto& shard : shards) jobs += shard->stats().jobs;
   store::Seq seq;
   if (jobs > 0) seq = store->note(past::encode({{}, now}).bytes(), now).value_or(store::Seq{});

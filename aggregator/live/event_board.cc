@@ -36,6 +36,8 @@ void EventBoard::publish(std::string_view type, std::string_view job, std::strin
   forget_gone();
   ring_.push_back({std::string(job), std::move(text)});
   while (ring_.size() > options_.ring_max || ring_bytes_ > options_.ring_bytes_max) {
+    L4_CHECK(!ring_.empty() && ring_bytes_ >= ring_.front().text.size(),
+             "{} events of {} bytes in the ring", ring_.size(), ring_bytes_);
     ring_bytes_ -= ring_.front().text.size();
     ring_.pop_front();
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/base/thread.h"
 #include "common/wire/codec/batch_codec.h"
 
@@ -60,6 +61,7 @@ void PastDesk::stop() {
 bool PastDesk::ask(PastQuestion question, PastThen then) {
   const MutexLock lock(mutex_);
   if (busy_ || thread_.get_stop_token().stop_requested()) return false;
+  L4_CHECK(!task_, "a question about job {} waits, and the desk is not busy", task_->question.job);
   busy_ = true;
   task_ = Task{std::move(question), std::move(then)};
   asked_.notify_one();
@@ -126,6 +128,7 @@ std::vector<store::SavedState> PastDesk::usable(const PastQuestion& question,
 
 std::expected<PastDesk::Base, PastProblem> PastDesk::begin(
     const PastQuestion& question, const store::SegmentList& segments) const {
+  L4_CHECK(question.first, "job {} is asked for without its first record", question.job);
   scoring::JobOptions options;
   {
     const MutexLock lock(mutex_);

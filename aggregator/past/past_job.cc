@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace l4::past {
 namespace {
 
@@ -75,6 +77,7 @@ void PastJob::started(TimeMs now) {
 }
 
 void PastJob::step(TimeMs now) {
+  L4_CHECK(job_, "job {} steps at {} before its first batch", id_, now);
   now_ = now;
   if (job_->wants_to_meet(now) || now - met_ >= kMeetsEvery) {
     job_->meet(around_.shelf, now);
@@ -99,6 +102,7 @@ void PastJob::pass(TimeMs to) {
 }
 
 void PastJob::diagnose(TimeMs now) {
+  L4_CHECK(job_, "job {} is diagnosed at {} before its first batch", id_, now);
   job_->meet(around_.shelf, now);
   met_ = now;
   static_cast<void>(job_->diagnose(now, job_->seen_until(presence_, now), around_.library.get()));

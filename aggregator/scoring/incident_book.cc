@@ -6,6 +6,7 @@
 
 #include "aggregator/serve/json_text.h"
 #include "aggregator/serve/report_json.h"
+#include "common/base/check.h"
 #include "common/base/earliest.h"
 
 namespace l4::scoring {
@@ -186,6 +187,7 @@ store::Gist IncidentBook::gist_of(State state, const diagnose::Report& report) {
 
 void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs> since,
                          const diagnose::Report& report, TimeMs now, Changes& changes) {
+  L4_CHECK(is_failure(state), "attempt {} of {} fails as {}", attempt, job_, l4::name(state));
   const auto [at, fresh] = entries_.try_emplace(attempt);
   Entry& entry = at->second;
   store::Incident& row = entry.row;
@@ -233,6 +235,7 @@ void IncidentBook::fails(std::int32_t attempt, State state, std::optional<TimeMs
 
 void IncidentBook::resolve(Entry& entry, const diagnose::Report& report, const std::string& why,
                            TimeMs now, Changes& changes) {
+  L4_CHECK(entry.open, "incident {} is resolved twice", entry.row.id);
   entry.open = false;
   entry.owed_at.reset();
   entry.row.resolved = now;

@@ -9,6 +9,7 @@
 #include "aggregator/job/rank_coverage.h"
 #include "aggregator/job/saved_job.h"
 #include "aggregator/serve/report_json.h"
+#include "common/base/check.h"
 #include "common/base/earliest.h"
 
 namespace l4::scoring {
@@ -146,7 +147,9 @@ bool LiveJob::ended_well() const {
 
 std::optional<pool::Run> LiveJob::healthy_run(bool told) const {
   const job::Attempts attempts(state_);
-  const job::JobView view = job::make_view(attempts, attempts.numbers().back(), false);
+  const std::vector<std::int32_t> numbers = attempts.numbers();
+  L4_CHECK(!numbers.empty(), "job {} has no attempt", id());
+  const job::JobView view = job::make_view(attempts, numbers.back(), false);
   if (!told && pool::ended_badly(view)) return {};
   pool::Run run = pool::make_run(view);
   run.origin = told ? pool::Origin::outcome : pool::Origin::logs;

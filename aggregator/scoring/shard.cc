@@ -6,6 +6,8 @@
 #include <functional>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace l4::scoring {
 namespace {
 
@@ -156,6 +158,8 @@ void Shard::diagnose(Held& held) {
   const auto changes =
       job.diagnose(begin.wall, job.seen_until(presence_, begin.wall), library.get());
   const wire::Instant end = services_.now();
+  L4_CHECK(end.steady >= begin.steady, "the steady clock went back from {} to {} ms", begin.steady,
+           end.steady);
   const Millis cost = end.steady - begin.steady;
   job.rest(end.wall, cost);
   ++counts_.diagnoses;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aggregator/scoring/shard.h"
+#include "common/base/check.h"
 
 namespace l4::scoring {
 
@@ -71,6 +72,7 @@ std::optional<Result<std::string>> Shard::add_to_pool(const std::string& id,
 }
 
 Result<store::Snapshot> Shard::snapshot(const LiveJob& job, std::string why, std::string who) {
+  L4_CHECK(job.report(), "job {} has no report to store for {}", job.id(), why);
   store::Snapshot made{job.id(),
                        job.looked_at(),
                        std::move(why),

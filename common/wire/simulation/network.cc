@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/base/mutex.h"
 
 namespace l4::wire::simulation {
@@ -111,7 +112,10 @@ struct Network::State {
       Flying one = std::move(flying.begin()->second);
       flying.erase(flying.begin());
       const auto connection = connections.find(one.connection);
-      if (connection != connections.end()) --connection->second.waiting[static_cast<int>(one.way)];
+      if (connection != connections.end()) {
+        const int left = --connection->second.waiting[static_cast<int>(one.way)];
+        L4_CHECK(left >= 0, "connection {} delivers more than was sent", one.connection);
+      }
       if (server_cut || cut.contains(one.address)) {
         ++counts.lost;
         continue;
