@@ -19,6 +19,7 @@ using terminal::OptionOutline;
 /// The names of an option as they are written; a positional one has none.
 std::vector<std::string> words_of(const OptionOutline& option) {
   std::vector<std::string> words;
+  words.reserve(option.short_names.size() + option.long_names.size());
   for (const std::string& name : option.short_names) words.push_back("-" + name);
   for (const std::string& name : option.long_names) words.push_back("--" + name);
   return words;
@@ -44,6 +45,7 @@ std::string bash_script(const std::vector<CommandOutline>& commands) {
     }
     options += fmt::format("    '{}') offered='{}' ;;\n", command.path, joined(all));
     std::vector<std::string> names;
+    names.reserve(command.inner.size());
     for (const CommandOutline::Inner& one : command.inner) names.push_back(one.name);
     if (!names.empty())
       inner += fmt::format("    '{}') offered='{}' ;;\n", command.path, joined(names));

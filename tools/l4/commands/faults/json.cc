@@ -143,7 +143,7 @@ void read_view(JsonMembers& from, ConfirmedView& view) {
     fault.object("parameters", [&](JsonMembers& parameters) {
       for (const std::string& kind : parameters.names())
         for (const auto& value : parameters.get<std::vector<std::string>>(kind))
-          view.codes.push_back(kind + " " + value);
+          view.codes.push_back(fmt::format("{} {}", kind, value));
     });
   });
   from.read("category_from", view.category_from);
