@@ -32,7 +32,7 @@ class Jobs : public pipeline::Output {
   /// The pipeline of a job, made if there is none; valid as long as this.
   pipeline::JobPipeline& of(const std::string& job, Millis steady);
   pipeline::JobPipeline* find(const std::string& job);
-  /// The pipeline of a job that has one, as bytes of its logs arrive.
+  /// The pipeline of a job that has one; called when bytes of its logs arrive.
   pipeline::JobPipeline& fed(const std::string& job, Millis steady);
 
   /// Ships the ready batches of all pipelines.

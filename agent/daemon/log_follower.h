@@ -34,14 +34,15 @@ class LogFollower {
   /// Bytes that were read for this agent.
   std::uint64_t bytes_read() const { return counters().bytes - bytes_of_former_; }
 
-  /// No aggregator answers: reads on from what the file remembers. If the aggregator knows
-  /// otherwise, its WELCOME says so.
+  /// Reads on from the positions in the file, because no aggregator answers. If the aggregator has
+  /// other positions, its WELCOME says so.
   void begin_alone(Millis steady);
   /// True if the tailer goes on with these positions; false if all logs are read anew from them.
   bool goes_on(const std::vector<wire::Position>& committed) const;
-  /// Reads on from what the aggregator has.
+  /// Reads on from the aggregator's positions.
   void resume(const std::vector<wire::Position>& committed, Millis steady);
-  /// Follows the sources that the settings name now, from what is committed. There is a tailer.
+  /// Follows the sources that the settings name now, from the committed positions on. The tailer
+  /// must exist.
   void change_sources(Millis steady);
   /// Gives the tailer away, for the next agent.
   std::optional<tail::Tailer> release() { return std::exchange(tailer_, std::nullopt); }

@@ -23,8 +23,8 @@ inline std::uint64_t read_varint(const std::uint8_t*& at) {
   }
 }
 
-/// Appends the difference from `before` to `value`, modulo 2^64; small ones of either sign are
-/// short.
+/// Appends the difference from `before` to `value`, modulo 2^64; small differences of either sign
+/// take few bytes.
 inline void append_delta(std::vector<std::uint8_t>& out, std::uint64_t before,
                          std::uint64_t value) {
   const std::uint64_t step = value - before;

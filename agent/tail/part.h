@@ -87,12 +87,12 @@ struct LogPart {
   bool resumed = false;    ///< known from positions, not found yet
   bool skip_old = false;   ///< old when it was found: begin at the end
   bool started = false;    ///< the sink got something of it
-  bool ahead = false;      ///< the aggregator counts more of it than was read here
+  bool ahead = false;      ///< the aggregator counts bytes of it that were not read here
 
-  Millis give_up{0};  ///< the search, or the time it is held open, ends then
+  Millis give_up{0};  ///< end of the search, or of the time that its file is held open
   Millis retry{0};    ///< not opened before then
   Millis backoff{0};
-  Millis alarm{0};  ///< the earliest that is set; 0: none
+  Millis alarm{0};  ///< the earliest alarm that is set; 0: none
   Millis unfinished_since{0};
   std::uint64_t used = 0;  ///< number of the visit that used its descriptor last
 

@@ -99,9 +99,9 @@ class Tailer {
   void all_known();
   /// Reads some bytes of the logs that have changed. True if there is more: call again.
   bool turn(Sink& sink, Now now);
-  /// In place of `turn` while there is no room for bytes, about every second: notices which files
-  /// come and go, and reads nothing. A deleted file is held open for twice `deleted_hold`; then its
-  /// unread bytes are missing.
+  /// Called instead of `turn`, about every second, while there is no room for bytes: notices which
+  /// files appear and disappear, and reads nothing. A deleted file is held open for twice
+  /// `deleted_hold`; then its unread bytes are missing.
   void scan(Sink& sink, Now now);
   Wait wait(Now now) const;
 

@@ -48,7 +48,7 @@ TextMatch TextMatcher::match(const LogPart& part, Candidate& file) {
   const Status& status = file.entry.status;
   const bool same_file = part.id.device == status.device && part.id.inode == status.inode;
   if (!file.rotated() && !same_file && bytes < kFingerprintMin) return TextMatch::no;
-  if (same_file && !part.resumed) return TextMatch::no;  // another text by `same_text`
+  if (same_file && !part.resumed) return TextMatch::no;  // `same_text` found another text
   if (file.head.size() < bytes) {
     if (!still_growing(file))
       return same_beginning(part, file, file.head.size()) ? match_ending(part, file)

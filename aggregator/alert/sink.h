@@ -51,7 +51,7 @@ struct Request {
   std::filesystem::path ca{};
   Millis timeout{3'000};
 };
-/// Carries what was stored; several bodies only if the kind repeats.
+/// Makes the request that carries the stored bodies; they are several only if the kind repeats.
 Request make_request(const SinkOptions& sink, const std::vector<std::string>& stored);
 
 /// Posts a request and returns the HTTP status, or why there is none; may wait some seconds. Any

@@ -106,7 +106,7 @@ void add_jobs(Families& to, const scoring::ShardStats& shards) {
   to.gauge("jobs_suspected", "jobs with a suspicion", shards.suspects);
 }
 
-/// The newest jobs that run; `left_out`: how many more do.
+/// The newest jobs that run; `left_out`: the number of the others that run.
 std::vector<const scoring::JobRow*> jobs_to_show(const std::vector<scoring::JobRow>& jobs,
                                                  std::size_t& left_out) {
   std::vector<const scoring::JobRow*> running;

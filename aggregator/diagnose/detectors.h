@@ -14,8 +14,8 @@
 
 namespace l4::diagnose {
 
-/// The time for which the state of a job is asked, and whether something other than the lines gives
-/// that time.
+/// The time for which a diagnosis gives the state of the job. `known`: that time does not come from
+/// the job's lines.
 struct AsOf {
   TimeMs time{};
   bool known = false;

@@ -100,8 +100,8 @@ std::vector<wire::Warning> warnings_of(const job::Attempts& attempts,
   return warnings;
 }
 
-/// `lost`: number of nodes whose agents are lost. Other nodes may look as suspicious when they
-/// waited for them.
+/// `lost`: number of nodes whose agents are lost. Nodes that waited for the lost ones may look just
+/// as suspicious.
 Scope scope_in(const Built& built, State state, std::size_t lost) {
   if (!has_suspects(state)) return Scope::none;
   if (state != State::node_lost || lost == 0) return scope_of(built);

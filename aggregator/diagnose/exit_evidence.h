@@ -1,9 +1,8 @@
 // The first suspect's process was ended from outside: the exit as a line that the fault library
 // knows.
-//
 // Flow: suspects put exit_sentence() into ranks[].why; struck() reads it out of the report, live or
-// stored, for the fault library and for an engineer's confirmation. A launcher may not report it:
-// it names the process whose end it saw first, often a neighbour that lost its peer. Pure.
+// stored, for the fault library and for an engineer's confirmation. A launcher need not report this
+// exit: it names the process whose end it saw first, often a neighbour that lost its peer. Pure.
 #pragma once
 
 #include <cstdint>

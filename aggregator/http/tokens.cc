@@ -59,7 +59,7 @@ std::optional<Stand> stand_of(const fs::path& file) {
   return wrong ? std::nullopt : std::optional(stand);
 }
 
-/// The rows of a file as it is.
+/// The rows of a file as it is now.
 class TokenFile {
  public:
   TokenFile(fs::path file, std::vector<TokenRow> rows, std::function<void(const std::string&)> warn)

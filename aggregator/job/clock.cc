@@ -118,9 +118,9 @@ void find_incomplete(const JobView& view, JobClock& clock) {
   clock.first_incomplete = Iteration{(least ? *least : clock.completed_by_any->value()) + 1};
 }
 
-/// Times between neighbouring ticks; where ticks carry no time, the duration of each iteration.
-/// Where numbers do not grow with time the largest one may lie between two runs: then the median
-/// counts. The largest gap may skip numbers that no rank printed, but only a few.
+/// Times between neighbouring ticks; where ticks carry no time, the duration of each iteration. If
+/// numbers do not grow with time, the largest gap may lie between two runs: then the median counts.
+/// The largest gap may skip numbers that no rank printed, but only a few.
 void find_gaps(JobClock& clock) {
   constexpr std::int64_t kPassedOverMax = 16;
   std::vector<double> gaps;

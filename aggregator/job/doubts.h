@@ -1,8 +1,7 @@
 // Contradictions between the sources of a job, as warnings for the user.
-//
 // Place in the flow: asked once, when everything has been read. Two kinds: a rank that file names
-// put on several nodes of one attempt, and a node whose clock differs, because it completed the
-// same iterations at other times than most, by more than ranks drift apart. Nothing is corrected;
+// put on several nodes of one attempt, and a node whose clock differs: its times of the same
+// iterations differ from those of most nodes by more than ranks drift apart. Nothing is corrected;
 // the verdict goes by nodes and by the order within each file, and the warning says what to doubt.
 // Pure.
 #pragma once

@@ -50,7 +50,7 @@ class PoolBook {
   /// Loads the runs of the database.
   PoolBook(PoolOptions options, store::Database& database, Hooks hooks);
 
-  ShelfPointer shelf() const;  ///< waits for no change
+  ShelfPointer shelf() const;  ///< never waits for a change of the pool
   /// A shelf of the runs that had ended by then and are still known.
   ShelfPointer shelf_at(TimeMs time) const;
   PoolStats stats() const;

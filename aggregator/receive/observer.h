@@ -30,7 +30,7 @@ struct AgentEvent {
   std::string address;
   std::string detail;
   TimeMs at{};
-  TimeMs heard{};  ///< lost and away: when the agent was last heard; blind: when all were heard
+  TimeMs heard{};  ///< last time that the agent was heard (lost, away), or all agents (blind)
 };
 
 class Observer {

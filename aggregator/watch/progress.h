@@ -83,7 +83,7 @@ class Progress {
   std::optional<TimeMs> stage_at_;
   std::uint32_t stage_agent_ = 0;
   std::unordered_map<std::uint64_t, Iteration> streams_;  ///< last completed, by agent and source
-  std::uint64_t stray_ = 0;  ///< iterations completed since any was new to the job
+  std::uint64_t stray_ = 0;  ///< iterations completed since the last one that was new to the job
   std::int64_t order_ = -1;  ///< newest attempt and run that files named
   std::uint64_t ticks_ = 0, attempts_ = 0;
 };

@@ -16,7 +16,7 @@ struct Outline {
   static constexpr std::size_t kBytesMax = 2048;  ///< a longer line has no outline
 
   std::uint64_t collapsed = 0;  ///< each run of digits is one sign; 0: there is no outline
-  std::uint64_t sized = 0;      ///< how long each run is counts, too
+  std::uint64_t sized = 0;      ///< like `collapsed`, and the length of each run counts, too
 };
 
 Outline outline_of(std::string_view line);

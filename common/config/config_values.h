@@ -15,7 +15,7 @@ namespace l4 {
 inline constexpr std::int64_t kMebi = 1 << 20;
 inline constexpr std::int64_t kDaySeconds = 86'400;
 
-/// An integer in [from, to], in `unit`s of what `value` counts.
+/// Reads an integer in [from, to]; `value` becomes the integer times `unit`.
 template <class Number>
 void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t from,
           std::int64_t to, std::int64_t unit = 1) {

@@ -1,4 +1,5 @@
-// A program's figures as one answer of its page: totals of now, each under the program's prefix.
+// A program's figures as one answer of its page: the present totals, each under the program's
+// prefix.
 //
 // Made anew for each answer; names and labels as in metrics.h. One thread.
 #pragma once

@@ -71,7 +71,7 @@ struct Metrics::Impl {
  private:
   template <class T>
   T& hide(Kind<T>& kind, const std::string& name, const Labels& labels) L4_REQUIRES(mutex) {
-    // All of a kind share one series, once there are very many.
+    // Once there are very many hidden series of a kind, all new ones share one series.
     auto& series =
         kind.hidden.size() < kNamesMax ? kind.hidden[{name, labels}] : kind.hidden.begin()->second;
     if (!series) {

@@ -16,8 +16,8 @@
 
 namespace l4::saved {
 
-/// Times that lie close together: each is its distance from the one before. A list of its own for
-/// every group of them.
+/// Times that lie close together: each is stored as its distance from the previous one. Each group
+/// of times needs an object of its own.
 template <class Archive>
 class TimeDistances {
  public:

@@ -38,7 +38,7 @@ struct Coverage {
   bool operator==(const Coverage&) const = default;
 };
 
-/// Something about the input a user must know: unreadable, binary, cut, lost.
+/// A fact about the input that a user must know: unreadable, binary, cut, lost.
 struct Warning {
   std::string kind;
   std::string file;

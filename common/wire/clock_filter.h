@@ -17,7 +17,7 @@ class ClockFilter {
  public:
   struct Estimate {
     Millis offset{0};  ///< to add to our clock to get theirs
-    Millis delay{0};   ///< of the round trip: the offset is right within half of it
+    Millis delay{0};   ///< of the round trip: the offset is right within half of this delay
   };
 
   /// `received` and `replied` are the other end's clock.

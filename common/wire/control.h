@@ -117,7 +117,7 @@ struct UnknownControl {
 using Control = std::variant<UnknownControl, Hello, Welcome, MorePositions, PositionPage, Heartbeat,
                              HeartbeatReply, BatchFrame, Ack, Want, Refuse, Bye, Ask, Answer>;
 
-/// `session` is drawn by the agent for each connection; all that belongs to it carries it.
+/// The agent draws `session` for each connection; all messages of the connection carry it.
 struct Envelope {
   std::uint64_t session = 0;
   Control message;

@@ -53,7 +53,7 @@ enum Mark : std::uint8_t {
   kMarkTeardown = 2,    ///< noise of a normal teardown
   kMarkFinished = 4,    ///< says that the job ended well
   kMarkProgress = 8,    ///< proof of progress without a number
-  kMarkAftermath = 16,  ///< said once something has failed, and never the cause
+  kMarkAftermath = 16,  ///< printed after something has failed, and never the cause
 };
 
 /// Sent before first use and again when the template generalises (`generation` counts up) or is

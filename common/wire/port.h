@@ -47,8 +47,8 @@ class ClientPort {
   virtual std::optional<LinkNews> news() = 0;
   /// Waits until `receive` or `news` may have something, `wake` is called, or the time is over.
   virtual void wait(Millis timeout) = 0;
-  /// The same for an event loop: readable; then call both until they are empty. -1 if there is
-  /// none.
+  /// A descriptor for an event loop: once it is readable, call both until they are empty. -1 if
+  /// there is none.
   virtual int wait_fd() const = 0;
   /// Makes the present or the next `wait` return at once; for any thread.
   virtual void wake() = 0;

@@ -188,7 +188,7 @@ def check_panel(expect, what, panel):
 
 
 def check_rules(expect, there):
-    """Every metric exists, every alert is explained, and promtool plays it both ways."""
+    """Every metric of the rules exists; every alert is documented and has tests both ways."""
     text = RULES.read_text()
     missing = set(re.findall(r"\bl4_(?:agent|aggregator)_\w+", text)) - there
     expect.that(not missing, "metrics of the rules exist", missing)

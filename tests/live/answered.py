@@ -50,7 +50,7 @@ def write_settings(folder, programs):
 
 
 def run_job(options, folder, seed, confirm, node=-1):
-    """Truth, rows of alerts and answers of one job; `node` -1: the seed chooses it."""
+    """Runs a job; returns truth, rows of alerts and answers. `node` -1: the seed chooses it."""
     job = f"answered-{options.fault.replace('_', '-')}-{seed}"
     more = "--confirm '" + "' '".join(confirm) + "'" if confirm else ""
     head = (f"python3 {HERE}/head_answered.py --bin {options.bin} --alertmanager {ALERTMANAGER} "

@@ -1,10 +1,9 @@
 // The events that accompany a slowdown: new ones that keep coming, on few nodes, from its beginning
 // on.
-//
 // Place in the flow: a JobView, its clock, a found Slowdown and the hints in; events like those of
-// a crash out, so that suspects and reports treat both alike. Where a job is too young for its
-// times to tell, they are half of the evidence. Pure. A burst that is over before
-// the job is, or that began long before the slowdown, is not its symptom.
+// a crash out, so that suspects and reports treat both alike. If a job is too young for its times
+// alone to decide, symptoms are half of the evidence. Pure. A burst that ends before the job, or
+// that began long before the slowdown, is no symptom.
 #pragma once
 
 #include <vector>

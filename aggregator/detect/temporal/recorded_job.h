@@ -23,7 +23,7 @@ struct StreamIteration {
 
 struct RecordedJob {
   std::vector<std::vector<StreamIteration>> streams;  ///< per rank, in order of printing
-  bool ended = false;  ///< nothing will be printed any more: a tail not there is missing
+  bool ended = false;  ///< nothing will be printed any more, so an absent tail is missing
 };
 
 TemporalFindings score_job(const RecordedJob& job, const TemporalOptions& options = {});

@@ -121,7 +121,7 @@ std::optional<Incoming> Server::receive() {
   return std::nullopt;
 }
 
-/// The next message; one without a peer was refused.
+/// The next message; its `peer` is empty if it was refused.
 std::optional<Incoming> Server::read() {
   zmq::message_t frame;
   if (!router_.receive(frame)) return std::nullopt;

@@ -92,7 +92,7 @@ TEST_CASE("limits: memory and descriptors, with some room before they are well a
   CHECK_FALSE(limits.over_descriptors());
   CHECK(limits.stats().memory_passed == 1);
   CHECK(limits.stats().descriptors_passed == 1);
-  // Each excess and its end are reported once, and so are those of the next time.
+  // Each excess and its end are reported once; the next excess and its end are reported, too.
   const auto said = limits.flush_notices();
   REQUIRE(said.size() == 4);
   CHECK(said[0].text == "bytes of resident memory are at their bound: 4096000 of 4096000");

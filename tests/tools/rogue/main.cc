@@ -1,8 +1,7 @@
 // l4_rogue: a client with the key of an agent that breaks the rules of the wire, for tests.
 //
 //   l4_rogue ENDPOINT KEYFILE old_version|one_over|noise|never_reads [SECONDS]
-//
-// Repeats it for so many seconds, by default 5. Prints the reason of the last refusal.
+// Repeats the misbehaviour for SECONDS, by default 5. Prints the reason of the last refusal.
 #include <zmq.h>
 
 #include <chrono>

@@ -75,7 +75,7 @@ Result<IncidentList> read_incidents(std::string_view text);
 Result<ChangeRow> read_change(std::string_view text);
 Result<LineList> read_line_list(std::string_view text);
 
-/// The report in the answer to `/api/v1/incidents/{id}`, as JSON; `opening`: the one of its
+/// The report in the answer to `/api/v1/incidents/{id}`, as JSON; `opening`: the report at the
 /// opening. An Error if the answer has no report.
 Result<std::string> report_of_incident(std::string_view text, bool opening);
 

@@ -18,7 +18,8 @@ struct Shape {
   std::uint32_t lines = 8;    // that every rank prints in every iteration
   bool rank_0_alone = false;  // prints checkpoint and evaluation lines
   bool roles = true;          // rank 0 and the last rank have a line of their own at the end
-  double noise = 0;  // chance of a stray line, of swapped neighbours; 5 times: line 4 is lost
+  // Chance of a stray line, and of swapped neighbours; line 4 is lost five times as often.
+  double noise = 0;
   std::uint64_t seed = 1;
 };
 
