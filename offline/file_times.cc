@@ -26,7 +26,7 @@ bool fits(TimeMs modified, TimeMs last_line) {
 }  // namespace
 
 bool times_of_copy(const job::JobState& state) {
-  std::map<std::string, FileEnd> files;  // several streams may speak in one
+  std::map<std::string, FileEnd> files;  // several streams may speak in one file
   for (const auto& [name, agent] : state.agents())
     for (const auto& [id, stream] : agent.streams) {
       FileEnd& file = files[stream.source.path];

@@ -218,7 +218,8 @@ Header scan_header(std::string_view text, bool stamped) {
     } else if (walk.mark(at)) {
       walk.after_mark = true;
       ++at;
-      while (at + 1 < text.size() && text[at] == c && text[at + 1] == c) ++at;  // a rule of them
+      // A row of equal signs.
+      while (at + 1 < text.size() && text[at] == c && text[at + 1] == c) ++at;
     } else {
       at = walk.word(at);
     }

@@ -151,7 +151,8 @@ void StructuredLine::keep(Part part, const Field& field, int priority) {
   std::string& kept = parts_[part];
   kept.clear();
   if (field.escaped) {
-    text::Cursor c{{field.value.data(), field.value.size() + 1}};  // with its closing quote
+    // The field with its closing quote.
+    text::Cursor c{{field.value.data(), field.value.size() + 1}};
     if (!parse_json_string(c, kept)) return kept.clear();
   } else {
     kept.assign(field.value);

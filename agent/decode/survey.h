@@ -29,7 +29,8 @@ class Survey {
     std::uint64_t lines_before_label = 0;
     std::uint64_t repeated_labels = 0;  ///< repeated or padded labels: no enumeration
     std::bitset<4096> seen_labels;
-    std::uint64_t bracket_labels = 0, descents = 0;  ///< numbers of steps never fall, ranks do
+    /// `descents`: labels below the previous one; numbers of steps never fall, ranks do.
+    std::uint64_t bracket_labels = 0, descents = 0;
     std::int32_t last_bracket_label = 0;
     std::array<std::uint64_t, kFronts> fronts{}, lines_before_front{};
   };

@@ -104,7 +104,7 @@ bool ExitWatch::add(const Proc& proc, Pid pid, SinceBoot started) {
 void ExitWatch::remove(Pid pid) {
   const auto found = watched_.find(pid);
   if (found == watched_.end()) return;
-  ::close(found->second.pidfd);  // which also removes it from the epoll set
+  ::close(found->second.pidfd);  // this also removes the descriptor from the epoll set
   watched_.erase(found);
 }
 

@@ -182,7 +182,7 @@ void ProcessWatch::update(Watched& process, const FoundProcess& one) {
   Known<std::string> job = std::move(process.identity.job);
   process.identity = one.identity;
   if (!process.identity.job)
-    process.identity.job = std::move(job);  // it closed the file that named its job
+    process.identity.job = std::move(job);  // the process closed the file that named its job
   const Identity& who = process.identity;
   const bool helped = before.part == Part::helper && before.command == one.stat.command &&
                       before.rank == who.rank.value;
@@ -230,7 +230,7 @@ void ProcessWatch::left(Watched& process, const Exit& exit, const HostTime& now)
   process.changed = true;
   exits_.remove(process.fact.pid);
   ++stats_.exits;
-  scan_asked_ = true;  // a restart may take its place
+  scan_asked_ = true;  // a restart may take the place of this process
 }
 
 void ProcessWatch::read_state(Watched& process, const HostTime& now) {
@@ -253,7 +253,8 @@ void ProcessWatch::read_state(Watched& process, const HostTime& now) {
     process.waits_since = now.wall;  // most waits in state D are short
     return;
   }
-  if (state == ProcessState::stopped && ran) {  // it ran for a part of the time since the last poll
+  // The process ran for a part of the time since the last poll.
+  if (state == ProcessState::stopped && ran) {
     process.waits_since = now.wall;
     if (fact.state != state) return;
     state = ProcessState::sleeping;

@@ -96,7 +96,7 @@ std::optional<Done> Desk::poll() {
   }
   std::uint64_t count = 0;
   if (state.done.empty() && state.event >= 0 && ::read(state.event, &count, sizeof count) < 0)
-    count = 0;  // it was not readable
+    count = 0;  // the descriptor was not readable
   return done;
 }
 

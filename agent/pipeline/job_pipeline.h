@@ -72,8 +72,8 @@ class JobPipeline {
 
   /// Sets the time of arrival of everything that is fed from now on.
   void set_arrival(TimeMs now) { arrival_ = now; }
-  /// Ships what is ready. `steady` never steps back. `all`: holds back unfinished lines only, which
-  /// the agent asks for at its end.
+  /// Ships what is ready. `steady` never steps back. `all`: also ships records that wait for more
+  /// lines; only unfinished lines are held back.
   void flush(Millis steady, bool all = false);
   /// Live: true if enough is staged for a batch, so that the caller should flush.
   bool full() const {

@@ -70,7 +70,7 @@ Result<std::uint64_t> Spool::open_chunk() {
     return chunks_.rbegin()->first;
   const std::uint64_t number = ++chunks_made_;
   std::error_code ignored;
-  std::filesystem::create_directories(folder_, ignored);  // it may have been removed
+  std::filesystem::create_directories(folder_, ignored);  // the folder may have been removed
   const auto path = path_of(number);
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return std::unexpected(failed(path, errno));

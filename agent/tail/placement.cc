@@ -35,7 +35,7 @@ void Placement::follow(Folder& folder, const FolderEntry& entry, LogPart& part) 
     Candidate file{folder, entry};
     Inspection inspection;
     const bool opened = probe_.open(file, inspection);
-    part.warned = part.resumed && !opened;  // it may be readable later
+    part.warned = part.resumed && !opened;  // the file may be readable later
     if (opened && matcher_.same_text(part, file)) return assign(part, file);
     if (opened && part.resumed)  // several texts may have stood in the file, one after another
       for (LogPart* other : context_.table.relatives(folder.path, entry.base))
@@ -86,7 +86,7 @@ void Placement::assign(LogPart& part, Folder& folder, const FolderEntry& entry) 
 void Placement::assign(LogPart& part, const Candidate& file) {
   assign(part, file.folder, file.entry);
   part.packed = file.text->packed();
-  if (file.head.size() < part.id.fingerprint_bytes) {  // it has less than the original had
+  if (file.head.size() < part.id.fingerprint_bytes) {  // the file has less than the original had
     part.id.fingerprint_bytes = static_cast<std::uint32_t>(file.head.size());
     part.id.fingerprint = fingerprint_of(file.head);
   }

@@ -207,7 +207,7 @@ std::vector<LogId> Tailer::resume(std::span<const Position> positions, Known kno
     part = state_->taken_by(position);
     if (part != nullptr) {
       context.table.set_key(*part, position.file.key);
-      part->alarm = Millis{0};  // it was set for the old key
+      part->alarm = Millis{0};  // the alarm was set for the old key
       context.touch(*part);
       state_->skip_to(*part, position.offset);
       again.push_back(part->log->id);

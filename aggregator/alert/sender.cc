@@ -227,7 +227,7 @@ bool Sender::Impl::send_rows(const std::vector<store::Alert>& rows, const std::s
   }
   if (stop.stop_requested()) return false;
   const bool refused = answered && rows.size() == 1 && rows[0].tries + 1 >= kTriesInOrder;
-  if (refused) {  // it waits by itself, and the others go on
+  if (refused) {  // the refused row waits by itself, and the other rows go on
     static_cast<void>(database.failed(rows[0].id, hooks.now() + to->options.retry_most));
     rests_until = hooks.now();
     failed_in_a_row = 0;

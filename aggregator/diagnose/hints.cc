@@ -146,7 +146,7 @@ Hints make_hints(const job::JobView& view, const Pool& pool, const faults::Libra
                           ? std::min(hint.severity, Severity::notice)
                           : std::max(hint.severity, severity_of(fault.severity));
     }
-    if (event.text == kHeadAlone) hint.consequence = true;  // its end is missing
+    if (event.text == kHeadAlone) hint.consequence = true;  // the end of the line is missing
     constexpr std::uint8_t kEcho = wire::kMarkTeardown | wire::kMarkAftermath;
     if ((event.marks & kEcho) != 0) hint.consequence = true;
     const bool tells = hint.severity >= Severity::failure && !hint.consequence && !hint.in_pool;

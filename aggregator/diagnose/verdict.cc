@@ -148,7 +148,8 @@ bool is_of_attempt(const job::JobView& view, const job::Occurrence& occurrence) 
   return begin && occurrence.time && *occurrence.time >= *begin;
 }
 
-/// One rank cannot go on and another reports a lost peer. Its process may take seconds to exit.
+/// One rank cannot go on and another reports a lost peer. The first rank's process may take seconds
+/// to exit.
 bool took_others_along(const Findings& findings) {
   std::set<std::uint32_t> causes, echoes;
   for (const FailureEvent& failure : findings.failures.events) {

@@ -29,7 +29,7 @@ class Connection {
 
   virtual void start() = 0;
   virtual void deliver(std::uint64_t request, Response response) = 0;
-  virtual void news() = 0;  ///< its stream of events, if it has one, has news
+  virtual void news() = 0;  ///< the connection's stream of events, if there is one, has news
   virtual bool may_be_evicted() const = 0;
   virtual Need need() const = 0;
   virtual void close() = 0;

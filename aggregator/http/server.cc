@@ -59,7 +59,8 @@ class Server::Impl {
       asio::post(context_, [this, id, request, answer = std::move(response)]() mutable {
         const auto found = hub_.connections.find(id);
         if (found == hub_.connections.end()) return;
-        const auto connection = found->second;  // keeps it alive if it leaves the table meanwhile
+        // Keeps the connection alive if it leaves the table meanwhile.
+        const auto connection = found->second;
         connection->deliver(request, std::move(answer));
       });
     };
@@ -133,7 +134,7 @@ class Server::Impl {
     error_code failed;
     const bool is_v6 = socket.local_endpoint(failed).address().is_v6();
     const int descriptor = failed ? -1 : socket.release(failed);
-    if (failed) return;  // it has gone already
+    if (failed) return;  // the client has gone already
     const auto connection = make_connection(hub_, context_, descriptor, is_v6, ++last_id_);
     hub_.connections.emplace(last_id_, connection);
     ++hub_.counters.open;

@@ -55,7 +55,7 @@ class Attempts {
   struct File {
     std::uint32_t runs = 0;
     bool has_ranks = false;
-    bool counts = false;  ///< its runs are attempts: it holds ranks, or no file does
+    bool counts = false;  ///< the file's runs are attempts: the file holds ranks, or no file does
   };
   struct PathAttempt {
     std::int32_t first = 0;                        ///< number of its first run

@@ -29,7 +29,7 @@ class Lineage {
   /// The id that the agent's present incarnation uses for a template; empty if the incarnation has
   /// not defined it.
   std::optional<LocalTemplateId> called(const std::string& agent, LocalTemplateId id) const;
-  /// Whether no batch came through here, because the job is offline or has just begun.
+  /// True before the first batch, and for jobs that are read offline.
   bool empty() const { return agents_.empty(); }
 
   void save(ByteWriter& out) const;

@@ -17,7 +17,7 @@
 namespace l4::live {
 
 struct Health {
-  std::vector<std::string> reasons;  ///< why it is degraded; empty if it is not
+  std::vector<std::string> reasons;  ///< why the aggregator is degraded; empty if it is not
   bool journal = false;              ///< cannot be written: no batch is accepted
   bool blind = false;                ///< most agents fell silent at once
   bool database = false;             ///< cannot be used

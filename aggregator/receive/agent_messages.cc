@@ -46,7 +46,7 @@ void AgentServer::State::receive(const wire::Incoming& in) {
   AgentState* agent = peer == peers_.end() ? nullptr : &agents_.at(peer->second);
   if (agent == nullptr || agent->session != envelope->session || !agent->open) {
     ++stats_.unknown_sessions;
-    if (agent != nullptr && !agent->open) return;  // its WELCOME is due
+    if (agent != nullptr && !agent->open) return;  // the agent's WELCOME is due
     if (std::holds_alternative<wire::Bye>(envelope->message)) return;
     const wire::Refuse answer{RefuseReason::say_hello, "say hello first", 0, 0};
     port_.send(in.peer, wire::encode(wire::Envelope{envelope->session, answer}));

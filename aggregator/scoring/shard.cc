@@ -316,7 +316,7 @@ NormalLines Shard::normal_lines(const NormalQuestion& question) {
   const TimeMs now = services_.now().wall;
   for (auto& [id, held] : jobs_)
     if (!held.job->report())
-      diagnose(held);  // right after a start it has no report yet, and may be healthy
+      diagnose(held);  // right after a start the job has no report yet, and may be healthy
   for (const auto& [id, held] : jobs_)
     scan(*held.job, held.job->is_suspect(now, held.job->seen_until(presence_, now)), question,
          found);

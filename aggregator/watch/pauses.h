@@ -1,9 +1,8 @@
 // Deadlines for progress, learned from a job's own pauses.
-//
 // Flow: watch::Progress adds each pause under its kind and asks for the deadline of the present
 // pause. The kind is the progress that came last: an iteration done, or a checkpoint or an
-// evaluation begun; each kind exists again before the first iteration. Pure state, one thread.
-// Bounds: the last 200 pauses of at most 22 kinds, 800 B each.
+// evaluation begun; pauses before the first iteration are kinds of their own. Pure state, one
+// thread. Bounds: the last 200 pauses of at most 22 kinds, 800 B each.
 #pragma once
 
 #include <array>

@@ -56,7 +56,8 @@ class HexRuns {
       const std::uint64_t first = begins & -begins;
       const bool goes_on = first == run_before_;
       const bool zero_in_run = ((runs << 2 | runs_before_) & first) != 0;
-      if (goes_on || !zero_in_run) runs |= all & ~(all + (first & all));  // carried to its end
+      // The carry marks the run to its end.
+      if (goes_on || !zero_in_run) runs |= all & ~(all + (first & all));
     }
     runs_before_ = runs >> (kLast - 1);
     run_before_ = runs >> kLast;

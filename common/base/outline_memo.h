@@ -67,7 +67,7 @@ class OutlineMemo {
   template <class FindOut, class Varies>
   Value get(const Outline& outline, std::string_view line, const FindOut& find_out,
             const Varies& varies) {
-    if (outline.collapsed == 0) return find_out(line);  // it has no outline
+    if (outline.collapsed == 0) return find_out(line);  // the line has no outline
     if (const Value* known = find(outline)) return *known;
     const Value value = find_out(line);
     note(outline, line, value, find_out, varies);

@@ -204,7 +204,7 @@ void FrameSet::spread(ClassId id) {
   leaf.patterns.push_back({row, root(id), signature});
   std::erase_if(leaf.literals, [&](const Literal& literal) {
     if (!signature.may_cover(literal.signature)) return false;
-    const auto known = classes_.find(literal.id);  // missing if it was merged
+    const auto known = classes_.find(literal.id);  // missing if the class was merged
     if (known == classes_.end() || known->second.pattern) return true;
     if (!known->second.joined.covered_by(row)) return false;
     absorb(id, literal.id);

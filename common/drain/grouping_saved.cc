@@ -103,7 +103,7 @@ void FrameSet::load(ByteReader& in) {
     }
     for (std::size_t literals = in.count(1); literals > 0; --literals) {
       const ClassId id = in.number32();
-      const auto known = classes_.find(id);  // missing if it was merged or became a pattern
+      const auto known = classes_.find(id);  // missing if the class was merged or became a pattern
       if (known != classes_.end() && !known->second.pattern)
         leaf.literals.push_back({Signature(known->second.joined.row()), id});
     }

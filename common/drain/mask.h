@@ -33,7 +33,7 @@ struct MaskedLine {
 
   Skeleton skeleton{0};
   std::array<Quarter, 4> quarters;
-  std::uint64_t values = 0;  ///< sum of all `<*>`
+  std::uint64_t values = 0;  ///< sum of the hashes of all `<*>`
   std::uint32_t tokens = 0;
   bool operator==(const MaskedLine&) const = default;
 };

@@ -22,7 +22,7 @@ void ClockFilter::measured(Instant sent, TimeMs received, TimeMs replied, Instan
     return;  // the clock was set while the message was under way
   const Millis trip = back.steady - sent.steady;
   const Millis theirs = replied - received;
-  if (theirs < Millis{0} || trip < theirs) return;  // their clock was set
+  if (theirs < Millis{0} || trip < theirs) return;  // the other end's clock was set
   const Millis offset = ((received - sent.wall) + (replied - (sent.wall + trip))) / 2;
   samples_[count_ % kSamples] = {offset, trip - theirs};
   ++count_;

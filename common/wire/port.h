@@ -90,7 +90,7 @@ std::string_view to_string(Refusal refusal);
 
 struct Refused {
   Refusal kind = Refusal::malformed;
-  std::string address;  ///< empty if unknown: it was gone at once
+  std::string address;  ///< empty if unknown: the client was gone at once
   std::string detail;
 };
 

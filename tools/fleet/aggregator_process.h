@@ -42,7 +42,7 @@ class AggregatorProcess {
   /// Kills the aggregator at once, as a loss of power does.
   void kill() { end(How::kill_at_once); }
   void stop() { end(How::ask_first); }
-  /// Whether it has ended by itself.
+  /// Whether the aggregator has ended by itself.
   bool has_died();
   pid_t pid() const { return pid_; }
   /// The usage over all starts, including the running one.

@@ -28,7 +28,7 @@ wire::Instant now() {
           std::chrono::floor<Millis>(std::chrono::system_clock::now())};
 }
 
-/// Raises the limit to as many as there may be.
+/// Raises the limit on open files as far as the system allows.
 Result<void> allow_files(std::size_t nodes) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);

@@ -37,7 +37,7 @@ class Watcher {
   ~Watcher();
 
   std::vector<Sample> samples() const;
-  /// The newest one.
+  /// The newest sample.
   Sample last() const;
 
  private:

@@ -24,7 +24,7 @@ bool began_with(const job::Occurrence& occurrence, const job::JobClock& clock,
   if (occurrence.stats.first_iteration)
     return occurrence.stats.first_iteration->value() + kLeadIterations * clock.stride >=
            slowdown.first.value();
-  return true;  // no times: that it recurs is enough
+  return true;  // without times it is enough that the event recurs
 }
 
 /// The event recurs, and did not stop long before the end of the job.
@@ -35,7 +35,7 @@ bool keeps_coming(const job::JobView& view, const job::JobClock& clock, const Sl
   for (const job::Occurrence& occurrence : event.at) {
     const bool untimed =
         occurrence.stats.first_line > view.streams[occurrence.stream].state->timed_last_line;
-    if (untimed) return true;  // no times: that it recurs is enough
+    if (untimed) return true;  // without times it is enough that the event recurs
     if (occurrence.stats.last_time && view.end && slowdown.since) {
       // The event occurs in the last half of the slow phase.
       if (*view.end - *occurrence.stats.last_time < (*view.end - *slowdown.since) / 2) return true;

@@ -58,7 +58,7 @@ std::vector<Round> by_iteration(const RecordedJob& job) {
 struct Pass {
   TemporalFindings found;
   std::size_t done = 0;    ///< rounds that were compared, from the first on
-  bool exhausted = false;  ///< the work bound ended it early
+  bool exhausted = false;  ///< the work bound ended the comparison early
 };
 
 Pass score_rounds(std::span<const Round> rounds, const TemporalOptions& options) {

@@ -259,7 +259,7 @@ Result<Envelope> decode_control(std::span<const std::byte> message) {
   ControlDecoder decoder(words, message);
   try {
     capnp::ReaderOptions options;
-    options.traversalLimitInWords = words.view().size() + 64;  // an honest one is read once
+    options.traversalLimitInWords = words.view().size() + 64;  // an honest message is read once
     options.nestingLimit = kControlNestingMax;
     capnp::FlatArrayMessageReader reader(words.view(), options);
     const auto root = reader.getRoot<schema::Envelope>();

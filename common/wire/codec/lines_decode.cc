@@ -176,7 +176,7 @@ Result<Value> decode_body(std::span<const std::byte> bytes, Read read) {
   LinesDecoder decoder(words.view().size());
   try {
     capnp::ReaderOptions options;
-    options.traversalLimitInWords = words.view().size() + 64;  // an honest one is read once
+    options.traversalLimitInWords = words.view().size() + 64;  // an honest message is read once
     options.nestingLimit = kLinesNestingMax;
     capnp::FlatArrayMessageReader reader(words.view(), options);
     Value value = read(decoder, reader);

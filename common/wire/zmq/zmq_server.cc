@@ -21,8 +21,8 @@ Millis steady_now() {
 }
 
 std::string property(const zmq::message_t& frame, const char* name) {
-  const char* value =
-      zmq_msg_gets(frame.handle(), name);  // cppzmq's own throws where there is none
+  // cppzmq's own function throws if the property is missing.
+  const char* value = zmq_msg_gets(frame.handle(), name);
   return value == nullptr ? std::string() : value;
 }
 

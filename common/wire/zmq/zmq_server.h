@@ -32,7 +32,7 @@ class ZmqServer : public ServerPort {
   /// A context can have one server, because libzmq asks a single place whether a key is allowed.
   static Result<std::unique_ptr<ZmqServer>> make(std::shared_ptr<ZmqContext> context,
                                                  const ZmqServerOptions& options);
-  /// The endpoint at which it listens.
+  /// The endpoint at which the server listens.
   virtual std::string endpoint() const = 0;
   /// A notice for the log: the allow list was read again, or could not be read.
   virtual std::optional<PortNotice> notice() = 0;

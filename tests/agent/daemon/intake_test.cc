@@ -31,7 +31,7 @@ struct IntakeBench {
     options.live = true;
     return options;
   }
-  /// The file is identified by its first bytes, this many.
+  /// The file is identified by its first `fingerprint_bytes` bytes.
   void bytes(const std::string& text, std::uint32_t fingerprint_bytes) {
     file.fingerprint_bytes = fingerprint_bytes;
     const tail::TextPosition place{log, file, path, offset, offset + text.size()};

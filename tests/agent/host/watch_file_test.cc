@@ -111,7 +111,7 @@ TEST_CASE("watched processes: who ended while no agent ran is told, once") {
   CHECK(kept[0].state == ProcessState::gone);
   CHECK(kept[0].since == told[0].since);
   CHECK(kept[1].exit == told[1].exit);
-  CHECK(host.watch->ranks_of(key_of(host.log0)).size() == 1);  // late lines find it
+  CHECK(host.watch->ranks_of(key_of(host.log0)).size() == 1);  // late lines find the rank
 }
 
 TEST_CASE("watched processes: an end is not told again for ever") {

@@ -341,7 +341,7 @@ TEST_CASE("lines of a rotated log are those of its physical files") {
   std::string offset;
   for (const std::string& file : files) {
     MadeLog log = made_log(random, false);
-    if (file != files.back()) log.text.pop_back();  // its last line has no end
+    if (file != files.back()) log.text.pop_back();  // the file's last line has no end
     offset += "x";
     // Later files have later times.
     for (std::size_t at = log.text.find("10:0"); at != std::string::npos;

@@ -25,7 +25,7 @@ TEST_CASE("sinks: failures of one sink do not delay another, and it backs off") 
   world.rest();
   {
     const std::lock_guard lock(world.mutex);
-    CHECK(world.tries["http://chat"] == 1);  // it rests until the clock moves
+    CHECK(world.tries["http://chat"] == 1);  // the sink rests until the clock moves
   }
   world.pass(1);
   REQUIRE(world.wait([&] {

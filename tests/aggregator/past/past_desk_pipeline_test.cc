@@ -226,7 +226,7 @@ TEST_CASE("past: a silent job whose node was lost, long after the journal forgot
     speaker.add(healthy_second("other", 7, 2, i, world.now().wall));
     for (int steps = 0; steps < 20; ++steps) world.step();
   }
-  CHECK_FALSE(world.past(lost, "other"));  // its records have left the ring
+  CHECK_FALSE(world.past(lost, "other"));  // the job's records have left the ring
   world.moments.clear();
   world.look();
   world.check();

@@ -299,7 +299,7 @@ TEST_CASE("server: one name from two addresses is refused, and an alert if both 
 TEST_CASE("server: two agents with one name at one address do not take it from each other") {
   Pair pair;
   FakeNode& other = pair.add("node-0", "10.0.0.1", {});
-  other.start();  // it gets the name, because it may be a restart of the first agent
+  other.start();  // the other agent gets the name, because it may be a restart of the first one
   pair.run(Millis{60'000});
   CHECK(other.session().state() == State::open);
   CHECK(pair.node.session().state() != State::open);

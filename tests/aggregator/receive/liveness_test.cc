@@ -137,7 +137,7 @@ TEST_CASE("liveness: who was heard before we were blind and not since may be on 
   fleet.silent = {5, 6};
   fleet.run(Millis{15'000});
   CHECK(fleet.count(Kind::sighted) == 1);
-  fleet.silent.insert(80);  // it was never away
+  fleet.silent.insert(80);  // agent 80 was never away
   fleet.run(Millis{14'000});
   CHECK(fleet.count(Kind::lost) == 1);
   CHECK(fleet.liveness.is_lost("node-80"));

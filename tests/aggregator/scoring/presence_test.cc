@@ -61,7 +61,7 @@ TEST_CASE("presence: who is away holds time until it is heard or lost, however l
   presence.away("b", at(92), at(400));
   presence.forget_old(at(3'700));
   CHECK(presence.seen_until("a", at(3'700)) == at(90));
-  CHECK(presence.seen_until("c", at(3'700)) == at(3'700));  // it was heard all the time
+  CHECK(presence.seen_until("c", at(3'700)) == at(3'700));  // c was heard all the time
   presence.sighted(at(3'800));
   CHECK(presence.seen_until("a", at(3'900)) == at(90));
   presence.connected("a", at(3'900));

@@ -99,7 +99,7 @@ class CountingAggregator : public Recoverer {
   Seq last() const { return last_; }
 
  private:
-  /// Writing continues at the offsets.
+  /// True if the batch continues at the counted offsets.
   bool follows(const wire::Batch& batch) const {
     for (const wire::Coverage& part : batch.coverage)
       if (part.bytes.from != offset(part.file.key - 1)) return false;

@@ -1,8 +1,7 @@
 // client.toml: address and token of the user's aggregator.
-//
-// Flow: find_client_file -> read_client_file -> find_aggregator (asking.h), below flags and the
-// environment. Read strictly: an unknown key is an error with file, line and key. Paths in it are
-// relative to its folder. No state.
+// Flow: find_client_file -> read_client_file -> find_aggregator (asking.h), which prefers flags and
+// the environment. Read strictly: an unknown key is an error with file, line and key. Paths in it
+// are relative to its folder. No state.
 #pragma once
 
 #include <filesystem>

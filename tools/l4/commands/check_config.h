@@ -15,7 +15,7 @@ namespace l4::commands {
 struct CheckConfigOptions {
   std::vector<std::filesystem::path> files;
   std::string format = "text";
-  std::string as;  ///< agent, aggregator, diagnose or client; empty: by the tables of each
+  std::string as;  ///< agent, aggregator, diagnose or client; empty: told by each file's tables
 };
 
 extern const char* const kCheckConfigFooter;

@@ -27,7 +27,7 @@ std::size_t width_of_output() {
 
 int finish_output(std::string_view program) {
   constexpr int kReaderGone = 128 + SIGPIPE;
-  if (std::cout) errno = 0;  // else it is why an earlier write failed
+  if (std::cout) errno = 0;  // else errno says why an earlier write failed
   std::cout << std::flush;
   if (std::cout) return kDone;
   const int code = errno;

@@ -67,7 +67,8 @@ Screen::Screen(std::unique_ptr<Saved> saved) : saved_(std::move(saved)) {}
 Screen::~Screen() {
   write_all(kLeave);
   if (saved_->has_keys) ::tcsetattr(STDIN_FILENO, TCSANOW, &saved_->keys);
-  signalfd_siginfo taken;  // or they would end the program once they are let through
+  // Takes the waiting signals, which would end the program once they are let through.
+  signalfd_siginfo taken;
   while (::read(saved_->arrived.number(), &taken, sizeof taken) > 0) {
   }
   ::sigprocmask(SIG_SETMASK, &saved_->signals, nullptr);

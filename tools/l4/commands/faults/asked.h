@@ -13,7 +13,7 @@ namespace l4::commands::faults {
 /// All faults; `confirmed`: only those that engineers have confirmed.
 ask::Answer<l4::faults::Library> ask_library(const ask::Aggregator& asked, bool confirmed);
 
-/// The one of this id; a Failure with kWrongUse if the aggregator has none.
+/// The fault of this id; a Failure with kWrongUse if the aggregator has no such fault.
 ask::Answer<l4::faults::Fault> ask_fault(const ask::Aggregator& asked, const std::string& id);
 
 }  // namespace l4::commands::faults

@@ -68,7 +68,8 @@ ask::Answer<l4::pool::Run> read_healthy(const PoolOptions& options) {
   run.job = options.name.empty() ? name_of(options.path) : options.name;
   run.id = l4::pool::run_id(run.job, run.attempt);
   run.origin = l4::pool::Origin::folder;
-  run.ended = std::chrono::floor<Millis>(std::chrono::system_clock::now());  // it ages from here
+  // The run's age counts from here.
+  run.ended = std::chrono::floor<Millis>(std::chrono::system_clock::now());
   return run;
 }
 
