@@ -1,8 +1,8 @@
 // The streaming pipeline over a folder: one in-process agent per node, one aggregator core.
 //
 // Place in the flow: discover -> agents on worker threads -> memory transport -> receive thread ->
-// JobState. The same rooms as live; only the ends differ. The result does not depend on the number
-// of threads: an agent is read by one worker from begin to end, and the job's state does not
+// JobState. Live uses the same rooms; only the ends differ. The result does not depend on the
+// number of threads: an agent is read by one worker from begin to end, and the job's state does not
 // depend on the order in which agents report.
 #pragma once
 

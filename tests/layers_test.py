@@ -88,7 +88,8 @@ GOOD = {
 }
 
 
-# A class may be saved and loaded in a second source; calls and types of others do not count.
+# A class may be saved and loaded in a second source. Uses of its members and types elsewhere are
+# not a third one.
 GOOD.update({
     "agent/tail/a.cc": "void Reader::f() {}\n",
     "agent/tail/b.cc": "Reader::Look Reader::load(int a) {\n  Reader::f();\n}\n",

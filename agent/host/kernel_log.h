@@ -37,7 +37,8 @@ class KernelLog {
  public:
   struct Options {
     std::string path = "/dev/kmsg";
-    /// Sequence of this boot to go on at; without it `from_end`, or the oldest record.
+    /// Sequence number of this boot to continue at; if empty, reading begins at the oldest record,
+    /// or with `from_end` behind the newest.
     std::optional<std::uint64_t> next = {};
     bool from_end = false;
     std::size_t records_per_poll = 4096;

@@ -352,7 +352,7 @@ std::vector<Position> Tailer::positions() const {
   std::vector<Position> positions;
   state_->context.table.each([&](LogPart& part) {
     if (part.closed && !part.unread() && part.committed >= part.read)
-      return;  // about to be forgotten
+      return;  // the part is about to be forgotten
     positions.push_back({part.id, part.path, part.committed, part.lines, part.known});
   });
   std::ranges::sort(positions, {}, [](const Position& position) {

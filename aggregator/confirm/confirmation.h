@@ -51,8 +51,8 @@ struct Confirmed {
   std::string category_from;  ///< given, known_fault, likeness, assumed
   std::vector<diagnose::IndicatingEvent> evidence;
   std::vector<PastIncident> also_matches;
-  std::vector<std::string>
-      overlaps;                 ///< ids of known faults whose lines the pattern matches in part
+  /// Ids of known faults whose lines the pattern matches in part.
+  std::vector<std::string> overlaps;
   std::uint64_t incidents = 0;  ///< past incidents that were compared
   scoring::NormalLines normal;
 };

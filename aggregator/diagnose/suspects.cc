@@ -103,8 +103,8 @@ class Collector {
 
   const Findings& findings_;
   Suspects suspects_;
-  std::vector<std::optional<TimeMs>>
-      cause_time_;  // by rank: time of its first event that is not an echo
+  // By rank: time of its first event that is not an echo.
+  std::vector<std::optional<TimeMs>> cause_time_;
 };
 
 Collector::Ranks Collector::ranks_of(const FailureEvent& failure) const {

@@ -14,7 +14,7 @@
 
 namespace l4::job {
 
-/// The table must be the job's own. Adds to what `out` holds.
+/// Appends the job and its template table to `out`; no other job may use that table.
 void save_job(const JobState& state, ByteWriter& out);
 
 /// Fills a new `state`, which has the id it was saved with, and its table. After an error both are

@@ -58,8 +58,8 @@ struct Surroundings {
   std::function<wire::Instant()> now;
   store::Files& files = store::system_files();
   std::function<std::optional<wire::PortNotice>()> port_notice = {};  ///< a line for the log
-  std::function<void(const std::string&)> warn =
-      {};  ///< a line about trouble; empty: `say` gets it
+  /// A line about trouble; empty: `say` gets it.
+  std::function<void(const std::string&)> warn = {};
 };
 
 class Aggregator {

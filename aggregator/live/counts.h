@@ -22,8 +22,8 @@ struct Fleet {
   std::uint64_t agents = 0, connected = 0, lost = 0;
   std::uint64_t batches_held = 0,
                 bytes_held = 0;  ///< by connected agents, as of their last heartbeats
-  std::array<std::uint64_t, wire::kSheddings>
-      shedding{};         ///< connected agents, by step of shedding
+  /// Connected agents, by step of shedding.
+  std::array<std::uint64_t, wire::kSheddings> shedding{};
   Millis offset_max{0};   ///< of the connected agent whose clock is furthest from ours
   Millis silence_max{0};  ///< of the connected agent that was not heard for longest
 };

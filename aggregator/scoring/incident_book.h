@@ -29,8 +29,8 @@ class IncidentBook {
  public:
   struct Options {
     double confidence_min = 0.5;  ///< confidence that a state needs to open an incident
-    Millis checks_for{
-        60'000};  ///< triggers stay pending so long without a report that confirms them
+    /// Triggers stay pending so long without a report that confirms them.
+    Millis checks_for{60'000};
     /// Waits between alerts of one incident: the shortest, after the opening, and the longest. Each
     /// wait is twice the one before; a worse state is sent at once. The first report rests on the
     /// first lines of a failure, perhaps of one node alone, so its correction is sent soonest.

@@ -16,8 +16,8 @@ namespace l4::scoring {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x3345564954344cULL;  // "L4LIVE3", without the last letters
-constexpr double kRoutineShare =
-    4;  ///< the rest before a routine diagnosis is so many times longer
+/// The rest before a routine diagnosis is so many times longer.
+constexpr double kRoutineShare = 4;
 
 }  // namespace
 

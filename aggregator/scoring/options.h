@@ -28,12 +28,13 @@ struct JobOptions {
   /// After a diagnosis the job rests for this many times the duration of the diagnosis.
   double rest_factor = 5;
   Millis rest_least{500};
-  Millis recheck{
-      2'000};  ///< until the next diagnosis after a suspicion or trigger; doubled each time
-  Millis revise{
-      10'000};  ///< the longest time between diagnoses while an incident is open and lines arrive
-  Millis routine{60'000};  ///< between diagnoses otherwise, while lines arrive; at least
-                           ///< rest_factor x 4 times their duration
+  /// Until the next diagnosis after a suspicion or trigger; doubled each time.
+  Millis recheck{2'000};
+  /// The longest time between diagnoses while an incident is open and lines arrive.
+  Millis revise{10'000};
+  /// The time between diagnoses while no incident is open and lines arrive; at least rest_factor x
+  /// 4 times the duration of a diagnosis.
+  Millis routine{60'000};
   std::size_t warnings_max = 10'000;
   /// Bounds on the iterations of all ranks together, some 60 B each. A rank keeps 4,096 in a job of
   /// at most 97 ranks, 500 in one of 800, `iterations_enough` up to 12,500 ranks, and 250 in one of

@@ -107,7 +107,7 @@ class SystemFiles : public Files {
     std::vector<std::string> names;
     std::filesystem::directory_iterator at(folder, error);
     for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-      std::error_code ignored;  // gone since: no file
+      std::error_code ignored;  // a file that is gone by now is left out
       if (at->is_regular_file(ignored)) names.push_back(at->path().filename().string());
     }
     if (error) return failed(folder, "list", error.value());

@@ -46,7 +46,7 @@ class RecordGroup {
  public:
   /// The names have at most kNameBytesMax bytes and the record at most kRecordBytesMax.
   void add(const Record& record);
-  /// The bytes with sums for the segment of that salt.
+  /// The bytes of the group, with sums for the segment that has this salt.
   std::span<const std::byte> sealed(std::uint32_t salt);
   void clear();
 

@@ -48,7 +48,8 @@ class Recoverer {
   /// False if the bytes cannot be used (another version): then all records of the job that the
   /// journal still has are replayed.
   virtual bool job(const std::string& id, std::span<const std::byte> saved) = 0;
-  /// `new_to_job`, `new_to_offsets`: the checkpoint of the job, of the offsets, lacks the record.
+  /// `new_to_job`: the checkpoint of the job lacks the record; `new_to_offsets`: that of the
+  /// offsets.
   virtual void record(const Record& record, bool new_to_job, bool new_to_offsets) = 0;
 };
 

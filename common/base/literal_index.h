@@ -51,8 +51,8 @@ class LiteralIndex {
   };
 
   std::vector<Literal> literals_;
-  std::unordered_map<std::string, std::uint32_t>
-      numbers_;                          ///< numbers of the literals; until build()
+  /// Numbers of the literals; until build().
+  std::unordered_map<std::string, std::uint32_t> numbers_;
   std::vector<std::uint32_t> searched_;  ///< literals that are filed nowhere
   Table long_, short_;
 };

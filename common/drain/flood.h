@@ -30,8 +30,8 @@ class Flood {
   }
   bool on() const { return on_; }
 
-  /// Lets lines that agree with this one by half belong to `id`. A half that another id has claimed
-  /// is kept, unless `replace`: that id is gone.
+  /// From now on find() gives `id` for lines that share half of their words with this one. A half
+  /// that has another id keeps that id, unless `replace`: the other id is gone.
   void remember(const MaskedLine& line, std::uint32_t id, bool alert, bool replace = false);
   /// The id whose lines agree with this one by half, if there is one.
   std::optional<std::uint32_t> find(const MaskedLine& line, bool alert) const;

@@ -22,8 +22,8 @@ namespace l4::http {
 struct ClientOptions {
   Millis timeout{5000};
   std::size_t body_max = 64 << 20;
-  std::vector<std::pair<std::string, std::string>> headers =
-      {};                         ///< in addition to the standard ones
+  /// In addition to the standard ones.
+  std::vector<std::pair<std::string, std::string>> headers = {};
   std::filesystem::path ca = {};  ///< PEM file of authorities; empty: those of the system
 };
 

@@ -68,8 +68,8 @@ struct RawLine {
   std::uint32_t file = 0;    ///< place in LinesAnswer::files
   std::uint32_t asked = 0;   ///< place in LinesQuestion::files
   std::uint64_t offset = 0;  ///< of its first byte in the unpacked text of the file
-  std::uint64_t number =
-      0;  ///< from 1; 0: unknown, because the file was not read from its beginning
+  /// From 1; 0: unknown, because the file was not read from its beginning.
+  std::uint64_t number = 0;
   std::optional<TimeMs> time;
   std::optional<Rank> rank;  ///< as its prefix names it
   std::string host;

@@ -24,7 +24,7 @@ def broken(config):
 
 
 def makes_room(l4, expect, jobs, processes):
-    """Jobs one after the other beside one that goes on. In the run without processes the config is
+    """Jobs run one after the other beside a job that goes on. Without processes, the config is also
     broken for a while."""
     what = f"processes {'on' if processes else 'off'}"
     with tempfile.TemporaryDirectory() as folder:

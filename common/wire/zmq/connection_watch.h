@@ -63,8 +63,8 @@ class ConnectionWatch {
   bool starved_ = false;                             ///< no descriptor was left
   std::unordered_map<int, Connection> connections_;  ///< by file descriptor
   std::uint64_t accepted_ = 0;
-  std::unordered_map<std::string, std::uint64_t>
-      judged_;                          ///< connections that have not ended, by address
+  /// Connections that have not ended, by address.
+  std::unordered_map<std::string, std::uint64_t> judged_;
   std::uint64_t refused_keys_ = 0;      ///< their ends may come without an address
   std::optional<std::string> failure_;  ///< of the connection that ends next
   std::deque<Refused> refused_;

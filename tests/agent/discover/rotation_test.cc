@@ -57,7 +57,7 @@ std::string line_at(int minute) {
   return "2026-11-20 15:" + std::to_string(minute) + ":00,000 INFO ready\n";
 }
 
-/// Names of the files that were made one, oldest first, under the name of the newest.
+/// Names of the files that were joined, oldest first, by the name of the newest.
 Names joined(const std::vector<std::pair<std::string, std::string>>& files,
              const std::string& newest) {
   const l4::test::TempFolder folder;

@@ -16,7 +16,7 @@
 namespace l4::terminal {
 namespace {
 
-/// Never two empty lines in a row.
+/// Removes empty lines that follow an empty line.
 std::string squeezed(std::string text) {
   for (std::size_t at = text.find("\n\n\n"); at != text.npos; at = text.find("\n\n\n", at))
     text.erase(at, 1);

@@ -23,7 +23,7 @@ struct PoolOptions : ask::AskOptions {
   std::string run;               ///< show, drop
   std::string kind;              ///< list, export: of this one; empty: of all
   std::filesystem::path path;    ///< add: logs; import: a file, `-`: standard input
-  std::string name;              ///< add: of the job; empty: the name of the folder
+  std::string name;              ///< add: name of the job; empty: the name of the folder
   bool anyway = false;           ///< add: even if the logs do not say that the run ended well
   std::filesystem::path config;  ///< add: settings of `l4 diagnose`
   std::filesystem::path out;     ///< export; empty: standard output
