@@ -46,7 +46,7 @@ class ProcessWatch {
     Identity identity;
     std::vector<FileKey> logs;
     Via via = Via::direct;
-    /// Job whose batches reported it for the agent before this one; empty: it did not run then.
+    /// Job whose batches reported the process for the previous agent; empty: it did not run then.
     std::string job_before;
     bool acked = false;  ///< the aggregator has acknowledged its end
   };

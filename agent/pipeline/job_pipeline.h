@@ -138,7 +138,7 @@ class JobPipeline {
   std::vector<wire::Parameter> probed_;
   std::set<std::string, std::less<>> known_packs_;
   ForgottenList forgotten_;
-  std::uint64_t by_half_ = 0;  // lines matched by half that were reported
+  std::uint64_t by_half_ = 0;  // lines matched by half of their words, as reported so far
   wire::Batch batch_;
   std::size_t batch_events_ = 0, staged_ = 0, staged_events_ = 0;
   std::vector<const segment::Timer*> timers_;  // by the id used on the wire

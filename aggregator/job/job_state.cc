@@ -76,8 +76,8 @@ void JobState::cover(AgentSlice& agent, const wire::Coverage& coverage) {
   const std::uint64_t read = whole.bytes.to - whole.bytes.from;
   const std::uint64_t lines = whole.lines, lost = whole.bytes_lost;
   whole = coverage;
-  whole.bytes.from -=
-      std::min(read, whole.bytes.from);  // after a gap: moved up to the end of what was read
+  // After a gap the whole range moves up to the end of the bytes that were read.
+  whole.bytes.from -= std::min(read, whole.bytes.from);
   whole.lines += lines;
   whole.bytes_lost += lost;
 }

@@ -22,7 +22,7 @@ using diagnose::SuspectRank;
 
 constexpr std::size_t kNameCellsMax = 28;
 constexpr double kWorthNaming = 0.05;  ///< a node below this score is only counted
-constexpr double kWorthReasons = 0.2;  ///< below, a node other than the first gets one line
+constexpr double kWorthReasons = 0.2;  ///< a node below this score gets one line, except the first
 constexpr double kStandsOut = 0.3;
 
 std::string padded(std::string text, std::size_t width) {

@@ -80,7 +80,7 @@ class JobWatch {
   /// Longest pauses of jobs of the same kind; used until this job has enough of its own.
   void warm(PauseKind kind, Millis longest) { progress_.pauses().warm(kind, longest); }
   void cool() { progress_.pauses().cool(); }
-  /// Failure lines that are normal in those jobs; a fatal line still counts.
+  /// Failure lines that are normal in jobs of the same kind; a fatal line still counts.
   void set_normal(TellingLines::Normal normal) { lines_.set_normal(std::move(normal)); }
 
  private:

@@ -10,7 +10,8 @@
 namespace l4::detect::temporal {
 namespace {
 
-/// Key of an iteration: how often its stream had the number before, and the number.
+/// Key of an iteration: its number, behind the count of earlier iterations with that number in the
+/// same stream.
 using Key = std::pair<std::size_t, std::int64_t>;
 
 /// Last iterations of all streams, ascending; the position in it shows how many streams have gone

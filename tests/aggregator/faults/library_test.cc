@@ -101,7 +101,7 @@ constexpr const char* kEntry =
     "scope = \"rank\"\nseverity = \"error\"\npatterns = ['x{n}y']\ncause = \"c\"\nfix = \"f\"\n"
     "action = \"d\"\nmatches = ['x1y']\nrejects = ['xy']\n";
 
-/// A folder of this test.
+/// `content` with `to` in the place of the first `from`.
 std::string with(std::string content, std::string_view from, std::string_view to) {
   if (const auto at = content.find(from); at != std::string::npos)
     content.replace(at, from.size(), to);

@@ -97,7 +97,7 @@ TEST_CASE("without times the phase timers tell how long iterations took") {
   CHECK(clock.ticks[5].duration_ms == doctest::Approx(250));
 }
 
-/// Each number is printed four times, in turns with the next three where `turns`.
+/// Each number is printed four times; with `turns`, in turns with the next three numbers.
 JobClock printed_four_times(bool turns) {
   MadeJob job(1);
   std::int64_t now = 0;

@@ -318,7 +318,7 @@ TEST_CASE("past: what is damaged is said, and what stands on both sides of it is
   REQUIRE(segments.size() > 6);
   std::filesystem::remove(segments[segments.size() / 2]);
   world.start();
-  std::string kinds;  // kinds of the answers, each once for a row of equal ones
+  std::string kinds;  // kinds of the answers in order, each run of equal kinds once
   std::string refusal;
   for (TimeMs at = opened; at <= end; at += Millis{1'000}) {
     const auto found = world.past(at);

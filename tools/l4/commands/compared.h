@@ -15,9 +15,9 @@ struct Compared {
   std::string at;              ///< an id or a time; empty: now
 };
 
-/// `with`: a file (also what is written like one: with a slash, or .json), the id of a stored
-/// report or a time, both of `job`, JOB@ID, JOB@TIME, or else another job. Seconds since the epoch
-/// are a time from ten digits on: less may be a job of Slurm.
+/// `with`: a file that exists, or a name with a slash or .json; the id of a stored report of `job`,
+/// or a time; JOB@ID or JOB@TIME; or else another job. A number of ten digits or more is a time in
+/// seconds since the epoch; a shorter number may be a job of Slurm.
 Compared compared_with(const std::string& with, const std::string& job);
 
 }  // namespace l4::commands

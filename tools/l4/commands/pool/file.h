@@ -32,7 +32,7 @@ class PoolFile {
 
 class PoolWriter {
  public:
-  /// Empty: standard output. Else FILE.part until all of it is there.
+  /// An empty `file`: standard output. Otherwise writes FILE.part, which is renamed when complete.
   explicit PoolWriter(std::filesystem::path file);
   ~PoolWriter();
   PoolWriter(const PoolWriter&) = delete;
