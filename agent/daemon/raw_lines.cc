@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Gap = wire::LinesGapKind;
 
-/// Template texts of one question, the agent's own and those that came with it.
+/// Template texts of one question: the agent's own, and those that came with the question.
 constexpr std::size_t kTextsMax = 64;
 constexpr std::size_t kReadyMax = 64;
 

@@ -58,7 +58,7 @@ bool may_be_logfmt(std::string_view text) {
                      [&](std::string_view front) { return text.starts_with(front); });
 }
 
-/// True if the text may begin with a program's own stamp, behind that of kubectl or mpirun.
+/// True if the text, behind the stamp of kubectl or mpirun, may begin with the program's own stamp.
 bool may_be_stamp(std::string_view text) {
   const std::size_t at = !text.empty() && text[0] == '[' ? 1 : 0;
   return text.size() > at + 8 && text::is_digit(text[at]) && text::is_digit(text[at + 1]);

@@ -30,7 +30,7 @@ class LogTable {
  public:
   explicit LogTable(std::uint64_t seed);
 
-  /// The log of that name, made if there is none.
+  /// The log with the name `base` in `folder`, made if there is none.
   TailedLog& log_of(const std::string& folder, const std::string& base);
   TailedLog* find_log(const std::string& folder, const std::string& base);
   TailedLog* find_log(LogId id);

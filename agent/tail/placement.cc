@@ -224,7 +224,7 @@ void Placement::resolve(Candidate& file, Inspection& inspection, bool first_roun
     assign(*copied, file);
   } else if (maybe) {
     file.folder.waiting = true;
-    // The parts behind it in the log wait with it.
+    // The parts behind this part in the log wait with it.
     TailedLog& log = context_.table.log_of(file.folder.path, file.entry.base);
     context_.hold(log, context_.now.steady + 4 * context_.options.pause);
   } else {

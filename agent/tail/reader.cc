@@ -36,7 +36,7 @@ Reader::Visit Reader::visit(TailedLog& log, std::size_t budget) {
       const std::size_t before = log.parts.size();
       context_.missing(part, part.known, part.truncated ? Missing::truncated : Missing::gone);
       if (before == 1 && part.committed >= part.read) {
-        context_.retire(part);  // the log may be gone with it
+        context_.retire(part);  // the log may be gone with the part
         return visit;
       }
       if (!context_.retire(part)) ++i;
@@ -202,7 +202,7 @@ Reader::Step Reader::at_end(LogPart& part) {
   return Step::idle;
 }
 
-/// Whether the file is a copy without the last lines of those that the aggregator counts.
+/// Whether the file is a copy that lacks the last of the lines that the aggregator counts.
 bool Reader::lacks_the_last(LogPart& part, std::uint64_t bytes) {
   const bool current = part.name.kind == discover::RotatedName::Kind::current;
   return std::exchange(part.ahead, false) && !current && bytes < part.read;

@@ -60,7 +60,7 @@ void write_annotations(serve::JsonWriter& json, const Alert& alert) {
   json.close('}');
 }
 
-/// Ends the alert of that severity, whether or not there was one.
+/// Ends the alert with this severity, even if there was none.
 std::string ended(const Alert& alert, Severity severity, const std::string& source) {
   serve::JsonWriter json;
   json.open('{');

@@ -21,7 +21,7 @@ namespace l4::diagnose {
 struct PoolEvent {
   std::uint32_t runs = 0;            ///< healthy runs that have it
   std::uint64_t node_count_max = 0;  ///< largest count on one node of one run
-  double node_rate_max = 0;          ///< the same per line of that node
+  double node_rate_max = 0;          ///< largest count per line of a node, on one node of one run
 };
 
 struct Pool {

@@ -29,7 +29,7 @@ class Likeness {
   struct Placement {
     Category category = Category::user;
     std::string subcategory;
-    const Fault* nearest = nullptr;  ///< the nearest fault of that kind
+    const Fault* nearest = nullptr;  ///< the nearest fault of this category and subcategory
     double score = 0;                ///< likeness to the nearest x share of the vote
     double confidence = 0;           ///< P(category and subcategory right)
   };

@@ -115,7 +115,7 @@ std::int32_t Attempts::of(const std::string& node, const wire::ProcessFact& fact
   return found == attempts_.end() ? number : found->second.first;
 }
 
-/// The newest attempt that had begun by then.
+/// The newest attempt that had begun by this time.
 std::optional<std::int32_t> Attempts::begun_by(TimeMs time) const {
   std::optional<std::int32_t> number;
   for (const auto& [path, attempt] : attempts_)

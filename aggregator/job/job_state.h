@@ -67,8 +67,8 @@ class JobState {
 
   const std::string& id() const { return id_; }
   const std::map<std::string, AgentSlice>& agents() const { return agents_; }
-  /// Byte ranges that were read. A file with a key has one entry, as long as all that was read of
-  /// it, and ending where reading ended.
+  /// Byte ranges that were read. A file with a key has one entry, which is as long as all bytes
+  /// that were read of the file and ends where reading ended.
   const std::vector<wire::Coverage>& coverage() const { return coverage_; }
   const std::vector<wire::Warning>& warnings() const { return warnings_; }
   /// Templates that the agents dropped, and lines that they grouped by half of their words in a

@@ -30,7 +30,7 @@ enum IterationFlag : std::uint8_t {
   kCompleted = 1,
   kBegin = 2,
   kEnd = 4,
-  kSequence = 8,  ///< the sequence differs from that of the iteration before
+  kSequence = 8,  ///< the sequence differs from the previous iteration's
   kTimers = 16,
   kJump = 32  ///< the number is not the next one
 };

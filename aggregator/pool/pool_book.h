@@ -51,7 +51,7 @@ class PoolBook {
   PoolBook(PoolOptions options, store::Database& database, Hooks hooks);
 
   ShelfPointer shelf() const;  ///< never waits for a change of the pool
-  /// A shelf of the runs that had ended by then and are still known.
+  /// A shelf of the runs that had ended at `time` and are still known.
   ShelfPointer shelf_at(TimeMs time) const;
   PoolStats stats() const;
   /// The runs by kind, newest first.

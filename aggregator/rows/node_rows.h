@@ -15,12 +15,12 @@ namespace l4::rows {
 
 struct NodeRow {
   std::string node;
-  std::vector<std::string> agents;  ///< agents that ship for it, ascending
+  std::vector<std::string> agents;  ///< agents that ship for this node, ascending
   std::vector<Rank> ranks;          ///< ascending
   std::size_t sources = 0;
-  std::uint64_t records = 0;                  ///< a folded traceback counts once
-  std::optional<Iteration> iteration;         ///< the last that a rank of it printed as completed
-  std::optional<TimeMs> last_line;            ///< newest time printed
+  std::uint64_t records = 0;           ///< a folded traceback counts once
+  std::optional<Iteration> iteration;  ///< the last that a rank of the node printed as completed
+  std::optional<TimeMs> last_line;     ///< newest time printed
   const diagnose::SuspectNode* suspect = {};  ///< of the report; null if nothing speaks against it
 };
 

@@ -248,7 +248,7 @@ void IncidentBook::resolve(Entry& entry, const diagnose::Report& report, const s
   write(entry, changes);
 }
 
-/// Adds the row of the incident; its report stays that of the time when the incident was open.
+/// Adds the row of the incident. The row keeps the report from the time when the incident was open.
 void IncidentBook::write(Entry& entry, Changes& changes) const {
   entry.row.evidence = entry.restored_evidence.empty()
                            ? evidence_of(entry.triggers, entry.openings, entry.opening)

@@ -18,7 +18,7 @@ std::string name_of(std::uint64_t generation, Seq first, std::uint32_t salt) {
   return fmt::format("{:016x}-{:016x}-{:08x}{}", generation, first.value(), salt, kSegmentSuffix);
 }
 
-/// Empty if the name is not that of a segment.
+/// Empty if `name` does not name a segment.
 std::optional<SegmentFile> segment_of(const std::string& name) {
   constexpr std::size_t kLength = 16 + 1 + 16 + 1 + 8 + kSegmentSuffix.size();
   if (name.size() != kLength || !name.ends_with(kSegmentSuffix)) return std::nullopt;

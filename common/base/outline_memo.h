@@ -63,7 +63,7 @@ class OutlineMemo {
           {same(kOtherDigits, line, value, find_out) ? Kind::known : Kind::varies, value});
   }
 
-  /// The known value, else that of `find_out(line)`, which is noted; see note().
+  /// The known value, else the result of `find_out(line)`, which is noted; see note().
   template <class FindOut, class Varies>
   Value get(const Outline& outline, std::string_view line, const FindOut& find_out,
             const Varies& varies) {

@@ -68,7 +68,7 @@ class Exchange {
       on_stream([&](auto& stream) { beast::http::async_write(stream, request, std::move(done)); });
     });
     if (unsent == asio::error::timed_out) return failed(unsent);
-    // A server that refuses a request may answer before it has read all of it.
+    // A server that refuses a request may answer before it has read the whole request.
     auto response = receive();
     if (!response && unsent) return failed(unsent);
     return response;

@@ -29,7 +29,7 @@ class ByFirstLetters {
     }
   }
 
-  /// Entries whose word may begin the text, in either case; some of them may not.
+  /// Entries whose word may begin the text, in either case; some of these words do not.
   constexpr std::span<const Entry> of(std::string_view text) const {
     if (text.size() < 2) return {};
     const Part part = parts_[slot(text)];

@@ -43,7 +43,7 @@ struct LinesFile {
   bool everyone = true;  ///< all of its lines; else those of `speakers`
   bool hosts = false;    ///< speakers are also told apart by host
   std::vector<LinesSpeaker> speakers;
-  std::uint64_t counted = 0;   ///< lines of the template that were counted in it
+  std::uint64_t counted = 0;   ///< lines of the template that were counted in this file
   std::optional<TimeMs> last;  ///< time of the newest of these lines: where to look first
   bool operator==(const LinesFile&) const = default;
 };

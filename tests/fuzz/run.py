@@ -112,7 +112,7 @@ def reach(program, corpus):
     """Whether the seed questions get their intended statuses: a question that fails the first check
     reaches no code behind it."""
     files = sorted(pathlib.Path(corpus).glob("seed*"))
-    # Looking for leaks it would ask some of them twice.
+    # With the search for leaks the target would run some files twice.
     done = subprocess.run([program, "-detect_leaks=0", *files], capture_output=True, text=True,
                           errors="replace", check=False,
                           env={**os.environ, "L4_FUZZ_STATUS": "1"})

@@ -25,7 +25,7 @@ struct Newest {
   std::optional<TimeMs> time;  ///< of its newest line
 };
 
-/// The stage of the rank's newest line; of several streams that of the farthest one.
+/// The stage of the rank's newest line; if the rank has several streams, of the farthest stream.
 Newest newest_stage(const job::JobView& view, const job::RankView& rank) {
   Newest last;
   for (const std::uint32_t index : rank.streams) {

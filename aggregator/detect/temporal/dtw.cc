@@ -62,7 +62,7 @@ class Directional {
     return {in_y ? 0 : extra_[i], in_x ? 0 : missing_[j]};
   }
 
-  /// `above` is row i - 1 of the table, `row` becomes row i; returns the least of it.
+  /// `above` is row i - 1 of the table, `row` becomes row i; returns the least value of `row`.
   double fill(std::size_t i, std::span<const double> above, std::span<double> row) const {
     double least = kInfinity;
     double left = kInfinity;

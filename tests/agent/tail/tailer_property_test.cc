@@ -363,7 +363,7 @@ class History : public Sink {
     world_.pack(name, name + ".gz");
   }
 
-  /// A long text is cut back to some of it, read before or not, and written to again.
+  /// A long text is cut back to a part that was read before or not, and written to again.
   void cut() {
     const std::string log = "d.log";
     if (!tailer_ || alone_ || options_.bytes_per_file < 4096) return;

@@ -10,8 +10,8 @@
 namespace l4::diagnose {
 namespace {
 
-/// Four nodes with two ranks each. The kernel of node-2 reports a killed process, that of `killed`
-/// or an unknown one; all ranks but rank 5 report a lost peer.
+/// Four nodes with two ranks each. The kernel of node-2 reports a killed process, of the rank
+/// `killed` or unknown; all ranks but rank 5 report a lost peer.
 Report report_with(std::optional<Rank> killed) {
   const auto library = faults::Library::load(L4_SOURCE_DIR "/config/faults");
   REQUIRE(library);

@@ -36,7 +36,7 @@ struct Board {
     fact.exit = exit;
     return board.applied("agent", {fact}, at(ms));
   }
-  /// Causes due by then.
+  /// Causes that are due at `ms`.
   std::vector<Cause> due(std::int64_t ms) {
     std::vector<Cause> causes;
     for (const Trigger& trigger : board.due(at(ms))) causes.push_back(trigger.cause);

@@ -23,7 +23,7 @@ ask::Answer<diagnose::Report> fetch_incident(const IncidentsOptions& options,
   return parse_report(asked, *text);
 }
 
-/// The aggregator neither watches this job nor knows an incident of it.
+/// True if the aggregator does not watch this job and knows no incident of it.
 bool has_no_incidents(const ask::Aggregator& asked, const std::string& name) {
   if (ask::is_watched_job(asked, name)) return false;
   const auto body = ask::fetch(

@@ -34,8 +34,8 @@ ask::Answer<diagnose::Report> parse_report(const ask::Aggregator& asked, std::st
 
 using ReadBefore = std::function<ask::Answer<diagnose::Report>(const std::string& diff)>;
 
-/// Exit status: 0 shown; 2 output that cannot be written; 3, or that of the Failure, no report; 10
-/// the job failed (with `exit_code`). `read_before` finds what --diff names.
+/// Exit status: 0 shown; 2 output that cannot be written; 3, or the exit status of the Failure, no
+/// report; 10 the job failed (with `exit_code`). `read_before` finds what --diff names.
 int show_report(const ReportOptions& options, const ask::Answer<diagnose::Report>& report,
                 std::string_view program, const ReadBefore& read_before = read_report);
 

@@ -15,7 +15,8 @@ namespace {
 using job::test::after;
 using job::test::MadeJob;
 
-/// Four ranks; iteration k takes duration(k) ms, and so much of it is rank r's own forward pass.
+/// Four ranks; iteration k takes duration(k) ms, of which forward(k, r) ms are rank r's own forward
+/// pass.
 MadeJob run(
     int iterations, const std::function<double(int)>& duration,
     const std::function<double(int, int)>& forward = [](int, int) { return 300.0; }) {
