@@ -9,8 +9,9 @@
 
 namespace l4::offline {
 
-/// True if most files that print times have a file time that does not fit their last line. Whether
-/// they are then ignored is decided where the job's newest line is known (docs/adr/0005).
+/// True if most files that print times have a file time that does not fit their last line. The
+/// diagnosis decides whether such times are ignored, because it knows the job's newest line
+/// (docs/adr/0005).
 bool times_of_copy(const job::JobState& state);
 
 }  // namespace l4::offline

@@ -179,9 +179,9 @@ void LogFollower::commit(const std::vector<wire::Coverage>& coverage) {
   }
 }
 
-/// The tailer's positions and those of the kernel's log, which the tailer does not know. Without
-/// the latter, an agent that began alone would take the aggregator's position of the kernel's log
-/// for that of a file which it has read under another key.
+/// The positions of the tailer and of the kernel's log, which the tailer does not know. If the
+/// latter were missing, an agent that began alone would read the aggregator's position of the
+/// kernel's log as the position of a file with another key.
 std::vector<tail::Position> LogFollower::positions() const {
   std::vector<tail::Position> all = tailer_->positions();
   const auto files = static_cast<std::ptrdiff_t>(all.size());

@@ -26,8 +26,8 @@ std::string folder_name(const fs::path& path) {
   return full.filename().string();
 }
 
-/// Names of the last folders of a path, outermost first: a part of a known tree may be given.
-/// Leaves out the folders of `hidden` (if not empty).
+/// Names of the last folders of a path, outermost first, because the user may name a part of a
+/// known tree. Leaves out the folders of `hidden` (if not empty).
 std::vector<std::string> folders_above(const fs::path& folder, const fs::path& hidden) {
   constexpr std::size_t kFoldersMax = 5;
   std::error_code error;

@@ -249,8 +249,8 @@ void Stream::apply_iteration(const wire::Segment& segment, SequencePool& sequenc
   IterationRecord& record = iteration(*segment.iteration);
   record.sequence = sequences.append(record.sequence, segment.order);
   const bool completed = segment.boundary == wire::Boundary::completed;
-  // Later lines do not move the end of a completed iteration: repeated numbers, or a tail whose
-  // number is only expected.
+  // Later lines do not move the end of a completed iteration: they repeat its number, or belong to
+  // it only by expectation.
   if (completed || !record.completed) widen(record.begin, record.end, segment);
   if (!segment.timers.empty()) add_timers(record.timers, segment.timers);
   if (completed) {

@@ -92,7 +92,7 @@ TimeMs Presence::seen_until(const std::string& name, TimeMs now) const {
   if (at == agents_.end()) return now;
   const Agent& known = at->second;
   if (known.is == Is::lost || is_whole(known, now) || !known.since) return now;
-  // After a while a missing agent no longer holds time up.
+  // A missing agent delays the time that counts as seen for `most` at the longest.
   if (known.is != Is::away && now - known.changed > options_.most) return now;
   return std::min(now, *known.since);
 }

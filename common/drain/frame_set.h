@@ -82,7 +82,7 @@ class FrameSet {
     ClassId row_class = kNone;    ///< class of the row itself, if it was inserted
     std::uint32_t first = kNone;  ///< owner of a single value; else the chain of values
     std::uint32_t value = 0;      ///< the single value
-    std::uint16_t weight = 0;     ///< weight of the values, until the pattern has fired
+    std::uint16_t weight = 0;     ///< weight of the values, until `fired`
     bool fired = false;
     bool absorbed = false;  ///< a pattern covered the row when it was inserted
   };

@@ -84,7 +84,7 @@ enum class LinesGapKind : std::uint8_t {
   other,
   not_followed,  ///< the agent follows no such log
   none_left,     ///< no file of the log exists any more
-  older,         ///< the time asked for lies before all that is left
+  older,         ///< the requested time lies before all remaining lines
   fewer,         ///< more lines were counted than are left in the files
   no_time,       ///< its lines have no times: its end was read instead
   unreadable,    ///< a file that cannot be opened, or breaks off

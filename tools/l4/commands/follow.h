@@ -32,7 +32,7 @@ class EventReader {
 
   std::string line_;  ///< not ended yet
   StreamedEvent event_;
-  bool is_too_long_ = false;  ///< incidents that go on are left out
+  bool is_too_long_ = false;  ///< the present event is too long, and is left out
   std::string last_id_;
 };
 
