@@ -7,7 +7,6 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -19,6 +18,7 @@
 #include "agent/daemon/metrics_page.h"
 #include "agent/daemon/ready.h"
 #include "common/base/folder_lock.h"
+#include "common/config/service_options.h"
 #include "common/wire/zmq/zmq_client.h"
 
 namespace {
@@ -28,10 +28,18 @@ using namespace l4;
 constexpr Millis kStopMost{4'000}, kStatusEvery{10'000}, kLongest{1'000}, kReplaceEvery{5'000};
 enum Exit : int { kDone = 0, kFailed = 1, kWrongUse = 2 };
 
-struct Options {
-  std::filesystem::path config = "/etc/l4/agent.toml";
-  bool check = false;
-};
+constexpr auto kHelp =
+    "usage: l4-agent [--config FILE] [--check-config]\n"
+    "       l4-agent --help | --version\n"
+    "\n"
+    "Reads the logs of training jobs on this node and ships their events to l4-aggregator.\n"
+    "\n"
+    "  --config FILE    settings (default: /etc/l4/agent.toml); config/agent.toml shows all of "
+    "them\n"
+    "  --check-config   reads them, and what they name, says what is wrong, and ends\n"
+    "  --version        says which version this is\n"
+    "\n"
+    "SIGHUP reads the settings again; SIGTERM ends it once all that was read is shipped or kept.\n";
 
 daemon::Moment moment() {
   const auto steady = std::chrono::steady_clock::now().time_since_epoch();
@@ -185,13 +193,13 @@ class Loop {
   Millis alive_at_{0}, status_at_{0}, replace_at_{0};
 };
 
-int run(const Options& options) {
+int run(const ServiceOptions& options) {
   auto ready = daemon::read_config(options.config);
   if (!ready) {
     fmt::print(stderr, "l4-agent: {}\n", ready.error().text());
     return kWrongUse;
   }
-  if (options.check) {
+  if (options.check_only) {
     if (const auto good = daemon::Agent::check(ready->settings); !good) {
       fmt::print(stderr, "l4-agent: {}\n", good.error().text());
       return kWrongUse;
@@ -224,18 +232,9 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options;
-  CLI::App app{
-      "Reads the logs of training jobs on this node and ships what they say to l4-aggregator.",
-      "l4-agent"};
-  app.set_version_flag("--version", "l4-agent " L4_VERSION);
-  app.add_option("--config", options.config, "settings (default: /etc/l4/agent.toml)");
-  app.add_flag("--check-config", options.check, "look at the settings and end");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kWrongUse;
-  }
+  const ServiceOptions options =
+      read_service_options(argc, argv, {"l4-agent", L4_VERSION, kHelp}, "/etc/l4/agent.toml");
+  if (options.exit) return *options.exit;
   try {
     return run(options);
   } catch (const std::exception& error) {
