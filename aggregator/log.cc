@@ -8,6 +8,15 @@
 #include "aggregator/serve/utf8.h"
 
 namespace l4::aggregator {
+namespace {
+
+/// Text as it is: where spdlog formats, it compiles all of fmt once more.
+void log(spdlog::level::level_enum level, const std::string& text) {
+  const std::string line = serve::harmless(text);
+  spdlog::default_logger_raw()->log(level, spdlog::string_view_t(line));
+}
+
+}  // namespace
 
 void start_log(std::string_view level) {
   static const auto logger = [] {
@@ -22,13 +31,13 @@ void start_log(std::string_view level) {
 }
 
 void log_info(const std::string& text) {
-  spdlog::default_logger_raw()->info("{}", serve::harmless(text));
+  log(spdlog::level::info, text);
 }
 void log_warning(const std::string& text) {
-  spdlog::default_logger_raw()->warn("{}", serve::harmless(text));
+  log(spdlog::level::warn, text);
 }
 void log_error(const std::string& text) {
-  spdlog::default_logger_raw()->error("{}", serve::harmless(text));
+  log(spdlog::level::err, text);
 }
 
 }  // namespace l4::aggregator

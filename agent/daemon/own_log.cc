@@ -48,7 +48,9 @@ bool OwnLog::write(Weight weight, std::string_view text, Millis steady) {
   constexpr const char* kMarks[] = {"<6>", "<4>", "<3>"};
   const char* mark = journal_ ? kMarks[static_cast<std::size_t>(weight)] : "";
   const std::string repeated = again > 0 ? fmt::format(" (said {} times more)", again) : "";
-  spdlog::log(level_of(weight), "{}{}{}", mark, text, repeated);
+  std::string line = mark;
+  line.append(text).append(repeated);
+  spdlog::default_logger_raw()->log(level_of(weight), spdlog::string_view_t(line));
   return true;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <iterator>
 
 #include "aggregator/serve/utf8.h"
 
@@ -32,12 +31,11 @@ void append_escaped(std::string& out, char32_t value) {
   }
   if (!is_control(value)) return append_code_point(out, value);
   if (value < 0x10000) {
-    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(value));
+    out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(value));
     return;
   }
   const auto rest = static_cast<std::uint32_t>(value) - 0x10000;
-  fmt::format_to(std::back_inserter(out), "\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10),
-                 0xDC00 + (rest & 0x3FF));
+  out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
 }
 
 }  // namespace
