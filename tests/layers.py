@@ -129,7 +129,7 @@ ALLOWED = {
 # Headers that cost seconds a file: none of our headers includes them, and at most this many sources
 # do, tests aside.
 HEAVY = {
-    "boost/asio": 3, "boost/beast": 2, "spdlog/": 2, "nlohmann/json.hpp": 1, "prometheus/": 2,
+    "boost/asio": 5, "boost/beast": 3, "spdlog/": 2, "nlohmann/json.hpp": 1, "prometheus/": 2,
     "zmq": 6, "toml++/": 2, "CLI/": 3, "sqlite3.h": 1,
 }
 # A limit is an alarm, not an aim: no class is cut over several files to meet it.

@@ -1,29 +1,25 @@
 #include "aggregator/http/connection.h"
 
-#include <unistd.h>
-
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
 #include <optional>
+#include <sstream>
 #include <string_view>
 
 #include "aggregator/http/event_stream.h"
 #include "aggregator/http/target.h"
-#include "common/http/url.h"
+#include "common/http/channel.h"
+#include "common/http/parsing.h"
 
 namespace l4::http {
 namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
-using asio::ip::tcp;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 using Field = beast::http::field;
@@ -35,39 +31,6 @@ constexpr Millis kLinger{2000};           // how long the rest of a refused requ
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr char kHandshake = 22;  // the first byte that a client of TLS sends
 
-/// A socket with time limits; TLS can be opened over it later.
-class Channel {
- public:
-  using executor_type = beast::tcp_stream::executor_type;
-  using Tls = asio::ssl::stream<beast::tcp_stream&>;
-
-  explicit Channel(asio::io_context& context) : tcp_(context) {}
-
-  executor_type get_executor() { return tcp_.get_executor(); }
-  beast::tcp_stream& tcp() { return tcp_; }
-  Tls* tls() { return tls_ ? &*tls_ : nullptr; }
-  Tls& open_tls(const TlsContext& context) {
-    context_.emplace(another(context));
-    return tls_.emplace(tcp_, *context_);
-  }
-
-  template <class Buffers, class Handler>
-  auto async_read_some(const Buffers& buffers, Handler&& handler) {
-    return tls_ ? tls_->async_read_some(buffers, std::forward<Handler>(handler))
-                : tcp_.async_read_some(buffers, std::forward<Handler>(handler));
-  }
-  template <class Buffers, class Handler>
-  auto async_write_some(const Buffers& buffers, Handler&& handler) {
-    return tls_ ? tls_->async_write_some(buffers, std::forward<Handler>(handler))
-                : tcp_.async_write_some(buffers, std::forward<Handler>(handler));
-  }
-
- private:
-  beast::tcp_stream tcp_;
-  std::optional<asio::ssl::context> context_;
-  std::optional<Tls> tls_;
-};
-
 /// wait -> read header -> read body -> handler -> write -> wait, until one side closes.
 class HttpConnection final : public Connection,
                              public std::enable_shared_from_this<HttpConnection> {
@@ -77,16 +40,13 @@ class HttpConnection final : public Connection,
         id_(id),
         tls_(hub.tls),
         answer_timer_(context),
-        stream_(context),
+        channel_(context),
         buffer_(hub.options.header_bytes_max + kReadAhead) {}
 
   /// Takes the descriptor over; called before anything else.
   void take(int descriptor, bool is_v6) {
-    auto& socket = stream_.tcp().socket();
-    error_code wrong;
-    if (socket.assign(is_v6 ? tcp::v6() : tcp::v4(), descriptor, wrong)) ::close(descriptor);
-    if (const auto from = socket.remote_endpoint(wrong); !wrong)
-      peer_ = Url{.host = from.address().to_string(), .port = from.port(), .target = ""}.peer();
+    channel_.assign(descriptor, is_v6);
+    peer_ = channel_.peer();
   }
 
   void start() override { wait(); }
@@ -95,13 +55,12 @@ class HttpConnection final : public Connection,
     state_ = State::waits;
     waits_since_ = Clock::now();
     if (buffer_.size() > 0) return greet();
-    stream_.tcp().expires_after(hub_.options.idle);
-    stream_.async_read_some(buffer_.prepare(kReadAhead),
-                            [self = shared_from_this()](error_code code, std::size_t bytes) {
-                              if (code || self->state_ == State::closed) return self->close();
-                              self->buffer_.commit(bytes);
-                              self->greet();
-                            });
+    channel_.expire_after(hub_.options.idle);
+    channel_.read_some(room(), [self = shared_from_this()](error_code code, std::size_t bytes) {
+      if (code || self->state_ == State::closed) return self->close();
+      self->buffer_.commit(bytes);
+      self->greet();
+    });
   }
 
   bool may_be_evicted() const override {
@@ -118,7 +77,7 @@ class HttpConnection final : public Connection,
     release_response();
     leave_stream();
     state_ = State::closed;
-    stream_.tcp().close();
+    channel_.close();
     hub_.connections.erase(id_);
     --hub_.counters.open;
   }
@@ -129,19 +88,21 @@ class HttpConnection final : public Connection,
   /// The TLS handshake begins once the first bytes have arrived, which distinguish it from a
   /// request in plain HTTP.
   void greet() {
-    if (!tls_ || stream_.tls() != nullptr) return read_request();
+    if (!tls_ || channel_.tls() != nullptr) return read_request();
     state_ = State::reads;
-    stream_.tcp().expires_after(hub_.options.read);
+    channel_.expire_after(hub_.options.read);
     if (*static_cast<const char*>(buffer_.data().data()) != kHandshake) return refuse(tls_only());
-    auto& tls = stream_.open_tls(tls_);
-    tls.async_handshake(Channel::Tls::server, buffer_.data(),
-                        [self = shared_from_this()](error_code code, std::size_t bytes) {
-                          if (self->state_ == State::closed) return;
-                          if (code == beast::error::timeout) ++self->hub_.counters.timed_out;
-                          if (code) return self->hub_.counters.refuse(Refusal::tls), self->close();
-                          self->buffer_.consume(bytes);
-                          self->wait();
-                        });
+    channel_.open_tls(tls_);
+    const auto received = buffer_.data();
+    channel_.handshake(Channel::Side::server,
+                       {static_cast<const char*>(received.data()), received.size()},
+                       [self = shared_from_this()](error_code code, std::size_t bytes) {
+                         if (self->state_ == State::closed) return;
+                         if (code == asio::error::timed_out) ++self->hub_.counters.timed_out;
+                         if (code) return self->hub_.counters.refuse(Refusal::tls), self->close();
+                         self->buffer_.consume(bytes);
+                         self->wait();
+                       });
   }
 
   void read_request() {
@@ -152,16 +113,16 @@ class HttpConnection final : public Connection,
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(hub_.options.header_bytes_max));
     parser_->body_limit(hub_.options.body_bytes_max);
-    stream_.tcp().expires_after(hub_.options.read);
+    channel_.expire_after(hub_.options.read);
     read_more();
   }
 
   /// Reads piece by piece, because Beast's own limit on the header holds for a single field only.
   void read_more() {
-    beast::http::async_read_some(stream_, buffer_, *parser_,
-                                 [self = shared_from_this()](error_code code, std::size_t bytes) {
-                                   if (self->can_go_on(code)) self->have_read(bytes);
-                                 });
+    parse_some(channel_, buffer_, *parser_,
+               [self = shared_from_this()](error_code code, std::size_t bytes) {
+                 if (self->can_go_on(code)) self->have_read(bytes);
+               });
   }
 
   void have_read(std::size_t bytes) {
@@ -178,10 +139,10 @@ class HttpConnection final : public Connection,
     const auto& message = parser_->get();
     if (!std::exchange(was_continued_, true) && message.version() >= 11 &&
         beast::iequals(message[Field::expect], "100-continue")) {
-      return asio::async_write(stream_, asio::buffer(kContinue),
-                               [self = shared_from_this()](error_code code, std::size_t) {
-                                 if (self->can_go_on(code)) self->read_more();
-                               });
+      return channel_.write(kContinue, {},
+                            [self = shared_from_this()](error_code code, std::size_t) {
+                              if (self->can_go_on(code)) self->read_more();
+                            });
     }
     read_more();
   }
@@ -191,7 +152,7 @@ class HttpConnection final : public Connection,
     using Fault = beast::http::error;
     if (state_ == State::closed) return false;
     if (!code) return true;
-    if (code == beast::error::timeout) ++hub_.counters.timed_out;
+    if (code == asio::error::timed_out) ++hub_.counters.timed_out;
     if (code.category() != beast::http::make_error_code(Fault::bad_version).category() ||
         code == Fault::end_of_stream || code == Fault::partial_message) {
       close();
@@ -244,7 +205,7 @@ class HttpConnection final : public Connection,
     answer_timer_.expires_at(std::min(end, Clock::now() + kLook));
     answer_timer_.async_wait([self = shared_from_this(), request = request_, end](error_code code) {
       if (code || self->state_ != State::handles || request != self->request_) return;
-      if (has_left(self->stream_.tcp().socket().native_handle())) return self->close();
+      if (has_left(self->channel_.descriptor())) return self->close();
       if (Clock::now() < end) return self->await_answer(end);
       self->deliver(request, error_response(504, "too_late", "no answer was found in time"));
     });
@@ -282,25 +243,27 @@ class HttpConnection final : public Connection,
     if (!without_body_) response_.body() = std::move(given.body);
     response_.content_length(size);
     response_.keep_alive(keep_alive_);
-    stream_.tcp().expires_after(hub_.options.write);
-    beast::http::async_write(stream_, response_,
-                             [self = shared_from_this()](error_code code, std::size_t) {
-                               if (code == beast::error::timeout) ++self->hub_.counters.timed_out;
-                               if (code || self->state_ == State::closed) return self->close();
-                               self->written();
-                             });
+    channel_.expire_after(hub_.options.write);
+    std::ostringstream head;
+    head << response_.base();
+    outgoing_ = std::move(head).str();
+    channel_.write(outgoing_, response_.body(),
+                   [self = shared_from_this()](error_code code, std::size_t) {
+                     if (code == asio::error::timed_out) ++self->hub_.counters.timed_out;
+                     if (code || self->state_ == State::closed) return self->close();
+                     self->written();
+                   });
   }
 
   void written() {
     release_response();
     response_ = {};
     if (keep_alive_) return wait();
-    if (stream_.tls() != nullptr) return say_goodbye();
-    error_code ignored;
-    static_cast<void>(stream_.tcp().socket().shutdown(tcp::socket::shutdown_send, ignored));
+    if (channel_.tls() != nullptr) return say_goodbye();
+    channel_.end_sending();
     state_ = State::leaves;
     buffer_.consume(buffer_.size());
-    stream_.tcp().expires_after(kLinger);
+    channel_.expire_after(kLinger);
     linger(0);
   }
 
@@ -312,10 +275,9 @@ class HttpConnection final : public Connection,
     auto& events = events_.emplace(given.stream, version_);
     write(events.head(given.content_type, [gate = hub_.gate, id = id_] { gate->notify(id); }));
     // A client of a stream sends nothing more: readable input means the end of the connection.
-    stream_.tcp().socket().async_wait(tcp::socket::wait_read,
-                                      [self = shared_from_this()](error_code) {
-                                        if (self->state_ == State::streams) self->close();
-                                      });
+    channel_.wait_readable([self = shared_from_this()](error_code) {
+      if (self->state_ == State::streams) self->close();
+    });
   }
 
   void news() override {
@@ -335,14 +297,13 @@ class HttpConnection final : public Connection,
     is_sending_ = true;
     answer_timer_.cancel();
     outgoing_ = std::move(text);
-    stream_.tcp().expires_after(hub_.options.write);
-    asio::async_write(stream_, asio::buffer(outgoing_),
-                      [self = shared_from_this()](error_code code, std::size_t) {
-                        self->is_sending_ = false;
-                        if (code == beast::error::timeout) ++self->hub_.counters.timed_out;
-                        if (code || self->state_ == State::closed) return self->close();
-                        self->events_ ? self->news() : self->written();
-                      });
+    channel_.expire_after(hub_.options.write);
+    channel_.write(outgoing_, {}, [self = shared_from_this()](error_code code, std::size_t) {
+      self->is_sending_ = false;
+      if (code == asio::error::timed_out) ++self->hub_.counters.timed_out;
+      if (code || self->state_ == State::closed) return self->close();
+      self->events_ ? self->news() : self->written();
+    });
   }
 
   void leave_stream() {
@@ -355,18 +316,24 @@ class HttpConnection final : public Connection,
   /// With TLS, the peer is also notified of the end.
   void say_goodbye() {
     state_ = State::leaves;
-    stream_.tcp().expires_after(kLinger);
-    stream_.tls()->async_shutdown([self = shared_from_this()](error_code) { self->close(); });
+    channel_.expire_after(kLinger);
+    channel_.end_tls([self = shared_from_this()](error_code) { self->close(); });
   }
 
   /// Reads on for a moment: closing a connection with unread bytes resets it, and then the client
   /// might never see its answer.
   void linger(std::size_t discarded) {
-    stream_.async_read_some(buffer_.prepare(kReadAhead), [self = shared_from_this(), discarded](
-                                                             error_code code, std::size_t bytes) {
-      if (code || discarded > kDiscardedMax || self->state_ == State::closed) return self->close();
-      self->linger(discarded + bytes);
-    });
+    channel_.read_some(room(),
+                       [self = shared_from_this(), discarded](error_code code, std::size_t bytes) {
+                         if (code || discarded > kDiscardedMax || self->state_ == State::closed)
+                           return self->close();
+                         self->linger(discarded + bytes);
+                       });
+  }
+
+  std::span<char> room() {
+    const auto room = buffer_.prepare(kReadAhead);
+    return {static_cast<char*>(room.data()), room.size()};
   }
 
   Hub& hub_;
@@ -381,9 +348,9 @@ class HttpConnection final : public Connection,
   bool keep_alive_ = false, without_body_ = false, was_continued_ = false, is_sending_ = false;
   std::size_t read_bytes_ = 0, response_bytes_ = 0;  // of this request
   std::optional<EventWriter> events_;                // set while a stream of events is open
-  std::string outgoing_;                             // of a stream
+  std::string outgoing_;                             // the head of an answer, or a stream's text
   asio::steady_timer answer_timer_;                  // the handler's, or a stream's heartbeat
-  Channel stream_;
+  Channel channel_;
   beast::flat_buffer buffer_;
   std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
   beast::http::response<beast::http::string_body> response_;

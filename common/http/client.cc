@@ -3,20 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
 #include <cctype>
 #include <chrono>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <utility>
 
+#include "common/http/channel.h"
+#include "common/http/parsing.h"
 #include "common/http/tls.h"
 #include "common/http/url.h"
 
@@ -29,7 +30,6 @@ using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
 using OnData = std::function<bool(std::string_view)>;
-using TlsStream = asio::ssl::stream<asio::ip::tcp::socket&>;
 
 constexpr std::uint32_t kHeaderMax = 64 << 10;
 
@@ -49,14 +49,12 @@ class Exchange {
   Exchange(const Url& url, const ClientOptions& options, const TlsContext& trust,
            const OnData* on_data)
       : url_(url), options_(options), on_data_(on_data), deadline_(Clock::now() + options.timeout) {
-    if (!trust) return;
-    context_of_tls_.emplace(another(trust));
-    tls_.emplace(socket_, *context_of_tls_);
+    if (trust) channel_.open_tls(trust);
   }
 
   Result<ClientResponse> run(beast::http::request<beast::http::string_body>& request) {
     if (const error_code wrong = connect()) return failed(wrong);
-    if (tls_)
+    if (channel_.tls() != nullptr)
       if (const error_code wrong = shake_hands()) return failed(wrong);
     request.set(beast::http::field::host, url_.peer());
     request.set(beast::http::field::user_agent, "l4");
@@ -64,9 +62,11 @@ class Exchange {
     for (const auto& [name, value] : options_.headers) request.set(name, value);
     request.keep_alive(false);
     request.prepare_payload();
-    const error_code unsent = await([&](auto done) {
-      on_stream([&](auto& stream) { beast::http::async_write(stream, request, std::move(done)); });
-    });
+    std::ostringstream head;
+    head << request.base();
+    const std::string sent = std::move(head).str();
+    const error_code unsent =
+        await([&](auto done) { channel_.write(sent, request.body(), std::move(done)); });
     if (unsent == asio::error::timed_out) return failed(unsent);
     // A server that refuses a request may answer before it has read the whole request.
     auto response = receive();
@@ -87,40 +87,17 @@ class Exchange {
   }
 
   error_code connect() {
-    asio::ip::tcp::resolver::results_type addresses;
-    error_code no_address;
-    const auto address = asio::ip::make_address(url_.host, no_address);
-    if (!no_address) {
-      connecting_ = true;
-      return await(
-          [&](auto done) { socket_.async_connect({address, url_.port}, std::move(done)); });
-    }
-    const auto found = await([&](auto done) {
-      resolver_.async_resolve(url_.host, std::to_string(url_.port),
-                              asio::ip::resolver_base::numeric_service,
-                              [&addresses, done](error_code code, const auto& all) {
-                                if (!code) addresses = all;
-                                done(code);
-                              });
-    });
-    if (found) return found;
-    connecting_ = true;
-    return await([&](auto done) { asio::async_connect(socket_, addresses, std::move(done)); });
+    return await([&](auto done) { channel_.connect(url_.host, url_.port, std::move(done)); });
   }
 
   /// The server must prove that it is the host of the URL.
   error_code shake_hands() {
-    if (!expect_host(tls_->native_handle(), url_.host)) return asio::error::invalid_argument;
+    if (!expect_host(channel_.tls(), url_.host)) return asio::error::invalid_argument;
     shaking_ = true;
     const error_code wrong =
-        await([&](auto done) { tls_->async_handshake(TlsStream::client, std::move(done)); });
+        await([&](auto done) { channel_.handshake(Channel::Side::client, {}, std::move(done)); });
     shaking_ = static_cast<bool>(wrong);
     return wrong;
-  }
-
-  template <class Do>
-  void on_stream(Do with) {
-    tls_ ? with(*tls_) : with(socket_);
   }
 
   /// The pieces of the body as they come.
@@ -169,12 +146,9 @@ class Exchange {
 
   error_code read_some(beast::http::response_parser<beast::http::string_body>& parser) {
     const error_code wrong = await([&](auto done) {
-      auto have_read = [this, done](error_code code, std::size_t more) mutable {
+      parse_some(channel_, buffer_, parser, [this, done](error_code code, std::size_t more) {
         read_bytes_ += more;
         done(code);
-      };
-      on_stream([&](auto& stream) {
-        beast::http::async_read_some(stream, buffer_, parser, std::move(have_read));
       });
     });
     return wrong == asio::ssl::error::stream_truncated ? cut_off(parser) : wrong;
@@ -193,7 +167,7 @@ class Exchange {
   std::string reason(error_code code) {
     using Fault = beast::http::error;
     if (shaking_ && code != asio::error::timed_out) {
-      if (auto why = trust_problem(tls_->native_handle(), url_.host); !why.empty()) return why;
+      if (auto why = trust_problem(channel_.tls(), url_.host); !why.empty()) return why;
       if (code == asio::ssl::error::stream_truncated || code == asio::error::eof ||
           code.category() == asio::error::get_ssl_category())
         return "does not speak TLS as it should; is it an http:// address? (" + code.message() +
@@ -229,10 +203,7 @@ class Exchange {
   beast::flat_buffer buffer_{std::size_t{2} * kHeaderMax};
   // Destroyed last: unfinished operations are in it and refer to the sockets.
   asio::io_context context_{1};
-  asio::ip::tcp::resolver resolver_{context_};
-  asio::ip::tcp::socket socket_{context_};
-  std::optional<asio::ssl::context> context_of_tls_;
-  std::optional<TlsStream> tls_;
+  Channel channel_{context_};
 };
 
 Result<ClientResponse> ask(std::string_view text,
