@@ -48,7 +48,7 @@ bool LinesBoard::ask(receive::AgentServer& server, LinesPlan plan, LinesThen the
   return true;
 }
 
-void LinesBoard::take(Question& question, Asked& asked, wire::LinesAnswer part) {
+void LinesBoard::merge(Question& question, Asked& asked, wire::LinesAnswer part) {
   LinesResult& result = question.result;
   result.bytes_read += part.bytes_read;
   result.redacted += part.redacted;
@@ -102,16 +102,16 @@ void LinesBoard::answered(const std::string& agent, const wire::Answer& answer, 
   if (answer.topic != wire::kLinesTopic) {
     miss(question->second, asked, Gap::too_old,
          "this version of the agent cannot answer questions for raw lines");
-    return settle(question, answer.number, false, now);
+    return close_ask(question, answer.number, false, now);
   }
   auto part = wire::decode_lines_answer(answer.body);
   if (!part || ++asked.parts > kPartsMax) {
     miss(question->second, asked, Gap::other,
          part ? "the answer has no end" : "the answer cannot be read: " + part.error().text());
-    return settle(question, answer.number, false, now);
+    return close_ask(question, answer.number, false, now);
   }
-  take(question->second, asked, std::move(*part));
-  if (answer.last) settle(question, answer.number, true, now);
+  merge(question->second, asked, std::move(*part));
+  if (answer.last) close_ask(question, answer.number, true, now);
 }
 
 void LinesBoard::gone(const std::string& agent, Millis now) {
@@ -123,7 +123,7 @@ void LinesBoard::gone(const std::string& agent, Millis now) {
     const auto question = questions_.find(of);
     miss(question->second, question->second.waits.at(number), Gap::left,
          "the connection of the agent was lost before its answer was whole");
-    settle(question, number, false, now);
+    close_ask(question, number, false, now);
   }
 }
 
@@ -139,11 +139,11 @@ void LinesBoard::step(Millis now) {
 }
 
 /// Notes that one agent has answered or never will.
-void LinesBoard::settle(std::map<std::uint64_t, Question>::iterator question, std::uint64_t number,
-                        bool answered, Millis now) {
+void LinesBoard::close_ask(std::map<std::uint64_t, Question>::iterator question,
+                           std::uint64_t number, bool answered, Millis now) {
   Question& own = question->second;
   const auto asked = own.waits.find(number);
-  L4_CHECK(asked != own.waits.end(), "ask {} is settled twice", number);
+  L4_CHECK(asked != own.waits.end(), "ask {} is closed twice", number);
   own.lines[asked->second.of.agent] = std::move(asked->second.lines);
   own.result.agents_answered += answered ? 1 : 0;
   own.waits.erase(asked);

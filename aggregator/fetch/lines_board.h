@@ -44,11 +44,11 @@ class LinesBoard {
     LinesThen then;
     Millis since{0};
   };
-  void take(Question& question, Asked& asked, wire::LinesAnswer part);
+  void merge(Question& question, Asked& asked, wire::LinesAnswer part);
   static void miss(Question& question, const Asked& asked, wire::LinesGapKind kind,
                    std::string text);
-  void settle(std::map<std::uint64_t, Question>::iterator question, std::uint64_t number,
-              bool answered, Millis now);
+  void close_ask(std::map<std::uint64_t, Question>::iterator question, std::uint64_t number,
+                 bool answered, Millis now);
   void finish(std::map<std::uint64_t, Question>::iterator question, Millis now);
 
   LinesOptions options_;

@@ -38,7 +38,7 @@ void Intake::step(Millis most) {
   const wire::Instant now = services_.now();
   stepped_ = now.steady.count();
   const Millis may_wait = server_.step(now);
-  ledger_.settle(server_);
+  ledger_.report_durable(server_);
   blind_ = server_.is_blind();
   if (port_notice_)
     if (const auto notice = port_notice_())

@@ -61,7 +61,7 @@ void StoreLedger::release(const std::string& agent, const std::vector<std::uint6
   changed_ = true;
 }
 
-void StoreLedger::settle(receive::AgentServer& server) {
+void StoreLedger::report_durable(receive::AgentServer& server) {
   if (patient_ && !under_way_.empty()) static_cast<void>(store_.flush());
   const store::Seq durable = store_.durable();
   while (!under_way_.empty() && under_way_.front().seq <= durable) {
@@ -71,10 +71,10 @@ void StoreLedger::settle(receive::AgentServer& server) {
     if (taken != taken_.end() && taken->second == done.seq) taken_.erase(taken);
     server.committed(done.ticket);
   }
-  if (!failed_.empty() && accepting_) settle_failed(server, durable);
+  if (!failed_.empty() && accepting_) report_failed(server, durable);
 }
 
-void StoreLedger::settle_failed(receive::AgentServer& server, store::Seq durable) {
+void StoreLedger::report_failed(receive::AgentServer& server, store::Seq durable) {
   for (auto at = failed_.begin(); at != failed_.end();) {
     const auto taken = taken_.find(at->first);
     if (taken != taken_.end() && taken->second > durable) {

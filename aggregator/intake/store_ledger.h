@@ -1,7 +1,7 @@
 // Makes batches durable and hands them on: the one place where a batch becomes counted.
 // Flow: receive::AgentServer, whose PositionTable has checked that the batch begins where its files
-// are counted, -> apply(): journal, offsets, the job's shard -> settle(): reports the durable
-// batches to the server, which acknowledges them. The OffsetTable survives a restart; a
+// are counted, -> apply(): journal, offsets, the job's shard -> report_durable(): reports the
+// durable batches to the server, which acknowledges them. The OffsetTable survives a restart; a
 // PositionTable is filled from it when an agent connects. If the store refuses batches (disk full),
 // the agents keep them: an agent's batches are reported as failed once the store accepts again and
 // the agent's accepted batches are durable. All on the receive thread; `accepting` is set by the
@@ -47,11 +47,11 @@ class StoreLedger final : public receive::Ledger {
              std::span<const std::byte> encoded) override;
   void release(const std::string& agent, const std::vector<std::uint64_t>& files) override;
 
-  /// For tests: settle() waits until all accepted batches are durable, so that no result depends on
-  /// the speed of a disk.
+  /// For tests: report_durable() waits until all accepted batches are durable, so that no result
+  /// depends on the speed of a disk.
   void be_patient() { patient_ = true; }
   /// Reports durable and failed batches to the server; not from within its `step`.
-  void settle(receive::AgentServer& server);
+  void report_durable(receive::AgentServer& server);
 
   /// Reads the bytes of `checkpoint` and returns the number of the last record in it; none if they
   /// are unusable.
@@ -73,7 +73,7 @@ class StoreLedger final : public receive::Ledger {
     receive::Ticket ticket = 0;
     std::string agent;
   };
-  void settle_failed(receive::AgentServer& server, store::Seq durable);
+  void report_failed(receive::AgentServer& server, store::Seq durable);
 
   store::Store& store_;
   store::OffsetTable offsets_;
