@@ -31,7 +31,7 @@ class BoundedQueue {
 
  public:
   static constexpr std::size_t kValuesMax = std::size_t{1} << 23;
-  static constexpr std::size_t kBytesMax = std::size_t{1} << 39;  ///< also of one value
+  static constexpr std::size_t kBytesMax = std::size_t{1} << 39;  ///< of a queue and of one value
 
   /// A bound of 0 values means 1.
   explicit BoundedQueue(std::size_t values_max, std::size_t bytes_max = kBytesMax)
@@ -66,7 +66,7 @@ class BoundedQueue {
   void close() {
     if (closed_.exchange(true)) return;
     {
-      const MutexLock lock(mutex_);  // a thread that just saw the queue open waits by now
+      const MutexLock lock(mutex_);  // a push that found the queue open is in wait() by now
     }
     has_room_.notify_all();
     filled_ += kOne;
@@ -80,7 +80,7 @@ class BoundedQueue {
   /// Waits for a value; empty when the queue is closed and all its values were popped.
   std::optional<T> pop() {
     Entry entry;
-    // Each reservation is followed by an entry, so this waits for no entry that never comes.
+    // Each reservation is followed by an entry, so the entry that this waits for always comes.
     while (!closed_ || filled_ > 0) {
       queue_.wait_dequeue(entry);
       release(1, entry.bytes);
@@ -128,7 +128,7 @@ class BoundedQueue {
     static constexpr int MAX_SEMA_SPINS = 0;  // a consumer without a value sleeps at once
   };
 
-  /// Reserves room for a value, if there is any.
+  /// Reserves room for a value; false if there is none.
   bool reserve(std::size_t bytes) {
     L4_CHECK(bytes <= kBytesMax, "a value of {} bytes cannot be counted", bytes);
     std::uint64_t now = filled_;
@@ -139,8 +139,8 @@ class BoundedQueue {
     } while (!filled_.compare_exchange_weak(now, now + kOne + bytes));
     return true;
   }
-  /// Room is reserved. If the queue was closed meanwhile, an empty entry ends the reservation: a
-  /// consumer that saw the reservation waits for its entry.
+  /// Adds a value whose room is reserved. If the queue was closed meanwhile, adds an empty entry
+  /// instead: the consumer waits for an entry for each reservation.
   bool add(T value, std::size_t bytes) {
     const bool open = !closed_;
     queue_.enqueue(open ? Entry{std::move(value), bytes} : Entry{std::nullopt, bytes});
@@ -154,7 +154,7 @@ class BoundedQueue {
              before % kOne);
     if (waiting_ == 0) return;
     {
-      const MutexLock lock(mutex_);  // a thread that just found no room waits by now
+      const MutexLock lock(mutex_);  // a push that found no room is in wait() by now
     }
     if (values == 1)
       has_room_.notify_one();

@@ -23,7 +23,7 @@ class ByteWriter {
   void signed_number(std::int64_t value) {
     number(static_cast<std::uint64_t>(value) << 1U ^ static_cast<std::uint64_t>(value >> 63));
   }
-  void word(std::uint64_t value);  ///< 8 bytes, whatever it is: hashes
+  void word(std::uint64_t value);  ///< always 8 bytes: for hashes
   void real(double value);
   void text(std::string_view value);  ///< with its length
   void raw(std::span<const std::byte> bytes);

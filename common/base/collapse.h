@@ -24,7 +24,7 @@ using CollapsedText = std::array<char, Outline::kBytesMax + kByteBlock>;
 /// `line`, of 1 to Outline::kBytesMax bytes, with each run of digits as one NUL and each run of
 /// hexadecimal digits behind `0x` as one line end, in `out`.
 CollapsedLine collapse(std::string_view line, CollapsedText& out);
-/// The same with code for every machine.
+/// Like collapse(), with code that runs on every machine.
 CollapsedLine collapse_portably(std::string_view line, CollapsedText& out);
 
 }  // namespace l4

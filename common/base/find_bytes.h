@@ -1,7 +1,7 @@
 // Finds the first byte of a kind, sixteen bytes at a time, and the text behind a hole.
 //
-// For searches that see every byte of a log, or of which memchr would do only a part. Written with
-// the vector types that GCC and Clang have for every machine; they become SSE2 or NEON. Reads only
+// For searches that see every byte of a log, or that memchr could do only in part. Written with the
+// vector types that GCC and Clang have for every machine; they become SSE2 or NEON. Reads only
 // bytes of the text. No state.
 #pragma once
 

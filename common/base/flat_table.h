@@ -2,8 +2,8 @@
 //
 // Keys are hashes already, so the lower bits index it. One contiguous array, no allocation on a
 // look-up or on an insertion below the load limit. Not bounded by itself: the owner calls erase()
-// or keep_if() when size() reaches its limit. Pointers are valid until the next of these or
-// insertion.
+// or keep_if() when size() reaches its limit. Pointers are valid until the next insertion or
+// erasure.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +54,7 @@ class FlatTable {
     std::size_t hole = index(entries_, stored(key));
     if (entries_[hole].key == 0) return false;
     const std::size_t mask = entries_.size() - 1;
-    // Later entries of the run move up, unless that would be before the place their key asks for.
+    // Later entries of the run move up, but never before the place that their key asks for.
     for (std::size_t at = (hole + 1) & mask; entries_[at].key != 0; at = (at + 1) & mask) {
       if (((at - entries_[at].key) & mask) < ((at - hole) & mask)) continue;
       entries_[hole] = std::move(entries_[at]);

@@ -41,7 +41,7 @@ class LiteralIndex {
   /// Entries by a hash of their bytes.
   struct Table {
     void build(std::vector<Entry> all);
-    /// Calls `found` with each entry whose `Bytes` stand in the text, and where.
+    /// Calls `found` with each entry whose `Bytes` stand in the text, and with their position.
     template <class Bytes, class Found>
     void each(std::string_view text, Found found) const;
 

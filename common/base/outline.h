@@ -1,9 +1,8 @@
-// The outline of a line: all of it but its digits, as a hash.
+// The outline of a line: a hash of the line without its digits.
 //
-// Lines of one event mostly differ in digits alone, those of hexadecimal numbers behind `0x` among
-// them. Expensive results about a line that do not depend on the digits are remembered by the
-// outline (outline_memo.h). Costs about as much as two memchr over the line; no allocation. Pure
-// function.
+// Lines of one event mostly differ in digits alone (hexadecimal ones behind `0x` included).
+// Expensive results about a line that do not depend on the digits are remembered by the outline
+// (outline_memo.h). Costs about as much as two memchr over the line; no allocation. Pure function.
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 // A value is remembered after an outline was seen kSeenMin times, and only if the value does not
 // depend on the digits. To test that, the value is computed again for the line with other digits
 // (probe()). If only the lengths of the runs matter, the value is remembered by the outline with
-// lengths (Outline::sized); if the digits matter, the value is computed for every line. `varies`
-// tells of lines in which some numbers matter (codes). One thread; bounded by `entries_max`, at
+// lengths (Outline::sized); if the digits matter, the value is computed for every line. `varies` is
+// true for lines in which some numbers matter (codes). One thread; bounded by `entries_max`, at
 // which all values are forgotten, and 16 KiB of counts.
 #pragma once
 

@@ -1,4 +1,4 @@
-// An optional in the room of its value: one value that never occurs stands for "none".
+// An optional as large as its value: one value that never occurs stands for "none".
 // For state that is kept by the million (aggregator/job); functions use std::optional, and both
 // convert into each other. Value type, no ownership.
 #pragma once

@@ -52,8 +52,8 @@ class ConfigTable {
   /// The one `[key]` table, or an empty one where it is absent.
   ConfigTable table(std::string_view key);
 
-  /// Line of the value at `key`, in a list of its element from 0; of the table itself if the key is
-  /// absent.
+  /// Line of the value at `key`, or of its element (from 0) if it is a list; the table's line if
+  /// the key is absent.
   std::uint32_t line_of(std::string_view key, std::size_t element = 0) const;
 
   /// Notes an error at the key.

@@ -23,7 +23,7 @@ void read(ConfigTable& table, std::string_view key, Number& value, std::int64_t 
   value = static_cast<Number>(table.integer_within(key, before, from, to) * unit);
 }
 
-/// The same for spans of time; `unit` counts milliseconds.
+/// Reads a span of time; `unit` counts milliseconds.
 inline void read(ConfigTable& table, std::string_view key, Millis& value, std::int64_t from,
                  std::int64_t to, std::int64_t unit = 1) {
   value = Millis{table.integer_within(key, value.count() / unit, from, to) * unit};
@@ -34,12 +34,11 @@ inline void read_seconds(ConfigTable& table, std::string_view key, Millis& value
   read(table, key, value, from, to, 1000);
 }
 
-/// A path, relative to the folder of the config `file`; noted in the table as named there.
+/// Reads a path, relative to the folder of the config `file`, and notes it in the table.
 void read_path(ConfigTable& table, std::string_view key, const std::filesystem::path& file,
                std::filesystem::path& value);
 
-/// The error of the file at `path`, with the place that names it in front; unchanged if no place
-/// does.
+/// The error of the file at `path`, behind the place that names the file if there is one.
 Error named_error(const NamedPaths& named, const std::filesystem::path& path, const Error& error);
 
 }  // namespace l4

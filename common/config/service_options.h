@@ -15,7 +15,7 @@ struct Service {
 };
 
 struct ServiceOptions {
-  std::filesystem::path config;  ///< of --config; without it what `read_service_options` was given
+  std::filesystem::path config;  ///< from --config, else the argument of `read_service_options`
   bool check_only = false;       ///< --check-config
   /// The exit status where nothing is left to do: help or version was printed, or wrong use was
   /// explained on standard error (2).

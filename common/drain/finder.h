@@ -19,7 +19,7 @@ class Finder {
  public:
   explicit Finder(const TemplateMiner& miner) : miner_(&miner) {}
 
-  /// Returns the result of miner.find(message). `outline` of the message; empty if not known.
+  /// Returns the result of miner.find(message). `outline`: the message's, or empty if not known.
   std::optional<LocalTemplateId> find(std::string_view message, const Outline& outline);
 
  private:

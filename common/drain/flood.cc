@@ -8,8 +8,8 @@
 namespace l4::drain {
 namespace {
 
-constexpr std::size_t kHalves = 6;      // of a line
-constexpr std::uint32_t kWordsMin = 2;  // of a half
+constexpr std::size_t kHalves = 6;      // halves of a line
+constexpr std::uint32_t kWordsMin = 2;  // words of a half
 
 /// Passes the key of each two quarters of a line that have enough words, until `visit` returns
 /// true.

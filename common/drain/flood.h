@@ -31,7 +31,7 @@ class Flood {
   bool on() const { return on_; }
 
   /// From now on find() gives `id` for lines that share half of their words with this one. A half
-  /// that has another id keeps that id, unless `replace`: the other id is gone.
+  /// that already has an id keeps it, unless `replace` is set because that id is gone.
   void remember(const MaskedLine& line, std::uint32_t id, bool alert, bool replace = false);
   /// The id whose lines agree with this one by half, if there is one.
   std::optional<std::uint32_t> find(const MaskedLine& line, bool alert) const;
@@ -65,8 +65,8 @@ class Flood {
   FlatTable<Half> halves_;
   SortedTable<std::uint64_t, Half> frozen_;
   std::size_t frozen_size_ = 0;
-  std::uint32_t lines_ = 0, fresh_ = 0;                  // of the window
-  std::array<std::uint32_t, kBegins.size()> windows_{};  // windows in a row, by kBegins
+  std::uint32_t lines_ = 0, fresh_ = 0;                  // lines, and new lines, of this window
+  std::array<std::uint32_t, kBegins.size()> windows_{};  // for each of kBegins: windows in a row
   std::uint32_t calm_ = 0;                               // calm windows in a row
   bool on_ = false;
   std::uint8_t age_ = 1;

@@ -26,7 +26,7 @@ namespace l4::drain {
 using ClassId = std::uint32_t;
 
 struct FrameSetOptions {
-  std::size_t rows_max = 400'000;  ///< rows and rows with a hole
+  std::size_t rows_max = 400'000;  ///< rows, and rows generalised at one position
   unsigned values_min = 5;         ///< distinct values before a position is generalised
 };
 
@@ -59,7 +59,7 @@ class FrameSet {
 
   /// Makes a class a pattern because its values vary; returns the class that it then belongs to.
   ClassId generalise(ClassId root);
-  /// True if two rows, as patterns, are one class: both could cover a third row.
+  /// True if two patterns are one class, because both could cover a third row.
   static bool one_class(const Row& a, const Row& b);
 
   /// The join of all rows of a class, which is given by its root.
@@ -77,10 +77,11 @@ class FrameSet {
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  /// A row, or all rows that differ at one position, under the hash of the generalised row.
+  /// One row, or all rows that differ at one position alone; the key is the hash of that row, or of
+  /// the rows generalised there.
   struct Node {
     ClassId row_class = kNone;    ///< class of the row itself, if it was inserted
-    std::uint32_t first = kNone;  ///< owner of a single value; else the chain of values
+    std::uint32_t first = kNone;  ///< class of the single value, or index of the first value
     std::uint32_t value = 0;      ///< the single value
     std::uint16_t weight = 0;     ///< weight of the values, until `fired`
     bool fired = false;
@@ -137,7 +138,7 @@ class FrameSet {
   std::vector<Value> values_;
   std::uint32_t free_value_ = kNone;
   std::unordered_map<ClassId, Class> classes_;    // roots
-  std::unordered_map<ClassId, ClassId> parents_;  // of merged ids, until compact()
+  std::unordered_map<ClassId, ClassId> parents_;  // parent of each merged id, until compact()
   std::unordered_map<std::uint64_t, Leaf> leaves_;
   std::vector<Pending> pending_;  // rows to contribute
   std::vector<Hole> holes_;       // scratch of contribute()

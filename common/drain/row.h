@@ -27,7 +27,7 @@ struct Token {
 
 using Row = std::vector<Token>;
 
-/// A row whose tokens lie in one piece of memory, a fifth of a Row's.
+/// A row with its tokens in one piece of memory; it takes a fifth of a Row's.
 class PackedRow {
  public:
   explicit PackedRow(const Row& row);
@@ -39,7 +39,7 @@ class PackedRow {
   std::string_view next(std::size_t& at) const;
 
   std::uint32_t size_ = 0;
-  std::string tokens_;  // each after its length, which has seven bits a byte
+  std::string tokens_;  // each after its length, a varint
 };
 
 std::uint64_t hash(const Row& row);
@@ -61,14 +61,14 @@ unsigned evidence(const Token& token);
 /// True for a token that holds a code (everything else that has digits was masked).
 bool is_code(const Token& token);
 
-/// True for a token with a letter that is not just a value.
+/// True for a token that has a letter and is more than a value.
 bool is_word(const Token& token);
 
 /// True for a token that looks like a value rather than like a word.
 bool is_soft(const Token& token);
 
-/// The row with its soft tokens raised, which look like values (`key=value`, `rdd_<*>`, `a.b.c`).
-/// The row itself if too few words would be left.
+/// The row with its soft tokens raised, those that look like values (`key=value`, `rdd_<*>`,
+/// `a.b.c`); the row itself if too few words would be left.
 Row frame_of(const Row& row);
 
 /// True if a row with so many words is specific enough to be generalised by its values.

@@ -59,8 +59,8 @@ class TemplateMiner {
   TemplateMiner& operator=(TemplateMiner&&) noexcept;
 
   /// Learns `message` (decoded text without time and prefix) and returns its template. `alert`: the
-  /// line is a warning or worse, which a flood must not mix with other lines. `outline` of the
-  /// message, if it is known: spares masking lines that differ in digits alone.
+  /// line is a warning or worse, which a flood must not mix with other lines. `outline`: the
+  /// message's, if it is known; it spares masking lines that differ in digits alone.
   TemplateMatch learn(std::string_view message, bool alert = false, const Outline& outline = {});
   /// Prefetches the entry that learn() reads first for a line with this outline.
   void prefetch(const Outline& outline) const;

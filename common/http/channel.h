@@ -3,7 +3,7 @@
 // Place in the flow: client.cc and the aggregator's connections read and write here; Beast parses
 // what comes (parsing.h). The operations of Asio are compiled in channel.cc alone: their callbacks
 // are of one type. Everything runs on the thread of the io_context; a callback is never called from
-// inside the function that it was given to, and lets the channel live until it was called.
+// inside the function that got it, and keeps the channel alive until it is called.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -45,8 +45,8 @@ class Channel {
   /// "127.0.0.1:8080", "[::1]:8080"; empty if the peer is gone.
   std::string peer() const;
 
-  /// From now on: an operation that is under way at the end of this span closes the connection and
-  /// ends with asio::error::timed_out. There is no limit before the first call.
+  /// An operation that is under way at the end of this span closes the connection and ends with
+  /// asio::error::timed_out. There is no limit before the first call.
   void expire_after(Millis span);
 
   /// What is written and read from now on is TLS; `handshake` comes first.
@@ -55,12 +55,12 @@ class Channel {
   ssl_st* tls();
   /// `received`: what the peer has sent already; `done` is told how much of it was used.
   void handshake(Side side, std::span<const char> received, Done done);
-  /// Ends TLS as its standard asks; the connection is open still.
+  /// Ends TLS as its standard asks; the connection stays open.
   void end_tls(std::function<void(ErrorCode)> done);
 
-  /// At least one byte, if nothing went wrong. `buffer` lives until `done`.
+  /// Reads at least one byte, unless something goes wrong. `buffer` lives until `done`.
   void read_some(std::span<char> buffer, Done done);
-  /// Both texts, one after the other, whole; they live until `done`.
+  /// Writes both texts whole, one after the other; they live until `done`.
   void write(std::string_view head, std::string_view body, Done done);
   /// Waits until there is something to read, or the peer is gone. No time limit.
   void wait_readable(std::function<void(ErrorCode)> done);

@@ -21,8 +21,9 @@ namespace l4::http {
 
 /// Parses one piece: what waits in the buffer, or else what comes next. `done` gets the parser's or
 /// the connection's error and how many bytes were parsed; it is called later, never from in here.
-/// All three live until then. An end of the connection in the middle is partial_message, an end
-/// before the first byte end_of_stream, a full buffer buffer_overflow (as Beast's async_read_some).
+/// Channel, buffer and parser live until then. An end of the connection in the middle is
+/// partial_message, an end before the first byte end_of_stream, a full buffer buffer_overflow (as
+/// Beast's async_read_some).
 template <bool kIsRequest>
 void parse_some(Channel& channel, boost::beast::basic_flat_buffer<std::allocator<char>>& buffer,
                 boost::beast::http::basic_parser<kIsRequest>& parser, Channel::Done done);

@@ -31,8 +31,8 @@ Result<Url> parse_url(std::string_view text);
 /// becomes %XX.
 std::string percent_encoded(std::string_view text);
 
-/// The inverse; an Error if a % is not followed by two hexadecimal digits. `plus_is_blank`: as in
-/// queries.
+/// The inverse of percent_encoded(); an Error if a % is not followed by two hexadecimal digits.
+/// `plus_is_blank`: as in queries.
 Result<std::string> percent_decoded(std::string_view text, bool plus_is_blank = false);
 
 }  // namespace l4::http

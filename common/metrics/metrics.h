@@ -3,8 +3,8 @@
 // and help, and /metrics renders all. Thread-safe. A Counter or Gauge is a handle: copied freely,
 // valid as long as its Metrics. Names have a prefix of their program (l4_aggregator_), base units,
 // and _total at the end of counters. Labels are words of closed lists, never ranks, nodes or
-// templates; At most 64 series for each name, or as many as were allowed for it, and 512 names are
-// shown; further series are only counted, by l4_metrics_left_out.
+// templates. At most 64 series for each name, or as many as were allowed for it, and 512 names are
+// shown; l4_metrics_left_out counts further series.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ class ByFirstLetters {
     }
   }
 
-  /// Entries whose word may begin the text, in either case; some of these words do not.
+  /// Candidates: entries whose word may begin the text, in either case.
   constexpr std::span<const Entry> of(std::string_view text) const {
     if (text.size() < 2) return {};
     const Part part = parts_[slot(text)];
@@ -41,7 +41,7 @@ class ByFirstLetters {
   struct Part {
     std::uint8_t first = 0, size = 0;
   };
-  /// Letters differ in their lower five bits, and the two cases of one do not.
+  /// Different letters differ in their lower five bits; both cases of one letter agree in them.
   static constexpr std::size_t slot(std::string_view text) {
     return (static_cast<std::size_t>(text[0]) & 31) * 32 + (static_cast<std::size_t>(text[1]) & 31);
   }

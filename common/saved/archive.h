@@ -32,7 +32,7 @@ class TimeDistances {
     last_ += static_cast<std::uint64_t>(distance);  // wraps around: any two times have a distance
     if constexpr (Archive::kLoads) time = TimeMs{Millis{static_cast<std::int64_t>(last_)}};
   }
-  /// The same for an optional time: a byte says whether it has a value.
+  /// An optional time: a byte says whether it has a value.
   template <class Time>
   void optional(Time& time) {
     bool some = time.has_value();

@@ -1,6 +1,6 @@
 // Writes what a class keeps on disk: the half of archive.h that save() uses.
 //
-// Has the calls of Reader, by which one list of members serves both. The writer belongs to the
+// Has the calls of Reader, so that one list of members serves both. The writer belongs to the
 // caller. One thread.
 #pragma once
 
@@ -62,7 +62,7 @@ class Writer {
   void set(const Set& values, std::size_t bytes_each, Each each) {
     list(values, bytes_each, each);
   }
-  /// `key(key)`, then `value(value)` or `value(value, key)`.
+  /// Calls for each entry `key(key)`, then `value(value)` or `value(value, key)`.
   template <class Map, class OnKey, class OnValue>
   void map(const Map& entries, std::size_t /*bytes_each*/, OnKey on_key, OnValue on_value) {
     out_.number(entries.size());
@@ -71,7 +71,7 @@ class Writer {
       call(on_value, value, key);
     }
   }
-  /// The same for a map without an order: ascending by key, so that equal maps are equal bytes.
+  /// Writes a map without an order ascending by key, so that equal maps are equal bytes.
   template <class Map, class OnKey, class OnValue>
   void sorted_map(const Map& entries, std::size_t /*bytes_each*/, OnKey on_key, OnValue on_value) {
     std::vector<const typename Map::value_type*> sorted;

@@ -17,7 +17,7 @@
 namespace l4::wire {
 
 /// One physical file on the agent's host, through renames. `key` is drawn when the agent first sees
-/// the file, and stays. By the other fields a restarted agent finds the file again.
+/// the file, and stays. A restarted agent finds the file again by the other fields.
 struct FileId {
   std::uint64_t key = 0;  ///< 0 offline: files are told apart by path
   std::uint64_t device = 0;
@@ -34,7 +34,7 @@ struct Coverage {
   std::uint64_t lines = 0;
   std::uint64_t bytes_known = 0;  ///< size of the file as far as known
   FileId file = {};
-  std::uint64_t bytes_lost = 0;  ///< of `bytes`: wanted, and never read
+  std::uint64_t bytes_lost = 0;  ///< bytes of the range that were wanted and never read
   bool operator==(const Coverage&) const = default;
 };
 
@@ -58,7 +58,7 @@ struct Batch {
   std::vector<Segment> segments;
   std::vector<Coverage> coverage;
   std::vector<Warning> warnings;
-  std::vector<LocalTemplateId> forgotten;  ///< after the segments; never used again
+  std::vector<LocalTemplateId> forgotten;  ///< dropped after the segments; never used again
   std::vector<ProcessFact> processes;      ///< new or changed since the last batch
   std::uint64_t lines_by_half = 0;  ///< lines of a flood that were grouped by half their words
   bool operator==(const Batch&) const = default;

@@ -1,5 +1,5 @@
-// The offset between the wall clocks of agent and aggregator, from NTP's four times; of the last
-// eight measurements the one with the shortest round trip counts.
+// The offset between the wall clocks of agent and aggregator, from NTP's four times; the
+// measurement with the shortest round trip of the last eight counts.
 // Fed by agent/ship with each heartbeat's reply. A round trip is measured with the steady clock; if
 // the wall clock was set meanwhile (it moved against the steady one by more than a second), what
 // was measured before is forgotten. One thread; the clocks are arguments.
@@ -17,7 +17,7 @@ class ClockFilter {
  public:
   struct Estimate {
     Millis offset{0};  ///< to add to our clock to get theirs
-    Millis delay{0};   ///< of the round trip: the offset is right within half of this delay
+    Millis delay{0};   ///< round trip; the offset is right within half of it
   };
 
   /// `received` and `replied` are the other end's clock.
@@ -28,7 +28,7 @@ class ClockFilter {
   static constexpr std::size_t kSamples = 8;
   std::array<Estimate, kSamples> samples_;
   std::size_t count_ = 0;          ///< measurements since the clock was set
-  Millis wall_against_steady_{0};  ///< when the last sample was taken
+  Millis wall_against_steady_{0};  ///< the difference at the last sample
 };
 
 }  // namespace l4::wire

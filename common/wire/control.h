@@ -24,10 +24,10 @@ std::string_view to_string(Shedding shedding);
 struct Heartbeat {
   std::uint64_t number = 0;
   TimeMs wall{};
-  std::uint64_t batches_sent = 0;  ///< number of the last one in this session
+  std::uint64_t batches_sent = 0;  ///< number of the last batch in this session
   bool offset_known = false;
   Millis offset{0};  ///< to add to the agent's clock to get the aggregator's
-  Millis delay{0};   ///< of the round trip that measured `offset`
+  Millis delay{0};   ///< round trip by which `offset` was measured
   std::uint64_t batches_held = 0, bytes_held = 0;
   Shedding shedding = Shedding::nothing;
   std::vector<std::uint64_t> released;  ///< keys of files that are gone for good
@@ -85,7 +85,7 @@ struct Refuse {
   RefuseReason reason = RefuseReason::say_hello;
   std::string text;
   std::uint32_t retry_after_ms = 0;
-  std::uint64_t number = 0;  ///< malformed: the batch that will never be accepted; 0 if none
+  std::uint64_t number = 0;  ///< if malformed: the batch that will never be accepted; else 0
   bool operator==(const Refuse&) const = default;
 };
 

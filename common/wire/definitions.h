@@ -42,7 +42,7 @@ struct SourceDefinition {
   RankSource rank_source = RankSource::none;
   std::optional<std::int32_t> local_rank;
   std::int32_t attempt = 0;        ///< as its node counts: by the path, or by processes
-  std::uint32_t run = 0;           ///< of its file, which may hold several
+  std::uint32_t run = 0;           ///< number of the run in its file
   std::optional<TimeMs> modified;  ///< mtime of the file, if this run is its last one
   bool operator==(const SourceDefinition&) const = default;
 };
@@ -56,8 +56,8 @@ enum Mark : std::uint8_t {
   kMarkAftermath = 16,  ///< printed after something has failed, and never the cause
 };
 
-/// Sent before first use and again when the template generalises (`generation` counts up) or is
-/// merged into another (`alias_of`).
+/// A template, sent before its first use and again when it generalises (`generation` counts up) or
+/// is merged into another (`alias_of`).
 struct TemplateDefinition {
   LocalTemplateId id;
   std::uint32_t generation = 0;

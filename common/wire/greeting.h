@@ -53,7 +53,7 @@ struct Hello {
 struct Welcome {
   std::uint16_t version = kVersionMax;
   std::uint64_t features = 0;
-  std::uint64_t incarnation = 0;  ///< of the aggregator
+  std::uint64_t incarnation = 0;  ///< the aggregator's
   std::string software;
   std::uint32_t window = 0;  ///< batches that may be under way
   std::uint32_t heartbeat_ms = 0;
@@ -63,7 +63,7 @@ struct Welcome {
   bool operator==(const Welcome&) const = default;
 };
 
-/// "The positions behind this key, please."
+/// Asks for the positions behind this key.
 struct MorePositions {
   std::uint64_t after = 0;
   bool operator==(const MorePositions&) const = default;

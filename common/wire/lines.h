@@ -19,11 +19,11 @@ namespace l4::wire {
 
 inline constexpr std::string_view kLinesTopic = "lines", kUnsupportedTopic = "unsupported";
 
-inline constexpr std::size_t kLinesFilesMax = 4096;      ///< of one question
-inline constexpr std::size_t kLinesSpeakersMax = 1024;   ///< of one file
-inline constexpr std::size_t kLinesTemplatesMax = 4096;  ///< ids, and texts
-inline constexpr std::size_t kLinesContextMax = 100;     ///< before and behind a hit
-inline constexpr std::size_t kLinesMax = 10'000;         ///< of one answer, all parts together
+inline constexpr std::size_t kLinesFilesMax = 4096;      ///< files of one question
+inline constexpr std::size_t kLinesSpeakersMax = 1024;   ///< speakers of one file
+inline constexpr std::size_t kLinesTemplatesMax = 4096;  ///< ids, and texts, of one question
+inline constexpr std::size_t kLinesContextMax = 100;     ///< lines before, and behind, a hit
+inline constexpr std::size_t kLinesMax = 10'000;         ///< lines of one answer, in all parts
 inline constexpr std::size_t kLineTextBytesMax = 16 * 1024;
 inline constexpr std::size_t kLinesGapsMax = 1024;
 /// Bytes of a part; a line that would exceed them begins the next part.
@@ -40,7 +40,7 @@ struct LinesSpeaker {
 /// A log: the file of this name, and all that it was rotated into.
 struct LinesFile {
   std::string path;      ///< as the agent calls it: SourceDefinition::path; at most kPathBytesMax
-  bool everyone = true;  ///< all of its lines; else those of `speakers`
+  bool everyone = true;  ///< lines of all speakers; else of `speakers`
   bool hosts = false;    ///< speakers are also told apart by host
   std::vector<LinesSpeaker> speakers;
   std::uint64_t counted = 0;   ///< lines of the template that were counted in this file
@@ -58,7 +58,7 @@ struct LinesQuestion {
   std::optional<TimeMs> around;
   std::uint32_t context = 0;     ///< lines before and behind each hit, at most kLinesContextMax
   std::uint32_t lines_max = 0;   ///< hits of the whole answer, at most kLinesMax
-  std::uint64_t bytes_max = 0;   ///< of text
+  std::uint64_t bytes_max = 0;   ///< bytes of text in the answer
   std::uint32_t timeout_ms = 0;  ///< after this time the answer is not needed
   bool asks_template() const { return !templates.empty() || !texts.empty(); }
   bool operator==(const LinesQuestion&) const = default;
@@ -67,11 +67,11 @@ struct LinesQuestion {
 struct RawLine {
   std::uint32_t file = 0;    ///< place in LinesAnswer::files
   std::uint32_t asked = 0;   ///< place in LinesQuestion::files
-  std::uint64_t offset = 0;  ///< of its first byte in the unpacked text of the file
+  std::uint64_t offset = 0;  ///< offset of the first byte in the unpacked file
   /// From 1; 0: unknown, because the file was not read from its beginning.
   std::uint64_t number = 0;
   std::optional<TimeMs> time;
-  std::optional<Rank> rank;  ///< as its prefix names it
+  std::optional<Rank> rank;  ///< as the line's prefix names it
   std::string host;
   std::string text;  ///< redacted; any bytes but LF, at most kLineTextBytesMax
   bool hit = false;  ///< else context
@@ -97,7 +97,7 @@ enum class LinesGapKind : std::uint8_t {
   // Set by an aggregator alone:
   not_connected,
   too_old,    ///< the agent is too old to answer such questions
-  no_answer,  ///< in time
+  no_answer,  ///< no answer came in time
   left,       ///< the connection ended before the answer was complete
   limit_agents,
 };

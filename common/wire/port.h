@@ -57,7 +57,7 @@ class ClientPort {
 /// One connection of one client, as long as it lasts; never used again.
 using PeerId = std::string;
 
-/// Name in place of a node's where a key is shared by a fleet: its holder may call itself anything.
+/// Stands for the node's name if a fleet shares the key: each holder may use any name.
 inline constexpr auto kFleetKeyName = "*";
 
 struct Incoming {
@@ -77,7 +77,7 @@ enum class Refusal : std::uint8_t {
   malformed,          ///< no control message, or a batch that breaks a rule
   unknown_kind,       ///< a kind of message that this version does not know
   version,            ///< no protocol version in common
-  wrong_name,         ///< calls itself by another name than its key
+  wrong_name,         ///< the agent's name is not that of its key
   name_taken,         ///< the name is in use from another address
   too_many,           ///< more agents than there may be
   never_reads,        ///< the agent does not take answers

@@ -2,8 +2,8 @@
 //
 // Flow: agent/host/process_watch fills them, the agent ships those that changed and all of them to
 // an aggregator that has forgotten, aggregator/job keeps the newest of each. A process is `boot_id`
-// + `pid` + `started_boot`: a number that the kernel gives again, or one from before a reboot, is
-// another process. Plain values; bounds stand at the fields, the decoder refuses what breaks them.
+// + `pid` + `started_boot`: the same pid, used again or from before a reboot, is another process.
+// Plain values; bounds stand at the fields, the decoder refuses what breaks them.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ using Pid = Named<struct PidTag, std::int32_t>;
 
 inline constexpr std::size_t kBootIdBytesMax = 64;
 inline constexpr std::size_t kCommandBytesMax = 64;       ///< the kernel keeps 16
-inline constexpr std::size_t kProcessNameBytesMax = 256;  ///< node and job
+inline constexpr std::size_t kProcessNameBytesMax = 256;  ///< names of node and job
 
 /// The state as the kernel reports it; a process that is `gone` has exited, or is a zombie that was
 /// not collected yet.
@@ -40,8 +40,8 @@ enum class ProcessState : std::uint8_t {
 /// The part a process plays for the log files that it writes.
 enum class Part : std::uint8_t { other, rank, launcher, helper };
 
-/// How the process ended. The kernel tells its parent alone, so this is `unseen` unless the kernel
-/// has another way to see it.
+/// How the process ended. The kernel tells only the parent, so this is `unseen` unless the kernel
+/// offers another way to see it.
 struct Exit {
   enum class Kind : std::uint8_t { unseen, code, signal };
   enum class Seen : std::uint8_t { none, child, zombie, pidfd };
@@ -77,8 +77,8 @@ struct ProcessFact {
   ProcessState state = ProcessState::unknown;
   TimeMs since;      ///< when it was first seen in this state
   Millis cpu{0};     ///< spent so far, all threads; not negative
-  TimeMs cpu_since;  ///< when it was last seen to spend any
-  Exit exit;         ///< of state gone
+  TimeMs cpu_since;  ///< when `cpu` was last seen to grow
+  Exit exit;         ///< if `state` is gone
   bool operator==(const ProcessFact&) const = default;
 };
 

@@ -51,9 +51,9 @@ enum class Boundary : std::uint8_t { none, started, completed };
 struct Segment {
   SourceId source;
   Stage stage = Stage::unknown;
-  Stage stage_after = Stage::unknown;  ///< its last line ended `stage`, and this one goes on
+  Stage stage_after = Stage::unknown;  ///< the stage that follows if its last line ended `stage`
   std::optional<Iteration> iteration;
-  bool counted = false;  ///< the iteration was counted here, not printed: no number for people
+  bool counted = false;  ///< the agent counted the iteration, no line printed it: never shown
   Boundary boundary = Boundary::none;
   std::optional<TimeMs> begin, end;                  ///< event times, first and last seen
   std::optional<TimeMs> arrival_begin, arrival_end;  ///< null offline

@@ -3,7 +3,7 @@
 //
 // Thread-safe, no state. Decoding trusts nothing: limits on size, nesting and every enum and
 // list; a bad message gives an Error that names the field, never an exception or a crash. Memory
-// made by decoding is at most some 40 times the message. docs/WIRE.md has the whole account.
+// made by decoding is at most some 40 times the message. docs/WIRE.md has the numbers.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Envelope <-> Cap'n Proto bytes (schemas/control.capnp).
 //
 // Thread-safe, no state. Decoding trusts nothing: limits on size, nesting and every text and list;
-// a bad message gives an Error that names the field, never an exception or a crash. A body of a
-// batch is not looked into: it is decoded by common/wire/codec.
+// a bad message gives an Error that names the field, never an exception or a crash. The body of a
+// batch stays encoded; batch_codec.h decodes it.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace l4::wire {
 
-/// The most bytes that the envelope adds to a batch: a batch may be this much shorter than a
-/// message.
+/// The most bytes that the envelope adds to a batch: the longest batch is this much shorter than
+/// the longest message.
 inline constexpr std::size_t kEnvelopeBytesMax = 256;
 
 Bytes encode(const Envelope& envelope);

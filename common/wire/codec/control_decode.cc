@@ -87,7 +87,7 @@ class ControlDecoder {
 
   const Words& words_;
   std::span<const std::byte> message_;
-  std::size_t words_left_;  ///< of the message, for elements of lists
+  std::size_t words_left_;  ///< words of the message that are left for elements of lists
   std::optional<Error> error_;
 };
 

@@ -76,7 +76,7 @@ class LinesDecoder {
   LinesFile file(schema::LinesFile::Reader in);
   RawLine line(schema::RawLine::Reader in, std::size_t files);
 
-  std::size_t words_left_;  ///< of the message, for elements of lists
+  std::size_t words_left_;  ///< words of the message that are left for elements of lists
   std::optional<Error> error_;
 };
 

@@ -39,7 +39,7 @@ class Words {
   }
   kj::ArrayPtr<const capnp::word> view() const { return {begin_, size_}; }
 
-  /// The offset in the message of a byte of the view.
+  /// The offset that a byte of the view has in the message.
   std::size_t offset_of(const void* byte) const {
     return static_cast<std::size_t>(static_cast<const char*>(byte) -
                                     reinterpret_cast<const char*>(begin_));

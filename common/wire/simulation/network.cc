@@ -28,7 +28,7 @@ struct Flying {
   Way way = Way::up;
   bool connected_news = false;
   Bytes message;
-  std::string key_name, address;  ///< of the client, which may be gone by now
+  std::string key_name, address;  ///< the client's, which may be gone by now
 };
 
 PeerId peer_of(std::uint64_t connection) {

@@ -37,14 +37,14 @@ class Network {
   /// `key_name`: the name of the client's key in the allow list. Ports outlive the network.
   std::unique_ptr<ClientPort> client(std::string key_name, std::string address);
   /// The one server. Destroying it ends it: connections break, messages under way are gone. A
-  /// second one while the first lives takes its place.
+  /// second server replaces the first.
   std::unique_ptr<ServerPort> server();
 
   void advance(Millis steady);
   void set(const LinkOptions& options);
   /// No message goes to or from this address any more; neither end is notified.
   void cut(const std::string& address, bool off);
-  /// The same for the server, that is for everybody.
+  /// Cuts off the server, and so everybody.
   void cut_server(bool off);
   /// Breaks the connections of this address; both ends may connect again.
   void reset(const std::string& address);

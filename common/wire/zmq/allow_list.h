@@ -43,8 +43,8 @@ class WatchedAllowList {
  public:
   static Result<WatchedAllowList> open(const std::filesystem::path& file);
 
-  /// Looks, at most once a second, whether the file has changed, and reads it then. Returns a
-  /// message for the log: that it was read again, or why not.
+  /// Reads the file again if it has changed; checks at most once a second. Returns a message for
+  /// the log: the file was read again, or why not.
   std::optional<PortNotice> refresh(Millis now);
   const AllowList& list() const { return list_; }
 

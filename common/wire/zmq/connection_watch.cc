@@ -19,7 +19,7 @@ namespace l4::wire {
 namespace {
 
 constexpr std::size_t kRefusedMax = 65'536;
-constexpr std::size_t kTurnedAway = 8;  // at a time
+constexpr std::size_t kTurnedAway = 8;  // connections turned away at a time
 constexpr int kEventsOfServer = ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED |
                                 ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                                 ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;

@@ -26,9 +26,9 @@ namespace l4::wire {
 
 class ConnectionWatch {
  public:
-  /// Before the router is bound. Fails if libzmq has no monitor.
+  /// Called before the router is bound. Fails if libzmq has no monitor.
   bool open(const ZmqContext& context, const Socket& router);
-  /// Before the router is closed.
+  /// Called before the router is closed.
   void close(const Socket& router);
   const Socket& socket() const { return socket_; }
 
@@ -65,8 +65,8 @@ class ConnectionWatch {
   std::uint64_t accepted_ = 0;
   /// Connections that have not ended, by address.
   std::unordered_map<std::string, std::uint64_t> judged_;
-  std::uint64_t refused_keys_ = 0;      ///< their ends may come without an address
-  std::optional<std::string> failure_;  ///< of the connection that ends next
+  std::uint64_t refused_keys_ = 0;      ///< their ends may lack an address
+  std::optional<std::string> failure_;  ///< failure of the connection that ends next
   std::deque<Refused> refused_;
 };
 

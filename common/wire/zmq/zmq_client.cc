@@ -62,7 +62,7 @@ Result<void> Client::begin() {
   dealer_.set_limits(kHeartbeat, kHeartbeatTimeout);
   dealer_.set(ZMQ_LINGER, kLingerMs);
   dealer_.set(ZMQ_IMMEDIATE, 1);       // messages do not queue before the connection is up
-  dealer_.set(ZMQ_RECONNECT_IVL, -1);  // the session decides when
+  dealer_.set(ZMQ_RECONNECT_IVL, -1);  // never: the session decides when to reconnect
   dealer_.set(ZMQ_CONNECT_TIMEOUT, kConnectMostMs);
   dealer_.set(ZMQ_HANDSHAKE_IVL, kHandshakeMostMs);
   if (!dealer_.set(ZMQ_CURVE_SERVERKEY, options_.key.server_key) ||
