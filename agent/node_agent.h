@@ -55,7 +55,7 @@ class NodeAgent {
   /// Rule packs that knew a line of these files.
   std::vector<std::string> frameworks() const;
 
-  struct State;  ///< for the source alone
+  struct State;  ///< private to node_agent.cc
 
  private:
   std::unique_ptr<State> state_;

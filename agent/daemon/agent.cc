@@ -44,7 +44,7 @@ Result<segment::RulePackSet> Agent::check(const Settings& settings) {
 }
 
 Result<std::unique_ptr<Agent>> Agent::make(Settings settings, World world, Moment now) {
-  auto packs = check(settings);  // before anything is connected
+  auto packs = check(settings);  // checked before anything is connected
   if (!packs) return std::unexpected(packs.error());
   return std::unique_ptr<Agent>(
       new Agent(std::move(settings), std::move(world), std::move(*packs), now));

@@ -3,9 +3,9 @@
 //   LogFollower -> Intake -> pipeline::JobPipeline (one a job) -> ship::Session -> port
 // A state machine over its port, file system and /proc: it reads no clock, and its only thread
 // reads raw lines on demand (agent/lines/desk.h). Its owner calls `step` when one of `descriptors`
-// is readable and when the time it returned is over. Positions are the aggregator's; a file in the
-// state folder remembers them, so that an agent that finds no aggregator reads on after five
-// seconds all the same. Bounds: Settings; when the link takes no more, nothing is read.
+// is readable and when the time that `step` returned is over. Positions are the aggregator's; a
+// file in the state folder remembers them, so that an agent that finds no aggregator reads on after
+// five seconds. Bounds: Settings; when the link takes no more, nothing is read.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class Agent : private ship::Pipeline {
     std::unique_ptr<wire::ClientPort> port;
     host::Proc proc;
     OwnLog* log = nullptr;               ///< outlives the agent
-    std::optional<tail::Tailer> tailer;  ///< of the previous agent, with its deleted open files
+    std::optional<tail::Tailer> tailer;  ///< the previous agent's, with its deleted open files
   };
   /// Gives the rule packs that `make` would use, or the error that it would give.
   static Result<segment::RulePackSet> check(const Settings& settings);
@@ -108,7 +108,7 @@ class Agent : private ship::Pipeline {
   Millis scan_at_{0}, flush_at_{0}, save_at_{0};
   std::optional<Millis> decide_in_;
   bool more_ = false, stopping_ = false, offered_ = false;
-  bool lines_wait_ = false;  // raw lines, for room on the link
+  bool lines_wait_ = false;  // raw lines wait for room on the link
 };
 
 }  // namespace l4::daemon

@@ -26,10 +26,10 @@ class Intake : public tail::Sink {
  public:
   struct Options {
     Millis decide_after{2'000};
-    Millis launcher_after{10'000};  ///< to wait for a log that names the job of a launcher's log
+    Millis launcher_after{10'000};  ///< wait for a log that names the job of a launcher's log
     std::size_t held_bytes_max = 1u << 20;
     Millis last_words{3'000};   ///< bytes within this time after the ranks have left are theirs
-    Millis quiet_again{1'000};  ///< for a file that seemed quiet while the tailer was blocked
+    Millis quiet_again{1'000};  ///< wait for a file that seemed quiet while the tailer was blocked
   };
   /// The parts of the agent that must know of files. Called from within Tailer::turn.
   struct Listeners {
@@ -60,7 +60,7 @@ class Intake : public tail::Sink {
   std::optional<Millis> decide();
   /// Processes have changed: looks up the owners of all logs again.
   void update_owners();
-  /// All logs will be read again from the committed positions. `forget`: by a new tailer, which
+  /// All logs will be read again from the committed positions. `forget`: the tailer is new and
   /// knows no log yet.
   void restart(bool forget);
   /// Job of a file that is being followed; empty if it is not known.
@@ -138,7 +138,7 @@ class Intake : public tail::Sink {
   tail::Now now_;
   std::map<tail::LogId, RoutedLog> logs_;
   std::size_t held_bytes_ = 0, undecided_ = 0;
-  std::vector<wire::Warning> warnings_;  ///< that wait for a job
+  std::vector<wire::Warning> warnings_;  ///< these wait for a job
   Counts counts_;
 };
 

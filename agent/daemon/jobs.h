@@ -23,7 +23,7 @@ class Jobs : public pipeline::Output {
 
   struct Bounds {
     std::size_t jobs_max = 64;
-    Millis idle_after{3'600'000};  ///< without a byte from its logs
+    Millis idle_after{3'600'000};  ///< time without a byte from the job's logs
   };
 
   Jobs(const segment::RulePackSet& packs, pipeline::Options options, Bounds bounds, Ship ship)

@@ -38,7 +38,7 @@ class LoadControl {
   OwnLog& log_;
   Millis due_at_{0}, paused_until_{0};
   std::optional<Millis> over_memory_since_;
-  std::uint64_t resident_first_ = 0;  // soon after the start
+  std::uint64_t resident_first_ = 0;  // memory soon after the start
   std::uint64_t bytes_read_ = 0;
   bool descriptors_short_ = false;
 };

@@ -61,7 +61,7 @@ class LogFollower {
  private:
   struct Committed {
     std::uint64_t offset = 0, lines = 0;
-    bool kernel = false;  ///< of the kernel's log, which is not a followed file
+    bool kernel = false;  ///< position in the kernel's log, which is not a followed file
   };
   void begin(const std::vector<tail::Position>& positions, tail::Known known, Millis steady);
   bool goes_back(const std::vector<wire::Position>& committed) const;
@@ -75,7 +75,7 @@ class LogFollower {
   SaveLog save_log_;
   std::unordered_map<std::uint64_t, Committed> committed_;  // by file key
   std::uint64_t tailers_made_ = 0, bytes_of_former_ = 0, lines_committed_ = 0;
-  bool changed_ = true;  // since the positions were saved
+  bool changed_ = true;  // positions have changed since they were saved
 };
 
 /// The logs to follow, from settings or a tailer's options.

@@ -27,7 +27,7 @@ class Owners {
     std::string job;                ///< of the configuration; may be empty
     std::string node;               ///< of the configuration; may be empty
     std::string agent;              ///< name of the agent: the node of logs without a named node
-    std::optional<Rank> rank = {};  ///< of the configuration, if all logs here are of one rank
+    std::optional<Rank> rank = {};  ///< from the configuration, if all logs here are one rank's
     std::optional<std::int32_t> local_rank = {};
   };
 

@@ -62,7 +62,7 @@ class ProcessReporter {
   std::unique_ptr<host::ProcessWatch> watch_;
   host::WatchFile file_;
   SaveLog save_log_;
-  std::vector<host::ProcessFact> facts_;  // that wait for the job they belong to
+  std::vector<host::ProcessFact> facts_;  // facts whose job is not known yet
   std::set<std::string> living_jobs_;
   Millis due_at_{0}, closely_until_{0};
   Millis owners_known_at_{0};  // until this time logs may get owners, which are saved

@@ -16,7 +16,7 @@ struct Ready {
   Settings settings;
   wire::NodeKey key;
   std::string
-      name;  ///< of the agent: from its key; with a fleet's key from link.name, else the host name
+      name;  ///< the agent's: from its key; with a fleet's key from link.name, else the host name
 };
 
 /// Error: file, line and key of the config, or the file that it names.

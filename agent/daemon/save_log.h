@@ -12,8 +12,7 @@ namespace l4::daemon {
 
 class SaveLog {
  public:
-  /// `what`: the kind of positions or processes that the file holds, in the plural; `log` outlives
-  /// this.
+  /// `what`: the content of the file, in the plural (positions, processes); `log` outlives this.
   SaveLog(const char* what, OwnLog& log) : what_(what), log_(log) {}
 
   /// True if the file was saved.

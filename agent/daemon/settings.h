@@ -26,9 +26,9 @@ namespace l4::daemon {
 struct Settings {
   std::string aggregator;     ///< tcp://HOST:PORT
   std::filesystem::path key;  ///< made by `l4 keys`
-  std::string name;           ///< of the agent if the key is a fleet's; empty: the host name
+  std::string name;           ///< the agent's name if the key is a fleet's; empty: the host name
 
-  std::string job, node;  ///< of logs without a named job or node
+  std::string job, node;  ///< for logs without a named job or node
   std::optional<Rank> rank;
   std::optional<std::int32_t> local_rank, world_size;
 
@@ -42,13 +42,13 @@ struct Settings {
   Millis flush{500};
   Jobs::Bounds jobs;
 
-  std::string metrics;  ///< ADDRESS:PORT that they are served at; empty: nowhere
+  std::string metrics;  ///< ADDRESS:PORT of the metrics page; empty: none
 
   bool processes = true, kernel = true;
   host::Limits::Bounds limits;
 
   bool lines_on = true;  ///< raw lines may be asked for
-  lines::Bounds lines;   ///< of one question
+  lines::Bounds lines;   ///< bounds of one question
 
   std::filesystem::path frameworks;              ///< folder of the rule packs
   std::filesystem::path masks;                   ///< file of `codes`; empty: none

@@ -1,10 +1,10 @@
 // Marks the line ends of a block, the bytes that are not plain text, and each `%`.
 //
-// The framer uses it for every block. One pass over the bytes sets the marks, one bit for each
-// byte, so that lines are found, and most need no cleaning and no search for a progress bar,
-// without being read again. With AVX-512 the pass handles 64 bytes at a time. Not plain are control
-// characters except tabs, bytes from 0x7f on, and `[1;31m`, a colour whose ESC was lost (clean.h
-// handles them). One thread; keeps its memory.
+// The framer uses it for every block. One pass sets the marks, one bit for each byte. By them the
+// framer finds lines, and sees which ones need cleaning or a search for a progress bar, without
+// reading the bytes again. With AVX-512 the pass handles 64 bytes at a time. Bytes that are not
+// plain are control characters except tabs, bytes from 0x7f on, and `[1;31m`, a colour whose ESC
+// was lost (clean.h handles them). One thread; keeps its memory.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ class ByteMarks {
   std::size_t line_end(std::size_t at) const;
   /// The marks of [from, to), which lies within one line.
   struct Signs {
-    bool plain = true;     ///< clean() would leave it as it is
-    bool percent = false;  ///< a `%` stands in it
+    bool plain = true;     ///< clean() would not change it
+    bool percent = false;  ///< it holds a `%`
   };
   Signs signs(std::size_t from, std::size_t to) const;
   /// True if some line has a CR, including one before its LF.

@@ -47,7 +47,7 @@ struct Stats {
 
 /// A position in the text of a file.
 struct LinePosition {
-  std::uint64_t bytes = 0, lines = 0;  ///< before the position
+  std::uint64_t bytes = 0, lines = 0;  ///< bytes and lines before the position
   bool operator==(const LinePosition&) const = default;
 };
 

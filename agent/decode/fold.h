@@ -29,7 +29,7 @@ struct Message {
   std::string_view body;          ///< the message with its indentation, without glog's origin
   Shape shape = Shape::plain;     ///< the shape of `body`
   std::uint64_t voice = 0;        ///< hash of the prefixes; 0: none
-  std::uint64_t outer_voice = 0;  ///< the same without torch's `[rank4]:`
+  std::uint64_t outer_voice = 0;  ///< hash without torch's `[rank4]:`
   bool stamped = false;           ///< has a time stamp of its own (not the envelope's)
   bool origin = false;            ///< `file.cpp:49]` stands before the body
   bool fields = false;            ///< the line was JSON or logfmt
@@ -101,7 +101,7 @@ class Folder {
   std::size_t fold_lines_max_;
   Sink sink_;
   std::vector<std::unique_ptr<Fold>> open_, spare_;
-  std::vector<std::uint64_t> voices_;  // of open_; contiguous, as every line is looked up here
+  std::vector<std::uint64_t> voices_;  // by open_; contiguous, because every line is looked up here
   std::array<std::uint16_t, 256> voices_by_byte_{};  // voices by low byte; spares look-ups
   std::uint64_t swept_at_ = 0;
 };

@@ -25,7 +25,7 @@ struct RawLine {
   wire::ByteRange bytes;
   std::uint32_t updates = 0;  ///< CR states that followed the first
   bool cut = false;
-  bool plain = false;           ///< clean() would leave it as it is
+  bool plain = false;           ///< clean() would not change it
   bool percent = true;          ///< `last` may hold a `%`
   std::uint64_t cut_bytes = 0;  ///< bytes that were left out of a cut line
 };
@@ -40,7 +40,7 @@ class LineFramer {
   bool next(RawLine& line);
   /// The unfinished last line, if there is one.
   bool finish(RawLine& line);
-  /// The same for a line that may grow: its further bytes come as a line of the same number.
+  /// Like finish(), for a line that may grow: its further bytes come as a line of the same number.
   bool emit_unfinished(RawLine& line);
 
   /// The offset of the next line, and the number of lines before it, including one that was emitted

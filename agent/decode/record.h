@@ -32,11 +32,11 @@ struct Record {
   /// Message without envelope, prefixes, time stamp and ANSI; for a folded traceback, the line that
   /// names the exception.
   std::string_view text;
-  std::optional<TimeMs> time;  ///< as printed; never guessed
+  std::optional<TimeMs> time;  ///< the printed time; never guessed
   Level level = Level::unknown;
   Speaker speaker;
   std::span<const std::uint64_t> lines;  ///< physical lines from 1, ascending, at least one
-  wire::ByteRange bytes;                 ///< of the decompressed file, from first to last line
+  wire::ByteRange bytes;                 ///< range in the decompressed file, all lines
   std::uint32_t updates = 0;             ///< CR updates folded into this line
   /// Count and total of the progress bar on this line, even if `text` is the text behind the bar.
   std::optional<std::int64_t> progress, progress_total;

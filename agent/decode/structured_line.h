@@ -24,7 +24,7 @@ namespace l4::decode {
 struct Field {
   std::string_view parent, key, value;
   bool text = false;     ///< a string
-  bool escaped = false;  ///< ... of JSON
+  bool escaped = false;  ///< a JSON string with escapes
 };
 
 class StructuredLine {

@@ -36,16 +36,16 @@ struct LogFile {
   std::optional<Rank> rank;
   std::optional<std::int32_t> local_rank;  ///< torchrun's attempt_A/K: local, not global
   std::int32_t attempt = 0;
-  std::uint64_t bytes = 0;  ///< on disk; packed size for .gz and .zst
+  std::uint64_t bytes = 0;  ///< size on disk; packed size for .gz and .zst
   std::optional<TimeMs> modified;
   std::uint64_t device = 0, inode = 0;  ///< 0: not known
-  std::vector<OlderFile> older;         ///< oldest first, read before this one as one log with it
+  std::vector<OlderFile> older;         ///< oldest first; read before this file, as one log
 
   std::uint64_t bytes_with_older() const;
 };
 
 struct Discovery {
-  std::string job;  ///< from Slurm names or the torchrun run id, else the folder's name
+  std::string job;  ///< named by Slurm or torchrun's run id, else by the folder
   std::vector<LogFile> files;
   std::vector<wire::Warning> warnings;
   /// All known mtimes lie within 2 s, so they may be those of a copy.

@@ -21,9 +21,9 @@ bool has_data_extension(std::string_view file_name);
 
 /// `.json` or `.jsonl`: the first line tells whether it is a log.
 bool has_json_extension(std::string_view file_name);
-/// A line that a structured logger wrote, not data.
+/// True for a line that a structured logger wrote, not data.
 bool is_json_log_line(std::string_view line);
-/// A file called .json or .jsonl whose first line a structured logger wrote, not data.
+/// True for a file called .json or .jsonl whose first line a structured logger wrote, not data.
 bool holds_json_log(const std::filesystem::path& path);
 
 enum class Content : std::uint8_t { text, binary };

@@ -27,11 +27,11 @@ struct FileReader::State {
   std::string name;
   int descriptor = -1;
   OnDisk disk;
-  std::uint64_t bytes_read = 0;        // from disk
+  std::uint64_t bytes_read = 0;        // read from disk
   std::unique_ptr<Unpacker> unpacker;  // null: not packed
   std::optional<Utf16Decoder> wide;
   std::uint64_t room = 0;        // bytes that may still be unpacked, plus one
-  std::optional<Error> failure;  // of unpacking: nothing follows
+  std::optional<Error> failure;  // unpacking failed: no text follows
   bool file_done = false;
   std::array<char, kInputBytes> input;
   std::size_t input_from = 0, input_to = 0;

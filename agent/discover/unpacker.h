@@ -21,8 +21,8 @@ class Unpacker {
   virtual ~Unpacker() = default;
 
   struct Step {
-    std::size_t used = 0;  ///< of the input
-    std::size_t made = 0;  ///< of the output
+    std::size_t used = 0;  ///< bytes of the input
+    std::size_t made = 0;  ///< bytes of the output
   };
   /// Error: what is wrong with the data; nothing more can be read then.
   virtual std::expected<Step, std::string_view> step(std::span<const char> input,
@@ -30,7 +30,7 @@ class Unpacker {
   /// True at the end of a member: the input may end here.
   virtual bool complete() const = 0;
   virtual std::string_view name() const = 0;
-  /// Bytes behind the last member that are neither another one nor NUL.
+  /// Bytes behind the last member that are neither a member nor NUL.
   std::uint64_t left_out() const { return left_out_; }
 
  protected:

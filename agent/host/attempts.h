@@ -43,7 +43,7 @@ class AttemptTable {
   /// and has the same rank, the new process is not a restart; see `doubles`.
   std::int32_t assign(const std::string& job, const Process& process, const Alive& alive);
 
-  /// A process whose attempt is known: `path_attempt` holds what assign() returned for it.
+  /// Restores a process whose attempt is known: `path_attempt` holds what assign() returned for it.
   void restore(const std::string& job, const Process& process);
 
   /// The process turned out to be no rank.

@@ -54,11 +54,11 @@ struct Identity {
 
 /// Facts that the caller knows from elsewhere.
 struct IdentityHints {
-  std::vector<discover::PathFacts> paths;  ///< of the log files that the process writes
-  std::string node;                        ///< of the group of files; counts as a path
-  std::string rendezvous;  ///< of a launcher's command line; counts as its environment
+  std::vector<discover::PathFacts> paths;  ///< facts of the log files that the process writes
+  std::string node;                        ///< node of the group of files; counts as a path
+  std::string rendezvous;  ///< from a launcher's command line; counts as its environment
   std::string config_job, config_node;
-  std::optional<Rank> config_rank;  ///< for all processes on this host that write logs
+  std::optional<Rank> config_rank;  ///< rank of all processes on this host that write logs
   std::optional<std::int32_t> config_local_rank, config_world_size;
 };
 

@@ -18,9 +18,9 @@ enum class Field : std::uint8_t {
   step,
 };
 
-/// A row that gives a number. It applies if `key` is set and `needs`, unless empty, is set too and
-/// has the value `needs_value`, unless that is empty. `size` is the world that a rank of this row
-/// counts in.
+/// A row that gives a number. It applies if `key` is set. A `needs` that is not empty must be set,
+/// too, and must have the value `needs_value` if that is not empty. `size` is the world that a rank
+/// of this row counts in.
 struct NumberRule {
   Field field;
   std::string_view key;

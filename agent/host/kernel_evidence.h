@@ -43,7 +43,7 @@ struct KernelEvidence {
   std::string command;
   std::optional<std::int32_t> code;
   std::string device;  ///< PCI address, interface, disk, server
-  std::string cgroup;  ///< oom_kill: of the process that was killed
+  std::string cgroup;  ///< oom_kill: cgroup of the killed process
   bool corrected = false;
 };
 

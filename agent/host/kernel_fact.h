@@ -17,7 +17,7 @@ namespace l4::host {
 
 struct KernelFact {
   std::string boot_id;
-  std::uint64_t sequence = 0;  ///< of the message; unique together with `boot_id`
+  std::uint64_t sequence = 0;  ///< number of the message; unique together with `boot_id`
   TimeMs time;
   Level level = Level::unknown;
   KernelEvidence evidence;

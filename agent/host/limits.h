@@ -17,7 +17,7 @@
 namespace l4::host {
 
 struct Usage {
-  double cpu_share = 0;  ///< of one core, since the measurement before
+  double cpu_share = 0;  ///< share of one core since the previous measurement
   std::uint64_t resident_bytes = 0;
   std::uint64_t descriptors = 0;
   bool operator==(const Usage&) const = default;

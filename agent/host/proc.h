@@ -33,7 +33,7 @@ struct ProcessStat {
   bool zombie = false;
   SinceBoot started{0};
   Millis cpu{0};
-  std::int32_t wait_status = 0;  ///< of a zombie, if we may see it; else 0
+  std::int32_t wait_status = 0;  ///< a zombie's, if we may see it; else 0
 };
 
 struct OpenFile {

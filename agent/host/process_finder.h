@@ -24,7 +24,7 @@ struct FoundProcess {
   ProcessStat stat;
   Part part = Part::other;
   Identity identity;
-  std::string node;               ///< of most of its logs
+  std::string node;               ///< node of most of its logs
   std::vector<std::size_t> logs;  ///< indices, ascending
   Via via = Via::direct;          ///< the most direct way
 };

@@ -2,10 +2,10 @@
 //
 // Flow: the agent adds log files (each with its node, as one host may play several) -> `poll` gives
 // the facts that changed -> the agent ships them. `find` gives the process that a kernel message
-// names. So a silent process can be told from a dead and from a stopped one.
+// names. So a silent process is told apart from a dead or stopped one.
 // /proc is scanned after a new log file, an exit, or `ask_scan`. It is scanned again while a file
 // has no rank or a young process has no environment (1 s, 2 s, ... 32 s later, then no more), and
-// never more often than the size of the last scan allows. States are read once a `state_every`,
+// never more often than the size of the last scan allows. States are read every `state_every`,
 // those of helpers every fourth time. Exits come by pidfd: wait on `descriptor`, then poll. Running
 // and sleeping count as one state. A wait for a device is reported when it was seen twice, a stop
 // when the process used no CPU since the last poll. A process is kept after its end, so that a late
@@ -55,7 +55,7 @@ class ProcessWatch {
     ProcessFact fact;
     std::vector<LogFile> logs;
     Via via = Via::direct;
-    std::string job;     ///< whose batches reported it
+    std::string job;     ///< job whose batches reported it
     bool acked = false;  ///< its end is acknowledged
   };
 
@@ -104,7 +104,7 @@ class ProcessWatch {
   struct Watched : Process {
     bool alive = true, changed = true;
     SinceBoot left{0};
-    std::optional<TimeMs> waits_since;  // in D or T, seen once
+    std::optional<TimeMs> waits_since;  // first seen in D or T
   };
   template <class Wanted>
   std::vector<const Process*> writers_of(const FileKey& key, Wanted wanted) const;

@@ -3,8 +3,9 @@
 // Flow: ProcessWatch gives the processes of a scan, with their parents; pure. torchrun keeps the
 // files of its ranks open, data loader workers inherit them with the environment, and a shell may
 // be the parent of srun's task. A process is a launcher if it has a descendant of another rank, or
-// one of the same rank by a stronger rule, or if it is a shell or launcher by name. Of the others,
-// the first of a chain is the rank, and its descendants help. Bounds: chains are followed 64 steps.
+// one of the same rank by a stronger rule, or if it is a shell or launcher by name. Among the other
+// processes, the first of a chain is the rank, and its descendants are helpers. Bounds: chains are
+// followed 64 steps.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ class Blot {
   Blot(const pipeline::Redaction* user, const pipeline::Redaction* secrets)
       : user_(user), secrets_(secrets) {}
 
-  /// The message as templates were learned from it: `text` itself, or its redacted form, valid
+  /// The message from which templates were learned: `text` itself, or its redacted form, valid
   /// until the next call.
   std::string_view message(std::string_view text);
   /// True if something was blotted out. `message`: the message of the line if the user's

@@ -43,7 +43,7 @@ class Collect {
   /// A hit with its context.
   struct Block {
     std::vector<Kept> lines;
-    std::uint64_t bytes = 0;  ///< beyond those of the block before it
+    std::uint64_t bytes = 0;  ///< bytes that the block before it lacks
   };
   bool no_room() const { return hits_ >= lines_max_ || bytes_ >= bytes_max_; }
   void add(Block block);

@@ -68,7 +68,7 @@ struct Desk::State {
   std::deque<Done> done L4_GUARDED_BY(mutex);
   std::uint64_t round L4_GUARDED_BY(mutex) = 0;  // counts drop_all()
   bool reads L4_GUARDED_BY(mutex) = false;       // a task that is in neither queue
-  std::jthread thread;                           // of the owner; ends first
+  std::jthread thread;                           // last member: it ends first
 };
 
 Desk::Desk(tail::FileSystem& files) : state_(std::make_unique<State>(files)) {}

@@ -47,7 +47,7 @@ class PartText {
   std::uint64_t size_ = kUnknown;
   std::string text_;  ///< from `text_from_` on
   std::uint64_t text_from_ = 0;
-  std::uint64_t counted_to_ = 0, lines_ = 0;  ///< packed: lines before that offset
+  std::uint64_t counted_to_ = 0, lines_ = 0;  ///< packed: offset, and lines before it
   std::uint64_t read_bytes_ = 0;
   std::string damage_;
 };

@@ -20,7 +20,7 @@ using Keep = Collect::Keep;
 
 constexpr std::uint64_t kStretch = PartText::kStretchBytes;
 constexpr std::uint64_t kCountedBytesMax = 16u << 20;  ///< read to count line numbers
-constexpr std::size_t kPeeksMax = 4;                   ///< to find a line with a time
+constexpr std::size_t kPeeksMax = 4;                   ///< reads to find a line with a time
 
 /// A byte of a log: which of its files, and the offset in it.
 struct Spot {
@@ -94,7 +94,7 @@ class Search {
   }
   std::uint64_t read_bytes() const { return read_before_ + (open_ ? open_->read_bytes() : 0); }
 
-  /// Whether the time or the bytes to read are used up; adds one gap.
+  /// True if the time or the bytes to read are used up; then adds a gap, once.
   bool stop() {
     if (stopped_) return true;
     if (budget_.over()) {

@@ -25,24 +25,24 @@ namespace l4::lines {
 
 /// Bounds of one question; the question may ask for less.
 struct Bounds {
-  std::uint64_t read_bytes_max = 32u << 20;  ///< of unpacked text
-  std::uint64_t text_bytes_max = 1u << 20;   ///< of the lines in the answer
+  std::uint64_t read_bytes_max = 32u << 20;  ///< bytes of unpacked text to read
+  std::uint64_t text_bytes_max = 1u << 20;   ///< bytes of the lines in the answer
   Millis time_max{10'000};
 };
 
 /// A log that a question asks for.
 struct AskedLog {
   std::uint32_t asked = 0;  ///< index into LinesQuestion::files
-  std::string folder;       ///< of its files, absolute
+  std::string folder;       ///< folder of its files, absolute
   std::string base;         ///< name of the file that is written to
   /// Device and inode of the files that the agent follows: these may be read through a link, too.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> known;
 };
 
 struct Task {
-  std::uint64_t number = 0;  ///< of the question
+  std::uint64_t number = 0;  ///< number of the question
   wire::LinesQuestion question;
-  std::vector<AskedLog> logs;        ///< sorted by `asked`; several may have the same
+  std::vector<AskedLog> logs;        ///< sorted by `asked`, which several may share
   std::vector<std::string> texts;    ///< all texts of the template that the agent knows
   std::vector<wire::LinesGap> gaps;  ///< known before anything is read
   decode::Options decode;

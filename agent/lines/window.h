@@ -22,8 +22,8 @@ namespace l4::lines {
 /// Text of a file; it begins at the beginning of a line.
 struct Stretch {
   std::string_view text;
-  std::uint64_t offset = 0;  ///< of the text
-  std::uint64_t lines = 0;   ///< before it, if `counted`
+  std::uint64_t offset = 0;  ///< offset of the text in the file
+  std::uint64_t lines = 0;   ///< lines before the text, if `counted`
   bool counted = false;
   bool at_end = false;             ///< the text ends: its last line may lack its end
   std::uint64_t from = 0, to = 0;  ///< records that begin here count
@@ -31,14 +31,14 @@ struct Stretch {
 
 struct SeenLine {
   std::uint64_t offset = 0, number = 0;  ///< number: 0 if it is not known
-  std::string_view raw;                  ///< without its end
+  std::string_view raw;                  ///< the line without its end
   std::optional<TimeMs> time;
   std::optional<Rank> rank;
   std::string host;
-  std::uint64_t record = 0;  ///< offset of its record, from 1; 0: of none
-  bool wanted = true;        ///< of a speaker that is asked for
+  std::uint64_t record = 0;  ///< offset of its record plus 1; 0: it has no record
+  bool wanted = true;        ///< the question asks for its speaker
   bool hit = false;
-  std::string message;  ///< of its record, if the user's expressions match it
+  std::string message;  ///< message of its record, if the user's expressions match it
 };
 
 /// The conditions of a question on a record.
@@ -62,7 +62,7 @@ class Asked {
 std::vector<SeenLine> decode_lines(const Stretch& stretch, const Asked& asked, Blot& blot,
                                    std::optional<TimeMs> year);
 
-/// Time of the first record in a text that has one, and where it begins.
+/// The first record of a text that has a time: the time, and where the record begins.
 struct FirstTime {
   TimeMs time;
   std::uint64_t offset = 0;

@@ -48,7 +48,7 @@ class Extents {
     wire::FileId file;
     std::uint64_t offset = 0;  ///< first byte of the file that is not covered
     std::uint64_t known = 0;
-    decode::LinePosition at;          ///< position in the text that `offset` stands at
+    decode::LinePosition at;          ///< position of `offset` in the text
     std::optional<std::uint64_t> to;  ///< covered as a whole: end of the range in the file
     std::uint64_t end = 0;            ///< covered as a whole: end of its text
     std::string_view lost = {};       ///< covered as a whole: why the bytes are lost

@@ -144,7 +144,7 @@ class JobPipeline {
   std::vector<const segment::Timer*> timers_;  // by the id used on the wire
   std::vector<bool> undefined_;       // by template: used before a restart, not defined since
   std::uint32_t templates_used_ = 0;  // ids below it were used
-  std::uint32_t created_ = 0;         // templates since changes were defined
+  std::uint32_t created_ = 0;         // templates created since changes were defined
   std::span<const wire::Segment> unshipped_;  // rest of the log that is being shipped
   std::optional<TimeMs> arrival_;
   std::string redacted_;

@@ -33,13 +33,13 @@ struct LogState {
   LogNumber number;
   discover::LogFile file;
   SpeakerTable speakers;
-  std::optional<Attribution> attribution;  ///< of the record that is being read
+  std::optional<Attribution> attribution;  ///< the current record's
   FileRuns runs;
   segment::RunWatch watch;
   std::vector<segment::IterationLearner> learners;  ///< by speaker, from the previous run
   decode::Options decode;
-  std::unique_ptr<decode::Decoder> decoder;            ///< while it is read
-  std::map<SourceId, wire::SourceDefinition> defined;  ///< sources of the current run, as told
+  std::unique_ptr<decode::Decoder> decoder;            ///< while the log is read
+  std::map<SourceId, wire::SourceDefinition> defined;  ///< sources of the current run, as sent
 
   /// Set once the log was read to its end.
   decode::Stats stats;

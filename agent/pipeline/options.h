@@ -47,7 +47,7 @@ struct FilePosition {
   wire::FileId file;
   std::uint64_t offset = 0;
   std::uint64_t known = 0;             ///< size as far as known
-  std::optional<std::uint64_t> lines;  ///< before `offset`, if that is known
+  std::optional<std::uint64_t> lines;  ///< lines before `offset`, if known
 };
 
 }  // namespace l4::pipeline

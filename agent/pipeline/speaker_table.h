@@ -54,7 +54,7 @@ class SpeakerTable {
     std::string host;
     std::int32_t rank = -1;
     std::int32_t local_rank = -1;
-    std::int32_t attempt = -1;  // of an Attribution
+    std::int32_t attempt = -1;  // an Attribution's
     auto operator<=>(const Key&) const = default;
   };
   Found place_of(Key key);
@@ -65,7 +65,7 @@ class SpeakerTable {
   const discover::LogFile* file_;
   std::vector<Key> keys_;
   std::map<Key, std::size_t> places_;
-  FlatTable<std::uint64_t> rank_votes_;  // lines that name a rank
+  FlatTable<std::uint64_t> rank_votes_;  // by rank: lines that name it
   mutable std::size_t last_ = 0;
 };
 

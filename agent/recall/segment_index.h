@@ -84,7 +84,7 @@ class SegmentIndex {
   Bytes packed_spans_;
   Bytes packed_places_;
   std::vector<std::uint32_t> packed_ids_;  // templates, ascending
-  std::vector<std::uint32_t> place_ends_;  // in packed_places_, by packed_ids_
+  std::vector<std::uint32_t> place_ends_;  // ends in packed_places_, by packed_ids_
 };
 
 }  // namespace l4::recall

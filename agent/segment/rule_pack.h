@@ -2,12 +2,12 @@
 // iteration, begin a run, begin or end a stage, carry phase times, belong to teardown or to the
 // aftermath of a failure, or say that the job ended well.
 // Flow: config/frameworks/*.toml -> RulePackSet; agent/pipeline calls `classify` once per template,
-// with the first message of it, and keeps the answer. Only `read_number` and `read_value` run for
-// each line: literal search, no regex, no allocation. Immutable after load, so any thread may read;
-// the pointers in a TemplateRole live as long as the set and survive its moves. Packs apply in
-// order of name, those with `fallback = true` last; the first pack that matches names the iteration
-// marker and the stage. A line that only mentions an iteration is not a marker. docs/FRAMEWORKS.md
-// says how to write a pack.
+// with its first message, and keeps the answer. Only `read_number` and `read_value` run for each
+// line: literal search, no regex, no allocation. Immutable after load, so any thread may read; the
+// pointers in a TemplateRole live as long as the set and survive its moves. Packs apply in order of
+// name, those with `fallback = true` last; the first pack that matches names the iteration marker
+// and the stage. A line that only mentions an iteration is not a marker. docs/FRAMEWORKS.md says
+// how to write a pack.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@ namespace {
 /// Numbers of one run fall a little if several ranks write into one stream, or if a program prints
 /// measurements late: by this many printed iterations at most.
 constexpr std::int64_t kLagStrides = 16;
-/// The same limit for numbers that fall back to those with which the run began.
+/// The limit for numbers that fall back to those with which the run began.
 constexpr std::int64_t kLagStridesToBegin = 2;
 /// Speakers without distinct prefixes print the same banner within this many records.
 constexpr std::uint64_t kEchoRecords = 30;

@@ -114,7 +114,7 @@ void Segmenter::add(const decode::Record& record, LocalTemplateId id, const Temp
   const Stage stage = stack_stage != Stage::unknown ? stack_stage : traits.role.stage;
   const bool late = completed_ && has_number_ && is_startup(stage);
   if (stack_stage != Stage::unknown && stage_ == Stage::unknown && !late)
-    open_.stage = stage_ = stage;  // from the segment's begin on
+    open_.stage = stage_ = stage;  // holds from the segment's begin on
   const bool begins_stage = stage != Stage::unknown && stage != stage_ && !late;
   const bool starts = mark && mark->boundary == wire::Boundary::started &&
                       open_.iteration != Iteration{mark->iteration};

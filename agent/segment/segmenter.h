@@ -29,7 +29,7 @@ namespace l4::segment {
 /// The iteration that a record marks.
 struct IterationMark {
   std::int64_t iteration = 0;
-  bool counted = false;  ///< by the segmenter, because no number is printed
+  bool counted = false;  ///< counted by the segmenter, because no number is printed
   wire::Boundary boundary = wire::Boundary::completed;
   bool beside = false;  ///< marked by a progress bar that stands before the text on its line
 };
@@ -40,7 +40,7 @@ class Segmenter {
   using Sink = std::function<void(wire::Segment&&, std::span<const wire::ByteRange> where)>;
   static constexpr std::size_t kRunsMax = 4096;
   static constexpr std::size_t kTuplesMax = 8;
-  static constexpr std::uint32_t kTupleRecordsMax = 64;  ///< records read for tuples, a template
+  static constexpr std::uint32_t kTupleRecordsMax = 64;  ///< records of a template read for tuples
   static constexpr std::uint64_t kSegmentBytesMax = 4u << 20;
   static constexpr Millis kSlice{1000};
 
@@ -124,11 +124,11 @@ class Segmenter {
   Stage stage_ = Stage::unknown;
   Stage stage_before_ = Stage::unknown;
   std::optional<Iteration> completed_;
-  std::int64_t stride_ = 0;  ///< between the last two completed iterations
+  std::int64_t stride_ = 0;  ///< distance of the last two completed iterations
   int contradictions_ = 0;   ///< marks in a row that contradict the leading marker
   std::optional<std::int64_t> bar_total_;
   std::optional<LocalTemplateId> marker_template_;
-  const IterationMarker* marker_rule_ = nullptr;  ///< of the leading template; null: learned
+  const IterationMarker* marker_rule_ = nullptr;  ///< the leading template's; null: learned
   bool has_pack_marker_ = false;                  ///< a rule pack knows the marker of this source
   bool has_number_ = false;                       ///< the source prints iteration numbers
   bool has_marker_ = false;

@@ -20,8 +20,8 @@ struct TemplateTraits {
   Level level = Level::unknown;
   bool names_epoch = false;  ///< its lines name the current epoch
   std::uint64_t seen = 0;
-  mutable ReadHint number_hint;               ///< for the marker's number
-  mutable std::vector<ReadHint> timer_hints;  ///< for role.timers
+  mutable ReadHint number_hint;               ///< where the marker's number was
+  mutable std::vector<ReadHint> timer_hints;  ///< where the values of role.timers were
 };
 
 /// Key of a template in a FlatTable; never 0, because FlatTable reads 0 as 1.

@@ -31,7 +31,7 @@ struct Held {
   std::vector<wire::Coverage> coverage;
   std::size_t bytes = 0;
   std::optional<SpoolExtent> spooled;
-  bool replaced = false;  ///< by a batch that only accounts for its bytes
+  bool replaced = false;  ///< replaced by a batch that only accounts for its bytes
   wire::Bytes encoded;    ///< empty if spooled
 };
 
@@ -64,7 +64,7 @@ class Queue {
   Spool spool_;
   std::deque<Held> held_;
   std::size_t memory_bytes_ = 0;
-  std::string disk_error_;  ///< of the last write; empty if it succeeded
+  std::string disk_error_;  ///< error of the last write; empty if it succeeded
 };
 
 }  // namespace l4::ship

@@ -4,7 +4,7 @@
 //   waiting -> connecting -> greeting -> fetching positions -> open -> (trouble) -> waiting
 //
 // A pure state machine over a ClientPort: it reads no clock and starts no thread; its owner calls
-// `step` when the port has something, when it offered something, and when the time it returned is
+// `step` when the port has something, after an offer, and when the time that `step` returned is
 // over. Bounds: the queue's, at most 8 batches under way. A batch is dropped only by `read_from`
 // (see pipeline.h), after which its bytes are read again. docs/WIRE.md has the protocol.
 #pragma once
@@ -35,16 +35,16 @@ struct SessionOptions {
   /// thousand agents that connect at once.
   Millis connect_timeout{20'000}, connect_timeout_most{60'000};
   Millis hello_again{2'000}, greeting_timeout{20'000};
-  Millis silence_max{15'000};  ///< without a message of the aggregator: connect again
+  Millis silence_max{15'000};  ///< so long without a message of the aggregator: connect again
   std::uint64_t seed = 0;
 };
 
 struct SessionStats {
-  std::uint64_t connects = 0, welcomes = 0, resets = 0;  ///< resets: `read_from` after the first
+  std::uint64_t connects = 0, welcomes = 0, resets = 0;  ///< resets: later calls of `read_from`
   std::uint64_t batches_offered = 0, batches_sent = 0, batches_sent_again = 0;
   std::uint64_t batches_committed = 0, batches_refused = 0, bytes_sent = 0;
   std::uint64_t messages_malformed = 0, messages_unknown = 0, messages_stale = 0;
-  ShedCounts shed;      ///< under pressure
+  ShedCounts shed;      ///< what was shed under pressure
   ShedCounts oversize;  ///< what was shed so that a batch fits into a message
 };
 
@@ -139,10 +139,10 @@ class Session {
   bool started_ = false, port_full_ = false, start_over_ = false, strikes_ = false;
   std::deque<Ping> pings_;
   std::vector<wire::Position> positions_;             ///< being fetched
-  std::map<std::uint64_t, std::uint64_t> committed_;  ///< by file key, of this incarnation
+  std::map<std::uint64_t, std::uint64_t> committed_;  ///< offsets by file key, of this incarnation
   std::deque<std::uint64_t> released_;
   wire::Shedding pressed_ = wire::Shedding::nothing;
-  std::string last_reported_;  ///< that the log did not suppress
+  std::string last_reported_;  ///< the last text that the log did not suppress
   SessionStats stats_;
 };
 

@@ -15,8 +15,8 @@ namespace l4::ship {
 struct ShedCounts {
   std::uint64_t order_runs = 0, parameter_tuples = 0;
   std::uint64_t counts = 0;    ///< entries of a template and its count
-  std::uint64_t batches = 0;   ///< that lost something
-  std::uint64_t segments = 0;  ///< dropped because a batch was still too long
+  std::uint64_t batches = 0;   ///< batches that lost something
+  std::uint64_t segments = 0;  ///< segments dropped because a batch was still too long
 };
 
 /// pressure: batches are made faster than they are sent; size: a batch does not fit a message.

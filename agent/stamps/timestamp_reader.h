@@ -21,7 +21,7 @@ namespace l4::stamps {
 struct Stamp {
   std::optional<TimeMs> time;            ///< empty if the year cannot be known
   std::size_t cut_from = 0, cut_to = 0;  ///< the stamp's range in the line
-  Level level = Level::unknown;          ///< if the stamp carries it (glog's letter)
+  Level level = Level::unknown;          ///< set if the stamp carries it (glog's letter)
   std::string_view host;                 ///< syslog names it beside the time
   bool origin = false;                   ///< source file and line stand before the message
 };

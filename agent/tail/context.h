@@ -24,7 +24,7 @@ struct Alarm {
   enum class Of : std::uint8_t { part, log, quiet, folder, poll };
   Millis at{0};
   Of of = Of::part;
-  std::uint64_t key = 0;  ///< of the part, or the log's id
+  std::uint64_t key = 0;  ///< key of the part, or id of the log
   std::string folder = {};
   bool operator>(const Alarm& other) const { return at > other.at; }
 };

@@ -18,8 +18,8 @@ struct Candidate {
   Folder& folder;
   const FolderEntry& entry;
   std::string path = {}, head = {};
-  std::uint64_t bytes = 0;  ///< of the text that begins with `head`; 0 if it is packed
-  bool waited = false;      ///< long enough for a copy to be complete
+  std::uint64_t bytes = 0;  ///< size of the text that begins with `head`; 0 if it is packed
+  bool waited = false;      ///< has waited long enough for a copy to be complete
   std::unique_ptr<TextFile> text = {};
   bool rotated() const { return entry.name != entry.base; }
 };

@@ -62,9 +62,9 @@ class Folders {
   int fd() const { return watcher_->fd(); }
   const Sources& sources() const { return sources_; }
   bool read_notices();  ///< true if there were notices
-  /// Looks for the roots; 0 also marks all folders as dirty.
+  /// Looks for the roots; `which` 0 also marks all folders as dirty.
   void poll(std::uint64_t which);
-  /// The alarm of a folder is due.
+  /// Handles a folder whose alarm is due.
   void folder_due(const std::string& path);
   /// Marks the folder of a path as dirty.
   void changed(const std::string& path);
@@ -73,17 +73,18 @@ class Folders {
   Folder* folder_of(const std::string& path);  ///< the folder that a file lies in
   void mark_dirty(Folder& folder);
   bool any_dirty() const { return !dirty_.empty(); }
-  /// The folder that is dirty for longest; null if it is gone or clean by now.
+  /// The folder that has been dirty longest; null if it is gone or clean by now.
   Folder* next_dirty();
   void set_alarm(Folder& folder, Millis at);
   void watch(Folder& folder);
-  /// The folder cannot be read now; its files may be as they were.
+  /// Retries a folder that cannot be read now; its files may be unchanged.
   void retry_later(Folder& folder, int error);
   void erase(Folder& folder);
 
   /// The files among `names`; adds folders below, and what links lead to.
   std::vector<FolderEntry> list(Folder& folder, const std::vector<std::string>& names);
-  /// Name of the log that a file belongs to, as far as file names tell; `names`: of its folder.
+  /// Name of the log that a file belongs to, as far as file names tell; `names`: the files of its
+  /// folder.
   std::string base_of(const std::string& folder, const std::string& name) const;
   std::string base_of(const std::string& folder, const std::string& name, const Names& names) const;
   bool wanted(const Folder& folder, const std::string& base, const std::string& name) const;

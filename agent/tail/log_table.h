@@ -20,7 +20,7 @@
 
 namespace l4::tail {
 
-/// The part that a device and inode belong to, or whose text they are a copy of.
+/// The part that a file (device and inode) belongs to, or whose text the file copies.
 struct Holder {
   LogPart* part = nullptr;
   bool copy = false;

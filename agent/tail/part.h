@@ -58,7 +58,7 @@ struct Copy {
 struct LogPart {
   wire::FileId id;
   TailedLog* log = nullptr;
-  std::string path;  ///< of its file now, or the last one
+  std::string path;  ///< path of its present or last file
   discover::RotatedName name;
   std::unique_ptr<TextFile> file;
   std::vector<Copy> copies;
@@ -81,7 +81,7 @@ struct LogPart {
   bool packed = false;     ///< its file is packed
   bool complete = false;   ///< packed, and all was read
   bool truncated = false;  ///< its file was truncated
-  bool followed = false;   ///< read once more since the next part has bytes
+  bool followed = false;   ///< was read once more after the next part got bytes
   bool verified = false;   ///< packed: its text was compared since it was opened
   bool warned = false;     ///< a warning says why it cannot be read
   bool resumed = false;    ///< known from positions, not found yet

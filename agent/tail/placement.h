@@ -23,8 +23,8 @@ class Placement {
 
   /// A file of a part that is known: it may have been renamed, or written to.
   void follow(Folder& folder, const FolderEntry& entry, LogPart& part);
-  /// Identifies a file that belongs to no part. `first_round`: only as the new file of a part that
-  /// lost its old one.
+  /// Identifies a file that belongs to no part. `first_round`: the file may only become the new
+  /// file of a part that lost its old one.
   void inspect(Folder& folder, const FolderEntry& entry, bool first_round);
   /// A file turned up that may hold what another held before it was truncated. Finds out first
   /// which parts of the log have lost their text.

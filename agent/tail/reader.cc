@@ -11,7 +11,7 @@
 namespace l4::tail {
 namespace {
 
-constexpr int kChangesMax = 16;           // of the list of parts within one visit
+constexpr int kChangesMax = 16;           // changes of the list of parts in one visit
 constexpr Millis kUnfinishedMax{10'000};  // packed text that is still being written
 
 }  // namespace

@@ -21,7 +21,7 @@ class Reader {
 
   struct Visit {
     std::size_t bytes = 0;
-    bool more = false;  ///< there was more than `budget`
+    bool more = false;  ///< more bytes wait than `budget` allows
   };
   Visit visit(TailedLog& log, std::size_t budget);
 

@@ -48,8 +48,8 @@ inline bool is_loss(Missing why) {
 struct TextPosition {
   LogId log;
   const wire::FileId& file;
-  const std::string& path;   ///< of the file now, or the last one
-  std::uint64_t offset = 0;  ///< of the first byte
+  const std::string& path;   ///< path of the present or last file
+  std::uint64_t offset = 0;  ///< offset of the first byte
   std::uint64_t known = 0;   ///< known size of the text
 };
 

@@ -11,7 +11,7 @@
 namespace l4::tail {
 namespace {
 
-constexpr std::uint64_t kCutsMax = 1024;  // of one file
+constexpr std::uint64_t kCutsMax = 1024;  // cuts of one file
 
 }  // namespace
 

@@ -38,20 +38,20 @@ struct Options {
   /// A file that is older than this when it is found is read from its end.
   Millis old_after = std::chrono::hours{24};
   std::size_t bytes_per_turn = 4 << 20;
-  std::size_t bytes_per_file = 1 << 20;  ///< in one visit; then other files are read
+  std::size_t bytes_per_file = 1 << 20;  ///< bytes read in one visit; then other files are read
   std::size_t descriptors_max = 256;     ///< see descriptors_allowed()
   std::size_t files_max = 200'000;
-  Millis pause{100};         ///< between two looks at files that are being written
+  Millis pause{100};         ///< between two reads of a file that is being written
   Millis pause_most{1'000};  ///< upper bound of the pause
   /// Bytes that make the pause a millisecond longer: rarer scans cost less for each byte.
   std::size_t bytes_per_pause_ms = 4 << 10;
   Millis slow_poll{10'000};     ///< all folders are scanned this often, also without a notice
-  Millis blind_poll{1'000};     ///< for folders whose writes are not noticed
+  Millis blind_poll{1'000};     ///< poll of folders whose writes are not noticed
   Millis quiet_after{1'000};    ///< a last line without its end is offered
-  Millis search{2'000};         ///< for the file that a log was rotated or copied into
+  Millis search{2'000};         ///< for the file that a log was moved or copied into, at most
   Millis deleted_hold{60'000};  ///< a deleted file is kept open for its last bytes
-  Millis retry_max{60'000};     ///< between tries to open a file
-  std::uint64_t seed = 0;       ///< of the keys of files; must differ between starts
+  Millis retry_max{60'000};     ///< longest time between tries to open a file
+  std::uint64_t seed = 0;       ///< for the keys of files; must differ between starts
 };
 
 /// How far a file is counted: from the aggregator's WELCOME, or the local cache of it.
@@ -77,8 +77,8 @@ struct Counters {
 };
 
 struct Wait {
-  int fd = -1;                      ///< readable: call turn; -1: do not wait for it now
-  std::optional<Millis> at_most{};  ///< then call turn; none: only fd
+  int fd = -1;                      ///< if readable, call turn; -1: do not wait for it now
+  std::optional<Millis> at_most{};  ///< call turn after this time; none: wait for fd alone
 };
 
 class Tailer {
@@ -95,7 +95,8 @@ class Tailer {
   /// are read again from what is committed.
   std::vector<LogId> resume(std::span<const Position> positions,
                             Known known = Known::by_the_aggregator);
-  /// The aggregator counts no file that is unknown here: drops the heads that were kept to find it.
+  /// All files that the aggregator counts are known here: drops the heads that were kept to find
+  /// them.
   void all_known();
   /// Reads some bytes of the logs that have changed. True if there is more: call again.
   bool turn(Sink& sink, Now now);

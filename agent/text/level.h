@@ -13,8 +13,8 @@ namespace l4::text {
 
 /// INFO, WARN, CRITICAL ... in capitals, as loggers print them; unknown for other words.
 Level level_of_word(std::string_view word);
-/// The same in any case (`[Error]`, `warning:`), for words that stand alone in brackets or before a
-/// colon at the front.
+/// Like level_of_word() in any case (`[Error]`, `warning:`), for words that stand alone in brackets
+/// or before a colon at the front.
 Level level_of_spelled_word(std::string_view word);
 /// The letters of glog and NeMo.
 Level level_of_letter(char letter);
