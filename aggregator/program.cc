@@ -116,7 +116,7 @@ Result<void> check_authorities(const Settings& settings) {
 /// The running parts, for a reload.
 struct Running {
   const std::filesystem::path& config;
-  const Settings& settings;  ///< of the start
+  const Settings& settings;  ///< settings read at the start
   live::Aggregator& aggregator;
   http::Server* server;  ///< null: none
 };

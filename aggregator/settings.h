@@ -24,7 +24,7 @@ struct Settings {
   bool http_on = true;
   std::filesystem::path tokens;    ///< file of tokens; empty: everyone may ask
   std::vector<std::string> names;  ///< names of this host, for a server without tokens: own_host.h
-  std::string endpoint = "tcp://127.0.0.1:7430";  ///< of the wire
+  std::string endpoint = "tcp://127.0.0.1:7430";  ///< endpoint of the wire
   std::filesystem::path key, allow_list;          ///< both must be given
   std::filesystem::path faults;                   ///< folder; empty: the shipped library
   std::string log_level = "info";

@@ -51,7 +51,7 @@ struct Alert {
   std::vector<std::string> nodes;      ///< suspected, most suspected first; at most 8
   std::vector<Rank> ranks;             ///< suspected, most suspected first; at most 8
   std::vector<Fault> faults;           ///< known ones, at most 3
-  std::vector<std::string> incidents;  ///< only of a storm
+  std::vector<std::string> incidents;  ///< ids of a storm's incidents
 };
 
 /// Critical if a job stands still or the aggregator cannot work, warning if a job is slow or nodes

@@ -29,7 +29,7 @@ struct Outlet {
 /// An alert that is open.
 struct OpenAlert {
   Alert alert;        ///< as it was last sent, or would have been without the silence
-  bool sent = false;  ///< at any time
+  bool sent = false;  ///< it was sent at some time
   bool owed = false;  ///< its latest change came during a silence
   TimeMs queued{};    ///< when it was last queued
 };
@@ -73,7 +73,7 @@ struct Alerter::Impl {
   /// Marks that this alert removes.
   std::vector<std::pair<std::string, std::string>> gone L4_GUARDED_BY(mutex);
   std::map<std::string, OpenAlert> open L4_GUARDED_BY(mutex);  ///< by key
-  AlerterStats counts L4_GUARDED_BY(mutex);                    ///< with those of removed sinks
+  AlerterStats counts L4_GUARDED_BY(mutex);                    ///< includes those of removed sinks
   std::vector<Outlet> outlets L4_GUARDED_BY(mutex);            // last: their threads end first
 };
 

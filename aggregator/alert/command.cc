@@ -95,7 +95,7 @@ Result<void> run_command(const std::vector<std::string>& command, std::string_vi
   pid_t child = 0;
   if (const int wrong = spawn(command, file.number(), child)) return failed(std::strerror(wrong));
   const bool ended = ends(child, timeout, stop);
-  ::kill(-child, SIGKILL);  // with the processes that it left in its group
+  ::kill(-child, SIGKILL);  // kills also the processes that it left in its group
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -16,7 +16,7 @@ namespace l4::alert {
 namespace {
 
 constexpr std::size_t kDueAtOnce = 16, kInOneRequest = 64;
-constexpr std::int64_t kTriesInOrder = 8;  ///< then an alert no longer holds up the later ones
+constexpr std::int64_t kTriesInOrder = 8;  ///< an alert with more no longer holds up later ones
 constexpr Millis kTrimEvery{60'000};
 constexpr Millis kStoredFor = std::chrono::days(7);
 

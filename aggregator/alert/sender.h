@@ -33,7 +33,7 @@ struct SenderOptions {
   Millis retry_first{1'000}, retry_most{300'000};
   Millis again_every{60'000}, again_for{std::chrono::days(1)};
   Millis poll_every{1'000};  ///< between polls of the database, if `stored` is not called
-  std::uint64_t seed = 0;    ///< of the jitter
+  std::uint64_t seed = 0;    ///< for the jitter
   bool operator==(const SenderOptions&) const = default;
 };
 

@@ -28,8 +28,8 @@ struct SinkOptions {
   std::string url{};
   std::filesystem::path ca{};          ///< trusted authorities for https; empty: the system's
   std::string secret{};                ///< webhook: key of the signature; PagerDuty: routing key
-  std::vector<std::string> command{};  ///< of exec
-  Millis timeout{3'000};               ///< of one try: a post, or the program's run
+  std::vector<std::string> command{};  ///< exec: program and arguments
+  Millis timeout{3'000};               ///< for one try: a post, or the program's run
   Severity severity_min = Severity::info;
   std::vector<AlertFilter> filters{};  ///< one of them must match; none: all alerts do
   bool groups = true;                  ///< many incidents at once are sent together
@@ -51,7 +51,7 @@ struct Request {
   std::filesystem::path ca{};
   Millis timeout{3'000};
 };
-/// Makes the request that carries the stored bodies; they are several only if the kind repeats.
+/// Makes the request that carries the stored bodies; only a kind that repeats has several.
 Request make_request(const SinkOptions& sink, const std::vector<std::string>& stored);
 
 /// Posts a request and returns the HTTP status, or why there is none; may wait some seconds. Any

@@ -20,8 +20,8 @@ namespace l4::alert {
 struct SinkSettings {
   ConfigTable& table;                   ///< `[[alerts.sink]]`
   const std::filesystem::path& config;  ///< paths in the table are relative to its folder
-  Millis timeout;                       ///< of `[alerts]`
-  std::filesystem::path ca;             ///< of `[alerts]`
+  Millis timeout;                       ///< default from `[alerts]`
+  std::filesystem::path ca;             ///< default from `[alerts]`
 };
 
 struct SinkKind {

@@ -21,7 +21,7 @@ struct ConfirmRequest {
   std::string incident, cause, fix;
   std::string category;  ///< CATEGORY/SUBCATEGORY
   std::string title, id, action;
-  std::string template_id;            ///< of the event that shows the fault
+  std::string template_id;            ///< template of the event that shows the fault
   std::string example;                ///< a whole line
   std::vector<std::string> patterns;  ///< instead of the distilled pattern
   bool dry_run = false;               ///< report the result and store nothing
@@ -29,7 +29,7 @@ struct ConfirmRequest {
 };
 
 struct Refused {
-  unsigned status = 422;  ///< of HTTP
+  unsigned status = 422;  ///< HTTP status
   std::string code = "refused";
   std::string message;
   std::vector<scoring::SeenLine> lines;  ///< lines that speak against the fault

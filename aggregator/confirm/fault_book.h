@@ -5,7 +5,7 @@
 // for library() at each diagnosis and keeps it for as long as the diagnosis lasts: a library never
 // changes. A fault is durable before it is answered as stored. One thread of its own; the public
 // calls are for any thread. Bounds: kWaitingMax requests at a time; kIncidentsMax past incidents
-// looked at.
+// compared.
 #pragma once
 
 #include <atomic>

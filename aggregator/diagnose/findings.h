@@ -29,7 +29,7 @@ struct Findings {
   const job::JobView& view;
   const job::JobClock& clock;
   const Hints& hints;
-  const Live* live = nullptr;  ///< of a job that is watched
+  const Live* live = nullptr;  ///< for a job that is watched
 
   // Seen, before the state is decided.
   detect::FailureEvents failures = {};  ///< the step `compared` puts a slow job's symptoms here

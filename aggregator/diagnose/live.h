@@ -1,7 +1,7 @@
 // Facts about a running job that its state does not hold: its progress and its lost agents.
 //
-// Flow: watch::JobWatch gives it, and diagnose gets it in its options. Times are the aggregator's
-// clock. Without it a diagnosis judges by printed times and files alone. Plain values.
+// Flow: watch::JobWatch -> here -> diagnose::Options. Times are the aggregator's clock. A diagnosis
+// without these facts judges by printed times and files alone. Plain values.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct Live {
   Millis deadline{0};              ///< longest ordinary time without progress
   bool overdue = false;            ///< the deadline has passed, and the job is not over
   bool confirmed = false;          ///< overdue by far, or with other evidence
-  Millis typical{0};               ///< from one progress to the next
+  Millis typical{0};               ///< usual time between two signs of progress
   std::vector<LostAgent> lost;
 };
 

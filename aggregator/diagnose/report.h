@@ -116,12 +116,12 @@ struct StageSpan {
   std::uint64_t ranks = 0;
 };
 
-inline constexpr std::string_view kUnknownFault = "unknown";  ///< id of one placed by likeness
+inline constexpr std::string_view kUnknownFault = "unknown";  ///< id of a fault placed by likeness
 struct KnownFault {
   std::string id, title, category;
-  double confidence = 0;  ///< of kUnknownFault: P(category right)
+  double confidence = 0;  ///< for kUnknownFault: P(category right)
   std::string cause, fix;
-  std::vector<TemplateId> evidence;  ///< none where the end of a process shows it
+  std::vector<TemplateId> evidence;  ///< empty if the end of a process shows the fault
 };
 
 struct PoolUse {

@@ -22,7 +22,7 @@ struct SilentRanks {
 };
 
 enum class Speakers : std::uint8_t {
-  ranks,       ///< of a crash: ranks that a launcher ended are left out
+  ranks,       ///< for a crash: ranks that a launcher ended are left out
   hung_ranks,  ///< a hung rank is ended, too, once its peers give up, so an ending explains nothing
   launchers,
 };

@@ -33,7 +33,7 @@ struct Condition {
 struct Confirmation {
   std::string by;        ///< name of the token, or `local` if the server needs none
   TimeMs at;             ///< by the aggregator's clock
-  std::string incident;  ///< its id
+  std::string incident;  ///< id of the incident
   bool operator==(const Confirmation&) const = default;
 };
 
@@ -42,7 +42,7 @@ struct Fault {
   std::string family;  ///< the file's name without .toml
   std::string title;
   Category category = Category::user;
-  std::string subcategory;            ///< of a closed list for each category
+  std::string subcategory;            ///< from the closed list of its category
   std::vector<std::string> patterns;  ///< one must match; notation.h has the notation
   std::vector<std::string> unless;    ///< none may match
   std::vector<Condition> conditions;  ///< all must hold
@@ -53,7 +53,7 @@ struct Fault {
   bool accuses_peer = false;          ///< reports that another process is gone or silent
   Level severity = Level::error;      ///< info, warning, error, fatal (ends the process)
   std::string cause, fix, action;
-  std::vector<std::string> matches, rejects;  ///< its self-test
+  std::vector<std::string> matches, rejects;  ///< lines of its self-test
   std::optional<Confirmation> confirmed;      ///< empty: shipped, or written by hand
 };
 

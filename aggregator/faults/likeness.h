@@ -46,7 +46,7 @@ class Likeness {
  private:
   struct Known {
     const Fault* fault = nullptr;
-    double length = 0;  ///< of its vector of words
+    double length = 0;  ///< length of its vector of words
   };
 
   std::vector<Known> known_;

@@ -14,7 +14,7 @@ constexpr std::string_view kNumber = R"((?:(?:<\*>|[-+]?[0-9])[0-9A-Za-z.:,_<*>-
 constexpr std::string_view kWord = R"((?:[^\s]+))";
 constexpr std::string_view kMaskedValue = R"(<\*>)";
 constexpr std::string_view kEdge = "\\b";
-constexpr std::string_view kJoins = ".,:-/_+*#@~";  // between two values: one value
+constexpr std::string_view kJoins = ".,:-/_+*#@~";  // join two values to one
 constexpr std::string_view kCloses = ":,;)]}\"'";
 constexpr std::string_view kMarks = ":,;#=<>/-\"'%&@!~_";  // are literals in RE2
 constexpr std::size_t kNameDigitsMax = 3;

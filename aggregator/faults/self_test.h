@@ -26,7 +26,7 @@ inline constexpr std::size_t kSentenceUsesMax = 4;
 
 struct EntryError {
   std::string file;        ///< below the folder given to Library::load
-  std::uint32_t line = 0;  ///< of `value`
+  std::uint32_t line = 0;  ///< line of `value`
   std::string entry, key, value, reason;
 
   std::string text() const;

@@ -37,14 +37,14 @@ inline constexpr std::array<std::string_view, 13> kRefusals{
 inline constexpr std::array<std::string_view, 4> kAnswerKinds{"2xx", "3xx", "4xx", "5xx"};
 
 struct ServerCounts {
-  std::uint64_t connections = 0;  ///< taken so far
+  std::uint64_t connections = 0;  ///< accepted so far
   std::uint64_t requests = 0;     ///< complete ones
   std::uint64_t timed_out = 0;    ///< connections given up by a time limit
   std::uint64_t evicted = 0;      ///< connections closed to make room, or refused for lack of it
   std::uint64_t open = 0, in_flight = 0, streams = 0;         ///< now
   std::array<std::uint64_t, kRefusals.size()> refused_for{};  ///< requests, by Refusal
   std::array<std::uint64_t, kAnswerKinds.size()> answers{};   ///< by kAnswerKinds
-  std::uint64_t connections_max = 0, in_flight_max = 0;       ///< of the server's options
+  std::uint64_t connections_max = 0, in_flight_max = 0;       ///< from the server's options
 
   std::uint64_t refused() const;
 };

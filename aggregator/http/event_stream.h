@@ -28,7 +28,8 @@ class EventStream {
   void end();
   bool is_over() const;
 
-  /// The connection sets `ring`, which is called when there is news, and at last sets an empty one.
+  /// The connection sets `ring`, which is called when there is news; before it ends, it sets an
+  /// empty one.
   void on_news(std::function<void()> ring);
   struct Taken {
     std::string text;

@@ -63,7 +63,7 @@ struct Hub {
   ServerOptions options;
   Handler handler;
   TlsContext tls;      // for new connections; null: they speak plain HTTP
-  Counters& counters;  // of the options
+  Counters& counters;  // from the options
   std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   std::size_t response_bytes = 0;
   std::map<std::uint64_t, std::shared_ptr<Connection>> connections;

@@ -21,7 +21,7 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr Millis kAcceptAgain{100};  // after the process had no descriptor left
+constexpr Millis kAcceptAgain{100};  // wait if the process has no descriptor left
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
   return Url{.host = endpoint.address().to_string(), .port = endpoint.port(), .target = ""}.peer();

@@ -73,7 +73,7 @@ struct ServerOptions {
   std::size_t connections_max = 256;
   std::size_t in_flight_max = 192;  ///< requests at the handler; beyond: 503
   std::size_t response_bytes_max = 256u
-                                   << 20;  ///< of all responses that wait to be sent; beyond: 503
+                                   << 20;  ///< bytes of responses that wait to be sent; beyond: 503
   Millis read{10'000};                     ///< a request, or opening TLS, from its first byte
   Millis idle{30'000};                     ///< between requests
   Millis write{30'000};                    ///< a response

@@ -1,5 +1,5 @@
 // Access: bearer tokens with roles; only their hashes are stored. Flow: a file of rows `ROLE NAME
-// SHA256` -> guarded(), a handler in front of the handler. `l4 keys token` makes tokens and rows. A
+// SHA256` -> guarded(), which calls the next handler. `l4 keys token` makes tokens and rows. A
 // row's hash is that of the token's text; what a client sends is hashed and compared, so the file
 // is no secret. The file is read again when it has changed, at most once a second; if it is broken,
 // the former tokens stay valid and a warning is logged. Thread-safe.

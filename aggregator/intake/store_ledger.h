@@ -28,7 +28,7 @@ namespace l4::intake {
 /// Bytes and lines of the accepted batches, since the start.
 struct LedgerCounts {
   std::uint64_t lines = 0;
-  std::uint64_t log_bytes = 0;   ///< of logs, not of batches
+  std::uint64_t log_bytes = 0;   ///< bytes of logs, not of batches
   std::uint64_t lost_bytes = 0;  ///< part of log_bytes: wanted, but never read
 };
 
@@ -83,7 +83,7 @@ class StoreLedger final : public receive::Ledger {
   bool patient_ = false;
   bool changed_ = false;  ///< changed without a record: files released, agents expired
   std::deque<UnderWay> under_way_;
-  std::map<std::string, store::Seq> taken_;                     ///< last one under way, by agent
+  std::map<std::string, store::Seq> taken_;                     ///< last batch under way, by agent
   std::map<std::string, std::vector<receive::Ticket>> failed_;  ///< by agent
   const std::atomic<bool>& accepting_;
   std::uint64_t refused_ = 0;

@@ -1,6 +1,6 @@
-// The attempts of a job, numbered: those that agents count and paths name (torchrun's attempt_A),
-// put together over all nodes (starts.h), and within one the runs that its files hold one after
-// another.
+// Numbers the attempts of a job. Agents count attempts, and paths name them (torchrun's attempt_A);
+// starts.h puts the counts of all nodes together. The files of one attempt may hold several runs,
+// one after another; each run gets a number, too.
 //
 // Place in the flow: aggregator/job/view.h asks which streams belong to the attempt that it shows;
 // diagnose asks for all numbers. An attempt of one run keeps the number of its path; further runs
@@ -59,10 +59,10 @@ class Attempts {
   };
   struct PathAttempt {
     std::int32_t first = 0;                        ///< number of its first run
-    std::vector<std::optional<TimeMs>> begins{1};  ///< of each run, in files that hold them all
+    std::vector<std::optional<TimeMs>> begins{1};  ///< of each run, from files that hold all runs
   };
   struct Placed {
-    std::size_t order;  ///< among all streams of the job
+    std::size_t order;  ///< position among all streams of the job
     Speaker speaker;
   };
   static std::size_t first_kept(const PathAttempt& attempt);

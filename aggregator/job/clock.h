@@ -31,7 +31,7 @@ struct JobClock {
   std::vector<std::uint32_t> dense_ranks;  ///< ranks (view index) that print each `stride`-th
   std::optional<Iteration> completed_by_any;
   std::optional<Iteration> first_incomplete;  ///< first that did not complete on every dense rank
-  std::optional<TimeMs> last_progress;        ///< an iteration was completed, anywhere
+  std::optional<TimeMs> last_progress;        ///< last completion of an iteration by any rank
   std::optional<TimeMs> first_progress;
   double gap_max_ms = 0;  ///< largest time between two ticks of the job
   double gap_median_ms = 0;

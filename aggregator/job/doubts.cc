@@ -67,7 +67,7 @@ std::map<std::int32_t, std::map<std::string, Reached>> reached_by_attempt(
 
 void tell_clocks(const JobState& state, const Attempts& attempts,
                  std::vector<wire::Warning>& warnings) {
-  constexpr std::size_t kNodesMin = 3;  // of two nodes either may be wrong
+  constexpr std::size_t kNodesMin = 3;  // with two nodes either may be wrong
   std::size_t told = 0;
   for (const auto& [attempt, nodes] : reached_by_attempt(state, attempts)) {
     if (nodes.size() < kNodesMin) continue;

@@ -22,7 +22,7 @@ struct EventStats {
   Stage first_stage : 8 = Stage::unknown;
   bool first_time_exact : 1 = false;  ///< printed, not taken from the segment around it
   std::uint64_t first_line = 0, last_line = 0;
-  SlimTime first_time, last_time;  ///< printed, or of the segment around it
+  SlimTime first_time, last_time;  ///< printed, or the segment's
   SlimIteration first_iteration, last_iteration;
 };
 

@@ -47,7 +47,7 @@ struct Limits {
   /// A softer bound: within the one above each source may still keep `iterations_enough`.
   std::size_t iterations_soft = SIZE_MAX;
   std::size_t iterations_enough = Stream::kIterationsMax;
-  std::size_t sequence_events = 4'000'000;  ///< in the sequences of all its iterations together
+  std::size_t sequence_events = 4'000'000;  ///< events in all its sequences together
   std::size_t processes = 4'096;
 };
 

@@ -39,14 +39,14 @@ class Lineage {
   /// A template, by its id in JobState.
   struct Known {
     std::vector<Skeleton> skeletons;  ///< the 8 smallest, ascending
-    std::uint32_t generation = 0;     ///< as last told to the job
-    std::uint32_t base = 0;           ///< generation 0 of the incarnation that uses it now
+    std::uint32_t generation = 0;     ///< as the job last got it
+    std::uint32_t base = 0;           ///< the generation that the present incarnation calls 0
     bool used = false;                ///< by this incarnation
   };
   /// Runs of a file.
   struct Runs {
     std::uint32_t newest = 0;
-    std::uint32_t base = 0;  ///< the run that this incarnation calls 0
+    std::uint32_t base = 0;  ///< the run that the present incarnation calls 0
     bool named = false;      ///< by this incarnation
   };
   struct AgentNames {

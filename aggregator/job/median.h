@@ -9,7 +9,7 @@
 
 namespace l4::job {
 
-/// The larger one of the two values in the middle; 0 of no values.
+/// The larger one of the two values in the middle; 0 without values.
 template <class Number>
 Number upper_median(std::vector<Number>& values) {
   if (values.empty()) return 0;

@@ -38,7 +38,7 @@ class SequencePool {
   std::size_t elements() const { return elements_; }
   bool has(SequenceId id) const { return id.value() < sequences_.ids(); }
 
-  // Ids stay.
+  // Ids stay the same.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
@@ -48,7 +48,7 @@ class SequencePool {
 
   SharedPool<Sequence> sequences_;
   std::size_t elements_ = 0;
-  Sequence joined_;  // of the last append()
+  Sequence joined_;  // result of the last append()
 };
 
 }  // namespace l4::job

@@ -75,8 +75,8 @@ class SharedPool {
   /// Ids are below this.
   std::size_t ids() const { return entries_.size(); }
 
-  /// Ids stay. `each(value)` saves or loads one value, `hash(value)` is the hash that intern() was
-  /// given.
+  /// Ids stay the same. `each(value)` saves or loads one value, `hash(value)` is the hash that
+  /// intern() was given.
   template <class Archive, class Self, class Each, class Hash>
   static void persist(Archive& archive, Self& self, Each each, Hash hash) {
     archive.list(self.entries_, 1, [&](auto& entry) {

@@ -14,8 +14,8 @@ constexpr Millis kTogether{30'000}, kClocks{2'000}, kSilent{10'000};
 struct Start {
   std::string node;
   Rank rank;
-  std::int32_t attempt = 0;   ///< as its node counts
-  std::int32_t together = 0;  ///< as all count
+  std::int32_t attempt = 0;   ///< number that its node counts
+  std::int32_t together = 0;  ///< number counted over all nodes
   TimeMs began;
   std::optional<TimeMs> left, heard;
 };

@@ -28,7 +28,7 @@ class TuplePool {
   std::size_t size() const { return tuples_.size(); }
   bool has(TupleId id) const { return id.value() < tuples_.ids(); }
 
-  // Ids stay.
+  // Ids stay the same.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

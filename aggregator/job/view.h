@@ -90,9 +90,9 @@ struct JobView {
   std::vector<RankView> ranks;
   std::vector<StreamView> streams;
   std::vector<EventView> events;
-  std::optional<TimeMs> begin, end;  ///< of anything printed
+  std::optional<TimeMs> begin, end;  ///< first and last printed time
   std::uint64_t lines = 0, bytes = 0, bytes_known = 0;
-  /// Merged stats of events that are several local templates of one stream.
+  /// Merged stats of events for which one stream has several local templates.
   std::vector<std::unique_ptr<EventStats>> merged;
 
   std::size_t training_ranks() const;
@@ -100,7 +100,7 @@ struct JobView {
 
 /// `trust_mtimes`: file times are real (docs/DESIGN.md, "Time") and show when a file last grew.
 JobView make_view(const JobState& state, std::int32_t attempt, bool trust_mtimes);
-/// The same for several attempts of one job, which are numbered once.
+/// Like the function above, for several views of one job: `attempts` is made once.
 JobView make_view(const Attempts& attempts, std::int32_t attempt, bool trust_mtimes);
 
 }  // namespace l4::job

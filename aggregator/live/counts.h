@@ -21,11 +21,11 @@ namespace l4::live {
 struct Fleet {
   std::uint64_t agents = 0, connected = 0, lost = 0;
   std::uint64_t batches_held = 0,
-                bytes_held = 0;  ///< by connected agents, as of their last heartbeats
+                bytes_held = 0;  ///< by connected agents, in their last heartbeats
   /// Connected agents, by step of shedding.
   std::array<std::uint64_t, wire::kSheddings> shedding{};
-  Millis offset_max{0};   ///< of the connected agent whose clock is furthest from ours
-  Millis silence_max{0};  ///< of the connected agent that was not heard for longest
+  Millis offset_max{0};   ///< largest offset of a connected agent's clock
+  Millis silence_max{0};  ///< longest silence of a connected agent
 };
 Fleet sum_of(const std::vector<receive::AgentView>& agents, TimeMs now);
 

@@ -23,14 +23,14 @@ struct PastOptions {
 struct PastQuestion {
   std::string job;
   TimeMs at;
-  /// These describe the job as it is in memory; unset if it is not.
+  /// These describe the job in memory; they are unset if the job is not in memory.
   std::optional<store::Seq> first;  ///< number of its first batch in the journal
   TimeMs opened{};                  ///< when that batch came
   std::stop_token left = {};        ///< the client has left
 };
 
 struct PastProblem {
-  unsigned status = 0;  ///< of HTTP
+  unsigned status = 0;  ///< HTTP status
   std::string code, message;
 };
 

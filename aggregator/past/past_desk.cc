@@ -120,7 +120,7 @@ std::vector<store::SavedState> PastDesk::usable(const PastQuestion& question,
   // Behind the newest checkpoint the journal keeps all records of the job anyway.
   const store::Seq newest = states.back().position, ring = first_of(segments);
   std::erase_if(states, [&](const store::SavedState& state) {
-    const bool former = state.position < *question.first;  // of a job of the same name
+    const bool former = state.position < *question.first;  // an earlier job's of that name
     return former || (state.position.value() + 1 < ring.value() && state.position != newest);
   });
   return states;

@@ -3,7 +3,7 @@
 // records in order; report() gives the report that the live job had at that time. The code is that
 // of LiveJob, with the same batches at the same times. Deadlines pass as they did then; a diagnosis
 // is made on the way only where it decides whether the job was over. Known faults, thresholds and
-// the version are those of now. No clock, one thread; discarded after the answer.
+// the version are the present ones. No clock, one thread; discarded after the answer.
 #pragma once
 
 #include <memory>

@@ -22,7 +22,7 @@
 namespace l4::pool {
 
 struct PoolOptions {
-  std::size_t runs_max = 20;  ///< of each kind
+  std::size_t runs_max = 20;  ///< runs of each kind
   std::size_t kinds_max = 500;
   Millis age = std::chrono::days(90);  ///< since the run ended
   std::uint64_t bytes_max = std::uint64_t{64} << 20U;
@@ -89,7 +89,7 @@ class PoolBook {
   std::map<std::string, std::string> outcomes_ L4_GUARDED_BY(mutex_);  // by job
   std::uint64_t added_ L4_GUARDED_BY(mutex_) = 0;
   std::uint64_t dropped_ L4_GUARDED_BY(mutex_) = 0;
-  mutable Mutex shelf_mutex_;  // of the pointer alone, so that scoring never waits for a change
+  mutable Mutex shelf_mutex_;  // guards the pointer alone, so that scoring never waits for a change
   ShelfPointer shelf_ L4_GUARDED_BY(shelf_mutex_);  // changed with both locks held
 };
 

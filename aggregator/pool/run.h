@@ -48,7 +48,7 @@ struct Run {
   std::int32_t attempt = 0;
   std::string kind;  ///< assigned by the shelf; empty before
   Origin origin = Origin::logs;
-  TimeMs ended{};  ///< of a folder: when the run was added
+  TimeMs ended{};  ///< for a folder: when the run was added
   std::uint64_t nodes = 0, ranks = 0, lines = 0, left_out = 0;  ///< left_out: events
   std::vector<Event> events;
   std::vector<Pause> pauses;

@@ -52,7 +52,7 @@ struct AgentView {
   std::string agent, address, software, boot_id;
   bool connected = false, lost = false, fleet_key = false;
   std::uint64_t incarnation = 0, files = 0, batches_in_flight = 0;
-  std::uint64_t batches_held = 0, bytes_held = 0;  ///< by the agent, in its last heartbeat
+  std::uint64_t batches_held = 0, bytes_held = 0;  ///< as its last heartbeat says
   wire::Shedding shedding = wire::Shedding::nothing;
   TimeMs heard{};
   bool offset_known = false;

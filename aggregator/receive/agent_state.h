@@ -35,7 +35,7 @@ struct AgentState {
   std::uint64_t session = 0, incarnation = 0, features = 0;
 
   PositionTable positions;
-  std::uint64_t sequence_applied = 0, sequence_committed = 0;  ///< of `incarnation`
+  std::uint64_t sequence_applied = 0, sequence_committed = 0;  ///< in `incarnation`
   std::uint64_t received = 0, committed = 0;                   ///< numbers of this session
   std::deque<InFlight> in_flight;
   bool open = false;         ///< WELCOME was sent

@@ -20,8 +20,8 @@ using Ticket = std::uint64_t;
 
 /// The durable state of one agent.
 struct AgentRecord {
-  std::uint64_t incarnation = 0;    ///< of its last batch
-  std::uint64_t last_sequence = 0;  ///< of that incarnation
+  std::uint64_t incarnation = 0;    ///< the one that sent its last batch
+  std::uint64_t last_sequence = 0;  ///< its last one in that incarnation
   std::vector<wire::Position> positions;
   bool adopts = false;  ///< files were evicted: an unknown file continues at the agent's offset
 };

@@ -10,8 +10,8 @@
 // - If at least one agent is heard, silent agents do not keep the blindness up forever: they are
 //   lost after `names_most` if they were not heard since the start, else after `blind_most`.
 // - For `grace` after the start no agent is lost, except one that was heard without a break for
-//   `steady` within the grace and is silent then.
-// - Time in which `step` was not called is no silence of an agent.
+//   `steady` within the grace and then fell silent.
+// - Time in which `step` was not called does not count as silence of an agent.
 // Pure, no clock. Cost of a step: the number of agents, at most four times a second.
 #pragma once
 
@@ -30,8 +30,8 @@ struct LivenessOptions {
   Millis grace{60'000};
   Millis steady{10'000};
   Millis away_after{300'000};     ///< less than scoring::PresenceOptions::most
-  Millis names_most{600'000};     ///< of a blindness, for agents not heard since the start
-  Millis blind_most{86'400'000};  ///< of a blindness, for all agents
+  Millis names_most{600'000};     ///< longest blindness for agents not heard since the start
+  Millis blind_most{86'400'000};  ///< longest blindness for all agents
   Millis step_pause_max{2'000};   ///< a longer pause of `step` is no agent's silence
 };
 
@@ -68,8 +68,8 @@ class Liveness {
   };
   struct Counts {
     std::size_t alive = 0, overdue = 0;
-    std::size_t met = 0, met_overdue = 0;  ///< of the agents heard since the start
-    Millis longest{0};                     ///< silence
+    std::size_t met = 0, met_overdue = 0;  ///< among the agents heard since the start
+    Millis longest{0};                     ///< longest silence
     bool most() const;
   };
   void scan(Millis now, std::vector<Change>& changes);

@@ -1,6 +1,7 @@
 // Writes the rows that the aggregator answers as JSON; schemas/openapi.yaml describes their forms.
 //
-// Flow: api.cc asks the aggregator and writes what it gets with these. Thread-safe, no state.
+// Flow: api.cc asks the aggregator and writes the results with these functions. Thread-safe, no
+// state.
 #pragma once
 
 #include <string>

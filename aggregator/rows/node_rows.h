@@ -21,7 +21,7 @@ struct NodeRow {
   std::uint64_t records = 0;           ///< a folded traceback counts once
   std::optional<Iteration> iteration;  ///< the last that a rank of the node printed as completed
   std::optional<TimeMs> last_line;     ///< newest time printed
-  const diagnose::SuspectNode* suspect = {};  ///< of the report; null if nothing speaks against it
+  const diagnose::SuspectNode* suspect = {};  ///< null: the report does not suspect the node
 };
 
 /// Suspected nodes first, as in the report, then the others by name. `report` may be null; rows

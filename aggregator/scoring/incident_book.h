@@ -29,7 +29,7 @@ class IncidentBook {
  public:
   struct Options {
     double confidence_min = 0.5;  ///< confidence that a state needs to open an incident
-    /// Triggers stay pending so long without a report that confirms them.
+    /// Triggers stay pending for this long without a report that confirms them.
     Millis checks_for{60'000};
     /// Waits between alerts of one incident: the shortest, after the opening, and the longest. Each
     /// wait is twice the one before; a worse state is sent at once. The first report rests on the
@@ -74,7 +74,7 @@ class IncidentBook {
     std::string opening;  ///< JSON of the report at the first opening
     std::vector<watch::Trigger> triggers;
     std::string restored_evidence;  ///< evidence from before a restart
-    State state = State::unknown;   ///< as last told
+    State state = State::unknown;   ///< as last sent
     int gravest = 0;                ///< gravity of the worst state sent since the opening
     TimeMs told_at{};
     Millis waits{Millis::max()};  ///< from told_at until a change is sent; at most tells_every
@@ -92,10 +92,10 @@ class IncidentBook {
   std::string job_;
   Options options_;
   std::map<std::int32_t, Entry> entries_;  ///< by attempt
-  std::vector<watch::Trigger> triggers_;   ///< since the last report
+  std::vector<watch::Trigger> triggers_;   ///< triggers since the last report
   std::optional<TimeMs> checked_until_;
-  bool well_ = false;  ///< as of the newest report
-  bool heard_ = true;  ///< since what was restored
+  bool well_ = false;  ///< the newest report says that all is well
+  bool heard_ = true;  ///< a batch has arrived since restore()
 };
 
 }  // namespace l4::scoring

@@ -35,7 +35,7 @@ struct JobRow {
   Stage stage = Stage::unknown;
   std::optional<Iteration> iteration;
   std::size_t nodes = 0, ranks = 0, sources = 0;
-  std::size_t ranks_mapped = 0;                ///< of the newest attempt: job/rank_coverage.h
+  std::size_t ranks_mapped = 0;                ///< in the newest attempt: job/rank_coverage.h
   std::optional<std::int32_t> ranks_expected;  ///< as its processes say
   std::uint64_t lines = 0;
   double completeness = 1;
@@ -54,7 +54,7 @@ class LiveJob {
     watch_.resumed(state_, now);
   }
 
-  /// The current knowledge from earlier jobs of its kind.
+  /// Passes on the current knowledge from earlier jobs of its kind.
   void meet(std::shared_ptr<const pool::Shelf> shelf, TimeMs now) {
     kinship_.resolve(std::move(shelf), templates_, watch_, now);
   }
@@ -79,7 +79,7 @@ class LiveJob {
   void schedule_diagnosis() { wanted_ = true; }
   /// The latest time for the next call of `poll`.
   TimeMs next_check(TimeMs now) const;
-  /// The caller then passes the cost to rest(), which delays the next diagnosis.
+  /// Makes a diagnosis; the caller passes its cost to rest(), which delays the next one.
   IncidentBook::Changes diagnose(TimeMs now, TimeMs seen_until, const faults::Library* library);
   void rest(TimeMs now, Millis cost);
   bool may_diagnose(TimeMs now) const { return now >= rest_until_; }
@@ -99,7 +99,7 @@ class LiveJob {
   /// of this job alone.
   bool load(std::span<const std::byte> bytes, Presence& presence);
 
-  /// Whether something may be wrong of which no report says what it is; for information.
+  /// Whether something may be wrong that no report explains yet; for information.
   bool is_suspect(TimeMs now, TimeMs seen_until) const;
   JobRow row(TimeMs now, TimeMs seen_until) const;
   store::JobRow stored_row() const;

@@ -1,8 +1,8 @@
 // Lines of healthy jobs, which the pattern of a fault must not match.
 // Flow: FaultBook -> each shard, on its thread, for each of its jobs, and the pool of healthy runs
-// -> here -> judge(). Normal are all templates of a job that never failed, all events of a run in
-// the pool, and of the failed job the events of level information that no report names. Each
-// template of a job is checked once, and so is a text that several runs share. Bounds:
+// -> here -> judge(). Normal lines are all templates of a job that never failed, all events of a
+// run in the pool, and those events of the failed job that have level information and are in no
+// report. Each template of a job is checked once, and so is a text that several runs share. Bounds:
 // `templates_max` for each shard and for the pool, beyond which the answer says that it is not
 // complete; kLinesMax lines and kNearMax near misses are kept. No state.
 #pragma once
@@ -40,8 +40,8 @@ struct NormalLines {
 struct NormalQuestion {
   std::shared_ptr<const faults::Library> fault;  ///< the proposed fault alone
   std::string job;                               ///< the failed job
-  std::vector<TemplateId> told;                  ///< events of its report
-  std::vector<std::string> words;                ///< of the line that told of it, sorted
+  std::vector<TemplateId> told;                  ///< events of the failed job's report
+  std::vector<std::string> words;                ///< words of the line that shows it, sorted
   std::uint64_t templates_max = 200'000;
 };
 

@@ -28,7 +28,7 @@ struct JobOptions {
   /// After a diagnosis the job rests for this many times the duration of the diagnosis.
   double rest_factor = 5;
   Millis rest_least{500};
-  /// Until the next diagnosis after a suspicion or trigger; doubled each time.
+  /// Time until the next diagnosis after a suspicion or trigger; doubled each time.
   Millis recheck{2'000};
   /// The longest time between diagnoses while an incident is open and lines arrive.
   Millis revise{10'000};
@@ -41,7 +41,7 @@ struct JobOptions {
   /// 16,000. So a large job reaches its full size after some minutes.
   std::size_t iterations_soft = 400'000, iterations_max = 4'000'000;
   std::size_t iterations_enough = 320;  ///< detectors use the last 200
-  std::string version;                  ///< in reports
+  std::string version;                  ///< version in reports
 };
 
 /// Options for all jobs together; each shard has its share.

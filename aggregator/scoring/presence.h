@@ -22,7 +22,7 @@ namespace l4::scoring {
 
 struct PresenceOptions {
   Millis most{600'000};
-  Millis settles{5'000};  ///< after it has connected
+  Millis settles{5'000};  ///< time after an agent has connected
   Millis sights{30'000};  ///< from the end of a blindness until its agents count as back
 };
 
@@ -61,7 +61,7 @@ class Presence {
     Is is = Is::present;
     bool behind = false;
     TimeMs whole_from{};            ///< present: all its logs are read from then on
-    std::optional<TimeMs> since{};  ///< since when its logs are not fully read
+    std::optional<TimeMs> since{};  ///< the logs are not fully read since then
     TimeMs changed{};
   };
   Agent& agent(const std::string& name, Is is, TimeMs now);

@@ -101,7 +101,7 @@ class Shard {
     std::uint64_t bytes = 0;     ///< size of its last checkpoint
     store::Seq offered;          ///< last record offered to the pool
     bool over = false;           ///< larger than its bound; logged already
-    std::optional<JobRow> told;  ///< as last sent to clients that follow
+    std::optional<JobRow> told;  ///< row that following clients got last
   };
   Held& held(const std::string& id, TimeMs now);
   void handle(Task& task);

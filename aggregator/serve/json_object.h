@@ -27,7 +27,7 @@ class JsonObject {
 
   /// At most `bytes_max`, one line of valid UTF-8 without control characters, not blank.
   std::string text(std::string_view field, std::size_t bytes_max);
-  /// The same; empty if the field is absent or null.
+  /// Like text(); empty if the field is absent or null.
   std::string text_or_none(std::string_view field, std::size_t bytes_max);
   /// At most `count_max` such texts; none if the field is absent or null.
   std::vector<std::string> texts_or_none(std::string_view field, std::size_t count_max,

@@ -43,7 +43,7 @@ class JsonReader {
   JsonTimes times() const { return times_; }
   /// Notes an error at the value that is being read.
   void fail(std::string reason);
-  /// The same, with the value: "must be a string, not 7".
+  /// Notes an error that shows the value: "must be a string, not 7".
   void fail(std::string_view reason, const JsonValue& value);
 
   /// Adds one step to the path while it lives.
@@ -95,7 +95,7 @@ void read_json(JsonReader& reader, const JsonValue& json, Named<Tag, T>& id) {
   id = Named<Tag, T>{value};
 }
 
-/// Null is none.
+/// Null gives an empty optional.
 template <class T>
 void read_json(JsonReader& reader, const JsonValue& json, std::optional<T>& maybe) {
   maybe.reset();
@@ -126,9 +126,9 @@ class JsonMembers {
   /// Anything but an object is an error.
   JsonMembers(JsonReader& reader, const JsonValue& object);
 
-  /// Null if there is none, and after an error.
+  /// Null if there is no such member, and after an error.
   const JsonValue* find(std::string_view name);
-  /// The same; none is an error.
+  /// Like find(), but a missing member is an error.
   const JsonValue* needed(std::string_view name);
 
   template <class T>

@@ -7,8 +7,8 @@
 // damaged file is reported, counted and skipped in favour of an older one. The caller writes a
 // checkpoint only when the journal is durable up to its number: otherwise a lost tail would count
 // twice. An older checkpoint may stay for questions about the past while the journal still holds
-// every later record; those are evicted first when space is needed. Bounded in bytes. One thread
-// writes; `states`, `read`, `bytes` and `past_bytes` are for any thread.
+// every later record; such older ones are evicted first when space is needed. Bounded in bytes. One
+// thread writes; `states`, `read`, `bytes` and `past_bytes` are for any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 namespace l4::store {
 
 struct CheckpointOptions {
-  std::uint64_t bytes_max = std::uint64_t{4} << 30U;  ///< of all files together
+  std::uint64_t bytes_max = std::uint64_t{4} << 30U;  ///< bytes of all files together
   std::uint64_t one_bytes_max = std::uint64_t{1} << 30U;
   /// Older checkpoints that stay, see `write`: the time from one to the next, and their bytes.
   Millis past_every{300'000};
@@ -89,7 +89,7 @@ class Checkpoints {
   Result<Checkpoint> read(const Path& path) const;
 
   std::uint64_t bytes() const;
-  std::uint64_t past_bytes() const;  ///< of checkpoints that newer ones have replaced
+  std::uint64_t past_bytes() const;  ///< bytes of checkpoints that newer ones have replaced
   std::uint64_t damaged() const { return damaged_; }
   /// Errors in files since the last call; at most 16.
   std::vector<std::string> drain_trouble();

@@ -28,7 +28,7 @@ struct DatabaseOptions {
   std::size_t incidents = 10'000, jobs = 50'000, alerts = 10'000;  ///< alerts: for each sink
   std::size_t snapshots_per_job = 32, snapshots = 2'000;
   Millis snapshot_age = std::chrono::days(30);
-  Millis age = std::chrono::days(365);  ///< of incidents, jobs and outcomes
+  Millis age = std::chrono::days(365);  ///< age limit of incidents, jobs and outcomes
   Millis alert_age = std::chrono::days(7);
   std::string vfs;  ///< SQLite's file system, for tests
 };
@@ -62,7 +62,7 @@ class Database {
 
   Result<void> save(const PoolRun& run);
   Result<std::vector<PoolRun>> pool(const std::string& kind);  ///< newest first
-  Result<std::vector<PoolRun>> pool();                         ///< of all kinds, newest first
+  Result<std::vector<PoolRun>> pool();                         ///< runs of all kinds, newest first
   /// In one transaction: `run` replaces the run of the same job, of any kind, and the runs of the
   /// jobs in `gone` are removed.
   Result<void> change_pool(const std::optional<PoolRun>& run, const std::vector<std::string>& gone);

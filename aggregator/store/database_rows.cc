@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kIncidentColumns =
     "id, job, attempt, state, opened, updated, resolved, report, evidence, "
     "told_state, told_node, told_rank, told_fault";
-/// The same columns without the large ones; the told_ columns are stored behind those.
+/// The columns without the large ones, behind which the told_ columns are stored.
 constexpr const char* kIncidentColumnsWithoutReports =
     "id, job, attempt, state, opened, updated, resolved, '', '', '', '', NULL, ''";
 

@@ -2,13 +2,13 @@
 //
 // Flow: GroupCommit (group_commit.h) passes groups of records; when commit() returns without an
 // error they are written and synced. Segments are named GENERATION-FIRSTSEQ-SALT.l4j. A segment
-// owns the sequence numbers from its first to below the first of a later generation: records beyond
-// were never acknowledged and were written again, so nothing counts twice. After any error the
-// segment is truncated to its durable bytes and abandoned; the whole group is written to a new
-// segment. A process never appends to a file of an earlier process. The journal keeps all records
-// above the floor (those that no checkpoint covers), and older ones as a ring bounded by size and
-// age, for questions about the past. One thread; reads of the past work on a copy of the segment
-// list, on any thread.
+// owns the sequence numbers from its first up to, but not including, the first of a later
+// generation. Its records beyond that are skipped: they were never acknowledged, and a later
+// segment holds them again. After any error the segment is truncated to its durable bytes and
+// abandoned; the whole group is written to a new segment. A process never appends to a file of an
+// earlier process. The journal keeps all records above the floor (those that no checkpoint covers),
+// and older ones as a ring bounded by size and age, for questions about the past. One thread; reads
+// of the past work on a copy of the segment list, on any thread.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct JournalOptions {
   Millis ring_age = std::chrono::hours(1);
   /// A larger journal refuses more records, whatever the floor.
   std::uint64_t bytes_max = std::uint64_t{8} << 30U;
-  std::uint64_t seed = std::random_device{}();  ///< of the salts
+  std::uint64_t seed = std::random_device{}();  ///< for the salts
 };
 
 /// The durable part of one segment file.
@@ -51,7 +51,7 @@ struct Replayed {
   Seq whole_from;                    ///< first record behind the last lost one
   bool unread = false;               ///< a file could not be read in full
   std::uint64_t damaged = 0;         ///< damaged places in the middle of files
-  std::uint64_t torn_bytes = 0;      ///< at ends of files; never acknowledged
+  std::uint64_t torn_bytes = 0;      ///< bytes torn at ends of files; never acknowledged
   std::vector<std::string> trouble;  ///< "FILE: offset 123: 456 bytes are damaged"; at most 16
 };
 

@@ -35,13 +35,13 @@ struct Position {
 struct OffsetLimits {
   std::size_t files_per_agent = 200'000;
   std::size_t agents = 65'536;
-  Millis age = std::chrono::days(30);  ///< for expire()
+  Millis age = std::chrono::days(30);  ///< used by expire()
 };
 
 struct OffsetStats {
   std::uint64_t forgotten = 0;      ///< files that were evicted
   std::uint64_t adopted = 0;        ///< files continued in the middle after an eviction
-  std::uint64_t skipped_bytes = 0;  ///< of adopted files, and of records that the journal lost
+  std::uint64_t skipped_bytes = 0;  ///< bytes of adopted files and of lost records
 };
 
 class OffsetTable {

@@ -37,7 +37,7 @@ struct Record {
 
 inline constexpr std::size_t kRecordHeadBytes = 32;
 inline constexpr std::size_t kRecordBytesMax = (64U << 20U) + (1U << 17U);
-inline constexpr std::size_t kNameBytesMax = 240;  ///< of a job or an agent
+inline constexpr std::size_t kNameBytesMax = 240;  ///< name of a job or an agent
 
 /// Size of the record in a file.
 std::size_t record_bytes(std::size_t job, std::size_t agent, std::size_t batch);

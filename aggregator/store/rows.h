@@ -28,7 +28,7 @@ struct Incident {
   TimeMs opened, updated;
   std::optional<TimeMs> resolved;
   std::string report, evidence;  ///< JSON; the report of the last update
-  Gist told = {};                ///< of the last alert; unknown if it has no state
+  Gist told = {};                ///< facts in the last alert; unknown if it has no state
   bool operator==(const Incident&) const = default;
 };
 

@@ -57,7 +57,7 @@ struct Store::Impl {
   Files& files;
   Checkpoints checkpoints;  // once the writer runs, it alone changes them
   Database database;
-  std::optional<Journal> journal;  // until recovered
+  std::optional<Journal> journal;  // empty after recovery
   std::unique_ptr<GroupCommit> commit;
 
   mutable Mutex mutex;

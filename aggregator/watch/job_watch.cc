@@ -166,7 +166,7 @@ void JobWatch::note_agent(AgentPresence& agent, const wire::Batch& batch,
 void JobWatch::agent_lost(const std::string& agent, TimeMs heard) {
   AgentPresence& own = agents_[agent];
   if (own.number == 0) own.number = static_cast<std::uint32_t>(agents_.size());
-  if (!own.lost) {  // else it was lost before, and there was no progress since
+  if (!own.lost) {  // otherwise it was lost earlier, without progress since
     own.lost = heard;
     own.ticks_at_loss = progress_.ticks();
     own.late = (left_ && *left_ + kSettle < heard) ||

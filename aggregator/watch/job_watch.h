@@ -2,13 +2,13 @@
 //
 // Flow: the scoring thread that owns the job calls applied() after JobState::apply, due() when
 // next_check() says so, diagnoses if there are triggers, and gives the report to diagnosed().
-// live() gives the diagnosis what the state does not hold. The cost follows the batch; a look costs
-// the processes and agents of the job at most, and is needed once a second at most. All times are
-// the aggregator's clock, none is read here. Each cause triggers once until diagnosed() (or a
-// minute) re-arms it; evidence in between triggers then. After a restart resumed() learns from the
-// loaded job; save() only serves questions about the past. One thread. Bounds: about 40 KB a job,
-// 300 B a rank (a process, a source that prints iterations) and 100 B an agent; the rooms' headers
-// have the numbers.
+// live() gives the diagnosis what the state does not hold. A batch costs time in proportion to its
+// size, due() in proportion to the job's processes and agents; due() is needed at most once a
+// second. All times are the aggregator's clock, none is read here. Each cause triggers once until
+// diagnosed() (or a minute) re-arms it; evidence in between triggers then. After a restart
+// resumed() learns from the loaded job; save() only serves questions about the past. One thread.
+// Bounds: about 40 KB a job, 300 B a rank (a process, a source that prints iterations) and 100 B an
+// agent; the rooms' headers have the numbers.
 #pragma once
 
 #include <array>
@@ -126,12 +126,12 @@ class JobWatch {
   std::array<Slot, kCauses> slots_;
   std::optional<TimeMs> suspected_, confirmed_;  ///< last progress at that time
   std::optional<TimeMs> evidence_;               ///< newest error line or process that left
-  std::optional<TimeMs> recheck_at_;             ///< after an error line
+  std::optional<TimeMs> recheck_at_;             ///< time of the next check after an error line
   std::optional<TimeMs> left_;                   ///< a process exited badly and no progress since
   std::uint64_t ticks_at_evidence_ = 0, ticks_at_left_ = 0;
   bool slow_by_pace_ = false;
-  State state_ = State::unknown;  ///< of the last diagnosis
-  bool failed_ = false;           ///< and no progress since
+  State state_ = State::unknown;  ///< state in the last diagnosis
+  bool failed_ = false;           ///< the job has failed, and no progress since
   std::uint64_t ticks_at_failure_ = 0, attempts_at_failure_ = 0;
   std::optional<TimeMs> failed_at_, agents_checked_;
 };

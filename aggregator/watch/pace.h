@@ -23,7 +23,7 @@ class Pace {
       8000;  ///< a shorter slow phase may be over when it is reported
 
   void add(double iteration_ms);
-  /// Slower, and not reported yet, or long ago.
+  /// True if iterations are slower and that was not reported yet, or long ago.
   bool ask();
   bool slower() const { return slower_ && slow_ms_ >= kLastingMs; }
   double ratio() const { return ratio_; }

@@ -1,7 +1,7 @@
 // Deadlines for progress, learned from a job's own pauses.
 // Flow: watch::Progress adds each pause under its kind and asks for the deadline of the present
-// pause. The kind is the progress that came last: an iteration done, or a checkpoint or an
-// evaluation begun; pauses before the first iteration are kinds of their own. Pure state, one
+// pause. A pause's kind is the progress before it: an iteration done, or a checkpoint or an
+// evaluation begun. Pauses before the first iteration have kinds of their own. Pure state, one
 // thread. Bounds: the last 200 pauses of at most 22 kinds, 800 B each.
 #pragma once
 
@@ -26,7 +26,7 @@ class Pauses {
  public:
   static constexpr std::size_t kKept = 200;
   static constexpr std::size_t kKnown =
-      5;  ///< pauses of a kind from which on its own history is used
+      5;  ///< from this many pauses on the kind's own history is used
 
   void add(PauseKind kind, Millis pause);
   /// Sets the longest healthy pause of this kind in earlier jobs of the same kind; 0: not known. It
@@ -34,12 +34,12 @@ class Pauses {
   void warm(PauseKind kind, Millis longest) { warm_[place(kind)] = longest; }
   void cool() { warm_ = {}; }
 
-  /// Longest ordinary pause of this kind. Known: max(exp(m + 6 sigma), 2 * its largest, floor) with
-  /// m and sigma the median and the median deviation of ln(pause), sigma at least .1, and the first
-  /// term at most 3 times the largest. Seen one to four times: max(3 * the job's largest, floor).
-  /// Never seen, and always before the first iteration: max(3 * the job's largest, 4 * floor). If
-  /// the longest pause of earlier jobs is known and this job has fewer than kKnown pauses: max(2 *
-  /// the longer of both, floor), before the first iteration of 2 * floor.
+  /// Longest ordinary pause of this kind. With kKnown pauses or more: max(exp(m + 6 sigma), 2 * the
+  /// kind's largest, floor); m and sigma are median and median deviation of ln(pause), sigma is at
+  /// least .1, the first term at most 3 times the kind's largest. With one to four pauses: max(3 *
+  /// the job's largest, floor). With none, and always before the first iteration: max(3 * the job's
+  /// largest, 4 * floor). With fewer than kKnown pauses and a longest pause of earlier jobs: max(2
+  /// * the longer of both, floor); before the first iteration 2 * floor stands for floor.
   Millis deadline(PauseKind kind, Millis floor) const;
 
   /// False for kinds never seen and for the start: their silence is only suspected.
@@ -71,7 +71,7 @@ class Pauses {
 
   std::array<History, 2 * kStages> kinds_;
   std::array<Millis, 2 * kStages> warm_{};
-  std::array<Millis, 2> largest_{};  // of all kinds, before the first iteration and after
+  std::array<Millis, 2> largest_{};  // over all kinds: before the first iteration, and after
 };
 
 }  // namespace l4::watch

@@ -1,12 +1,12 @@
 // The rank processes of a running job: which left, which are stopped, which wait for a device.
 //
 // Flow: JobWatch passes on the facts of each batch and polls for triggers. An exit by a signal or
-// with a code other than 0 triggers at once; an exit that was not seen two seconds later if other
-// ranks live on; an exit with 0 a minute later. A stopped process triggers after three seconds, a
-// debugged one after thirty, one that waits for a device after `device_wait`. Each agent numbers
-// attempts for itself; processes of an attempt older than its agent's newest no longer count. Times
-// are the aggregator's. One thread. Bounds: 65,536 processes a job, some 200 B each; further
-// processes are counted and not watched.
+// with a code other than 0 triggers at once. An exit whose status was not seen triggers two seconds
+// later if other ranks live on, an exit with 0 a minute later. A stopped process triggers after
+// three seconds, a debugged one after thirty, one that waits for a device after `device_wait`. Each
+// agent numbers attempts for itself; processes of an attempt older than its agent's newest no
+// longer count. Times are the aggregator's. One thread. Bounds: 65,536 processes a job, some 200 B
+// each; further processes are counted and not watched.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ class ProcessBoard {
   std::optional<Trigger> trigger_of(Process& process);
 
   Millis device_wait_;
-  std::map<Key, Process> processes_;         // of the newest attempt
+  std::map<Key, Process> processes_;         // those of the newest attempt
   std::multimap<TimeMs, Process*> waiting_;  // by `due`; entries that changed since are skipped
   std::map<std::string, std::int32_t> attempts_;  // newest, by agent
   std::size_t alive_ = 0, stopped_ = 0, left_well_ = 0;

@@ -35,8 +35,8 @@ class Progress {
   void restart(TimeMs now);
   /// The time until the next progress does not count as a pause, because an agent was away.
   void interrupt() { interrupted_ = true; }
-  /// Continues as if the job had been watched: given the durations of its iterations, the last just
-  /// done.
+  /// Continues as if the job had been watched, from the durations of its iterations; the last one
+  /// is just done.
   void resume(const job::JobState& state, const std::vector<double>& iterations_ms,
               std::optional<Iteration> completed, TimeMs now);
 
@@ -45,7 +45,7 @@ class Progress {
   /// No iteration was completed in this attempt, so every line counts.
   bool by_activity() const { return !iterated_; }
   std::optional<Iteration> newest() const { return newest_; }
-  std::uint64_t ticks() const { return ticks_; }  ///< of all attempts
+  std::uint64_t ticks() const { return ticks_; }  ///< ticks of all attempts
   std::uint64_t attempts() const { return attempts_; }
   const Pauses& pauses() const { return pauses_; }
   Pauses& pauses() { return pauses_; }

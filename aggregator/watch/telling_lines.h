@@ -68,7 +68,7 @@ class TellingLines {
   std::unordered_map<std::uint32_t, AgentTemplates> agents_;
   std::unordered_map<TemplateId, Known> known_;
   using Speaker = std::pair<std::uint32_t, std::int64_t>;  // agent and local rank, or a rank
-  std::set<Speaker> ranks_, finished_;                     // of this attempt
+  std::set<Speaker> ranks_, finished_;                     // ranks of this attempt
   std::uint64_t left_out_ = 0;
 };
 

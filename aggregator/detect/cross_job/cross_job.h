@@ -38,12 +38,12 @@ enum class Rule : std::uint8_t { l4, paper };
 
 struct FilterOptions {
   Rule rule = Rule::l4;
-  double excess_min = 6;  ///< standard deviations
-  double ratio_min = 3;   ///< and this many times the largest expectation
+  double excess_min = 6;  ///< least excess, in standard deviations
+  double ratio_min = 3;   ///< least count over the largest expectation
 };
 
 struct EventVerdict {
-  bool known = false;  ///< in at least one run of the pool
+  bool known = false;  ///< at least one run of the pool has it
   bool dropped = false;
   double excess = 0;  ///< largest over the nodes; 0 for unknown events
 };

@@ -35,7 +35,7 @@ struct FailureEvent {
   std::vector<std::uint32_t> occurrences;  ///< indices into EventView::at that count
   std::optional<TimeMs> first_time;
   std::uint32_t first_stream = 0;
-  std::uint64_t first_line = 0;  ///< there
+  std::uint64_t first_line = 0;  ///< line in `first_stream`
 };
 
 struct FailureEvents {

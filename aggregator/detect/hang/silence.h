@@ -27,7 +27,7 @@ struct Watched {
 struct Options {
   Millis floor{60'000};      ///< a silence of this length is a hang, whatever the pace of the job
   Millis floor_min{10'000};  ///< no shorter silence is a hang
-  double gaps = 30;          ///< between the two floors: this many times the largest gap
+  double gaps = 30;          ///< between the floors the limit is this many times the largest gap
   std::optional<Watched> watched = {};  ///< replaces the values above
 };
 

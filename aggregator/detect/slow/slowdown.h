@@ -29,8 +29,8 @@ struct Options {
   std::size_t before_min = 10;  ///< iterations needed on either side
   std::size_t after_min = 5;
   double passing_ratio_min = 1.5;  ///< a slow phase that is over must be at least this much slower
-  std::size_t passing_min = 8;     ///< and last at least this many iterations
-  Millis lasting{8'000};           ///< for ratio 2; scaled by the square of ln(ratio)
+  std::size_t passing_min = 8;     ///< and must last at least this many iterations
+  Millis lasting{8'000};           ///< at ratio 2; scaled by the square of ln(ratio)
   double drag_share_min = 0.2;     ///< part of the slowdown that a dragging rank must explain
 };
 

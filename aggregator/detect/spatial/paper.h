@@ -16,7 +16,7 @@ struct PaperNode {
   Eigen::Index node = 0;  ///< row of the input
   double score = 0;
   bool suspicious = false;
-  std::vector<Eigen::Index> events;  ///< of suspicious nodes: printed at least once, most first
+  std::vector<Eigen::Index> events;  ///< suspicious nodes: what they printed, most frequent first
 };
 
 /// Every node, highest score first; ties by index.

@@ -24,7 +24,7 @@ struct Contribution {
   EvidenceKind kind = EvidenceKind::none;
   double z = 0;         ///< signed evidence cell
   double term = 0;      ///< |z| (-ln share), its part of E
-  double count = 0;     ///< in the window; for staleness: seconds behind the median node
+  double count = 0;     ///< count in the window; for staleness: seconds behind the median node
   double expected = 0;  ///< the count if nothing were wrong
 };
 
@@ -53,7 +53,7 @@ struct SpatialOptions {
   double isolation_min = 0.02;  ///< smaller spreads of the forest's score are its own noise
   double burst_gap_ms = 60'000;
   double alarm_factor = 3;   ///< alarm at E >= factor * ln N
-  double ripe_windows = 10;  ///< with 2 windows top-1 falls from 97 to 75 % (simulated)
+  double ripe_windows = 10;  ///< simulated: with 2 windows top-1 falls from 97 to 75 %
 };
 
 SpatialResult compare_nodes(const SpatialInput& input, const SpatialOptions& options = {});

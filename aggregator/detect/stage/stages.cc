@@ -22,7 +22,7 @@ void widen(Span& span, const job::StageChange& change) {
 
 struct Newest {
   Stage stage = Stage::unknown;
-  std::optional<TimeMs> time;  ///< of its newest line
+  std::optional<TimeMs> time;  ///< time of its newest line
 };
 
 /// The stage of the rank's newest line; if the rank has several streams, of the farthest stream.

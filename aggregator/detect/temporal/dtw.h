@@ -1,10 +1,10 @@
 // Dynamic time warping of short sequences, and the directional distance that the scorer uses.
 //
 // Flow: temporal.cc and paper.cc compare one rank's iteration with others. Pure functions; no
-// state. Steps are (1,0), (0,1), (1,1); against an empty sequence everything of the other is paid.
-// dtw_symbols: 0/1 cell cost (the paper, 5.3.2). directional_distance: extra and missing events
-// have their own costs and neighbouring swaps are free (formula at the declaration).
-// Time is the product of the lengths, memory the shorter-lived row; align() keeps the whole table.
+// state. Steps are (1,0), (0,1), (1,1); against an empty sequence every symbol of the other one is
+// paid. dtw_symbols: 0/1 cell cost (the paper, 5.3.2). directional_distance: extra and missing
+// events have their own costs and neighbouring swaps are free (formula at the declaration).
+// Time: the product of the lengths. Memory: two rows, or the whole table for align().
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ using Symbol = std::uint32_t;
 using Sequence = std::vector<Symbol>;
 using SequenceView = std::span<const Symbol>;
 
-/// One symbol for each run of equal ones. DTW is not invariant to it: 0 5 5 5 5 1 | 0 1 is 4,
-/// then 1.
+/// Replaces each run of equal symbols by one symbol. This changes DTW distances: that of 0 5 5 5 5
+/// 1 and 0 1 is 4 before, 1 after.
 Sequence collapse_runs(SequenceView symbols);
 /// 64 bits over symbols and length; equal hashes are taken for equal sequences.
 std::uint64_t hash_sequence(SequenceView symbols);
@@ -51,7 +51,7 @@ struct Alignment {
   std::vector<std::size_t> extra, missing;  ///< positions in x and in y that were paid, ascending
 };
 
-/// The same distance, with the positions that were paid for.
+/// Like directional_distance(), and also gives the positions that were paid.
 Alignment align(const Priced& x, const Priced& y, bool open_end = false);
 
 }  // namespace l4::detect::temporal

@@ -1,14 +1,14 @@
 // Costs of extra and missing events, in nats, learned from the job itself.
 //
 // Flow: temporal.cc prices sequences here before it compares them (dtw.h). One owner, one thread.
-// n rank-iterations are pooled over the job, n_e of them with event e; f_e = (n_e + 1/2) / (n + 1).
-// Extra: -ln f_e. Missing: -ln max(1 - f_e, 1 / (2 (n + 1))). Three things a pooled rate cannot
-// see, found with roles and jobs of few iterations: an event this stream has printed in each of
-// its last ten iterations costs at least -ln of the rate at which such events are missed (roles:
-// an event of rank 0 alone is rare in the pool); an extra event of the stream's role (printed in
-// two earlier iterations) and a missing one that merely stands elsewhere cost at most 1.
-// A miss counts after three iterations in a row. The rate is the event's own, misses / n_e, once
-// it was ever missed; before, it is that of first misses of any event per rank-iteration.
+// The job has n rank-iterations, n_e of them with event e; f_e = (n_e + 1/2) / (n + 1). An extra
+// event costs -ln f_e, a missing one -ln max(1 - f_e, 1 / (2 (n + 1))). Ranks with roles and jobs
+// of few iterations need three exceptions. If the stream printed an event in each of its last ten
+// iterations, its absence costs at least -ln of the rate of misses, because an event of rank 0
+// alone is rare in the whole job. An extra event that the stream printed in two earlier iterations
+// costs at most 1. So does a missing event that stands elsewhere in the iteration. A miss is an
+// absence after three iterations in a row with the event. An event's rate is misses / n_e once it
+// was missed; until then, the first misses of all events / n.
 // Memory: 30 bytes per event, 2 per event and stream; the caller bounds the number of events.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace l4::detect::temporal {
 /// Counts of one stream's events so far; indexed by symbol, saturating.
 struct StreamEvents {
   std::vector<std::uint8_t> printed;  ///< iterations with the event
-  std::vector<std::uint8_t> streak;   ///< latest iterations in a row with it
+  std::vector<std::uint8_t> streak;   ///< latest iterations in a row with the event
 };
 
 class EventCosts {
@@ -39,7 +39,7 @@ class EventCosts {
   double observations() const { return observations_; }
   std::size_t events() const { return events_.size(); }
 
-  /// Events of a full streak that `x` is without, and what each costs.
+  /// Events that `x` lacks although the stream's last ten iterations had them, and the cost of one.
   std::vector<Symbol> lost(const StreamEvents& stream, SequenceView x);
   double lost_cost(Symbol symbol) const;
   static bool steady(const StreamEvents& stream, Symbol symbol);
@@ -56,10 +56,10 @@ class EventCosts {
   std::vector<std::uint32_t> events_;
   std::vector<std::uint8_t> normal_;
   std::vector<double> seen_in_;       // n_e
-  std::vector<std::uint8_t> marked_;  // scratch: which symbols stand in a sequence
+  std::vector<std::uint8_t> marked_;  // scratch: 1 for symbols of a sequence
   double observations_ = 0;           // n
-  std::vector<double> misses_;        // of an event that its stream printed three times in a row
-  double first_misses_ = 0;           // events with a miss
+  std::vector<double> misses_;        // by symbol: absences after three iterations in a row with it
+  double first_misses_ = 0;           // events that were missed
 };
 
 }  // namespace l4::detect::temporal

@@ -16,7 +16,7 @@ namespace l4::detect::temporal {
 
 struct PaperIteration {
   double score = 0;
-  std::size_t nearest = 0;  ///< smallest of the distances; 0 when there is nothing before
+  std::size_t nearest = 0;  ///< smallest distance; 0 for the first iteration
   double mean = 0;          ///< of all earlier scores
   double deviation = 0;     ///< of all earlier scores
   bool abnormal = false;

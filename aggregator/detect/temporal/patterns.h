@@ -38,7 +38,7 @@ class SharedPatterns {
   std::unordered_map<std::uint64_t, std::list<PatternRef>::iterator> by_hash_;
 };
 
-/// One stream's latest iterations, its distinct iterations, and how long each of the latter took.
+/// One stream's latest iterations, and its distinct iterations with their durations.
 class StreamPatterns {
  public:
   struct Prototype {

@@ -1,11 +1,11 @@
 // Temporal comparison of a whole recorded job: feeds a TemporalScorer iteration by iteration.
 // Flow: diagnose -> score_job(RecordedJob) -> TemporalFindings over all iterations. Pure.
-// Iterations are matched between streams by number; a number that a stream has twice is compared
-// with the other streams' second one. A stream's last iteration is complete if the job has ended or
-// at least half of the other streams have gone on to a later one; else it is still open and nothing
-// counts as missing in it. If that needs more work than TemporalOptions::work_max, only the newest
-// iterations are compared, and if that is still too much, with fewer others; so the cost is at most
-// three times work_max.
+// Iterations are matched between streams by number; the second iteration of one number is compared
+// with the second ones of the other streams. A stream's last iteration is complete if the job has
+// ended or at least half of the other streams have gone on to a later one; else it is still open
+// and nothing counts as missing in it. If all comparisons exceed TemporalOptions::work_max, only
+// the newest iterations are compared; if they still exceed it, each is compared with fewer others.
+// So the cost is at most three times work_max.
 #pragma once
 
 #include <cstdint>

@@ -3,12 +3,13 @@
 // Flow: diagnose -> score_job() over a recorded job, or TemporalScorer::observe() per iteration.
 // Pure, deterministic for a seed; one owner, one thread. Streams (ranks) are dense numbers from 0.
 // An iteration's score is the least directional distance (dtw.h, costs in event_costs.h) to the
-// stream's own last 10, its 32 prototypes, the job's newest 64 of 512, and the same iteration of 8
-// random peers; an equal one gives 0 at once. A foreign pattern does not excuse the loss of an
-// event that its own rank never prints (a cut rank 0 looks like any other rank). Alarm above max(mu
-// + 3 max(sigma, 1.7), ln(R K)) of the trailing 200 winsorised scores, R streams, K = 100; while
-// the job is young both floors are lower, min(1.7, ln(n) / 3) and K = iterations seen: one lost
-// line is all there is to be seen. Cost and memory per iteration do not depend on the job's length.
+// stream's own last 10 iterations and 32 prototypes, to the newest 64 of the job's 512 patterns,
+// and to the same iteration of 8 random peers; an equal sequence gives 0 at once. A pattern of
+// another rank does not excuse the loss of an event that this other rank never prints (a cut rank 0
+// looks like any other rank). An alarm needs a score above max(mu + 3 max(sigma, 1.7), ln(R K)),
+// with mu and sigma of the trailing 200 winsorised scores, R streams, K = 100. In a young job one
+// lost line is all that can be seen, so both floors are lower: min(1.7, ln(n) / 3), and K =
+// iterations seen. Cost and memory per iteration do not depend on the job's length.
 #pragma once
 
 #include <cmath>
@@ -28,7 +29,7 @@ inline constexpr double kUnknownDuration = std::numeric_limits<double>::quiet_Na
 
 enum class AnomalyKind : std::uint8_t {
   sequence,      ///< alarm: events are missing, or an extra one is suspicious
-  duration,      ///< alarm: one stream is slow, nothing else changed; note: most streams are
+  duration,      ///< alarm: one stream is slow, nothing else changed; note: most are slow
   phase_change,  ///< note: most streams show a sequence that none has shown before
   novelty,       ///< note: only extra events, none suspicious (a first checkpoint on one rank)
 };
@@ -50,7 +51,7 @@ struct IterationScore {
 
 struct TemporalFindings {
   std::vector<Anomaly> alarms;
-  std::vector<Anomaly> notes;  ///< to be shown, not to be alarmed about
+  std::vector<Anomaly> notes;  ///< shown, but no alarm
   std::vector<IterationScore> iterations;
   std::size_t left_out = 0;  ///< oldest iterations that score_job() had no time for
 };
@@ -98,7 +99,7 @@ class TemporalScorer {
   /// A pattern, and whether it can say anything about events that its own stream never prints.
   struct Reference {
     PatternRef pattern;
-    bool own = false;                       ///< of the stream that is compared
+    bool own = false;                       ///< of the compared stream itself
     const StreamEvents* witness = nullptr;  ///< the pattern's stream; null: unknown
   };
   struct Nearest {
