@@ -19,10 +19,10 @@
 
 namespace l4::offline {
 
-/// Bounds over all agents of a job; each gets a part by the bytes it reads.
+/// Bounds over all agents of a job; an agent's part grows with the bytes it reads.
 struct Shares {
   std::size_t templates_max = 120'000;
-  std::size_t sequence_events_max = 32'000'000;  ///< the same for each agent
+  std::size_t sequence_events_max = 32'000'000;  ///< an equal part for each agent
 };
 
 /// Options of an agent that reads `bytes` of the `all` bytes of a job.

@@ -1,9 +1,8 @@
 // A private folder for unpacked input, gone when the program ends.
 //
-// Owned by the reader of the input. Made with mode 0700 under $TMPDIR (else /tmp). It is removed by
-// the destructor, and also where SIGINT, SIGTERM or SIGHUP end the program: they are blocked in the
-// calling thread, so make the folder before any other thread, and waited for in a thread of its
-// own.
+// Owned by the reader of the input. Made with mode 0700 under $TMPDIR (else /tmp). The destructor
+// removes it, and so does a thread that waits for SIGINT, SIGTERM and SIGHUP. These signals are
+// blocked in the calling thread, so make the folder before any other thread.
 #pragma once
 
 #include <filesystem>

@@ -21,7 +21,7 @@ namespace {
 constexpr int kNap = 5;  ///< milliseconds
 constexpr Millis kSampleEvery{2'000}, kDrainMost{60'000}, kLogEvery{30'000};
 constexpr rlim_t kFilesOfNode = 6, kFilesBeside = 64;
-constexpr int kSocketsOfNode = 12;  ///< with those that are still being closed
+constexpr int kSocketsOfNode = 12;  ///< including those that are still being closed
 
 wire::Instant now() {
   return {std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch()),

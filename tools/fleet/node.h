@@ -44,7 +44,7 @@ class Node final : public ship::Pipeline {
   std::string_view state() const;
   /// The newest line that its agent would write to its log.
   const std::string& last_notice() const { return last_notice_; }
-  /// All that was due up to the last step is counted by the aggregator.
+  /// True if the aggregator has counted all that was due up to the last step.
   bool is_level() const { return is_away() || (is_connected() && session_->queue().size() == 0); }
   /// The counts over all starts of the agent.
   ship::SessionStats stats() const;

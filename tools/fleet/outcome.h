@@ -17,7 +17,7 @@ namespace l4::fleet {
 struct Absence {
   Kind kind = Kind::restart;
   Millis at{0}, until{0};      ///< since the fleet's start; `until`: links are whole again
-  std::optional<Millis> back;  ///< all are connected; none: never
+  std::optional<Millis> back;  ///< when all were connected; none: never
   bool seen_blind = false;     ///< the aggregator called itself blind
 };
 

@@ -16,10 +16,10 @@ namespace l4::fleet {
 struct Moment {
   std::int32_t attempt = 0;
   std::int64_t attempt_begin = 0;  ///< second
-  std::int64_t iteration = -1;     ///< that all ranks complete now; -1: none
-  Stage stage = Stage::unknown;    ///< of a line that is printed without an iteration
-  std::int64_t took = 1;           ///< seconds, of the iteration
-  const Fault* fault = nullptr;    ///< that lasts
+  std::int64_t iteration = -1;     ///< the one that all ranks complete now; -1: none
+  Stage stage = Stage::unknown;    ///< stage of a line printed without an iteration
+  std::int64_t took = 1;           ///< seconds that the iteration took
+  const Fault* fault = nullptr;    ///< the fault that lasts; null: none
   std::int64_t since_fault = 0;    ///< seconds
 };
 

@@ -22,19 +22,19 @@ namespace l4::fleet {
 /// One node of a job that is played.
 struct PlannedNode {
   const JobPlan* plan = nullptr;
-  std::size_t node = 0;  ///< of the job, from 0
-  std::string name;      ///< of the agent
+  std::size_t node = 0;  ///< number in the job, from 0
+  std::string name;      ///< the agent's
 };
 
 /// The definitions that one run of an agent has shipped so far.
 struct Shipped {
   std::set<std::uint32_t> templates;
   std::set<std::int32_t> attempts;            ///< the sources of these are defined
-  std::vector<wire::ProcessState> processes;  ///< of the attempt, by local rank
+  std::vector<wire::ProcessState> processes;  ///< the attempt's, by local rank
   std::int32_t processes_of = -1;             ///< attempt
   std::int64_t next = 0;                      ///< second
   std::int64_t covered = 0;                   ///< seconds of the attempt's files
-  std::int32_t attempt = 0;                   ///< that `covered` is of
+  std::int32_t attempt = 0;                   ///< the attempt of `covered`
 };
 
 std::string node_name(const JobScript& job, std::size_t node);

@@ -154,7 +154,7 @@ TEST_CASE("agent: what is remembered with nothing counted is not counted twice")
 
 TEST_CASE("agent: what it read alone is kept though positions are there of the kernel's log") {
   Bench bench;
-  bench.ledger.prefill(kName, 2);  // of no file
+  bench.ledger.prefill(kName, 2);  // positions of two unknown files
   bench.write("job-1", 10);
   bench.start_agent();
   bench.run(Millis{12'000});

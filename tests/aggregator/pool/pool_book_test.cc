@@ -109,7 +109,7 @@ TEST_CASE("pool book: the oldest go, by number, bytes and age") {
   desk.now = kNow + hours(2) + options.age + hours(1) - Millis{1};
   desk.book.evict_old();
   CHECK(desk.ids() == std::vector<std::string>{"a3.0"});
-  options.bytes_max = 5'000;  // of one run
+  options.bytes_max = 5'000;  // bytes of one run
   desk.now = kNow;
   const TempFolder other;
   Desk small(other.path(), options);

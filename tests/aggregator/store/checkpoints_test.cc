@@ -142,7 +142,7 @@ TEST_CASE("checkpoints: older ones stay at a distance, and are removed with the 
   const auto kept = positions(checkpoints, "job/a");
   CHECK(kept.front() == 100);
   CHECK(kept.back() == 20'000);
-  CHECK(kept.size() <= 24);  // of a hundred minutes, five apart
+  CHECK(kept.size() <= 24);  // a hundred minutes, five apart
   for (std::size_t i = 0; i + 1 < kept.size(); ++i) CHECK(kept[i + 1] - kept[i] <= 1'000);
   for (std::size_t i = 0; i + 2 < kept.size(); ++i) CHECK(kept[i + 2] - kept[i] > 1'000);
   Checkpoints again = opened(files);

@@ -23,7 +23,7 @@ class RawClient {
   std::size_t send(std::string_view bytes, std::chrono::milliseconds within = default_time());
   /// The bytes that arrive until `size` bytes are there, the peer closes, or the time is over.
   std::string receive(std::size_t size, std::chrono::milliseconds within = default_time());
-  /// The same until it ends with `mark`.
+  /// Reads until the text ends with `mark`.
   std::string receive_until(std::string_view mark);
   /// True once the peer has closed; bytes before that are discarded.
   bool is_closed_within(std::chrono::milliseconds within);

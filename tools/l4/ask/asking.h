@@ -21,8 +21,8 @@ namespace l4::ask {
 struct Failure {
   Error error;
   int exit = terminal::kNothingRead;  ///< the status to end with
-  unsigned status = 0;                ///< of HTTP; 0: nothing was answered
-  std::string code = {};              ///< of the aggregator's error; empty: it gave none
+  unsigned status = 0;                ///< HTTP status; 0: no answer
+  std::string code = {};              ///< code of the aggregator's error; empty: none
 
   /// Whether an aggregator answered that it does not know the requested thing.
   bool is_not_found() const { return status == 404 && !code.empty(); }

@@ -45,7 +45,7 @@ struct AgentList {
 
 struct LineRow {
   std::string agent, node, file, text;
-  std::optional<std::int64_t> rank, number;  ///< number: of the line, where it is known
+  std::optional<std::int64_t> rank, number;  ///< number: the line's, if it is known
   std::uint64_t offset = 0;
   bool hit = false, cut = false;
 };
@@ -96,7 +96,7 @@ struct AnsweredError {
 /// Both are empty if `text` has another form.
 AnsweredError read_error(std::string_view text);
 
-/// The same JSON, indented or on one line, with everything escaped that acts on a terminal.
+/// Formats JSON, indented or on one line, and escapes everything that acts on a terminal.
 Result<std::string> tidied_json(std::string_view text, int indent = 2);
 
 }  // namespace l4::ask

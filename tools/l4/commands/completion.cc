@@ -76,8 +76,8 @@ complete -o default -o bashdefault -F _l4_words l4
                      fmt::arg("options", options), fmt::arg("inner", inner));
 }
 
-/// The same for zsh, which emulates bash's completion. In a file `_l4` of $fpath, the script is the
-/// body of a function that zsh calls at the first completion, so it also answers that one.
+/// The script for zsh, which emulates bash's completion. In a file `_l4` of $fpath, the script is
+/// the body of a function that zsh calls at the first completion, so it also answers that one.
 std::string zsh_script(const std::vector<CommandOutline>& commands) {
   return "#compdef l4\n"
          "autoload -Uz bashcompinit && bashcompinit\n" +

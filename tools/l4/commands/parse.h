@@ -21,7 +21,7 @@ struct ParseOptions {
   std::vector<std::filesystem::path> files;
   std::optional<std::filesystem::path> out;        ///< rows; standard output if not given
   std::optional<std::filesystem::path> templates;  ///< `template_id<TAB>count<TAB>text`
-  std::string format = "text";                     ///< of the rows; json: schema l4.parse/1
+  std::string format = "text";                     ///< form of the rows; json: schema l4.parse/1
 };
 
 extern const char* const kParseFooter;

@@ -24,7 +24,7 @@ struct CommandLine {
   /// The command to run; null: help, version or an error was printed already.
   std::function<int()> run = {};
   int exit = kDone;       ///< exit status if there is no command to run
-  std::any options = {};  ///< of the command, as Command holds them
+  std::any options = {};  ///< the command's, as Command holds them
 };
 
 /// Each name of a command and of an option that is nearly right is answered with a suggestion.

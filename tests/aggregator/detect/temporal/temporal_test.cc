@@ -15,7 +15,7 @@ namespace {
 struct Shape {
   std::size_t ranks = 8;
   std::int64_t iterations = 200;
-  std::uint32_t lines = 8;    // that every rank prints in every iteration
+  std::uint32_t lines = 8;    // lines of every rank in every iteration
   bool rank_0_alone = false;  // prints checkpoint and evaluation lines
   bool roles = true;          // rank 0 and the last rank have a line of their own at the end
   // Chance of a stray line, and of swapped neighbours; line 4 is lost five times as often.

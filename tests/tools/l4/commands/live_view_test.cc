@@ -137,7 +137,7 @@ TEST_CASE("live view: nothing is wider than the page, and nothing acts on a term
     }
   jobs.jobs[0].state = "crashed";
   const std::string wide = to_text(jobs, kNow, {.width = 200});
-  CHECK(wide.find("/end") != std::string::npos);  // of a long name the end is kept
+  CHECK(wide.find("/end") != std::string::npos);  // the end of a long name is kept
 }
 
 TEST_CASE("live view: colours only where asked") {

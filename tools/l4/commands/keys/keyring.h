@@ -24,12 +24,12 @@ class Keyring {
 
   /// Makes the folder, the aggregator's key and an empty list. Fails if there is a key already.
   Result<void> init() const;
-  /// All or none. A name that is in the list already is an error; with `replace` its keys give way.
+  /// Adds all or none. A name that is in the list already is an error; `replace` replaces its keys.
   Result<void> add(const std::vector<std::string>& names, bool replace) const;
-  /// All or none: a name that is not in the list is an error. Their key files go, too.
+  /// Revokes all or none: a name that is not in the list is an error. Also removes their key files.
   Result<void> revoke(const std::vector<std::string>& names) const;
   Result<wire::AllowList> list() const;
-  /// A new token for HTTP, of which the file gets the hash.
+  /// Makes a token for HTTP; the file gets its hash.
   Result<std::string> add_token(const std::string& name, const std::string& role) const;
 
   std::filesystem::path allow_list() const { return folder_ / "allow-list"; }

@@ -21,7 +21,7 @@ struct PoolOptions : ask::AskOptions {
   Action action = Action::list;
   std::string format = "text";
   std::string run;               ///< show, drop
-  std::string kind;              ///< list, export: of this one; empty: of all
+  std::string kind;              ///< list, export: only this kind; empty: all
   std::filesystem::path path;    ///< add: logs; import: a file, `-`: standard input
   std::string name;              ///< add: name of the job; empty: the name of the folder
   bool anyway = false;           ///< add: even if the logs do not say that the run ended well
