@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -64,23 +65,25 @@ double rarity(std::size_t have, std::size_t all) {
 
 class Collector {
  public:
-  explicit Collector(const Findings& findings) : findings_(findings) {
+  /// `lost`: JobView::nodes that stopped without a word.
+  Collector(const Findings& findings, State state, const std::vector<std::uint32_t>& lost)
+      : findings_(findings), state_(state), lost_(lost) {
     suspects_.ranks.resize(findings.view.ranks.size());
     suspects_.nodes.resize(findings.view.nodes.size());
     cause_time_.resize(findings.view.ranks.size());
   }
 
+  // One for each row of kClues.
   void add_failures();
   void add_order();
-  bool blame_silent(Speakers speakers);
-  void add_silence(State state);
+  void add_silence();
   void add_missing_habits();
   void add_lag();
   void add_drags();
   void add_spatial();
-  void add_temporal(State state);
-  void add_processes(const std::vector<std::uint32_t>& lost);
-  void add_lost(const std::vector<std::uint32_t>& nodes);
+  void add_temporal();
+  void add_processes();
+  void add_lost();
   Suspects finish() { return order_suspects(view(), std::move(suspects_)); }
 
  private:
@@ -91,6 +94,8 @@ class Collector {
   };
   Ranks ranks_of(const FailureEvent& failure) const;
   void blame_named(const FailureEvent& failure, double weight);
+  bool blame_silent(Speakers speakers);
+  bool is_agent_lost() const { return findings_.live != nullptr && !findings_.live->lost.empty(); }
 
   const job::JobView& view() const { return findings_.view; }
   std::size_t nodes() const { return findings_.view.nodes.size(); }
@@ -102,6 +107,8 @@ class Collector {
   }
 
   const Findings& findings_;
+  const State state_;
+  const std::vector<std::uint32_t>& lost_;
   Suspects suspects_;
   // By rank: time of its first event that is not an echo.
   std::vector<std::optional<TimeMs>> cause_time_;
@@ -229,8 +236,8 @@ bool Collector::blame_silent(Speakers speakers) {
   return true;
 }
 
-void Collector::add_silence(State state) {
-  const bool ranks = blame_silent(state == State::hung ? Speakers::hung_ranks : Speakers::ranks);
+void Collector::add_silence() {
+  const bool ranks = blame_silent(state_ == State::hung ? Speakers::hung_ranks : Speakers::ranks);
   const bool launchers = blame_silent(Speakers::launchers);
   if (ranks || launchers) return;
   if (!findings_.failures.events.empty() || !findings_.silence.overdue) return;
@@ -320,9 +327,9 @@ void Collector::add_spatial() {
 /// Adds ranks whose last iteration differs from the expected sequence. When all ranks stop in the
 /// middle of an iteration many differ, so a difference means little. After a crash the incomplete
 /// iteration is skipped: it was cut off, and its failure lines are weighed elsewhere.
-void Collector::add_temporal(State state) {
+void Collector::add_temporal() {
   if (!findings_.temporal) return;
-  const bool cut_off = state != State::hung && !findings_.failures.events.empty();
+  const bool cut_off = state_ != State::hung && !findings_.failures.events.empty();
   const auto newest = findings_.clock.completed_by_any;
   std::map<std::uint32_t, const detect::temporal::Anomaly*> flagged;  // by rank
   for (const detect::temporal::Anomaly& alarm : findings_.temporal->alarms) {
@@ -344,46 +351,65 @@ void Collector::add_temporal(State state) {
   }
 }
 
-void Collector::add_processes(const std::vector<std::uint32_t>& lost) {
+void Collector::add_processes() {
   for (ProcessSuspect& suspect : suspect_processes(view(), findings_.processes))
     blame(suspect.rank, suspect.score, std::move(suspect.why));
-  if (findings_.live == nullptr || findings_.live->lost.empty()) return;
-  for (const std::uint32_t node : lost)
+  if (!is_agent_lost()) return;
+  for (const std::uint32_t node : lost_)
     for (const std::uint32_t rank : view().nodes[node].ranks)
       if (!view().ranks[rank].launcher)
         blame(rank, kProcessWeight, "its node's agent was lost, and the job has not gone on since");
 }
 
-void Collector::add_lost(const std::vector<std::uint32_t>& lost) {
-  for (const std::uint32_t node : lost)
+/// Adds nodes whose logs all stop. If their agents are lost, too, add_processes() has added them.
+void Collector::add_lost() {
+  if (is_agent_lost()) return;
+  for (const std::uint32_t node : lost_)
     for (const std::uint32_t rank : view().nodes[node].ranks)
       if (!view().ranks[rank].launcher)
         blame(rank, 2 * kSilentWeight,
               "all of the node's logs stop without a word; the others complain");
 }
 
+/// States of a job, one bit each.
+using States = std::uint32_t;
+
+template <class... T>
+constexpr States in(T... states) {
+  return ((States{1} << static_cast<unsigned>(states)) | ...);
+}
+
+constexpr States kAnyState = ~States{0};
+constexpr States kFailed = kAnyState & ~in(State::healthy, State::finished);
+constexpr States kStopped = kFailed & ~in(State::slow);
+
+struct Clue {
+  States states;  ///< of the job in which the clue is added
+  void (Collector::*add)();
+};
+
+/// The clues in the order in which they are added: reasons are listed in this order, and
+/// add_order() and add_silence() need the failures, add_spatial() the scores of all others.
+constexpr std::array kClues{
+    Clue{kFailed, &Collector::add_processes},
+    Clue{kFailed, &Collector::add_failures},
+    Clue{kAnyState & ~in(State::slow), &Collector::add_temporal},
+    Clue{kStopped, &Collector::add_order},
+    Clue{kStopped, &Collector::add_silence},
+    Clue{in(State::hung), &Collector::add_missing_habits},
+    Clue{kStopped, &Collector::add_lag},
+    Clue{in(State::node_lost), &Collector::add_lost},
+    Clue{in(State::slow), &Collector::add_drags},
+    Clue{kFailed, &Collector::add_spatial},
+};
+
 }  // namespace
 
 Suspects find_suspects(const Findings& findings, State state,
                        const std::vector<std::uint32_t>& lost_nodes) {
-  Collector collector(findings);
-  if (state == State::healthy || state == State::finished) {
-    collector.add_temporal(state);
-    return collector.finish();
-  }
-  collector.add_processes(lost_nodes);
-  collector.add_failures();
-  if (state != State::slow) {
-    collector.add_temporal(state);
-    collector.add_order();
-    collector.add_silence(state);
-    if (state == State::hung) collector.add_missing_habits();
-    collector.add_lag();
-  }
-  const bool known_lost = findings.live != nullptr && !findings.live->lost.empty();
-  if (state == State::node_lost && !known_lost) collector.add_lost(lost_nodes);
-  if (state == State::slow) collector.add_drags();
-  collector.add_spatial();
+  Collector collector(findings, state, lost_nodes);
+  for (const Clue& clue : kClues)
+    if ((clue.states & in(state)) != 0) (collector.*clue.add)();
   return collector.finish();
 }
 
