@@ -15,6 +15,17 @@ import sys
 
 COMMON = ["common/base", "common/config", "common/drain", "common/wire",
           "common/wire/codec", "common/parameters"]
+# The detectors: what each may include. aggregator/diagnose may include them all.
+DETECTORS = {
+    "aggregator/detect/cross_job": ["common/base", "aggregator/job"],
+    "aggregator/detect/spatial": ["common/base", "aggregator/job"],
+    "aggregator/detect/temporal": ["common/base", "aggregator/job"],
+    "aggregator/detect/stage": COMMON + ["aggregator/job"],
+    "aggregator/detect/hang": COMMON + ["aggregator/job"],
+    "aggregator/detect/evidence": COMMON + ["aggregator/job"],
+    "aggregator/detect/crash": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
+    "aggregator/detect/slow": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
+}
 # Room -> what it may include. A room may always include itself. "X/file.h" allows one header only.
 ALLOWED = {
     "schemas": [],
@@ -49,20 +60,9 @@ ALLOWED = {
     "aggregator/job": COMMON + ["common/saved"],
     "aggregator/receive": COMMON + ["aggregator/job"],
     "aggregator/store": ["common/base", "common/wire"],
-    "aggregator/detect/cross_job": ["common/base", "aggregator/job"],
-    "aggregator/detect/spatial": ["common/base", "aggregator/job"],
-    "aggregator/detect/temporal": ["common/base", "aggregator/job"],
-    "aggregator/detect/stage": COMMON + ["aggregator/job"],
-    "aggregator/detect/hang": COMMON + ["aggregator/job"],
-    "aggregator/detect/evidence": COMMON + ["aggregator/job"],
-    "aggregator/detect/crash": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
-    "aggregator/detect/slow": COMMON + ["aggregator/job", "aggregator/detect/evidence"],
+    **DETECTORS,
     "aggregator/faults": COMMON,
-    "aggregator/diagnose": COMMON + [
-        "aggregator/job", "aggregator/faults", "aggregator/detect/cross_job",
-        "aggregator/detect/spatial", "aggregator/detect/temporal", "aggregator/detect/stage",
-        "aggregator/detect/hang", "aggregator/detect/crash", "aggregator/detect/slow",
-        "aggregator/detect/evidence"],
+    "aggregator/diagnose": COMMON + ["aggregator/job", "aggregator/faults", *DETECTORS],
     "aggregator/http": ["common/base", "common/http", "aggregator/serve/utf8.h"],
     "aggregator/serve": COMMON + ["aggregator/diagnose/report.h"],
     "aggregator/watch": COMMON + [
@@ -250,7 +250,9 @@ class Check:
                 if (match := ROW.match(line)) and match.group(1) != "room"}
         for room in ALLOWED:
             number, purpose, column = rows.get(room, (1, "", None))
-            if column != may_include(room) or not purpose:
+            if column and not purpose:
+                self.say(DOCUMENT, number, f"the row of {room} does not say what it is for")
+            elif column != may_include(room):
                 self.say(DOCUMENT, number, f"the row of {room} should be "
                          f"'{row_of(room, purpose or '(what it is for)')}': layers.py --table")
         for room in sorted(set(rows) - set(ALLOWED)):
