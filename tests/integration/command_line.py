@@ -50,12 +50,17 @@ def check_help(expect, l4):
     all_leaves = dict(leaves(l4))
     expect.that(len(all_leaves) > 30, "commands are found", list(all_leaves))
     operations = (CONFIG.parent / "docs" / "OPERATIONS.md").read_text()
+    readme = (CONFIG.parent / "README.md").read_text()
     for words, text in all_leaves.items():
         name = " ".join(words)
         expect.that(re.search(r"^Exit status:\n  0   ", text, re.M), f"{name}: exit status", text)
         expect.that(words == ("completion",)  # a script is what it gives
                     or re.search(r"-o,--output,--format (text|toml)\|json", text),
                     f"{name}: -o json", text)
+        first, *rest = words
+        listed = re.findall(rf"^l4 {first}(?: (.*))?$", readme, re.M)
+        expect.that(listed and all(any(re.search(rf"\b{word}\b", line) for line in listed)
+                                   for word in rest), f"{name}: a line of README.md", listed)
         row = re.search(rf"^\| `l4 {name}[^|]*\|([^|]*)\|([^|]*)\|$", operations, re.M)
         if expect.that(row, f"{name}: a row of docs/OPERATIONS.md"):
             said = re.search(r"^Exit status:\n((?:  \d.*\n|   .*\n)+)", text + "\n", re.M).group(1)

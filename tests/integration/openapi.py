@@ -22,7 +22,7 @@ import yaml
 
 import aggregator as programs
 import support
-from api import RUN, token_of
+from api import RUN, names_of, token_of
 from live import wait_for
 from tls import Site, openssl
 
@@ -31,7 +31,7 @@ SCHEMAS = support.ROOT / "schemas"
 DOCUMENT = yaml.safe_load((SCHEMAS / "openapi.yaml").read_text("utf-8"))
 REPORT = json.loads((SCHEMAS / "report.schema.json").read_text("utf-8"))
 METHODS = ("get", "post", "delete")
-# Values of parameters that follow from no schema.
+# Values of the parameters of queries; None: the operation is not asked with it.
 VALUES = {"after": None, "at": None, "before": None, "template": None, "job": "sample",
           "kind": "none", "node": "node-02", "rank": "4", "around": "2026-11-20T15:54:42Z",
           "context": "1", "limit": "3", "count": "2", "open": "true", "confirmed": "true",
@@ -112,8 +112,11 @@ class Walk:
 
     def path(self, path, operation):
         """The path with the id of an existing object; objects that this test made are dropped."""
-        name = self.names.get(operation["operationId"]) or self.names.get(path.split("/")[3] if
-                                                                          "{id}" in path else "")
+        name = ""
+        if "{id}" in path:
+            kind = path.split("/")[3]
+            name = self.names.get(operation["operationId"]) or self.names.get(kind)
+            self.expect.that(name, f"{path}: an id is in names_of(), of api.py")
         path = path.replace("{id}", urllib.parse.quote(name or "", safe=""))
         return path + ("?rank=4" if path.endswith("/lines") else "")
 
@@ -125,6 +128,10 @@ class Walk:
 
     def check(self, method, path, item):
         operation = item[method]
+        name = operation["operationId"]
+        if not self.expect.that("requestBody" not in operation or name in self.bodies,
+                                f"{name}: a right body is in `bodies` of this file"):
+            return
         what = f"{method.upper()} {path}"
         asked = self.path(path, operation)
 
@@ -150,10 +157,13 @@ class Walk:
             if path not in ("/metrics", "/api/v1/agents"):  # they count and tell times
                 self.expect.equal(again[0], 304, f"{what}: nothing has changed")
         for parameter in map(resolved, operation.get("parameters", [])):
-            value = VALUES.get(parameter["name"])
-            if parameter["in"] == "query" and value and f"{parameter['name']}=" not in asked:
+            key = parameter["name"]
+            if parameter["in"] != "query" or f"{key}=" in asked:
+                continue
+            self.expect.that(key in VALUES, f"{what}: a value of {key} is in VALUES of this file")
+            if value := VALUES.get(key):
                 mark = "&" if "?" in asked else "?"
-                ask((200,), parameter["name"], f"{asked}{mark}{parameter['name']}={value}")
+                ask((200,), key, f"{asked}{mark}{key}={value}")
 
     def check_wrong(self, ask, method, path, operation, asked):
         mark = "&" if "?" in asked else "?"
@@ -193,9 +203,8 @@ def check(expect, l4, build, folder):
             return
         wait_for(lambda: False, 2)  # the newest report is at rest
         fault = json_of("/api/v1/jobs/sample/snapshot")["faults"][0]["id"]
-        walk = Walk(expect, curl, read, operate, {
-            "jobs": "sample", "incidents": incidents[0]["id"], "faults": fault, "pool": RUN["run"],
-            "drop_fault": "walked"})
+        names = names_of(incidents[0]["id"], fault)
+        walk = Walk(expect, curl, read, operate, {**names, "drop_fault": "walked"})
         count = 0
         for path, item in DOCUMENT["paths"].items():
             for method in METHODS:

@@ -84,7 +84,7 @@ const StampRow kStampRows[] = {
      "ENDING TIMING RUN AT 2023-07-30 11:30:48 PM"},
 };
 
-TEST_CASE("timestamp: one row per format") {
+TEST_CASE("timestamp: format, time and rest of a line") {
   for (const StampRow& row : kStampRows) {
     CAPTURE(std::string{row.line});
     TimestampReader reader{Millis{0}, parse_time("2026-12-01T00:00:00Z")};

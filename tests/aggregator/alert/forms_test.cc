@@ -2,7 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "aggregator/alert/alertmanager.h"
 #include "aggregator/alert/pagerduty.h"
@@ -237,6 +240,17 @@ TEST_CASE("sink: severity, job and state decide which alerts it accepts") {
   CHECK_FALSE(accepts(sink, with(Kind::resolved)));
   sink.kind = &kPagerDuty;  // the job may have hung before: its end is sent
   CHECK(accepts(sink, with(Kind::resolved)));
+}
+
+TEST_CASE("each kind of sink has an example where operators look for it") {
+  for (const char* const path : {"/docs/OPERATIONS.md", "/config/aggregator.toml"}) {
+    std::ifstream file(std::string(L4_SOURCE_DIR) + path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (const SinkKind* kind : sink_kinds()) {
+      const std::string line = "kind = \"" + std::string(kind->name) + "\"";
+      CHECK_MESSAGE(text.find(line) != std::string::npos, path, " has no example: ", line);
+    }
+  }
 }
 
 }  // namespace
