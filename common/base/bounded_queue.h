@@ -31,7 +31,8 @@ class BoundedQueue {
 
  public:
   static constexpr std::size_t kValuesMax = std::size_t{1} << 23;
-  static constexpr std::size_t kBytesMax = std::size_t{1} << 39;  ///< of a queue and of one value
+  /// The most bytes of a queue, and of one value.
+  static constexpr std::size_t kBytesMax = std::size_t{1} << 39;
 
   /// A bound of 0 values means 1.
   explicit BoundedQueue(std::size_t values_max, std::size_t bytes_max = kBytesMax)

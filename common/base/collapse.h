@@ -1,8 +1,8 @@
 // Removes the digits from a line; outline.cc hashes the result.
 //
-// Two ways to the same text: one for every machine, one that packs 64 bytes at a time where the
-// processor can (AVX-512 VBMI2). Pure functions, no allocation; `out` is written up to kByteBlock
-// bytes beyond the text.
+// Two functions give the same text: one runs on every machine, one packs 64 bytes at a time where
+// the processor can (AVX-512 VBMI2). Pure functions, no allocation; `out` is written up to
+// kByteBlock bytes beyond the text.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ struct CollapsedLine {
 };
 using CollapsedText = std::array<char, Outline::kBytesMax + kByteBlock>;
 
-/// `line`, of 1 to Outline::kBytesMax bytes, with each run of digits as one NUL and each run of
-/// hexadecimal digits behind `0x` as one line end, in `out`.
+/// Writes `line`, of 1 to Outline::kBytesMax bytes, to `out`, with one NUL for each run of digits
+/// and one line end for each run of hexadecimal digits behind `0x`.
 CollapsedLine collapse(std::string_view line, CollapsedText& out);
 /// Like collapse(), with code that runs on every machine.
 CollapsedLine collapse_portably(std::string_view line, CollapsedText& out);

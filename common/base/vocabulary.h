@@ -26,7 +26,7 @@ enum class Stage : std::uint8_t {
   exit,
 };
 
-/// How a job stands; it names how the failure began.
+/// The state of a job; a failed job's state names how the failure began.
 enum class State : std::uint8_t {
   unknown,
   healthy,

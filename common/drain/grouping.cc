@@ -31,7 +31,7 @@ GroupId Grouping::insert(const Row& row, bool general) {
   opened = adopt_merged() || opened;
   Variants& variants = variants_.at(owner);
   if (opened) {
-    // Before a group holds the row, so that a merge does not move its values.
+    // Notes the values before a group holds the row, so that a merge does not move them.
     see(variants, row, general);
     regroup(variants);
   }

@@ -94,8 +94,8 @@ struct TemplateMiner::State {
   Flood flood;
   std::unordered_map<std::uint32_t, Entry> entries;  // templates and aliases
   std::size_t aliases = 0;
-  std::set<std::uint32_t> changed;       // since poll_changed()
-  std::vector<std::uint32_t> forgotten;  // since poll_forgotten()
+  std::set<std::uint32_t> changed;       // changed since poll_changed()
+  std::vector<std::uint32_t> forgotten;  // forgotten since poll_forgotten()
   std::vector<DroppedAlias> dropped;     // aliases of entries that still exist
   std::uint64_t changes = 0;
   Stats stats;

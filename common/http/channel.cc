@@ -30,7 +30,7 @@ struct Channel::Impl : std::enable_shared_from_this<Impl> {
 
   explicit Impl(asio::io_context& context) : socket(context), resolver(context), timer(context) {}
 
-  /// Starts the limit for an operation, and ends it with the last one.
+  /// Starts the time limit for an operation; the limit ends with the last operation.
   Done begin(Done done) {
     if (++under_way == 1 && limit != Clock::time_point::max()) watch();
     return [self = shared_from_this(), done = std::move(done)](error_code code, std::size_t bytes) {

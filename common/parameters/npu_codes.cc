@@ -19,7 +19,7 @@ struct Phrase {
   std::string_view any;  ///< prefix of the value for a number without a known shape
 };
 
-// Longer ones first where one begins another.
+// If one phrase begins another, the longer one comes first.
 constexpr std::array<Phrase, 20> kPhraseList{{{"alarmid", ""},
                                               {"assembledfaultcode", ""},
                                               {"cqe error status", "CQE "},

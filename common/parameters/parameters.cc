@@ -124,7 +124,7 @@ class Scanner {
     return used;
   }
 
-  /// dddd:bb:dd[.f], alone only with the function, else behind "PCI:" or "GPU".
+  /// dddd:bb:dd[.f]; without the function `.f` only behind "PCI:" or "GPU".
   std::size_t pci(char before) {
     std::string_view text = rest();
     std::size_t used = 0;

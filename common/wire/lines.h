@@ -74,7 +74,7 @@ struct RawLine {
   std::optional<Rank> rank;  ///< as the line's prefix names it
   std::string host;
   std::string text;  ///< redacted; any bytes but LF, at most kLineTextBytesMax
-  bool hit = false;  ///< else context
+  bool hit = false;  ///< else it is context
   bool cut = false;  ///< the line goes on
   bool operator==(const RawLine&) const = default;
 };

@@ -54,7 +54,7 @@ class ClientPort {
   virtual void wake() = 0;
 };
 
-/// One connection of one client, as long as it lasts; never used again.
+/// Identifies one connection of one client; never used again.
 using PeerId = std::string;
 
 /// Stands for the node's name if a fleet shares the key: each holder may use any name.

@@ -161,7 +161,7 @@ class BatchDecoder {
     return out;
   }
 
-  /// An impossible moment or span, or one whose sums would leave 64 bits.
+  /// Notes an error for a moment or span that is impossible, or so large that sums could overflow.
   std::int64_t millis(std::string_view field, std::int64_t value, std::int64_t least) {
     place_.field(field);
     require(value >= least && value <= kMomentMax, "time out of range");

@@ -13,7 +13,7 @@
 namespace l4::wire {
 namespace {
 
-constexpr int kServeEvery = 32;   ///< messages
+constexpr int kServeEvery = 32;   ///< messages between two calls of serve()
 constexpr int kBacklog = 16'384;  ///< the system's bound is lower; agents come at once
 
 Millis steady_now() {
@@ -99,7 +99,7 @@ Result<void> Server::open(const ZmqServerOptions& options) {
   return {};
 }
 
-/// Everything but messages.
+/// Handles everything but messages.
 void Server::serve() {
   taken_ = 0;
   if (auto said = list_.refresh(steady_now())) notice_ = std::move(said);
