@@ -53,7 +53,7 @@ bool LoadControl::is_grown(Millis steady) const {
          limits_.usage().resident_bytes >= resident_first_ + resident_first_ / 4;
 }
 
-/// The logs get what the other descriptors of the process leave of the bound.
+/// The logs get the part of the bound that the other descriptors of the process leave.
 void LoadControl::limit_descriptors(LogFollower& logs) {
   descriptors_short_ = descriptors_short_ || limits_.over_descriptors();
   if (!descriptors_short_ || logs.tailer() == nullptr) return;

@@ -166,7 +166,7 @@ std::uint64_t LogFollower::committed_offset(std::uint64_t file_key) const {
 
 void LogFollower::commit(const std::vector<wire::Coverage>& coverage) {
   changed_ = true;
-  // An acknowledgement means that the positions fit: the aggregator counts no file that is unknown
+  // An acknowledgement means that the positions fit: every file that the aggregator counts is known
   // here.
   if (tailer_) tailer_->all_known();
   for (const wire::Coverage& part : coverage) {
@@ -179,9 +179,9 @@ void LogFollower::commit(const std::vector<wire::Coverage>& coverage) {
   }
 }
 
-/// The positions of the tailer and of the kernel's log, which the tailer does not know. If the
-/// latter were missing, an agent that began alone would read the aggregator's position of the
-/// kernel's log as the position of a file with another key.
+/// The positions of the tailer and of the kernel's log, which the tailer does not know. Without the
+/// position of the kernel's log, an agent that began alone would take the aggregator's position of
+/// that log for the position of a file with another key.
 std::vector<tail::Position> LogFollower::positions() const {
   std::vector<tail::Position> all = tailer_->positions();
   const auto files = static_cast<std::ptrdiff_t>(all.size());

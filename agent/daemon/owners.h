@@ -24,14 +24,14 @@ struct Owner {
 class Owners {
  public:
   struct Defaults {
-    std::string job;                ///< of the configuration; may be empty
-    std::string node;               ///< of the configuration; may be empty
+    std::string job;                ///< named by the configuration; may be empty
+    std::string node;               ///< named by the configuration; may be empty
     std::string agent;              ///< name of the agent: the node of logs without a named node
     std::optional<Rank> rank = {};  ///< from the configuration, if all logs here are one rank's
     std::optional<std::int32_t> local_rank = {};
   };
 
-  /// `watch` may be null: no processes are watched. It must outlive this.
+  /// `watch` must outlive this; null: no processes are watched.
   Owners(Defaults defaults, const host::ProcessWatch* watch)
       : defaults_(std::move(defaults)), watch_(watch) {}
 

@@ -276,7 +276,7 @@ constexpr std::array kPrefixes{
     PrefixKind{First::letter, true, ":", always<parse_nccl_tag>},
 };
 
-/// The character behind the name or number at the front, which rules out most rows.
+/// The character behind the name or number at the front; it rules out most rows.
 char mark_of(std::string_view text, First first) {
   const auto ends_name = [](auto byte) { return (text::kIsHostByte(byte) | (byte == '@')) == 0; };
   const std::size_t at = find_kind(text, first == First::square ? 1 : 0, ends_name);

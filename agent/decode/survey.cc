@@ -15,9 +15,9 @@ namespace l4::decode {
 namespace {
 
 constexpr std::size_t kNamesMax = 4096;
-constexpr std::uint64_t kStampedBlocks = 16;  // labels behind stamps begin within them
-constexpr std::uint64_t kWholeBlocks = 16;    // always searched whole
-constexpr std::size_t kGlanceBytes = 4096;    // searched of other blocks first: some dozen lines
+constexpr std::uint64_t kStampedBlocks = 16;  // labels behind stamps begin in the first blocks
+constexpr std::uint64_t kWholeBlocks = 16;    // the first blocks are searched whole
+constexpr std::size_t kGlanceBytes = 4096;    // some dozen lines, searched first in other blocks
 
 /// True for `epoch3`, `layer12`, `gpu0`: counted things, not machines.
 bool counted_thing(std::string_view name) {

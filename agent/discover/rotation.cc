@@ -122,7 +122,7 @@ struct Member {
 
 /// Oldest first. False if the files were written side by side.
 bool sort_by_age(std::vector<Member>& members) {
-  // Dated files are older than numbered ones only by chance.
+  // Names do not tell whether a dated file is older than a numbered one.
   std::ranges::sort(members, {}, [](const Member& member) { return age_of(member.name); });
   for (Member& member : members) member.times = times_of(member.file);
   const bool timed = std::ranges::all_of(

@@ -33,7 +33,8 @@ void append(std::uint32_t code, std::string& out) {
 std::optional<ByteOrder> utf16_order(std::string_view head) {
   if (head.starts_with("\xff\xfe")) return ByteOrder::little;
   if (head.starts_with("\xfe\xff")) return ByteOrder::big;
-  // No mark: nearly every second byte is NUL and the others are text, as of Latin letters.
+  // No mark: nearly every second byte is NUL and the others are text, as in UTF-16 of Latin
+  // letters.
   std::array<std::size_t, 2> nul{}, text{};
   for (std::size_t i = 0; i < head.size(); ++i) {
     const auto byte = static_cast<unsigned char>(head[i]);

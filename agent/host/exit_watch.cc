@@ -66,7 +66,7 @@ Exit exit_of(const Proc& proc, Pid pid, SinceBoot started, int pidfd) {
   }
   const auto stat = proc.stat(pid);
   if (!stat || !stat->zombie || stat->started != started) return {};
-  // Without permission the status reads 0, as after success: believed only if we may see all.
+  // Without permission the status reads 0, as after success; so 0 counts only if we may see all.
   if (stat->wait_status == 0 && !is_ours(proc, pid)) return {};
   return exit_of_status(stat->wait_status, Exit::Seen::zombie);
 }

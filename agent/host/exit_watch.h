@@ -1,4 +1,4 @@
-// Notices by pidfd at once that a process has exited, and how, where the kernel shows that.
+// Notices at once, by pidfd, that a process has exited, and how, if the kernel shows that.
 //
 // Flow: ProcessWatch adds the processes that it watches; `descriptor` is for an event loop,
 // readable when a process has exited. The exit status is known for our own children (waitid, left

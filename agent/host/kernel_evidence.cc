@@ -25,7 +25,7 @@ std::optional<std::int32_t> number_at(std::string_view text, std::size_t at) {
   return word_goes_on ? std::nullopt : std::optional<std::int32_t>(value);
 }
 
-/// The text between `front` and `back`, or up to the end if `back` may be missing and is.
+/// The text between `front` and `back`, or up to the end where an optional `back` is missing.
 std::string_view between(std::string_view text, std::string_view front, std::string_view back) {
   const std::size_t at = text.find(front);
   if (at == text.npos) return {};

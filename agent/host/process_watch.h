@@ -85,7 +85,8 @@ class ProcessWatch {
   /// The process that had this number at that time; null if it was not watched.
   const Process* find(Pid pid, SinceBoot when) const;
   /// Ranks that write the file; if some write it more directly than others, only those. Ended ranks
-  /// are given only of the newest start, because another job may write the same file later.
+  /// are given only if they belong to the newest start, because another job may write the same file
+  /// later.
   std::vector<const Process*> ranks_of(const FileKey& key) const;
   /// Like `ranks_of`, but processes of any part.
   std::vector<const Process*> writers_of(const FileKey& key) const;

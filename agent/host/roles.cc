@@ -84,8 +84,8 @@ bool is_launcher(std::string_view word) {
 }
 
 struct Below {
-  bool same = false;      // a descendant of the same rank
-  bool stronger = false;  // ... of another rank, or by a stronger rule
+  bool same = false;      // it has a descendant of the same rank
+  bool stronger = false;  // a descendant has another rank, or a stronger rule
   bool any = false;
 };
 

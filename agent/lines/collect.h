@@ -43,7 +43,7 @@ class Collect {
   /// A hit with its context.
   struct Block {
     std::vector<Kept> lines;
-    std::uint64_t bytes = 0;  ///< bytes that the block before it lacks
+    std::uint64_t bytes = 0;  ///< bytes of lines that the block before does not hold
   };
   bool no_room() const { return hits_ >= lines_max_ || bytes_ >= bytes_max_; }
   void add(Block block);

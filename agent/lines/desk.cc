@@ -67,7 +67,7 @@ struct Desk::State {
   std::deque<Task> tasks L4_GUARDED_BY(mutex);
   std::deque<Done> done L4_GUARDED_BY(mutex);
   std::uint64_t round L4_GUARDED_BY(mutex) = 0;  // counts drop_all()
-  bool reads L4_GUARDED_BY(mutex) = false;       // a task that is in neither queue
+  bool reads L4_GUARDED_BY(mutex) = false;       // it reads for a task, which is in neither queue
   std::jthread thread;                           // last member: it ends first
 };
 

@@ -14,8 +14,8 @@ namespace {
 
 /// New templates are defined early once they are this fraction of Options::templates_max.
 constexpr std::size_t kUntoldShare = 8;
-/// A run of the order takes 8 bytes, a parameter tuple some 100: beyond an ordinary iteration's
-/// number, a quarter and a tenth of a per cent of the text at most.
+/// A run of the order takes 8 bytes, a parameter tuple some 100. Beyond the number in an ordinary
+/// iteration, runs take at most a quarter of a per cent of the text, tuples a tenth.
 constexpr segment::Segmenter::Share kRuns{128, 3200}, kTuples{12, 256 * 1024};
 
 }  // namespace
@@ -406,8 +406,8 @@ void JobPipeline::ship(LogState& log, Millis steady, bool all) {
   log.dirty = !log.ended && (now.given != now.front || now.unfinished);
 }
 
-/// Sends full batches. A batch can end only after a segment attribution followers all begin behind
-/// the batch's last byte, because its coverage is one range.
+/// Sends full batches. A batch can end after a segment only if all later segments begin behind the
+/// batch's last byte, because its coverage is one range.
 void JobPipeline::ship_segments(LogState& log) {
   std::vector<wire::Segment> staged = std::exchange(log.staged, {});
   std::vector<std::uint64_t> next(staged.size(), ~std::uint64_t{0});  // first byte of all followers

@@ -21,7 +21,7 @@ struct Wanted {
   std::optional<TimeMs> from;     ///< lines that are known to be older do not count
 };
 
-/// One request holds all that is wanted, so that bytes wanted by several are read once.
+/// One request holds all wanted templates, so that bytes that several of them need are read once.
 struct Request {
   std::vector<Wanted> wanted;              ///< may name a template more than once
   std::size_t lines_per_template_max = 0;  ///< for each element of `wanted`; 0: all

@@ -42,7 +42,7 @@ struct Context {
   std::priority_queue<Alarm, std::vector<Alarm>, std::greater<>> alarms = {};
   std::deque<LogId> ready = {};
   std::vector<LogPart*> open = {};
-  std::uint64_t scan = 0;  ///< number of the scan of a folder that runs or ran last
+  std::uint64_t scan = 0;                   ///< number of the current or last scan of a folder
   std::vector<std::uint64_t> resumed = {};  ///< parts known from positions, not found yet
   bool keeps_heads = false;                 ///< heads of new parts, until all positions are known
   Millis cool_until{0};                     ///< writes are not looked up before then
@@ -53,7 +53,7 @@ struct Context {
   void set_alarm(LogPart& part, Millis at);
   /// Nothing of the log is read before `until`.
   void hold(TailedLog& log, Millis until);
-  /// The search for the part begins now, for Options::search.
+  /// The search for the part begins now and lasts at most Options::search.
   void search(LogPart& part);
   void warn(std::string_view kind, const std::string& file, std::string reason,
             std::uint64_t bytes = 0);

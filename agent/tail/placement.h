@@ -26,8 +26,8 @@ class Placement {
   /// Identifies a file that belongs to no part. `first_round`: the file may only become the new
   /// file of a part that lost its old one.
   void inspect(Folder& folder, const FolderEntry& entry, bool first_round);
-  /// A file turned up that may hold what another held before it was truncated. Finds out first
-  /// which parts of the log have lost their text.
+  /// Finds the parts of the log that have lost their text; called first, because the file that
+  /// turned up may hold the text that another file lost by truncation.
   void verify_relatives(Folder& folder, const FolderEntry& entry);
 
   /// While a scan changes names, parts are not put in order: one name that is out of date would put

@@ -46,7 +46,7 @@ struct Tailer::State {
   Reader reader;
   bool started = false;
   bool folders_left = false;
-  std::size_t found = 0;  ///< bytes, since notices were read last
+  std::size_t found = 0;  ///< bytes found since notices were last read
 };
 
 void Tailer::State::cool() {

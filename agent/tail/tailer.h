@@ -41,17 +41,17 @@ struct Options {
   std::size_t bytes_per_file = 1 << 20;  ///< bytes read in one visit; then other files are read
   std::size_t descriptors_max = 256;     ///< see descriptors_allowed()
   std::size_t files_max = 200'000;
-  Millis pause{100};         ///< between two reads of a file that is being written
+  Millis pause{100};         ///< time between two reads of a file that is being written
   Millis pause_most{1'000};  ///< upper bound of the pause
   /// Bytes that make the pause a millisecond longer: rarer scans cost less for each byte.
   std::size_t bytes_per_pause_ms = 4 << 10;
   Millis slow_poll{10'000};     ///< all folders are scanned this often, also without a notice
   Millis blind_poll{1'000};     ///< poll of folders whose writes are not noticed
   Millis quiet_after{1'000};    ///< a last line without its end is offered
-  Millis search{2'000};         ///< for the file that a log was moved or copied into, at most
+  Millis search{2'000};         ///< longest search for the file that a log was moved or copied into
   Millis deleted_hold{60'000};  ///< a deleted file is kept open for its last bytes
   Millis retry_max{60'000};     ///< longest time between tries to open a file
-  std::uint64_t seed = 0;       ///< for the keys of files; must differ between starts
+  std::uint64_t seed = 0;       ///< random start of the keys of files; must differ between starts
 };
 
 /// How far a file is counted: from the aggregator's WELCOME, or the local cache of it.

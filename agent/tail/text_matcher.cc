@@ -79,7 +79,8 @@ TextMatch TextMatcher::match_whole(const LogPart& part, Candidate& file) {
 
 /// A copy may lack the last lines of its original, which were written between copying and
 /// truncating. Such a copy has the text of the part at the last mark. The marks of a part that was
-/// resumed from positions are lost: a long common beginning must do, which the caller has compared.
+/// resumed from positions are lost: so a long common beginning, which the caller has compared, is
+/// enough.
 bool TextMatcher::same_beginning(const LogPart& part, Candidate& file, std::uint64_t bytes) {
   const bool lost = part.truncated || part.resumed || part.shorter;
   if (!lost || !file.rotated()) return false;
