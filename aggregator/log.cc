@@ -10,7 +10,7 @@
 namespace l4::aggregator {
 namespace {
 
-/// Text as it is: where spdlog formats, it compiles all of fmt once more.
+/// Logs the text unformatted: if spdlog formats, it compiles all of fmt once more.
 void log(spdlog::level::level_enum level, const std::string& text) {
   const std::string line = serve::harmless(text);
   spdlog::default_logger_raw()->log(level, spdlog::string_view_t(line));

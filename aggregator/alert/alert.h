@@ -18,7 +18,7 @@ namespace l4::alert {
 
 enum class Kind : std::uint8_t {
   opened,      ///< an incident, or the same one again after it was resolved
-  changed,     ///< another state, or another node first
+  changed,     ///< another state, or another first node
   resolved,    ///< the job goes on, or ended well
   blind,       ///< the aggregator hears too few agents to judge nodes
   sighted,     ///< the end of `blind`

@@ -41,7 +41,7 @@ struct AlerterOptions {
 
 struct AlerterStats {
   std::uint64_t alerts = 0, silenced = 0, grouped = 0;
-  std::uint64_t posted = 0, failures = 0, dropped = 0;  ///< over all sinks
+  std::uint64_t posted = 0, failures = 0, dropped = 0;  ///< sums over all sinks
   std::uint64_t waiting = 0;                            ///< alerts that wait in memory
   std::vector<SinkStats> sinks;
 };

@@ -32,15 +32,15 @@ struct SenderOptions {
   std::size_t waiting_max = 256, stored_max = 10'000;
   Millis retry_first{1'000}, retry_most{300'000};
   Millis again_every{60'000}, again_for{std::chrono::days(1)};
-  Millis poll_every{1'000};  ///< between polls of the database, if `stored` is not called
-  std::uint64_t seed = 0;    ///< for the jitter
+  Millis poll_every{1'000};  ///< time between polls of the database, if `stored` is not called
+  std::uint64_t seed = 0;    ///< makes the jitter
   bool operator==(const SenderOptions&) const = default;
 };
 
 struct SinkStats {
   std::string sink;
   std::uint64_t posted = 0, failures = 0, dropped = 0;
-  std::uint64_t waiting = 0;  ///< due or failed, as of the last poll of the database; and in memory
+  std::uint64_t waiting = 0;  ///< due or failed in the database when last polled, and all in memory
   std::uint64_t in_memory = 0;
 };
 

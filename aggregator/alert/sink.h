@@ -29,7 +29,7 @@ struct SinkOptions {
   std::filesystem::path ca{};          ///< trusted authorities for https; empty: the system's
   std::string secret{};                ///< webhook: key of the signature; PagerDuty: routing key
   std::vector<std::string> command{};  ///< exec: program and arguments
-  Millis timeout{3'000};               ///< for one try: a post, or the program's run
+  Millis timeout{3'000};               ///< time limit of one try: a post, or the program's run
   Severity severity_min = Severity::info;
   std::vector<AlertFilter> filters{};  ///< one of them must match; none: all alerts do
   bool groups = true;                  ///< many incidents at once are sent together

@@ -17,7 +17,7 @@ struct RouteCall {
   const http::Request& request;
   const http::Reply& reply;
   const std::string& id;  ///< stands for {id} in the pattern; empty if that has none
-  const std::shared_ptr<const http::Counters>& counters;  ///< of the server; may be null
+  const std::shared_ptr<const http::Counters>& counters;  ///< the server's; may be null
 };
 
 }  // namespace l4::api

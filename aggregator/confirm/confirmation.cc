@@ -82,8 +82,8 @@ bool shows(const faults::Library& one, const std::string& line) {
          !one.match(drain::text(drain::masked_row(line, drain::default_codes()))).empty();
 }
 
-/// Between its words anything may stand: values in parentheses are in the line and not in its
-/// template.
+/// Lets anything stand between the words of a pattern: values in parentheses are in the line and
+/// not in its template.
 std::string loosened(const std::string& pattern) {
   std::string loose;
   for (const char c : pattern) loose.append(c == ' ' ? ".* " : std::string(1, c));
@@ -244,7 +244,7 @@ bool tells(const IndicatingEvent& event, const diagnose::Struck& exit,
 
 /// If the line reports the exit that was seen, the next job may show the line or only the exit: a
 /// launcher prints such a line depending on which of its processes it checked first. So the exit's
-/// own pattern is added; the conditions go, because both patterns hold the codes as text. True if
+/// own pattern is added; its conditions go, because both patterns hold the codes as text. True if
 /// the fault is the way in which the process was ended.
 bool add_exit(const diagnose::Struck& exit, const IndicatingEvent& event,
               const std::vector<std::string>& names, faults::Fault& fault) {

@@ -31,14 +31,14 @@ struct Findings {
   const Hints& hints;
   const Live* live = nullptr;  ///< for a job that is watched
 
-  // Seen, before the state is decided.
+  // Results of the step `seen`, before the state is decided.
   detect::FailureEvents failures = {};  ///< the step `compared` puts a slow job's symptoms here
   detect::hang::Silence silence = {};
   detect::slow::Slowdown slowdown = {};
   detect::stage::Stages stages = {};
   ProcessEvidence processes = {};
 
-  // Compared, once the state is decided; none before.
+  // Results of the step `compared`; empty until the state is decided.
   std::optional<detect::spatial::SpatialResult> spatial = {};
   std::optional<detect::temporal::TemporalFindings> temporal = {};
   IterationSequences sequences = {};  ///< what `temporal` compared

@@ -26,10 +26,10 @@ enum class Fate : std::uint8_t {
   unknown,
   alive,
   left_well,
-  left_badly,   ///< by a signal or with a code other than 0, or unseen while others live
+  left_badly,   ///< ended by a signal, with a code other than 0, or unseen while others live
   left_unseen,  ///< no other process lives: the exit may have been clean
-  stopped,      ///< by a signal or a debugger
-  waiting,      ///< for a device or a file system
+  stopped,      ///< stopped by a signal or a debugger
+  waiting,      ///< waits for a device or a file system
 };
 
 struct ProcessEvidence {

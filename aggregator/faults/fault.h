@@ -32,7 +32,7 @@ struct Condition {
 /// An engineer's word that an incident had this fault: its lines are recognised from then on.
 struct Confirmation {
   std::string by;        ///< name of the token, or `local` if the server needs none
-  TimeMs at;             ///< by the aggregator's clock
+  TimeMs at;             ///< time of the confirmation, by the aggregator's clock
   std::string incident;  ///< id of the incident
   bool operator==(const Confirmation&) const = default;
 };

@@ -30,7 +30,7 @@ class Likeness {
     Category category = Category::user;
     std::string subcategory;
     const Fault* nearest = nullptr;  ///< the nearest fault of this category and subcategory
-    double score = 0;                ///< likeness to the nearest x share of the vote
+    double score = 0;                ///< likeness to the nearest, times the share of the vote
     double confidence = 0;           ///< P(category and subcategory right)
   };
 

@@ -26,7 +26,7 @@ using Field = beast::http::field;
 
 constexpr std::size_t kReadAhead = 8 << 10;
 constexpr std::size_t kDiscardedMax = 16 << 20;
-constexpr std::chrono::seconds kLook{1};  // between two checks for clients that have left
+constexpr std::chrono::seconds kLook{1};  // time between two checks for clients that left
 constexpr Millis kLinger{2000};           // how long the rest of a refused request is read
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr char kHandshake = 22;  // the first byte that a client of TLS sends
@@ -346,7 +346,7 @@ class HttpConnection final : public Connection,
   std::stop_source asked_{std::nostopstate};
   unsigned version_ = 11;
   bool keep_alive_ = false, without_body_ = false, was_continued_ = false, is_sending_ = false;
-  std::size_t read_bytes_ = 0, response_bytes_ = 0;  // of this request
+  std::size_t read_bytes_ = 0, response_bytes_ = 0;  // bytes of this request and its response
   std::optional<EventWriter> events_;                // set while a stream of events is open
   std::string outgoing_;                             // the head of an answer, or a stream's text
   asio::steady_timer answer_timer_;                  // the handler's, or a stream's heartbeat

@@ -12,7 +12,7 @@
 
 namespace l4::http {
 
-/// `host`: the header, with a port or without. An IP address, localhost, or one of `names`.
+/// True if the header `host`, with a port or without, is an IP address, localhost, or in `names`.
 bool is_own_host(std::string_view host, std::span<const std::string> names);
 
 /// `origin`: the header that browsers send with requests that change something; empty if it was not

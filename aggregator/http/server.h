@@ -65,7 +65,7 @@ using Reply = std::function<void(Response)>;
 using Handler = std::function<void(const Request&, Reply)>;
 
 struct ServerOptions {
-  std::string address = "127.0.0.1";  ///< an IP address; unless loopback, all who reach it can read
+  std::string address = "127.0.0.1";  ///< an IP address; if not loopback, all who reach it can read
   std::uint16_t port = 7440;          ///< 0: any free one
   TlsFiles tls = {};                  ///< https if given; then plain HTTP is refused
   std::size_t header_bytes_max = 8 << 10;
@@ -75,18 +75,18 @@ struct ServerOptions {
   std::size_t response_bytes_max = 256u
                                    << 20;  ///< bytes of responses that wait to be sent; beyond: 503
   Millis read{10'000};                     ///< a request, or opening TLS, from its first byte
-  Millis idle{30'000};                     ///< between requests
+  Millis idle{30'000};                     ///< time limit between requests
   Millis write{30'000};                    ///< a response
-  Millis answer{60'000};                   ///< until the handler answers
+  Millis answer{60'000};                   ///< limit of the time until the handler answers
   std::size_t streams_max = 64;  ///< streams of events, part of the connections; beyond: 503
-  Millis heartbeat{15'000};      ///< between two comments on a stream without events
+  Millis heartbeat{15'000};      ///< time between two comments on a stream without events
   std::shared_ptr<Counters> counters = {};  ///< null: the server counts in its own
 };
 
 class Server {
  public:
-  /// Listens once it returns. Error: the address is invalid or in use, and `where` names it; or as
-  /// in server_tls.
+  /// Listens once it returns. Error: the address is invalid or in use, and `where` names it; or
+  /// the error of server_tls.
   static Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
   /// Closes all connections and waits for the thread; must not be called by the handler.
   ~Server();

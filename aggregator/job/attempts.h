@@ -59,7 +59,7 @@ class Attempts {
   };
   struct PathAttempt {
     std::int32_t first = 0;                        ///< number of its first run
-    std::vector<std::optional<TimeMs>> begins{1};  ///< of each run, from files that hold all runs
+    std::vector<std::optional<TimeMs>> begins{1};  ///< by run, from files that hold all runs
   };
   struct Placed {
     std::size_t order;  ///< position among all streams of the job

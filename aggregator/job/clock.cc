@@ -16,7 +16,7 @@ namespace {
 struct TickDraft {
   std::optional<TimeMs> first_done, last_done;
   std::vector<double> durations;
-  std::vector<double> timed;  ///< by timers alone
+  std::vector<double> timed;  ///< durations by timers alone
   std::uint32_t streams = 0;
 };
 
@@ -146,17 +146,17 @@ void find_gaps(JobClock& clock) {
   if (!clock.paced) clock.gap_max_ms = clock.gap_median_ms;
 }
 
-/// Average time of an iteration, from the ends of the files: printed timers may leave out most.
+/// Average time of an iteration, by the ends of files, because printed timers may leave out most of
+/// it.
 double pace_by_file_times(const JobView& view, const JobClock& clock) {
   if (!clock.last_progress || !view.begin || clock.ticks.size() < 2) return 0;
   const auto span = static_cast<double>((*clock.last_progress - *view.begin).count());
   return std::max(0.0, span / static_cast<double>(clock.ticks.size()));
 }
 
-/// If iteration lines carry no time, a file that ends among iteration lines stopped growing when
-/// progress ended: behind its last iteration it has only lines that were printed before, too. The
-/// earliest such file counts, since lines that a failure repeats may also have been noise before
-/// it.
+/// For iteration lines without times. A file that ends among iteration lines stopped growing when
+/// progress ended; behind its last iteration it has only lines that it also printed before. The
+/// earliest such file counts, because a failure may repeat lines that were noise before it.
 std::optional<TimeMs> progress_by_file_time(const JobView& view) {
   std::vector<bool> ordinary(view.streams.size(), true);
   for (const EventView& event : view.events)

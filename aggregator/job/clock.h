@@ -18,7 +18,7 @@ struct JobView;
 
 struct ClockTick {
   Iteration iteration;
-  std::optional<TimeMs> first_done, last_done;  ///< first and last rank that completed it
+  std::optional<TimeMs> first_done, last_done;  ///< when the first and the last rank completed it
   double duration_ms = 0;                       ///< median over streams; 0 if unknown
   std::uint32_t streams = 0;
 };

@@ -52,7 +52,7 @@ std::optional<TimeMs> completed_at(const Iterations& iterations, Iteration wante
   return at->second.end;
 }
 
-/// One stream of each node and attempt that counts iterations: the first.
+/// For each node and attempt, the first stream that counts iterations.
 std::map<std::int32_t, std::map<std::string, Reached>> reached_by_attempt(
     const JobState& state, const Attempts& attempt_of) {
   std::map<std::int32_t, std::map<std::string, Reached>> attempts;

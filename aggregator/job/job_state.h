@@ -44,7 +44,8 @@ struct Limits {
   /// Iterations of all sources of the job together: each source keeps its share, and at least
   /// kIterationsLeast.
   std::size_t iterations = SIZE_MAX;
-  /// A softer bound: within the one above each source may still keep `iterations_enough`.
+  /// A softer bound: beyond it, each source may still keep `iterations_enough`, up to the bound
+  /// above.
   std::size_t iterations_soft = SIZE_MAX;
   std::size_t iterations_enough = Stream::kIterationsMax;
   std::size_t sequence_events = 4'000'000;  ///< events in all its sequences together

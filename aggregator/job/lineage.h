@@ -41,13 +41,13 @@ class Lineage {
     std::vector<Skeleton> skeletons;  ///< the 8 smallest, ascending
     std::uint32_t generation = 0;     ///< as the job last got it
     std::uint32_t base = 0;           ///< the generation that the present incarnation calls 0
-    bool used = false;                ///< by this incarnation
+    bool used = false;                ///< used by this incarnation
   };
   /// Runs of a file.
   struct Runs {
     std::uint32_t newest = 0;
     std::uint32_t base = 0;  ///< the run that the present incarnation calls 0
-    bool named = false;      ///< by this incarnation
+    bool named = false;      ///< named by this incarnation
   };
   struct AgentNames {
     std::uint64_t incarnation = 0;

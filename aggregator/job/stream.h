@@ -62,7 +62,7 @@ struct Stream {
   std::optional<Iteration> last_completed, last_started;
   std::optional<TimeMs> last_completed_time;
   std::optional<TimeMs> begin, end;  ///< event times
-  std::optional<TimeMs> arrival;     ///< of the newest line, by the agent's clock; live only
+  std::optional<TimeMs> arrival;     ///< when the newest line came, by the agent's clock; live only
   std::uint64_t last_line = 0;
   std::uint64_t timed_last_line = 0;      ///< last line that printed a time; 0 if none does
   std::uint64_t tail_line = 0;            ///< first line of the newest segment

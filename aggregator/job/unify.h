@@ -82,7 +82,7 @@ class TemplateTable {
     DefinitionId stored = kNone;
     Element element = kNone;  // set when a definition of this template was merged
     std::uint32_t alias_of = kNone;
-    std::uint32_t generation : 31 = 0;  // of its definition
+    std::uint32_t generation : 31 = 0;  // generation of its definition
     bool fresh : 1 = false;
   };
 

@@ -24,13 +24,13 @@ namespace l4::pool {
 struct PoolOptions {
   std::size_t runs_max = 20;  ///< runs of each kind
   std::size_t kinds_max = 500;
-  Millis age = std::chrono::days(90);  ///< since the run ended
+  Millis age = std::chrono::days(90);  ///< longest time since the run ended
   std::uint64_t bytes_max = std::uint64_t{64} << 20U;
 };
 
 struct PoolStats {
   std::uint64_t runs = 0, kinds = 0, bytes = 0;
-  std::uint64_t added = 0, dropped = 0;  ///< since the start
+  std::uint64_t added = 0, dropped = 0;  ///< runs, since the start
 };
 
 class PoolBook {

@@ -35,8 +35,8 @@ struct AgentState {
   std::uint64_t session = 0, incarnation = 0, features = 0;
 
   PositionTable positions;
-  std::uint64_t sequence_applied = 0, sequence_committed = 0;  ///< in `incarnation`
-  std::uint64_t received = 0, committed = 0;                   ///< numbers of this session
+  std::uint64_t sequence_applied = 0, sequence_committed = 0;  ///< numbers in `incarnation`
+  std::uint64_t received = 0, committed = 0;                   ///< last batches of this session
   std::deque<InFlight> in_flight;
   bool open = false;         ///< WELCOME was sent
   bool welcome_due = false;  ///< WELCOME is sent when nothing is in flight any more

@@ -32,7 +32,7 @@ struct LivenessOptions {
   Millis away_after{300'000};     ///< less than scoring::PresenceOptions::most
   Millis names_most{600'000};     ///< longest blindness for agents not heard since the start
   Millis blind_most{86'400'000};  ///< longest blindness for all agents
-  Millis step_pause_max{2'000};   ///< a longer pause of `step` is no agent's silence
+  Millis step_pause_max{2'000};   ///< a longer pause between steps is no silence of agents
 };
 
 class Liveness {
@@ -42,7 +42,7 @@ class Liveness {
     Kind kind = Kind::lost;
     std::string agent;
     Millis silent{0};                     ///< blind: longest silence
-    std::size_t overdue = 0, living = 0;  ///< blind and sighted
+    std::size_t overdue = 0, living = 0;  ///< counts for blind and sighted
   };
 
   Liveness(LivenessOptions options, Millis start);

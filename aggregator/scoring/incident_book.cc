@@ -148,7 +148,7 @@ IncidentBook::Changes IncidentBook::diagnosed(const diagnose::Report& report, Ti
   Changes changes;
   const std::int32_t current = report.job.attempt;
   const State state = report.verdict.state;
-  // Attempts that failed and were followed by another one between two reports.
+  // Attempts that failed between two reports and were followed by another attempt.
   for (const diagnose::AttemptSummary& attempt : report.job.attempts)
     if (attempt.attempt != current && is_failure(attempt.state) &&
         !entries_.contains(attempt.attempt) && attempt.state != State::slow)

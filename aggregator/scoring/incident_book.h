@@ -77,7 +77,7 @@ class IncidentBook {
     State state = State::unknown;   ///< as last sent
     int gravest = 0;                ///< gravity of the worst state sent since the opening
     TimeMs told_at{};
-    Millis waits{Millis::max()};  ///< from told_at until a change is sent; at most tells_every
+    Millis waits{Millis::max()};  ///< time from told_at until a change is sent; at most tells_every
     std::optional<TimeMs> owed_at;
     std::uint32_t openings = 0;
     bool open = false;

@@ -48,7 +48,7 @@ struct JobOptions {
 struct ShardOptions {
   JobOptions job;
   std::size_t shards = 1;
-  Millis checkpoint_every{30'000};  ///< for a job that has changed
+  Millis checkpoint_every{30'000};  ///< time between checkpoints of a job that has changed
   Millis closes_after{3'600'000};   ///< a job that is silent for so long is over
   Millis keeps_for{21'600'000};     ///< a job that is over stays in memory for so long
   /// Time for diagnoses in one pass over all jobs; then batches have their turn. A diagnosis that

@@ -23,7 +23,7 @@ namespace l4::scoring {
 struct PresenceOptions {
   Millis most{600'000};
   Millis settles{5'000};  ///< time after an agent has connected
-  Millis sights{30'000};  ///< from the end of a blindness until its agents count as back
+  Millis sights{30'000};  ///< time from the end of a blindness until its agents count as back
 };
 
 class Presence {

@@ -1,11 +1,10 @@
 // Reads typed values out of JSON documents; an error names the path of its value and the value.
 //
 // Flow: parse_json -> JsonReader with the JsonMembers of each object -> struct. One reader serves
-// one document: its first error is kept, and nothing is read after it. Where a document must have
-// no other members than those that were read, `JsonMembers::end` refuses them; elsewhere they are
-// skipped, so that an old reader understands a newer writer. Types of other rooms are read by an
-// overload of `read_json`, which is found by argument. Thread-compatible; the document must outlive
-// its JsonMembers.
+// one document: its first error is kept, and nothing is read after it. `JsonMembers::end` refuses
+// members that were not read; without that call they are skipped, so that an old reader understands
+// a newer writer. Types of other rooms are read by an overload of `read_json`, which is found by
+// argument. Thread-compatible; the document must outlive its JsonMembers.
 #pragma once
 
 #include <concepts>

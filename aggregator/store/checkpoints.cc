@@ -222,7 +222,8 @@ void Checkpoints::add(SavedState made, const std::string& name) {
   stored.insert(at, std::move(made));
 }
 
-/// Removes those for which `goes(index)` is true; a file that cannot be removed stays listed.
+/// Removes the checkpoints for which `goes(index)` is true; a file that cannot be removed stays
+/// listed.
 void Checkpoints::drop(std::vector<SavedState>& stored,
                        const std::function<bool(std::size_t)>& goes) {
   std::vector<SavedState> kept;

@@ -58,7 +58,8 @@ Result<void> Database::Impl::connect() {
   }
 }
 
-/// Renames the damaged files, so that people can examine them; the files of an earlier damage go.
+/// Renames the damaged files, so that people can examine them; the files of an earlier damage are
+/// removed.
 void Database::Impl::replace(const Error& why) {
   connection.reset();
   const std::string aside = path.string() + ".corrupt";

@@ -58,7 +58,7 @@ class Database {
   Result<std::optional<Snapshot>> snapshot(const std::string& job, TimeMs at);
 
   Result<void> save(const JobRow& job);
-  Result<std::vector<JobRow>> jobs(std::size_t count);  ///< newest begin first
+  Result<std::vector<JobRow>> jobs(std::size_t count);  ///< those that began last come first
 
   Result<void> save(const PoolRun& run);
   Result<std::vector<PoolRun>> pool(const std::string& kind);  ///< newest first

@@ -33,7 +33,7 @@ struct GroupCommitEvents {
 };
 
 struct GroupCommitStats {
-  std::uint64_t records = 0, bytes = 0, groups = 0;  ///< durable ones
+  std::uint64_t records = 0, bytes = 0, groups = 0;  ///< made durable
   std::uint64_t failures = 0;                        ///< commits that failed
   std::uint64_t refused = 0;                         ///< appends that were refused
   std::uint64_t journal_bytes = 0, segments = 0, abandoned = 0;

@@ -29,7 +29,7 @@ struct JournalOptions {
   Millis ring_age = std::chrono::hours(1);
   /// A larger journal refuses more records, whatever the floor.
   std::uint64_t bytes_max = std::uint64_t{8} << 30U;
-  std::uint64_t seed = std::random_device{}();  ///< for the salts
+  std::uint64_t seed = std::random_device{}();  ///< makes the salts
 };
 
 /// The durable part of one segment file.

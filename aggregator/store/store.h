@@ -30,7 +30,7 @@ struct StoreOptions {
   DatabaseOptions database;
   std::size_t waiting_max = 4096;
   std::uint64_t waiting_bytes_max = std::uint64_t{1} << 30U;
-  Millis checkpoint_age = std::chrono::days(30);  ///< of checkpoints that are unusable
+  Millis checkpoint_age = std::chrono::days(30);  ///< unusable checkpoints are removed at this age
 };
 
 struct StoreEvents {

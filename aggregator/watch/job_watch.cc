@@ -18,7 +18,7 @@ namespace {
 /// A node must have sent lines so often while iterations went on before its silence means anything.
 constexpr std::uint32_t kGapsMin = 20;
 constexpr Millis kSettle{2000};
-/// A failure line alone may be wrong; no progress for this long after it confirms it.
+/// A failure line alone may be wrong; it is confirmed if no progress follows for this long.
 constexpr Millis kRecheckMin{3000}, kRecheckMax{30'000}, kLate{200};
 constexpr std::uint64_t kSlowTicks = 50;
 /// Last lines of other agents arrive late: only this many iterations show that the job goes on.

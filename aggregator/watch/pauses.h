@@ -34,12 +34,14 @@ class Pauses {
   void warm(PauseKind kind, Millis longest) { warm_[place(kind)] = longest; }
   void cool() { warm_ = {}; }
 
-  /// Longest ordinary pause of this kind. With kKnown pauses or more: max(exp(m + 6 sigma), 2 * the
-  /// kind's largest, floor); m and sigma are median and median deviation of ln(pause), sigma is at
-  /// least .1, the first term at most 3 times the kind's largest. With one to four pauses: max(3 *
-  /// the job's largest, floor). With none, and always before the first iteration: max(3 * the job's
-  /// largest, 4 * floor). With fewer than kKnown pauses and a longest pause of earlier jobs: max(2
-  /// * the longer of both, floor); before the first iteration 2 * floor stands for floor.
+  /// Longest ordinary pause of this kind, by what is known of the kind:
+  /// - kKnown pauses or more: max(exp(m + 6 sigma), 2 * largest of the kind, floor). m and sigma
+  ///   are median and median deviation of ln(pause); sigma is at least .1, and the first term at
+  ///   most 3 * largest of the kind.
+  /// - One to four pauses: max(3 * largest of the job, floor).
+  /// - None, and always before the first iteration: max(3 * largest of the job, 4 * floor).
+  /// - Fewer than kKnown, and a longest pause of earlier jobs: max(2 * the longer of both, floor);
+  ///   before the first iteration 2 * floor stands for floor.
   Millis deadline(PauseKind kind, Millis floor) const;
 
   /// False for kinds never seen and for the start: their silence is only suspected.

@@ -47,7 +47,7 @@ class ProcessBoard {
     wire::Exit exit;
     std::optional<Rank> rank;
     std::string node;
-    TimeMs since;               ///< aggregator's clock
+    TimeMs since;               ///< begin of its state, by the aggregator's clock
     std::optional<TimeMs> due;  ///< when its state counts
     bool counted_stopped = false;
   };

@@ -9,8 +9,8 @@ namespace {
 
 /// How far an agent's clock is trusted.
 constexpr Millis kTrust{2000};
-/// An iteration's line may arrive after the line of the following stage from another agent, by the
-/// difference of their clocks.
+/// The line of a stage, from one agent, may arrive this much before the line of the iteration that
+/// precedes it, from another agent: clocks differ.
 constexpr Millis kClocks{500};
 constexpr std::size_t kStreamsMax = 262'144;
 /// Before the first iteration lines come in bursts; lines closer together than this are one burst.

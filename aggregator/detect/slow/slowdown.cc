@@ -35,8 +35,8 @@ double median_between(const Values& values, std::size_t from, std::size_t to) {
                     values.begin() + static_cast<std::ptrdiff_t>(to)});
 }
 
-/// Typical deviation of the lower half of each side from its quartile; floor of docs/DESIGN.md,
-/// "Slowness".
+/// Typical deviation of the lower half of each side from its quartile, at least kFloor
+/// (docs/DESIGN.md, "Slowness").
 double scatter(const Values& logs, std::size_t split, double before, double after) {
   constexpr double kFloor = 0.02;
   constexpr double kMadToSigma = 1.4826;

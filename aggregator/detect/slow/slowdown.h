@@ -1,5 +1,4 @@
-// Whether iterations take longer than they did, from which one on, and which rank's own phases
-// grew.
+// Whether iterations have become slower, since which one, and which rank's own phases grew.
 //
 // Place in the flow: a JobView and its clock in, one Slowdown out. Pure. A shift counts when the
 // typical iteration after it is at least `ratio_min` times the typical one before, the shift stands
@@ -29,8 +28,8 @@ struct Options {
   std::size_t before_min = 10;  ///< iterations needed on either side
   std::size_t after_min = 5;
   double passing_ratio_min = 1.5;  ///< a slow phase that is over must be at least this much slower
-  std::size_t passing_min = 8;     ///< and must last at least this many iterations
-  Millis lasting{8'000};           ///< at ratio 2; scaled by the square of ln(ratio)
+  std::size_t passing_min = 8;     ///< such a phase lasts at least this many iterations
+  Millis lasting{8'000};           ///< least time at ratio 2; scaled by the square of ln(ratio)
   double drag_share_min = 0.2;     ///< part of the slowdown that a dragging rank must explain
 };
 

@@ -62,7 +62,7 @@ DistinctRows distinct_rows(const MatrixXd& z, const std::vector<Index>& columns)
   return out;
 }
 
-/// A: the forest's score above its median, as a part of the largest.
+/// A: the forest's score above its median, divided by the largest such value.
 VectorXd isolation(const Evidence& evidence, const VectorXd& rare, const SpatialOptions& options) {
   const Index nodes = evidence.z.rows();
   std::vector<Index> columns;

@@ -104,7 +104,7 @@ std::vector<std::size_t> positions(std::size_t count) {
   return all;
 }
 
-/// Alignment with an empty sequence: everything of the other one is paid.
+/// Alignment with an empty sequence: every symbol of the other one is paid.
 Alignment align_with_nothing(const Priced& x, const Priced& y, bool open_end) {
   Alignment result;
   result.extra = positions(x.symbols.size());

@@ -17,8 +17,8 @@ namespace l4::detect::temporal {
 struct PaperIteration {
   double score = 0;
   std::size_t nearest = 0;  ///< smallest distance; 0 for the first iteration
-  double mean = 0;          ///< of all earlier scores
-  double deviation = 0;     ///< of all earlier scores
+  double mean = 0;          ///< mean of all earlier scores
+  double deviation = 0;     ///< standard deviation of all earlier scores
   bool abnormal = false;
 };
 

@@ -10,12 +10,12 @@
 namespace l4::detect::temporal {
 namespace {
 
-/// Key of an iteration: its number, behind the count of earlier iterations with that number in the
-/// same stream.
+/// Key of an iteration: how many iterations of its stream had the same number before, then the
+/// number.
 using Key = std::pair<std::size_t, std::int64_t>;
 
-/// Last iterations of all streams, ascending; the position in it shows how many streams have gone
-/// on.
+/// The last iteration of each stream, ascending: a place in the list shows how many streams go on
+/// behind it.
 std::vector<std::int64_t> last_iterations(const RecordedJob& job) {
   std::vector<std::int64_t> last;
   for (const auto& stream : job.streams)

@@ -67,7 +67,8 @@ struct TemporalOptions {
   double slow_limit = 6, slow_spread_min = 0.02;
   std::size_t slow_history_min = 5;
   std::size_t length_max = 512;  ///< longer sequences keep their first and last halves
-  /// Cells of comparisons and events looked at, some ns each; beyond it nothing is compared.
+  /// Bound on the cells of comparisons and the events looked at, some ns each; beyond it nothing is
+  /// compared.
   std::uint64_t work_max = std::uint64_t{1} << 29;
   std::unordered_set<std::uint32_t> suspicious;  ///< events at WARN or above: extra ones do alarm
   std::unordered_set<std::uint32_t> normal;      ///< events of the pool: extra ones cost little
@@ -99,7 +100,7 @@ class TemporalScorer {
   /// A pattern, and whether it can say anything about events that its own stream never prints.
   struct Reference {
     PatternRef pattern;
-    bool own = false;                       ///< of the compared stream itself
+    bool own = false;                       ///< a pattern of the compared stream
     const StreamEvents* witness = nullptr;  ///< the pattern's stream; null: unknown
   };
   struct Nearest {
