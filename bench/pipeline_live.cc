@@ -20,7 +20,7 @@ namespace {
 
 using namespace l4;
 
-// Of each file: the bytes that a scan finds at 10 MB/s into 8 files.
+// Bytes that a scan finds in each file, at 10 MB/s into 8 files.
 constexpr std::size_t kTurnBytes = 1'250'000;
 constexpr std::size_t kOthersBytes = 96 << 20;  // more than the largest cache
 constexpr std::size_t kFlushBytes = 5'000'000;

@@ -1,4 +1,4 @@
-// The words behind `expect` and the question about a report that each of them is.
+// The words behind `expect`; each asks a question about a report.
 #include <fmt/format.h>
 
 #include <algorithm>

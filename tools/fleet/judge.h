@@ -25,7 +25,7 @@ struct Found {
 struct Ruling {
   const Fault* fault = nullptr;
   std::optional<Found> found;
-  Millis after{0};    ///< from the fault to the incident
+  Millis after{0};    ///< time from the fault to the incident
   std::string wrong;  ///< the mismatch; empty if the fault was found
 };
 

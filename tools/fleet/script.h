@@ -29,7 +29,7 @@ std::string_view name(Kind kind);
 
 struct Fault {
   Kind kind = Kind::crash;
-  std::string job;          ///< empty: of the fleet (blind, restart)
+  std::string job;          ///< empty: a fault of the fleet (blind, restart)
   std::int64_t at = 0;      ///< seconds
   std::int64_t lasts = 0;   ///< seconds until the job goes on or starts again; 0: never
   std::size_t node = 0;     ///< number in the job, from 0
@@ -52,7 +52,7 @@ struct LinkTrouble {
 /// The limits for finding faults, reconnecting and costs.
 struct Limits {
   std::int64_t crash_s = 10, stop_s = 30, hang_s = 120, slow_s = 60, lost_s = 30;
-  std::int64_t back_s = 60;          ///< until all agents are back after a restart
+  std::int64_t back_s = 60;          ///< time until all agents are back after a restart
   std::int64_t cpu_percent = 100;    ///< share of one core, user and system, over the whole run
   std::int64_t growth_percent = 10;  ///< memory from the third to the last quarter of the run
   std::int64_t of(Kind kind) const;

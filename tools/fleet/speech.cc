@@ -10,7 +10,7 @@
 namespace l4::fleet {
 namespace {
 
-constexpr std::uint64_t kBytes = 2'000, kLines = 24;  ///< of a rank's file in each second
+constexpr std::uint64_t kBytes = 2'000, kLines = 24;  ///< written by each rank in a second
 constexpr std::uint32_t kParts = 12;                  ///< templates of an iteration
 constexpr std::uint32_t kTraceback = 20, kError = 21, kStages = 30;
 constexpr std::uint16_t kOwn = 0, kWait = 1;

@@ -1,9 +1,9 @@
 // Makes the batches of a simulated node: the lines of its ranks, a batch for each second.
 //
-// Flow: JobPlan -> here -> Node -> ship::Session. Each rank writes a file an attempt, 2,000 bytes a
-// second; a second without a line has no batch, and the next batch covers its bytes. So a position
-// gives the next second, and every second can be made again. `Shipped` holds what was defined
-// before and is lost with the agent's memory. Pure.
+// Flow: JobPlan -> here -> Node -> ship::Session. In each attempt a rank writes one file, 2,000
+// bytes a second. A second without a line has no batch; the next batch covers its bytes. So a
+// position tells which second comes next, and every second can be made again. `Shipped` holds what
+// was defined before and is lost with the agent's memory. Pure.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ struct Sample {
   bool answered = false;
   bool blind = false;
   std::uint64_t connected = 0, lost = 0, waiting = 0;
-  std::map<std::string, double> figures;  ///< of the last answer only
+  std::map<std::string, double> figures;  ///< figures of the last answer only
 };
 
 class Watcher {

@@ -20,7 +20,7 @@ struct Reading {
   std::uint64_t counted = 0;             ///< signs of progress that were counted
   std::vector<std::string> stages;       ///< stages of all speakers, in the order of the lines
   std::map<std::string, double> timers;  ///< name to mean, in ms
-  std::uint64_t finished = 0, teardown = 0, aftermath = 0;  ///< numbers of such templates
+  std::uint64_t finished = 0, teardown = 0, aftermath = 0;  ///< numbers of templates with that mark
 
   std::string text() const;
 };

@@ -1,5 +1,5 @@
-// Random histories of files under a tailer that is killed now and then. The model knows of every
-// byte where it stands; it demands that
+// Random histories of files under a tailer that is killed now and then. The model knows where every
+// byte stands; it demands that
 //   1. each byte is counted at most once, and a counted byte is not reported as lost;
 //   2. text that has a name once the tailer has had time is read by then;
 //   3. text that the tailer knew of and that is gone is reported as lost;

@@ -408,7 +408,7 @@ TEST_CASE("tailer: a copy that is shorter than what turns out to be counted is n
     fs::resize_file(bench.path("a.log"), 0);
     bench.write("a.log", "another text\n");
 
-    // A restarted tailer knows less than the aggregator until that answers.
+    // A restarted tailer knows less than the aggregator until the aggregator answers.
     auto cached = counted;
     cached[0].offset = cached[0].known = 9'000;  // there is no mark behind this offset
     bench.tailer.reset();

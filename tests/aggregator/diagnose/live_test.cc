@@ -83,7 +83,7 @@ TEST_CASE(
   CHECK(first_with(*library, kKilled, false) == "process_killed");
   CHECK(first_with(*library, Exit{Exit::Kind::signal, 11, Exit::Seen::zombie}, false) ==
         "segmentation_fault");
-  // An exit code of its own, whose reason stands in its log.
+  // The process chose its exit code, and its log has the reason.
   CHECK(first_with(*library, kFailed, false).empty());
   faults::Fault site;
   site.id = "site_script";

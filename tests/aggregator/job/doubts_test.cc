@@ -58,7 +58,7 @@ TEST_CASE("doubts: a clock that differs from most") {
           std::string::npos);
   }
   CHECK(doubts(job_with_clock_off(4, 0).state()).empty());
-  // Of two clocks either may be wrong.
+  // With two clocks either may be wrong.
   CHECK(doubts(job_with_clock_off(2, 5).state()).empty());
 }
 

@@ -58,8 +58,8 @@ TEST_CASE("lineage: a later incarnation is known by what it names") {
   first.sources = {source(0, "a"), source(1, "b")};
   first.timers = {{0, "forward", wire::TimerKind::own}};
   lineage.translate(first);
-  // Everything comes in another order, and one of each kind is new. Of the old template 0,
-  // incarnation 8 names skeleton 5 alone.
+  // Everything comes in another order, and one of each kind is new. Incarnation 8 names only
+  // skeleton 5 of the old template 0.
   wire::Batch second = batch(8, {defines(0, {Skeleton{9}, Skeleton{11}}), defines(1, {Skeleton{5}}),
                                  defines(2, {Skeleton{30}})});
   second.sources = {source(0, "b"), source(1, "c")};

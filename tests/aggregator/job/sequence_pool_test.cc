@@ -9,7 +9,7 @@
 namespace l4::job {
 namespace {
 
-/// Each once in a row, as a segment ships them.
+/// A run of length one for each id, as a segment ships them.
 std::vector<wire::Run> runs(const Sequence& ids) {
   std::vector<wire::Run> list;
   for (const std::uint32_t id : ids) list.push_back({LocalTemplateId{id}, 1});

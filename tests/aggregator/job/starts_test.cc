@@ -139,7 +139,7 @@ TEST_CASE("starts: what agrees is left as it is") {
                  attempt < 2 ? attempt * 100 + 90 : -1);
   CHECK(Attempts(told.state).numbers() == Numbers{0, 1, 2});
   CHECK(told.ranks(1) == Ranks{"a:0 3", "b:1 4"});
-  // A rank's number on two nodes at once: whose names are wrong, not a move.
+  // The number of a rank on two nodes at once comes from wrong names, not from a move.
   Told twice;
   twice.start("a", 0, 0, 0, -1);
   twice.start("b", 0, 0, 40, -1);

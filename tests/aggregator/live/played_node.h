@@ -14,7 +14,7 @@
 namespace l4::test {
 
 /// Batches of each node of a folder of logs, as the agents of `l4 diagnose` make them; each also
-/// moves a file of its own on by a byte, so that positions tell them apart.
+/// covers one more byte of an extra file, so that positions tell the batches apart.
 Result<std::vector<std::vector<wire::Batch>>> record_batches(const std::filesystem::path& folder,
                                                              const std::string& job,
                                                              std::size_t segments_per_batch = 4);

@@ -59,7 +59,7 @@ class FakeNode final : public ship::Pipeline {
   std::string name, address;
   std::vector<std::string> sayings;
   std::vector<ship::NoticeKind> kinds;  ///< kinds of the notices in `sayings`
-  bool tells = true;                    ///< what it says
+  bool tells = true;                    ///< the result of notify()
   std::vector<wire::Ask> asked_;
   std::uint64_t committed_bytes = 0;
 
@@ -70,7 +70,7 @@ class FakeNode final : public ship::Pipeline {
   std::mt19937_64 random_;
   ship::SessionOptions options_;
   std::map<std::uint64_t, std::uint64_t> files_;  ///< key -> bytes
-  std::map<std::uint64_t, std::uint64_t> read_;   ///< of the running agent
+  std::map<std::uint64_t, std::uint64_t> read_;   ///< bytes that the running agent has read
   std::set<std::uint32_t> defined_;
   bool positions_known_ = false, remembers_ = true;
   std::unique_ptr<wire::ClientPort> port_;

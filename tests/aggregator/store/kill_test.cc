@@ -76,7 +76,7 @@ TEST_CASE("store: after a kill, everything acknowledged is recovered") {
       live(folder.path(), ends[1], random());
     }
     ::close(ends[1]);
-    // Kills the child after this many messages and some more work, at any point.
+    // Kills the child at a random point: after this many messages and some more work.
     int left = static_cast<int>(random() % 12);
     Message message;
     bool first = true;

@@ -34,7 +34,7 @@ TEST_CASE("pauses: a kind seen one to four times") {
   quick.add(kCheckpoint, Millis{500});
   CHECK(deadline(quick, kCheckpoint, 10'000) == Millis{10'000});
   for (int i = 0; i < 4; ++i) quick.add(kCheckpoint, Millis{500});
-  // No longer once the kind is known.
+  // The job's largest pause no longer counts once the kind is known.
   CHECK(deadline(quick, kCheckpoint, 10'000) == Millis{10'000});
   CHECK(quick.may_confirm(kCheckpoint));
 }

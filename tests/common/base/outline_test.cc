@@ -14,7 +14,7 @@
 namespace l4 {
 namespace {
 
-/// The outline, as its definition says: each run of digits is one sign, and so is each of
+/// The outline, as its definition says: each run of digits is one sign, and so is each run of
 /// hexadecimal digits behind `0x`.
 std::string collapsed(const std::string& line) {
   static const std::regex kHex("(^|[^0-9])0x[0-9a-fA-F]+"), kDigits("[0-9]+");

@@ -42,7 +42,7 @@ wire::Instant now() {
 struct Agent {
   std::uint64_t incarnation = 0, last_sequence = 0;
   std::map<std::uint64_t, wire::Position> files;
-  std::map<std::string, std::uint64_t> lines_of_path;  ///< of coverage, also of released files
+  std::map<std::string, std::uint64_t> lines_of_path;  ///< covered lines, released files included
 };
 
 class Counter : public receive::Ledger, public receive::Observer {

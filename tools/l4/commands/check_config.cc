@@ -82,7 +82,7 @@ std::optional<ConfigKind> kind_of(const ConfigTable& root) {
 }
 
 struct Checked {
-  std::string_view program;  ///< empty: of no program
+  std::string_view program;  ///< whose config it is; empty: none
   std::optional<Error> trouble;
 };
 

@@ -24,12 +24,12 @@ struct Column {
   std::string_view head;
   bool to_the_right = false;
   bool may_shrink = false;  ///< names: cut in their middle where the page is too narrow
-  int spare = 0;            ///< where that is not enough, the highest go first; 0 stays
+  int spare = 0;            ///< columns with the highest number go first; 0: stays
 };
 
 using Row = std::vector<Span>;
 
-/// Cells that each column takes; 0 for one that is empty all the way down.
+/// The width of each column in cells; 0 if all its cells are empty.
 std::vector<std::size_t> fit(const std::vector<Column>& columns, const std::vector<Row>& rows,
                              std::size_t width) {
   constexpr std::size_t kNameMin = 12, kGap = 2;

@@ -12,7 +12,7 @@ namespace l4::commands {
 
 struct TopOptions : ask::AskOptions {
   std::string format = "text";
-  unsigned every_s = 2;  ///< between two questions
+  unsigned every_s = 2;  ///< seconds between two questions
 };
 
 extern const char* const kTopFooter;

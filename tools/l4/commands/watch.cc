@@ -50,7 +50,7 @@ int exit_of(const WatchOptions& options, const diagnose::Report& report) {
                                                                 : terminal::kDone;
 }
 
-/// Each change of the verdict, until the job is over or the reader goes away.
+/// Prints each change of the verdict, until the job is over or the reader goes away.
 int watch_by_lines(const WatchOptions& options, const ask::Aggregator& asked,
                    Latest<diagnose::Report> latest) {
   using News = std::tuple<State, std::optional<TimeMs>, std::string>;

@@ -15,7 +15,7 @@ namespace l4::commands {
 struct WatchOptions : ask::AskOptions {
   std::string format = "text";
   std::string job;
-  unsigned every_s = 2;     ///< between two questions
+  unsigned every_s = 2;     ///< seconds between two questions
   bool until_over = false;  ///< end when the job has failed, with 10, or finished
 };
 

@@ -1,4 +1,4 @@
-// Events that show a failure are new ones at the end; noise that was there before is none.
+// New events at the end show a failure; noise that was there before does not.
 #include "aggregator/detect/crash/failure_events.h"
 
 #include <doctest/doctest.h>

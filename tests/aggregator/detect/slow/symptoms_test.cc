@@ -81,8 +81,8 @@ TEST_CASE("what goes with it is new, lasting and local") {
         }).empty());
 }
 
-/// `count` iterations of 5 s, the last `slow` of them of 12 s, and rank 5 of eight says `lines`
-/// errors in each of these.
+/// `count` iterations of 5 s, except that the last `slow` take 12 s; in each of these, rank 5 of
+/// eight prints `lines` errors.
 Slowdown in_short(int count, int slow, int lines, bool in_pool = false) {
   MadeJob made(8);
   std::int64_t now = 0;

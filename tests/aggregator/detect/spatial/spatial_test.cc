@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kNow = 1'000'000;
 
-/// A job of equal nodes but for roles: node 0 and the last one print events of their own.
+/// A job of equal nodes, except that node 0 and the last node also print events of their own.
 class SimulatedJob {
  public:
   SimulatedJob(Index nodes, Index events, int windows, std::uint64_t seed, bool bursty = false)

@@ -51,7 +51,7 @@ TEST_CASE("zmq link: a message of 1 MiB passes, one byte more does not leave") {
   LiveLink link;
   const auto key = link.enrol("node-0");
   link.start();
-  link.server.reset();  // the bare port
+  link.server.reset();  // only its port is left
   auto client = link.client(key);
   client->connect();
   bool connected = false;

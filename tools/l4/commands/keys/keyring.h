@@ -3,7 +3,7 @@
 //   aggregator.key   0600   public and secret key of the aggregator
 //   allow-list       0600   lines of `name public-key`; what the aggregator reads
 //   tokens           0600   lines of `role name sha256`: the tokens of HTTP
-//   nodes/NAME.key   0600   what a node's agent needs; to be brought there, then it may go
+//   nodes/NAME.key   0600   what a node's agent needs; bring it there, then it may be deleted
 //
 // Used by `l4 keys`. Everything is written beside its place and renamed, under a lock, so that
 // readers see the old or the new state, and an error half way changes no list.
