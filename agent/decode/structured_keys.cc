@@ -81,21 +81,21 @@ constexpr std::array kKeys{
 };
 
 /// Keys of logger, process and source line.
-constexpr std::array<std::string_view, 44> kQuietKeys{
-    "name",       "logger",     "logger_name", "logname",   "module",          "function",
-    "func",       "funcname",   "filename",    "file",      "pathname",        "lineno",
-    "line",       "thread",     "threadname",  "thread_id", "process",         "processname",
-    "pid",        "tid",        "caller",      "source",    "target",          "v",
-    "version",    "stream",     "namespace",   "podname",   "containername",   "stack_info",
-    "stacktrace", "text",       "taskname",    "msecs",     "facility",        "tag",
-    "icon",       "no",         "insertid",    "args",      "relativecreated", "syslog_identifier",
-    "log.logger", "ecs.version"};
-constexpr std::array<std::string_view, 19> kQuietParents{
-    "labels", "kubernetes", "process",   "thread", "file",     "source", "elapsed",
-    "span",   "spans",      "log",       "ecs",    "agent",    "attrs",  "level",
-    "time",   "docker",     "container", "host",   "exception"};
+constexpr auto kQuietKeys = std::to_array<std::string_view>(
+    {"name",       "logger",     "logger_name", "logname",   "module",          "function",
+     "func",       "funcname",   "filename",    "file",      "pathname",        "lineno",
+     "line",       "thread",     "threadname",  "thread_id", "process",         "processname",
+     "pid",        "tid",        "caller",      "source",    "target",          "v",
+     "version",    "stream",     "namespace",   "podname",   "containername",   "stack_info",
+     "stacktrace", "text",       "taskname",    "msecs",     "facility",        "tag",
+     "icon",       "no",         "insertid",    "args",      "relativecreated", "syslog_identifier",
+     "log.logger", "ecs.version"});
+constexpr auto kQuietParents = std::to_array<std::string_view>(
+    {"labels", "kubernetes", "process", "thread", "file", "source", "elapsed", "span", "spans",
+     "log", "ecs", "agent", "attrs", "level", "time", "docker", "container", "host", "exception"});
 /// Parents that carry no information.
-constexpr std::array<std::string_view, 5> kPlainParents{"", "record", "extra", "fields", "context"};
+constexpr auto kPlainParents =
+    std::to_array<std::string_view>({"", "record", "extra", "fields", "context"});
 
 char to_lower(char c) {
   return text::is_upper(c) ? static_cast<char>(c | 0x20) : c;

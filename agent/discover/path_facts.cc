@@ -278,10 +278,10 @@ bool ascend(const PathParts& parts, PathFacts& facts) {
   return true;
 }
 
-using Rule = bool (*)(const PathParts&, PathFacts&);
-constexpr std::array<Rule, 13> kRules{torchrun, launcher,   both_ranks,  rank_name, rank_folder,
-                                      worker,   pod,        container,   kernel,    nccl_debug,
-                                      ascend,   slurm_task, slurm_merged};
+/// Tried in this order: a strict rule stands before a loose one.
+constexpr std::array kRules{torchrun, launcher,   both_ranks,  rank_name, rank_folder,
+                            worker,   pod,        container,   kernel,    nccl_debug,
+                            ascend,   slurm_task, slurm_merged};
 
 }  // namespace
 
@@ -327,7 +327,7 @@ std::string node_of_folders(const std::vector<std::string>& folders) {
 }
 
 PathFacts facts_of(const PathParts& parts) {
-  for (const Rule rule : kRules) {
+  for (const auto rule : kRules) {
     PathFacts facts;
     if (rule(parts, facts)) return facts;
   }

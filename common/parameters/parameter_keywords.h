@@ -35,28 +35,30 @@ struct NamedKeyword {
   Keyword keyword = Keyword::none;
 };
 
-inline constexpr std::array<NamedKeyword, 22> kKeywordList{{{"rank", Keyword::rank},
-                                                            {"ranks", Keyword::rank},
-                                                            {"global_rank", Keyword::rank},
-                                                            {"rankid", Keyword::rank},
-                                                            {"xid", Keyword::xid},
-                                                            {"sxid", Keyword::sxid},
-                                                            {"http", Keyword::http},
-                                                            {"timeout", Keyword::timeout},
-                                                            {"cuda", Keyword::cuda},
-                                                            {"npu", Keyword::npu},
-                                                            {"gpu", Keyword::gpu},
-                                                            {"device", Keyword::device},
-                                                            {"device_id", Keyword::device},
-                                                            {"deviceid", Keyword::device},
-                                                            {"errno", Keyword::errno_value},
-                                                            {"error", Keyword::error},
-                                                            {"signal", Keyword::signal},
-                                                            {"exitcode", Keyword::exit_code},
-                                                            {"exit_code", Keyword::exit_code},
-                                                            {"returncode", Keyword::exit_code},
-                                                            {"code", Keyword::code},
-                                                            {"status", Keyword::status}}};
+inline constexpr std::array kKeywordList{
+    NamedKeyword{"rank", Keyword::rank},
+    NamedKeyword{"ranks", Keyword::rank},
+    NamedKeyword{"global_rank", Keyword::rank},
+    NamedKeyword{"rankid", Keyword::rank},
+    NamedKeyword{"xid", Keyword::xid},
+    NamedKeyword{"sxid", Keyword::sxid},
+    NamedKeyword{"http", Keyword::http},
+    NamedKeyword{"timeout", Keyword::timeout},
+    NamedKeyword{"cuda", Keyword::cuda},
+    NamedKeyword{"npu", Keyword::npu},
+    NamedKeyword{"gpu", Keyword::gpu},
+    NamedKeyword{"device", Keyword::device},
+    NamedKeyword{"device_id", Keyword::device},
+    NamedKeyword{"deviceid", Keyword::device},
+    NamedKeyword{"errno", Keyword::errno_value},
+    NamedKeyword{"error", Keyword::error},
+    NamedKeyword{"signal", Keyword::signal},
+    NamedKeyword{"exitcode", Keyword::exit_code},
+    NamedKeyword{"exit_code", Keyword::exit_code},
+    NamedKeyword{"returncode", Keyword::exit_code},
+    NamedKeyword{"code", Keyword::code},
+    NamedKeyword{"status", Keyword::status},
+};
 inline constexpr ByFirstLetters kKeywords(kKeywordList);
 
 inline Keyword keyword_of(std::string_view word) {
