@@ -167,12 +167,12 @@ Result<std::vector<Fault>> read_folder(const std::filesystem::path& folder) {
         std::min<std::size_t>(std::thread::hardware_concurrency(), read.size());
     std::vector<std::jthread> others;
     others.reserve(workers);
-    try {
-      for (std::size_t i = 1; i < workers; ++i)
+    bool may_start = true;
+    while (may_start && others.size() + 1 < workers) try {
         others.push_back(start_thread("fault-library", work));
-    } catch (const std::system_error&) {
-      // A limit of processes or of memory was reached: fewer threads do all the work.
-    }
+      } catch (const std::system_error&) {
+        may_start = false;  // a limit of processes or of memory: fewer threads do all the work
+      }
     work();
   }
   std::vector<Fault> faults;

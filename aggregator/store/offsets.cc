@@ -92,6 +92,7 @@ void OffsetTable::release(const std::string& agent, const std::vector<std::uint6
 
 std::vector<std::string> OffsetTable::agents() const {
   std::vector<std::string> names;
+  names.reserve(agents_.size());
   for (const auto& [name, agent] : agents_) names.push_back(name);
   return names;
 }

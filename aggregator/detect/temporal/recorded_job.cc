@@ -52,6 +52,7 @@ std::vector<Round> by_iteration(const RecordedJob& job) {
     }
   }
   std::vector<Round> rounds;
+  rounds.reserve(found.size());
   for (auto& [key, observations] : found) rounds.push_back({key.second, std::move(observations)});
   return rounds;
 }
