@@ -1,4 +1,5 @@
-# l4_precompile(): every target made so far uses the standard headers precompiled. Called last.
+# l4_precompile(TARGET...): these targets use the standard headers precompiled. Without arguments: every
+# target made so far. Called last.
 # ccache compares a checksum beside the precompiled file, which is the same in every checkout; the
 # file itself differs, because it holds absolute paths.
 function(l4_targets_below folder result)
@@ -12,7 +13,10 @@ function(l4_targets_below folder result)
 endfunction()
 
 function(l4_precompile)
-  l4_targets_below(${PROJECT_SOURCE_DIR} targets)
+  set(targets ${ARGN})
+  if(NOT targets)
+    l4_targets_below(${PROJECT_SOURCE_DIR} targets)
+  endif()
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
   add_library(l4_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(l4_precompiled PRIVATE l4_options fmt::fmt Threads::Threads)
