@@ -1,7 +1,7 @@
 #include "offline/settings.h"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
+#include <cstdlib>
 
 #include <fstream>
 #include <string>

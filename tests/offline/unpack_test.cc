@@ -4,7 +4,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <doctest/doctest.h>
-#include <stdlib.h>
+#include <cstdlib>
 
 #include <fstream>
 #include <sstream>

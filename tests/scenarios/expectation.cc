@@ -225,7 +225,10 @@ Made event(Words& words, bool wanted) {
   const auto limit = top(words);
   if (!limit) return std::unexpected(limit.error());
   std::string role;
-  if (words.take("role") && !names(Role::consequence, role = words.next())) return bad("no role");
+  if (words.take("role")) {
+    role = words.next();
+    if (!names(Role::consequence, role)) return bad("no role");
+  }
   std::string on;
   if (words.take("on")) on = words.next();
   return [=, most = *limit](const Report& report) {

@@ -144,6 +144,7 @@ std::vector<std::string> complaints(const Script& script, const Outcome& outcome
 
 std::vector<std::string> rows_of(const Script& script, const Outcome& outcome) {
   std::vector<std::string> rows;
+  rows.reserve(outcome.absences.size() + outcome.judgement.rulings.size());
   for (const Absence& absence : outcome.absences) rows.push_back(row_of(absence));
   for (const Ruling& ruling : outcome.judgement.rulings) rows.push_back(row_of(script, ruling));
   for (const Found& found : outcome.judgement.false_ones)

@@ -45,7 +45,6 @@ std::string report_of(const JobState& state) {
   static const faults::Library library = *faults::Library::load(L4_SOURCE_DIR "/config/faults");
   diagnose::Options options;
   options.library = &library;
-  std::string all;
   return serve::to_json(diagnose::diagnose(state, {}, options).report);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace l4::test {
 namespace {
@@ -101,7 +102,8 @@ RawServer::RawServer(std::string answer, std::chrono::milliseconds hold)
     : answer_(std::move(answer)), hold_(hold), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
   sockaddr_in address = loopback(0);
   socklen_t size = sizeof address;
-  ::bind(listener_, reinterpret_cast<const sockaddr*>(&address), size);
+  if (::bind(listener_, reinterpret_cast<const sockaddr*>(&address), size) != 0)
+    throw std::runtime_error("a test cannot bind a port on loopback");
   ::listen(listener_, 8);
   ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
   port_ = ntohs(address.sin_port);

@@ -16,7 +16,7 @@ ProgressLine::ProgressLine(const offline::Progress& progress, bool enabled) : pr
   try {
     thread_ = start_thread("l4-progress", [this](const std::stop_token& stop) { run(stop); });
   } catch (const std::system_error&) {
-    // If no thread can be started, the work itself fails and reports it.
+    return;  // no thread can be started: the work itself fails and reports it
   }
 }
 
