@@ -7,7 +7,8 @@ Configures the preset in a temporary folder, without a compiler cache, builds th
 up the processor time of every compiler and linker that ran. A yardstick is the processor time of
 `g++ -std=c++23 -O2 -c` over a file that includes <utility>, <boost/asio.hpp>, <regex> and holds an
 empty main. It is measured twice before and twice after the build, and the mean counts. So the
-figure hardly depends on the machine and its other load.
+figure hardly depends on the machine. Run it on an idle one: other work slows the build down, whose
+compilers then share caches, and not the yardstick.
 
 Prints the yardstick, the total, its ratio, and the dearest steps. Ends with 1 if the build fails.
 """
