@@ -97,7 +97,7 @@ void batch_of_a_job(benchmark::State& state) {
     node = (node + 1) % state.range(0);
     state.ResumeTiming();
     made.job.apply(std::move(batch), store::Seq{++made.seq}, made.now());
-    benchmark::DoNotOptimize(made.job.look(made.now(), made.now()));
+    benchmark::DoNotOptimize(made.job.poll(made.now(), made.now()));
   }
 }
 BENCHMARK(batch_of_a_job)->Arg(10)->Arg(100)->Arg(2000)->Iterations(20'000);
