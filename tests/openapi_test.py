@@ -157,15 +157,15 @@ def main():
     for reference in references(document):
         expect(resolved(document, reference), f"openapi.yaml: {reference} leads nowhere")
 
-    page = (ROOT / "docs" / "OPERATIONS.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "API.md").read_text(encoding="utf-8")
     listed = {(method, path): query for method, path, query in
               re.findall(r"^\| `([A-Z]+) (/[^`?]*)\??([^`]*)", page, re.M)}
     expect(listed.keys() == served.keys(),
-           f"OPERATIONS.md and routes.cc differ in {sorted(listed.keys() ^ served.keys())}")
+           f"API.md and routes.cc differ in {sorted(listed.keys() ^ served.keys())}")
     for key in listed.keys() & served.keys():
         named = set(re.findall(r"(\w+)=", listed[key]))
         expect(named == known.get(served[key][0], {}).keys(),
-               f"OPERATIONS.md: {key} has {sorted(known.get(served[key][0], {}))}")
+               f"API.md: {key} has {sorted(known.get(served[key][0], {}))}")
 
     def fits(value, schema):
         whole = {"$ref": f"#/components/schemas/{schema}", "components": document["components"]}

@@ -1,7 +1,7 @@
 // An alert: what people are sent when something happens, as a line and as JSON (schema l4.alert/1).
 //
 // Flow: the live aggregator makes alerts of incidents and of its own state; alert::Alerter sends
-// them to its sinks (sink_kind.h). docs/OPERATIONS.md shows the JSON. Plain values, no state.
+// them to its sinks (sink_kind.h). docs/ALERTS.md shows the JSON. Plain values, no state.
 #pragma once
 
 #include <cstdint>

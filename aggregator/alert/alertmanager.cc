@@ -39,7 +39,7 @@ std::string runbook(const Alert& alert) {
   std::string heading(alert_name(alert));
   std::ranges::transform(heading, heading.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return "docs/OPERATIONS.md#" + heading;
+  return "docs/ALERTS.md#" + heading;
 }
 
 void write_labels(serve::JsonWriter& json, const Alert& alert, Severity severity,

@@ -1,6 +1,7 @@
 // `GET /api/v1/jobs/{id}/lines`: reads the question strictly and writes the found lines as JSON.
 //
-// Flow: routes.cc -> here -> Aggregator::lines -> here -> Reply. docs/OPERATIONS.md has the form.
+// Flow: routes.cc -> here -> Aggregator::lines -> here -> Reply. docs/LIVE.md, "Raw lines", has
+// the form.
 // Thread-safe, no state.
 #pragma once
 

@@ -3,7 +3,7 @@
 //
 // Flow: http::Server -> tokens and shared answers, which ask access_of and is_shared -> match_route
 // -> refused_parameter -> the handler of the row -> Reply. The table stands in routes.cc;
-// tests/openapi_test.py compares it with schemas/openapi.yaml and docs/OPERATIONS.md. Thread-safe,
+// tests/openapi_test.py compares it with schemas/openapi.yaml and docs/API.md. Thread-safe,
 // no state.
 #pragma once
 

@@ -4,7 +4,7 @@
 usage: alertmanager.py L4
 
 The sample's logs are played to an aggregator, whose sink is an Alertmanager of this test's own on
-loopback. Fifty jobs that fail at once are one notification, with the route of OPERATIONS.md.
+loopback. Fifty jobs that fail at once are one notification, with the route of ALERTS.md.
 It is skipped where prometheus-alertmanager is not installed (tools/setup brings it).
 """
 import json
@@ -245,8 +245,8 @@ class Receiver(live.PostReceiver):
 
 
 def route_of_manual(hook):
-    """The route of OPERATIONS.md, with receivers that this test listens to."""
-    book = (support.ROOT / "docs" / "OPERATIONS.md").read_text()
+    """The route of ALERTS.md, with receivers that this test listens to."""
+    book = (support.ROOT / "docs" / "ALERTS.md").read_text()
     route = re.search(r"<!-- alertmanager -->\n```yaml\n(.*?)```", book, re.S).group(1)
     names = sorted(set(re.findall(r"receiver: (\w+)", route)))
     return route + "receivers:\n" + "".join(
@@ -294,7 +294,7 @@ def check_storm(expect, l4, build, folder, binary):
         told = hook.told[0][1]["alerts"] if hook.told else []
         expect.that(len(told) > STORM / 2, "it tells of most", len(told))
         expect.equal({alert["annotations"].get("runbook") for alert in told},
-                     {"docs/OPERATIONS.md#l4jobfailure"}, "where it is explained")
+                     {"docs/ALERTS.md#l4jobfailure"}, "where it is explained")
     finally:
         site.end()
         manager.end()

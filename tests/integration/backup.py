@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The backup that docs/OPERATIONS.md describes is enough to start again elsewhere.
+"""The backup that docs/INSTALL.md describes is enough to start again elsewhere.
 
 usage: backup.py L4
 
@@ -43,7 +43,7 @@ def started(stack, expect, build, folder):
 
 
 def back_up(state, target):
-    """The backup of docs/OPERATIONS.md, taken from a stopped aggregator."""
+    """The backup of docs/INSTALL.md, taken from a stopped aggregator."""
     target.mkdir()
     for file in state.glob("state.db*"):
         shutil.copy(file, target)

@@ -49,7 +49,7 @@ def check_help(expect, l4):
     all."""
     all_leaves = dict(leaves(l4))
     expect.that(len(all_leaves) > 30, "commands are found", list(all_leaves))
-    operations = (CONFIG.parent / "docs" / "OPERATIONS.md").read_text()
+    commands = (CONFIG.parent / "docs" / "COMMANDS.md").read_text()
     readme = (CONFIG.parent / "README.md").read_text()
     for words, text in all_leaves.items():
         name = " ".join(words)
@@ -61,8 +61,8 @@ def check_help(expect, l4):
         listed = re.findall(rf"^l4 {first}(?: (.*))?$", readme, re.M)
         expect.that(listed and all(any(re.search(rf"\b{word}\b", line) for line in listed)
                                    for word in rest), f"{name}: a line of README.md", listed)
-        row = re.search(rf"^\| `l4 {name}[^|]*\|([^|]*)\|([^|]*)\|$", operations, re.M)
-        if expect.that(row, f"{name}: a row of docs/OPERATIONS.md"):
+        row = re.search(rf"^\| `l4 {name}[^|]*\|([^|]*)\|([^|]*)\|$", commands, re.M)
+        if expect.that(row, f"{name}: a row of docs/COMMANDS.md"):
             said = re.search(r"^Exit status:\n((?:  \d.*\n|   .*\n)+)", text + "\n", re.M).group(1)
             expect.equal(re.findall(r"\d+", row.group(2)), re.findall(r"^  (\d+) ", said, re.M),
                          f"{name}: exit status of the table")

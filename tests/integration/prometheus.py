@@ -197,13 +197,13 @@ def check_rules(expect, there):
     for key in (r"for: \w+", r"labels: \{severity: (?:critical|warning|info)\}", "summary: .",
                 "description: .", "runbook: ."):
         expect.equal(len(re.findall(f"^ +{key}", text, re.M)), len(alerts), f"rules with {key!r}")
-    book = (support.ROOT / "docs" / "OPERATIONS.md").read_text()
+    book = (support.ROOT / "docs" / "ALERTS.md").read_text()
     sent = (support.ROOT / "aggregator" / "alert" / "alertmanager.cc").read_text()
     own = set(re.findall(r'return "(L4\w+)";', sent))
     expect.that(own > {"L4JobFailure", "L4Degraded"}, "alerts of the aggregator itself", own)
-    expect.equal(sorted(re.findall(r"^#### (L4\w+)$", book, re.M)), sorted(own | set(alerts)),
-                 "alerts that OPERATIONS.md explains")
-    expect.equal(re.findall(r"OPERATIONS\.md#(\w+)", text), [name.lower() for name in alerts],
+    expect.equal(sorted(re.findall(r"^### (L4\w+)$", book, re.M)), sorted(own | set(alerts)),
+                 "alerts that ALERTS.md explains")
+    expect.equal(re.findall(r"ALERTS\.md#(\w+)", text), [name.lower() for name in alerts],
                  "runbooks")
     played = (support.ROOT / "tests" / "integration" / "prometheus_rules.yml").read_text()
     for name in alerts:

@@ -125,7 +125,7 @@ TEST_CASE("alertmanager: a degraded aggregator is one alert with an end") {
   REQUIRE(sent.size() == 1);
   CHECK(sent[0]["labels"]["alertname"] == "L4Degraded");
   CHECK(sent[0]["labels"]["severity"] == "critical");
-  CHECK(sent[0]["annotations"]["runbook"] == "docs/OPERATIONS.md#l4degraded");
+  CHECK(sent[0]["annotations"]["runbook"] == "docs/ALERTS.md#l4degraded");
   bad.kind = Kind::well_again;
   const Json over = alertmanager(bad);
   REQUIRE(over.size() == 1);
@@ -137,7 +137,7 @@ TEST_CASE("forms: every form has the fault's id and category") {
   const Json annotations = alertmanager(crash())[0]["annotations"];
   CHECK(annotations["fault_id"] == "xid-79");
   CHECK(annotations["category"] == "hardware/gpu");
-  CHECK(annotations["runbook"] == "docs/OPERATIONS.md#l4jobfailure");
+  CHECK(annotations["runbook"] == "docs/ALERTS.md#l4jobfailure");
   CHECK(Json::parse(to_json(crash(), "l4"))["faults"][0]["category"] == "hardware/gpu");
   const Json paged = Json::parse(to_pagerduty(crash(), "l4"))["payload"]["custom_details"];
   CHECK(paged["category"] == "hardware/gpu");
@@ -243,7 +243,7 @@ TEST_CASE("sink: severity, job and state decide which alerts it accepts") {
 }
 
 TEST_CASE("each kind of sink has an example where operators look for it") {
-  for (const char* const path : {"/docs/OPERATIONS.md", "/config/aggregator.toml"}) {
+  for (const char* const path : {"/docs/ALERTS.md", "/config/aggregator.toml"}) {
     std::ifstream file(std::string(L4_SOURCE_DIR) + path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     for (const SinkKind* kind : sink_kinds()) {

@@ -1,4 +1,4 @@
-// Reads the JSON that a running aggregator answers (docs/OPERATIONS.md has the forms).
+// Reads the JSON that a running aggregator answers (docs/API.md has the forms).
 //
 // Flow: asking.h -> here -> live_view.h. Rows are read by the lists of fields by which the
 // aggregator writes them (rows/fields.h). Unknown fields are skipped, so that an older `l4` can ask
