@@ -157,7 +157,7 @@ class BoundedQueue {
     {
       const MutexLock lock(mutex_);  // a push that found no room is in wait() by now
     }
-    if (values == 1)
+    if (values == 1 && bytes == 0)  // the room of one value; bytes may be room for many
       has_room_.notify_one();
     else
       has_room_.notify_all();

@@ -123,6 +123,17 @@ TEST_CASE("bounded queue: several threads wait for room; the values of each keep
   });
 }
 
+TEST_CASE("bounded queue: a heavy value makes room for all light ones that wait") {
+  BoundedQueue<int> queue(10, 100);
+  CHECK(queue.push(0, 100));
+  std::vector<std::thread> threads;
+  for (int i = 1; i <= 3; ++i) threads.emplace_back([&queue, i] { queue.push(i, 1); });
+  std::this_thread::sleep_for(Millis{20});  // they wait by now
+  CHECK(queue.pop() == 0);
+  for (std::thread& thread : threads) thread.join();  // without another pop
+  CHECK(queue.size() == 3);
+}
+
 TEST_CASE("bounded queue: closed among pushes, exactly the values that were accepted come out") {
   constexpr int kThreads = 3, kRounds = 300;
   for (int round = 0; round < kRounds; ++round) {
