@@ -99,20 +99,20 @@ void Channel::assign(int descriptor, bool is_v6) {
 
 void Channel::connect(const std::string& host, std::uint16_t port,
                       std::function<void(ErrorCode)> done) {
-  const auto connected = [done](error_code code, const tcp::endpoint&) { done(code); };
   error_code is_name;
   const auto address = asio::ip::make_address(host, is_name);
-  if (!is_name) {
-    const std::array only{tcp::endpoint(address, port)};
-    return asio::async_connect(impl_->socket, only, connected);
-  }
-  impl_->resolver.async_resolve(host, std::to_string(port),
-                                asio::ip::resolver_base::numeric_service,
-                                [self = impl_, connected, done = std::move(done)](
-                                    error_code code, const tcp::resolver::results_type& addresses) {
-                                  if (code) return done(code);
-                                  asio::async_connect(self->socket, addresses, connected);
-                                });
+  if (!is_name)
+    return impl_->socket.async_connect(
+        {address, port}, [self = impl_, done = std::move(done)](error_code code) { done(code); });
+  impl_->resolver.async_resolve(
+      host, std::to_string(port), asio::ip::resolver_base::numeric_service,
+      [self = impl_, done = std::move(done)](error_code code,
+                                             const tcp::resolver::results_type& addresses) {
+        if (code) return done(code);
+        asio::async_connect(
+            self->socket, addresses,
+            [self, done](error_code failed, const tcp::endpoint&) { done(failed); });
+      });
 }
 
 int Channel::descriptor() {
@@ -163,7 +163,8 @@ void Channel::write(std::string_view head, std::string_view body, Done done) {
 }
 
 void Channel::wait_readable(std::function<void(ErrorCode)> done) {
-  impl_->socket.async_wait(tcp::socket::wait_read, std::move(done));
+  impl_->socket.async_wait(tcp::socket::wait_read,
+                           [self = impl_, done = std::move(done)](error_code code) { done(code); });
 }
 
 void Channel::post(std::function<void()> call) {
