@@ -130,7 +130,7 @@ ALLOWED = {
 # do, tests aside.
 HEAVY = {
     "boost/asio": 5, "boost/beast": 3, "spdlog/": 2, "nlohmann/json.hpp": 1, "prometheus/": 2,
-    "zmq": 6, "toml++/": 2, "CLI/": 3, "sqlite3.h": 1,
+    "zmq": 6, "toml++/": 2, "CLI/": 2, "sqlite3.h": 1,
 }
 # A limit is an alarm, not an aim: no class is cut over several files to meet it.
 HEADER_LINES, SOURCE_LINES, FUNCTION_LINES, COLUMNS = 250, 600, 70, 100

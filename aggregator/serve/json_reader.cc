@@ -1,6 +1,7 @@
 #include "aggregator/serve/json_reader.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "aggregator/serve/utf8.h"
@@ -64,16 +65,11 @@ void read_json(JsonReader& reader, const JsonValue& json, TimeMs& time) {
 }
 
 void read_json(JsonReader& reader, const JsonValue& json, TemplateId& id) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   const std::string_view text = json.text() != nullptr ? *json.text() : std::string_view();
   std::uint64_t value = 0;
-  bool good = text.size() == 16;
-  for (const char c : text) {
-    const std::size_t digit = kDigits.find(c);
-    good = good && digit != std::string_view::npos;
-    value = (value << 4) | (digit & 15);
-  }
-  if (!good) return reader.fail("must be 16 hexadecimal digits", json);
+  std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (to_string(TemplateId{value}) != text)
+    return reader.fail("must be 16 hexadecimal digits", json);
   id = TemplateId{value};
 }
 

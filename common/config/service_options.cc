@@ -30,9 +30,10 @@ ServiceOptions read_service_options(int argc, char* const* argv, const Service& 
   ServiceOptions options{.config = std::move(config), .exit = {}};
   optind = 0;
   opterr = 0;
+  // "+": options end at the first other argument, so `at` is the place of the option that is read.
   for (;;) {
     const int at = optind == 0 ? 1 : optind;
-    const int letter = ::getopt_long(argc, argv, ":h", kOptions.data(), nullptr);
+    const int letter = ::getopt_long(argc, argv, "+:h", kOptions.data(), nullptr);
     if (letter < 0) break;
     switch (letter) {
       case kConfig:
