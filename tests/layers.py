@@ -108,6 +108,7 @@ ALLOWED = {
     "tools/l4/terminal": ["common/base", "aggregator/serve", "offline/progress.h"],
     "tools/l4/ask": ["common/base", "common/config", "common/http", "aggregator/serve",
                      "aggregator/rows/fields.h", "tools/l4/terminal"],
+    "tools/l4/keyring": ["common/base", "common/wire", "common/wire/zmq", "aggregator/http"],
     "tools/l4/commands/faults": COMMON + [
         "common/http", "agent/decode", "agent/discover", "aggregator/faults", "aggregator/serve",
         "offline", "tools/l4/terminal", "tools/l4/ask"],
@@ -115,8 +116,8 @@ ALLOWED = {
         "common/http", "aggregator/job", "aggregator/diagnose", "aggregator/faults",
         "aggregator/pool", "aggregator/serve", "offline", "tools/l4/terminal", "tools/l4/ask"],
     "tools/l4/commands/keys": [
-        "common/base", "common/wire", "common/wire/zmq", "aggregator/http", "aggregator/serve",
-        "tools/l4/terminal", "tools/l4/ask"],
+        "common/base", "common/wire", "aggregator/serve", "tools/l4/keyring", "tools/l4/terminal",
+        "tools/l4/ask"],
     "tools/l4/commands": COMMON + [
         "common/http", "agent", "agent/daemon", "agent/discover", "aggregator",
         "aggregator/diagnose", "aggregator/faults", "aggregator/serve", "offline",

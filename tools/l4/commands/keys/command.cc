@@ -7,7 +7,7 @@
 #include "aggregator/serve/json_text.h"
 #include "common/wire/port.h"
 #include "tools/l4/ask/live_json.h"
-#include "tools/l4/commands/keys/keyring.h"
+#include "tools/l4/keyring/keyring.h"
 #include "tools/l4/terminal/exit.h"
 #include "tools/l4/terminal/output.h"
 
@@ -17,7 +17,7 @@ namespace {
 Result<std::vector<std::string>> all_names(const KeysOptions& options) {
   std::vector<std::string> names = options.names;
   for (const auto& file : options.from) {
-    const auto more = read_names(file);
+    const auto more = keyring::read_names(file);
     if (!more) return std::unexpected(more.error());
     names.insert(names.end(), more->begin(), more->end());
   }
@@ -31,7 +31,7 @@ struct Done {
   serve::JsonWriter json;
 };
 
-Result<void> list_keys(const Keyring& keyring, Done& done) {
+Result<void> list_keys(const keyring::Keyring& keyring, Done& done) {
   const auto list = keyring.list();
   if (!list) return std::unexpected(list.error());
   done.json.key("keys").open('[');
@@ -48,7 +48,7 @@ Result<void> list_keys(const Keyring& keyring, Done& done) {
   return {};
 }
 
-Result<void> init_keys(const Keyring& keyring, Done& done) {
+Result<void> init_keys(const keyring::Keyring& keyring, Done& done) {
   if (auto made = keyring.init(); !made) return made;
   const std::vector<std::string> files{keyring.aggregator_key().string(),
                                        keyring.allow_list().string()};
@@ -57,7 +57,7 @@ Result<void> init_keys(const Keyring& keyring, Done& done) {
   return {};
 }
 
-Result<void> make_token(const KeysOptions& options, const Keyring& keyring, Done& done) {
+Result<void> make_token(const KeysOptions& options, const keyring::Keyring& keyring, Done& done) {
   const auto made = keyring.add_token(options.names[0], options.role);
   if (!made) return std::unexpected(made.error());
   done.text = *made + '\n';
@@ -65,7 +65,8 @@ Result<void> make_token(const KeysOptions& options, const Keyring& keyring, Done
   return {};
 }
 
-Result<void> add_or_revoke(const KeysOptions& options, const Keyring& keyring, Done& done) {
+Result<void> add_or_revoke(const KeysOptions& options, const keyring::Keyring& keyring,
+                           Done& done) {
   const auto names = all_names(options);
   if (!names) return std::unexpected(names.error());
   const bool adds = options.action == KeysOptions::Action::add;
@@ -77,7 +78,7 @@ Result<void> add_or_revoke(const KeysOptions& options, const Keyring& keyring, D
   return {};
 }
 
-Result<void> run(const KeysOptions& options, const Keyring& keyring, Done& done) {
+Result<void> run(const KeysOptions& options, const keyring::Keyring& keyring, Done& done) {
   using enum KeysOptions::Action;
   if (options.action == list) return list_keys(keyring, done);
   if (options.action == init) return init_keys(keyring, done);
@@ -91,7 +92,7 @@ int run_keys(const KeysOptions& options) {
   constexpr auto kProgram = "l4 keys";
   Done done;
   done.json.open('{').member("schema", "l4.keys/1");
-  if (const auto ran = run(options, Keyring(options.folder), done); !ran)
+  if (const auto ran = run(options, keyring::Keyring(options.folder), done); !ran)
     return terminal::fail(ran.error(), terminal::kWrongUse, kProgram);
   if (options.format != "json") return terminal::write_text(done.text, {}, kProgram);
   const auto tidy = ask::tidied_json(done.json.close('}').release());

@@ -1,4 +1,4 @@
-#include "tools/l4/commands/keys/keyring.h"
+#include "tools/l4/keyring/keyring.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include "common/wire/zmq/key_file.h"
 #include "tests/temp_folder.h"
 
-namespace l4::commands::keys {
+namespace l4::keyring {
 namespace {
 
 namespace fs = std::filesystem;
@@ -85,4 +85,4 @@ TEST_CASE("keyring: broken files are named with their line") {
 }
 
 }  // namespace
-}  // namespace l4::commands::keys
+}  // namespace l4::keyring

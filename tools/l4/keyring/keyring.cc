@@ -1,4 +1,4 @@
-#include "tools/l4/commands/keys/keyring.h"
+#include "tools/l4/keyring/keyring.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,7 +23,7 @@
 #include "common/wire/zmq/curve_key.h"
 #include "common/wire/zmq/key_file.h"
 
-namespace l4::commands::keys {
+namespace l4::keyring {
 namespace {
 
 namespace fs = std::filesystem;
@@ -229,4 +229,4 @@ Result<std::vector<std::string>> read_names(const fs::path& file) {
   return names;
 }
 
-}  // namespace l4::commands::keys
+}  // namespace l4::keyring

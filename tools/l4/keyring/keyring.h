@@ -16,7 +16,7 @@
 #include "common/base/error.h"
 #include "common/wire/zmq/allow_list.h"
 
-namespace l4::commands::keys {
+namespace l4::keyring {
 
 class Keyring {
  public:
@@ -46,4 +46,4 @@ class Keyring {
 /// file and line.
 Result<std::vector<std::string>> read_names(const std::filesystem::path& file);
 
-}  // namespace l4::commands::keys
+}  // namespace l4::keyring
