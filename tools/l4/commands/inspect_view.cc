@@ -10,6 +10,7 @@
 #include "aggregator/serve/json_value.h"
 #include "aggregator/serve/utf8.h"
 #include "common/base/grouped.h"
+#include "tools/l4/terminal/table.h"
 
 namespace l4::commands {
 namespace {
@@ -112,7 +113,7 @@ std::string line_of(const FileRow& row, const Widths& widths) {
   std::string line;
   for (std::size_t column = 0; column < kColumns; ++column) {
     const std::string text = column == kMarker ? serve::cut(row[column], widths[column])
-                                               : cut_middle(row[column], widths[column]);
+                                               : terminal::cut_middle(row[column], widths[column]);
     const std::string pad(widths[column] - std::min(widths[column], serve::cells(text)), ' ');
     if (column > 0) line += "  ";
     line += to_the_right(column) ? pad + text : text + pad;
@@ -143,24 +144,6 @@ std::string counted(std::size_t number, std::string_view what) {
 }
 
 }  // namespace
-
-std::string cut_middle(const std::string& text, std::size_t width) {
-  if (serve::cells(text) <= width) return text;
-  if (width < 4) return serve::cut(text, width);
-  // The end of a path tells more than its begin; cut between code points only.
-  const std::size_t front = (width - 1) / 3;
-  const std::string head = serve::cut(text, front + 1);  // ends with an ellipsis
-  std::size_t from = text.size();
-  std::size_t cells = 0;
-  while (from > 0) {
-    std::size_t at = from - 1;
-    while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
-    cells += serve::cells(std::string_view(text).substr(at, from - at));
-    if (cells > width - serve::cells(head)) break;
-    from = at;
-  }
-  return head + text.substr(from);
-}
 
 std::string to_text(const Survey& survey, std::size_t width) {
   constexpr std::size_t kWarningsMax = 20;

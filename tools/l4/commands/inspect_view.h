@@ -30,8 +30,4 @@ std::string to_text(const Survey& survey, std::size_t width);
 
 std::string to_json(const Survey& survey);
 
-/// At most `width` cells, with an ellipsis in the middle if something was cut; the end is kept
-/// longer than the front.
-std::string cut_middle(const std::string& text, std::size_t width);
-
 }  // namespace l4::commands

@@ -11,75 +11,14 @@
 #include "aggregator/serve/page.h"
 #include "aggregator/serve/phrases.h"
 #include "aggregator/serve/utf8.h"
-#include "tools/l4/commands/inspect_view.h"
+#include "tools/l4/terminal/table.h"
 
 namespace l4::commands {
 namespace {
 
 using serve::Page;
-using serve::Span;
 using serve::Tone;
-
-struct Column {
-  std::string_view head;
-  bool to_the_right = false;
-  bool may_shrink = false;  ///< names: cut in their middle where the page is too narrow
-  int spare = 0;            ///< columns with the highest number go first; 0: stays
-};
-
-using Row = std::vector<Span>;
-
-/// The width of each column in cells; 0 if all its cells are empty.
-std::vector<std::size_t> fit(const std::vector<Column>& columns, const std::vector<Row>& rows,
-                             std::size_t width) {
-  constexpr std::size_t kNameMin = 12, kGap = 2;
-  std::vector<std::size_t> widths(columns.size());
-  std::size_t all = 0;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    for (const Row& row : rows) widths[i] = std::max(widths[i], serve::cells(row[i].text));
-    if (widths[i] > 0) widths[i] = std::max(widths[i], columns[i].head.size());
-    all += widths[i] + (widths[i] > 0 ? kGap : 0);
-  }
-  for (std::size_t i = 0; i < columns.size() && all > width + kGap; ++i) {
-    if (!columns[i].may_shrink || widths[i] <= kNameMin) continue;
-    const std::size_t less = std::min(widths[i] - kNameMin, all - width - kGap);
-    widths[i] -= less;
-    all -= less;
-  }
-  while (all > width + kGap) {
-    std::size_t least = columns.size();
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (widths[i] > 0 && columns[i].spare > (least < columns.size() ? columns[least].spare : 0))
-        least = i;
-    if (least == columns.size()) break;
-    all -= widths[least] + kGap;
-    widths[least] = 0;
-  }
-  return widths;
-}
-
-void append_table(Page& page, const std::vector<Column>& columns, std::vector<Row> rows,
-                  std::size_t width) {
-  for (Row& row : rows)
-    for (Span& cell : row) cell.text = serve::harmless(cell.text);
-  const auto widths = fit(columns, rows, width);
-  Row heads;
-  for (const Column& column : columns) heads.push_back({std::string(column.head), Tone::dim});
-  rows.insert(rows.begin(), std::move(heads));
-  for (Row& row : rows) {
-    std::vector<Span> line;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (widths[i] == 0) continue;
-      row[i].text = cut_middle(row[i].text, widths[i]);
-      const std::string pad(widths[i] - std::min(widths[i], serve::cells(row[i].text)), ' ');
-      if (!line.empty()) line.push_back({"  "});
-      if (columns[i].to_the_right) line.push_back({pad});
-      line.push_back(std::move(row[i]));
-      if (!columns[i].to_the_right) line.push_back({pad});
-    }
-    page.title(line);
-  }
-}
+using terminal::Row;
 
 /// "4 min ago"; empty for no time.
 std::string ago(std::optional<TimeMs> time, TimeMs now) {
@@ -231,19 +170,19 @@ std::string to_text(const ask::JobList& list, TimeMs now, const serve::TextStyle
   std::vector<Row> rows;
   rows.reserve(jobs.size());
   for (const ask::JobRow& job : jobs) rows.push_back(row_of(job, now));
-  append_table(page,
-               {{"state"},
-                {"job", false, true},
-                {"attempt", true, false, 4},
-                {"since", true},
-                {"stage"},
-                {"iteration", true, false, 2},
-                {"nodes", true, false, 5},
-                {"ranks", true, false, 3},
-                {"lines", true, false, 6},
-                {"read", true, false, 1},
-                {"last line", true}},
-               std::move(rows), style.width);
+  terminal::append_table(page,
+                         {{"state"},
+                          {"job", false, true},
+                          {"attempt", true, false, 4},
+                          {"since", true},
+                          {"stage"},
+                          {"iteration", true, false, 2},
+                          {"nodes", true, false, 5},
+                          {"ranks", true, false, 3},
+                          {"lines", true, false, 6},
+                          {"read", true, false, 1},
+                          {"last line", true}},
+                         std::move(rows), style.width);
   page.gap();
   page.title({{summary(jobs, "job", state_of), Tone::dim}});
   if (list.more) page.title({{"and more jobs, which the aggregator did not list", Tone::uneasy}});
@@ -269,20 +208,20 @@ std::string to_text(const ask::AgentList& list, TimeMs now, const serve::TextSty
   std::vector<Row> rows;
   rows.reserve(agents.size());
   for (const ask::AgentRow& agent : agents) rows.push_back(row_of(agent, now));
-  append_table(page,
-               {{"state"},
-                {"agent", false, true},
-                {"address", false, true},
-                {"key", false, false, 3},
-                {"version", false, true, 5},
-                {"files", true, false, 4},
-                {"sent", true, false, 7},
-                {"held", true, false, 1},
-                {"left out", false, false, 1},
-                {"clock", true, false, 2},
-                {"delay", true, false, 6},
-                {"heard", true}},
-               std::move(rows), style.width);
+  terminal::append_table(page,
+                         {{"state"},
+                          {"agent", false, true},
+                          {"address", false, true},
+                          {"key", false, false, 3},
+                          {"version", false, true, 5},
+                          {"files", true, false, 4},
+                          {"sent", true, false, 7},
+                          {"held", true, false, 1},
+                          {"left out", false, false, 1},
+                          {"clock", true, false, 2},
+                          {"delay", true, false, 6},
+                          {"heard", true}},
+                         std::move(rows), style.width);
   page.gap();
   page.title({{summary(agents, "agent", link_of), Tone::dim}});
   return page.release();
@@ -303,13 +242,13 @@ std::string to_text(const std::vector<ask::SnapshotRow>& rows, TimeMs now,
                         {ago(row.at, now)},
                         {serve::harmless(row.why == "asked" ? "asked by " + row.who : row.who)},
                         {serve::harmless(row.id)}});
-  append_table(page,
-               {{"state"},
-                {"of", false, true},
-                {"age", true, false, 1},
-                {"why", false, true},
-                {"id", false, true}},
-               std::move(cells), style.width);
+  terminal::append_table(page,
+                         {{"state"},
+                          {"of", false, true},
+                          {"age", true, false, 1},
+                          {"why", false, true},
+                          {"id", false, true}},
+                         std::move(cells), style.width);
   return page.release();
 }
 
@@ -326,15 +265,15 @@ std::string to_text(const ask::IncidentList& list, TimeMs now, const serve::Text
   std::vector<Row> cells;
   cells.reserve(sorted.size());
   for (const ask::IncidentRow& row : sorted) cells.push_back(row_of(row, now));
-  append_table(page,
-               {{"status"},
-                {"state"},
-                {"job", false, true, 1},
-                {"attempt", true, false, 3},
-                {"opened", true},
-                {"resolved", true, false, 2},
-                {"id", false, true}},
-               std::move(cells), style.width);
+  terminal::append_table(page,
+                         {{"status"},
+                          {"state"},
+                          {"job", false, true, 1},
+                          {"attempt", true, false, 3},
+                          {"opened", true},
+                          {"resolved", true, false, 2},
+                          {"id", false, true}},
+                         std::move(cells), style.width);
   page.gap();
   page.title({{summary(sorted, "incident", status_of), Tone::dim}});
   if (list.more) page.title({{"and older ones; --count shows more", Tone::uneasy}});

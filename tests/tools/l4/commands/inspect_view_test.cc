@@ -36,12 +36,6 @@ TEST_CASE("inspect: no line is wider than asked, and what counts is there") {
     CHECK_MESSAGE(text.find(part) != text.npos, part);
 }
 
-TEST_CASE("inspect: the end of a long path is kept longer than its front") {
-  CHECK(cut_middle("short", 10) == "short");
-  CHECK(cut_middle("node-00/a/b/c/rank0.log", 13) == "node…ank0.log");
-  CHECK(serve::cells(cut_middle("日本語日本語日本語日本語", 11)) <= 11);
-}
-
 TEST_CASE("inspect: JSON is whole, whatever the logs hold") {
   const std::string json = to_json(survey_of_one("\xff\x1b[31m.log"));
   CHECK(json.find("\"schema\": \"l4.inspect/1\"") != json.npos);
