@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -78,6 +79,58 @@ Result<void> write_file(const fs::path& file, const std::string& text, bool dura
   return std::unexpected(failed_call(file, reason));
 }
 
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file);
+  std::ostringstream whole;
+  whole << stream.rdbuf();
+  return std::move(whole).str();
+}
+
+/// What a command writes: undone at the end unless it is kept.
+class Changes {
+ public:
+  Changes() = default;
+  Changes(const Changes&) = delete;
+  Changes& operator=(const Changes&) = delete;
+  ~Changes() {
+    std::error_code ignored;  // a folder that holds something else by now stays
+    for (auto one = done_.rbegin(); one != done_.rend(); ++one)
+      if (one->before)
+        static_cast<void>(write_file(one->path, *one->before, false));
+      else
+        fs::remove(one->path, ignored);
+  }
+
+  /// Makes the folder, for the owner alone, and those above it.
+  Result<void> folder(const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> missing;
+    for (fs::path at = folder; !at.empty() && !fs::exists(at, error); at = at.parent_path())
+      missing.push_back(at);
+    for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
+      if (fs::create_directory(*at, error)) done_.push_back({*at, {}});
+      if (error) return std::unexpected(Error{at->string(), error.message()});
+    }
+    fs::permissions(folder, fs::perms::owner_all, error);
+    if (error) return std::unexpected(Error{folder.string(), error.message()});
+    return {};
+  }
+  Result<void> file(const fs::path& file, const std::string& text, bool durable) {
+    std::error_code ignored;
+    const bool there = fs::exists(file, ignored);
+    done_.push_back({file, there ? std::optional(text_of(file)) : std::nullopt});
+    return write_file(file, text, durable);
+  }
+  void keep() { done_.clear(); }
+
+ private:
+  struct Change {
+    fs::path path;
+    std::optional<std::string> before;  ///< none: it was not there
+  };
+  std::vector<Change> done_;
+};
+
 std::string text_of(const std::vector<wire::AllowList::Entry>& entries) {
   std::string text = kListHead;
   for (const auto& entry : entries) text += entry.name + ' ' + entry.public_key + '\n';
@@ -106,23 +159,48 @@ Result<wire::AllowList> Keyring::list() const {
   return wire::AllowList::load(allow_list());
 }
 
-Result<void> Keyring::init() const {
+Result<void> Keyring::init(const std::vector<std::string>& names) const {
+  if (auto checked = check_names(names); !checked) return checked;
   std::error_code error;
-  fs::create_directories(folder_ / "nodes", error);
-  if (error) return std::unexpected(Error{folder_.string(), error.message()});
-  fs::permissions(folder_, fs::perms::owner_all, error);
-  fs::permissions(folder_ / "nodes", fs::perms::owner_all, error);
   if (fs::exists(aggregator_key(), error))
-    return std::unexpected(Error{aggregator_key().string(),
-                                 "is there already; all agents know it, so it is not replaced"});
+    return std::unexpected(
+        Error{aggregator_key().string(),
+              "is there already; all agents know it, so it is not replaced. 'l4 keys add NODE' "
+              "makes keys for further nodes"});
+  Changes made;
+  if (auto done = made.folder(folder_); !done) return done;
   const Lock lock(folder_);
   if (!lock) return std::unexpected(failed_call(folder_, errno));
-  const auto keys = wire::make_key_pair();
-  if (!keys) return std::unexpected(keys.error());
-  if (!fs::exists(allow_list(), error))
-    if (auto wrote = write_file(allow_list(), kListHead, true); !wrote) return wrote;
-  return write_file(aggregator_key(),
-                    wire::to_text(wire::ServerKey{keys->public_key, keys->secret_key}), true);
+  std::vector<wire::AllowList::Entry> entries;
+  if (fs::exists(allow_list(), error)) {
+    const auto current = list();
+    if (!current) return std::unexpected(current.error());
+    entries = current->entries();
+  }
+  if (!names.empty() && !entries.empty())
+    return std::unexpected(
+        Error{allow_list().string(),
+              "names nodes, but the aggregator.key that their keys belong to is gone. Bring it "
+              "back, or name another folder (--dir)"});
+  if (auto done = made.folder(folder_ / "nodes"); !done) return done;
+  const auto server = wire::make_key_pair();
+  if (!server) return std::unexpected(server.error());
+  for (const std::string& name : names) {
+    const auto keys = wire::make_key_pair();
+    if (!keys) return std::unexpected(keys.error());
+    const wire::NodeKey key{name, keys->public_key, keys->secret_key, server->public_key};
+    if (auto done = made.file(node_key(name), wire::to_text(key), false); !done) return done;
+    entries.push_back({name, keys->public_key});
+  }
+  if (!names.empty()) ::sync();  // one call for all files
+  if (!names.empty() || !fs::exists(allow_list(), error))
+    if (auto done = made.file(allow_list(), text_of(entries), true); !done) return done;
+  // The last one: with this file the folder has keys.
+  auto done =
+      made.file(aggregator_key(),
+                wire::to_text(wire::ServerKey{server->public_key, server->secret_key}), true);
+  if (done) made.keep();
+  return done;
 }
 
 Result<void> Keyring::add(const std::vector<std::string>& names, bool replace) const {
@@ -195,10 +273,7 @@ Result<std::string> Keyring::add_token(const std::string& name, const std::strin
       if (row.name == name)
         return std::unexpected(
             Error{name, "has a token already; take its row out of " + tokens().string()});
-    std::ifstream file(tokens());
-    std::ostringstream whole;
-    whole << file.rdbuf();
-    text = std::move(whole).str();
+    text = text_of(tokens());
     if (!text.empty() && text.back() != '\n') text += '\n';
   }
   std::array<unsigned char, 32> secret{};

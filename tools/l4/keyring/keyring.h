@@ -22,8 +22,9 @@ class Keyring {
  public:
   explicit Keyring(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Makes the folder, the aggregator's key and an empty list. Fails if there is a key already.
-  Result<void> init() const;
+  /// Makes the folder, the aggregator's key, the list, and a key for each node: all or none. Fails
+  /// if there is an aggregator's key already.
+  Result<void> init(const std::vector<std::string>& names = {}) const;
   /// Adds all or none. A name that is in the list already is an error; `replace` replaces its keys.
   Result<void> add(const std::vector<std::string>& names, bool replace) const;
   /// Revokes all or none: a name that is not in the list is an error. Also removes their key files.
@@ -32,6 +33,7 @@ class Keyring {
   /// Makes a token for HTTP; the file gets its hash.
   Result<std::string> add_token(const std::string& name, const std::string& role) const;
 
+  const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path allow_list() const { return folder_ / "allow-list"; }
   std::filesystem::path tokens() const { return folder_ / "tokens"; }
   std::filesystem::path aggregator_key() const { return folder_ / "aggregator.key"; }

@@ -43,6 +43,44 @@ TEST_CASE("keyring: a thousand nodes in one call, each with its own file") {
         (fs::perms::owner_read | fs::perms::owner_write));
 }
 
+TEST_CASE("keyring: all keys of a site in one call") {
+  const test::TempFolder folder;
+  const Keyring keyring(folder.path() / "etc" / "l4" / "keys");
+  REQUIRE(keyring.init({"a", "b", "*"}).has_value());
+  const auto server = wire::load_server_key(keyring.aggregator_key());
+  for (const char* name : {"a", "b", "*"}) {
+    const auto node = wire::load_node_key(keyring.node_key(name));
+    REQUIRE(node.has_value());
+    CHECK(node->server_key == server->public_key);
+    CHECK(*keyring.list()->name_of(node->public_key) == name);
+  }
+  const std::string before = text_of(keyring.allow_list());
+  CHECK(keyring.init({"c"}).error().text().contains("l4 keys add"));
+  CHECK(text_of(keyring.allow_list()) == before);
+  // Keys of nodes without the aggregator's are of no use, and nothing takes their place unasked.
+  fs::remove(keyring.aggregator_key());
+  CHECK(keyring.init({"c"}).error().text().contains("is gone"));
+}
+
+TEST_CASE("keyring: a site's keys that cannot all be made leave nothing behind") {
+  const test::TempFolder folder;
+  const Keyring fresh(folder.path() / "x" / "keys");
+  CHECK(fresh.init({"a", "b", "a"}).error().text() == "a: is named twice");
+  CHECK_FALSE(fresh.init({"a", std::string(250, 'n')}).has_value());  // NAME_MAX is reached by .new
+  CHECK_FALSE(fs::exists(folder.path() / "x"));
+  // A folder in the place of the last file: the others are as they were.
+  const Keyring old(folder.path() / "old");
+  REQUIRE(old.init().has_value());
+  fs::remove(old.aggregator_key());
+  fs::create_directories(old.folder() / "aggregator.key.new" / "in the way");
+  const std::string before = text_of(old.allow_list());
+  CHECK_FALSE(old.init({"a", "b"}).has_value());
+  CHECK(text_of(old.allow_list()) == before);
+  CHECK(fs::is_empty(old.folder() / "nodes"));
+  fs::remove_all(old.folder() / "aggregator.key.new");
+  CHECK(old.init({"a", "b"}).has_value());
+}
+
 TEST_CASE("keyring: all or none is added, replaced, revoked") {
   const test::TempFolder folder;
   const Keyring keyring(folder.path());

@@ -2,14 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "aggregator/serve/json_text.h"
+#include "aggregator/serve/page.h"
+#include "aggregator/serve/phrases.h"
 #include "common/wire/port.h"
 #include "tools/l4/ask/live_json.h"
 #include "tools/l4/keyring/keyring.h"
 #include "tools/l4/terminal/exit.h"
 #include "tools/l4/terminal/output.h"
+#include "tools/l4/terminal/table.h"
 
 namespace l4::commands::keys {
 namespace {
@@ -48,12 +53,97 @@ Result<void> list_keys(const keyring::Keyring& keyring, Done& done) {
   return {};
 }
 
-Result<void> init_keys(const keyring::Keyring& keyring, Done& done) {
-  if (auto made = keyring.init(); !made) return made;
-  const std::vector<std::string> files{keyring.aggregator_key().string(),
-                                       keyring.allow_list().string()};
-  for (const std::string& file : files) done.text += fmt::format("made {}\n", file);
+/// Where a file of the new keys belongs, and to whom.
+struct Place {
+  std::string file, node, as;  ///< node: empty for the aggregator's host
+  const char* owner;
+};
+
+constexpr auto kMode = "0600", kAgentKey = "/etc/l4/agent.key";
+
+std::string shown_node(const std::string& name) {
+  return name == wire::kFleetKeyName ? "every node" : name;
+}
+
+std::vector<Place> places_of(const keyring::Keyring& keyring,
+                             const std::vector<std::string>& names) {
+  std::vector<Place> places;
+  for (const auto& file : {keyring.aggregator_key(), keyring.allow_list()})
+    places.push_back({file.string(), "", file.string(), "l4-aggregator"});
+  for (const std::string& name : names)
+    places.push_back({keyring.node_key(name).string(), name, kAgentKey, "l4-agent"});
+  return places;
+}
+
+/// Commands that bring the files to their places and write the settings of all programs.
+std::vector<std::string> next_commands(const keyring::Keyring& keyring,
+                                       const std::vector<std::string>& names) {
+  const std::string folder = keyring.folder().string();
+  std::vector<std::string> next{
+      fmt::format("chown -R l4-aggregator: {}", folder),
+      fmt::format("l4 setup aggregator --keys {}", folder),
+  };
+  for (const std::string& name : names) {
+    const bool fleet = name == wire::kFleetKeyName;
+    const std::string node = fleet ? "NODE" : name;
+    next.push_back(
+        fmt::format("scp -p {} root@{}:{}", keyring.node_key(name).string(), node, kAgentKey));
+    next.push_back(fmt::format("ssh root@{} chown l4-agent: {}", node, kAgentKey));
+    next.push_back(fmt::format("ssh -t root@{} l4 setup agent --key {}", node, kAgentKey));
+  }
+  return next;
+}
+
+std::string text_of(const std::vector<Place>& places, const keyring::Keyring& keyring,
+                    const std::vector<std::string>& names) {
+  constexpr std::size_t kNodesShown = 8;
+  const std::size_t shown = std::min(names.size(), kNodesShown);
+  const std::size_t width = terminal::width_of_output();
+  serve::Page page({.color = terminal::is_color_wanted(), .width = width});
+  page.title({{fmt::format("made the keys of an aggregator and {} in {}",
+                           serve::counted(names.size(), "node"), keyring.folder().string())}});
+  page.gap();
+  std::vector<terminal::Row> rows;
+  for (std::size_t i = 0; i < places.size() - names.size() + shown; ++i) {
+    const Place& place = places[i];
+    const auto file = std::filesystem::path(place.file).lexically_relative(keyring.folder());
+    rows.push_back({{file.string()},
+                    {place.node.empty() ? "this host" : shown_node(place.node)},
+                    {place.node.empty() ? "stays here" : place.as},
+                    {place.owner},
+                    {kMode}});
+  }
+  terminal::append_table(
+      page, {{"file", false, true}, {"goes to", false, true}, {"as"}, {"owner"}, {"mode"}},
+      std::move(rows), width);
+  if (shown < names.size())
+    page.title({{fmt::format("and {} more, likewise", serve::grouped(names.size() - shown))}});
+  std::string text = page.release() + "\nnext, here and then for each node:\n";
+  for (const std::string& command : next_commands(keyring, {names.begin(), names.begin() + 1}))
+    text += "  " + command + '\n';
+  return text;
+}
+
+Result<void> init_keys(const KeysOptions& options, const keyring::Keyring& keyring, Done& done) {
+  const auto names = all_names(options);
+  if (!names) return std::unexpected(names.error());
+  if (auto made = keyring.init(*names); !made) return made;
+  const std::vector<Place> places = places_of(keyring, *names);
+  std::vector<std::string> files;
+  for (const Place& place : places) files.push_back(place.file);
   done.json.member("made", files);
+  if (names->empty()) {
+    for (const std::string& file : files) done.text += fmt::format("made {}\n", file);
+    return {};
+  }
+  done.text = text_of(places, keyring, *names);
+  done.json.key("places").open('[');
+  for (const Place& place : places) {
+    done.json.open('{').member("file", place.file);
+    done.json.member("node", place.node.empty() ? std::nullopt : std::optional(place.node));
+    done.json.member("as", place.as).member("owner", place.owner).member("mode", kMode).close('}');
+  }
+  done.json.close(']').member("next", next_commands(keyring, *names));
   return {};
 }
 
@@ -81,7 +171,7 @@ Result<void> add_or_revoke(const KeysOptions& options, const keyring::Keyring& k
 Result<void> run(const KeysOptions& options, const keyring::Keyring& keyring, Done& done) {
   using enum KeysOptions::Action;
   if (options.action == list) return list_keys(keyring, done);
-  if (options.action == init) return init_keys(keyring, done);
+  if (options.action == init) return init_keys(options, keyring, done);
   if (options.action == token) return make_token(options, keyring, done);
   return add_or_revoke(options, keyring, done);
 }

@@ -19,9 +19,9 @@ struct KeysOptions {
   Action action = Action::list;
   std::filesystem::path folder = "/etc/l4/keys";
   std::vector<std::string> names;
-  std::vector<std::filesystem::path> from;  ///< add, revoke: files of names
+  std::vector<std::filesystem::path> from;  ///< init, add, revoke: files of names
   bool replace = false;                     ///< add
-  bool fleet = false;                       ///< add, revoke: the key that a fleet shares
+  bool fleet = false;                       ///< init, add, revoke: the key that a fleet shares
   std::string role = "read";                ///< token: read or operate
   std::string format = "text";
 };

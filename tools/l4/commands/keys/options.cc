@@ -12,10 +12,15 @@ Exit status:
 
 constexpr auto kKeysFooter = R"('l4 keys COMMAND --help' says more about a command.)";
 
-constexpr auto kKeysInitFooter = R"(Makes aggregator.key, an empty allow-list and the folder nodes/.
+constexpr auto kKeysInitFooter =
+    R"(Makes aggregator.key, the allow-list and the folder nodes/ with a key for each NODE, and says
+which file belongs where, and what to do next. Without a NODE the list is empty. All is made
+or nothing. Keys that are there are never replaced: 'l4 keys add' makes further ones.
 
-Example:
-  l4 keys init --dir /etc/l4/keys)";
+Examples:
+  l4 keys init node-001 node-002
+  l4 keys init --from nodes.txt       one name a line
+  l4 keys init                        nodes are added later)";
 
 constexpr auto kKeysAddFooter =
     R"(Each node gets a file nodes/NODE.key, to be brought to that node as its key, and a line in
@@ -57,6 +62,11 @@ void add_names(terminal::Options& to, KeysOptions& options) {
   to.flag("--fleet", options.fleet, "the key that a fleet shares");
 }
 
+void add_init(terminal::Options& to, KeysOptions& options) {
+  add_alike<KeysOptions::Action::init>(to, options);
+  add_names(to, options);
+}
+
 void add_add(terminal::Options& to, KeysOptions& options) {
   add_alike<KeysOptions::Action::add>(to, options);
   add_names(to, options);
@@ -96,8 +106,8 @@ terminal::Command keys_command() {
   using enum KeysOptions::Action;
   return terminal::command_group(
       "keys", "who may connect to the aggregator", kKeysFooter,
-      {row("init", "make the aggregator's key and an empty allow list", kKeysInitFooter,
-           add_alike<init>),
+      {row("init", "make all keys of a site: the aggregator's and each node's", kKeysInitFooter,
+           add_init),
        row("add", "make keys for nodes and allow them", kKeysAddFooter, add_add),
        row("list", "who is allowed", kKeysListFooter, add_alike<list>),
        row("revoke", "allow nodes no longer", kKeysRevokeFooter, add_revoke),
