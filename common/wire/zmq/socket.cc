@@ -1,7 +1,6 @@
 #include "common/wire/zmq/socket.h"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -93,23 +92,6 @@ bool Socket::receive(zmq::message_t& frame) try {
   return socket_->recv(frame, zmq::recv_flags::dontwait).has_value();
 } catch (const zmq::error_t&) {
   return false;
-}
-
-Bell::Bell() : file_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
-
-Bell::~Bell() {
-  ::close(file_);
-}
-
-void Bell::ring() {
-  const std::uint64_t one = 1;
-  // A full counter also wakes the reader.
-  [[maybe_unused]] const auto done = ::write(file_, &one, sizeof one);
-}
-
-void Bell::quiet() {
-  std::uint64_t rung = 0;
-  [[maybe_unused]] const auto done = ::read(file_, &rung, sizeof rung);
 }
 
 AnyOf::AnyOf() : file_(::epoll_create1(EPOLL_CLOEXEC)) {}

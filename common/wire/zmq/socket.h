@@ -54,21 +54,6 @@ class Socket {
   std::unique_ptr<zmq::socket_t> socket_;
 };
 
-/// A file descriptor that becomes readable when `ring` is called, from any thread.
-class Bell {
- public:
-  Bell();
-  Bell(const Bell&) = delete;
-  Bell& operator=(const Bell&) = delete;
-  ~Bell();
-  void ring();
-  void quiet();
-  int file() const { return file_; }
-
- private:
-  int file_;
-};
-
 /// A descriptor that is readable when one of several is.
 class AnyOf {
  public:

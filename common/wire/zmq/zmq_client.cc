@@ -6,6 +6,7 @@
 #include <utility>
 #include <zmq.hpp>
 
+#include "common/wire/bell.h"
 #include "common/wire/zmq/curve_key.h"
 #include "common/wire/zmq/endpoint.h"
 #include "common/wire/zmq/socket.h"

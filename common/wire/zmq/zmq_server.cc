@@ -6,6 +6,7 @@
 #include <utility>
 #include <zmq.hpp>
 
+#include "common/wire/bell.h"
 #include "common/wire/zmq/authenticator.h"
 #include "common/wire/zmq/connection_watch.h"
 #include "common/wire/zmq/socket.h"
