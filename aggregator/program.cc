@@ -8,18 +8,13 @@
 #include <csignal>
 #include <ctime>
 #include <memory>
-#include <random>
 #include <utility>
 
-#include "aggregator/api/api.h"
-#include "aggregator/api/routes.h"
-#include "aggregator/faults/library.h"
-#include "aggregator/http/shared_answers.h"
 #include "aggregator/http/tokens.h"
 #include "aggregator/live/even_clock.h"
 #include "aggregator/log.h"
+#include "aggregator/service.h"
 #include "common/config/config_values.h"
-#include "common/http/client.h"
 #include "common/http/tls.h"
 #include "common/wire/zmq/allow_list.h"
 #include "common/wire/zmq/zmq_server.h"
@@ -28,11 +23,6 @@ namespace l4::aggregator {
 namespace {
 
 constexpr int kDone = 0, kFailed = 1, kWrong = 2;
-
-wire::Instant now() {
-  return {std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch()),
-          std::chrono::floor<Millis>(std::chrono::system_clock::now())};
-}
 
 /// Signals are blocked in all threads, so that `next` alone receives them.
 sigset_t block_signals() {
@@ -56,12 +46,6 @@ std::unexpected<Error> refused(const Settings& settings, const std::filesystem::
   return std::unexpected(named_error(settings.named, file, error));
 }
 
-Result<faults::Library> load_library(const Settings& settings) {
-  auto library = faults::Library::load(settings.faults);
-  if (!library) return refused(settings, settings.faults, library.error());
-  return library;
-}
-
 Result<wire::ZmqServerOptions> wire_options(const Settings& settings) {
   auto key = wire::load_server_key(settings.key);
   if (!key) return refused(settings, settings.key, key.error());
@@ -70,35 +54,6 @@ Result<wire::ZmqServerOptions> wire_options(const Settings& settings) {
   options.key = std::move(*key);
   options.allow_list = settings.allow_list;
   return options;
-}
-
-live::Surroundings surroundings(wire::ServerPort& port,
-                                std::shared_ptr<const faults::Library> library,
-                                live::EvenClock& clock) {
-  live::Surroundings around{
-      port, std::move(library), {}, log_info, [&clock] { return clock.at(now()); }};
-  around.warn = log_warning;
-  around.post = [](const alert::Request& request) -> Result<unsigned> {
-    http::ClientOptions options;
-    options.timeout = request.timeout;
-    options.body_max = 64 << 10;
-    options.headers = request.headers;
-    options.ca = request.ca;
-    const auto answer = http::post(request.url, "application/json", request.body, options);
-    if (!answer) return std::unexpected(answer.error());
-    return answer->status;
-  };
-  return around;
-}
-
-/// The HTTP handler, behind the check of access.
-Result<http::Handler> make_guarded(const Settings& settings, live::Aggregator& aggregator) {
-  const auto& counters = settings.http.counters;
-  http::Handler handler =
-      http::tagged(http::share_answers(api::make_handler(aggregator, counters), api::is_shared));
-  if (settings.tokens.empty())
-    return http::unguarded(std::move(handler), api::access_of, settings.names, counters);
-  return http::guarded(settings.tokens, std::move(handler), api::access_of, log_warning, counters);
 }
 
 /// Checks that the authorities that https sinks trust can be read.
@@ -113,25 +68,23 @@ Result<void> check_authorities(const Settings& settings) {
   return {};
 }
 
-/// The running parts, for a reload.
+/// What a reload needs.
 struct Running {
   const std::filesystem::path& config;
-  const Settings& settings;  ///< settings read at the start
-  live::Aggregator& aggregator;
-  http::Server* server;  ///< null: none
+  Service& service;
 };
 
 /// Loads the certificate from its files again; the former one stays if they are invalid.
 void reload_certificate(const Settings& read, const Running& running) {
   const http::TlsFiles& files = read.http.tls;
-  const bool spoken = !running.settings.http.tls.certificate.empty();
-  if (running.server == nullptr || files.certificate.empty() != !spoken) {
-    if (running.server != nullptr)
+  const bool spoken = !running.service.settings().http.tls.certificate.empty();
+  if (running.service.server() == nullptr || files.certificate.empty() != !spoken) {
+    if (running.service.server() != nullptr)
       log_warning("[http] certificate: TLS is begun or ended by a restart only");
     return;
   }
   if (!spoken) return;
-  const auto taken = running.server->reload(files);
+  const auto taken = running.service.server()->reload(files);
   if (!taken)
     log_error("the certificate was not taken, the one before it is shown: " +
               named_error(read.named, taken.error().where, taken.error()).text());
@@ -150,14 +103,14 @@ void reload(const Running& running) {
   const auto settings = read_again(running.config);
   if (settings) {
     start_log(settings->log_level);
-    running.aggregator.set(settings->live.shards.job.thresholds);
-    running.aggregator.set(settings->live.alerts);
+    running.service.aggregator().set(settings->live.shards.job.thresholds);
+    running.service.aggregator().set(settings->live.alerts);
     log_info(
         "the config was read again: [alerts], [log], the certificate of [http], and of [detect] "
         "both "
         "floors, device_wait_s and confidence_percent hold from now on; the allow list is read "
         "whenever it changes");
-    if (const auto keys = after_restart(running.settings, *settings); !keys.empty())
+    if (const auto keys = after_restart(running.service.settings(), *settings); !keys.empty())
       log_warning(fmt::format("changed in the config, but held from a restart on: {}",
                               fmt::join(keys, ", ")));
     reload_certificate(*settings, running);
@@ -177,7 +130,7 @@ void tell_jump(Millis jump) {
 }
 
 /// Serves until a signal ends it, and feeds the watchdog as long as all threads make progress.
-void serve(const sigset_t& signals, live::EvenClock& clock, const Running& running) {
+void serve(const sigset_t& signals, const Running& running) {
   std::uint64_t watchdog_us = 0;
   const bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
   const Millis pause =
@@ -186,14 +139,9 @@ void serve(const sigset_t& signals, live::EvenClock& clock, const Running& runni
     const int signal = next(signals, pause);
     if (signal == SIGTERM || signal == SIGINT) return;
     if (signal == SIGHUP) reload(running);
-    if (const auto jump = clock.poll_jump()) tell_jump(*jump);
-    if (watched && !running.aggregator.health().stalled) sd_notify(0, "WATCHDOG=1");
+    if (const auto jump = running.service.clock().poll_jump()) tell_jump(*jump);
+    if (watched && !running.service.aggregator().health().stalled) sd_notify(0, "WATCHDOG=1");
   }
-}
-
-std::string address_of(const Settings& settings, const http::Server& server) {
-  return fmt::format("{}://{}:{}", settings.http.tls.certificate.empty() ? "http" : "https",
-                     settings.http.address, server.port());
 }
 
 int fail(const Error& error, int status) {
@@ -209,7 +157,7 @@ Result<void> check_files(const Settings& settings) {
     if (const auto rows = http::read_tokens(settings.tokens); !rows)
       return refused(settings, settings.tokens, rows.error());
   if (settings.http_on && !settings.http.tls.certificate.empty())
-    if (const auto tls = http::server_tls(settings.http.tls, now().wall); !tls)
+    if (const auto tls = http::server_tls(settings.http.tls, current_time().wall); !tls)
       return refused(settings, tls.error().where, tls.error());
   return check_authorities(settings);
 }
@@ -245,46 +193,22 @@ int run(Settings settings, const std::filesystem::path& config) {
   const sigset_t signals = block_signals();
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit(settings);
-  auto library = load_library(settings);
-  if (!library) return fail(library.error(), kWrong);
+  if (const auto files = check_files(settings); !files) return fail(files.error(), kWrong);
   const auto wire = wire_options(settings);
   if (!wire) return fail(wire.error(), kWrong);
-  if (const auto files = check_files(settings); !files) return fail(files.error(), kWrong);
-  settings.live.server.incarnation =
-      std::uint64_t{std::random_device{}()} << 32U | std::random_device{}();
-  settings.live.server.software = settings.live.store.holder = "l4-aggregator " L4_VERSION;
-  settings.live.shards.job.version = L4_VERSION;
-  settings.live.alerts.sender.seed = settings.live.server.incarnation;
-
   auto port = wire::ZmqServer::make(std::make_shared<wire::ZmqContext>(), *wire);
   if (!port) return fail(port.error(), kWrong);
-  live::EvenClock clock;
-  live::Surroundings around =
-      surroundings(**port, std::make_shared<const faults::Library>(std::move(*library)), clock);
-  around.port_notice = [&port] { return (*port)->notice(); };
-  auto aggregator = live::Aggregator::recover(settings.live, std::move(around));
-  if (!aggregator) return fail(aggregator.error(), kFailed);
-  (*aggregator)->start();
-  std::unique_ptr<http::Server> server;
-  settings.http.counters = std::make_shared<http::Counters>();
-  if (settings.http_on) {
-    auto handler = make_guarded(settings, **aggregator);
-    if (!handler) return fail(handler.error(), kWrong);
-    auto started = http::Server::start(settings.http, std::move(*handler));
-    if (!started) return fail(started.error(), kWrong);
-    server = std::move(*started);
-  }
-  log_info(fmt::format(
-      "listens for agents at {}, {}", (*port)->endpoint(),
-      server ? "for questions at " + address_of(settings, *server) : "answers no questions"));
+  auto service = Service::start(std::move(settings), **port, [&port] { return (*port)->notice(); });
+  if (!service)
+    return fail(service.error().error, service.error().is_of_settings ? kWrong : kFailed);
+  const std::string address = (*service)->address();
+  log_info(fmt::format("listens for agents at {}, {}", (*port)->endpoint(),
+                       address.empty() ? "answers no questions" : "for questions at " + address));
   sd_notify(0, "READY=1");
-  serve(signals, clock, {config, settings, **aggregator, server.get()});
+  serve(signals, {config, **service});
   sd_notify(0, "STOPPING=1");
   log_info("stops");
-  (*aggregator)->events().end();
-  server.reset();
-  (*aggregator)->stop();
-  aggregator->reset();
+  (*service)->stop();
   log_info("has stopped");
   return kDone;
 }

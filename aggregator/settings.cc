@@ -171,10 +171,27 @@ bool is_taken_over(std::string_view key) {
 
 }  // namespace
 
-Result<Settings> load_settings(const std::filesystem::path& file) {
+Settings default_settings() {
   Settings settings;
   settings.live.shards.shards = 0;
   settings.live.store.folder = "/var/lib/l4-aggregator";
+  return settings;
+}
+
+Result<void> complete(Settings& settings, const std::string& config) {
+  constexpr unsigned kThreadsMost = 4;
+  if (settings.live.shards.shards == 0)
+    settings.live.shards.shards = std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMost);
+  if (settings.faults.empty()) settings.faults = shipped_faults();
+  if (settings.faults.empty())
+    return std::unexpected(Error{config,
+                                 "no fault library found: give [detect] faults, or set "
+                                 "L4_CONFIG_DIR to the folder that holds faults/"});
+  return {};
+}
+
+Result<Settings> load_settings(const std::filesystem::path& file) {
+  Settings settings = default_settings();
   auto root = ConfigTable::load(file);
   if (!root) return std::unexpected(root.error());
   read_all(*root, file, settings);
@@ -187,14 +204,8 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
         Error{file.string(),
               "[wire] key and allow_list must be given: nobody without a key may "
               "ship anything; 'l4 keys' makes both"});
-  constexpr unsigned kThreadsMost = 4;
-  if (settings.live.shards.shards == 0)
-    settings.live.shards.shards = std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMost);
-  if (settings.faults.empty()) settings.faults = shipped_faults();
-  if (settings.faults.empty())
-    return std::unexpected(Error{file.string(),
-                                 "no fault library found: give [detect] faults, or set "
-                                 "L4_CONFIG_DIR to the folder that holds faults/"});
+  if (const auto done = complete(settings, file.string()); !done)
+    return std::unexpected(done.error());
   return settings;
 }
 

@@ -32,6 +32,11 @@ struct Settings {
   std::map<std::string, std::string> fixed;  ///< by `table.key`: settings that stay until a restart
 };
 
+/// The settings of an empty config.
+Settings default_settings();
+/// Derives what follows from other settings or from this host (threads, fault library), once all
+/// are set. `config` names the config in errors.
+Result<void> complete(Settings& settings, const std::string& config);
 Result<Settings> load_settings(const std::filesystem::path& file);
 
 /// Keys, as `[table] key`, whose new values count only after a restart.

@@ -1,4 +1,4 @@
-// The agent's own log: lines on standard error, for journald.
+// The agent's own log: lines on standard error, for journald, or in a file.
 //
 // One line for an event. A text that was written within the last ten minutes is not written again
 // but counted, unless it reports the end of a trouble. The only source with spdlog. One thread.
@@ -6,13 +6,20 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "agent/host/notices.h"
+#include "common/base/error.h"
 #include "common/base/time.h"
+
+namespace spdlog {
+class logger;
+}
 
 namespace l4::daemon {
 
@@ -22,6 +29,8 @@ class OwnLog {
 
   /// `journal`: lines begin with journald's level marks, and have no time of their own.
   explicit OwnLog(bool journal);
+  /// A log in a file of at most 4 MiB, and as much of the time before.
+  static Result<OwnLog> in_file(const std::filesystem::path& file);
 
   /// False: the text was written not long ago, and is only counted.
   bool write(Weight weight, std::string_view text, Millis steady);
@@ -38,7 +47,10 @@ class OwnLog {
     Millis at{0};
     std::uint64_t again = 0;
   };
-  bool journal_;
+  explicit OwnLog(std::shared_ptr<spdlog::logger> logger) : logger_(std::move(logger)) {}
+
+  std::shared_ptr<spdlog::logger> logger_;
+  bool journal_ = false;
   std::map<std::string, Written, std::less<>> written_;
 };
 

@@ -120,13 +120,13 @@ void read_redaction(ConfigTable& root, Settings& settings) {
       settings.redaction = std::move(*made);
     settings.pipeline.redaction = settings.redaction.get();
   }
-  if (secrets) settings.secrets = pipeline::known_secrets();
+  if (!secrets) settings.secrets.reset();
   settings.pipeline.secrets = settings.secrets.get();
 }
 
 }  // namespace
 
-Result<Settings> load_settings(const fs::path& file) {
+Settings default_settings() {
   Settings settings;
   settings.aggregator = "tcp://127.0.0.1:7430";
   settings.key = "/etc/l4/agent.key";
@@ -134,18 +134,12 @@ Result<Settings> load_settings(const fs::path& file) {
   settings.pipeline.live = true;
   settings.pipeline.drain.memo_entries_max = 50'000;
   settings.limits.cpu_share = 0.1;
-  auto root = ConfigTable::load(file);
-  if (!root) return std::unexpected(root.error());
-  read_link(*root, file, settings);
-  read_logs(*root, settings);
-  read_bounds(*root, file, settings);
-  read_redaction(*root, settings);
-  for (ConfigTable& paths : root->tables("paths")) {
-    read_path(paths, "frameworks", file, settings.frameworks);
-    read_path(paths, "masks", file, settings.masks);
-  }
-  if (const auto error = root->finish()) return std::unexpected(*error);
-  settings.named = root->named_paths();
+  settings.secrets = pipeline::known_secrets();
+  settings.pipeline.secrets = settings.secrets.get();
+  return settings;
+}
+
+Result<void> complete(Settings& settings, const std::string& config) {
   if (!settings.masks.empty()) {
     auto codes = drain::read_codes(settings.masks);
     if (!codes) return std::unexpected(named_error(settings.named, settings.masks, codes.error()));
@@ -158,9 +152,28 @@ Result<Settings> load_settings(const fs::path& file) {
     settings.queue.spool = settings.state / "spool";
   if (settings.frameworks.empty()) settings.frameworks = find_config_dir() / "frameworks";
   if (settings.frameworks.is_relative())
-    return std::unexpected(Error{file.string(),
+    return std::unexpected(Error{config,
                                  "paths.frameworks: no rule packs found beside the program; name "
                                  "their folder, or set L4_CONFIG_DIR"});
+  return {};
+}
+
+Result<Settings> load_settings(const fs::path& file) {
+  Settings settings = default_settings();
+  auto root = ConfigTable::load(file);
+  if (!root) return std::unexpected(root.error());
+  read_link(*root, file, settings);
+  read_logs(*root, settings);
+  read_bounds(*root, file, settings);
+  read_redaction(*root, settings);
+  for (ConfigTable& paths : root->tables("paths")) {
+    read_path(paths, "frameworks", file, settings.frameworks);
+    read_path(paths, "masks", file, settings.masks);
+  }
+  if (const auto error = root->finish()) return std::unexpected(*error);
+  settings.named = root->named_paths();
+  if (const auto done = complete(settings, file.string()); !done)
+    return std::unexpected(done.error());
   return settings;
 }
 

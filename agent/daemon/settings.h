@@ -60,6 +60,12 @@ struct Settings {
   NamedPaths named;  ///< lines of the config that name files
 };
 
+/// The settings of an empty config; sources are still missing.
+Settings default_settings();
+/// Derives what follows from other settings (codes, spool, rule packs), once all are set. `config`
+/// names the config in errors.
+Result<void> complete(Settings& settings, const std::string& config);
+
 /// Error: file:line: key, and what is wrong.
 Result<Settings> load_settings(const std::filesystem::path& file);
 
