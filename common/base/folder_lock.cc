@@ -65,6 +65,12 @@ std::expected<FolderLock, FolderLock::Refusal> FolderLock::take(const path& fold
   return lock;
 }
 
+bool FolderLock::is_held(const path& folder) {
+  const Descriptor lock(open_file(folder / "lock", O_RDONLY));
+  return lock.number() >= 0 && ::flock(lock.number(), LOCK_SH | LOCK_NB) != 0 &&
+         errno == EWOULDBLOCK;
+}
+
 FolderLock::FolderLock(FolderLock&& other) noexcept : handle_(std::exchange(other.handle_, -1)) {}
 
 FolderLock::~FolderLock() {

@@ -24,6 +24,9 @@ class FolderLock {
   static std::expected<FolderLock, Refusal> take(const std::filesystem::path& folder,
                                                  const std::string& holder);
 
+  /// Whether a process holds the lock of the folder now; false if there is no lock to be read.
+  static bool is_held(const std::filesystem::path& folder);
+
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&&) = delete;
   ~FolderLock();

@@ -67,13 +67,14 @@ std::unexpected<Failure> failed(std::string where, std::string reason, int exit)
 }
 
 Answer<Aggregator> find_aggregator(const AskOptions& flags) {
-  const auto file = read_client_file(find_client_file());
-  if (!file) return failed(file.error().where, file.error().reason, terminal::kWrongUse);
-  auto found = find_address(flags.address, file->address);
-  if (!found) return std::unexpected(found.error());
   // A token of the file goes only to the address that stands beside it.
   const bool elsewhere = !flags.address.empty() || !of_environment("L4_ADDRESS").empty();
-  const AskOptions known = elsewhere ? AskOptions{} : *file;
+  const auto named = elsewhere ? Result<std::filesystem::path>() : find_client_file();
+  const auto file = named ? read_client_file(*named) : std::unexpected(named.error());
+  if (!file) return failed(file.error().where, file.error().reason, terminal::kWrongUse);
+  const AskOptions& known = *file;
+  auto found = find_address(flags.address, known.address);
+  if (!found) return std::unexpected(found.error());
   auto token = find_token(flags.token_file, known.token_file);
   if (!token) return std::unexpected(token.error());
   auto trusted = find_authorities(flags.ca, known.ca);

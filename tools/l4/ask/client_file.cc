@@ -1,11 +1,14 @@
 #include "tools/l4/ask/client_file.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <utility>
 
 #include "common/config/config_values.h"
 #include "common/http/url.h"
 #include "tools/l4/ask/ask_options.h"
+#include "tools/l4/ask/local_site.h"
 
 namespace l4::ask {
 
@@ -14,8 +17,15 @@ std::string of_environment(const char* name) {
   return given != nullptr ? given : "";
 }
 
-std::filesystem::path find_client_file() {
+Result<std::filesystem::path> find_client_file() {
   if (auto named = of_environment("L4_CLIENT"); !named.empty()) return named;
+  if (auto local = running_local_sites(); local.size() == 1) {
+    return std::move(local.front());
+  } else if (local.size() > 1) {
+    std::string reason = fmt::format("{} 'l4 local' run; say which with L4_CLIENT:", local.size());
+    for (const auto& file : local) reason += "\n  L4_CLIENT=" + file.string();
+    return std::unexpected(Error{"", std::move(reason)});
+  }
   std::filesystem::path folder = of_environment("XDG_CONFIG_HOME");
   if (folder.empty())
     if (const auto home = of_environment("HOME"); !home.empty())

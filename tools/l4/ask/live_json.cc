@@ -107,6 +107,10 @@ Result<JobList> read_jobs(std::string_view text) {
   });
 }
 
+Result<JobRow> read_job(std::string_view text) {
+  return read_document<JobRow>(text, [](JsonMembers& from, JobRow& job) { read_row(from, job); });
+}
+
 Result<std::vector<std::string>> read_names(std::string_view text, const char* list,
                                             const char* id) {
   using Names = std::vector<std::string>;

@@ -70,6 +70,8 @@ struct ChangeRow {
 Result<SnapshotRow> read_snapshot(std::string_view text);
 Result<std::vector<SnapshotRow>> read_snapshots(std::string_view text);
 Result<JobList> read_jobs(std::string_view text);
+/// The row of one job, as events have it.
+Result<JobRow> read_job(std::string_view text);
 Result<AgentList> read_agents(std::string_view text);
 Result<IncidentList> read_incidents(std::string_view text);
 Result<ChangeRow> read_change(std::string_view text);

@@ -11,6 +11,7 @@
 #include "aggregator/serve/json_value.h"
 #include "aggregator/serve/utf8.h"
 #include "common/http/url.h"
+#include "tools/l4/ask/event_reader.h"
 #include "tools/l4/ask/live_json.h"
 #include "tools/l4/terminal/exit.h"
 #include "tools/l4/terminal/output.h"
@@ -18,7 +19,6 @@
 namespace l4::commands {
 namespace {
 
-constexpr std::size_t kEventMax = 1 << 20;
 constexpr Millis kSilence{40'000};  // a heartbeat comes each 15 s
 constexpr std::chrono::seconds kPause{2};
 constexpr auto kFollowProgram = "l4 incidents";
@@ -34,7 +34,7 @@ std::string line_of(const ask::ChangeRow& change) {
 }
 
 /// Writes the event; returns the exit status if nothing more can be written or read.
-std::optional<int> write(const StreamedEvent& event, const ask::Aggregator& asked,
+std::optional<int> write(const ask::StreamedEvent& event, const ask::Aggregator& asked,
                          const std::string& format) {
   if (event.type == "lost")
     terminal::fail(
@@ -53,49 +53,8 @@ std::optional<int> write(const StreamedEvent& event, const ask::Aggregator& aske
 
 }  // namespace
 
-void EventReader::begin() {
-  line_.clear();
-  event_ = {};
-  is_too_long_ = false;
-}
-
-std::vector<StreamedEvent> EventReader::feed(std::string_view piece) {
-  std::vector<StreamedEvent> events;
-  for (const char c : piece) {
-    if (c == '\n') {
-      if (line_.ends_with('\r')) line_.pop_back();
-      ingest_line(line_, events);
-      line_.clear();
-    } else if (line_.size() + event_.data.size() < kEventMax) {
-      line_ += c;
-    } else {
-      is_too_long_ = true;
-    }
-  }
-  return events;
-}
-
-void EventReader::ingest_line(std::string_view line, std::vector<StreamedEvent>& out) {
-  if (line.empty()) {
-    if (!event_.data.empty() && !is_too_long_) out.push_back(event_);
-    if (!event_.id.empty()) last_id_ = event_.id;
-    event_ = {};
-    is_too_long_ = false;
-    return;
-  }
-  const std::size_t colon = line.find(':');
-  const std::string_view field = line.substr(0, colon);
-  std::string_view value = colon == std::string_view::npos ? "" : line.substr(colon + 1);
-  if (value.starts_with(' ')) value.remove_prefix(1);
-  if (field == "id") event_.id = value;
-  if (field == "event") event_.type = value;
-  if (field != "data") return;
-  if (!event_.data.empty()) event_.data += '\n';
-  event_.data += value;
-}
-
 int run_follow(const ask::Aggregator& asked, const std::string& job, const std::string& format) {
-  EventReader reader;
+  ask::EventReader reader;
   std::optional<int> exit;
   std::string url = asked.address + "/api/v1/events";
   if (!job.empty()) url += "?job=" + http::percent_encoded(job);
@@ -104,7 +63,7 @@ int run_follow(const ask::Aggregator& asked, const std::string& job, const std::
     answered = true;
     if (std::exchange(in_trouble, false))
       terminal::fail({asked.address, "answers again"}, terminal::kDone, kFollowProgram);
-    for (const StreamedEvent& event : reader.feed(piece))
+    for (const ask::StreamedEvent& event : reader.feed(piece))
       if (!exit) exit = write(event, asked, format);
     return !exit;
   };

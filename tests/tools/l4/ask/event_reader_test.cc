@@ -1,11 +1,11 @@
-#include "tools/l4/commands/follow.h"
+#include "tools/l4/ask/event_reader.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-namespace l4::commands {
+namespace l4::ask {
 namespace {
 
 TEST_CASE("event reader: events come whole however they are cut") {
@@ -42,4 +42,4 @@ TEST_CASE("event reader: what is too long is left out, and a new connection begi
 }
 
 }  // namespace
-}  // namespace l4::commands
+}  // namespace l4::ask
