@@ -1,13 +1,14 @@
-# l4_room(NAME [LIBRARIES ...] [DEFINITIONS ...]): one folder of the tree is one static library, made
+# l4_room(NAME [APART] [LIBRARIES ...] [DEFINITIONS ...]): one folder of the tree is one static library, made
 # of every source that stands in it but main.cc. tests/layers.py holds which room may use which.
 # With L4_JOIN, in the build of shipped programs, the sources of all rooms below one top folder
 # become one library, and unity builds join them across rooms: templates that many rooms instantiate
-# are then compiled once or twice instead of once for each room.
+# are then compiled once or twice instead of once for each room. A room that is APART stays a library
+# of its own, so that a program that does not use it is free of it and of its libraries.
 function(l4_room name)
-  cmake_parse_arguments(ARG "" "" "LIBRARIES;DEFINITIONS" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "" "LIBRARIES;DEFINITIONS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
-  if(sources AND L4_JOIN)
+  if(sources AND L4_JOIN AND NOT ARG_APART)
     file(RELATIVE_PATH top ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
     string(REGEX REPLACE "/.*" "" top ${top})
     if(NOT TARGET l4_joined_${top})
