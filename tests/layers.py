@@ -118,11 +118,14 @@ ALLOWED = {
     "tools/l4/commands/keys": [
         "common/base", "common/wire", "aggregator/serve", "tools/l4/keyring", "tools/l4/terminal",
         "tools/l4/ask"],
+    "tools/l4/commands/local": [
+        "common/base", "common/http", "common/wire", "agent/daemon", "agent/tail", "aggregator",
+        "aggregator/http", "aggregator/serve", "tools/l4/terminal", "tools/l4/ask"],
     "tools/l4/commands": COMMON + [
         "common/http", "agent", "agent/daemon", "agent/discover", "aggregator",
         "aggregator/diagnose", "aggregator/faults", "aggregator/serve", "offline",
         "tools/l4/terminal", "tools/l4/ask", "tools/l4/commands/faults", "tools/l4/commands/pool",
-        "tools/l4/commands/keys"],
+        "tools/l4/commands/keys", "tools/l4/commands/local"],
     "tools/fleet": ["*"],
     "tests": ["*"],
     "bench": ["*"],

@@ -11,6 +11,7 @@
 #include "tools/l4/commands/jobs.h"
 #include "tools/l4/commands/keys/command.h"
 #include "tools/l4/commands/lines.h"
+#include "tools/l4/commands/local/local.h"
 #include "tools/l4/commands/parse.h"
 #include "tools/l4/commands/pool/command.h"
 #include "tools/l4/commands/show.h"
@@ -31,6 +32,7 @@ constexpr auto kFooter = R"(Examples:
   kubectl logs worker-3 | l4 diagnose -         one log, as it is at hand
   l4 inspect /logs/job-4711                     what is there, and how it is read
   dmesg | l4 faults match -                     which lines show a known fault
+  l4 local /logs/job-4711                       follow a job that runs, on this machine
   l4 jobs                                       running jobs, where l4-aggregator watches
 
 'l4 COMMAND --help' says more about a command.)";
@@ -52,6 +54,7 @@ std::vector<terminal::Command> commands() {
       command("inspect", "how logs are read: sources, ranks, times", kInspectFooter, add_inspect,
               run_inspect, check_inspect),
       faults::faults_command(),
+      local::local_command(),
       command("jobs", "jobs that a running aggregator watches", kJobsFooter, add_jobs, run_jobs,
               asks),
       command("snapshot", "report of a running job as it stands now", kSnapshotFooter, add_snapshot,

@@ -1,0 +1,170 @@
+#include "tools/l4/commands/local/local.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <iostream>
+#include <system_error>
+#include <utility>
+
+#include "agent/tail/sources.h"
+#include "aggregator/serve/utf8.h"
+#include "common/base/nearest.h"
+#include "common/base/thread.h"
+#include "tools/l4/commands/local/pair.h"
+#include "tools/l4/commands/local/site.h"
+#include "tools/l4/commands/local/story.h"
+#include "tools/l4/terminal/exit.h"
+#include "tools/l4/terminal/output.h"
+
+namespace l4::commands::local {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kProgram = "l4 local";
+
+constexpr auto kFooter =
+    R"(Follows the logs below these paths, and writes what happens to their jobs. While it runs, 'l4
+jobs', 'l4 watch', 'l4 snapshot', 'l4 lines' and the others ask it without further options; nobody
+else on this machine may. Ctrl-C ends it, and the next start with the same paths goes on where it
+was. A pattern stands in quotes, so that files that appear later are followed, too.
+
+Examples:
+  l4 local /logs/job-4711
+  l4 local /scratch/me/runs '/tmp/torchelastic_*'
+  nohup l4 local ~/runs > l4.out &          goes on after you log out
+
+Exit status:
+  0   ended by you
+  2   wrong use: a path that does not exist, or that another 'l4 local' follows already
+  3   it could not start or go on
+
+Environment:
+  XDG_STATE_HOME  where the state is kept, in l4/local (default: ~/.local/state)
+  L4_CONFIG_DIR   folder of rule packs and faults, where they are not beside the program)";
+
+/// Signals are blocked in all threads, so that `next_signal` alone receives them. A SIGHUP that is
+/// ignored, as nohup does, stays so.
+sigset_t block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);
+  struct sigaction hangup{};
+  ::sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+/// The next signal, or 0 if none comes in time.
+int next_signal(const sigset_t& signals, Millis most) {
+  const timespec wait{most.count() / 1000, (most.count() % 1000) * 1'000'000};
+  return std::max(sigtimedwait(&signals, nullptr, &wait), 0);
+}
+
+std::string opening_of(const LocalOptions& options, const Site& site,
+                       const std::vector<std::string>& sources) {
+  std::string ask = "l4 jobs";
+  if (!options.state.empty())
+    ask = fmt::format("L4_CLIENT={} {}", site.client_file().string(), ask);
+  return serve::harmless(fmt::format("Follows {}.", fmt::join(sources, ", "))) +
+         "\nAsk from another terminal: " + serve::harmless(ask) + ", l4 watch JOB, l4 lines JOB\n" +
+         serve::harmless(fmt::format("Its own log: {}", (site.folder() / "agent.log").string())) +
+         "\nCtrl-C ends it; the next start goes on from there.\n\n";
+}
+
+/// Serves until a signal comes, the reader of standard output goes away, or the agent fails.
+int serve(const sigset_t& signals, const Site& site, Pair& pair) {
+  constexpr Millis kLook{250};
+  std::atomic<int> written{terminal::kDone};
+  Story story({.color = terminal::is_color_wanted(), .width = terminal::width_of_output()},
+              [] { return std::chrono::floor<Millis>(std::chrono::system_clock::now()); });
+  const ask::Aggregator asked{pair.address(), site.token()};
+  std::jthread teller = start_thread("l4-story", [&] {
+    follow(asked, story, [&](const std::string& text) {
+      std::cout << text;
+      written = terminal::finish_output(kProgram);
+      return written == terminal::kDone;
+    });
+  });
+  while (next_signal(signals, kLook) == 0 && written == terminal::kDone && !pair.has_failed()) {
+  }
+  pair.stop();  // ends the stream, so the thread can be joined
+  teller.join();
+  if (pair.has_failed())
+    return terminal::fail({site.folder().string(), "the agent has ended; agent.log says why"},
+                          terminal::kNothingRead, kProgram);
+  if (written == terminal::kDone) std::cout << "\nAll is saved.\n";
+  return written != terminal::kDone ? written.load() : terminal::finish_output(kProgram);
+}
+
+int run(const LocalOptions& options) {
+  const auto fail = [](const Error& error, int exit) {
+    return terminal::fail(error, exit, kProgram);
+  };
+  const auto sources = sources_of(options.paths, fs::current_path());
+  if (!sources) return fail(sources.error(), terminal::kWrongUse);
+  const auto folder = options.state.empty() ? state_folder_for(*sources)
+                                            : Result<fs::path>(fs::absolute(options.state));
+  if (!folder) return fail(folder.error(), terminal::kWrongUse);
+  const sigset_t signals = block_signals();
+  auto site = Site::open(*folder);
+  if (!site) return fail(site.error(), terminal::kWrongUse);
+  auto pair = Pair::start({*sources, site->folder(), site->tokens(),
+                           static_cast<std::uint16_t>(options.port), !options.no_processes});
+  if (!pair) return fail(pair.error(), terminal::kNothingRead);
+  if (const auto published = site->publish((*pair)->address()); !published)
+    return fail(published.error(), terminal::kNothingRead);
+  std::cout << opening_of(options, *site, *sources);
+  if (const int written = terminal::finish_output(kProgram); written != terminal::kDone)
+    return written;
+  return serve(signals, *site, **pair);
+}
+
+void add(terminal::Options& to, LocalOptions& options) {
+  to.value("PATH", options.paths, "", "folders, files or patterns of logs").required();
+  to.value("--state", options.state, "FOLDER",
+           "where the state is kept; then say L4_CLIENT to ask");
+  to.value("--port", options.port, "N", "port of HTTP on 127.0.0.1 (default: any free one)")
+      .between(0, 65'535);
+  to.flag("--no-processes", options.no_processes,
+          "do not look at the processes that write the logs");
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> sources_of(const std::vector<std::string>& paths,
+                                            const fs::path& from) {
+  std::vector<std::string> sources;
+  for (const std::string& path : paths) {
+    std::string source = tail::normal_path((from / path).string());
+    std::error_code failed;
+    if (source.find_first_of("*?[") == std::string::npos && !fs::exists(source, failed)) {
+      const fs::path parent = fs::path(source).parent_path();
+      std::vector<std::string> names;
+      for (fs::directory_iterator at(parent, failed), end; !failed && at != end;
+           at.increment(failed))
+        names.push_back(at->path().filename().string());
+      const std::string near = nearest_word(fs::path(source).filename().string(), names);
+      return std::unexpected(Error{
+          path, near.empty() ? "does not exist; a pattern in quotes may name what comes later"
+                             : "does not exist; did you mean " + (parent / near).string() + "?"});
+    }
+    if (const auto good = tail::Sources::compile({source}, {}); !good)
+      return std::unexpected(Error{path, good.error().text()});
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+terminal::Command local_command() {
+  return terminal::command<LocalOptions>("local", "follow logs on this machine, without any setup",
+                                         kFooter, add, run);
+}
+
+}  // namespace l4::commands::local
