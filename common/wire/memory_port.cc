@@ -8,9 +8,9 @@
 #include <map>
 #include <utility>
 
-#include "common/wire/bell.h"
 #include "common/base/check.h"
 #include "common/base/mutex.h"
+#include "common/wire/bell.h"
 
 namespace l4::wire {
 namespace {

@@ -16,8 +16,8 @@
 #include "agent/daemon/own_log.h"
 #include "agent/daemon/runner.h"
 #include "aggregator/service.h"
-#include "common/wire/bell.h"
 #include "common/base/error.h"
+#include "common/wire/bell.h"
 #include "common/wire/memory_port.h"
 
 namespace l4::commands::local {
