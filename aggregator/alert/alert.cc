@@ -10,9 +10,9 @@
 namespace l4::alert {
 
 std::string_view name(Kind kind) {
-  static constexpr std::array<std::string_view, 10> kNames{
-      "opened",     "changed", "resolved",   "blind",    "sighted",
-      "name_twice", "storm",   "storm_over", "degraded", "well_again"};
+  static constexpr std::array<std::string_view, 12> kNames{
+      "opened", "changed",    "resolved", "blind",      "sighted", "name_twice",
+      "storm",  "storm_over", "degraded", "well_again", "test",    "test_over"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
@@ -43,13 +43,15 @@ Severity severity(const Alert& alert) {
 
 bool is_over(const Alert& alert) {
   return alert.kind == Kind::resolved || alert.kind == Kind::sighted ||
-         alert.kind == Kind::storm_over || alert.kind == Kind::well_again;
+         alert.kind == Kind::storm_over || alert.kind == Kind::well_again ||
+         alert.kind == Kind::test_over;
 }
 
 std::string key(const Alert& alert) {
   if (!alert.incident.empty()) return alert.incident;
   if (alert.kind == Kind::blind || alert.kind == Kind::sighted) return "blind";
   if (alert.kind == Kind::degraded || alert.kind == Kind::well_again) return "degraded";
+  if (alert.kind == Kind::test || alert.kind == Kind::test_over) return "test";
   return fmt::format("{}.{}", name(alert.kind), alert.nodes.empty() ? "" : alert.nodes[0]);
 }
 

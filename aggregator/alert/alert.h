@@ -27,6 +27,8 @@ enum class Kind : std::uint8_t {
   storm_over,  ///< all incidents of a storm are resolved
   degraded,    ///< the aggregator cannot do its work: journal, database or a thread
   well_again,  ///< the end of `degraded`
+  test,        ///< nothing has failed: a person tries the sinks
+  test_over,   ///< the end of `test`, for sinks that keep alerts open until then
 };
 std::string_view name(Kind kind);
 

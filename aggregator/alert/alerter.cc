@@ -203,9 +203,61 @@ Result<void> Alerter::send(const Alert& alert, const store::Incident* incident) 
   return impl.write(incident);
 }
 
+/// The bodies that try a sink. Where an alert stays open until its end is sent, and nothing else
+/// ends it, the end follows at once.
+std::vector<std::string> Alerter::Impl::test_bodies(const SinkOptions& sink, const std::string& who,
+                                                    TimeMs now) const {
+  Alert alert;
+  alert.kind = Kind::test;
+  alert.at = now;
+  alert.summary = fmt::format("This is a test of the sink {}, asked for by {}. Nothing has failed.",
+                              sink.name, who);
+  std::vector<std::string> bodies{sink.kind->body(alert, options.source)};
+  if (sink.kind->holds_open && !sink.kind->repeats) {
+    alert.kind = Kind::test_over;
+    bodies.push_back(sink.kind->body(alert, options.source));
+  }
+  return bodies;
+}
+
+std::expected<void, TrialRefusal> Alerter::test(const std::string& sink, const std::string& who,
+                                                TrialThen then) {
+  Impl& impl = *impl_;
+  const MutexLock lock(impl.mutex);
+  const TimeMs now = impl.hooks.now();
+  if (impl.trial && !impl.trial->expire(now))
+    return std::unexpected(
+        TrialRefusal{true, "the sinks are being tested; try again in some seconds"});
+  std::vector<TrialRow> rows;
+  std::vector<Outlet*> tried;
+  std::string known;
+  for (Outlet& outlet : impl.outlets) {
+    known += (known.empty() ? "" : ", ") + outlet.sink.name;
+    if (!sink.empty() && outlet.sink.name != sink) continue;
+    tried.push_back(&outlet);
+    rows.push_back({outlet.sink.name, std::string(outlet.sink.kind->name), false, "", Millis{0}});
+  }
+  if (tried.empty() && !sink.empty())
+    return std::unexpected(TrialRefusal{
+        false, fmt::format("there is no sink {}; {}", sink,
+                           known.empty() ? "none is set in [alerts]" : "there are " + known)});
+  if (tried.empty()) {
+    then({});
+    return {};
+  }
+  impl.trial = std::make_shared<Trial>(std::move(rows), now, std::move(then));
+  for (std::size_t i = 0; i < tried.size(); ++i)
+    tried[i]->sender->test(impl.test_bodies(tried[i]->sink, who, now),
+                           [trial = impl.trial, i](const Result<void>& result, Millis lasted) {
+                             trial->done(i, result, lasted);
+                           });
+  return {};
+}
+
 void Alerter::poll() {
   const MutexLock lock(impl_->mutex);
   const TimeMs now = impl_->hooks.now();
+  if (impl_->trial && impl_->trial->expire(now)) impl_->trial.reset();
   impl_->send_owed(now);
   impl_->refresh(now);
   static_cast<void>(impl_->write(nullptr));

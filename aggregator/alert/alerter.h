@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -19,6 +20,7 @@
 #include "aggregator/alert/alert.h"
 #include "aggregator/alert/sender.h"
 #include "aggregator/alert/storm.h"
+#include "aggregator/alert/trial.h"
 #include "aggregator/store/database.h"
 
 namespace l4::alert {
@@ -69,6 +71,12 @@ class Alerter {
   void set(AlerterOptions options);
   /// Sends the open alerts whose silence has ended. To be called about every second.
   void poll();
+  /// Sends a test alert through every sink, or through the one called `sink`, whatever it accepts
+  /// and whether it rests. It is no alert of ours: it is not stored, counted or silenced. `then` is
+  /// called once within Trial::kMost, as long as `poll` is called; with no rows if there are no
+  /// sinks. It is not called if the test is refused.
+  std::expected<void, TrialRefusal> test(const std::string& sink, const std::string& who,
+                                         TrialThen then);
   std::string source() const;
   AlerterStats stats() const;
 

@@ -62,6 +62,8 @@ struct Alerter::Impl {
       L4_REQUIRES(mutex);
   void mark(const std::string& sink, const std::string& key, std::string content, TimeMs now)
       L4_REQUIRES(mutex);
+  std::vector<std::string> test_bodies(const SinkOptions& sink, const std::string& who,
+                                       TimeMs now) const L4_REQUIRES(mutex);
   Result<void> write(const store::Incident* incident) L4_REQUIRES(mutex);
 
   store::Database& database;
@@ -72,6 +74,7 @@ struct Alerter::Impl {
   std::vector<store::Alert> rows L4_GUARDED_BY(mutex);
   /// Marks that this alert removes.
   std::vector<std::pair<std::string, std::string>> gone L4_GUARDED_BY(mutex);
+  std::shared_ptr<Trial> trial L4_GUARDED_BY(mutex);           ///< the last one, perhaps over
   std::map<std::string, OpenAlert> open L4_GUARDED_BY(mutex);  ///< by key
   AlerterStats counts L4_GUARDED_BY(mutex);                    ///< includes those of removed sinks
   std::vector<Outlet> outlets L4_GUARDED_BY(mutex);            // last: their threads end first

@@ -13,6 +13,8 @@
 namespace l4::alert {
 namespace {
 
+constexpr Millis kTestLasts{300'000};
+
 std::string_view alert_name(const Alert& alert) {
   switch (alert.kind) {
     case Kind::blind:
@@ -26,6 +28,9 @@ std::string_view alert_name(const Alert& alert) {
     case Kind::degraded:
     case Kind::well_again:
       return "L4Degraded";
+    case Kind::test:
+    case Kind::test_over:
+      return "L4Test";
     case Kind::opened:
     case Kind::changed:
     case Kind::resolved:
@@ -75,7 +80,10 @@ std::string begun(const Alert& alert, const std::string& source) {
   json.open('{');
   write_labels(json, alert, severity(alert), source);
   write_annotations(json, alert);
-  json.member("startsAt", std::min(alert.since.value_or(alert.at), alert.at)).close('}');
+  json.member("startsAt", std::min(alert.since.value_or(alert.at), alert.at));
+  // Nobody ends a test, and one that ended at once would be told to nobody.
+  if (alert.kind == Kind::test) json.member("endsAt", alert.at + kTestLasts);
+  json.close('}');
   return json.release();
 }
 
@@ -106,7 +114,8 @@ std::string to_alertmanager(const Alert& alert, const std::string& source) {
     text += (text.empty() ? "" : ", ") + object;
   };
   if (!is_over(alert)) add(begun(alert, source));
-  if (alert.kind == Kind::sighted || alert.kind == Kind::well_again)
+  if (alert.kind == Kind::sighted || alert.kind == Kind::well_again ||
+      alert.kind == Kind::test_over)
     add(ended(alert, severity(alert), source));
   if (alert.kind == Kind::changed || alert.kind == Kind::resolved)
     for (const Severity other : {Severity::warning, Severity::critical})

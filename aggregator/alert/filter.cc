@@ -53,6 +53,8 @@ Topic topic(Kind kind) {
     case Kind::opened:
     case Kind::changed:
     case Kind::resolved:
+    case Kind::test:  // goes to every sink that is tried
+    case Kind::test_over:
       break;
     case Kind::blind:
     case Kind::sighted:

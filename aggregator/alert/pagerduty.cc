@@ -51,6 +51,7 @@ std::string to_pagerduty(const Alert& alert, const std::string& source) {
   json.member("severity", name(severity(alert))).member("timestamp", alert.at);
   if (!alert.job.empty())
     json.member("component", alert.job).member("class", name(alert.state)).member("group", source);
+  if (alert.kind == Kind::test) json.member("class", name(alert.kind));
   json.key("custom_details").open('{');
   if (!alert.job.empty()) json.member("job", alert.job).member("attempt", alert.attempt);
   if (!alert.incident.empty()) json.member("incident", alert.incident);

@@ -20,6 +20,14 @@ constexpr std::int64_t kTriesInOrder = 8;  ///< an alert with more no longer hol
 constexpr Millis kTrimEvery{60'000};
 constexpr Millis kStoredFor = std::chrono::days(7);
 
+bool is_taken(unsigned status) {
+  return status >= 200 && status < 300;
+}
+
+std::string why_not(const Result<unsigned>& status) {
+  return status ? fmt::format("answered {}", *status) : status.error().text();
+}
+
 }  // namespace
 
 struct Sender::Impl {
@@ -37,6 +45,7 @@ struct Sender::Impl {
         to(std::make_shared<const Target>(std::move(given))),
         next(to) {
     counts.sink = to->sink.name;
+    counts.kind = to->sink.kind->name;
   }
 
   void run(const std::stop_token& stop);
@@ -47,6 +56,8 @@ struct Sender::Impl {
   bool send(const std::vector<std::string>& contents, const std::stop_token& stop);
   Result<unsigned> deliver(const std::vector<std::string>& contents, const std::stop_token& stop);
   void note(bool arrived, const Result<unsigned>& status);
+  void note_try(std::string trouble, TimeMs now);
+  void run_test(const std::stop_token& stop);
   void trim(TimeMs now);
   Millis pause();
   /// True for the rows of one incident: its newest row replaces them.
@@ -64,6 +75,11 @@ struct Sender::Impl {
   bool answered = false;  ///< the last failure was an answer
   TimeMs rests_until = TimeMs::min(), trimmed = TimeMs::min();
   std::size_t in_one_request = 1;
+  struct Test {
+    std::vector<std::string> bodies;
+    std::function<void(Result<void>, Millis)> then;
+  };
+
   mutable Mutex mutex;
   CondVar changed;
   std::shared_ptr<const Target> next L4_GUARDED_BY(mutex);
@@ -71,6 +87,7 @@ struct Sender::Impl {
   std::deque<store::Alert> waiting L4_GUARDED_BY(mutex);
   std::int64_t kept L4_GUARDED_BY(mutex) = 0;
   bool fresh L4_GUARDED_BY(mutex) = true;
+  std::optional<Test> asked L4_GUARDED_BY(mutex);
   SinkStats counts L4_GUARDED_BY(mutex);
   std::jthread thread;
 };
@@ -96,6 +113,13 @@ void Sender::set(SinkOptions sink, SenderOptions options) {
 void Sender::stored(const store::Alert& row) {
   const MutexLock lock(impl_->mutex);
   if (row.replaces) std::erase_if(impl_->waiting, impl_->is_of(row.incident));
+  impl_->fresh = true;
+  impl_->changed.notify_all();
+}
+
+void Sender::test(std::vector<std::string> bodies, std::function<void(Result<void>, Millis)> then) {
+  const MutexLock lock(impl_->mutex);
+  impl_->asked = Impl::Test{std::move(bodies), std::move(then)};
   impl_->fresh = true;
   impl_->changed.notify_all();
 }
@@ -130,6 +154,7 @@ void Sender::Impl::run(const std::stop_token& stop) {
   if (to->sink.kind->repeats) in_one_request = kInOneRequest;
   while (!stop.stop_requested()) {
     adopt();
+    run_test(stop);
     if (hooks.now() >= rests_until) {
       send_waiting(stop);
       send_due(stop);
@@ -153,6 +178,32 @@ void Sender::Impl::adopt() {
   rests_until = TimeMs::min();
   // A failure only means that these alerts are sent a little later.
   static_cast<void>(database.retry_now(to->sink.name, hooks.now()));
+}
+
+/// Delivers the bodies of a test, if one was asked for.
+void Sender::Impl::run_test(const std::stop_token& stop) {
+  std::optional<Test> test;
+  {
+    const MutexLock lock(mutex);
+    test.swap(asked);
+  }
+  if (!test) return;
+  const TimeMs begun = hooks.now();
+  Result<void> result;
+  for (const std::string& body : test->bodies) {
+    const auto status = deliver({body}, stop);
+    if (status && is_taken(*status)) continue;
+    result = std::unexpected(Error{"", why_not(status)});
+    break;
+  }
+  const TimeMs now = hooks.now();
+  note_try(result ? std::string() : result.error().text(), now);
+  if (result && failed_in_a_row > 0) {
+    failed_in_a_row = 0;
+    rests_until = now;
+    static_cast<void>(database.retry_now(to->sink.name, now));
+  }
+  test->then(result, now - begun);
 }
 
 /// Drops rows that are too many or too old, and counts the waiting ones.
@@ -193,6 +244,7 @@ void Sender::Impl::send_waiting(const std::stop_token& stop) {
 void Sender::Impl::send_due(const std::stop_token& stop) {
   for (bool again = true; again && !stop.stop_requested() && hooks.now() >= rests_until;) {
     adopt();
+    run_test(stop);
     const TimeMs now = hooks.now();
     auto due = database.due(to->sink.name, now, std::max(kDueAtOnce, in_one_request));
     if (!due || due->empty()) return;
@@ -242,7 +294,7 @@ bool Sender::Impl::send_rows(const std::vector<store::Alert>& rows, const std::s
 /// True if the request has arrived; otherwise the sink rests.
 bool Sender::Impl::send(const std::vector<std::string>& contents, const std::stop_token& stop) {
   const auto status = deliver(contents, stop);
-  const bool arrived = status && *status >= 200 && *status < 300;
+  const bool arrived = status && is_taken(*status);
   if (!arrived && stop.stop_requested()) return false;  // the stop interrupted it
   note(arrived, status);
   if (arrived) {
@@ -272,11 +324,18 @@ void Sender::Impl::note(bool arrived, const Result<unsigned>& status) {
     const MutexLock lock(mutex);
     ++(arrived ? counts.posted : counts.failures);
   }
+  note_try(arrived ? std::string() : why_not(status), hooks.now());
   if (!arrived && !in_trouble)
-    hooks.log(fmt::format("{}: {}; tried again until it works", log_name(to->sink),
-                          status ? fmt::format("answered {}", *status) : status.error().text()));
+    hooks.log(
+        fmt::format("{}: {}; tried again until it works", log_name(to->sink), why_not(status)));
   if (arrived && in_trouble) hooks.log(fmt::format("{}: works again", log_name(to->sink)));
   in_trouble = !arrived;
+}
+
+void Sender::Impl::note_try(std::string trouble, TimeMs now) {
+  const MutexLock lock(mutex);
+  counts.trouble = std::move(trouble);
+  counts.tried = now;
 }
 
 /// Doubles with each failure, and draws from the upper half so that many sinks do not retry at

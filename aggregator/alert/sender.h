@@ -7,14 +7,16 @@
 // others. An alert that lasts is sent again each `again_every`, for at most `again_for` after its
 // last news. Bounds: `waiting_max` alerts in memory, `stored_max` rows of a week; the oldest is
 // dropped first and counted. set() may change address and times while the thread runs: waiting
-// alerts go to the new address.
+// alerts go to the new address. A test of the sink runs on the same thread, by the same way.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "aggregator/alert/sink.h"
 #include "aggregator/store/database.h"
@@ -38,8 +40,10 @@ struct SenderOptions {
 };
 
 struct SinkStats {
-  std::string sink;
+  std::string sink, kind;
   std::uint64_t posted = 0, failures = 0, dropped = 0;
+  std::string trouble;  ///< why the last try failed; empty if it worked, or nothing was tried yet
+  std::optional<TimeMs> tried;  ///< the last try, a test included
   std::uint64_t waiting = 0;  ///< due or failed in the database when last polled, and all in memory
   std::uint64_t in_memory = 0;
 };
@@ -56,6 +60,10 @@ class Sender {
   void set(SinkOptions sink, SenderOptions options);
   /// The row is in the database. If it `replaces`, rows in memory of its incident are dropped.
   void stored(const store::Alert& row);
+  /// Sends these bodies, one after the other, before anything that waits, also while the sink
+  /// rests. If the sink takes them, it rests no longer. Calls `then` on its thread; a former test
+  /// that has not begun yet is given up.
+  void test(std::vector<std::string> bodies, std::function<void(Result<void>, Millis)> then);
   /// Sends the row from memory.
   void keep(store::Alert row);
   /// Asks the thread to end; the destructor waits for it.

@@ -61,7 +61,9 @@ constinit const SinkKind kSlack{
 };
 
 std::string to_slack(const Alert& alert, const std::string& source) {
-  const std::string_view word = is_over(alert) ? "resolved" : name(severity(alert));
+  const std::string_view word = alert.kind == Kind::test ? "test"
+                                : is_over(alert)         ? "resolved"
+                                                         : name(severity(alert));
   const std::string head = escaped(brief(headline(alert), kHeadMax));
   serve::JsonWriter json;
   json.open('{').member("text", fmt::format("[{}] {}", word, head));

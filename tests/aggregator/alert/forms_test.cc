@@ -133,6 +133,30 @@ TEST_CASE("alertmanager: a degraded aggregator is one alert with an end") {
   CHECK(over[0].contains("endsAt"));
 }
 
+TEST_CASE("forms: a test says in every form that it is one, and stays open nowhere") {
+  Alert test;
+  test.kind = Kind::test;
+  test.at = *parse_time("2026-11-20T10:00:05Z");
+  test.summary = "This is a test of the sink chat, asked for by ops. Nothing has failed.";
+  CHECK(Json::parse(to_json(test, "l4"))["alert"] == "test");
+  CHECK(Json::parse(to_json(test, "l4"))["incident"].is_null());
+  const Json told = alertmanager(test);
+  REQUIRE(told.size() == 1);
+  CHECK(told[0]["labels"] == Json{{"alertname", "L4Test"}, {"severity", "info"}, {"source", "l4"}});
+  CHECK(told[0]["annotations"]["summary"] == test.summary);
+  CHECK(told[0]["endsAt"] == "2026-11-20T10:05:05.000Z");
+  CHECK(Json::parse(to_slack(test, "l4"))["text"] == "[test] " + test.summary);
+  const Json paged = Json::parse(to_pagerduty(test, "l4"));
+  CHECK(paged["event_action"] == "trigger");
+  CHECK(paged["payload"]["class"] == "test");
+  CHECK(paged["payload"]["severity"] == "info");
+  test.kind = Kind::test_over;
+  const Json over = Json::parse(to_pagerduty(test, "l4"));
+  CHECK(over["event_action"] == "resolve");
+  CHECK(over["dedup_key"] == paged["dedup_key"]);
+  CHECK(alertmanager(test)[0]["labels"] == told[0]["labels"]);
+}
+
 TEST_CASE("forms: every form has the fault's id and category") {
   const Json annotations = alertmanager(crash())[0]["annotations"];
   CHECK(annotations["fault_id"] == "xid-79");
