@@ -13,6 +13,7 @@
 #include "aggregator/log.h"
 #include "common/config/config_values.h"
 #include "common/http/client.h"
+#include "common/wire/zmq/allow_list.h"
 
 namespace l4::aggregator {
 namespace {
@@ -34,6 +35,14 @@ live::Surroundings surroundings(wire::ServerPort& port,
     return answer->status;
   };
   return around;
+}
+
+Result<std::vector<std::string>> names_in(const std::filesystem::path& allow_list) {
+  const auto list = wire::AllowList::load(allow_list);
+  if (!list) return std::unexpected(list.error());
+  std::vector<std::string> names;
+  for (const wire::AllowList::Entry& entry : list->entries()) names.push_back(entry.name);
+  return names;
 }
 
 /// The HTTP handler, behind the check of access.
@@ -80,6 +89,8 @@ std::optional<Service::Refusal> Service::begin(wire::ServerPort& port, Notices n
   live::Surroundings around =
       surroundings(port, std::make_shared<const faults::Library>(std::move(*library)), clock_);
   around.port_notice = std::move(notices);
+  if (!settings_.allow_list.empty())
+    around.allowed = [file = settings_.allow_list] { return names_in(file); };
   auto aggregator = live::Aggregator::recover(live, std::move(around));
   if (!aggregator) return Refusal{aggregator.error(), false};
   aggregator_ = std::move(*aggregator);

@@ -77,8 +77,8 @@ ALLOWED = {
         "aggregator/diagnose", "aggregator/detect/hang", "aggregator/serve", "aggregator/watch",
         "aggregator/alert", "aggregator/pool"],
     "aggregator/rows": COMMON + [
-        "aggregator/job", "aggregator/receive", "aggregator/faults", "aggregator/store",
-        "aggregator/diagnose", "aggregator/serve", "aggregator/scoring"],
+        "aggregator/alert", "aggregator/job", "aggregator/receive", "aggregator/faults",
+        "aggregator/store", "aggregator/diagnose", "aggregator/serve", "aggregator/scoring"],
     "aggregator/fetch": COMMON + ["aggregator/job", "aggregator/receive", "aggregator/serve",
                                   "aggregator/scoring"],
     "aggregator/confirm": COMMON + [
@@ -94,9 +94,10 @@ ALLOWED = {
         "aggregator/rows", "aggregator/fetch", "aggregator/confirm", "aggregator/past",
         "aggregator/intake"],
     "aggregator/api": COMMON + [
-        "aggregator/faults", "aggregator/store", "aggregator/serve", "aggregator/http",
-        "aggregator/pool", "aggregator/scoring", "aggregator/rows", "aggregator/fetch",
-        "aggregator/confirm", "aggregator/past", "aggregator/live", "common/metrics"],
+        "aggregator/alert", "aggregator/faults", "aggregator/store", "aggregator/serve",
+        "aggregator/http", "aggregator/pool", "aggregator/scoring", "aggregator/rows",
+        "aggregator/fetch", "aggregator/confirm", "aggregator/past", "aggregator/live",
+        "common/metrics"],
     "aggregator": COMMON + [
         "aggregator/alert", "aggregator/faults", "aggregator/serve", "aggregator/http",
         "aggregator/live", "aggregator/api", "common/http", "common/wire/zmq"],
@@ -107,7 +108,8 @@ ALLOWED = {
     "tools/l4": ["tools/l4/terminal", "tools/l4/commands"],
     "tools/l4/terminal": ["common/base", "aggregator/serve", "offline/progress.h"],
     "tools/l4/ask": ["common/base", "common/config", "common/http", "aggregator/serve",
-                     "aggregator/rows/fields.h", "tools/l4/terminal"],
+                     "aggregator/rows/fields.h", "aggregator/rows/status_fields.h",
+                     "tools/l4/terminal"],
     "tools/l4/keyring": ["common/base", "common/wire", "common/wire/zmq", "aggregator/http"],
     "tools/l4/commands/faults": COMMON + [
         "common/http", "agent/decode", "agent/discover", "aggregator/faults", "aggregator/serve",

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "aggregator/api/alert_api.h"
 #include "aggregator/api/fault_api.h"
 #include "aggregator/api/incident_api.h"
 #include "aggregator/api/job_api.h"
@@ -76,6 +77,10 @@ constexpr std::array kRoutes{
              Access::read, Sharing::single, kLines, list_lines},
     RouteRow{"agents", "GET", "/api/v1/agents", "agents and how they are connected", Access::read,
              Sharing::shared, kPage, list_agents},
+    RouteRow{"status", "GET", "/api/v1/status", "the aggregator itself: disk, absent agents, sinks",
+             Access::read, Sharing::single, kNone, show_status},
+    RouteRow{"test_alerts", "POST", "/api/v1/alerts/test", "tries the sinks of alerts",
+             Access::change, Sharing::single, kNone, test_alerts},
     RouteRow{"incidents", "GET", "/api/v1/incidents", "failures of jobs, open and resolved",
              Access::read, Sharing::single, kIncidents, at_once<list_incidents>},
     RouteRow{"incident", "GET", "/api/v1/incidents/{id}", "a failure with its report", Access::read,

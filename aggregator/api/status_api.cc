@@ -53,6 +53,35 @@ Response show_health(const RouteCall& call) {
   return json(text, health.reasons.empty() ? 200 : 503);
 }
 
+void show_status(const RouteCall& call) {
+  const bool asked = call.aggregator.status([reply = call.reply](const live::Status& status) {
+    const auto bytes = [](std::optional<std::uint64_t> value) {
+      return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
+    };
+    rows::StatusFields fields;
+    fields.software = status.software;
+    fields.started = status.started;
+    fields.now = status.now;
+    fields.status = status.health.reasons.empty() ? "ok" : "degraded";
+    fields.reasons = status.health.reasons;
+    fields.folder = status.folder;
+    fields.disk_bytes = bytes(status.disk_bytes);
+    fields.disk_free_bytes = bytes(status.disk_free_bytes);
+    fields.journal_bytes = status.journal_bytes;
+    fields.journal_bytes_max = status.journal_bytes_max;
+    fields.agents_known = status.fleet.agents;
+    fields.agents_connected = status.fleet.connected;
+    fields.agents_lost = status.fleet.lost;
+    JsonWriter text;
+    rows::write_members(text.open('{'), fields);
+    text.member("absent", status.absent).key("sinks").open('[');
+    for (const alert::SinkStats& sink : status.sinks) rows::write(text, sink);
+    text.close(']').close('}');
+    reply(json(text));
+  });
+  if (!asked) call.reply(busy());
+}
+
 Response show_readiness(const RouteCall& call) {
   const live::Health health = call.aggregator.health();
   const bool ready = !health.journal && !health.stalled;

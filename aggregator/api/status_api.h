@@ -12,6 +12,8 @@ void list_agents(const RouteCall& call);
 http::Response show_health(const RouteCall& call);
 /// Whether agents and people can be served at all: an aggregator that is merely degraded is ready.
 http::Response show_readiness(const RouteCall& call);
+/// Version, disk, agents that never came, sinks.
+void show_status(const RouteCall& call);
 void show_metrics(const RouteCall& call);
 /// Events of all jobs, or with `?job=ID` of one.
 http::Response follow_events(const RouteCall& call);

@@ -184,6 +184,7 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
                                                         Surroundings surroundings) {
   auto impl = std::make_unique<Impl>(std::move(options), std::move(surroundings));
   const auto now = impl->outside.now;
+  impl->started = now().wall;
   auto store = store::Store::open(
       impl->options.store, impl->events(), [now] { return now().wall; }, impl->outside.files);
   if (!store) return std::unexpected(store.error());

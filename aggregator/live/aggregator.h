@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <expected>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -22,6 +23,7 @@
 #include "aggregator/live/counts.h"
 #include "aggregator/live/event_board.h"
 #include "aggregator/live/health_watch.h"
+#include "aggregator/live/status.h"
 #include "aggregator/past/past.h"
 #include "aggregator/receive/agent_server.h"
 #include "aggregator/scoring/options.h"
@@ -60,6 +62,8 @@ struct Surroundings {
   std::function<std::optional<wire::PortNotice>()> port_notice = {};  ///< a line for the log
   /// A line about trouble; empty: `say` gets it.
   std::function<void(const std::string&)> warn = {};
+  /// Names of the agents that may connect; empty, or an Error: not known. Any thread.
+  std::function<Result<std::vector<std::string>>()> allowed = {};
 };
 
 class Aggregator {
@@ -90,11 +94,16 @@ class Aggregator {
   /// thread or on the job's. `left`: the client has left.
   bool past(const std::string& job, TimeMs at, const std::stop_token& left, past::PastThen then);
   bool counts(std::function<void(const Counts&)> then);
+  bool status(std::function<void(const Status&)> then);
   Result<std::vector<store::Incident>> incidents(const store::IncidentQuery& query);
   Result<std::optional<store::Incident>> incident(const std::string& id);
   store::Database& database();  ///< thread-safe by itself
   /// Runs `call` on the thread that owns the job, or would own it; false: too much waits.
   bool on_shard(const std::string& job, scoring::Shard::Call call);
+  /// Tries the sinks (see Alerter::test), and logs who asked and how it went.
+  std::expected<void, alert::TrialRefusal> test_alerts(const std::string& sink,
+                                                       const std::string& who,
+                                                       alert::TrialThen then);
   Health health() const;
   /// Opens streams of the changes from now on.
   EventBoard& events();

@@ -39,6 +39,9 @@ struct Aggregator::Impl {
   void audit_lines(const fetch::LinesQuery& query,
                    const std::expected<fetch::LinesResult, fetch::LinesProblem>& result);
 
+  /// Without what the receiving thread knows.
+  Status status() const;
+
   Options options;
   Surroundings outside;
   EventBoard board;
@@ -60,6 +63,7 @@ struct Aggregator::Impl {
   std::vector<std::jthread> threads;
   std::jthread watcher;
   bool stopped = false;
+  TimeMs started{};
 };
 
 }  // namespace l4::live

@@ -2,7 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
 
 #include "aggregator/live/aggregator_impl.h"
 #include "aggregator/live/gather.h"
@@ -145,6 +149,43 @@ bool Aggregator::counts(std::function<void(const Counts&)> then) {
          });
 }
 
+Status Aggregator::Impl::status() const {
+  Status status;
+  status.software = options.server.software;
+  status.started = started;
+  status.now = outside.now().wall;
+  status.health = health();
+  status.folder = options.store.folder.string();
+  std::error_code failed;
+  if (const auto space = std::filesystem::space(options.store.folder, failed); !failed) {
+    status.disk_bytes = space.capacity;
+    status.disk_free_bytes = space.available;
+  }
+  status.journal_bytes = store->stats().commit.journal_bytes;
+  status.journal_bytes_max = options.store.journal.bytes_max;
+  status.sinks = alerter->stats().sinks;
+  if (!outside.allowed) return status;
+  if (auto allowed = outside.allowed()) status.absent = std::move(*allowed);
+  return status;
+}
+
+bool Aggregator::status(std::function<void(const Status&)> then) {
+  return impl_->intake->call(
+      [status = impl_->status(), then = std::move(then)](intake::Intake& intake) mutable {
+        const auto agents = intake.server().agents();
+        status.fleet = sum_of(agents, status.now);
+        std::unordered_set<std::string> heard{wire::kFleetKeyName};
+        for (const receive::AgentView& agent : agents) heard.insert(agent.agent);
+        if (auto& absent = status.absent) {
+          std::erase_if(*absent, [&](const std::string& name) { return heard.contains(name); });
+          std::ranges::sort(*absent);
+          const auto again = std::ranges::unique(*absent);
+          absent->erase(again.begin(), again.end());
+        }
+        then(status);
+      });
+}
+
 Result<std::vector<store::Incident>> Aggregator::incidents(const store::IncidentQuery& query) {
   return impl_->store->database().incidents(query);
 }
@@ -159,6 +200,16 @@ store::Database& Aggregator::database() {
 
 bool Aggregator::on_shard(const std::string& job, scoring::Shard::Call call) {
   return impl_->shard_of(job).call(std::move(call));
+}
+
+std::expected<void, alert::TrialRefusal> Aggregator::test_alerts(const std::string& sink,
+                                                                 const std::string& who,
+                                                                 alert::TrialThen then) {
+  return impl_->alerter->test(sink, who,
+                              [say = impl_->outside.say, who, then = std::move(then)](auto rows) {
+                                say(alert::to_line(rows, who));
+                                then(std::move(rows));
+                              });
 }
 
 Health Aggregator::Impl::health() const {

@@ -107,6 +107,22 @@ void write(JsonWriter& to, const receive::AgentView& agent) {
   write_row(to, fields);
 }
 
+void write(JsonWriter& to, const alert::SinkStats& sink) {
+  SinkFields fields{sink.sink,     sink.kind,    sink.trouble, sink.posted,
+                    sink.failures, sink.dropped, sink.waiting, sink.tried};
+  write_row(to, fields);
+}
+
+void write(JsonWriter& to, const alert::TrialRow& row) {
+  write_row(to,
+            SinkTestFields{row.sink, row.kind, row.why_not, row.took,
+                           static_cast<std::uint64_t>(std::max(row.lasted, Millis{0}).count())});
+}
+
+void write_members(JsonWriter& to, const StatusFields& fields) {
+  write_fields(to, fields);
+}
+
 std::string snapshot_id(TimeMs at) {
   return "s" + std::to_string(at.time_since_epoch().count());
 }

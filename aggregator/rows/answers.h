@@ -8,9 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "aggregator/alert/sender.h"
+#include "aggregator/alert/trial.h"
 #include "aggregator/faults/fault.h"
 #include "aggregator/receive/agent_server.h"
 #include "aggregator/rows/node_rows.h"
+#include "aggregator/rows/status_fields.h"
 #include "aggregator/scoring/live_job.h"
 #include "aggregator/serve/json_text.h"
 #include "aggregator/store/rows.h"
@@ -21,6 +24,10 @@ void write(serve::JsonWriter& to, const scoring::JobRow& row);
 void write(serve::JsonWriter& to, const NodeRow& row);
 void write(serve::JsonWriter& to, const diagnose::ScoredIteration& iteration);
 void write(serve::JsonWriter& to, const receive::AgentView& agent);
+void write(serve::JsonWriter& to, const alert::SinkStats& sink);
+void write(serve::JsonWriter& to, const alert::TrialRow& row);
+/// Writes the members into an object that is open.
+void write_members(serve::JsonWriter& to, const StatusFields& fields);
 /// Writes the row without its report.
 void write(serve::JsonWriter& to, const store::Snapshot& row);
 /// The id of a stored report, as in paths below `snapshots` and in `?at=`.
