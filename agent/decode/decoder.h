@@ -27,7 +27,7 @@ class WordingReader;
 
 struct Options {
   std::size_t line_bytes_max = 16 * 1024;
-  std::size_t fold_lines_max = 2'000;
+  std::size_t fold_lines_max = 2'000;  ///< 1: each line is a record of its own
   /// Offset of local times to UTC for lines without a zone.
   Millis zone{0};
   /// Completes stamps without a year (glog, syslog): a time near the file's, usually its mtime.

@@ -20,7 +20,7 @@ constexpr std::size_t kSourceBytesMax = 160;
 }  // namespace
 
 Folder::Folder(std::size_t fold_lines_max, Sink sink)
-    : fold_lines_max_(std::max<std::size_t>(fold_lines_max, 2)), sink_(std::move(sink)) {}
+    : fold_lines_max_(fold_lines_max), sink_(std::move(sink)) {}
 
 bool Folder::adjacent(const Fold& fold, const Message& message) {
   return message.record.lines.front() == fold.last_line + 1;
@@ -52,6 +52,7 @@ std::optional<std::size_t> Folder::find_last(std::uint64_t voice) const {
 }
 
 void Folder::add(const Message& message) {
+  if (fold_lines_max_ < 2) return sink_(message.record);
   const Shape shape = message.shape;
   if (!open_.empty()) {
     const std::uint64_t line = message.record.lines.front();
