@@ -111,6 +111,7 @@ ALLOWED = {
                      "aggregator/rows/fields.h", "aggregator/rows/status_fields.h",
                      "tools/l4/terminal"],
     "tools/l4/keyring": ["common/base", "common/wire", "common/wire/zmq", "aggregator/http"],
+    "tools/l4/replay": ["common/base", "common/wire", "agent/discover", "agent/decode"],
     "tools/l4/commands/faults": COMMON + [
         "common/http", "agent/decode", "agent/discover", "aggregator/faults", "aggregator/serve",
         "offline", "tools/l4/terminal", "tools/l4/ask"],

@@ -1,0 +1,31 @@
+// The times of the lines of a log, as the decoder reads them: one line after another, no folds.
+//
+// A stamp without a year or a date is completed by a hint, as an agent does by the time of the
+// file. Pure functions over a text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "common/base/time.h"
+
+namespace l4::replay {
+
+struct Line {
+  std::uint64_t end = 0;  ///< behind the line end
+  std::optional<TimeMs> time;
+};
+
+struct LineTimes {
+  std::vector<Line> lines;
+  std::string_view format;  ///< the decoder's name of the most frequent format; "none"
+};
+
+LineTimes read_times(std::string_view text, std::optional<TimeMs> hint);
+
+/// The latest time near the beginning of the text that is printed with its year.
+std::optional<TimeMs> latest_full_time(std::string_view text);
+
+}  // namespace l4::replay
