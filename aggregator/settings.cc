@@ -169,6 +169,19 @@ bool is_taken_over(std::string_view key) {
          key == "http.key" || std::ranges::find(kKeys, key) != kKeys.end();
 }
 
+/// Reads the tables of the config. Error: file, line and key.
+Result<Settings> read_settings(ConfigTable& root, const std::filesystem::path& file) {
+  Settings settings = default_settings();
+  read_all(root, file, settings);
+  if (const auto error = root.finish()) return std::unexpected(*error);
+  settings.named = root.named_paths();
+  for (const auto& [key, value] : root.taken())
+    if (!is_taken_over(key)) settings.fixed.emplace(key, value);
+  if (const auto done = complete(settings, file.string()); !done)
+    return std::unexpected(done.error());
+  return settings;
+}
+
 }  // namespace
 
 Settings default_settings() {
@@ -191,22 +204,25 @@ Result<void> complete(Settings& settings, const std::string& config) {
 }
 
 Result<Settings> load_settings(const std::filesystem::path& file) {
-  Settings settings = default_settings();
   auto root = ConfigTable::load(file);
   if (!root) return std::unexpected(root.error());
-  read_all(*root, file, settings);
-  if (const auto error = root->finish()) return std::unexpected(*error);
-  settings.named = root->named_paths();
-  for (const auto& [key, value] : root->taken())
-    if (!is_taken_over(key)) settings.fixed.emplace(key, value);
-  if (settings.key.empty() || settings.allow_list.empty())
+  auto settings = read_settings(*root, file);
+  if (settings && (settings->key.empty() || settings->allow_list.empty()))
     return std::unexpected(
         Error{file.string(),
               "[wire] key and allow_list must be given: nobody without a key may "
               "ship anything; 'l4 keys' makes both"});
-  if (const auto done = complete(settings, file.string()); !done)
-    return std::unexpected(done.error());
   return settings;
+}
+
+Result<Settings> load_settings_without_wire(const std::filesystem::path& file) {
+  auto root = ConfigTable::load(file);
+  if (!root) return std::unexpected(root.error());
+  for (const char* table : {"wire", "http"})
+    if (root->has(table))
+      root->refuse(table,
+                   "is not for 'l4 local', which needs no keys and serves its own user only");
+  return read_settings(*root, file);
 }
 
 std::vector<std::string> after_restart(const Settings& running, const Settings& read) {

@@ -37,6 +37,9 @@ Settings default_settings();
 /// Derives what follows from other settings or from this host (threads, fault library), once all
 /// are set. `config` names the config in errors.
 Result<void> complete(Settings& settings, const std::string& config);
+/// The settings of a config that says nothing of keys, as `l4 local` takes them. Error: it has a
+/// table that l4 local fills by itself, [wire] or [http].
+Result<Settings> load_settings_without_wire(const std::filesystem::path& file);
 Result<Settings> load_settings(const std::filesystem::path& file);
 
 /// Keys, as `[table] key`, whose new values count only after a restart.

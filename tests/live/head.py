@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs an aggregator and records its alerts as they come, and its jobs as they change.
 
-usage: head.py --bin FOLDER --config FILE --out FOLDER [--http PORT] [--webhook PORT]
+usage: head.py --bin FOLDER --config FILE --out FOLDER [--http PORT] [--webhook PORT] [--local LOGS]
 
 OUT/alerts.jsonl has a row {"received": unix time, "alert": {...}} for each alert, OUT/jobs.jsonl
 one {"seen": unix time, "jobs": [...]} whenever state, suspicion or incident of a job changed;
 OUT/snapshot.json is the report of the newest job at the end. Ends the aggregator with SIGTERM when
-it gets one itself, and ends with its status. Standard library only.
+it gets one itself, and ends with its status. With --local the program is `l4 local LOGS`, which
+also reads the logs, and FILE is its --config. Standard library only.
 """
 import argparse
 import http.server
@@ -39,12 +40,24 @@ def receive_alerts(port, file):
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
-def get(port, path):
+def get(options, path):
+    """What the aggregator answers; None without an answer."""
+    request = urllib.request.Request(f"http://127.0.0.1:{options.http}{path}")
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+        if options.local:
+            token = (options.out / "state" / "token").read_text().strip()
+            request.add_header("Authorization", f"Bearer {token}")
+        with urllib.request.urlopen(request, timeout=5) as answer:
             return json.load(answer)
     except (OSError, ValueError, urllib.error.URLError):
         return None
+
+
+def command(options):
+    if not options.local:
+        return [f"{options.bin}/l4-aggregator", "--config", options.config]
+    return [f"{options.bin}/l4", "local", options.local, "--config", options.config, "--state",
+            options.out / "state", "--port", str(options.http)]
 
 
 def main():
@@ -55,6 +68,7 @@ def main():
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--http", type=int, default=7440)
     parser.add_argument("--webhook", type=int, default=7450)
+    parser.add_argument("--local", type=pathlib.Path)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     stopping = threading.Event()
@@ -63,10 +77,10 @@ def main():
     with open(options.out / "alerts.jsonl", "w", encoding="utf-8") as alerts, \
             open(options.out / "jobs.jsonl", "w", encoding="utf-8") as jobs:
         receive_alerts(options.webhook, alerts)
-        aggregator = subprocess.Popen([f"{options.bin}/l4-aggregator", "--config", options.config])
+        aggregator = subprocess.Popen(command(options))
         before, rows = None, []
         while not stopping.is_set() and aggregator.poll() is None:
-            rows = (get(options.http, "/api/v1/jobs") or {}).get("jobs", rows)
+            rows = (get(options, "/api/v1/jobs") or {}).get("jobs", rows)
             now = [[row.get(key) for key in WATCHED] for row in rows]
             if now != before:
                 jobs.write(json.dumps({"seen": time.time(), "jobs": rows}) + "\n")
@@ -75,7 +89,7 @@ def main():
             stopping.wait(0.25)
         if rows:
             newest = max(rows, key=lambda row: row.get("last_seen") or "")
-            report = get(options.http, f"/api/v1/jobs/{newest['id']}/snapshot")
+            report = get(options, f"/api/v1/jobs/{newest['id']}/snapshot")
             (options.out / "snapshot.json").write_text(json.dumps(report, indent=1))
         if aggregator.poll() is None:
             aggregator.terminate()

@@ -2,7 +2,7 @@
 """Breaks real training jobs of ../shared/lab while agents and an aggregator watch them.
 
 usage: lab.py --bin FOLDER [--fault KIND]... [--seed N] [--style STYLE] [--rotate] [--plan FILE]
-              [--jobs N] [--out FOLDER] [--brief] [--again FOLDER]
+              [--jobs N] [--out FOLDER] [--brief] [--again FOLDER] [--local]
 
 Each node of a job is a network namespace with an agent of its own; the aggregator stands in one
 more, linked by CURVE. A row for each job says what was found, when, and whether that is what must
@@ -11,7 +11,8 @@ hold: the state, the faulty node first, in time; a healthy job raises nothing, n
 (lab_judge.py). Without --fault and --plan all kinds are run, the styles in turn, healthy ones in
 each style; a row of a plan is `KIND STYLE SEED [rotate] [arguments of the lab]`. --brief is one
 crash and one healthy job in about a minute, where what `l4 diagnose` says is told and not judged;
---again judges what --out kept.
+--again judges what --out kept. With --local one `l4 local` on the head reads the logs of all nodes
+instead, and must find the same.
 Needs root, python3-torch and iproute2; ends with 77 where they or the lab are missing, with 1
 where something did not hold. A job takes one to two minutes.
 """
@@ -48,7 +49,17 @@ KINDS = {
     "bad_config": [], "bad_flag": ["--gloo-timeout", "30"], "port_in_use": ["--linger", "15"],
     "missing_node": ["--rdzv-timeout", "30"], "world_mismatch": [],
 }
+DETECT = f"""[detect]
+hang_floor_s = {lab_judge.FLOOR_S}
+hang_confirm_s = {2 * lab_judge.FLOOR_S}
+[alerts]
+webhook = "http://127.0.0.1:7450/"
+"""
 BRIEF = ["--nodes", "2", "--iters", "65", "--sleep-ms", "100", "--side-grace", "6"]
+
+
+def write_local_settings(folder):
+    (folder / "aggregator.toml").write_text(DETECT)
 
 
 def write_settings(folder, programs, nodes):
@@ -62,14 +73,9 @@ def write_settings(folder, programs, nodes):
 listen = "tcp://10.77.0.9:7430"
 key = "{keys}/aggregator.key"
 allow_list = "{keys}/allow-list"
-[detect]
-hang_floor_s = {lab_judge.FLOOR_S}
-hang_confirm_s = {2 * lab_judge.FLOOR_S}
 [store]
 folder = "{folder}/aggregator"
-[alerts]
-webhook = "http://127.0.0.1:7450/"
-""")
+{DETECT}""")
     for node in nodes:
         (folder / f"{node}.toml").write_text(f"""
 [link]
@@ -84,18 +90,24 @@ kernel_log = false
 """)
 
 
-def run_lab(kind, style, seed, more, rotate, programs, folder):
+def run_lab(kind, style, seed, more, rotate, options, folder):
     """One job of the lab; the folder of its run, and what went wrong, if anything."""
     job = f"live-{kind.replace('_', '-')}-{seed}"
     nodes = int(more[more.index("--nodes") + 1]) if "--nodes" in more else 4
-    write_settings(folder, programs, [f"node-{k:02}" for k in range(nodes)])
+    programs = options.bin
     head = (f"python3 {HERE}/head.py --bin {programs} --config {folder}/aggregator.toml "
             "--out {dir}/head")
-    agent = f"{programs}/l4-agent --config {folder}/" + "{node}.toml"
+    if options.local:
+        write_local_settings(folder)
+        watch = ["--head-cmd", head + " --local {dir}/logs"]
+    else:
+        write_settings(folder, programs, [f"node-{k:02}" for k in range(nodes)])
+        watch = ["--head-cmd", head, "--agent-cmd",
+                 f"{programs}/l4-agent --config {folder}/" + "{node}.toml"]
     command = [str(LAB / "run_job.sh"), "--out", str(folder / "runs"), "--work",
                str(folder / "work"), "--job-id", job, "--fault", kind, "--seed", str(seed),
                "--style", style, "--iters", "120", "--side-grace", "8",
-               "--head-cmd", head, "--agent-cmd", agent, *KINDS[kind], *more]
+               *watch, *KINDS[kind], *more]
     run = folder / "runs" / job
     rotator = rotate_logs.Rotator(run / "logs", seed) if rotate else None
     if rotator:
@@ -134,7 +146,7 @@ def run_one(row, options):
             folder = options.out.resolve() / name
             folder.mkdir(parents=True)
         try:
-            run, failed = run_lab(kind, style, seed, more, rotate, options.bin, folder)
+            run, failed = run_lab(kind, style, seed, more, rotate, options, folder)
             outcome = judge(options.bin, run, options.brief) if failed is None else \
                 lab_judge.Outcome(kind, style, seed, [failed])
         except (OSError, ValueError, subprocess.SubprocessError) as error:
@@ -194,6 +206,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time")
     parser.add_argument("--out", type=pathlib.Path, help="keep everything here")
     parser.add_argument("--brief", action="store_true")
+    parser.add_argument("--local", action="store_true", help="one l4 local instead of agents")
     parser.add_argument("--again", type=pathlib.Path)
     options = parser.parse_args()
     began = time.monotonic()

@@ -115,7 +115,7 @@ int run(const LocalOptions& options) {
   const sigset_t signals = block_signals();
   auto site = Site::open(*folder);
   if (!site) return fail(site.error(), terminal::kWrongUse);
-  auto pair = Pair::start({*sources, site->folder(), site->tokens(),
+  auto pair = Pair::start({*sources, site->folder(), site->tokens(), options.config,
                            static_cast<std::uint16_t>(options.port), !options.no_processes});
   if (!pair) return fail(pair.error(), terminal::kNothingRead);
   if (const auto published = site->publish((*pair)->address()); !published)
@@ -132,6 +132,8 @@ void add(terminal::Options& to, LocalOptions& options) {
            "where the state is kept; then say L4_CLIENT to ask");
   to.value("--port", options.port, "N", "port of HTTP on 127.0.0.1 (default: any free one)")
       .between(0, 65'535);
+  to.value("--config", options.config, "FILE",
+           "other settings: [detect], [alerts] and more of aggregator.toml");
   to.flag("--no-processes", options.no_processes,
           "do not look at the processes that write the logs");
 }

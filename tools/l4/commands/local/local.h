@@ -16,8 +16,9 @@ namespace l4::commands::local {
 
 struct LocalOptions {
   std::vector<std::string> paths;
-  std::filesystem::path state;  ///< empty: below ask::local_states()
-  unsigned port = 0;            ///< of HTTP; 0: any free one
+  std::filesystem::path state;   ///< empty: below ask::local_states()
+  std::filesystem::path config;  ///< aggregator.toml without [wire] and [http]; empty: defaults
+  unsigned port = 0;             ///< of HTTP; 0: any free one
   bool no_processes = false;
 };
 

@@ -42,12 +42,17 @@ Result<daemon::Ready> agent_settings(const PairOptions& options) {
 
 Result<aggregator::Settings> aggregator_settings(const PairOptions& options) {
   aggregator::Settings settings = aggregator::default_settings();
-  settings.live.store.folder = options.folder / "aggregator";
   settings.live.store.journal.ring_bytes = kRingBytes;
+  if (!options.config.empty()) {
+    auto read = aggregator::load_settings_without_wire(options.config);
+    if (!read) return read;
+    settings = std::move(*read);
+  } else if (const auto done = aggregator::complete(settings, "l4 local"); !done) {
+    return std::unexpected(done.error());
+  }
+  settings.live.store.folder = options.folder / "aggregator";
   settings.http.port = options.port;
   settings.tokens = options.tokens;
-  if (const auto done = aggregator::complete(settings, "l4 local"); !done)
-    return std::unexpected(done.error());
   return settings;
 }
 

@@ -26,6 +26,7 @@ struct PairOptions {
   std::vector<std::string> sources;  ///< absolute paths and patterns
   std::filesystem::path folder;      ///< of states and logs
   std::filesystem::path tokens;      ///< of HTTP
+  std::filesystem::path config;      ///< settings of the aggregator; empty: the defaults
   std::uint16_t port = 0;            ///< of HTTP; 0: any free one
   bool processes = true;             ///< look at the processes behind the logs
 };
