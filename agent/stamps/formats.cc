@@ -3,6 +3,7 @@
 #include <array>
 
 #include "agent/stamps/figures.h"
+#include "agent/stamps/framed.h"
 #include "agent/stamps/loggers.h"
 #include "agent/stamps/systems.h"
 #include "agent/stamps/worded.h"
@@ -20,6 +21,8 @@ constexpr std::string_view kInDates =
 constexpr std::string_view kInIso = "-.";
 constexpr std::string_view kNever = "\n";  // the row's lines begin with no digits
 constexpr std::string_view kAny = {};
+constexpr std::string_view kFrames =
+    "[(<|=-*#~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 // Rows are tried in this order: a special format stands before a general one that would accept its
 // lines too.
@@ -55,6 +58,7 @@ constexpr std::array kFormats{
     StampFormat{"access_log", "123456789", kAny, kAny, access_log},
     StampFormat{"keyed", "{t", "\"is", kAny, keyed},
     StampFormat{"spoken", "[sSER", kAny, kAny, spoken},
+    StampFormat{"framed", kFrames, kAny, kAny, framed},
 };
 static_assert(kFormats.size() <= kStampFormatsMax);
 
@@ -80,6 +84,11 @@ constexpr RowsByCharacter kByBehind = rows_by(&StampFormat::behind);
 
 std::span<const StampFormat> stamp_formats() {
   return kFormats;
+}
+
+std::uint64_t framed_row() {
+  static_assert(kFormats.back().name == "framed");
+  return std::uint64_t{1} << (kFormats.size() - 1);
 }
 
 std::uint64_t stamp_rows(std::string_view line) {

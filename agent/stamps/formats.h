@@ -44,5 +44,8 @@ std::span<const StampFormat> stamp_formats();
 /// The rows that fit the first two characters of `line` and the character behind digits at its
 /// front, one bit for each row.
 std::uint64_t stamp_rows(std::string_view line);
+/// The bit of the row for stamps behind a frame (framed.h), which is not for indented lines: those
+/// belong to a table or a text whose times are not those of the lines.
+std::uint64_t framed_row();
 
 }  // namespace l4::stamps

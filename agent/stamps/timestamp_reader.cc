@@ -15,6 +15,7 @@ std::optional<Stamp> TimestampReader::read(std::string_view line) {
   std::uint64_t rows = stamp_rows(text);
   if (rows == 0) return std::nullopt;
   const std::size_t indent = line.size() - text.size();
+  if (indent > 0) rows &= ~framed_row();
   const auto formats = stamp_formats();
   const auto attempt = [&](std::size_t row) -> std::optional<Stamp> {
     RawStamp raw;

@@ -80,6 +80,12 @@ const StampRow kStampRows[] = {
     {"slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2023-05-01T12:00:00 DUE TO TIME LIMIT ***",
      "spoken", "2023-05-01T12:00:00.000Z",
      "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2023-05-01T12:00:00 DUE TO TIME LIMIT ***"},
+    {"[INFO|2026-11-20 15:53:26] trainer.py:2314 >> text", "framed", "2026-11-20T15:53:26.000Z",
+     "[INFO] trainer.py:2314 >> text"},
+    {"| ERROR | 2026-11-20 15:53:26,917 | text", "framed", "2026-11-20T15:53:26.917Z",
+     "| ERROR | text"},
+    {"Terminated at Fri Nov 20 15:53:26 2026", "framed", "2026-11-20T15:53:26.000Z",
+     "Terminated at "},
     {"ENDING TIMING RUN AT 2023-07-30 11:30:48 PM", "spoken", "2023-07-30T23:30:48.000Z",
      "ENDING TIMING RUN AT 2023-07-30 11:30:48 PM"},
 };
@@ -100,11 +106,29 @@ TEST_CASE("timestamp: format, time and rest of a line") {
 }
 
 TEST_CASE("timestamp: lines without one") {
-  for (const char* line :
-       {"iteration 10", "", "   ", "12: text", "[rank0] text", "1234567", "Ignored 2024-01-01",
-        "2024-13-01 10:00:00 text", "2024-02-30 10:00:00 text", "1:30:01 text", "WARNING text",
-        "March 2 15:59:56 text", "E99 text", "I2 text", "[1759897476] text", "{'loss': 1.0}",
-        "[INFO] 2 text", "2024-01-01 text", "99/99/2024 10:00:00"}) {
+  for (const char* line : {"iteration 10",
+                           "",
+                           "   ",
+                           "12: text",
+                           "[rank0] text",
+                           "1234567",
+                           "Ignored 2024-01-01",
+                           "2024-13-01 10:00:00 text",
+                           "2024-02-30 10:00:00 text",
+                           "1:30:01 text",
+                           "WARNING text",
+                           "March 2 15:59:56 text",
+                           "E99 text",
+                           "I2 text",
+                           "[1759897476] text",
+                           "{'loss': 1.0}",
+                           "[INFO] 2 text",
+                           "2024-01-01 text",
+                           "99/99/2024 10:00:00",
+                           "Dataset v2 2019-01-01 00:00:00",
+                           "rank 4 saw 2019-01-01 00:00:00",
+                           "  time      : 2024-01-01_10:00:00",
+                           "[INFO] the data of 2019-01-01 00:00:00"}) {
     CAPTURE(std::string{line});
     TimestampReader reader{Millis{0}, std::nullopt};
     CHECK_FALSE(reader.read(line));

@@ -1,0 +1,110 @@
+#include "agent/stamps/framed.h"
+
+#include <algorithm>
+#include <array>
+
+#include "agent/stamps/scanners.h"
+#include "agent/text/level.h"
+
+namespace l4::stamps {
+namespace {
+
+constexpr std::size_t kFrameMax = 56, kWordsMax = 5, kTagMax = 8;
+
+/// Words, in lower case, that stand before a time and say nothing else.
+constexpr std::array<std::string_view, 30> kAnnouncing{
+    "at",        "began",      "begin", "completed", "created",   "current",  "date", "datetime",
+    "done",      "end",        "ended", "ending",    "finish",    "finished", "is",   "job",
+    "local",     "now",        "on",    "start",     "started",   "starting", "stop", "stopped",
+    "submitted", "terminated", "the",   "time",      "timestamp", "training"};
+
+bool is_announcing(std::string_view word) {
+  std::array<char, 12> lower{};
+  if (word.size() > lower.size()) return false;
+  std::ranges::transform(word, lower.begin(), [](char c) {
+    return text::is_upper(c) ? static_cast<char>(c | 0x20) : c;
+  });
+  return std::ranges::binary_search(kAnnouncing, std::string_view(lower.data(), word.size()));
+}
+
+bool is_sign(char c) {
+  constexpr std::string_view kSigns = "[](){}<>|=-*#~:;,.\"' \t";
+  return kSigns.find(c) != std::string_view::npos;
+}
+
+/// What was read of the frame.
+struct Frame {
+  int depth = 0;  ///< of brackets
+  std::size_t words = 0;
+  Level level = Level::unknown;
+  bool announces = false;  ///< a level or an announcing word stands in it
+
+  void sign(char c) {
+    if (c == '[' || c == '(' || c == '<' || c == '{') ++depth;
+    if (c == ']' || c == ')' || c == '>' || c == '}') depth = std::max(depth - 1, 0);
+  }
+  /// False if the word belongs to a text.
+  bool word(std::string_view word) {
+    if (++words > kWordsMax) return false;
+    Level of_word = text::level_of_word(word);
+    if (of_word == Level::unknown) of_word = text::level_of_spelled_word(word);
+    if (of_word != Level::unknown) level = of_word;
+    const bool announcing = is_announcing(word);
+    announces |= announcing || of_word != Level::unknown;
+    if (announcing || of_word != Level::unknown) return true;
+    // A word with a digit in brackets is the label of a rank or host, which is no frame.
+    if (depth > 0) return std::ranges::none_of(word, text::is_digit);
+    return word.size() <= kTagMax && std::ranges::all_of(word, text::is_upper);
+  }
+};
+
+/// Scans for a stamp at the front of `rest` that names a day.
+bool scan_inner(std::string_view rest, bool announced, RawStamp& stamp) {
+  const auto formats = stamp_formats();
+  for (std::uint64_t rows = stamp_rows(rest); rows != 0; rows &= rows - 1) {
+    const StampFormat& format = formats[static_cast<std::size_t>(__builtin_ctzll(rows))];
+    RawStamp inner;
+    if (format.scan == framed || !format.scan(rest, inner)) continue;
+    if (inner.timeless || inner.clock_only || inner.cut_from == inner.cut_to) continue;
+    if (inner.epoch_ms ? !announced : inner.civil.year == 0 || !inner.civil.valid()) continue;
+    stamp = inner;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool framed(std::string_view line, RawStamp& stamp) {
+  Frame frame;
+  const std::size_t most = std::min(line.size(), kFrameMax);
+  for (std::size_t at = 0; at < most;) {
+    const char c = line[at];
+    if (is_sign(c)) {
+      frame.sign(c);
+      ++at;
+      continue;
+    }
+    const bool may_be_day = text::is_digit(c) || text::is_upper(c);
+    if (at > 0 && may_be_day && scan_inner(line.substr(at), frame.announces, stamp)) {
+      stamp.cut_from += at;
+      stamp.cut_to += at;
+      // The sign that parts the stamp from the frame goes with it: `[INFO|time]` leaves `[INFO]`.
+      const char before = line[stamp.cut_from - 1];
+      if (stamp.cut_from > 1 && (before == '|' || before == ',')) --stamp.cut_from;
+      // Brackets that hold nothing else go with it, too.
+      if (before == '[' && stamp.cut_to < line.size() && line[stamp.cut_to] == ']') {
+        --stamp.cut_from;
+        ++stamp.cut_to;
+      }
+      if (stamp.level == Level::unknown) stamp.level = frame.level;
+      return true;
+    }
+    const std::size_t from = at;
+    while (at < line.size() && !is_sign(line[at])) ++at;
+    if (!frame.word(line.substr(from, at - from))) return false;
+  }
+  return false;
+}
+
+}  // namespace l4::stamps
