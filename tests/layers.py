@@ -105,6 +105,7 @@ ALLOWED = {
                          "aggregator/job", "aggregator/receive", "aggregator/diagnose",
                          "aggregator/detect/hang"],
     "tools": ["*"],
+    "tools/process": ["common/base"],
     "tools/l4": ["tools/l4/terminal", "tools/l4/commands"],
     "tools/l4/terminal": ["common/base", "aggregator/serve", "offline/progress.h"],
     "tools/l4/ask": ["common/base", "common/config", "common/http", "aggregator/serve",

@@ -14,6 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/base/time.h"
+#include "tools/process/child.h"
 
 namespace l4::fleet {
 
@@ -35,25 +36,23 @@ class AggregatorProcess {
   explicit AggregatorProcess(Options options) : options_(std::move(options)) {}
   AggregatorProcess(const AggregatorProcess&) = delete;
   AggregatorProcess& operator=(const AggregatorProcess&) = delete;
-  ~AggregatorProcess() { end(How::ask_first); }
+  ~AggregatorProcess() { stop(); }
 
   Result<void> start();
   bool is_ours() const { return options_.has_value(); }
   /// Kills the aggregator at once, as a loss of power does.
-  void kill() { end(How::kill_at_once); }
-  void stop() { end(How::ask_first); }
+  void kill();
+  void stop();
   /// Whether the aggregator has ended by itself.
   bool has_died();
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return child_ ? child_->pid() : pid_; }
   /// The usage over all starts, including the running one.
   Usage usage() const;
 
  private:
-  enum class How : std::uint8_t { kill_at_once, ask_first };
-  void end(How how);
-
   std::optional<Options> options_;
-  pid_t pid_ = -1;
+  std::optional<process::Child> child_;
+  pid_t pid_ = -1;  ///< the watched one
   Usage past_;
 };
 
