@@ -1,32 +1,43 @@
 #include "common/config/config_dir.h"
 
 #include <cstdlib>
+#include <string_view>
 #include <system_error>
 
 namespace l4 {
 namespace {
 
-bool holds_config(const std::filesystem::path& folder) {
+bool holds(const std::filesystem::path& folder, std::string_view entry) {
   std::error_code ignored;
-  return std::filesystem::is_directory(folder / "frameworks", ignored);
+  return std::filesystem::is_directory(folder / entry, ignored);
+}
+
+/// The folder that holds `entry`: `installed` below PREFIX of PREFIX/bin/l4, or `in_tree` in the
+/// source tree that holds BUILD/bin/l4. Empty if there is neither.
+std::filesystem::path find_shipped(std::string_view installed, std::string_view in_tree,
+                                   std::string_view entry) {
+  std::error_code failed;
+  const auto binary = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) return {};
+  auto folder = binary.parent_path().parent_path() / installed;
+  if (holds(folder, entry)) return folder;
+  for (auto above = binary.parent_path(); above.has_relative_path(); above = above.parent_path())
+    if (holds(above / in_tree, entry)) return above / in_tree;
+  return {};
 }
 
 }  // namespace
 
 std::filesystem::path find_config_dir() {
   if (const char* given = std::getenv("L4_CONFIG_DIR")) return given;
-  std::error_code failed;
-  const auto binary = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (!failed) {
-    // Installed as PREFIX/bin/l4 and PREFIX/share/l4; built as BUILD/bin/l4 inside the source tree.
-    auto installed = binary.parent_path().parent_path() / "share" / "l4";
-    if (holds_config(installed)) return installed;
-    for (auto folder = binary.parent_path(); folder.has_relative_path();
-         folder = folder.parent_path())
-      if (holds_config(folder / "config")) return folder / "config";
-  }
-  if (holds_config("/etc/l4")) return "/etc/l4";
+  if (auto shipped = find_shipped("share/l4", "config", "frameworks"); !shipped.empty())
+    return shipped;
+  if (holds("/etc/l4", "frameworks")) return "/etc/l4";
   return {};
+}
+
+std::filesystem::path find_samples_dir() {
+  return find_shipped("share/l4/samples", "samples", "crash-rank4");
 }
 
 }  // namespace l4

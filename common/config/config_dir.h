@@ -1,12 +1,18 @@
-// Finds the folder of rule packs and fault library: L4_CONFIG_DIR, beside the binary, or in the
-// source tree.
+// Finds what is shipped with the programs: the folder of rule packs and fault library, and the
+// samples.
+//
+// Both lie beside an installed program (PREFIX/share/l4), or in the source tree of a built one.
 #pragma once
 
 #include <filesystem>
 
 namespace l4 {
 
-/// Folder that holds `frameworks/` and `faults/`; empty if none is found.
+/// Folder that holds `frameworks/` and `faults/`: L4_CONFIG_DIR, as shipped, or /etc/l4; empty if
+/// none is found.
 std::filesystem::path find_config_dir();
+
+/// Folder that holds the recorded job `crash-rank4/`; empty if none is found.
+std::filesystem::path find_samples_dir();
 
 }  // namespace l4

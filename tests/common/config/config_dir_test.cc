@@ -38,5 +38,11 @@ TEST_CASE("a build inside the source tree finds the tree's own packs") {
   CHECK(std::filesystem::is_directory(found / "faults"));
 }
 
+TEST_CASE("a build inside the source tree finds the tree's own samples") {
+  const auto found = find_samples_dir();
+  REQUIRE_FALSE(found.empty());
+  CHECK(std::filesystem::is_directory(found / "crash-rank4" / "node-02"));
+}
+
 }  // namespace
 }  // namespace l4
