@@ -4,7 +4,6 @@
 
 #include "aggregator/serve/page.h"
 #include "aggregator/serve/utf8.h"
-#include "tools/l4/terminal/output.h"
 
 namespace l4::commands {
 
@@ -19,13 +18,6 @@ std::string screen_header(std::string_view what, TimeMs asked, const ask::Failur
   if (failure) page.title({{serve::harmless(failure->error.text()), serve::Tone::uneasy}});
   page.gap();
   return page.release();
-}
-
-serve::TextStyle style_of_terminal() {
-  serve::TextStyle style;
-  style.color = terminal::is_color_wanted();
-  style.width = terminal::width_of_output();
-  return style;
 }
 
 void add_every(terminal::Options& to, unsigned& seconds) {

@@ -37,7 +37,6 @@ struct Latest {
 /// The line above each screen: what is shown, how fresh it is, how to leave.
 std::string screen_header(std::string_view what, TimeMs asked, const ask::Failure* failure,
                           const serve::TextStyle& style);
-serve::TextStyle style_of_terminal();
 /// --every.
 void add_every(terminal::Options& to, unsigned& seconds);
 

@@ -89,7 +89,7 @@ int top_once(const TopOptions& options, const ask::Aggregator& asked, const Over
     if (!tidy) return give_up(ask::misread(asked, tidy.error()).error());
     return terminal::write_text(*tidy, {}, kTopProgram);
   }
-  const auto text = to_text(overview, asked, style_of_terminal());
+  const auto text = to_text(overview, asked, terminal::style_of_output());
   if (!text) return give_up(text.error());
   return terminal::write_text(*text, {}, kTopProgram);
 }
@@ -123,7 +123,7 @@ int run_top(const TopOptions& options) {
   const auto screen = options.format == "json" ? nullptr : terminal::Screen::make();
   if (!screen) return top_once(options, asked, latest.content);
   do {
-    const serve::TextStyle style = style_of_terminal();
+    const serve::TextStyle style = terminal::style_of_output();
     auto text = to_text(latest.content, asked, style);
     if (!text) latest.update(std::unexpected(text.error()));
     screen->draw(screen_header(asked.address, latest.at, latest.trouble(), style) +

@@ -117,7 +117,7 @@ int run_watch(const WatchOptions& options) {
   const auto screen = options.format == "json" ? nullptr : terminal::Screen::make();
   if (!screen) return watch_by_lines(options, *asked, std::move(latest));
   do {
-    const serve::TextStyle style = style_of_terminal();
+    const serve::TextStyle style = terminal::style_of_output();
     const std::string head = screen_header(options.job, latest.at, latest.trouble(), style);
     const std::size_t used = std::min(lines_of(head), screen->height() - 1);
     screen->draw(head + fitted(latest.content, screen->height() - used, style));

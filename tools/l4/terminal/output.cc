@@ -41,6 +41,13 @@ bool is_color_wanted() {
   return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
 }
 
+serve::TextStyle style_of_output() {
+  serve::TextStyle style;
+  style.color = is_color_wanted();
+  style.width = width_of_output();
+  return style;
+}
+
 int write_text(const std::string& text, const std::filesystem::path& file,
                std::string_view program) {
   if (file.empty()) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "aggregator/serve/report_text.h"
 #include "common/base/error.h"
 
 namespace l4::terminal {
@@ -19,6 +20,9 @@ int finish_output(std::string_view program);
 
 /// True where standard output is a terminal and NO_COLOR is not set.
 bool is_color_wanted();
+
+/// Colour and width as standard output wants them.
+serve::TextStyle style_of_output();
 
 /// Writes all of `text` into `file`, or to standard output if that is empty. Exit status as above;
 /// 2 with a message if the file cannot be written.
