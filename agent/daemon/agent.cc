@@ -12,6 +12,7 @@ namespace l4::daemon {
 namespace {
 
 constexpr Millis kAloneAfter{5'000}, kScanEvery{1'000}, kSaveEvery{5'000};
+constexpr Millis kFlushLeast{50};  // between two flushes
 constexpr std::size_t kQuestionsMax = 16;
 
 ship::SessionOptions session_options(const Settings& settings, const Agent::World& world) {
@@ -101,7 +102,7 @@ Intake::Listeners Agent::intake_listeners() {
 Millis Agent::step(Moment now) {
   now_ = now;
   intake_.set_time({now.steady, now.host.wall});
-  jobs_.arrives(now.host.wall);
+  jobs_.arrives(now.instant());
   Millis wait = session_.step(now.instant());
   answer_questions();
   if (logs_.tailer() == nullptr && now.steady - began_ >= kAloneAfter && !stopping_)
@@ -152,7 +153,11 @@ void Agent::scan() {
 
 void Agent::flush(bool all) {
   flush_at_ = now_.steady + settings_.flush;
-  if (session_.has_room() && jobs_.dirty()) jobs_.flush(now_.steady, all);
+  if (!session_.has_room() || !jobs_.dirty()) return;
+  jobs_.flush(now_.steady, all);
+  // What has waited for more lines is not kept waiting for the next flush, too.
+  if (const auto due = jobs_.due())
+    flush_at_ = std::clamp(*due, std::min(now_.steady + kFlushLeast, flush_at_), flush_at_);
 }
 
 void Agent::ship(wire::Batch&& batch) {

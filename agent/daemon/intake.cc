@@ -147,7 +147,7 @@ void Intake::decide(RoutedLog& log, const Owner& owner) {
   if (log.by_process && !owners_.living_job(log.file))
     log.doubt_at = now_.steady + options_.last_words;
   log.number = pipeline.open(owner.facts, now_.wall);
-  pipeline.set_arrival(now_.wall);
+  pipeline.set_arrival({now_.steady, now_.wall});
   L4_CHECK(undecided_ > 0, "log {} is decided twice", log.path);
   --undecided_;
   release(log);
@@ -204,7 +204,7 @@ void Intake::hand_over(RoutedLog& log, const Owner& owner) {
   log.job = next.job();
   log.named = owner.named;
   log.number = next.open(owner.facts, now_.wall);
-  next.set_arrival(now_.wall);
+  next.set_arrival({now_.steady, now_.wall});
   if (log.here) next.begin_part(*log.number, *log.here);
 }
 

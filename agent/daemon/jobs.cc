@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/base/earliest.h"
 
 namespace l4::daemon {
 namespace {
@@ -51,11 +52,17 @@ bool Jobs::dirty() const {
   return std::ranges::any_of(jobs_, [](const auto& job) { return job.second.pipeline->dirty(); });
 }
 
+std::optional<Millis> Jobs::due() const {
+  std::optional<Millis> first;
+  for (const auto& [name, job] : jobs_) keep_earliest(first, job.pipeline->due());
+  return first;
+}
+
 void Jobs::restart() {
   for (auto& [name, job] : jobs_) job.pipeline->restart();
 }
 
-void Jobs::arrives(TimeMs now) {
+void Jobs::arrives(const wire::Instant& now) {
   for (auto& [name, job] : jobs_) job.pipeline->set_arrival(now);
 }
 

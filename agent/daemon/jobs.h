@@ -38,8 +38,10 @@ class Jobs : public pipeline::Output {
   /// Ships the ready batches of all pipelines.
   void flush(Millis steady, bool all = false);
   bool dirty() const;
+  /// As JobPipeline::due, of all.
+  std::optional<Millis> due() const;
   void restart();
-  void arrives(TimeMs now);
+  void arrives(const wire::Instant& now);
   /// Jobs without a byte for `idle_after`, except those of living processes: they would come back
   /// at once.
   std::size_t idle(Millis steady, const std::set<std::string>& living = {}) const;

@@ -6,6 +6,7 @@
 
 #include "agent/pipeline/redaction.h"
 #include "common/base/check.h"
+#include "common/base/earliest.h"
 #include "common/parameters/parameters.h"
 #include "common/wire/limits.h"
 
@@ -116,6 +117,7 @@ void JobPipeline::feed(LogNumber number, std::string_view bytes) {
   L4_CHECK(log.decoder != nullptr, "log {} is fed {} bytes before a part begins", number,
            bytes.size());
   log.dirty = true;
+  log.fed = arrival_;
   log.decoder->feed(bytes);
 }
 
@@ -129,6 +131,7 @@ void JobPipeline::add_whole(LogNumber number, const FilePosition& part, std::uin
   log.extents.add_whole(part.path, part.file, {part.offset, to}, part.known, here,
                         here.bytes + lines.size(), lost);
   log.dirty = true;
+  log.fed = arrival_;
   if (!lines.empty()) decoder.feed(lines);
 }
 
@@ -288,7 +291,7 @@ void JobPipeline::ingest(LogState& log, const decode::Record& record) {
     mark.reset();
     own->lose_marker();
   }
-  if (arrival_) own->set_arrival(*arrival_);
+  if (log.fed) own->set_arrival(log.fed->wall);  // it may have waited since then
   const bool silent = record.outline.collapsed != 0 && silent_.find(record.outline) != nullptr;
   own->add(record, match.id, known, mark, stage, silent);
   // In a flood the miner evicts templates quickly: they are defined while it knows them.
@@ -329,6 +332,14 @@ bool JobPipeline::dirty() const {
          std::ranges::any_of(logs_, [](const auto& entry) { return entry.second->dirty; });
 }
 
+std::optional<Millis> JobPipeline::due() const {
+  std::optional<Millis> first;
+  for (const auto& [number, log] : logs_)
+    for (const auto& since : {log->waits_since, log->mixed_since, log->line_since})
+      if (log->dirty && since) keep_earliest(first, *since + options_.hold);
+  return first;
+}
+
 void JobPipeline::flush(Millis steady, bool all) {
   if (!options_.live) {
     do send();
@@ -357,11 +368,12 @@ bool JobPipeline::is_ready(LogState& log, Millis steady, bool all) {
   decode::Decoder& decoder = *log.decoder;
   decoder.flush_block();
   decode::Progress now = decoder.progress();
+  const Millis fed = log.fed ? log.fed->steady : steady;
   if (!now.bar) {
     log.line_since.reset();
   } else if (!log.line_since || log.line_from != now.front.bytes) {
     log.line_from = now.front.bytes;
-    log.line_since = steady;
+    log.line_since = fed;
   } else if (steady - *log.line_since >= options_.hold) {
     decoder.emit_unfinished();
     log.line_since.reset();
@@ -371,11 +383,11 @@ bool JobPipeline::is_ready(LogState& log, Millis steady, bool all) {
     log.waits_since.reset();
   } else if (!log.waits_since || log.waits_from != now.given.bytes) {
     log.waits_from = now.given.bytes;
-    log.waits_since = steady;
+    log.waits_since = fed;
   }
   const bool mixed = log.records_to > now.given.bytes;
   if (!mixed) log.mixed_since.reset();
-  if (mixed && !log.mixed_since) log.mixed_since = steady;
+  if (mixed && !log.mixed_since) log.mixed_since = fed;
   const bool over = (log.waits_since && steady - *log.waits_since >= options_.hold) ||
                     (log.mixed_since && steady - *log.mixed_since >= options_.hold);
   if (!all && !over) return !mixed;

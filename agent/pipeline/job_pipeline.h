@@ -30,6 +30,7 @@
 #include "common/base/outline_memo.h"
 #include "common/drain/template_miner.h"
 #include "common/wire/batch.h"
+#include "common/wire/instant.h"
 
 namespace l4::pipeline {
 
@@ -70,8 +71,8 @@ class JobPipeline {
   void warn(wire::Warning warning) { batch_.warnings.push_back(std::move(warning)); }
   void process(wire::ProcessFact fact) { batch_.processes.push_back(std::move(fact)); }
 
-  /// Sets the time of arrival of everything that is fed from now on.
-  void set_arrival(TimeMs now) { arrival_ = now; }
+  /// Sets the time of arrival of everything that is fed from now on; `steady` as for flush().
+  void set_arrival(const wire::Instant& now) { arrival_ = now; }
   /// Ships what is ready. `steady` never steps back. `all`: also ships records that wait for more
   /// lines; only unfinished lines are held back.
   void flush(Millis steady, bool all = false);
@@ -80,6 +81,8 @@ class JobPipeline {
     return staged_ >= options_.segments_per_batch || staged_events_ >= options_.events_per_batch;
   }
   bool dirty() const;  ///< something waits for a flush
+  /// When a record has waited long enough for more lines, so that a flush ships it.
+  std::optional<Millis> due() const;
 
   /// Drops everything that was not shipped, because the logs will be read again from the committed
   /// offsets, each after a begin_part(). Ids keep their meaning and are defined again before use.
@@ -146,7 +149,7 @@ class JobPipeline {
   std::uint32_t templates_used_ = 0;  // ids below it were used
   std::uint32_t created_ = 0;         // templates created since changes were defined
   std::span<const wire::Segment> unshipped_;  // rest of the log that is being shipped
-  std::optional<TimeMs> arrival_;
+  std::optional<wire::Instant> arrival_;
   std::string redacted_;
 };
 

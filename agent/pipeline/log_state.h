@@ -20,6 +20,7 @@
 #include "agent/pipeline/speaker_table.h"
 #include "agent/segment/iteration_learner.h"
 #include "agent/segment/run_watch.h"
+#include "common/wire/instant.h"
 
 namespace l4::pipeline {
 
@@ -51,8 +52,9 @@ struct LogState {
   /// Live: the state of records and segments that are not shipped yet.
   Extents extents;
   std::vector<wire::Segment> staged;
-  std::uint64_t records_to = 0;  ///< greatest end of all records that were given
-  bool dirty = false;            ///< the next flush must ship it
+  std::uint64_t records_to = 0;      ///< greatest end of all records that were given
+  std::optional<wire::Instant> fed;  ///< when its last bytes came
+  bool dirty = false;                ///< the next flush must ship it
   bool ended = false;
   bool described = false;        ///< its facts have changed since its sources were defined
   bool fresh = true;             ///< nothing was read since it was opened, or since restart()

@@ -127,6 +127,31 @@ TEST_CASE("job pipeline: an unfinished line and an open traceback are not covere
   CHECK_FALSE(pipeline.dirty());
 }
 
+TEST_CASE("job pipeline: a record waits, and is dated, from when its bytes came") {
+  Collected out;
+  JobPipeline pipeline("job", packs(), live(), out);
+  const LogNumber log = pipeline.open(log_file(), {});
+  const TimeMs wall{std::chrono::hours{480'000}};
+  pipeline.begin_part(log, part_of(7));
+  CHECK_FALSE(pipeline.due());
+  pipeline.set_arrival({Millis{1'000}, wall});
+  pipeline.feed(log, "ERROR out of order\n");
+  pipeline.set_arrival({Millis{1'200}, wall + Millis{200}});
+  pipeline.flush(Millis{1'200});
+  CHECK(out.batches.empty());
+  CHECK(pipeline.due() == Millis{1'300});
+  pipeline.set_arrival({Millis{1'299}, wall + Millis{299}});
+  pipeline.flush(Millis{1'299});
+  CHECK(out.batches.empty());
+  pipeline.set_arrival({Millis{1'300}, wall + Millis{300}});
+  pipeline.flush(Millis{1'300});
+  CHECK_FALSE(pipeline.due());
+  REQUIRE(out.batches.size() == 1);
+  REQUIRE(out.batches[0].segments.size() == 1);
+  CHECK(out.batches[0].segments[0].arrival_begin == wall);
+  CHECK(out.batches[0].segments[0].arrival_end == wall);
+}
+
 TEST_CASE("job pipeline: coverage has the file's latest identity") {
   Collected out;
   JobPipeline pipeline("job", packs(), live(), out);
