@@ -86,6 +86,12 @@ void read_incident(JsonMembers& from, IncidentRow& row) {
   });
 }
 
+/// The first element of a list; null if there is none.
+const JsonValue* first_of(const JsonValue* list) {
+  const JsonValue::List* elements = list != nullptr ? list->list() : nullptr;
+  return elements != nullptr && !elements->empty() ? &elements->front() : nullptr;
+}
+
 void read_line(JsonMembers& from, LineRow& line) {
   from.read("agent", line.agent);
   from.read("node", line.node);
@@ -153,10 +159,11 @@ Result<ChangeRow> read_change(std::string_view text) {
     from.read("summary", change.summary);
     change.attempt = from.get<std::optional<std::int64_t>>("attempt").value_or(0);
     change.at = from.get<std::optional<TimeMs>>("at").value_or(TimeMs{});
-    const JsonValue* nodes = from.find("nodes");
-    const JsonValue::List* names = nodes != nullptr ? nodes->list() : nullptr;
-    if (names != nullptr && !names->empty() && change.kind != "resolved")
-      if (const std::string* first = names->front().text()) change.first_node = *first;
+    if (change.kind == "resolved") return;
+    if (const JsonValue* first = first_of(from.find("nodes")))
+      if (const std::string* node = first->text()) change.first_node = *node;
+    if (const JsonValue* first = first_of(from.find("ranks")))
+      change.first_rank = first->integer<std::int64_t>();
   });
 }
 

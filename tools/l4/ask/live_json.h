@@ -63,6 +63,7 @@ struct LineList {
 /// A change of an incident: it opens, changes or is resolved (schema l4.alert/1).
 struct ChangeRow {
   std::string kind, incident, job, state, summary, first_node;  ///< empty for none
+  std::optional<std::int64_t> first_rank;
   std::int64_t attempt = 0;
   TimeMs at{};
 };
