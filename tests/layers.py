@@ -125,11 +125,16 @@ ALLOWED = {
     "tools/l4/commands/local": [
         "common/base", "common/http", "common/wire", "agent/daemon", "agent/tail", "aggregator",
         "aggregator/http", "aggregator/serve", "tools/l4/terminal", "tools/l4/ask"],
+    "tools/l4/commands/demo": [
+        "common/base", "common/config", "common/http", "common/wire", "agent/discover",
+        "aggregator/diagnose/report.h", "aggregator/serve", "tools/process", "tools/l4/terminal",
+        "tools/l4/ask", "tools/l4/keyring", "tools/l4/replay"],
     "tools/l4/commands": COMMON + [
         "common/http", "agent", "agent/daemon", "agent/discover", "aggregator",
         "aggregator/diagnose", "aggregator/faults", "aggregator/serve", "offline",
         "tools/l4/terminal", "tools/l4/ask", "tools/l4/commands/faults", "tools/l4/commands/pool",
-        "tools/l4/commands/keys", "tools/l4/commands/local"],
+        "tools/l4/commands/keys", "tools/l4/commands/local",
+        "tools/l4/commands/demo"],
     "tools/fleet": ["*"],
     "tests": ["*"],
     "bench": ["*"],

@@ -4,6 +4,7 @@
 #include "tools/l4/commands/agents.h"
 #include "tools/l4/commands/check_config.h"
 #include "tools/l4/commands/completion.h"
+#include "tools/l4/commands/demo/command.h"
 #include "tools/l4/commands/diagnose.h"
 #include "tools/l4/commands/faults/command.h"
 #include "tools/l4/commands/incidents.h"
@@ -27,6 +28,7 @@ constexpr auto kAbout =
     "from the logs of its ranks.";
 
 constexpr auto kFooter = R"(Examples:
+  l4 demo                                       the live system, while a recorded job breaks
   l4 diagnose /logs/job-4711                    what happened to this job
   l4 diagnose job.tar.gz --history good-run     compared with a run that went well
   kubectl logs worker-3 | l4 diagnose -         one log, as it is at hand
@@ -73,6 +75,7 @@ std::vector<terminal::Command> commands() {
       pool::pool_command(),
       pool::outcome_command(),
       keys::keys_command(),
+      demo::demo_command(),
       command("check-config", "whether the programs could start with these", kCheckConfigFooter,
               add_check_config, run_check_config),
       command("completion", "a script that lets a shell complete l4", kCompletionFooter,

@@ -49,6 +49,7 @@ template OptionRow Options::value(const char*, std::string&, const char*, const 
 template OptionRow Options::value(const char*, std::filesystem::path&, const char*, const char*);
 template OptionRow Options::value(const char*, std::optional<std::filesystem::path>&, const char*,
                                   const char*);
+template OptionRow Options::value(const char*, double&, const char*, const char*);
 template OptionRow Options::value(const char*, unsigned&, const char*, const char*);
 template OptionRow Options::value(const char*, std::size_t&, const char*, const char*);
 template OptionRow Options::value(const char*, std::vector<std::string>&, const char*, const char*);

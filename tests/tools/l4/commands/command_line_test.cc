@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/l4/commands/agents.h"
+#include "tools/l4/commands/demo/command.h"
 #include "tools/l4/commands/diagnose.h"
 #include "tools/l4/commands/faults/command.h"
 #include "tools/l4/commands/jobs.h"
@@ -42,6 +43,17 @@ TEST_CASE("command line: options reach their command") {
   CHECK(diagnose.top == 3);
   CHECK(diagnose.zone == Millis{-5 * 3'600'000});
   CHECK(diagnose.as_of.has_value());
+}
+
+TEST_CASE("command line: a demo has bounds for its speed, and is kept for people alone") {
+  const auto demo = options_of<demo::DemoOptions>(read({"demo", "--speed", "2.5", "--keep"}));
+  CHECK(demo.speed == doctest::Approx(2.5));
+  CHECK(demo.keep);
+  CHECK(demo.logs.empty());
+  CHECK(read({"demo", "--speed", "0"}).exit == terminal::kWrongUse);
+  CHECK(read({"demo", "--speed", "1001"}).exit == terminal::kWrongUse);
+  CHECK(read({"demo", "--keep", "-o", "json"}).exit == terminal::kWrongUse);
+  CHECK(read({"demo", "--logs", "/no/such/folder"}).exit == terminal::kWrongUse);
 }
 
 TEST_CASE("command line: faults has commands of its own") {
