@@ -12,6 +12,7 @@
 #include "agent/file_parts.h"
 #include "agent/part_reading.h"
 #include "agent/recall/segment_index.h"
+#include "agent/year_hints.h"
 #include "common/base/check.h"
 #include "common/drain/finder.h"
 
@@ -56,10 +57,11 @@ struct NodeAgent::State : pipeline::Output {
 NodeAgent::NodeAgent(std::string name, std::vector<discover::LogFile> files,
                      const segment::RulePackSet& packs, Options options)
     : state_(std::make_unique<State>(std::move(name), packs, options)) {
-  for (discover::LogFile& file : files) {
-    const auto modified = file.older.empty() ? file.modified : file.older.front().modified;
-    std::vector<FilePart> parts = parts_of(file);
-    state_->files.push_back({std::move(parts), state_->pipeline.open(std::move(file), modified)});
+  const auto hints = year_hints(files);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    std::vector<FilePart> parts = parts_of(files[i]);
+    state_->files.push_back(
+        {std::move(parts), state_->pipeline.open(std::move(files[i]), hints[i])});
   }
 }
 
