@@ -72,6 +72,7 @@ void show_status(const RouteCall& call) {
     fields.agents_known = status.fleet.agents;
     fields.agents_connected = status.fleet.connected;
     fields.agents_lost = status.fleet.lost;
+    fields.lost_after_ms = static_cast<std::uint64_t>(status.lost_after.count());
     JsonWriter text;
     rows::write_members(text.open('{'), fields);
     text.member("absent", status.absent).key("sinks").open('[');

@@ -163,6 +163,7 @@ Status Aggregator::Impl::status() const {
   }
   status.journal_bytes = store->stats().commit.journal_bytes;
   status.journal_bytes_max = options.store.journal.bytes_max;
+  status.lost_after = options.server.liveness.lost_after;
   status.sinks = alerter->stats().sinks;
   if (!outside.allowed) return status;
   if (auto allowed = outside.allowed()) status.absent = std::move(*allowed);

@@ -23,6 +23,7 @@ struct Status {
   std::optional<std::uint64_t> disk_bytes, disk_free_bytes;  ///< of its file system
   std::uint64_t journal_bytes = 0, journal_bytes_max = 0;
   Fleet fleet;
+  Millis lost_after{0};  ///< silence after which an agent is lost, if the aggregator can judge
   /// Those that may connect and have not been heard since the start, or for so long that they are
   /// forgotten. Empty: not known who may.
   std::optional<std::vector<std::string>> absent;

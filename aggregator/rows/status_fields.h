@@ -58,7 +58,7 @@ struct StatusFields {
   std::vector<std::string> reasons;
   std::optional<std::int64_t> disk_bytes, disk_free_bytes;
   std::uint64_t journal_bytes = 0, journal_bytes_max = 0;
-  std::uint64_t agents_known = 0, agents_connected = 0, agents_lost = 0;
+  std::uint64_t agents_known = 0, agents_connected = 0, agents_lost = 0, lost_after_ms = 0;
 
   static constexpr auto list() {
     using Row = StatusFields;
@@ -76,6 +76,7 @@ struct StatusFields {
         Field{"agents_known", &Row::agents_known},
         Field{"agents_connected", &Row::agents_connected},
         Field{"agents_lost", &Row::agents_lost},
+        Field{"lost_after_ms", &Row::lost_after_ms},
     };
   }
 };
