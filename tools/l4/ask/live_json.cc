@@ -132,6 +132,20 @@ Result<AgentList> read_agents(std::string_view text) {
   });
 }
 
+Result<StatusRow> read_status(std::string_view text) {
+  return read_document<StatusRow>(text, [](JsonMembers& from, StatusRow& status) {
+    read_row(from, static_cast<rows::StatusFields&>(status));
+    from.read("absent", status.absent);
+    read_rows(from, "sinks", status.sinks);
+  });
+}
+
+Result<std::vector<SinkTestRow>> read_sink_tests(std::string_view text) {
+  using Rows = std::vector<SinkTestRow>;
+  return read_document<Rows>(text,
+                             [](JsonMembers& from, Rows& rows) { read_rows(from, "sinks", rows); });
+}
+
 Result<IncidentList> read_incidents(std::string_view text) {
   return read_document<IncidentList>(text, [](JsonMembers& from, IncidentList& list) {
     from.each("incidents",

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aggregator/rows/fields.h"
+#include "aggregator/rows/status_fields.h"
 #include "common/base/error.h"
 #include "common/base/time.h"
 
@@ -21,6 +22,13 @@ namespace l4::ask {
 using JobRow = rows::JobFields;
 using AgentRow = rows::AgentFields;
 using SnapshotRow = rows::SnapshotFields;
+using SinkRow = rows::SinkFields;
+using SinkTestRow = rows::SinkTestFields;
+
+struct StatusRow : rows::StatusFields {
+  std::optional<std::vector<std::string>> absent;  ///< empty: not known who may connect
+  std::vector<SinkRow> sinks;
+};
 
 struct IncidentRow : rows::IncidentFields {
   std::string first_node;  ///< where the answer has the report
@@ -74,6 +82,8 @@ Result<JobList> read_jobs(std::string_view text);
 /// The row of one job, as events have it.
 Result<JobRow> read_job(std::string_view text);
 Result<AgentList> read_agents(std::string_view text);
+Result<StatusRow> read_status(std::string_view text);
+Result<std::vector<SinkTestRow>> read_sink_tests(std::string_view text);
 Result<IncidentList> read_incidents(std::string_view text);
 Result<ChangeRow> read_change(std::string_view text);
 Result<LineList> read_line_list(std::string_view text);

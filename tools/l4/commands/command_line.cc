@@ -2,6 +2,7 @@
 
 #include "tools/l4/ask/ask_options.h"
 #include "tools/l4/commands/agents.h"
+#include "tools/l4/commands/check/command.h"
 #include "tools/l4/commands/check_config.h"
 #include "tools/l4/commands/completion.h"
 #include "tools/l4/commands/demo/command.h"
@@ -15,6 +16,7 @@
 #include "tools/l4/commands/local/local.h"
 #include "tools/l4/commands/parse.h"
 #include "tools/l4/commands/pool/command.h"
+#include "tools/l4/commands/setup/command.h"
 #include "tools/l4/commands/show.h"
 #include "tools/l4/commands/snapshot.h"
 #include "tools/l4/commands/top.h"
@@ -76,6 +78,8 @@ std::vector<terminal::Command> commands() {
       pool::outcome_command(),
       keys::keys_command(),
       demo::demo_command(),
+      setup::setup_command(),
+      check::check_command(),
       command("check-config", "whether the programs could start with these", kCheckConfigFooter,
               add_check_config, run_check_config),
       command("completion", "a script that lets a shell complete l4", kCompletionFooter,

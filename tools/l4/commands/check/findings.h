@@ -1,0 +1,34 @@
+// What the answers of an aggregator say about its site: what is well and what is to be looked at.
+//
+// Flow: command.cc asks -> Site -> findings -> terminal/remarks.h. Findings about many agents are
+// joined, and name the first few. Pure functions over values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "tools/l4/ask/live_json.h"
+#include "tools/l4/terminal/remarks.h"
+
+namespace l4::commands::check {
+
+struct Site {
+  std::optional<ask::StatusRow> status;  ///< empty: the aggregator is of a version without it
+  ask::AgentList agents;
+  ask::JobList jobs;
+  std::vector<ask::SinkTestRow> tests;  ///< of --send
+  bool sent = false;
+  TimeMs now{};
+};
+
+std::vector<terminal::Remark> findings(const Site& site);
+
+/// Connected, but not heard for so long that it would be lost if the aggregator could judge: soon
+/// after its start, or while it is blind.
+bool is_silent(const Site& site, const ask::AgentRow& agent);
+/// Nothing about the agent is to be looked at.
+bool is_well(const Site& site, const ask::AgentRow& agent);
+
+}  // namespace l4::commands::check
