@@ -107,9 +107,11 @@ int run_demo(const DemoOptions& options) {
   Play play(options, display, signals);
   const auto shown = play.run();
   display.show("");
+  const bool interrupted = options.keep || (!shown && !shown.error().error);
+  if (interrupted && display.is_live()) display.say("\n");  // behind the ^C
   if (const auto clean = play.clean_up(); !clean)
     terminal::fail(clean.error(), terminal::kDone, kProgram);
-  else
+  else if (play.has_started())
     display.say("Everything is gone: the programs have ended, and their folder is removed.\n");
   if (!shown) {
     const Stop& stop = shown.error();

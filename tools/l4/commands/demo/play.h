@@ -53,6 +53,8 @@ class Play {
   Step<Shown> run();
   /// Ends the programs and removes the folder. Error: something is left.
   Result<void> clean_up();
+  /// Whether programs were started.
+  bool has_started() const { return crew_.has_value(); }
 
  private:
   Step<void> prepare();
