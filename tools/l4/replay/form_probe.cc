@@ -73,6 +73,15 @@ TimeMs hint_of(std::chrono::year year) {
   return std::chrono::sys_days{year / std::chrono::December / 1};
 }
 
+/// True for 24:00:00 and 23:59:60, which are written as the time that they are.
+bool ends_day(const StampForm& form, std::string_view stamp) {
+  return std::ranges::any_of(form.fields(), [&](const Field& field) {
+    const std::string_view digits = stamp.substr(field.at, field.width);
+    return (field.part == Part::hour && digits == "24") ||
+           (field.part == Part::second && digits == "60");
+  });
+}
+
 /// Times that the decoder reads in texts.
 using Reading = std::vector<std::optional<TimeMs>>;
 
@@ -346,7 +355,7 @@ bool Dissection::reads_moved(const FoundStamp& found, seconds shift) const {
   std::string moved = text_.substr(0, found.at);
   found.form.write(stamp, day, shift, moved);
   moved += std::string_view(text_).substr(found.at + stamp.size());
-  if (shift == 0s) return moved == text_;
+  if (shift == 0s && moved != text_) return ends_day(found.form, stamp);
   const Printed printed = found.form.read(stamp, day) + shift;
   const std::chrono::year_month_day date{floor<days>(printed)};
   const auto time = probe_.read({moved}, hint_of(date.year()))[0];

@@ -102,7 +102,10 @@ bool Mentions::hit(const InLine& in, std::size_t at, bool own_clock, std::vector
     known = kinds_.emplace(key_, learn(in, at)).first;
   }
   const Kind& kind = known->second;
-  if (!kind.form) return !own_clock || !begins_word(in.line, at);
+  if (!kind.form) {
+    const std::size_t behind = in.line.find_first_not_of("0123456789:", at);
+    return !own_clock || !begins_word(in.line, at) || goes_on(in.line, behind);
+  }
   const StampForm& form = forms_.form(*kind.form);
   Place place;
   place.at = static_cast<std::uint32_t>(static_cast<std::ptrdiff_t>(at) + kind.from);

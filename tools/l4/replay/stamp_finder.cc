@@ -24,7 +24,7 @@ constexpr std::size_t kRecipesMax = 64;  // of one key
 constexpr std::size_t kFailuresMax = 8;  // of one key, without a success
 constexpr std::size_t kLinesLearntMax = 20'000;
 constexpr std::size_t kAroundBytes = 16 * 1024;
-constexpr Millis kZoneMax = 15h;
+constexpr seconds kZoneMax = 15h;
 constexpr auto kZoneStep = 15min;
 
 /// How to find the stamps of the lines of one kind.
@@ -41,6 +41,7 @@ struct Recipe {
   std::vector<Fixed> fixed;
   std::vector<Anchored> anchored;
   bool first_is_fixed = true;  ///< the stamp that times the line is the first of `fixed`
+  seconds zone{0};             ///< by which that stamp differs from the time that is read
 };
 
 Place place_of(const StampForm& form, std::uint16_t number, std::string_view line, std::size_t at,
@@ -53,17 +54,17 @@ Place place_of(const StampForm& form, std::uint16_t number, std::string_view lin
   return place;
 }
 
-/// True if the stamp prints `time`, in any zone.
-bool prints(const StampForm& form, std::string_view stamp, const Place& place, TimeMs time) {
-  const Printed printed = form.read(stamp, day_of(place));
-  const auto whole = floor<seconds>(time);
-  if (form.has(Part::epoch)) return printed == whole;
-  seconds away = printed - whole;
+/// By how much the stamp differs from `time`, which is read in it: the zone. None of more than 15 h
+/// exists.
+std::optional<seconds> zone_of(const StampForm& form, std::string_view stamp, const Place& place,
+                               TimeMs time) {
+  seconds away = form.read(stamp, day_of(place)) - floor<seconds>(time);
   if (!form.has_date()) {
     away = (away % days{1} + days{1}) % days{1};
     if (away > 12h) away -= days{1};
   }
-  return std::chrono::abs(away) <= kZoneMax && away % kZoneStep == 0s;
+  const bool possible = std::chrono::abs(away) <= kZoneMax && away % kZoneStep == 0s;
+  return possible ? std::optional{away} : std::nullopt;
 }
 
 /// Finds the stamps of the lines of one log.
@@ -121,7 +122,8 @@ bool LogSearch::apply(const Recipe& recipe, std::string_view line, TimeMs time,
   for (const Recipe::Fixed& fixed : recipe.fixed) {
     const StampForm& form = forms_.form(fixed.form);
     out.push_back(place_of(form, fixed.form, line, fixed.at, time));
-    const bool right = !first || prints(form, line.substr(fixed.at), out.back(), time);
+    const bool right =
+        !first || zone_of(form, line.substr(fixed.at), out.back(), time) == recipe.zone;
     first = false;
     if (right) continue;
     out.resize(before);
@@ -140,7 +142,7 @@ bool LogSearch::apply(const Recipe& recipe, std::string_view line, TimeMs time,
       const bool near = !form.has_date() ||
                         std::chrono::abs(form.read(stamp, day_of(place)) - floor<seconds>(time)) <=
                             kStampsApartMax;
-      if (first ? !prints(form, stamp, place, time) : !near) continue;
+      if (first ? zone_of(form, stamp, place, time) != recipe.zone : !near) continue;
       out.push_back(place);
       found = true;
     }
@@ -179,6 +181,12 @@ std::optional<Recipe> LogSearch::learn(std::string_view line, std::uint64_t begi
   for (const FoundStamp& stamp : stamps) {
     const std::uint16_t form = forms_.number_of(stamp.form);
     const bool is_first = &stamp == &stamps.front();
+    if (is_first) {
+      const auto zone = zone_of(stamp.form, line.substr(stamp.at),
+                                place_of(stamp.form, form, line, stamp.at, time), time);
+      if (!zone) return std::nullopt;
+      recipe.zone = *zone;
+    }
     std::string anchor;
     if (stamp.at > fixed_max) anchor = anchor_before(line, stamp.at);
     if (anchor.empty()) {

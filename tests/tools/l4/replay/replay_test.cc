@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string content_of(const fs::path& path) {
+std::string written_in(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -51,7 +51,7 @@ struct Play {
     for (std::optional<TimeMs> next = now; next; next = step(*next)) times.push_back(*next);
     return times;
   }
-  std::string written(const std::string& name) const { return content_of(to.path() / name); }
+  std::string written(const std::string& name) const { return written_in(to.path() / name); }
   std::string said() const {
     std::string all;
     for (const std::string& sentence : replay->unmoved()) all += sentence + "\n";
