@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "common/base/ascii.h"
-#include "common/base/check.h"
 #include "tools/l4/replay/form_probe.h"
 
 namespace l4::replay {
@@ -50,14 +49,6 @@ bool goes_on(std::string_view line, std::size_t at) {
 }
 
 }  // namespace
-
-std::uint16_t FormTable::number_of(const StampForm& form) {
-  const auto found = std::ranges::find(forms_, form);
-  if (found != forms_.end()) return static_cast<std::uint16_t>(found - forms_.begin());
-  L4_CHECK(forms_.size() < 0xFFFF, "{} forms", forms_.size());
-  forms_.push_back(form);
-  return static_cast<std::uint16_t>(forms_.size() - 1);
-}
 
 Mentions::Mentions(FormTable& forms, TimeMs first, TimeMs last)
     : forms_(forms), first_(first), last_(last) {
@@ -130,7 +121,7 @@ bool Mentions::hit(const InLine& in, std::size_t at, bool own_clock, std::vector
 /// Asks the decoder for a time at each begin of a word before the hit.
 Mentions::Kind Mentions::learn(const InLine& in, std::size_t at) {
   if (kinds_.size() >= kKindsLearntMax) return {};
-  const FormProbe probe{{}};
+  const FormProbe probe{std::string_view{}};
   const TimeMs near = in.time.value_or(last_);
   const std::chrono::year year = std::chrono::year_month_day{floor<days>(near)}.year();
   const std::size_t end = std::min(in.line.size(), at + 2 * kBehindBytes);

@@ -17,19 +17,10 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "tools/l4/replay/form_table.h"
 #include "tools/l4/replay/moved_text.h"
 
 namespace l4::replay {
-
-class FormTable {
- public:
-  std::uint16_t number_of(const StampForm& form);
-  const StampForm& form(std::uint16_t number) const { return forms_[number]; }
-  const std::vector<StampForm>& forms() const { return forms_; }
-
- private:
-  std::vector<StampForm> forms_;
-};
 
 class Mentions {
  public:

@@ -78,7 +78,7 @@ void note_warnings(const std::vector<wire::Warning>& warnings, std::vector<std::
   constexpr std::size_t kNamedMax = 5;
   for (std::size_t i = 0; i < std::min(kNamedMax, warnings.size()); ++i)
     notes.push_back(warnings[i].file + ": " + warnings[i].reason +
-                    "; an agent would not read it, so it is not replayed");
+                    "; not replayed, as no agent would read it");
   if (warnings.size() > kNamedMax)
     notes.push_back(std::to_string(warnings.size() - kNamedMax) +
                     " more entries of the folder are not replayed, for like reasons");

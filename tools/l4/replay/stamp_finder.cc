@@ -5,7 +5,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/base/check.h"
 #include "tools/l4/replay/form_probe.h"
+#include "tools/l4/replay/form_table.h"
 #include "tools/l4/replay/mentions.h"
 
 namespace l4::replay {
@@ -22,7 +24,7 @@ constexpr std::size_t kAnchorBytes = 12;
 constexpr std::size_t kKeyBytes = 8;
 constexpr std::size_t kRecipesMax = 64;  // of one key
 constexpr std::size_t kFailuresMax = 8;  // of one key, without a success
-constexpr std::size_t kLinesLearntMax = 20'000;
+constexpr std::size_t kLinesLearntMax = 10'000;
 constexpr std::size_t kAroundBytes = 16 * 1024;
 constexpr seconds kZoneMax = 15h;
 constexpr auto kZoneStep = 15min;
@@ -106,9 +108,10 @@ bool LogSearch::stamps(std::string_view line, std::uint64_t begin, TimeMs time,
   ++learnt_;
   auto recipe = learn(line, begin, time);
   if (!recipe || !apply(*recipe, line, time, out)) {
-    bucket.failures += bucket.recipes.empty();
+    ++bucket.failures;
     return false;
   }
+  bucket.failures = 0;
   if (bucket.recipes.size() >= kRecipesMax) bucket.recipes.pop_back();
   bucket.recipes.insert(bucket.recipes.begin(), std::move(*recipe));
   return true;
@@ -214,16 +217,49 @@ std::string_view clock_in(const StampForm& form, std::string_view stamp) {
   return stamp.substr(hour->at, minute->at + minute->width - hour->at);
 }
 
-/// Whether a line reads as it should after it was moved.
+/// Whether a line with a stamp of this form reads as it should after it was moved.
 bool reads_right(const std::optional<TimeMs>& was, const std::optional<TimeMs>& is, Millis shift,
-                 const StampForm* form) {
+                 const StampForm& form) {
   if (!was || !is) return was.has_value() == is.has_value();
-  Millis off = *is - (*was + shift);
-  if (off == Millis{0} || form == nullptr) return off == Millis{0};
-  if (!form->has_date()) return off % days{1} == Millis{0};
-  if (!form->has(Part::second)) return off <= Millis{0} && off > -1min;
+  const Millis off = *is - (*was + shift);
+  if (!form.has_date()) return off % days{1} == Millis{0};
+  if (!form.has(Part::second) && !form.has(Part::epoch)) return off <= Millis{0} && off > -1min;
   // The year that completes a date depends on the times before.
-  return !form->has_year() && off % days{1} == Millis{0};
+  return off == Millis{0} || (!form.has_year() && off % days{1} == Millis{0});
+}
+
+/// Reads the whole text after it was moved; the lines (from 0) that do not read as they should.
+std::vector<std::size_t> wrong_lines(const MovedText& text, const LineTimes& times,
+                                     std::optional<TimeMs> hint, seconds shift,
+                                     const std::vector<StampForm>& forms) {
+  std::string moved;
+  text.append(0, text.text().size(), shift, moved);
+  const LineTimes again = read_times(moved, hint ? std::optional{*hint + shift} : std::nullopt);
+  L4_CHECK(again.lines.size() == times.lines.size(), "{} lines became {}", times.lines.size(),
+           again.lines.size());
+  std::vector<std::size_t> wrong;
+  auto place = text.places().begin();
+  for (std::size_t i = 0; i < times.lines.size(); ++i) {
+    const StampForm* form = nullptr;  // the one that says least
+    for (; place != text.places().end() && place->at < times.lines[i].end; ++place) {
+      const StampForm& own = forms[place->form];
+      if (form == nullptr || own.has_year() < form->has_year()) form = &own;
+    }
+    if (form != nullptr && !reads_right(times.lines[i].time, again.lines[i].time, shift, *form))
+      wrong.push_back(i);
+  }
+  return wrong;
+}
+
+/// Removes the places in these lines, which are in ascending order.
+void remove_places(const std::vector<std::size_t>& lines, const LineTimes& times,
+                   std::vector<Place>& places) {
+  std::size_t next = 0;
+  std::erase_if(places, [&](const Place& place) {
+    while (next < lines.size() && times.lines[lines[next]].end <= place.at) ++next;
+    return next < lines.size() &&
+           place.at >= (lines[next] == 0 ? 0 : times.lines[lines[next] - 1].end);
+  });
 }
 
 }  // namespace
@@ -250,7 +286,7 @@ std::vector<Place> StampFinder::find(std::string_view text, const LineTimes& tim
   LogSearch search{forms, text, state_->learnt};
   std::vector<Place> places;
   std::vector<Place> of_line;
-  std::vector<std::uint64_t> strange;  // lines that keep a time, from 0
+  std::vector<std::size_t> strange;  // lines that keep a time, from 0
   std::uint64_t begin = 0;
   for (std::size_t i = 0; i < times.lines.size(); ++i) {
     const Line& line = times.lines[i];
@@ -269,32 +305,9 @@ std::vector<Place> StampFinder::find(std::string_view text, const LineTimes& tim
     }
     begin = line.end;
   }
-  // The whole text, moved and read again.
-  const auto whole = floor<seconds>(shift);
-  std::string moved;
-  MovedText{text, places, forms.forms()}.append(0, text.size(), whole, moved);
-  const LineTimes again = read_times(moved, hint ? std::optional{*hint + whole} : std::nullopt);
-  std::vector<std::uint64_t> wrong;
-  if (again.lines.size() == times.lines.size()) {
-    auto place = places.begin();
-    for (std::size_t i = 0; i < times.lines.size(); ++i) {
-      const StampForm* form = nullptr;
-      bool any = false;
-      for (; place != places.end() && place->at < times.lines[i].end; ++place) {
-        const StampForm& own = forms.form(place->form);
-        if (form == nullptr || own.has_year() < form->has_year()) form = &own;
-        any = true;
-      }
-      if (any && !reads_right(times.lines[i].time, again.lines[i].time, whole, form))
-        wrong.push_back(i);
-    }
-  }
-  std::size_t next = 0;
-  std::erase_if(places, [&](const Place& place) {
-    while (next < wrong.size() && times.lines[wrong[next]].end <= place.at) ++next;
-    return next < wrong.size() &&
-           place.at >= (wrong[next] == 0 ? 0 : times.lines[wrong[next] - 1].end);
-  });
+  const auto wrong = wrong_lines(MovedText{text, places, forms.forms()}, times, hint,
+                                 floor<seconds>(shift), forms.forms());
+  remove_places(wrong, times, places);
   strange.insert(strange.end(), wrong.begin(), wrong.end());
   std::ranges::sort(strange);
   strange.erase(std::unique(strange.begin(), strange.end()), strange.end());

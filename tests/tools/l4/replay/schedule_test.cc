@@ -1,0 +1,129 @@
+#include "tools/l4/replay/schedule.h"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace l4::replay {
+namespace {
+
+struct Made {
+  Recording recording;
+  std::vector<LineTimes> times;
+  std::vector<std::string> notes;
+
+  void add(const std::string& node, const std::string& file, const std::string& text) {
+    Log log;
+    log.name = node + "/" + file;
+    log.node = node;
+    log.file = file;
+    log.text = text;
+    recording.logs.push_back(log);
+    times.push_back(read_times(text, std::nullopt));
+  }
+  Schedule plan() { return by_printed_times(recording, times, notes); }
+};
+
+/// `0@0:5 1@2000:9`: log, milliseconds since the begin, size.
+std::string spell(const Schedule& schedule) {
+  std::string text;
+  for (const Due& due : schedule.dues()) {
+    if (!text.empty()) text += ' ';
+    text += std::to_string(due.log) + "@" + std::to_string(schedule.since_begin(due.at).count()) +
+            ":" + std::to_string(due.size);
+  }
+  return text;
+}
+
+// Each line has 25 bytes.
+std::string line(const std::string& time) {
+  return time + " text\n";
+}
+
+TEST_CASE("schedule: lines of several logs in order of time") {
+  Made made;
+  made.add("n1", "a.log", "begin\n" + line("2026-11-20 10:00:01") + "more\n");
+  made.add("n2", "a.log", line("2026-11-20 10:00:00") + line("2026-11-20 10:00:03"));
+  CHECK(spell(made.plan()) == "1@0:25 0@1000:36 1@3000:50");
+  CHECK(made.notes.empty());
+}
+
+TEST_CASE("schedule: a clock that is set back, mixed writers, and lines far from the job") {
+  Made made;
+  made.add("n1", "a.log",
+           line("2026-10-25 02:59:58") + line("2026-10-25 02:59:59") + line("2026-10-25 02:00:00") +
+               line("2026-10-25 02:00:02"));
+  CHECK(spell(made.plan()) == "0@0:25 0@1000:75 0@3000:100");
+
+  Made mixed;
+  mixed.add(
+      "n1", "a.log",
+      line("2026-11-20 10:00:10") + line("2026-11-20 10:00:07") + line("2026-11-20 10:00:12"));
+  CHECK(spell(mixed.plan()) == "0@0:50 0@2000:75");
+
+  Made strange;
+  std::string text = line("1999-01-01 00:00:00");
+  for (int i = 10; i < 40; ++i) text += line("2026-11-20 10:00:" + std::to_string(i));
+  strange.add("n1", "a.log", text + line("2099-01-01 00:00:00"));
+  const Schedule plan = strange.plan();
+  CHECK(plan.length() == Millis{29'000});
+  CHECK(plan.dues().front().size == 50);
+  CHECK(plan.dues().back().size == 32 * 25);
+  REQUIRE(strange.notes.size() == 1);
+  CHECK(strange.notes[0].starts_with("2 lines with times more than a day from those of the job"));
+}
+
+TEST_CASE("schedule: silences of years are shortened") {
+  Made made;
+  made.add("n1", "a.log", line("2024-11-20 10:00:00") + line("2026-11-20 10:00:05"));
+  const Schedule plan = made.plan();
+  CHECK(plan.length() == Millis{10'000});
+  REQUIRE(plan.silences().size() == 1);
+  CHECK(plan.silences()[0].second == std::chrono::days{730} + std::chrono::seconds{5});
+  CHECK(made.notes.empty());
+}
+
+TEST_CASE("schedule: the lines of a log without times are spread over the time of its neighbours") {
+  Made made;
+  made.add("n1", "0/out.log", "a\nb\nc\n");
+  made.add("n1", "0/err.log", line("2026-11-20 10:00:00") + line("2026-11-20 10:00:04"));
+  made.add("n2", "0/err.log", line("2026-11-20 09:00:00") + line("2026-11-20 11:00:00"));
+  made.add("n3", "empty.log", "");
+  CHECK(spell(made.plan()) ==
+        "2@0:25 1@3600000:25 0@3600000:2 0@3602000:4 1@3604000:50 0@3604000:6 2@7200000:50");
+  REQUIRE(made.notes.size() == 1);
+  CHECK(made.notes[0] ==
+        "n1/0/out.log prints no times: the lines are spread over the time of the logs beside");
+
+  Made none;
+  none.add("n1", "a.log", "a\nb\n");
+  none.add("n1", "b.log", "a\n");
+  CHECK(spell(none.plan()) == "0@0:2 1@0:2 0@5000:4");
+  REQUIRE(none.notes.size() == 1);
+  CHECK(none.notes[0] ==
+        "n1/a.log and 1 more print no times: the lines are spread over some seconds");
+}
+
+TEST_CASE("schedule: arrivals whose clock is not that of the lines") {
+  Made made;
+  made.add("n1", "a.log", line("2026-11-20 10:00:00") + line("2026-11-20 10:00:04"));
+  const auto difference = [&](Millis ahead) {
+    const TimeMs begin = *made.times[0].lines[0].time;
+    Arrivals arrivals;
+    arrivals.rows.push_back({begin + ahead + Millis{200}, "n1/a.log", 25, 1});
+    arrivals.rows.push_back({begin + ahead + Millis{5500}, "n1/a.log", 50, 2});
+    const auto schedule = by_arrivals(made.recording, arrivals, "arrivals.csv");
+    REQUIRE(schedule);
+    CHECK(schedule->length() == Millis{5300});
+    return clock_difference(*schedule, made.times);
+  };
+  CHECK(difference(Millis{0}) == Millis{0});
+  CHECK(difference(Millis{30'000}) == Millis{0});
+  CHECK(difference(std::chrono::hours{8}) == std::chrono::hours{8});
+  CHECK(difference(std::chrono::hours{-500'000}) == std::chrono::hours{-500'000});
+}
+
+}  // namespace
+}  // namespace l4::replay
