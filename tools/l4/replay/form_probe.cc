@@ -304,12 +304,13 @@ void Dissection::add_half_day() {
   }
 }
 
-/// The decoder does not read the day's name, but it needs one where it stands.
+/// The name of a day, right before the date. The decoder does not read it.
 void Dissection::add_day_name() {
   const auto first = std::ranges::min_element(fields_, {}, &Field::at)->at;
-  for (std::size_t at = first < 8 ? 0 : first - 8; at + 3 <= first; ++at) {
+  for (std::size_t at = first < 6 ? 0 : first - 6; at + 3 < first; ++at) {
+    if (at > 0 && is_letter(text_[at - 1])) continue;
     if (!day_named(std::string_view(text_).substr(at))) continue;
-    if (!read({with(at, "---")})[0]) return take({Part::day_name, at, 3, '\0'});
+    if (text_.find_first_not_of(" ,", at + 3) == first) return take({Part::day_name, at, 3, '\0'});
   }
 }
 

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "agent/decode/decoder.h"
 #include "common/base/time.h"
 
 namespace l4::replay {
@@ -21,6 +23,21 @@ struct Line {
 struct LineTimes {
   std::vector<Line> lines;
   std::string_view format;  ///< the decoder's name of the most frequent format; "none"
+};
+
+/// Takes a text in parts of any size.
+class TimesReader {
+ public:
+  explicit TimesReader(std::optional<TimeMs> hint);
+
+  void feed(std::string_view part);
+  LineTimes finish();
+
+ private:
+  std::unique_ptr<LineTimes> found_;  // at a fixed address, because the decoder writes to it
+  std::uint64_t fed_ = 0;
+  bool part_of_line_ = false;  // the last line may go on
+  decode::Decoder decoder_;
 };
 
 LineTimes read_times(std::string_view text, std::optional<TimeMs> hint);

@@ -2,8 +2,8 @@
 // `time : 2026-11-20_15:54:42`, a second stamp behind the first.
 //
 // A time is looked for where a line holds a year of the job, the first digits of its seconds since
-// 1970, or the hour and minute of the line's own stamp, and only at the begin of a word: numbers
-// within names of files and folders stay. Whether it is a time decides the decoder (FormProbe),
+// 1970, or the time of day of the line's own stamp, and only at the begin of a word: numbers within
+// names of files and folders stay. Whether it is a time decides the decoder (FormProbe),
 // once for each kind of text. Times far from the job's are no times of the job: they stay,
 // uncounted. Bound: 20,000 kinds of text. One thread.
 #pragma once
@@ -30,7 +30,7 @@ class Mentions {
   struct InLine {
     std::string_view line;
     std::optional<TimeMs> time;
-    std::string_view clock;  ///< `hh:mm` of the line's own stamp; empty if it has none
+    std::string_view clock;  ///< `hh:mm:ss` of the line's own stamp; empty if it has none
   };
   /// Adds places to `places`, which stay ascending. False if a part of the line looks like the time
   /// of the line itself and could not be read.

@@ -18,8 +18,8 @@
 
 namespace l4::replay {
 
-/// Text of a recording that is held at most. With the places of the times and of the lines a replay
-/// needs about half as much again.
+/// Text of a recording that is held at most. With the times and places of its lines a replay needs
+/// about as much again.
 inline constexpr std::uint64_t kTextBytesMax = 512ULL << 20;
 
 struct Log {

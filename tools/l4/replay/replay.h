@@ -32,7 +32,7 @@ struct Options {
 struct Written {
   std::string node;
   std::filesystem::path file;  ///< below the folder of the node
-  std::string_view lines;      ///< whole lines that are complete now
+  std::string_view lines;      ///< whole lines that are complete now; valid during the call
 };
 
 struct Fact {

@@ -179,7 +179,8 @@ void PrintedTimes::note(std::vector<std::string>& notes) const {
   const std::string& first = recording_.logs[spread_.front()].name;
   const std::string names =
       spread_.size() == 1 ? first : first + " and " + std::to_string(spread_.size() - 1) + " more";
-  notes.push_back(names + (spread_.size() == 1 ? " prints" : " print") + " no times: " +
+  notes.push_back(names + (spread_.size() == 1 ? " prints" : " print") +
+                  " no times that the decoder reads: " +
                   (main_.empty() ? "the lines are spread over some seconds"
                                  : "the lines are spread over the time of the logs beside"));
 }

@@ -25,7 +25,7 @@ constexpr std::size_t kKeyBytes = 8;
 constexpr std::size_t kRecipesMax = 64;  // of one key
 constexpr std::size_t kFailuresMax = 8;  // of one key, without a success
 constexpr std::size_t kLinesLearntMax = 10'000;
-constexpr std::size_t kAroundBytes = 16 * 1024;
+constexpr std::size_t kAroundBytes = 4 * 1024;
 constexpr seconds kZoneMax = 15h;
 constexpr auto kZoneStep = 15min;
 
@@ -208,13 +208,18 @@ std::optional<Recipe> LogSearch::learn(std::string_view line, std::uint64_t begi
   return recipe;
 }
 
-/// `hh:mm` of a stamp, if it stands there as one text.
+/// `hh:mm:ss` of a stamp, if it stands there as one text.
 std::string_view clock_in(const StampForm& form, std::string_view stamp) {
-  const auto hour = std::ranges::find(form.fields(), Part::hour, &Field::part);
-  const auto minute = std::ranges::find(form.fields(), Part::minute, &Field::part);
-  if (hour == form.fields().end() || minute == form.fields().end()) return {};
-  if (minute->at != hour->at + hour->width + 1 || stamp[minute->at - 1] != ':') return {};
-  return stamp.substr(hour->at, minute->at + minute->width - hour->at);
+  const auto of = [&](Part part) { return std::ranges::find(form.fields(), part, &Field::part); };
+  const auto hour = of(Part::hour), minute = of(Part::minute), second = of(Part::second);
+  const auto none = form.fields().end();
+  if (hour == none || minute == none || second == none) return {};
+  const std::size_t minute_at = hour->at + hour->width + 1;
+  const std::size_t second_at = minute_at + 3;
+  if (minute->at != minute_at || second->at != second_at || stamp[minute_at - 1] != ':' ||
+      stamp[second_at - 1] != ':')
+    return {};
+  return stamp.substr(hour->at, second_at + 2 - hour->at);
 }
 
 /// Whether a line with a stamp of this form reads as it should after it was moved.
@@ -232,9 +237,15 @@ bool reads_right(const std::optional<TimeMs>& was, const std::optional<TimeMs>& 
 std::vector<std::size_t> wrong_lines(const MovedText& text, const LineTimes& times,
                                      std::optional<TimeMs> hint, seconds shift,
                                      const std::vector<StampForm>& forms) {
+  constexpr std::uint64_t kPartBytes = 1 << 20;
+  TimesReader reader{hint ? std::optional{*hint + shift} : std::nullopt};
   std::string moved;
-  text.append(0, text.text().size(), shift, moved);
-  const LineTimes again = read_times(moved, hint ? std::optional{*hint + shift} : std::nullopt);
+  for (std::uint64_t from = 0; from < text.text().size(); from += kPartBytes) {
+    moved.clear();
+    text.append(from, std::min<std::uint64_t>(from + kPartBytes, text.text().size()), shift, moved);
+    reader.feed(moved);
+  }
+  const LineTimes again = reader.finish();
   L4_CHECK(again.lines.size() == times.lines.size(), "{} lines became {}", times.lines.size(),
            again.lines.size());
   std::vector<std::size_t> wrong;

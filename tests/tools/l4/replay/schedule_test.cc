@@ -95,7 +95,8 @@ TEST_CASE("schedule: the lines of a log without times are spread over the time o
         "2@0:25 1@3600000:25 0@3600000:2 0@3602000:4 1@3604000:50 0@3604000:6 2@7200000:50");
   REQUIRE(made.notes.size() == 1);
   CHECK(made.notes[0] ==
-        "n1/0/out.log prints no times: the lines are spread over the time of the logs beside");
+        "n1/0/out.log prints no times that the decoder reads: the lines are spread over the time "
+        "of the logs beside");
 
   Made none;
   none.add("n1", "a.log", "a\nb\n");
@@ -103,7 +104,8 @@ TEST_CASE("schedule: the lines of a log without times are spread over the time o
   CHECK(spell(none.plan()) == "0@0:2 1@0:2 0@5000:4");
   REQUIRE(none.notes.size() == 1);
   CHECK(none.notes[0] ==
-        "n1/a.log and 1 more print no times: the lines are spread over some seconds");
+        "n1/a.log and 1 more print no times that the decoder reads: the lines are spread over some "
+        "seconds");
 }
 
 TEST_CASE("schedule: arrivals whose clock is not that of the lines") {
