@@ -150,6 +150,13 @@ def check_files(expect, l4, folder, keys):
         expect.equal(l4.run(*words, "--replace").status, 10, "--replace")
         expect.that(pathlib.Path(f"{out}{suffix}").exists(), f"the former one is {suffix}")
     expect.equal(pathlib.Path(f"{out}.before").read_text(), "# mine\n", "what was mine")
+    installed = folder / "installed" / "agent.toml"
+    installed.parent.mkdir()
+    installed.write_bytes((support.ROOT / "config" / "agent.toml").read_bytes())
+    done = l4.run(*words[:-1], installed)
+    expect.that(done.status == 10 and installed.read_bytes() == shown.stdout.replace(
+        str(out).encode(), str(installed).encode()) and
+        pathlib.Path(f"{installed}.before").exists(), "one as it is installed is replaced", done)
     expect.equal(sorted(p.name for p in out.parent.iterdir()),
                  ["agent.toml", "agent.toml.before", "agent.toml.before-2"], "nothing else is left")
 

@@ -154,9 +154,8 @@ void add_reading(const Site& site, std::vector<Remark>& to) {
       site, to, Mark::look,
       [](const auto& agent) { return agent.connected && (is_behind(agent) || sheds(agent)); },
       [](const auto& agent) {
-        return fmt::format("{} is behind by {} ({}){}", agent.agent,
-                           serve::counted(agent.batches_held, "batch"),
-                           serve::sized(agent.bytes_held),
+        return fmt::format("{} is behind by {} batches ({}){}", agent.agent,
+                           serve::grouped(agent.batches_held), serve::sized(agent.bytes_held),
                            sheds(agent) ? " and leaves out " + agent.shedding : std::string());
       },
       "docs/ALERTS.md#l4agentsbehind says what to do");

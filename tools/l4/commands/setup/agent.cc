@@ -198,7 +198,10 @@ Remark remark_on(const tail::SurveyedSource& row, const Unit& unit, const std::s
     return {Mark::look, "source",
             fmt::format("{}: {} cannot be read by {}{}", row.pattern, row.first_closed, user,
                         row.closed > 1 ? fmt::format(", nor {} more", row.closed - 1) : ""),
-            "start it by its unit, which may read every log, or give the user a group that may"};
+            unit.is_installed()
+                ? "give the unit a group that may (SupplementaryGroups=), or the "
+                  "CAP_DAC_READ_SEARCH with which it was installed"
+                : "start it by its unit, which may read every log, or as a user who may"};
   if (row.files == 0)
     return {Mark::look, "source", fmt::format("{} matches no log: {}", row.pattern, row.hint),
             "correct the pattern, or leave it if the logs come later"};
