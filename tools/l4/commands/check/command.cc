@@ -98,7 +98,9 @@ ask::Answer<Answers> ask_all(const ask::Aggregator& asked, const CheckOptions& o
       return std::unexpected(read.error());
     all.status = *std::move(status);
   }
-  all.site.now = std::chrono::floor<Millis>(std::chrono::system_clock::now());
+  // Its times are by its clock, which may not be ours.
+  all.site.now = all.site.status ? all.site.status->now
+                                 : std::chrono::floor<Millis>(std::chrono::system_clock::now());
   return all;
 }
 

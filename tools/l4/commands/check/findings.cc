@@ -243,9 +243,7 @@ bool is_silent(const Site& site, const ask::AgentRow& agent) {
   constexpr Millis kUsual{11'000};
   const Millis most =
       site.status ? Millis{static_cast<std::int64_t>(site.status->lost_after_ms)} : kUsual;
-  // Its time is the aggregator's, whose clock may not be ours.
-  const TimeMs now = site.status ? site.status->now : site.now;
-  return agent.connected && !agent.lost && agent.heard && now - *agent.heard > most;
+  return agent.connected && !agent.lost && agent.heard && site.now - *agent.heard > most;
 }
 
 bool is_well(const Site& site, const ask::AgentRow& agent) {

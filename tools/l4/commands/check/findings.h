@@ -20,7 +20,7 @@ struct Site {
   ask::JobList jobs;
   std::vector<ask::SinkTestRow> tests;  ///< of --send
   bool sent = false;
-  TimeMs now{};
+  TimeMs now{};  ///< by the clock of the times in the answers
 };
 
 std::vector<terminal::Remark> findings(const Site& site);
