@@ -169,8 +169,11 @@ std::optional<FoundStamp> Dissection::run() {
 /// Finds the digits with which the reading changes, and those in one number with them.
 void Dissection::find_digits() {
   std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < text_.size() && places.size() < kDigitsMax; ++i)
+  for (std::size_t i = 0; i < text_.size(); ++i)
     if (is_digit(text_[i])) places.push_back(i);
+  // JSON has its time at either end.
+  if (places.size() > kDigitsMax)
+    places.erase(places.begin() + kDigitsMax / 2, places.end() - kDigitsMax / 2);
   std::vector<std::string> texts;
   for (const std::size_t at : places)
     for (const int step : {1, 3, 8})
@@ -281,6 +284,7 @@ void Dissection::add_month_name() {
     const auto month = month_named(std::string_view(text_).substr(at));
     if (!month) continue;
     std::vector<std::string> texts;
+    texts.reserve(kOthers.size());
     for (const std::string_view other : kOthers) texts.push_back(with(at, other));
     const Reading times = read(texts);
     for (std::size_t i = 0; i < kOthers.size(); ++i) {

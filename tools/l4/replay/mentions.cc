@@ -14,7 +14,7 @@ using std::chrono::days;
 using std::chrono::floor;
 
 constexpr std::size_t kKindsMax = 20'000;
-constexpr std::size_t kKindsLearntMax = 3'000;
+constexpr std::size_t kKindsLearntMax = 1'000;
 constexpr std::size_t kBehindBytes = 40;  // of a stamp, behind the year
 constexpr std::size_t kBeforeBytes = 32;
 constexpr std::size_t kYearsMax = 3;

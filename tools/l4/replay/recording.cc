@@ -74,6 +74,18 @@ fs::path place_of(const std::string& name, const std::string& node) {
   return place.parent_path() / base;
 }
 
+/// The node of logs whose path names none: what stands in for it, if that is the same for all of
+/// them, as for the logs of one node's folder.
+std::string node_of_others(const std::vector<discover::LogFile>& files) {
+  std::string node;
+  for (const discover::LogFile& file : files) {
+    if (file.node_known || file.node == node) continue;
+    if (!node.empty()) return std::string(kNoNode);
+    node = file.node;
+  }
+  return node;
+}
+
 void note_warnings(const std::vector<wire::Warning>& warnings, std::vector<std::string>& notes) {
   constexpr std::size_t kNamedMax = 5;
   for (std::size_t i = 0; i < std::min(kNamedMax, warnings.size()); ++i)
@@ -103,10 +115,11 @@ Result<Recording> read_recording(const fs::path& from, std::uint64_t bytes_max) 
   std::set<fs::path> taken;
   std::set<std::string> nodes;
   std::uint64_t bytes_left = bytes_max;
+  const std::string other = node_of_others(found->files);
   for (const discover::LogFile& file : found->files) {
     Log log;
     log.name = file.name;
-    log.node = file.node_known ? file.node : std::string(kNoNode);
+    log.node = file.node_known ? file.node : other;
     log.attempt = file.attempt;
     log.modified = file.modified;
     log.file = place_of(file.name, log.node);

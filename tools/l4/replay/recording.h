@@ -24,7 +24,8 @@ inline constexpr std::uint64_t kTextBytesMax = 512ULL << 20;
 
 struct Log {
   std::string name;            ///< as it is called below the folder of the recording
-  std::string node;            ///< `node` if its path names none
+  std::string node;            ///< if its path names none, as discover calls it; `node` if it would
+                               ///< call such logs differently
   std::filesystem::path file;  ///< where it is written, below the folder of the node
   std::int32_t attempt = 0;
   std::optional<TimeMs> modified;

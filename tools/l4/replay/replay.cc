@@ -13,6 +13,7 @@
 #include "common/base/earliest.h"
 #include "tools/l4/replay/arrivals.h"
 #include "tools/l4/replay/line_times.h"
+#include "tools/l4/replay/main_times.h"
 #include "tools/l4/replay/moved_text.h"
 #include "tools/l4/replay/recording.h"
 #include "tools/l4/replay/schedule.h"
@@ -33,17 +34,6 @@ struct Progress {
   std::string pending;     ///< the begin of a line that is written but not complete
   std::string fresh;       ///< to be written in this step
 };
-
-/// The time in which the job printed, without times that are far from most.
-std::pair<TimeMs, TimeMs> printed_span(const std::vector<LineTimes>& times) {
-  std::vector<TimeMs> all;
-  for (const LineTimes& log : times)
-    for (const Line& line : log.lines)
-      if (line.time) all.push_back(*line.time);
-  if (all.empty()) return {};
-  std::ranges::sort(all);
-  return {all[all.size() / 50], all[all.size() - 1 - all.size() / 50]};
-}
 
 Millis scaled(Millis span, double by) {
   return Millis{std::llround(static_cast<double>(span.count()) * by)};
@@ -107,8 +97,8 @@ void Replay::State::note_silences() {
 /// The lines are tried with the shift of a replay that begins a year after the recording.
 void Replay::State::find_places(const std::vector<LineTimes>& times, std::optional<TimeMs> hint) {
   constexpr Millis kTried = std::chrono::days{398} + std::chrono::seconds{20'223};
-  const auto& [first, last] = printed_span(times);
-  finder = std::make_unique<StampFinder>(first, last);
+  const MainTimes main{times};
+  finder = std::make_unique<StampFinder>(main.first(), main.last());
   for (std::size_t log = 0; log < recording.logs.size(); ++log) {
     const Log& from = recording.logs[log];
     UnmovedLines unmoved;

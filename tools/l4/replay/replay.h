@@ -49,7 +49,7 @@ class Replay {
   Replay(Replay&&) noexcept;
   Replay& operator=(Replay&&) noexcept;
 
-  /// Sorted. Logs whose path names no node are those of a node called `node`.
+  /// Sorted. Logs whose path names no node belong to one node, mostly called `node`.
   const std::vector<std::string>& nodes() const;
   /// The folder that the agent of the node follows.
   std::filesystem::path folder_of(const std::string& node) const;

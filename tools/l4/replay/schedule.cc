@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "common/base/earliest.h"
+#include "tools/l4/replay/main_times.h"
 
 namespace l4::replay {
 namespace {
@@ -23,40 +24,6 @@ struct Span {
 std::string count_of(std::size_t n, std::string_view thing) {
   return std::to_string(n) + " " + std::string(thing) + (n == 1 ? "" : "s");
 }
-
-/// The times at which the job ran: those of most lines, and of other runs that are not much
-/// smaller, each without a silence of more than a day.
-class MainTimes {
- public:
-  explicit MainTimes(const std::vector<LineTimes>& times) {
-    std::vector<TimeMs> all;
-    for (const LineTimes& log : times)
-      for (const Line& line : log.lines)
-        if (line.time) all.push_back(*line.time);
-    std::ranges::sort(all);
-    std::vector<std::pair<Span, std::size_t>> runs;
-    for (const TimeMs time : all) {
-      if (runs.empty() || time - runs.back().first.to > kSilenceMax)
-        runs.push_back({{time, time}, 0});
-      runs.back().first.to = time;
-      ++runs.back().second;
-    }
-    std::size_t most = 0;
-    for (const auto& [span, lines] : runs) most = std::max(most, lines);
-    for (const auto& [span, lines] : runs)
-      if (lines * 10 >= most) spans_.push_back(span);
-  }
-
-  bool empty() const { return spans_.empty(); }
-  Span whole() const { return {spans_.front().from, spans_.back().to}; }
-  bool holds(TimeMs time) const {
-    return std::ranges::any_of(
-        spans_, [&](const Span& span) { return span.from <= time && time <= span.to; });
-  }
-
- private:
-  std::vector<Span> spans_;
-};
 
 /// The times of one log, made to never fall back.
 class LogClock {

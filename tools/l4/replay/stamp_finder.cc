@@ -22,9 +22,10 @@ constexpr std::size_t kFixedMax = 100;    // a stamp that begins later is found 
 constexpr std::size_t kFixedInJson = 12;  // there, keys have an order but values have no length
 constexpr std::size_t kAnchorBytes = 12;
 constexpr std::size_t kKeyBytes = 8;
-constexpr std::size_t kRecipesMax = 64;  // of one key
-constexpr std::size_t kFailuresMax = 8;  // of one key, without a success
-constexpr std::size_t kLinesLearntMax = 10'000;
+constexpr std::size_t kRecipesMax = 64;          // of one key
+constexpr std::size_t kFailuresMax = 8;          // of one key, without a success
+constexpr std::size_t kLinesLearntMax = 10'000;  // a long line counts as several
+constexpr std::size_t kCostBytes = 256;
 constexpr std::size_t kAroundBytes = 4 * 1024;
 constexpr seconds kZoneMax = 15h;
 constexpr auto kZoneStep = 15min;
@@ -105,7 +106,7 @@ bool LogSearch::stamps(std::string_view line, std::uint64_t begin, TimeMs time,
     return true;
   }
   if (bucket.failures >= kFailuresMax || learnt_ >= kLinesLearntMax) return false;
-  ++learnt_;
+  learnt_ += 1 + line.size() / kCostBytes;
   auto recipe = learn(line, begin, time);
   if (!recipe || !apply(*recipe, line, time, out)) {
     ++bucket.failures;

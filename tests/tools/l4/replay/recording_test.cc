@@ -37,7 +37,8 @@ TEST_CASE("recording: nodes, and where their logs are written") {
   const test::TempFolder folder;
   folder.file("node-2/agent.log");
   folder.file("node-10/run_abcd1234/attempt_0/1/stdout.log");
-  folder.file("logs/driver.log", "");
+  folder.file("driver.log", "");
+  folder.file("other.log", "");
   const auto recording = read_recording(folder.path());
   REQUIRE(recording);
   CHECK(recording->nodes == std::vector<std::string>{"node", "node-10", "node-2"});
@@ -45,11 +46,14 @@ TEST_CASE("recording: nodes, and where their logs are written") {
   const Log& rank = log_of(*recording, "node-10/run_abcd1234/attempt_0/1/stdout.log");
   CHECK(rank.node == "node-10");
   CHECK(rank.file == "run_abcd1234/attempt_0/1/stdout.log");
-  const Log& driver = log_of(*recording, "logs/driver.log");
+  const Log& driver = log_of(*recording, "driver.log");
   CHECK(driver.node == "node");
-  CHECK(driver.file == "logs/driver.log");
+  CHECK(driver.file == "driver.log");
   CHECK(driver.text.empty());
   CHECK(recording->notes.empty());
+  const auto one = read_recording(folder.path() / "node-10");
+  REQUIRE(one);
+  CHECK(one->nodes == std::vector<std::string>{"node-10"});
 }
 
 TEST_CASE("recording: packed and rotated files become one plain log") {
