@@ -206,9 +206,11 @@ bool Aggregator::on_shard(const std::string& job, scoring::Shard::Call call) {
 std::expected<void, alert::TrialRefusal> Aggregator::test_alerts(const std::string& sink,
                                                                  const std::string& who,
                                                                  alert::TrialThen then) {
-  return impl_->alerter->test(sink, who,
-                              [say = impl_->outside.say, who, then = std::move(then)](auto rows) {
-                                say(alert::to_line(rows, who));
+  // Without tokens everybody who may ask is `local`.
+  const std::string asker = who == "local" ? "a user of this host" : who;
+  return impl_->alerter->test(sink, asker,
+                              [say = impl_->outside.say, asker, then = std::move(then)](auto rows) {
+                                say(alert::to_line(rows, asker));
                                 then(std::move(rows));
                               });
 }
