@@ -100,7 +100,8 @@ void add_links(const Site& site, std::vector<Remark>& to) {
   if (site.agents.blind)
     to.push_back({Mark::look, "agents", "too many fell silent at once for any to be called lost",
                   "look at the network and at the aggregator's host first"});
-  if (agents.empty())
+  const bool some_never_came = site.status && site.status->absent && !site.status->absent->empty();
+  if (agents.empty() && !some_never_came)
     to.push_back({Mark::look, "agents", "no agent has connected",
                   "start l4-agent on a node; if it runs, its log says why it does not connect"});
   const auto connected = std::ranges::count_if(agents, &ask::AgentRow::connected);
@@ -132,7 +133,7 @@ void add_links(const Site& site, std::vector<Remark>& to) {
         return fmt::format("{} is away since {}", agent.agent, ago(agent.heard, site.now));
       },
       "");
-  if (site.status && site.status->absent && !site.status->absent->empty()) {
+  if (some_never_came) {
     const std::vector<std::string>& absent = *site.status->absent;
     to.push_back(
         {Mark::look, "agents",

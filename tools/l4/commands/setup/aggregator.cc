@@ -197,7 +197,8 @@ Remark check_port(const char* about, const std::string& host, std::uint16_t port
     return {Mark::look, about, fmt::format("{} is in use by {}", where, use.who),
             "end that, or choose another port"};
   if (!use.reason.empty())
-    return {Mark::look, about, fmt::format("{}: {}", host.empty() ? where : host, use.reason),
+    return {Mark::look, about,
+            fmt::format("{}{}: {}", where, host.empty() ? "" : " at " + host, use.reason),
             "choose an address of this machine, and a port beyond 1023"};
   return {Mark::fine, about, where + " is free", ""};
 }
