@@ -37,6 +37,7 @@ constexpr Millis kPrintedRoughly{1'500};  // many times are printed without frac
 // The report has settled when nothing has come for so long: behind all lines, and if some are
 // missing.
 constexpr Millis kCalm{1'500}, kCalmIncomplete{5'000};
+constexpr Millis kAlertMost{35'000};  // behind the last line, if the report tells of a failure
 
 TimeMs wall_clock() {
   return std::chrono::floor<Millis>(std::chrono::system_clock::now());
@@ -257,7 +258,7 @@ Step<void> Play::write_recording() {
     ask_progress(now);
     tell_progress(now);
     if (auto fine = check(); !fine) return fine;
-    if (is_settled(now)) break;
+    if (is_settled(now) && !awaits_alert(now)) break;
     wait_until(std::min(next_due_.value_or(now + kLook), now + kLook));
   }
   display_.show("");
@@ -268,6 +269,16 @@ Step<void> Play::write_recording() {
 bool Play::is_settled(TimeMs now) const {
   if (!progress_.is_over) return false;
   return now - moved_at_ > (progress_.taken >= progress_.written ? kCalm : kCalmIncomplete);
+}
+
+/// Where no line names the end of a process, an alert comes only after a while without progress.
+bool Play::awaits_alert(TimeMs now) {
+  if (shown_.alert || !progress_.job || now - moved_at_ > kAlertMost) return false;
+  if (!tells_failure_) {
+    const auto report = fetch_report(asked_, progress_.job->id);
+    tells_failure_ = report && is_failure(report->verdict.state);
+  }
+  return *tells_failure_;
 }
 
 void Play::ask_progress(TimeMs now) {

@@ -74,6 +74,7 @@ class Play {
   void tell_progress(TimeMs now);
   void ask_progress(TimeMs now);
   bool is_settled(TimeMs now) const;
+  bool awaits_alert(TimeMs now);
   TimeMs written_from(std::optional<TimeMs> printed) const;
   std::vector<Delay> delays_of(const ask::ChangeRow& alert);
 
@@ -92,6 +93,7 @@ class Play {
   RecentLines recent_;
   TimeMs begun_{}, asked_at_{}, told_at_{}, moved_at_{};
   std::optional<TimeMs> next_due_;
+  std::optional<bool> tells_failure_;  ///< the report, once all was written
   Shown shown_;
 };
 
