@@ -27,7 +27,7 @@ struct JobOptions {
   PresenceOptions presence;
   /// After a diagnosis the job rests for this many times the duration of the diagnosis.
   double rest_factor = 5;
-  Millis rest_least{500};
+  Millis rest_least{200};
   /// Time until the next diagnosis after a suspicion or trigger; doubled each time.
   Millis recheck{2'000};
   /// The longest time between diagnoses while an incident is open and lines arrive.
