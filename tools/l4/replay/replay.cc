@@ -27,6 +27,7 @@ using std::chrono::seconds;
 
 /// Text of one step that is held before it is written.
 constexpr std::size_t kStepBytes = 8 << 20;
+constexpr double kSpeedMin = 1e-3, kSpeedMax = 1e9;
 
 /// What one log has got so far.
 struct Progress {
@@ -154,8 +155,8 @@ Replay::Replay(Replay&&) noexcept = default;
 Replay& Replay::operator=(Replay&&) noexcept = default;
 
 Result<Replay> Replay::load(const Options& options) {
-  if (!(options.speed > 0) || !std::isfinite(options.speed))
-    return std::unexpected(Error{"speed", "must be a number above 0"});
+  if (!(options.speed >= kSpeedMin && options.speed <= kSpeedMax))
+    return std::unexpected(Error{"speed", "must be from 0.001 to 1e9"});
   auto recording = read_recording(options.from);
   if (!recording) return std::unexpected(recording.error());
   if (std::ranges::all_of(recording->logs, [](const Log& log) { return log.text.empty(); }))
@@ -223,6 +224,9 @@ Result<void> Replay::begin(TimeMs now) {
     const fs::path folder =
         empty ? state.path(log).parent_path() : state.folder(state.recording.logs[log].node);
     std::error_code error;
+    if (fs::exists(state.path(log), error))
+      return std::unexpected(
+          Error{state.path(log).string(), "exists already; a replay writes into a new folder"});
     fs::create_directories(folder, error);
     if (error) return std::unexpected(Error{folder.string(), error.message()});
     if (!empty) continue;

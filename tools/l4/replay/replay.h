@@ -26,7 +26,7 @@ struct Options {
   std::filesystem::path from;      ///< folder of a recorded job
   std::filesystem::path to;        ///< the logs are written below it
   std::filesystem::path arrivals;  ///< see arrivals.h; empty: by printed times
-  double speed = 1;                ///< above 0
+  double speed = 1;                ///< from 0.001 to 1e9
 };
 
 struct Written {
@@ -58,6 +58,7 @@ class Replay {
   const std::vector<std::string>& unmoved() const;
 
   /// Makes the folders and empty logs, and sets the shift. The first line is due within a second.
+  /// Error: a folder that cannot be made, or a log that is there already.
   Result<void> begin(TimeMs now);
   Millis shift() const;                    ///< added to every printed time; after begin()
   const std::vector<Fact>& facts() const;  ///< from the arrivals; after begin()

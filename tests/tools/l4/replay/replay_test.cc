@@ -152,8 +152,7 @@ TEST_CASE("replay: no line prints a time to come, at any speed") {
   }
   Play play;
   play.from.file("a.log");
-  CHECK_FALSE(play.load(0));
-  CHECK_FALSE(play.load(-1));
+  for (const double speed : {0.0, -1.0, 1e-9, 1e12}) CHECK_FALSE(play.load(speed));
 }
 
 TEST_CASE("replay: a step that comes late writes all that is due") {
@@ -164,6 +163,31 @@ TEST_CASE("replay: a step that comes late writes all that is due") {
   REQUIRE(play.replay->begin(now));
   CHECK_FALSE(play.step(now + std::chrono::hours{1}));
   CHECK(play.replay->lines() == 2);
+}
+
+TEST_CASE("replay: an empty log, and logs that are there already") {
+  Play play;
+  play.from.file("node-1/a.log", "2026-11-20T10:00:00Z one\n");
+  play.from.file("node-1/0/empty.log", "");
+  REQUIRE(play.load());
+  REQUIRE(play.replay->begin(at("2027-01-01T00:00:00Z")));
+  CHECK(fs::is_empty(play.to.path() / "node-1/0/empty.log"));
+  CHECK_FALSE(fs::exists(play.to.path() / "node-1/a.log"));
+  const auto again = play.replay->begin(at("2027-01-01T00:00:00Z"));
+  REQUIRE_FALSE(again);
+  CHECK(again.error().text() == (play.to.path() / "node-1/0/empty.log").string() +
+                                    ": exists already; a replay writes into a new folder");
+}
+
+TEST_CASE("replay: the notes say what was shortened and what is not moved") {
+  Play play;
+  play.from.file("node-1/a.log", "2024-11-20T10:00:00Z one\n2026-11-20T10:00:00Z two\n");
+  REQUIRE(play.load());
+  CHECK(play.said() ==
+        "a silence of 730 d 0 h before 2026-11-20T10:00:00.000Z (as recorded) is shortened to "
+        "10.0 s\n");
+  play.run(at("2027-01-01T00:00:00Z"));
+  CHECK(play.told == "2025-01-01T00:00:10Z one\n2027-01-01T00:00:10Z two\n");
 }
 
 TEST_CASE("replay: logs that cannot be written") {
