@@ -134,6 +134,15 @@ def watching(expect, stage):
         expect.that(shipped and found == shipped, f"{part} is installed", found)
 
 
+def samples(expect, stage):
+    """The recorded job that `l4 demo` writes again."""
+    places = list(stage.glob("**/share/l4/samples"))
+    if expect.equal(len(places), 1, "samples are installed"):
+        expect.that((places[0] / "crash-rank4.arrivals.csv").is_file() and
+                    (places[0] / "crash-rank4" / "node-02" / "agent.log").is_file(),
+                    "the recorded job is installed", list(places[0].iterdir()))
+
+
 def completions(expect, stage, binaries, folder):
     """Each installed shell completes a command with the installed files."""
     found = {path.name: path for path in stage.glob("**/share/*/*/*") if path.is_file()
@@ -263,6 +272,7 @@ def main():
         units(expect, stage, folder / "units")
         settings(expect, stage, binaries, folder)
         watching(expect, stage)
+        samples(expect, stage)
         completions(expect, stage, binaries, folder)
         manifests(expect, folder)
     image(expect, binaries)

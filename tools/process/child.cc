@@ -72,6 +72,7 @@ Result<Child> Child::start(const Program& program) {
   std::vector<std::string> words{program.file.string()};
   words.insert(words.end(), program.arguments.begin(), program.arguments.end());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const pid_t parent = ::getpid();

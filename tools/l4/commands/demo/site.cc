@@ -85,6 +85,7 @@ Result<Site> Site::make(fs::path folder, std::string job, std::vector<Watched> w
   Site site(std::move(folder), std::move(job), std::move(watched));
   const keyring::Keyring keys(site.folder_ / "keys");
   std::vector<std::string> names;
+  names.reserve(site.watched_.size());
   for (std::size_t i = 0; i < site.watched_.size(); ++i) names.push_back(site.name_of(i));
   if (auto made = keys.init(names); !made) return std::unexpected(made.error());
   const auto token = keys.add_token(kTokenName, kTokenRole);
