@@ -214,7 +214,7 @@ Remark check_tokens(const Answers& answers) {
 }
 
 Remark check_library() {
-  const auto library = faults::Library::load(aggregator::shipped_faults());
+  const auto library = l4::faults::Library::load(aggregator::shipped_faults());
   if (!library) return {Mark::look, "faults", library.error().text(), "install the programs again"};
   return {Mark::fine, "faults",
           serve::counted(library->faults().size(), "known fault") + " in " +
