@@ -248,6 +248,8 @@ def check_site(expect, l4, site, url, keys, hook):
     done, answer = check()
     expect.equal((done.status, answer["schema"], answer["well"]), (10, "l4.check/1", False),
                  "check")
+    expect.equal([(row["agent"], len(row["jobs"])) for row in answer["reading"]], [("node-01", 1)],
+                 "who reads what")
     found = texts(answer, "agents")
     expect.that("node-02 reads no file" in found, "a wrong source", found)
     expect.that("1 node may connect and has not been heard" in found and "node-03" in found,
@@ -313,6 +315,7 @@ def main():
     build = pathlib.Path(l4.binary).parent
     hook = Receiver()
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+        stack.callback(hook.close)
         folder = pathlib.Path(name)
         keys = check_keys(expect, l4, folder)
         check_refusals(expect, l4, folder, keys)
@@ -355,7 +358,6 @@ def main():
             site.start(node, file)
         check_site(expect, l4, site, url, keys, hook)
         check_well(expect, l4, site, url, keys, agent)
-    hook.close()
     return expect.end()
 
 

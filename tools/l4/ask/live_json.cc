@@ -132,6 +132,12 @@ Result<AgentList> read_agents(std::string_view text) {
   });
 }
 
+Result<std::vector<NodeRow>> read_nodes(std::string_view text) {
+  using Rows = std::vector<NodeRow>;
+  return read_document<Rows>(text,
+                             [](JsonMembers& from, Rows& rows) { read_rows(from, "nodes", rows); });
+}
+
 Result<StatusRow> read_status(std::string_view text) {
   return read_document<StatusRow>(text, [](JsonMembers& from, StatusRow& status) {
     read_row(from, static_cast<rows::StatusFields&>(status));

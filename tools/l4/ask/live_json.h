@@ -22,6 +22,7 @@ namespace l4::ask {
 using JobRow = rows::JobFields;
 using AgentRow = rows::AgentFields;
 using SnapshotRow = rows::SnapshotFields;
+using NodeRow = rows::NodeFields;
 using SinkRow = rows::SinkFields;
 using SinkTestRow = rows::SinkTestFields;
 
@@ -82,6 +83,7 @@ Result<JobList> read_jobs(std::string_view text);
 /// The row of one job, as events have it.
 Result<JobRow> read_job(std::string_view text);
 Result<AgentList> read_agents(std::string_view text);
+Result<std::vector<NodeRow>> read_nodes(std::string_view text);
 Result<StatusRow> read_status(std::string_view text);
 Result<std::vector<SinkTestRow>> read_sink_tests(std::string_view text);
 Result<IncidentList> read_incidents(std::string_view text);

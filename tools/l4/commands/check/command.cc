@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <tuple>
 #include <utility>
 
 #include "aggregator/serve/json_text.h"
 #include "aggregator/serve/phrases.h"
+#include "common/http/url.h"
 #include "tools/l4/ask/asking.h"
 #include "tools/l4/ask/live_json.h"
 #include "tools/l4/commands/check/findings.h"
@@ -77,6 +79,33 @@ ask::Answer<void> send_tests(const ask::Aggregator& asked, const std::string& si
   return read_into(asked, response->body, ask::read_sink_tests, all.site.tests);
 }
 
+/// Which jobs each agent reads, from the nodes of the newest jobs that are not over.
+ask::Answer<void> ask_reading(const ask::Aggregator& asked, Site& site) {
+  constexpr std::size_t kJobsMax = 20;
+  std::vector<const ask::JobRow*> running;
+  for (const ask::JobRow& job : site.jobs.jobs)
+    if (!job.ended) running.push_back(&job);
+  std::ranges::sort(running, std::greater<>(),
+                    [](const ask::JobRow* job) { return job->last_seen; });
+  running.resize(std::min(running.size(), kJobsMax));
+  for (const ask::JobRow* job : running) {
+    const auto body =
+        ask::fetch_list(asked, fmt::format("/api/v1/jobs/{}/nodes", http::percent_encoded(job->id)),
+                        "nodes", kTimeout);
+    if (!body && body.error().is_not_found()) continue;  // it was let go meanwhile
+    if (!body) return std::unexpected(body.error());
+    const auto nodes = ask::read_nodes(*body);
+    if (!nodes) return ask::misread(asked, nodes.error());
+    for (const ask::NodeRow& node : *nodes)
+      for (const std::string& agent : node.agents) {
+        Reading& reading = site.reading[agent];
+        if (reading.jobs.empty() || reading.jobs.back() != job->id) reading.jobs.push_back(job->id);
+        reading.lines += node.records;
+      }
+  }
+  return {};
+}
+
 ask::Answer<Answers> ask_all(const ask::Aggregator& asked, const CheckOptions& options) {
   Answers all;
   if (options.send)
@@ -91,6 +120,7 @@ ask::Answer<Answers> ask_all(const ask::Aggregator& asked, const CheckOptions& o
   if (!jobs) return std::unexpected(jobs.error());
   if (auto read = read_into(asked, *jobs, ask::read_jobs, all.site.jobs); !read)
     return std::unexpected(read.error());
+  if (auto read = ask_reading(asked, all.site); !read) return std::unexpected(read.error());
   auto status = ask::fetch(asked, "/api/v1/status", kTimeout);
   if (!status && !status.error().is_not_found()) return std::unexpected(status.error());
   if (status) {
@@ -116,11 +146,17 @@ std::string state_of(const Site& site, const ask::AgentRow& agent) {
 }
 
 terminal::Row row_of(const Site& site, const ask::AgentRow& agent) {
+  const auto found = site.reading.find(agent.agent);
+  const Reading reading = found == site.reading.end() ? Reading{} : found->second;
   const Tone tone = agent.lost ? Tone::bad : is_well(site, agent) ? Tone::good : Tone::uneasy;
   return {{state_of(site, agent), tone},
           {agent.agent},
           {agent.address},
           {serve::grouped(agent.files), agent.files == 0 ? Tone::uneasy : Tone::plain},
+          {reading.jobs.size() > 1 ? serve::counted(reading.jobs.size(), "job")
+           : reading.jobs.empty()  ? std::string()
+                                   : reading.jobs.front()},
+          {reading.lines > 0 ? serve::grouped(reading.lines) : ""},
           {behind_of(agent)},
           {agent.offset_ms ? fmt::format("{:+} ms", *agent.offset_ms) : ""},
           {agent.heard ? serve::brief(std::max(site.now - *agent.heard, Millis{0})) + " ago" : ""}};
@@ -142,6 +178,8 @@ void append_agents(serve::Page& page, const Site& site, std::size_t width) {
                           {"name", false, true},
                           {"address", false, true, 4},
                           {"logs", true, false, 3},
+                          {"job", false, true, 6},
+                          {"lines", true, false, 5},
                           {"held batches", true, false, 1},
                           {"clock", true, false, 2},
                           {"heard", true}},
@@ -168,7 +206,14 @@ std::string json_of(const Answers& all, const std::string& address,
   json.open('{').member("schema", "l4.check/1").member("address", address);
   json.member("well", terminal::count_looks(remarks) == 0).key("findings");
   terminal::write_remarks(json, remarks);
-  json.key("aggregator").raw(all.status).key("agents").raw(all.agents);
+  json.key("reading").open('[');
+  for (const auto& [agent, reading] : all.site.reading)
+    json.open('{')
+        .member("agent", agent)
+        .member("jobs", reading.jobs)
+        .member("lines", reading.lines)
+        .close('}');
+  json.close(']').key("aggregator").raw(all.status).key("agents").raw(all.agents);
   json.key("tests").raw(all.tests).close('}');
   return ask::tidied_json(json.release()).value_or("");
 }

@@ -4,6 +4,8 @@
 // joined, and name the first few. Pure functions over values.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,11 +16,18 @@
 
 namespace l4::commands::check {
 
+/// What came from one agent.
+struct Reading {
+  std::vector<std::string> jobs;
+  std::uint64_t lines = 0;  ///< of those jobs; a folded traceback counts once
+};
+
 struct Site {
   std::optional<ask::StatusRow> status;  ///< empty: the aggregator is of a version without it
   ask::AgentList agents;
   ask::JobList jobs;
-  std::vector<ask::SinkTestRow> tests;  ///< of --send
+  std::map<std::string, Reading> reading;  ///< by agent, of jobs that are not over
+  std::vector<ask::SinkTestRow> tests;     ///< of --send
   bool sent = false;
   TimeMs now{};  ///< by the clock of the times in the answers
 };
