@@ -38,6 +38,7 @@ Examples:
   l4 local /logs/job-4711
   l4 local /scratch/me/runs '/tmp/torchelastic_*'
   nohup l4 local ~/runs > l4.out &          goes on after you log out
+  l4 local ~/runs -o json                   each change as a line: type and data of docs/API.md, Events
 
 Exit status:
   0   ended by you
@@ -79,15 +80,18 @@ std::string opening_of(const LocalOptions& options, const Site& site,
 }
 
 /// Serves until a signal comes, the reader of standard output goes away, or the agent fails.
-int serve(const sigset_t& signals, const Site& site, Pair& pair) {
+int run_until_signal(const LocalOptions& options, const sigset_t& signals, const Site& site,
+                     Pair& pair) {
   constexpr Millis kLook{250};
   std::atomic<int> written{terminal::kDone};
-  Story story({.color = terminal::is_color_wanted(), .width = terminal::width_of_output()},
-              [] { return std::chrono::floor<Millis>(std::chrono::system_clock::now()); });
+  const serve::TextStyle style{.color = terminal::is_color_wanted(),
+                               .width = terminal::width_of_output()};
+  Story story(style, [] { return std::chrono::floor<Millis>(std::chrono::system_clock::now()); });
+  const bool json = options.format == "json";
   const ask::Aggregator asked{pair.address(), site.token()};
   std::jthread teller = start_thread("l4-story", [&] {
-    follow(asked, story, [&](const std::string& text) {
-      std::cout << text;
+    follow(asked, [&](const ask::StreamedEvent& event) {
+      std::cout << (json ? json_of(event) : story.text_of(event));
       written = terminal::finish_output(kProgram);
       return written == terminal::kDone;
     });
@@ -99,7 +103,7 @@ int serve(const sigset_t& signals, const Site& site, Pair& pair) {
   if (pair.has_failed())
     return terminal::fail({site.folder().string(), "the agent has ended; agent.log says why"},
                           terminal::kNothingRead, kProgram);
-  if (written == terminal::kDone) std::cout << "\nAll is saved.\n";
+  if (written == terminal::kDone && !json) std::cout << "\nAll is saved.\n";
   return written != terminal::kDone ? written.load() : terminal::finish_output(kProgram);
 }
 
@@ -120,10 +124,10 @@ int run(const LocalOptions& options) {
   if (!pair) return fail(pair.error(), terminal::kNothingRead);
   if (const auto published = site->publish((*pair)->address()); !published)
     return fail(published.error(), terminal::kNothingRead);
-  std::cout << opening_of(options, *site, *sources);
+  if (options.format != "json") std::cout << opening_of(options, *site, *sources);
   if (const int written = terminal::finish_output(kProgram); written != terminal::kDone)
     return written;
-  return serve(signals, *site, **pair);
+  return run_until_signal(options, signals, *site, **pair);
 }
 
 void add(terminal::Options& to, LocalOptions& options) {
@@ -134,6 +138,7 @@ void add(terminal::Options& to, LocalOptions& options) {
       .between(0, 65'535);
   to.value("--config", options.config, "FILE",
            "other settings: [detect], [alerts] and more of aggregator.toml");
+  to.format(options.format);
   to.flag("--no-processes", options.no_processes,
           "do not look at the processes that write the logs");
 }

@@ -20,6 +20,7 @@ struct LocalOptions {
   std::filesystem::path config;  ///< aggregator.toml without [wire] and [http]; empty: defaults
   unsigned port = 0;             ///< of HTTP; 0: any free one
   bool no_processes = false;
+  std::string format = "text";  ///< json: each event of the aggregator as a line
 };
 
 terminal::Command local_command();

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
 
+#include "aggregator/serve/json_value.h"
 #include "aggregator/serve/page.h"
 #include "aggregator/serve/phrases.h"
 #include "common/http/client.h"
@@ -83,15 +85,20 @@ std::string Story::of_change(std::string_view data) {
   return page.release();
 }
 
-void follow(const ask::Aggregator& asked, Story& story,
-            const std::function<bool(const std::string&)>& write) {
+std::string json_of(const ask::StreamedEvent& event) {
+  const bool is_about_jobs = event.type == "job" || event.type == "job_gone" ||
+                             event.type == "incident" || event.type == "fleet";
+  if (!is_about_jobs) return {};
+  const auto line = ask::tidied_json(
+      fmt::format(R"({{"type": "{}", "data": {}}})", event.type, event.data), serve::kOneLine);
+  return line.value_or("");
+}
+
+void follow(const ask::Aggregator& asked,
+            const std::function<bool(const ask::StreamedEvent&)>& on_event) {
   ask::EventReader reader;
   const auto ingest = [&](std::string_view piece) {
-    bool goes_on = true;
-    for (const ask::StreamedEvent& event : reader.feed(piece))
-      if (const std::string text = story.text_of(event); !text.empty() && goes_on)
-        goes_on = write(text);
-    return goes_on;
+    return std::ranges::all_of(reader.feed(piece), on_event);
   };
   static_cast<void>(
       http::follow(asked.address + "/api/v1/events", ask::how_to_ask(asked, kSilence), ingest));

@@ -36,9 +36,11 @@ class Story {
   std::map<std::string, std::string, std::less<>> jobs_;  ///< the last news of each
 };
 
-/// Follows the events of the aggregator and gives `write` the text about them, until the stream
-/// ends or `write` returns false.
-void follow(const ask::Aggregator& asked, Story& story,
-            const std::function<bool(const std::string&)>& write);
+/// An event as a line of JSON: its type and data; empty if it is about the stream itself.
+std::string json_of(const ask::StreamedEvent& event);
+
+/// Follows the events of the aggregator, until the stream ends or `on_event` returns false.
+void follow(const ask::Aggregator& asked,
+            const std::function<bool(const ask::StreamedEvent&)>& on_event);
 
 }  // namespace l4::commands::local

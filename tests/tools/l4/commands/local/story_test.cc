@@ -47,5 +47,12 @@ TEST_CASE("local story: an incident says what happened and how to ask on") {
   CHECK(hostile.find('\x1b') == std::string::npos);
 }
 
+TEST_CASE("local story: for programs, each event of a job is a line") {
+  CHECK(json_of({"1", "job", R"({"id": "job-7"})"}) ==
+        "{\"type\":\"job\",\"data\":{\"id\":\"job-7\"}}\n");
+  CHECK(json_of({"2", "following", "{}"}).empty());
+  CHECK(json_of({"3", "job", "{not json"}).empty());
+}
+
 }  // namespace
 }  // namespace l4::commands::local
