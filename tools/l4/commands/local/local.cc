@@ -1,7 +1,6 @@
 #include "tools/l4/commands/local/local.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <atomic>
 #include <chrono>
@@ -11,7 +10,9 @@
 #include <system_error>
 #include <utility>
 
+#include "agent/tail/source_survey.h"
 #include "agent/tail/sources.h"
+#include "aggregator/serve/phrases.h"
 #include "aggregator/serve/utf8.h"
 #include "common/base/nearest.h"
 #include "common/base/thread.h"
@@ -38,7 +39,7 @@ Examples:
   l4 local /logs/job-4711
   l4 local /scratch/me/runs '/tmp/torchelastic_*'
   nohup l4 local ~/runs > l4.out &          goes on after you log out
-  l4 local ~/runs -o json                   each change as a line: type and data of docs/API.md, Events
+  l4 local ~/runs -o json                   each change as a line of JSON, for programs
 
 Exit status:
   0   ended by you
@@ -68,15 +69,35 @@ int next_signal(const sigset_t& signals, Millis most) {
   return std::max(sigtimedwait(&signals, nullptr, &wait), 0);
 }
 
+/// What stands at a source now: how many logs, or what stands nearest.
+std::string survey_of(const tail::SurveyedSource& source, TimeMs now) {
+  std::string text = fmt::format("  {}: ", source.pattern);
+  if (source.files == 0)
+    return text +
+           (source.hint.empty() ? "no log yet; those that appear are followed" : source.hint);
+  const Millis age = std::max(now - source.written, Millis{0});
+  text += fmt::format("{} log{}, the newest written {} ago", source.files,
+                      source.files == 1 ? "" : "s", serve::brief(age));
+  if (age > daemon::Settings{}.old_after)
+    text += "; logs as old as that are not followed, 'l4 diagnose' reads them";
+  if (source.closed > 0)
+    text += fmt::format("; {} may not be read, for example {}", source.closed, source.first_closed);
+  return text;
+}
+
 std::string opening_of(const LocalOptions& options, const Site& site,
                        const std::vector<std::string>& sources) {
   std::string ask = "l4 jobs";
   if (!options.state.empty())
     ask = fmt::format("L4_CLIENT={} {}", site.client_file().string(), ask);
-  return serve::harmless(fmt::format("Follows {}.", fmt::join(sources, ", "))) +
-         "\nAsk from another terminal: " + serve::harmless(ask) + ", l4 watch JOB, l4 lines JOB\n" +
-         serve::harmless(fmt::format("Its own log: {}", (site.folder() / "agent.log").string())) +
-         "\nCtrl-C ends it; the next start goes on from there.\n\n";
+  std::string text = "Follows\n";
+  const auto add = [&text](const std::string& line) { text += serve::harmless(line) + '\n'; };
+  const TimeMs now = std::chrono::floor<Millis>(std::chrono::system_clock::now());
+  if (const auto surveyed = tail::survey_sources(sources, {}))
+    for (const tail::SurveyedSource& source : *surveyed) add(survey_of(source, now));
+  add(fmt::format("Ask from another terminal: {}, l4 watch JOB, l4 lines JOB", ask));
+  add(fmt::format("Its own log: {}", (site.folder() / "agent.log").string()));
+  return text + "Ctrl-C ends it; the next start goes on from there.\n\n";
 }
 
 /// Serves until a signal comes, the reader of standard output goes away, or the agent fails.
