@@ -26,7 +26,7 @@ std::string whole_seconds(Millis span) {
 }
 
 std::string counts_of(const Progress& progress) {
-  return fmt::format("{} written, {} read", serve::counted(progress.written, "line"),
+  return fmt::format("{}, {} read", serve::counted(progress.written, "line"),
                      serve::grouped(progress.taken));
 }
 
@@ -42,7 +42,7 @@ std::string standing_of(const Progress& progress) {
 }
 
 std::string age_of(const Progress& progress) {
-  if (progress.is_over) return "all is written";
+  if (progress.is_over) return "all written";
   return fmt::format("{} of {}", whole_seconds(progress.elapsed), whole_seconds(progress.length));
 }
 

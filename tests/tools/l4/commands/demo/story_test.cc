@@ -43,7 +43,7 @@ Progress progress(std::size_t nodes) {
 
 TEST_CASE("demo story: the block fits the page, and lines of logs cannot act on it") {
   const std::string block = progress_block(progress(4), kNarrow);
-  CHECK(has(block, "12 s of 35 s · 1,412 lines written, 1,400 read"));
+  CHECK(has(block, "12 s of 35 s · 1,412 lines, 1,400 read"));
   CHECK(has(block, "job-7 healthy · iteration 41 · 8 ranks"));
   CHECK(has(block, "node-3    120  INFO"));
   CHECK_FALSE(has(block, "\x1b"));
