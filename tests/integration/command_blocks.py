@@ -66,7 +66,7 @@ end() {
 }
 begin() {
   line=$(sed -n "s#^ExecStart=@CMAKE_INSTALL_FULL_BINDIR@#/src/build/release/bin#p" \
-    /src/systemd/$name.service.in | sed 's#@CMAKE_INSTALL_FULL_SYSCONFDIR@#/etc#')
+    /src/systemd/$name.service.in | sed 's#@L4_SETTINGS_DIR@#/etc/l4#')
   mkdir -p /var/lib/$name
   setsid $line >>/var/log/$name.log 2>&1 </dev/null & echo $! >$pid
   sleep 0.5; kill -0 $!
