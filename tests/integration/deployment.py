@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 
+import kubernetes_objects
 import support
 
 ROOT = support.ROOT
@@ -188,6 +189,7 @@ def manifests(expect, folder):
     for text in ("kmsg\n", "privileged: true", "SYSLOG", "kernel_log = true"):
         expect.that(text not in done.stdout, f"the manifests do not say {text!r}")
     scraping(expect, done.stdout)
+    kubernetes_objects.check(expect, done.stdout, "kubernetes", spoil=True)
     privileged(expect, folder)
 
 
@@ -200,6 +202,7 @@ def privileged(expect, folder):
     chosen.write_text(text.replace("# components: [privileged]", "components: [privileged]"))
     done = run("kubectl", "kustomize", folder / "kubernetes")
     expect.equal((done.returncode, done.stderr), (0, ""), "kubectl kustomize, privileged")
+    kubernetes_objects.check(expect, done.stdout, "kubernetes, privileged")
     daemon_set = next((part for part in done.stdout.split("\n---\n") if "kind: DaemonSet" in part),
                       "")
     for said in ("privileged: true", "allowPrivilegeEscalation: true", "mountPath: /dev/kmsg",
@@ -238,9 +241,13 @@ def scraping(expect, manifests_text):
         expect.that(let_in, f"Prometheus is let in to {program}", policy)
 
 
-def image(expect, binaries):
-    """The libraries that the programs are linked to are in the image."""
+def image(expect, binaries, copied):
+    """What is copied is installed; the image has the libraries that the programs are linked to."""
     text = (ROOT / "Containerfile").read_text()
+    sources = re.findall(r"/stage/usr/(\S+)", " ".join(re.findall(r"COPY --from=.*", text)))
+    expect.that(len(sources) >= 4, "what the image copies", sources)
+    expect.equal([source for source in sources if not (copied / source).exists()], [],
+                 "what the image copies and an install lacks")
     packages = set(re.search(r"(?s)FROM debian:12-slim.*?recommends (.*?)&&", text).group(1)
                    .replace("\\", " ").split())
     basis = run("dpkg-query", "-W", "-f", "${Package} ${Priority}\n").stdout.splitlines()
@@ -251,6 +258,8 @@ def image(expect, binaries):
             real = os.path.realpath(library)
             owners = run("dpkg", "-S", real, real.removeprefix("/usr")).stdout
             needed.add(owners.split(":")[0] or library)
+    unknown = [one for one in packages if run("apt-cache", "show", one).returncode != 0]
+    expect.equal(unknown, [], "packages of the image that Debian lacks")
     indirect = run("apt-cache", "depends", "--recurse", "--no-recommends", "--no-suggests",
                    "--no-conflicts", "--no-breaks", "--no-replaces", "--no-enhances", *packages)
     brought = set(re.findall(r"^\w\S*", indirect.stdout, re.M))
@@ -275,7 +284,8 @@ def main():
         samples(expect, stage)
         completions(expect, stage, binaries, folder)
         manifests(expect, folder)
-    image(expect, binaries)
+        prefix = next(stage.rglob("bin/l4-agent")).parent.parent
+        image(expect, binaries, prefix)
     return expect.end()
 
 

@@ -177,8 +177,6 @@ def set_up(expect):
     status, said = ask("setup", "agent", "--aggregator", "tcp://127.0.0.1:7430", "--key",
                        "/etc/l4/agent.key", "--sources", "/var/log/training")
     expect.that(status in (0, 10), "l4 setup agent", said)
-    for name in ("agent", "aggregator"):
-        os.chmod(f"/etc/l4/{name}.toml", 0o644)
 
 
 def inside(root, stage):
