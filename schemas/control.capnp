@@ -59,6 +59,7 @@ struct Heartbeat {
   bytesHeld @7 :UInt64;
   shedding @8 :UInt8;
   released @9 :List(UInt64);
+  hints @10 :List(Text);
 }
 
 struct HeartbeatReply {

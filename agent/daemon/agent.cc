@@ -66,7 +66,8 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
       logs_(settings_, world_.seed, std::move(world_.tailer), *world_.log),
       load_(world_.proc, settings_.limits, *world_.log),
       session_(session_options(settings_, world_), *world_.port, *this),
-      raw_lines_(settings_, jobs_, *world_.log) {
+      raw_lines_(settings_, jobs_, *world_.log),
+      hints_(*world_.log, now.steady) {
   if (settings_.kernel)
     kernel_.emplace(
         KernelFeed::Options{kKernelLogPath, world_.boot_id,
@@ -124,6 +125,8 @@ Millis Agent::step(Moment now) {
   if (now.steady >= flush_at_) flush(stopping_);
   if (std::exchange(offered_, false)) wait = session_.step(now.instant());
   if (all_is_acked()) processes_.ack_ends();
+  if (hints_.poll(settings_.sources, settings_.excludes, now.steady))
+    session_.set_hints(hints_.hints());
   if (now.steady >= save_at_) save();
   return next_step(wait);
 }
@@ -319,6 +322,7 @@ void Agent::change_sources() {
   reloaded_.reset();
   intake_.restart(true);
   logs_.change_sources(now_.steady);
+  hints_.restart(now_.steady);
   if (kernel_) kernel_->restart();
 }
 

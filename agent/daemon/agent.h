@@ -23,6 +23,7 @@
 #include "agent/daemon/process_reporter.h"
 #include "agent/daemon/raw_lines.h"
 #include "agent/daemon/settings.h"
+#include "agent/daemon/source_hints.h"
 #include "agent/segment/rule_pack.h"
 #include "agent/ship/session.h"
 
@@ -103,6 +104,7 @@ class Agent : private ship::Pipeline {
   LoadControl load_;
   ship::Session session_;
   RawLines raw_lines_;
+  SourceHints hints_;
   std::vector<wire::Ask> questions_;
   std::optional<Settings> reloaded_;  // settings whose sources wait until nothing is under way
   Millis scan_at_{0}, flush_at_{0}, save_at_{0};

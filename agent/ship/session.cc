@@ -229,6 +229,7 @@ void Session::beat() {
   beat.batches_held = queue_.size();
   beat.bytes_held = queue_.bytes();
   beat.shedding = pressure();
+  beat.hints = hints_;
   const std::size_t released = std::min(released_.size(), wire::kReleasedMax);
   beat.released.assign(released_.begin(),
                        released_.begin() + static_cast<std::ptrdiff_t>(released));

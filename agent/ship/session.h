@@ -14,6 +14,8 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "agent/ship/backoff.h"
 #include "agent/ship/pipeline.h"
@@ -69,6 +71,8 @@ class Session {
 
   /// A file is gone and all of it is committed: the aggregator may forget its position.
   void release(std::uint64_t file_key);
+  /// What the agent's sources miss; sent with each heartbeat from now on.
+  void set_hints(std::vector<std::string> hints) { hints_ = std::move(hints); }
   /// Sends an answer if the link is open and has room; otherwise false.
   bool answer(wire::Answer answer);
   /// Sends BYE, and nothing after that. Bytes that are not committed are read by the next agent.
@@ -135,6 +139,7 @@ class Session {
   std::uint64_t rewinds_ = 0;  ///< number of rewinds: a reply to a ping from before a rewind is old
   std::uint64_t pings_made_ = 0;
   std::uint32_t window_ = 0;
+  std::vector<std::string> hints_;
   Millis heartbeat_{3'000};
   bool started_ = false, port_full_ = false, start_over_ = false, strikes_ = false;
   std::deque<Ping> pings_;

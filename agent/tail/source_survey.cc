@@ -92,6 +92,7 @@ class Survey {
     if (!data && ::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) return close(path);
     if (wanted == Wanted::by_kind && (data || !is_log(path, base))) {
       if (row_.others++ == 0) row_.first_other = path;
+      add_unread(path, base, data, status);
       return;
     }
     ++row_.files;
@@ -101,6 +102,16 @@ class Survey {
       row_.newest = path;
       row_.written = written;
     }
+  }
+  void add_unread(const std::string& path, const std::string& base, bool data,
+                  const struct stat& status) {
+    if (row_.unread.size() >= kUnreadFilesMax || ++heads_ > kSurveyedHeadsMax) return;
+    const auto content = discover::content_of(path);
+    if (!content || *content != discover::Content::text) return;
+    const char* why = data                                 ? "its name is that of data"
+                      : discover::has_json_extension(base) ? "its first line is no logger's"
+                                                           : "it looks like no log";
+    row_.unread.push_back({path, why, static_cast<std::uint64_t>(status.st_size)});
   }
   /// Files beyond the bound count as logs.
   bool is_log(const std::string& path, const std::string& base) {

@@ -1,12 +1,13 @@
 // What stands on this machine where the sources of the settings point: how many logs each pattern
 // matches, which is the newest, and for one that matches none what stands nearest to it.
 //
-// For people who write settings (`l4 setup agent`); the tailer decides for itself. Reads names, and
-// the first bytes of files, with the rights of the calling thread. Bounds: 100,000 names, the heads
-// of 2,000 files; then `cut` is set. No state.
+// For people who write settings (`l4 setup agent`), and for the agent's hints about them; the
+// tailer decides for itself. Reads names, and the first bytes of files, with the rights of the
+// calling thread. Bounds: 100,000 names, the heads of 2,000 files; then `cut` is set. No state.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,14 +16,22 @@
 
 namespace l4::tail {
 
+/// A text that matches by its name and is taken for no log.
+struct UnreadFile {
+  std::string path, why;
+  std::uint64_t bytes = 0;
+};
+inline constexpr std::size_t kUnreadFilesMax = 64;
+
 struct SurveyedSource {
   std::string pattern;
   std::size_t files = 0;   ///< logs
   std::size_t others = 0;  ///< match by their names, but are no logs
   std::size_t closed = 0;  ///< files and folders that may not be read
   std::string newest, first_closed, first_other;
-  TimeMs written{};  ///< when the newest was
-  std::string hint;  ///< a sentence; only where there is no log
+  TimeMs written{};                ///< when the newest was
+  std::string hint;                ///< a sentence; only where there is no log
+  std::vector<UnreadFile> unread;  ///< of `others`, at most kUnreadFilesMax
   bool cut = false;
 };
 

@@ -173,6 +173,7 @@ std::vector<AgentView> AgentServer::agents() const {
     view.batches_held = agent.last_beat.batches_held;
     view.bytes_held = agent.last_beat.bytes_held;
     view.shedding = agent.last_beat.shedding;
+    view.hints = agent.last_beat.hints;
     view.heard = agent.heard.wall;
     view.offset_known = agent.last_beat.offset_known;
     view.offset = agent.last_beat.offset;

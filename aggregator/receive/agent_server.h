@@ -56,7 +56,8 @@ struct AgentView {
   wire::Shedding shedding = wire::Shedding::nothing;
   TimeMs heard{};
   bool offset_known = false;
-  Millis offset{0}, delay{0};  ///< its clock plus `offset` is the aggregator's clock
+  Millis offset{0}, delay{0};      ///< its clock plus `offset` is the aggregator's clock
+  std::vector<std::string> hints;  ///< what its sources miss, as it says itself
 };
 
 class AgentServer {

@@ -99,6 +99,7 @@ void write(JsonWriter& to, const receive::AgentView& agent) {
   fields.batches_held = agent.batches_held;
   fields.bytes_held = agent.bytes_held;
   fields.shedding = wire::to_string(agent.shedding);
+  fields.hints = agent.hints;
   fields.heard = agent.heard;
   if (agent.offset_known) {
     fields.offset_ms = agent.offset.count();

@@ -125,6 +125,7 @@ struct AgentFields {
   std::uint64_t files = 0, batches_in_flight = 0, batches_held = 0, bytes_held = 0;
   std::optional<TimeMs> heard;
   std::optional<std::int64_t> offset_ms, delay_ms;
+  std::vector<std::string> hints;
 
   static constexpr auto list() {
     using Row = AgentFields;
@@ -143,6 +144,7 @@ struct AgentFields {
         Field{"heard", &Row::heard, Absent::null},
         Field{"offset_ms", &Row::offset_ms, Absent::null},
         Field{"delay_ms", &Row::delay_ms, Absent::null},
+        Field{"hints", &Row::hints, Absent::missing},
     };
   }
 };

@@ -31,6 +31,7 @@ struct Heartbeat {
   std::uint64_t batches_held = 0, bytes_held = 0;
   Shedding shedding = Shedding::nothing;
   std::vector<std::uint64_t> released;  ///< keys of files that are gone for good
+  std::vector<std::string> hints;       ///< what the agent's sources miss; kHintsMax at most
   bool operator==(const Heartbeat&) const = default;
 };
 

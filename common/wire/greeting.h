@@ -19,6 +19,7 @@ inline constexpr std::size_t kNameBytesMax = 253;  ///< name of a node, which ma
 inline constexpr std::size_t kControlTextBytesMax = 1024;  ///< other text
 inline constexpr std::size_t kPathBytesMax = 4096;
 inline constexpr std::size_t kReleasedMax = 1024;
+inline constexpr std::size_t kHintsMax = 8, kHintBytesMax = 400;  ///< of a heartbeat
 
 /// Letters, digits and `._:-`, the first neither a dot nor a dash; at most kNameBytesMax.
 bool is_node_name(std::string_view name);

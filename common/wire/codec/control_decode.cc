@@ -164,6 +164,10 @@ Heartbeat ControlDecoder::heartbeat(schema::Heartbeat::Reader in) {
   const capnp::uint size = size_of("heartbeat.released", list, 1, kReleasedMax);
   out.released.reserve(size);
   for (capnp::uint i = 0; i < size; ++i) out.released.push_back(list[i]);
+  const auto hints = in.getHints();
+  const capnp::uint hints_size = size_of("heartbeat.hints", hints, 1, kHintsMax);
+  for (capnp::uint i = 0; i < hints_size && !error_; ++i)
+    out.hints.push_back(text("heartbeat.hints", hints[i], kHintBytesMax));
   return out;
 }
 

@@ -79,9 +79,13 @@ struct Put {
     to.setBatchesHeld(heartbeat.batches_held);
     to.setBytesHeld(heartbeat.bytes_held);
     to.setShedding(static_cast<std::uint8_t>(heartbeat.shedding));
-    if (heartbeat.released.empty()) return;
-    auto list = to.initReleased(static_cast<capnp::uint>(heartbeat.released.size()));
-    for (capnp::uint i = 0; i < list.size(); ++i) list.set(i, heartbeat.released[i]);
+    if (!heartbeat.released.empty()) {
+      auto list = to.initReleased(static_cast<capnp::uint>(heartbeat.released.size()));
+      for (capnp::uint i = 0; i < list.size(); ++i) list.set(i, heartbeat.released[i]);
+    }
+    if (heartbeat.hints.empty()) return;
+    auto hints = to.initHints(static_cast<capnp::uint>(heartbeat.hints.size()));
+    for (capnp::uint i = 0; i < hints.size(); ++i) hints.set(i, text_of(heartbeat.hints[i]));
   }
   void operator()(const HeartbeatReply& reply) {
     auto to = out.initHeartbeatReply();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -153,6 +154,27 @@ std::string summary(const Items& items, std::string_view noun, Word word) {
   return text;
 }
 
+/// What the sources of agents miss; the same hint of several agents once.
+void append_hints(Page& page, const std::vector<ask::AgentRow>& agents) {
+  constexpr std::size_t kHintsShown = 12;
+  std::map<std::string, std::vector<std::string>> agents_of;
+  for (const ask::AgentRow& agent : agents)
+    for (const std::string& hint : agent.hints) agents_of[hint].push_back(agent.agent);
+  if (agents_of.empty()) return;
+  page.gap();
+  std::size_t shown = 0;
+  for (const auto& [hint, names] : agents_of) {
+    if (++shown > kHintsShown) break;
+    page.label("hint");
+    const std::string who = names.size() == 1
+                                ? names.front()
+                                : fmt::format("{} and {} more", names.front(), names.size() - 1);
+    page.prose("", fmt::format("{}: {}", who, hint), 3, 0);
+  }
+  if (agents_of.size() > kHintsShown)
+    page.row({{fmt::format("and {} more", agents_of.size() - kHintsShown), Tone::dim}});
+}
+
 }  // namespace
 
 std::string to_text(const ask::JobList& list, TimeMs now, const serve::TextStyle& style) {
@@ -222,6 +244,7 @@ std::string to_text(const ask::AgentList& list, TimeMs now, const serve::TextSty
                           {"delay", true, false, 6},
                           {"heard", true}},
                          std::move(rows), style.width);
+  append_hints(page, agents);
   page.gap();
   page.title({{summary(agents, "agent", link_of), Tone::dim}});
   return page.release();

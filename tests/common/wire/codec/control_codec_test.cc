@@ -37,7 +37,8 @@ std::vector<Control> all_kinds() {
                  7,
                  8,
                  Shedding::order,
-                 {9, 10}};
+                 {9, 10},
+                 {"source \"/logs/*\" matches no log: /logs is empty"}};
   HeartbeatReply reply{5, TimeMs{Millis{1}}, TimeMs{Millis{2}}, 3, 4, 8};
   Want want{4, {{1, 100}, {2, 200}}};
   const Bytes body(24, std::byte{7});

@@ -151,6 +151,15 @@ void add_reading(const Site& site, std::vector<Remark>& to) {
       site, to, Mark::look, [](const auto& agent) { return agent.connected && agent.files == 0; },
       [](const auto& agent) { return agent.agent + " reads no file"; },
       "see there which sources match none: l4 check-config /etc/l4/agent.toml");
+  std::map<std::string, std::vector<std::string>> agents_of;
+  for (const auto& agent : site.agents.agents)
+    for (const std::string& hint : agent.hints) agents_of[hint].push_back(agent.agent);
+  for (const auto& [hint, names] : agents_of)
+    to.push_back(
+        {Mark::look, "source",
+         fmt::format("{}{}: {}", names.front(),
+                     names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : "", hint),
+         "mend [logs] sources there, then: systemctl reload l4-agent"});
   add_agents(
       site, to, Mark::look,
       [](const auto& agent) { return agent.connected && (is_behind(agent) || sheds(agent)); },
