@@ -147,8 +147,10 @@ void add_links(const Site& site, std::vector<Remark>& to) {
 }
 
 void add_reading(const Site& site, std::vector<Remark>& to) {
+  // Before the first job there is nothing to read.
+  const Mark idle = site.jobs.jobs.empty() ? Mark::note : Mark::look;
   add_agents(
-      site, to, Mark::look, [](const auto& agent) { return agent.connected && agent.files == 0; },
+      site, to, idle, [](const auto& agent) { return agent.connected && agent.files == 0; },
       [](const auto& agent) { return agent.agent + " reads no file"; },
       "see there which sources match none: l4 check-config /etc/l4/agent.toml");
   std::map<std::string, std::vector<std::string>> agents_of;

@@ -190,9 +190,11 @@ std::string questions(const Questions& what, const serve::TextStyle& style) {
   Page page(style);
   const std::string l4 = shell_word(what.l4);
   page.label("ask it");
-  page.row(what.kept
-               ? "It goes on running, and answers in another terminal. Ctrl-C here ends it."
-               : fmt::format("'{} demo --keep' leaves it running, so that it can be asked:", l4));
+  if (what.kept)
+    page.prose("", "It goes on running, and answers in another terminal. Ctrl-C here ends it.", 2,
+               0);
+  else
+    page.row("With --keep it stays, and answers in another terminal:");
   std::string text = page.release();
   // Never cut, however narrow the page is: they are to be pasted.
   const auto command = [&](const std::string& words) {
@@ -202,6 +204,7 @@ std::string questions(const Questions& what, const serve::TextStyle& style) {
     for (const std::string& name : what.hiding) command("unset " + name);
     command("export L4_CLIENT=" + shell_word(what.client_settings.string()));
   }
+  if (!what.kept) command(l4 + " demo --keep");
   command(l4 + " jobs");
   if (!what.job.empty()) {
     const std::string job = shell_word(what.job);

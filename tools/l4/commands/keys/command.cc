@@ -82,6 +82,7 @@ std::vector<std::string> next_commands(const keyring::Keyring& keyring,
   std::vector<std::string> next{
       fmt::format("chown -R l4-aggregator: {}", folder),
       fmt::format("l4 setup aggregator --keys {}", folder),
+      "systemctl enable --now l4-aggregator",
   };
   for (const std::string& name : names) {
     const bool fleet = name == wire::kFleetKeyName;

@@ -68,6 +68,7 @@ TEST_CASE("check: a site that is well has nothing to look at") {
 
 TEST_CASE("check: agents that are lost, silent, read nothing, lag or tell another time") {
   Site made = site();
+  made.jobs.jobs.emplace_back();
   auto& agents = made.agents.agents;
   agents[0].connected = false;
   agents[0].lost = true;
@@ -94,6 +95,8 @@ TEST_CASE("check: many agents with one trouble are one finding") {
     made.agents.agents.push_back(agent("n" + std::to_string(i)));
     made.agents.agents.back().files = 0;
   }
+  CHECK(looks(made).empty());  // no job has run yet
+  made.jobs.jobs.emplace_back();
   const std::string text = looks(made);
   CHECK(says(text, "n0 reads no file, n1 reads no file"));
   CHECK(says(text, " and 994 more"));
