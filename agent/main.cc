@@ -42,7 +42,7 @@ constexpr auto kHelp =
 
 Result<std::unique_ptr<wire::ClientPort>> connect(const daemon::Ready& ready) {
   return wire::make_zmq_client(std::make_shared<wire::ZmqContext>(8),
-                               {ready.settings.aggregator, ready.key});
+                               {ready.settings.aggregator, ready.key, ready.settings.key.string()});
 }
 
 Millis steady_now() {

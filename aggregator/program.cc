@@ -4,8 +4,10 @@
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <memory>
 #include <utility>
@@ -144,6 +146,18 @@ void serve(const sigset_t& signals, const Running& running) {
   }
 }
 
+/// Adds what can be done about an address that is taken, or a state folder in use.
+Error with_next_step(Error error, const std::filesystem::path& config, std::string_view key) {
+  if (error.reason.find(std::strerror(EADDRINUSE)) != std::string::npos)
+    error.reason += fmt::format(
+        "; another program listens there ('ss -ltnp' names it): stop it, or "
+        "set {} in {}",
+        key, config.string());
+  if (error.reason.starts_with("the state folder is in use"))
+    error.reason += fmt::format("; stop that one, or set [store] folder in {}", config.string());
+  return error;
+}
+
 int fail(const Error& error, int status) {
   log_error(error.text());
   return status;
@@ -197,10 +211,11 @@ int run(Settings settings, const std::filesystem::path& config) {
   const auto wire = wire_options(settings);
   if (!wire) return fail(wire.error(), kWrong);
   auto port = wire::ZmqServer::make(std::make_shared<wire::ZmqContext>(), *wire);
-  if (!port) return fail(port.error(), kWrong);
+  if (!port) return fail(with_next_step(port.error(), config, "[wire] listen"), kWrong);
   auto service = Service::start(std::move(settings), **port, [&port] { return (*port)->notice(); });
   if (!service)
-    return fail(service.error().error, service.error().is_of_settings ? kWrong : kFailed);
+    return fail(with_next_step(service.error().error, config, "[http] port"),
+                service.error().is_of_settings ? kWrong : kFailed);
   const std::string address = (*service)->address();
   log_info(fmt::format("listens for agents at {}, {}", (*port)->endpoint(),
                        address.empty() ? "answers no questions" : "for questions at " + address));

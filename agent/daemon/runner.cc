@@ -45,7 +45,11 @@ Result<void> Runner::lock_state(const Ready& ready) {
     lock_.emplace(std::move(*lock));
     return {};
   }
-  if (lock.error().in_use) return std::unexpected(lock.error().error);
+  if (lock.error().in_use) {
+    Error error = lock.error().error;
+    error.reason += "; stop that one, or give this one another [state] folder";
+    return std::unexpected(std::move(error));
+  }
   log_.warn(
       "a second agent with this state folder would not be noticed: " + lock.error().error.text(),
       current_moment().steady);

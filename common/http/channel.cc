@@ -115,6 +115,13 @@ void Channel::connect(const std::string& host, std::uint16_t port,
       });
 }
 
+/// An IPv4 address that arrives over IPv6 is written as IPv4.
+static std::string plain_text(const asio::ip::address& address) {
+  if (address.is_v6() && address.to_v6().is_v4_mapped())
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
+  return address.to_string();
+}
+
 int Channel::descriptor() {
   return impl_->socket.native_handle();
 }
@@ -123,7 +130,7 @@ std::string Channel::peer() const {
   error_code gone;
   const auto from = impl_->socket.remote_endpoint(gone);
   if (gone) return {};
-  return Url{.host = from.address().to_string(), .port = from.port(), .target = ""}.peer();
+  return Url{.host = plain_text(from.address()), .port = from.port(), .target = ""}.peer();
 }
 
 void Channel::expire_after(Millis span) {

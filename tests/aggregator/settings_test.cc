@@ -196,7 +196,9 @@ TEST_CASE("check: a file that is of no use is told with the line and key that na
   CHECK(said(kKeys, "[http]\ntokens = \"rows\"\n") ==
         "aggregator.toml:5: tokens: rows:1: the role is read or operate, not 'all'");
   CHECK(said("[wire]\nkey = \"nope\"\nallow_list = \"allow\"\n", "") ==
-        "aggregator.toml:2: key: nope: cannot be opened: No such file or directory");
+        "aggregator.toml:2: key: nope: cannot be opened: No such file or directory; 'l4 keys init' "
+        "makes "
+        "it; the aggregator's user must own it");
   CHECK(said("[wire]\nkey = \"a.key\"\nallow_list = \"nope\"\n", "") ==
         "aggregator.toml:3: allow_list: nope: No such file or directory");
   CHECK(said(kKeys, "[http]\ncertificate = \"nope\"\nkey = \"a.key\"\n") ==

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+#include <utility>
+
 #include "common/config/config_table.h"
 #include "common/wire/control.h"
 #include "common/wire/port.h"
@@ -22,11 +25,20 @@ void check_pair(ConfigTable& table, const std::string& public_key, const std::st
     table.refuse("public", "does not belong to the secret key");
 }
 
+/// The error of a file that cannot be opened, with what to do about it.
+std::unexpected<Error> unopened(Error error, std::string_view step) {
+  if (error.reason.starts_with("cannot be opened")) error.reason.append("; ").append(step);
+  return std::unexpected(std::move(error));
+}
+
 }  // namespace
 
 Result<NodeKey> load_node_key(const std::filesystem::path& file) {
   auto table = ConfigTable::load(file);
-  if (!table) return std::unexpected(table.error());
+  if (!table)
+    return unopened(table.error(),
+                    "'l4 keys' makes it on the aggregator's host; bring it here, owned by the "
+                    "agent's user");
   NodeKey key;
   key.name = table->text("name");
   if (key.name != kFleetKeyName && !is_node_name(key.name))
@@ -41,7 +53,8 @@ Result<NodeKey> load_node_key(const std::filesystem::path& file) {
 
 Result<ServerKey> load_server_key(const std::filesystem::path& file) {
   auto table = ConfigTable::load(file);
-  if (!table) return std::unexpected(table.error());
+  if (!table)
+    return unopened(table.error(), "'l4 keys init' makes it; the aggregator's user must own it");
   ServerKey key{key_of(*table, "public"), key_of(*table, "secret")};
   check_pair(*table, key.public_key, key.secret_key);
   if (const auto fault = table->finish()) return std::unexpected(*fault);

@@ -117,4 +117,13 @@ std::string plain_address(std::string address) {
   return address;
 }
 
+std::string plain_endpoint(std::string endpoint) {
+  const std::size_t open = endpoint.find('['), close = endpoint.find(']');
+  if (open == std::string::npos || close == std::string::npos || close < open) return endpoint;
+  const std::string address = endpoint.substr(open + 1, close - open - 1);
+  const std::string plain = plain_address(address);
+  return plain == address ? endpoint
+                          : endpoint.substr(0, open) + plain + endpoint.substr(close + 1);
+}
+
 }  // namespace l4::wire

@@ -72,5 +72,7 @@ std::string last_error();  ///< libzmq's words
 
 /// An IPv4 address that arrives over IPv6 is written as IPv4.
 std::string plain_address(std::string address);
+/// The same for tcp://ADDRESS:PORT.
+std::string plain_endpoint(std::string endpoint);
 
 }  // namespace l4::wire

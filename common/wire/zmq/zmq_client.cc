@@ -134,15 +134,22 @@ std::optional<LinkNews> Client::news() {
     }
     if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) return LinkNews{Kind::connected, {}};
     if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
-      return LinkNews{Kind::refused, "this node's key is not in its allow list"};
-    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
-      return LinkNews{Kind::refused, "no handshake; is it an aggregator, and is its key right?"};
-    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
+      return LinkNews{Kind::refused, "this node's key " + options_.key_file +
+                                         " is not in its allow list; on its host 'l4 keys add " +
+                                         options_.key.name + "' makes one that is"};
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL ||
+        event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
       return LinkNews{Kind::refused,
-                      "it ended the handshake; is it an aggregator, and is its key right?"};
-    if (event == ZMQ_EVENT_DISCONNECTED) return LinkNews{Kind::lost, "the connection broke"};
+                      "it ended the handshake; " + options_.endpoint +
+                          " is no port for agents ([wire] listen there), or the key " +
+                          options_.key_file +
+                          " is of another aggregator: bring the one made there"};
+    if (event == ZMQ_EVENT_DISCONNECTED)
+      return LinkNews{Kind::lost, "the connection to " + options_.endpoint + " broke"};
     if (event == ZMQ_EVENT_CLOSED)
-      return LinkNews{Kind::lost, "nobody listens at " + options_.endpoint};
+      return LinkNews{Kind::lost, "nobody listens at " + options_.endpoint +
+                                      "; is l4-aggregator started there, and does a firewall let "
+                                      "the port through?"};
   }
   return std::nullopt;
 }

@@ -18,6 +18,7 @@ namespace l4::wire {
 struct ZmqClientOptions {
   std::string endpoint;  ///< tcp://aggregator:4750
   NodeKey key;
+  std::string key_file = {};  ///< where the key stands, for messages
 };
 
 Result<std::unique_ptr<ClientPort>> make_zmq_client(std::shared_ptr<ZmqContext> context,

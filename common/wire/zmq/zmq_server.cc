@@ -92,7 +92,7 @@ Result<void> Server::open(const ZmqServerOptions& options) {
   std::array<char, 256> bound{};
   std::size_t size = bound.size();
   if (zmq_getsockopt(router_.handle(), ZMQ_LAST_ENDPOINT, bound.data(), &size) == 0)
-    endpoint_ = bound.data();
+    endpoint_ = plain_endpoint(bound.data());
   any_.add(router_.file());
   any_.add(authenticator_.socket().file());
   any_.add(watch_.socket().file());

@@ -123,7 +123,9 @@ TEST_CASE("settings: a file that is not there is told with the line and key that
       read_config(folder.file("agent.toml", std::string(kLogs) + "[link]\nkey = \"nope\"\n"));
   REQUIRE_FALSE(key);
   CHECK(key.error().text() ==
-        path + "agent.toml:4: key: " + path + "nope: cannot be opened: No such file or directory");
+        path + "agent.toml:4: key: " + path +
+            "nope: cannot be opened: No such file or directory; 'l4 keys' makes it on the "
+            "aggregator's host; bring it here, owned by the agent's user");
   const auto packs = load_settings(
       folder.file("agent.toml", std::string(kLogs) + "[paths]\nframeworks = \"nope\"\n"));
   REQUIRE(packs);
