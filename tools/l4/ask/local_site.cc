@@ -12,9 +12,10 @@ namespace fs = std::filesystem;
 
 fs::path local_states() {
   fs::path state = of_environment("XDG_STATE_HOME");
-  if (state.empty())
-    if (const auto home = of_environment("HOME"); !home.empty())
-      state = fs::path(home) / ".local" / "state";
+  if (!state.is_absolute()) {  // a relative one is to be ignored, says the XDG specification
+    const fs::path home = of_environment("HOME");
+    state = home.is_absolute() ? home / ".local" / "state" : fs::path();
+  }
   return state.empty() ? state : state / "l4" / "local";
 }
 

@@ -1,7 +1,9 @@
 #include "tools/l4/commands/local/local.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -119,11 +121,19 @@ int run_until_signal(const LocalOptions& options, const sigset_t& signals, const
   });
   while (next_signal(signals, kLook) == 0 && written == terminal::kDone && !pair.has_failed()) {
   }
+  const std::vector<std::string> troubles = pair.troubles();
   pair.stop();  // ends the stream, so the thread can be joined
   teller.join();
   if (pair.has_failed())
     return terminal::fail({site.folder().string(), "the agent has ended; agent.log says why"},
                           terminal::kNothingRead, kProgram);
+  if (!troubles.empty())
+    return terminal::fail(
+        {site.folder().string(),
+         fmt::format("not all is saved: {}; the logs are read again from what is, "
+                     "at the next start",
+                     fmt::join(troubles, "; "))},
+        terminal::kNothingRead, kProgram);
   if (written == terminal::kDone && !json) std::cout << "\nAll is saved.\n";
   return written != terminal::kDone ? written.load() : terminal::finish_output(kProgram);
 }
@@ -168,8 +178,9 @@ void add(terminal::Options& to, LocalOptions& options) {
 
 Result<std::vector<std::string>> sources_of(const std::vector<std::string>& paths,
                                             const fs::path& from) {
-  std::vector<std::string> sources;
+  std::vector<std::string> sources;  // each once: they name the state folder
   for (const std::string& path : paths) {
+    if (path.empty()) return std::unexpected(Error{"", "a PATH is empty"});
     std::string source = tail::normal_path((from / path).string());
     std::error_code failed;
     if (source.find_first_of("*?[") == std::string::npos && !fs::exists(source, failed)) {
@@ -185,7 +196,7 @@ Result<std::vector<std::string>> sources_of(const std::vector<std::string>& path
     }
     if (const auto good = tail::Sources::compile({source}, {}); !good)
       return std::unexpected(Error{path, good.error().text()});
-    sources.push_back(std::move(source));
+    if (std::ranges::find(sources, source) == sources.end()) sources.push_back(std::move(source));
   }
   return sources;
 }

@@ -43,6 +43,8 @@ class Pair {
   /// The agent has ended by itself; its log says why.
   bool has_failed() const { return failed_; }
   std::string address() const { return aggregator_->address(); }
+  /// Why the aggregator cannot do all of its work; empty if it can.
+  std::vector<std::string> troubles() const { return aggregator_->aggregator().health().reasons; }
 
  private:
   explicit Pair(daemon::OwnLog log) : log_(std::move(log)) {}

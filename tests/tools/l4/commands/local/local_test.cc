@@ -15,6 +15,9 @@ TEST_CASE("local sources: absolute paths; a typo is answered with what is there"
   REQUIRE(sources.has_value());
   CHECK(*sources == std::vector<std::string>{(from / "rank0.log").string(), from.string(),
                                              "/tmp/*/later.log", (from / "runs*").string()});
+  CHECK(sources_of({".", from.string(), "./x/.."}, from).value() ==
+        std::vector<std::string>{from.string()});
+  CHECK_FALSE(sources_of({""}, from).has_value());
   const auto typo = sources_of({"rank0.lgo"}, from);
   REQUIRE_FALSE(typo.has_value());
   CHECK(typo.error().text().contains("rank0.log"));

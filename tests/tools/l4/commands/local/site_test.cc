@@ -70,6 +70,9 @@ TEST_CASE("local site: the state belongs to the set of paths") {
   CHECK(*state_folder_for({"/logs/job-7"}) != *one);
   CHECK(state_folder_for({"/"})->filename().string().starts_with("logs-"));
   CHECK(state_folder_for({"/a/*"})->filename().string().starts_with("_-"));
+  ::setenv("XDG_STATE_HOME", "relative", 1);
+  const auto elsewhere = state_folder_for({"/logs/job-7"});
+  CHECK((!elsewhere || elsewhere->is_absolute()));
   ::unsetenv("XDG_STATE_HOME");
 }
 
