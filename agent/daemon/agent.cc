@@ -1,8 +1,11 @@
 #include "agent/daemon/agent.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "agent/daemon/agent_metrics.h"
@@ -67,7 +70,8 @@ Agent::Agent(Settings settings, World world, segment::RulePackSet packs, Moment 
       load_(world_.proc, settings_.limits, *world_.log),
       session_(session_options(settings_, world_), *world_.port, *this),
       raw_lines_(settings_, jobs_, *world_.log),
-      hints_(*world_.log, now.steady) {
+      hints_(*world_.log, now.steady),
+      link_hints_(settings_.aggregator, *world_.log, now.steady) {
   if (settings_.kernel)
     kernel_.emplace(
         KernelFeed::Options{kKernelLogPath, world_.boot_id,
@@ -93,7 +97,15 @@ Intake::Listeners Agent::intake_listeners() {
     processes_.remove_log({file.device, file.inode});
   };
   listeners.warned = [this](const wire::Warning& warning) {
-    world_.log->warn(fmt::format("{}: {}: {}", warning.kind, warning.file, warning.reason),
+    // Which right is missing depends on who reads.
+    const std::string step =
+        warning.reason == std::strerror(EACCES)
+            ? fmt::format(
+                  "; the agent runs as user {}: give it CAP_DAC_READ_SEARCH, as its unit "
+                  "does, or a group that may read the file",
+                  ::geteuid())
+            : std::string();
+    world_.log->warn(fmt::format("{}: {}: {}{}", warning.kind, warning.file, warning.reason, step),
                      now_.steady);
   };
   listeners.writer_unknown = [this] { processes_.scan_soon(now_.steady); };
@@ -127,6 +139,9 @@ Millis Agent::step(Moment now) {
   if (all_is_acked()) processes_.ack_ends();
   if (hints_.poll(settings_.sources, settings_.excludes, now.steady))
     session_.set_hints(hints_.hints());
+  const auto clock = session_.clock();
+  link_hints_.poll(session_.state() == ship::Session::State::open,
+                   clock ? std::optional(clock->offset) : std::nullopt, now.steady);
   if (now.steady >= save_at_) save();
   return next_step(wait);
 }

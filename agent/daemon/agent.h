@@ -16,6 +16,7 @@
 
 #include "agent/daemon/intake.h"
 #include "agent/daemon/kernel_feed.h"
+#include "agent/daemon/link_hints.h"
 #include "agent/daemon/load_control.h"
 #include "agent/daemon/log_follower.h"
 #include "agent/daemon/moment.h"
@@ -105,6 +106,7 @@ class Agent : private ship::Pipeline {
   ship::Session session_;
   RawLines raw_lines_;
   SourceHints hints_;
+  LinkHints link_hints_;
   std::vector<wire::Ask> questions_;
   std::optional<Settings> reloaded_;  // settings whose sources wait until nothing is under way
   Millis scan_at_{0}, flush_at_{0}, save_at_{0};

@@ -65,7 +65,9 @@ Result<MetricsPage> MetricsPage::listen(const std::string& address) {
   if (made < 0 || ::setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
       ::bind(made, found->ai_addr, found->ai_addrlen) != 0 || ::listen(made, 16) != 0)
     return std::unexpected(
-        Error{address, fmt::format("metrics cannot be served: {}", std::strerror(errno))});
+        Error{address, fmt::format("metrics cannot be served: {}; set [metrics] listen to an "
+                                   "address and port of this host that are free",
+                                   std::strerror(errno))});
   return page;
 }
 

@@ -12,6 +12,7 @@
 #include "aggregator/live/gather.h"
 #include "aggregator/past/note.h"
 #include "aggregator/rows/answers.h"
+#include "aggregator/store/schema.h"
 #include "common/base/check.h"
 #include "common/base/thread.h"
 #include "common/wire/codec/batch_codec.h"
@@ -189,6 +190,12 @@ Result<std::unique_ptr<Aggregator>> Aggregator::recover(Options options,
       impl->options.store, impl->events(), [now] { return now().wall; }, impl->outside.files);
   if (!store) return std::unexpected(store.error());
   impl->store = std::move(*store);
+  // A damaged database is replaced, and one that cannot be written is tried again; that of another
+  // version would stay unused for as long as the aggregator runs.
+  if (const auto ready = impl->store->database().ready();
+      !ready && store::is_of_other_version(ready.error()))
+    return std::unexpected(
+        Error{(impl->options.store.folder / "state.db").string(), ready.error().reason});
   impl->alerter = std::make_unique<alert::Alerter>(
       impl->options.alerts, impl->store->database(),
       alert::Alerter::Hooks{impl->outside.post, impl->outside.warn, [now] { return now().wall; }},

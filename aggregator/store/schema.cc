@@ -68,9 +68,10 @@ Result<void> migrate(SqlConnection& connection) {
   const auto version = connection.number("PRAGMA user_version");
   if (!version) return std::unexpected(version.error());
   if (*version < 0 || *version > static_cast<std::int64_t>(kSteps.size()))
-    return std::unexpected(Error{
-        "",
-        fmt::format("the database has schema {}, this program knows {}", *version, kSteps.size())});
+    return std::unexpected(
+        Error{"", fmt::format("the database has schema {}, this program knows {}: it is of another "
+                              "version; install that one, or set [store] folder",
+                              *version, kSteps.size())});
   for (auto step = static_cast<std::size_t>(*version); step < kSteps.size(); ++step) {
     SqlTransaction transaction(connection);
     if (!transaction.begun()) return transaction.begun();

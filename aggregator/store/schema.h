@@ -9,5 +9,9 @@
 namespace l4::store {
 
 Result<void> migrate(SqlConnection& connection);
+/// Whether migrate() refused the database for its version.
+inline bool is_of_other_version(const Error& error) {
+  return error.reason.starts_with("the database has schema");
+}
 
 }  // namespace l4::store

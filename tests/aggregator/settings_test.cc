@@ -200,7 +200,8 @@ TEST_CASE("check: a file that is of no use is told with the line and key that na
         "makes "
         "it; the aggregator's user must own it");
   CHECK(said("[wire]\nkey = \"a.key\"\nallow_list = \"nope\"\n", "") ==
-        "aggregator.toml:3: allow_list: nope: No such file or directory");
+        "aggregator.toml:3: allow_list: nope: No such file or directory; 'l4 keys init' "
+        "makes it, and the aggregator's user must own it");
   CHECK(said(kKeys, "[http]\ncertificate = \"nope\"\nkey = \"a.key\"\n") ==
         "aggregator.toml:5: certificate: nope: cannot be read");
   CHECK(said(kKeys, "[alerts]\nca = \"nope\"\n") == "aggregator.toml:5: ca: nope: cannot be read");

@@ -223,9 +223,12 @@ def check_configs(expect, l4, folder):
                           f'allow_list = "{next(keys.rglob("allow*"))}"\n')
     exit_code, out, err = checked(l4, agent, aggregator, CONFIG / "diagnose.toml")
     expect.equal((exit_code, err), (0, ""), "good configs of all three")
-    expect.equal([line.split(": ", 1)[1] for line in out.splitlines()],
+    expect.equal([line.split(": ", 1)[1] for line in out.splitlines() if line[0] != " "],
                  ["l4-agent can use it", "l4-aggregator can use it", "l4 diagnose can use it"],
                  "each is known by its tables")
+    sources = [line for line in out.splitlines() if line[0] == " "]
+    expect.that(len(sources) == 1 and sources[0].startswith("  /var/log/job/*: 0 logs: "),
+                "what an agent's sources match", out)
     bad = folder / "bad.toml"
     bad.write_text(agent.read_text() + "[memory]\nqueue_mib = 0\n")
     exit_code, out, err = checked(l4, bad, aggregator)

@@ -37,7 +37,9 @@ class Place:
 
     def start(self, *paths, under=()):
         local = live.Program(f"local-{len(self.programs)}", self.folder,
-                             [*under, self.l4.binary, "local", *paths], self.environment)
+                             # Without processes: lines of this kernel's log would count.
+                             [*under, self.l4.binary, "local", "--no-processes", *paths],
+                             self.environment)
         self.programs.append(local)
         return local
 

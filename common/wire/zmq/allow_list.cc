@@ -62,7 +62,10 @@ Result<AllowList> AllowList::load(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file, ignored))
     return std::unexpected(Error{file.string(), "is a folder"});
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::unexpected(Error{file.string(), std::generic_category().message(errno)});
+  if (!stream)
+    return std::unexpected(Error{
+        file.string(), std::generic_category().message(errno) +
+                           "; 'l4 keys init' makes it, and the aggregator's user must own it"});
   if (std::filesystem::file_size(file, ignored) > kFileBytesMax)
     return std::unexpected(Error{file.string(), "is longer than 64 MiB"});
   const std::string text{std::istreambuf_iterator<char>(stream), {}};

@@ -9,8 +9,10 @@
 #include <string_view>
 
 #include "agent/daemon/ready.h"
+#include "agent/tail/source_survey.h"
 #include "aggregator/program.h"
 #include "aggregator/serve/json_text.h"
+#include "aggregator/serve/phrases.h"
 #include "aggregator/serve/utf8.h"
 #include "aggregator/settings.h"
 #include "common/config/config_table.h"
@@ -47,10 +49,17 @@ std::optional<Error> error_of(const Result<T>& result) {
   return result ? std::nullopt : std::optional(result.error());
 }
 
-std::optional<Error> trouble_of(ConfigKind kind, const std::filesystem::path& file) {
+std::optional<Error> trouble_of(ConfigKind kind, const std::filesystem::path& file,
+                                std::vector<tail::SurveyedSource>& sources) {
   switch (kind) {
-    case ConfigKind::agent:
-      return error_of(daemon::read_config(file));
+    case ConfigKind::agent: {
+      const auto ready = daemon::read_config(file);
+      if (!ready) return ready.error();
+      auto rows = tail::survey_sources(ready->settings.sources, ready->settings.excludes);
+      if (!rows) return rows.error();
+      sources = std::move(*rows);
+      return std::nullopt;
+    }
     case ConfigKind::aggregator: {
       const auto settings = aggregator::load_settings(file);
       return settings ? error_of(aggregator::check(*settings)) : error_of(settings);
@@ -84,6 +93,7 @@ std::optional<ConfigKind> kind_of(const ConfigTable& root) {
 struct Checked {
   std::string_view program;  ///< whose config it is; empty: none
   std::optional<Error> trouble;
+  std::vector<tail::SurveyedSource> sources = {};  ///< of an agent, as they are on this machine now
 };
 
 Checked check_file(const std::filesystem::path& file, const std::string& as) {
@@ -95,20 +105,37 @@ Checked check_file(const std::filesystem::path& file, const std::string& as) {
   });
   if (kind == kKinds.end())
     return {{}, Error{file.string(), "its tables do not tell whose it is; say --as"}};
-  return {kind->program, trouble_of(kind->kind, file)};
+  Checked checked{kind->program, {}};
+  checked.trouble = trouble_of(kind->kind, file, checked.sources);
+  return checked;
 }
 
 void write(serve::JsonWriter& to, const std::filesystem::path& file, const Checked& checked) {
   to.open('{').member("file", file.string()).member("usable", !checked.trouble);
   to.member("program", checked.program.empty() ? std::nullopt : std::optional(checked.program));
   to.member("error", checked.trouble ? std::optional(checked.trouble->text()) : std::nullopt);
-  to.close('}');
+  to.key("sources").open('[');
+  for (const tail::SurveyedSource& source : checked.sources) {
+    to.open('{').member("source", source.pattern).member("logs", source.files);
+    to.member("newest", source.newest.empty() ? std::nullopt : std::optional(source.newest));
+    to.member("hint", source.hint.empty() ? std::nullopt : std::optional(source.hint)).close('}');
+  }
+  to.close(']').close('}');
+}
+
+/// A source that matches no log is no error: its job may be still to come.
+std::string text_of(const tail::SurveyedSource& source) {
+  const std::string text =
+      fmt::format("  {}: {}", source.pattern, serve::counted(source.files, "log"));
+  if (source.files == 0) return fmt::format("{}: {}", text, source.hint);
+  return fmt::format("{}, the newest {}", text, source.newest);
 }
 
 }  // namespace
 
 const char* const kCheckConfigFooter =
-    R"(What a file names is looked at, too: keys, tokens, rule packs, faults. Nothing is started.
+    R"(What a file names is looked at, too: keys, tokens, rule packs, faults, and the logs that the
+sources of an agent match here and now. Nothing is started.
 
 Examples:
   l4 check-config /etc/l4/agent.toml /etc/l4/aggregator.toml
@@ -140,6 +167,9 @@ int run_check_config(const CheckConfigOptions& options) {
     else if (!json)
       std::cout << serve::harmless(fmt::format("{}: {} can use it", file.string(), checked.program))
                 << '\n';
+    if (!json)
+      for (const tail::SurveyedSource& source : checked.sources)
+        std::cout << serve::harmless(text_of(source)) << '\n';
   }
   if (json) std::cout << ask::tidied_json(all.close(']').close('}').release()).value_or("");
   const int written = terminal::finish_output(kProgram);

@@ -287,6 +287,9 @@ void Play::ask_progress(TimeMs now) {
   auto taken = taken_lines(asked_);
   if (!taken) return;
   if (taken->lines != progress_.taken) moved_at_ = now;
+  // The row of the job may be older than the alert that has been shown.
+  if (shown_.alert && taken->job && taken->job->state == name(State::healthy))
+    taken->job->state = shown_.alert->state;
   progress_.taken = taken->lines;
   progress_.job = std::move(taken->job);
 }

@@ -156,7 +156,7 @@ Remark check_link(const AgentAnswers& answers) {
   const auto key = wire::load_node_key(answers.key);
   auto port = !key ? std::unexpected(key.error())
                    : wire::make_zmq_client(std::make_shared<wire::ZmqContext>(),
-                                           {answers.aggregator, *key});
+                                           {answers.aggregator, *key, answers.key.string()});
   if (!port) {
     remark.text += port.error().text();
     return remark;
