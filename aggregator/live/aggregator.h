@@ -32,10 +32,6 @@
 #include "common/base/error.h"
 #include "common/wire/port.h"
 
-namespace l4::intake {
-class Intake;
-}
-
 namespace l4::live {
 
 struct Options {

@@ -172,6 +172,7 @@ void append_agents(serve::Page& page, const Site& site, std::size_t width) {
   });
   const std::size_t shown = std::min(agents.size(), kRowsMax);
   std::vector<terminal::Row> rows;
+  rows.reserve(shown);
   for (std::size_t i = 0; i < shown; ++i) rows.push_back(row_of(site, agents[i]));
   terminal::append_table(page,
                          {{"agent is"},

@@ -70,7 +70,7 @@ void add_aggregator(const Site& site, std::vector<Remark>& to) {
       fmt::format("{}, up {}", status.software, ago(status.started, site.now));
   if (status.reasons.empty()) to.push_back({Mark::fine, "aggregator", about, ""});
   for (const std::string& reason : status.reasons)
-    to.push_back({Mark::look, "aggregator", about + ": " + reason,
+    to.push_back({Mark::look, "aggregator", fmt::format("{}: {}", about, reason),
                   "its log says more, and docs/ALERTS.md#l4degraded what to do"});
   if (status.disk_bytes && status.disk_free_bytes) {
     const std::int64_t least = std::min(kDiskFreeMin, *status.disk_bytes / 20);

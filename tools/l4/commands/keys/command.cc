@@ -131,6 +131,7 @@ Result<void> init_keys(const KeysOptions& options, const keyring::Keyring& keyri
   if (auto made = keyring.init(*names); !made) return made;
   const std::vector<Place> places = places_of(keyring, *names);
   std::vector<std::string> files;
+  files.reserve(places.size());
   for (const Place& place : places) files.push_back(place.file);
   done.json.member("made", files);
   if (names->empty()) {

@@ -39,6 +39,7 @@ std::vector<fs::path> drop_ins(const std::string& unit, const std::vector<fs::pa
         by_name.emplace(entry->path().filename().string(), entry->path());
   }
   std::vector<fs::path> files;
+  files.reserve(by_name.size());
   for (const auto& [name, file] : by_name) files.push_back(file);
   return files;
 }
