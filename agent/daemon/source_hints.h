@@ -35,6 +35,8 @@ class SourceHints {
   void restart(Millis now);
   const std::vector<std::string>& hints() const { return hints_; }
   Millis due_at() const { return due_at_; }
+  /// A survey is under way, or its result has not been fetched by poll() yet.
+  bool is_surveying() const { return thread_.joinable(); }
 
  private:
   static constexpr Millis kFirst{60'000}, kAgain{600'000};

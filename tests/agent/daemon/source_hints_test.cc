@@ -23,8 +23,10 @@ class Asked {
   std::vector<std::string> at(Millis now, const std::vector<std::string>& sources,
                               const std::vector<std::string>& excludes = {}) {
     hints_.poll(sources, excludes, now);
-    for (int i = 0; i < 200 && !hints_.poll(sources, excludes, now); ++i)
+    for (int i = 0; i < 10'000 && hints_.is_surveying(); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      hints_.poll(sources, excludes, now);
+    }
     return hints_.hints();
   }
   SourceHints& hints() { return hints_; }
